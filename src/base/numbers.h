@@ -1,0 +1,32 @@
+// Text to number and back, by Redis's rules: no leading zeros, spaces or plus sign; the whole text or nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mayfly {
+
+// Longest text of a 64-bit integer, sign included.
+inline constexpr size_t kMaxIntegerText = 20;
+
+// "0", "-1", "42"; nothing for "", "+1", "01", "-0", " 1", or what does not fit (Redis's string2ll).
+std::optional<int64_t> ParseInteger(std::string_view text) noexcept;
+// The same without a sign.
+std::optional<uint64_t> ParseUnsigned(std::string_view text) noexcept;
+// A finite or infinite decimal number as strtod reads it; nothing for "", spaces or NaN.
+std::optional<double> ParseDouble(std::string_view text) noexcept;
+
+// Writes `value` in decimal at `out` (kMaxIntegerText bytes at least); the number of bytes written.
+size_t FormatInteger(int64_t value, char* out) noexcept;
+// The shortest text that reads back as `value`: Redis's form ("1", "0.1", "1e+21", "inf", "-inf", "nan").
+std::string FormatDouble(double value);
+
+// "100", "1k", "1kb", "1mb", "1g" in bytes: k, m, g are powers of 1000, kb, mb, gb of 1024, as redis.conf has it.
+std::optional<uint64_t> ParseBytes(std::string_view text) noexcept;
+// "1.50M": how INFO tells *_human fields.
+std::string FormatBytesHuman(uint64_t bytes);
+
+}  // namespace mayfly

@@ -1,0 +1,66 @@
+// A reference-counted block of bytes: a big value, or a payload that goes to many clients.
+//
+// Invariant: the bytes do not change while more than one SharedBytes refers to the block (Unique() tells).
+// Ownership: the last SharedBytes frees the block. Loop thread only: the count is not atomic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace mayfly {
+
+class SharedBytes {
+ public:
+  SharedBytes() noexcept = default;
+  SharedBytes(const SharedBytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) ++block_->references;
+  }
+  SharedBytes(SharedBytes&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  SharedBytes& operator=(SharedBytes other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~SharedBytes() { Reset(); }
+
+  // A block of `size` bytes, not initialised. Throws std::bad_alloc.
+  static SharedBytes Allocate(size_t size) {
+    void* memory = std::malloc(sizeof(Block) + size);
+    if (memory == nullptr) throw std::bad_alloc();
+    return SharedBytes(new (memory) Block{1, size});
+  }
+  static SharedBytes Copy(std::string_view bytes) {
+    SharedBytes made = Allocate(bytes.size());
+    bytes.copy(made.data(), bytes.size());
+    return made;
+  }
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  char* data() const noexcept { return reinterpret_cast<char*>(block_ + 1); }
+  size_t size() const noexcept { return block_->size; }
+  std::string_view view() const noexcept { return {data(), size()}; }
+  bool Unique() const noexcept { return block_->references == 1; }
+  // REQUIRES: size <= size(). Forgets the bytes behind it; the memory stays.
+  void Truncate(size_t size) noexcept { block_->size = size; }
+
+  // Hand the reference over as a plain pointer (an entry keeps it in its bytes) and take it back.
+  void* Release() noexcept { return std::exchange(block_, nullptr); }
+  static SharedBytes Adopt(void* released) noexcept { return SharedBytes(static_cast<Block*>(released)); }
+
+ private:
+  struct Block {
+    uint64_t references;
+    size_t size;
+  };
+  explicit SharedBytes(Block* block) noexcept : block_(block) {}
+  void Reset() noexcept {
+    if (block_ != nullptr && --block_->references == 0) std::free(block_);
+    block_ = nullptr;
+  }
+  Block* block_ = nullptr;
+};
+
+}  // namespace mayfly
