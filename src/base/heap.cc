@@ -1,0 +1,146 @@
+#include "base/heap.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace mayfly {
+
+#ifdef MAYFLY_SANITIZE
+
+Heap::Heap(size_t region_bytes) : region_bytes_(region_bytes) {}
+Heap::~Heap() = default;
+
+void* Heap::Allocate(size_t size) noexcept {
+  if (used_bytes_ + SizeClass(size) > region_bytes_) return nullptr;
+  void* object = nullptr;
+  // Lines of 64 bytes must not straddle, as in the real arena.
+  if (posix_memalign(&object, size % 64 == 0 ? 64 : 16, size) != 0) return nullptr;
+  used_bytes_ += SizeClass(size);
+  return object;
+}
+
+void Heap::Free(void* object, size_t size) noexcept {
+  used_bytes_ -= SizeClass(size);
+  std::free(object);
+}
+
+uint64_t Heap::ThreadBytes() const noexcept { return used_bytes_; }
+void Heap::Purge() noexcept {}
+void Heap::StartBackgroundPurging() noexcept {}
+
+#else
+
+// What the extent hooks know. It lives in plain memory, apart from the region it describes, and outlives the
+// arena's last call.
+struct Heap::Region {
+  extent_hooks_t hooks;
+  uintptr_t begin;
+  uintptr_t grown_to;
+  uintptr_t end;
+
+  static Region* Of(extent_hooks_t* hooks) noexcept { return reinterpret_cast<Region*>(hooks); }
+
+  static void* Alloc(extent_hooks_t* hooks, void* wanted, size_t size, size_t alignment, bool* zero, bool* commit,
+                     unsigned /*arena*/) noexcept {
+    Region* region = Of(hooks);
+    const uintptr_t at = (region->grown_to + alignment - 1) & ~(alignment - 1);
+    if (wanted != nullptr && reinterpret_cast<uintptr_t>(wanted) != at) return nullptr;
+    if (at > region->end || size > region->end - at) return nullptr;
+    void* memory = reinterpret_cast<void*>(at);
+    if (mprotect(memory, size, PROT_READ | PROT_WRITE) != 0) return nullptr;
+    region->grown_to = at + size;
+    *zero = true;
+    *commit = true;
+    return memory;
+  }
+  // The arena keeps what it has had once: addresses are plenty, and its pages are purged.
+  static bool Dalloc(extent_hooks_t*, void*, size_t, bool, unsigned) noexcept { return true; }
+  static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length, unsigned) noexcept {
+    return madvise(static_cast<char*>(address) + offset, length, MADV_DONTNEED) != 0;
+  }
+  static bool Split(extent_hooks_t*, void*, size_t, size_t, size_t, bool, unsigned) noexcept { return false; }
+  static bool Merge(extent_hooks_t*, void*, size_t, void*, size_t, bool, unsigned) noexcept { return false; }
+};
+
+namespace {
+
+constexpr size_t kPage = 4096;
+
+template <typename T>
+T ReadControl(const char* name) {
+  T value{};
+  size_t size = sizeof value;
+  if (mallctl(name, &value, &size, nullptr, 0) != 0) throw std::runtime_error(std::string("jemalloc: ") + name);
+  return value;
+}
+
+}  // namespace
+
+Heap::Heap(size_t region_bytes) {
+  Reserve(region_bytes);
+  extent_hooks_t* hooks = &region_->hooks;
+  size_t size = sizeof arena_;
+  if (mallctl("arenas.create", &arena_, &size, &hooks, sizeof hooks) != 0)
+    throw std::runtime_error("jemalloc: arenas.create");
+  tcache_ = ReadControl<unsigned>("tcache.create");
+  flags_ = static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE(tcache_));
+  thread_allocated_ = ReadControl<uint64_t*>("thread.allocatedp");
+  thread_freed_ = ReadControl<uint64_t*>("thread.deallocatedp");
+}
+
+Heap::~Heap() {
+  mallctl("tcache.destroy", nullptr, nullptr, &tcache_, sizeof tcache_);
+  const std::string destroy = "arena." + std::to_string(arena_) + ".destroy";
+  mallctl(destroy.c_str(), nullptr, nullptr, nullptr, 0);
+  munmap(reinterpret_cast<void*>(region_->begin), region_->end - region_->begin);
+  delete region_;
+}
+
+void Heap::Reserve(size_t region_bytes) {
+  rlimit limit{};
+  size_t wanted = std::min(region_bytes, kMaxRegionBytes);
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    wanted = std::min(wanted, static_cast<size_t>(limit.rlim_cur) / 2);
+  wanted &= ~(kPage - 1);
+  void* memory = MAP_FAILED;
+  for (; wanted >= std::min(region_bytes, kMinRegionBytes); wanted = (wanted / 2) & ~(kPage - 1)) {
+    memory = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) break;
+  }
+  if (memory == MAP_FAILED) throw std::runtime_error("cannot reserve address space for the heap");
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  region_ = new Region{.hooks = {},
+                       .begin = begin,
+                       .grown_to = begin + kPage,  // reference 0 stays nobody's
+                       .end = begin + wanted};
+  region_->hooks.alloc = Region::Alloc;
+  region_->hooks.dalloc = Region::Dalloc;
+  region_->hooks.purge_forced = Region::PurgeForced;
+  region_->hooks.split = Region::Split;
+  region_->hooks.merge = Region::Merge;
+  base_ = HeapBase(begin);
+  region_bytes_ = wanted;
+}
+
+uint64_t Heap::ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_; }
+
+void Heap::Purge() noexcept {
+  mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_);
+  const std::string purge = "arena." + std::to_string(arena_) + ".purge";
+  mallctl(purge.c_str(), nullptr, nullptr, nullptr, 0);
+}
+
+void Heap::StartBackgroundPurging() noexcept {
+  bool on = true;
+  mallctl("background_thread", nullptr, nullptr, &on, sizeof on);
+}
+
+#endif
+
+}  // namespace mayfly

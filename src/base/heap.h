@@ -1,0 +1,128 @@
+// The memory of entries: a jemalloc arena that stays inside one reserved stretch of addresses, so that 32 bits
+// name any object in it.
+//
+//   reserved, PROT_NONE:  |= arena's extents =|.................................|   up to 64 GiB
+//                         ^ base              ^ grown_to                        ^ end
+//   HeapRef = (address - base) / 16: 0 is nobody, since the first page is never handed out.
+//
+// Invariants: every object lies in the region, aligned to 16 (to 64 where its size is a multiple of 64).
+// An object is allocated and freed through an explicit tcache of this arena only; plain malloc never sees it
+// (a thread's own tcache would mix in memory from other arenas).
+// A full region is a clear nullptr, which becomes Redis's OOM error.
+// Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that every use after free shows.
+// Loop thread only.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#ifndef MAYFLY_SANITIZE
+#include <jemalloc/jemalloc.h>
+#endif
+
+namespace mayfly {
+
+#ifdef MAYFLY_SANITIZE
+using HeapRefBits = uintptr_t;
+#else
+using HeapRefBits = uint32_t;
+#endif
+
+// Names an object of the Heap; zero names none.
+struct HeapRef {
+  HeapRefBits bits = 0;
+  constexpr explicit operator bool() const noexcept { return bits != 0; }
+  constexpr bool operator==(const HeapRef&) const noexcept = default;
+};
+static_assert(std::is_trivially_copyable_v<HeapRef>);
+
+// Turns references into pointers: the region's base, small enough to be copied into every container.
+class HeapBase {
+ public:
+  constexpr HeapBase() noexcept = default;
+  explicit constexpr HeapBase(uintptr_t base) noexcept : base_(base) {}
+
+#ifdef MAYFLY_SANITIZE
+  template <typename T>
+  T* Resolve(HeapRef ref) const noexcept {
+    return reinterpret_cast<T*>(ref.bits);
+  }
+  HeapRef RefOf(const void* object) const noexcept { return {reinterpret_cast<uintptr_t>(object)}; }
+#else
+  // REQUIRES: ref is not null.
+  template <typename T>
+  T* Resolve(HeapRef ref) const noexcept {
+    return reinterpret_cast<T*>(base_ + (static_cast<uintptr_t>(ref.bits) << kAlignmentShift));
+  }
+  // REQUIRES: `object` lies in the region.
+  HeapRef RefOf(const void* object) const noexcept {
+    return {static_cast<HeapRefBits>((reinterpret_cast<uintptr_t>(object) - base_) >> kAlignmentShift)};
+  }
+#endif
+
+ private:
+  static constexpr unsigned kAlignmentShift = 4;
+  [[maybe_unused]] uintptr_t base_ = 0;
+};
+
+class Heap {
+ public:
+  static constexpr size_t kMaxRegionBytes = size_t{64} << 30;
+  static constexpr size_t kMinRegionBytes = size_t{64} << 20;
+
+  // Reserves min(64 GiB, half of RLIMIT_AS, `region_bytes`), halving while the kernel refuses.
+  // Throws std::runtime_error where not even kMinRegionBytes can be had.
+  explicit Heap(size_t region_bytes = kMaxRegionBytes);
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  HeapBase base() const noexcept { return base_; }
+  size_t region_bytes() const noexcept { return region_bytes_; }
+
+#ifdef MAYFLY_SANITIZE
+  void* Allocate(size_t size) noexcept;
+  void Free(void* object, size_t size) noexcept;
+#else
+  // nullptr when the region is full.
+  void* Allocate(size_t size) noexcept { return mallocx(size, flags_); }
+  // REQUIRES: `size` is of the same size class as what Allocate was asked for.
+  void Free(void* object, size_t size) noexcept { sdallocx(object, size, flags_); }
+#endif
+
+  // Bytes that an object of `size` really takes. Two sizes of one class can share an allocation.
+  static constexpr size_t SizeClass(size_t size) noexcept {
+    constexpr size_t kQuantum = 16;
+    if (size <= 8 * kQuantum) return size <= kQuantum / 2 ? kQuantum / 2 : (size + kQuantum - 1) & ~(kQuantum - 1);
+    const size_t step = std::bit_floor(size - 1) / 4;
+    return (size + step - 1) & ~(step - 1);
+  }
+
+  // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike. One load each.
+  uint64_t ThreadBytes() const noexcept;
+  // Gives unused pages back to the kernel now.
+  void Purge() noexcept;
+  // Lets jemalloc's own threads purge pages that stay unused, off the loop and also while it idles.
+  static void StartBackgroundPurging() noexcept;
+
+ private:
+  void Reserve(size_t region_bytes);
+
+  HeapBase base_;
+  size_t region_bytes_ = 0;
+  int flags_ = 0;
+#ifdef MAYFLY_SANITIZE
+  uint64_t used_bytes_ = 0;
+#else
+  struct Region;
+  Region* region_ = nullptr;
+  unsigned arena_ = 0;
+  unsigned tcache_ = 0;
+  uint64_t* thread_allocated_ = nullptr;
+  uint64_t* thread_freed_ = nullptr;
+#endif
+};
+
+}  // namespace mayfly

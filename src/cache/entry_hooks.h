@@ -1,0 +1,69 @@
+// How the containers of a keyspace reach into an Entry: one small policy object each.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/hash.h"
+#include "base/heap.h"
+#include "cache/entry.h"
+
+namespace mayfly {
+
+class EntryLruHooks {
+ public:
+  using Ref = HeapRef;
+  static constexpr Ref kNull{};
+
+  explicit EntryLruHooks(HeapBase base = HeapBase()) noexcept : base_(base) {}
+  Ref Colder(Ref ref) const noexcept { return At(ref)->colder(); }
+  Ref Hotter(Ref ref) const noexcept { return At(ref)->hotter(); }
+  void SetColder(Ref ref, Ref colder) const noexcept { At(ref)->set_colder(colder); }
+  void SetHotter(Ref ref, Ref hotter) const noexcept { At(ref)->set_hotter(hotter); }
+
+ private:
+  Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  HeapBase base_;
+};
+
+class EntryWheelHooks {
+ public:
+  using Ref = HeapRef;
+  static constexpr Ref kNull{};
+
+  explicit EntryWheelHooks(HeapBase base = HeapBase()) noexcept : base_(base) {}
+  Ref Next(Ref ref) const noexcept { return At(ref)->wheel_next(); }
+  Ref Prev(Ref ref) const noexcept { return At(ref)->wheel_prev(); }
+  void SetNext(Ref ref, Ref next) const noexcept { At(ref)->set_wheel_next(next); }
+  void SetPrev(Ref ref, Ref prev) const noexcept { At(ref)->set_wheel_prev(prev); }
+  uint64_t Deadline(Ref ref) const noexcept { return At(ref)->deadline_ms(); }
+  uint16_t Slot(Ref ref) const noexcept { return At(ref)->filed(); }
+  void SetSlot(Ref ref, uint16_t slot) const noexcept { At(ref)->set_filed(slot); }
+  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(At(ref), 1); }
+
+ private:
+  Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  HeapBase base_;
+};
+
+class EntryTablePolicy {
+ public:
+  using Ref = HeapRef;
+  static constexpr Ref kNull{};
+  using Key = std::string_view;
+
+  EntryTablePolicy(Heap& heap, const Hasher& hasher) noexcept : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
+  uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->key()); }
+  bool Equals(Ref ref, Key key) const noexcept { return At(ref)->key() == key; }
+  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(At(ref)); }
+  void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
+  void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
+
+ private:
+  Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  HeapBase base_;
+  Heap* heap_;
+  const Hasher* hasher_;
+};
+
+}  // namespace mayfly

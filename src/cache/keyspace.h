@@ -1,0 +1,198 @@
+// The keys of one (database, namespace): the hash table that finds them, two LRU lists that know the coldest, and
+// two timing wheels that know who is due. The only owner of entries; it keeps the three in step.
+//
+//   Key -> HashTable -> Entry <- LruList with a TTL / without one
+//                             <- TimingWheel monotonic / wall
+//
+// A key is gone for every method from its deadline on, whether or not the wheel has come round to it.
+// Every creation, change and removal passes the ChangeHub once, after all is consistent.
+// Invariants (Validate): each entry is in the table once, in the list that its TTL asks for, and, with a TTL, in
+// the wheel that its clock asks for; bytes() is the sum over all entries.
+// Entry pointers die with the next call that changes this keyspace.
+// Allocation failure throws std::bad_alloc before anything has changed. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/heap.h"
+#include "cache/change.h"
+#include "cache/entry.h"
+#include "cache/entry_hooks.h"
+#include "cache/expiry_stats.h"
+#include "cache/hash_table.h"
+#include "cache/lru_list.h"
+#include "cache/timing_wheel.h"
+#include "cache/value.h"
+
+namespace mayfly {
+
+// A key that was hashed once and for all.
+struct Key {
+  std::string_view text;
+  uint64_t hash;
+};
+
+// When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and PXAT).
+struct Expiry {
+  enum class Kind : uint8_t { kNever, kRelative, kWall };
+  Kind kind = Kind::kNever;
+  uint64_t deadline_ms = 0;
+
+  static Expiry Never() noexcept { return {}; }
+  static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }
+  // REQUIRES: unix_ms >= 0.
+  static Expiry At(int64_t unix_ms) noexcept { return {Kind::kWall, static_cast<uint64_t>(unix_ms)}; }
+  bool Reached(Now now) const noexcept {
+    if (kind == Kind::kRelative) return deadline_ms <= now.mono_ms;
+    return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);
+  }
+};
+
+// What all keyspaces of a server share.
+struct KeyspaceParts {
+  Heap& heap;
+  const Hasher& hasher;
+  ChangeHub& changes;
+  ExpiryStats& expiry_stats;
+};
+
+class Keyspace {
+ public:
+  Keyspace(KeyspaceParts& parts, uint8_t id, Now now);
+  ~Keyspace();
+  Keyspace(const Keyspace&) = delete;
+  Keyspace& operator=(const Keyspace&) = delete;
+
+  // ---- look
+  Key KeyOf(std::string_view text) const noexcept { return {text, parts_.hasher(text)}; }
+  // The live entry, or null; leaves the LRU order alone.
+  Entry* Peek(const Key& key, Now now);
+  // The live entry, now the hottest of its list; or null.
+  Entry* Find(const Key& key, Now now) {
+    Entry* entry = Peek(key, now);
+    if (entry != nullptr) Touch(*entry, now);
+    return entry;
+  }
+  void Touch(Entry& entry, Now now) noexcept;
+
+  size_t size() const noexcept { return table_.size(); }
+  size_t expiring() const noexcept { return lists_[kExpiring].size(); }
+  uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
+  uint8_t id() const noexcept { return id_; }
+
+  static Expiry ExpiryOf(const Entry& entry) noexcept;
+  // Milliseconds left; REQUIRES: entry.expires(). May be <= 0 while a late entry waits for the wheel.
+  static int64_t TtlMs(const Entry& entry, Now now) noexcept;
+  // The deadline as Unix time in ms. REQUIRES: entry.expires().
+  static int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept;
+  static bool Expired(const Entry& entry, Now now) noexcept {
+    return entry.expires() && ExpiryOf(entry).Reached(now);
+  }
+
+  // ---- change. `existing` is what Peek or Find gave for the same key just before.
+  // Creates the key or overwrites its value, with this expiry. Returns the entry, hottest of its list.
+  Entry* Put(const Key& key, Entry* existing, StringValue value, Expiry expiry, Now now);
+  // Overwrites the value alone; the expiry stays.
+  Entry* PutValue(const Key& key, Entry& existing, StringValue value, Now now) {
+    return Put(key, &existing, std::move(value), ExpiryOf(existing), now);
+  }
+  // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated.
+  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
+  void Remove(const Key& key, Entry& entry, ChangeReason reason);
+  // Removes the key if it lives. Tells the change point of an absent key too.
+  bool Delete(const Key& key, Now now);
+
+  // ---- walk. Expired entries are never shown.
+  // One page of SCAN from `cursor` (0 starts); the next cursor, 0 at the end, below 2^53. Keys present throughout
+  // an iteration are shown, whatever grows or shrinks meanwhile.
+  template <typename Fn>
+  uint64_t Scan(uint64_t cursor, Now now, Fn&& fn) const {
+    return table_.Scan(cursor, [&](HeapRef ref) {
+      const Entry& entry = *At(ref);
+      if (!Expired(entry, now)) fn(entry);
+    });
+  }
+  template <typename Fn>
+  void ForEach(Now now, Fn&& fn) const {
+    table_.ForEach([&](HeapRef ref) {
+      const Entry& entry = *At(ref);
+      if (!Expired(entry, now)) fn(entry);
+    });
+  }
+  // A live entry by chance, or null where there is none.
+  Entry* Random(std::minstd_rand& random, Now now);
+
+  // ---- look-ahead: prefetches only, hands over hashes only.
+  void PrefetchGroup(uint64_t hash) const noexcept { table_.PrefetchGroup(hash); }
+  void PrefetchEntry(uint64_t hash) const noexcept { table_.PrefetchCandidates(hash); }
+
+  // ---- expiry
+  // Frees what is due, at most `budget` entries of work. True where more is due at `now`.
+  bool Advance(Now now, size_t budget);
+  // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
+  uint64_t NextWakeMs(Now now) const noexcept;
+  // True once after an insertion moved the next wake-up forward: the owner of the timer must arm it anew.
+  bool TakeRearm() noexcept { return std::exchange(rearm_, false); }
+
+  // ---- eviction
+  enum List : uint8_t { kLasting = 0, kExpiring = 1 };
+  Entry* Coldest(List list) const noexcept;
+  // An entry of the earliest slots of the wheels, or null.
+  Entry* NearestDeadline(Now now) const noexcept;
+  Entry* RandomOf(List list, std::minstd_rand& random) const;
+  void Evict(Entry& entry);
+
+  // ---- end
+  // Frees up to `budget` entries without telling anybody; true when the keyspace is empty. REQUIRES: nobody will
+  // use it for anything else any more.
+  bool FreeSome(size_t budget) noexcept;
+
+  bool Validate() const;
+
+ private:
+  using Table = HashTable<EntryTablePolicy>;
+  using Lru = LruList<EntryLruHooks>;
+  using Wheel = TimingWheel<EntryWheelHooks>;
+
+  Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
+  static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
+  Wheel& WheelOf(const Entry& entry) noexcept {
+    return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
+  }
+
+  Entry* Create(const Key& key, StringValue value, Expiry expiry, Now now);
+  Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
+  // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
+  void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
+  void File(Entry& entry, Now now);
+  void Unfile(Entry& entry) noexcept;
+  void Refile(Entry& entry, Expiry expiry, Now now);
+  void Unlink(Entry& entry) noexcept;
+  void Free(Entry& entry) noexcept;
+  static void DropValue(Entry& entry) noexcept;
+  static size_t BytesOf(const Entry& entry) noexcept;
+  void Expire(Entry& entry, Now now);
+  void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
+    parts_.changes.Tell({reason, id_, key, entry});
+  }
+
+  KeyspaceParts& parts_;
+  HeapBase base_;
+  uint8_t id_;
+  bool rearm_ = false;
+  uint64_t bytes_ = 0;
+  Table table_;
+  Lru lists_[2];
+  Wheel mono_wheel_;
+  Wheel wall_wheel_;
+};
+
+}  // namespace mayfly

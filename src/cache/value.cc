@@ -1,0 +1,69 @@
+#include "cache/value.h"
+
+#include <cstring>
+#include <optional>
+
+#include "base/numbers.h"
+
+namespace mayfly {
+
+StringValue StringValue::Of(std::string_view text) {
+  if (text.size() <= kMaxIntegerText && !text.empty()) {
+    if (const std::optional<int64_t> integer = ParseInteger(text)) return Integer(*integer);
+  }
+  if (text.size() > Entry::kMaxInlineValue) return Block(SharedBytes::Copy(text));
+  StringValue value(Encoding::kText);
+  value.text_ = text;
+  return value;
+}
+
+StringValue StringValue::Edited(std::string_view text) {
+  if (text.size() > Entry::kMaxInlineValue) return Block(SharedBytes::Copy(text));
+  StringValue value(Encoding::kEdited);
+  value.text_ = text;
+  return value;
+}
+
+StringValue StringValue::Integer(int64_t integer) noexcept {
+  StringValue value(Encoding::kInteger);
+  value.integer_ = integer;
+  return value;
+}
+
+StringValue StringValue::Block(SharedBytes block) {
+  if (block.size() <= Entry::kMaxInlineValue) {
+    StringValue value(Encoding::kText);
+    value.text_ = block.view();
+    return value;
+  }
+  StringValue value(Encoding::kBlock);
+  value.block_ = std::move(block);
+  return value;
+}
+
+size_t StringValue::stored_bytes() const noexcept {
+  switch (encoding_) {
+    case Encoding::kInteger:
+      return Entry::PackedIntegerBytes(integer_);
+    case Encoding::kBlock:
+      return sizeof(void*);
+    default:
+      return text_.size();
+  }
+}
+
+void StringValue::StoreTo(char* out) noexcept {
+  switch (encoding_) {
+    case Encoding::kInteger:
+      return Entry::PackInteger(integer_, out, stored_bytes());
+    case Encoding::kBlock: {
+      void* pointer = block_.Release();
+      std::memcpy(out, &pointer, sizeof pointer);
+      return;
+    }
+    default:
+      if (!text_.empty()) std::memcpy(out, text_.data(), text_.size());
+  }
+}
+
+}  // namespace mayfly
