@@ -1,0 +1,47 @@
+// The cheapest way to tell how long something took: the processor's time stamp counter.
+//
+// Not a clock: it has no date and is used for durations only (SLOWLOG, histograms, slices). Units: cycles until
+// CycleRate turns them into microseconds. Where there is no such counter, steady_clock stands in.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace mayfly {
+
+inline uint64_t ReadCycles() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  uint64_t cycles;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+  return cycles;
+#else
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+// Cycles per microsecond, measured once at start against steady_clock.
+class CycleRate {
+ public:
+  // Takes about kMeasureUs of wall time.
+  static CycleRate Measure() noexcept;
+  explicit constexpr CycleRate(double cycles_per_us) noexcept : cycles_per_us_(cycles_per_us) {}
+
+  uint64_t ToUs(uint64_t cycles) const noexcept {
+    return static_cast<uint64_t>(static_cast<double>(cycles) / cycles_per_us_);
+  }
+  uint64_t ToCycles(uint64_t us) const noexcept {
+    return static_cast<uint64_t>(static_cast<double>(us) * cycles_per_us_);
+  }
+
+ private:
+  static constexpr int kMeasureUs = 2000;
+  double cycles_per_us_;
+};
+
+}  // namespace mayfly

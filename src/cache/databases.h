@@ -1,0 +1,67 @@
+// The numbered databases, each a Keyspace, and what concerns all of them: flushing, swapping, expiry, memory.
+//
+// A flush exchanges the Keyspace for an empty one at once; what it held is freed in slices (FreeSome), and its
+// bytes no longer drive eviction. Loop thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/heap.h"
+#include "cache/change.h"
+#include "cache/expiry_stats.h"
+#include "cache/keyspace.h"
+
+namespace mayfly {
+
+class Databases {
+ public:
+  static constexpr unsigned kMaxKeyspaces = 256;  // an entry's owner id is one byte
+
+  // Borrows heap, hasher and changes. REQUIRES: 1 <= count < kMaxKeyspaces / 2.
+  Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now);
+  ~Databases();
+
+  unsigned count() const noexcept { return static_cast<unsigned>(databases_.size()); }
+  // REQUIRES: index < count().
+  Keyspace& At(unsigned index) noexcept { return *databases_[index]; }
+  const Keyspace& At(unsigned index) const noexcept { return *databases_[index]; }
+  size_t total_keys() const noexcept;
+  Heap& heap() noexcept { return parts_.heap; }
+  ChangeHub& changes() noexcept { return parts_.changes; }
+  ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
+  const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
+
+  void Flush(unsigned index, Now now);
+  void FlushAll(Now now);
+  void Swap(unsigned a, unsigned b) noexcept { std::swap(databases_[a], databases_[b]); }
+
+  // ---- expiry, for the owner of the timer
+  // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.
+  bool Advance(Now now, size_t budget);
+  // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
+  uint64_t NextWakeMs(Now now) const noexcept;
+  // True where a deadline was filed that is nearer than all before: NextWakeMs must be asked again.
+  bool TakeRearm() noexcept;
+
+  // ---- what was flushed
+  uint64_t waiting_bytes() const noexcept;
+  // Frees up to `budget` flushed entries; true while more wait.
+  bool FreeSome(size_t budget) noexcept;
+
+ private:
+  std::unique_ptr<Keyspace> Fresh(Now now);
+
+  KeyspaceParts parts_;
+  ExpiryStats expiry_stats_;
+  std::vector<std::unique_ptr<Keyspace>> databases_;
+  std::vector<std::unique_ptr<Keyspace>> graveyard_;
+  std::array<bool, kMaxKeyspaces> id_taken_{};
+  unsigned advance_from_ = 0;  // round robin, so that no database starves another's expiry
+};
+
+}  // namespace mayfly

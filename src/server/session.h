@@ -1,0 +1,51 @@
+// What the server knows of one client, apart from its socket.
+//
+// Ownership: the connection (src/net) owns its Session and the bytes that came in; the Session owns the replies
+// that have not been written. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/output.h"
+#include "resp/parser.h"
+#include "resp/writer.h"
+
+namespace mayfly {
+
+struct Parked;
+
+struct Session {
+  explicit Session(ChunkPool& pool) : output(pool), reply(output) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  uint64_t id = 0;  // never reused
+  std::string peer;   // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
+  std::string local;
+  int fd = -1;
+  bool over_unix_socket = false;
+
+  resp::Parser parser;
+  OutputChain output;
+  resp::Writer reply;
+
+  unsigned db = 0;
+  bool authenticated = false;
+  std::string name;
+  std::string lib_name;
+  std::string lib_version;
+
+  uint64_t created_mono_ms = 0;
+  uint64_t active_mono_ms = 0;         // when it last sent a command
+  std::string_view last_command = {};  // full name of a table row
+
+  bool close_after_reply = false;  // nothing more is read; closed once `output` is written
+  bool close_now = false;          // dropped without another byte
+  bool dirty = false;              // queued in Sessions for the end of the turn
+  Parked* parked = nullptr;        // set while it waits; no further request of it runs
+  uint64_t input_bytes = 0;        // held by the connection for it: incomplete requests
+};
+
+}  // namespace mayfly

@@ -1,0 +1,33 @@
+// Counters that INFO tells. Plain numbers, changed where the thing happens; CONFIG RESETSTAT zeroes them.
+// Loop thread only.
+#pragma once
+
+#include <cstdint>
+
+namespace mayfly {
+
+struct Stats {
+  uint64_t started_mono_ms = 0;  // survives Reset
+  uint64_t connections_received = 0;
+  uint64_t connections_rejected = 0;
+  uint64_t commands_processed = 0;
+  uint64_t net_input_bytes = 0;
+  uint64_t net_output_bytes = 0;
+  uint64_t keyspace_hits = 0;
+  uint64_t keyspace_misses = 0;
+  uint64_t error_replies = 0;
+  uint64_t output_limit_disconnections = 0;
+  uint64_t query_limit_disconnections = 0;
+  uint64_t loop_turn_max_us = 0;  // longest time that one loop turn spent working
+  uint64_t loop_turns = 0;
+  uint64_t client_bytes = 0;  // input tails and reply chunks of all clients: a pool apart; survives Reset
+
+  void Reset() noexcept {
+    Stats fresh;
+    fresh.started_mono_ms = started_mono_ms;
+    fresh.client_bytes = client_bytes;
+    *this = fresh;
+  }
+};
+
+}  // namespace mayfly
