@@ -1,0 +1,67 @@
+// The arguments of one request, with a cursor over those behind the command's name.
+//
+// Views: they die when the handler returns. args[0] is the command's name (args[1] a subcommand's).
+//   while (!args.Done()) {
+//     if (args.Accept("NX")) ... else if (args.Accept("EX")) seconds = args.Next(); else return Fail(syntax)
+//   }
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/numbers.h"
+#include "base/shared_bytes.h"
+
+namespace mayfly {
+
+// ASCII only, as the protocol's words are. `upper` must be upper case.
+inline bool EqualsIgnoringCase(std::string_view text, std::string_view upper) noexcept {
+  if (text.size() != upper.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if ((c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c) != upper[i]) return false;
+  }
+  return true;
+}
+
+class Args {
+ public:
+  // `cursor` is the index of the first argument behind the name.
+  Args(std::span<const std::string_view> all, size_t cursor) noexcept : all_(all), cursor_(cursor) {}
+
+  size_t size() const noexcept { return all_.size(); }
+  std::string_view operator[](size_t index) const noexcept { return all_[index]; }
+  std::span<const std::string_view> all() const noexcept { return all_; }
+  // What the cursor has not passed yet.
+  std::span<const std::string_view> Rest() const noexcept { return all_.subspan(cursor_); }
+
+  bool Done() const noexcept { return cursor_ >= all_.size(); }
+  size_t Left() const noexcept { return all_.size() - cursor_; }
+  // REQUIRES: !Done().
+  std::string_view Next() noexcept { return all_[cursor_++]; }
+  std::string_view Peek() const noexcept { return all_[cursor_]; }
+  // Passes the argument where it is this word in any case, and at least `followed_by` arguments come behind it.
+  bool Accept(std::string_view upper, size_t followed_by = 0) noexcept {
+    if (Left() <= followed_by || Done() || !EqualsIgnoringCase(all_[cursor_], upper)) return false;
+    ++cursor_;
+    return true;
+  }
+  // REQUIRES: !Done(). Nothing where it is no 64-bit integer; passed either way.
+  std::optional<int64_t> NextInteger() noexcept { return ParseInteger(Next()); }
+
+  // Where the connection read argument `index` straight into a block of its own: that block, else empty.
+  SharedBytes BlockOf(size_t index) const noexcept {
+    return block_ != nullptr && index == block_index_ ? *block_ : SharedBytes();
+  }
+  void SetBlock(size_t index, const SharedBytes* block) noexcept { block_index_ = index, block_ = block; }
+
+ private:
+  std::span<const std::string_view> all_;
+  size_t cursor_;
+  size_t block_index_ = 0;
+  const SharedBytes* block_ = nullptr;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,70 @@
+// What a handler gets: the request's surroundings, valid until it returns.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/tsc.h"
+#include "cache/databases.h"
+#include "cache/eviction.h"
+#include "config/options.h"
+#include "exec/args.h"
+#include "exec/command_table.h"
+#include "exec/errors.h"
+#include "exec/memory_meter.h"
+#include "resp/writer.h"
+#include "server/parking.h"
+#include "server/session.h"
+#include "server/sessions.h"
+#include "server/stats.h"
+
+namespace mayfly {
+
+// The parts of a server that requests work on. Built by main (or a test), borrowed by everybody.
+struct Server {
+  Clock& clock;
+  config::Options& options;
+  Databases& databases;
+  Evictor& evictor;
+  MemoryMeter& memory;
+  Sessions& sessions;
+  ParkingLot& parking;
+  Stats& stats;
+  const CommandTable& commands;
+  CycleRate cycle_rate;
+  std::minstd_rand& random;
+  std::string run_id;               // 40 hex digits, drawn at start
+  bool shutdown_requested = false;  // the loop stops at the end of the turn
+};
+
+struct Context {
+  Server& server;
+  Session& session;
+  const TableRow& row;
+  Keyspace& keyspace;  // of the session's database
+  resp::Writer& reply;
+  Now now;
+  uint64_t first_key_hash = 0;  // of the first key, hashed ahead
+  WakeReason wake = WakeReason::kNone;
+
+  // The key in argument `index`, hashed now unless it is the first key.
+  Key KeyAt(const Args& args, size_t index) const noexcept {
+    if (index == static_cast<size_t>(row.command->keys.first) && first_key_hash != 0)
+      return {args[index], first_key_hash};
+    return keyspace.KeyOf(args[index]);
+  }
+  // For commands that read values: counts a hit or a miss and makes the entry recent.
+  Entry* Read(const Key& key) {
+    Entry* entry = keyspace.Find(key, now);
+    ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
+    return entry;
+  }
+  // Answers with an error text that carries its code ("ERR ...").
+  void Fail(std::string_view error) { reply.Error(error); }
+  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply.
+  void Park(const Args& args, uint64_t deadline_mono_ms);
+};
+
+}  // namespace mayfly

@@ -1,0 +1,24 @@
+// Error texts that several commands give, in Redis's words, each with its code.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mayfly::errors {
+
+inline constexpr std::string_view kSyntax = "ERR syntax error";
+inline constexpr std::string_view kNotInteger = "ERR value is not an integer or out of range";
+inline constexpr std::string_view kNotFloat = "ERR value is not a valid float";
+inline constexpr std::string_view kWrongType =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr std::string_view kNoSuchKey = "ERR no such key";
+inline constexpr std::string_view kOverflow = "ERR increment or decrement would overflow";
+inline constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr std::string_view kStringTooBig = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+inline constexpr std::string_view kNoAuth = "NOAUTH Authentication required.";
+inline constexpr std::string_view kWrongPassword = "WRONGPASS invalid username-password pair or user is disabled.";
+
+std::string InvalidExpireTime(std::string_view command);
+std::string WrongArity(std::string_view full_name);
+
+}  // namespace mayfly::errors

@@ -1,0 +1,88 @@
+// Clients that wait: for a key, for a time, for an operator. Built once for everything that blocks.
+//
+// A request's arguments are views that die when its handler returns, so parking copies them. While a session is
+// parked no further request of it runs. Waking puts it on a queue; the executor takes it from there at the end of
+// the turn, never from inside whoever woke it, and runs the same command again with the reason.
+// First parked is first woken where the waker goes by Order. Timeouts lie on a wheel of their own (ms, monotonic).
+// Ownership: ParkingLot owns each Parked; a session that dies while it waits must be dropped with Leave.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/timing_wheel.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+enum class WakeReason : uint8_t {
+  kNone,      // not woken: this is the request's first run
+  kReady,     // what it waited for may be there
+  kTimeout,   // its deadline has come
+  kUnblocked  // an operator asked for it
+};
+
+struct Parked {
+  Session* session = nullptr;
+  std::vector<std::string> arguments;
+  uint64_t deadline_mono_ms = 0;  // kForever: no deadline
+  uint64_t order = 0;             // rises with each Park
+  WakeReason reason = WakeReason::kNone;
+
+  Parked* wheel_next = nullptr;
+  Parked* wheel_prev = nullptr;
+  uint16_t filed = 0;
+  bool timed = false;
+};
+
+struct ParkedWheelHooks {
+  using Ref = Parked*;
+  static constexpr Ref kNull = nullptr;
+  Ref Next(Ref ref) const noexcept { return ref->wheel_next; }
+  Ref Prev(Ref ref) const noexcept { return ref->wheel_prev; }
+  void SetNext(Ref ref, Ref next) const noexcept { ref->wheel_next = next; }
+  void SetPrev(Ref ref, Ref prev) const noexcept { ref->wheel_prev = prev; }
+  uint64_t Deadline(Ref ref) const noexcept { return ref->deadline_mono_ms; }
+  uint16_t Slot(Ref ref) const noexcept { return ref->filed; }
+  void SetSlot(Ref ref, uint16_t slot) const noexcept { ref->filed = slot; }
+  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(ref); }
+};
+
+class ParkingLot {
+ public:
+  static constexpr uint64_t kForever = UINT64_MAX;
+
+  explicit ParkingLot(uint64_t now_mono_ms);
+  ~ParkingLot();
+
+  // Parks `session`, copying `arguments`. A session that was woken and waits on keeps its order and its deadline.
+  // REQUIRES: it is not parked.
+  Parked& Park(Session& session, const std::vector<std::string_view>& arguments, uint64_t deadline_mono_ms);
+  // Queues it to run again. No effect on one that is queued already.
+  void Wake(Parked& parked, WakeReason reason);
+  // Drops a session that goes away; no effect on one that is not parked.
+  void Leave(Session& session) noexcept;
+
+  // Wakes those whose deadline has come.
+  void Advance(uint64_t now_mono_ms);
+  // When Advance has something to do, in monotonic ms; kForever where nobody has a deadline.
+  uint64_t NextWake() const noexcept;
+
+  // The next one to run again, no longer parked; null where none is queued. The caller owns it.
+  std::unique_ptr<Parked> TakeWoken();
+  size_t size() const noexcept { return parked_.size(); }
+
+ private:
+  void Release(Parked& parked) noexcept;
+
+  std::vector<std::unique_ptr<Parked>> parked_;
+  std::deque<Parked*> woken_;
+  TimingWheel<ParkedWheelHooks> wheel_;
+  uint64_t last_order_ = 0;
+};
+
+}  // namespace mayfly
