@@ -175,6 +175,11 @@ class Entry {
     const Lengths at = lengths();
     return at.payload + at.key + at.value;
   }
+  // Whether this entry can be made over to `shape` without another allocation and without moving its key.
+  // REQUIRES: the same key.
+  bool CanBecome(const Shape& shape) const noexcept;
+  // REQUIRES: CanBecome this shape but for the value's length. The value bytes are the caller's to fill.
+  void set_value_bytes(size_t size) noexcept;
 
   // An integer in its shortest two's complement, low byte first: 0 takes no byte.
   static size_t PackedIntegerBytes(int64_t value) noexcept;

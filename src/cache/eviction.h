@@ -32,7 +32,7 @@ class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
-  Evictor(Databases& databases, std::minstd_rand& random) noexcept : databases_(databases), random_(random) {}
+  Evictor(Databases& databases, std::mt19937_64& random) noexcept : databases_(databases), random_(random) {}
 
   // Evicts at most `budget` entries. `used_bytes` is asked again after each; it must not count what waits to be
   // freed. kMore: over a limit still, but victims are left. kNothingToEvict: over maxmemory and no victim.
@@ -56,7 +56,7 @@ class Evictor {
   bool EvictRandom(bool with_lasting);
 
   Databases& databases_;
-  std::minstd_rand& random_;
+  std::mt19937_64& random_;
 };
 
 }  // namespace mayfly

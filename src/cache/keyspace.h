@@ -13,11 +13,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <random>
-#include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -127,15 +126,15 @@ class Keyspace {
     });
   }
   // A live entry by chance, or null where there is none.
-  Entry* Random(std::minstd_rand& random, Now now);
+  Entry* Random(std::mt19937_64& random, Now now);
 
   // ---- look-ahead: prefetches only, hands over hashes only.
   void PrefetchGroup(uint64_t hash) const noexcept { table_.PrefetchGroup(hash); }
   void PrefetchEntry(uint64_t hash) const noexcept { table_.PrefetchCandidates(hash); }
 
   // ---- expiry
-  // Frees what is due, at most `budget` entries of work. True where more is due at `now`.
-  bool Advance(Now now, size_t budget);
+  // Frees what is due; takes the entries that it worked on off `budget`. True where more is to be done at `now`.
+  bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
   // True once after an insertion moved the next wake-up forward: the owner of the timer must arm it anew.
@@ -146,7 +145,7 @@ class Keyspace {
   Entry* Coldest(List list) const noexcept;
   // An entry of the earliest slots of the wheels, or null.
   Entry* NearestDeadline(Now now) const noexcept;
-  Entry* RandomOf(List list, std::minstd_rand& random) const;
+  Entry* RandomOf(List list, std::mt19937_64& random) const;
   void Evict(Entry& entry);
 
   // ---- end
@@ -168,6 +167,7 @@ class Keyspace {
     return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
   }
 
+  static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
   Entry* Create(const Key& key, StringValue value, Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
@@ -175,11 +175,15 @@ class Keyspace {
   void File(Entry& entry, Now now);
   void Unfile(Entry& entry) noexcept;
   void Refile(Entry& entry, Expiry expiry, Now now);
-  void Unlink(Entry& entry) noexcept;
+  // The wall wheel goes back with the wall clock before anything is filed by the new time.
+  void FollowWallStepBack(Now now) noexcept;
   void Free(Entry& entry) noexcept;
+  // The entry's own memory, not what its value points to.
+  void FreeMemory(Entry& entry) noexcept;
   static void DropValue(Entry& entry) noexcept;
   static size_t BytesOf(const Entry& entry) noexcept;
   void Expire(Entry& entry, Now now);
+  bool AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget);
   void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
     parts_.changes.Tell({reason, id_, key, entry});
   }

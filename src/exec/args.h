@@ -13,6 +13,7 @@
 
 #include "base/numbers.h"
 #include "base/shared_bytes.h"
+#include "resp/args.h"
 
 namespace mayfly {
 
@@ -53,15 +54,17 @@ class Args {
 
   // Where the connection read argument `index` straight into a block of its own: that block, else empty.
   SharedBytes BlockOf(size_t index) const noexcept {
-    return block_ != nullptr && index == block_index_ ? *block_ : SharedBytes();
+    const SharedBytes* block = list_ != nullptr ? list_->BlockOf(first_ + index) : nullptr;
+    return block != nullptr ? *block : SharedBytes();
   }
-  void SetBlock(size_t index, const SharedBytes* block) noexcept { block_index_ = index, block_ = block; }
+  // `list` is where these arguments come from, beginning at its index `first`.
+  void SetBlocks(const resp::ArgList* list, size_t first) noexcept { list_ = list, first_ = first; }
 
  private:
   std::span<const std::string_view> all_;
   size_t cursor_;
-  size_t block_index_ = 0;
-  const SharedBytes* block_ = nullptr;
+  const resp::ArgList* list_ = nullptr;
+  size_t first_ = 0;
 };
 
 }  // namespace mayfly

@@ -22,7 +22,8 @@ struct TableRow {
   std::string_view group;
   uint32_t acl = 0;                  // all categories, implied ones too
   std::vector<TableRow*> subcommands;
-  mutable CallStats calls;
+  mutable CallStats calls;  // counting does not change what the table says
+  uint64_t folded[2] = {};  // the name's letters in lower case: see Fold
 };
 
 class CommandTable {
@@ -37,15 +38,23 @@ class CommandTable {
   static const TableRow* FindSubcommand(const TableRow& container, std::string_view name) noexcept;
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }
-  void ResetStats() noexcept;
+  void ResetStats() const noexcept;
 
   // Names of the flags and categories, as COMMAND and ACL spell them.
   static std::vector<std::string_view> FlagNames(uint32_t flags);
   static std::vector<std::string_view> AclNames(uint32_t categories);
 
  private:
-  static constexpr size_t kLongestName = 32;
-  TableRow* Add(const Command& command, std::string_view group, const TableRow* parent);
+  // A name of up to 16 bytes as two words with bit 5 of each byte set, which puts letters in lower case.
+  struct Folded {
+    uint64_t first;
+    uint64_t last;
+    size_t Slot(size_t size, size_t mask) const noexcept;
+  };
+  static Folded Fold(std::string_view name) noexcept;
+
+  TableRow* Add(const Command& command, std::string_view group, TableRow* parent);
+  void Index();
 
   std::vector<std::unique_ptr<TableRow>> owned_;
   std::vector<TableRow*> rows_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -34,7 +35,7 @@ struct Server {
   Stats& stats;
   const CommandTable& commands;
   CycleRate cycle_rate;
-  std::minstd_rand& random;
+  std::mt19937_64& random;
   std::string run_id;               // 40 hex digits, drawn at start
   bool shutdown_requested = false;  // the loop stops at the end of the turn
 };
@@ -47,8 +48,10 @@ struct Context {
   resp::Writer& reply;
   Now now;
   uint64_t first_key_hash = 0;  // of the first key, hashed ahead
-  WakeReason wake = WakeReason::kNone;
+  const Parked* resumed = nullptr;  // set when a parked client's request runs again
 
+  // Why this request runs again; kNone on its first run.
+  WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
   // The key in argument `index`, hashed now unless it is the first key.
   Key KeyAt(const Args& args, size_t index) const noexcept {
     if (index == static_cast<size_t>(row.command->keys.first) && first_key_hash != 0)
@@ -63,7 +66,8 @@ struct Context {
   }
   // Answers with an error text that carries its code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }
-  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply.
+  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply. Parked
+  // again after it was woken in vain, it keeps its place among those who wait and its first deadline.
   void Park(const Args& args, uint64_t deadline_mono_ms);
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,10 @@ struct Parked {
   uint64_t order = 0;             // rises with each Park
   WakeReason reason = WakeReason::kNone;
 
+  size_t index = 0;  // in ParkingLot
   Parked* wheel_next = nullptr;
   Parked* wheel_prev = nullptr;
   uint16_t filed = 0;
-  bool timed = false;
 };
 
 struct ParkedWheelHooks {
@@ -59,9 +60,10 @@ class ParkingLot {
   explicit ParkingLot(uint64_t now_mono_ms);
   ~ParkingLot();
 
-  // Parks `session`, copying `arguments`. A session that was woken and waits on keeps its order and its deadline.
-  // REQUIRES: it is not parked.
-  Parked& Park(Session& session, const std::vector<std::string_view>& arguments, uint64_t deadline_mono_ms);
+  // Parks `session`, copying `arguments`. A session that was woken in vain and waits on passes the deadline and
+  // the order that it had, so it keeps its place; 0 is a new order. REQUIRES: it is not parked.
+  Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
+               uint64_t order = 0);
   // Queues it to run again. No effect on one that is queued already.
   void Wake(Parked& parked, WakeReason reason);
   // Drops a session that goes away; no effect on one that is not parked.
@@ -77,7 +79,7 @@ class ParkingLot {
   size_t size() const noexcept { return parked_.size(); }
 
  private:
-  void Release(Parked& parked) noexcept;
+  std::unique_ptr<Parked> Release(Parked& parked) noexcept;
 
   std::vector<std::unique_ptr<Parked>> parked_;
   std::deque<Parked*> woken_;

@@ -1,0 +1,87 @@
+#include "cache/databases.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace mayfly {
+
+Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
+    : parts_{heap, hasher, changes, expiry_stats_} {
+  databases_.reserve(count);
+  for (unsigned i = 0; i < count; ++i) databases_.push_back(Fresh(now));
+}
+
+Databases::~Databases() = default;
+
+std::unique_ptr<Keyspace> Databases::Fresh(Now now) {
+  const auto* free_id = std::find(id_taken_.begin(), id_taken_.end(), false);
+  if (free_id == id_taken_.end()) {  // so many flushes wait that their owner ids are used up: pay now
+    while (FreeSome(std::numeric_limits<size_t>::max())) {
+    }
+    free_id = std::find(id_taken_.begin(), id_taken_.end(), false);
+  }
+  const auto id = static_cast<uint8_t>(free_id - id_taken_.begin());
+  id_taken_[id] = true;
+  return std::make_unique<Keyspace>(parts_, id, now);
+}
+
+size_t Databases::total_keys() const noexcept {
+  size_t keys = 0;
+  for (const auto& database : databases_) keys += database->size();
+  return keys;
+}
+
+void Databases::Flush(unsigned index, Now now) {
+  Keyspace& old = At(index);
+  if (old.size() == 0) return;
+  const uint8_t id = old.id();
+  std::unique_ptr<Keyspace> fresh = Fresh(now);
+  graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
+  parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
+}
+
+void Databases::FlushAll(Now now) {
+  for (unsigned i = 0; i < count(); ++i) Flush(i, now);
+}
+
+bool Databases::Advance(Now now, size_t budget) {
+  bool more = false;
+  for (unsigned i = 0; i < count(); ++i) {
+    const unsigned index = (advance_from_ + i) % count();
+    if (databases_[index]->expiring() != 0) more |= databases_[index]->Advance(now, &budget);
+  }
+  advance_from_ = (advance_from_ + 1) % count();
+  return more;
+}
+
+uint64_t Databases::NextWakeMs(Now now) const noexcept {
+  uint64_t wake = std::numeric_limits<uint64_t>::max();
+  for (const auto& database : databases_) {
+    if (database->expiring() != 0) wake = std::min(wake, database->NextWakeMs(now));
+  }
+  return wake;
+}
+
+bool Databases::TakeRearm() noexcept {
+  bool rearm = false;
+  for (const auto& database : databases_) rearm |= database->TakeRearm();
+  return rearm;
+}
+
+uint64_t Databases::waiting_bytes() const noexcept {
+  uint64_t bytes = 0;
+  for (const auto& keyspace : graveyard_) bytes += keyspace->bytes();
+  return bytes;
+}
+
+bool Databases::FreeSome(size_t budget) noexcept {
+  if (graveyard_.empty()) return false;
+  if (graveyard_.back()->FreeSome(budget)) {
+    id_taken_[graveyard_.back()->id()] = false;
+    graveyard_.pop_back();
+  }
+  return !graveyard_.empty();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,361 @@
+#include "cache/keyspace.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace mayfly {
+namespace {
+
+uint64_t WallMs(Now now) noexcept { return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0)); }
+
+uint64_t NowOn(Expiry::Kind kind, Now now) noexcept {
+  return kind == Expiry::Kind::kWall ? WallMs(now) : now.mono_ms;
+}
+
+}  // namespace
+
+Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, Now now)
+    : parts_(parts),
+      base_(parts.heap.base()),
+      id_(id),
+      table_(EntryTablePolicy(parts.heap, parts.hasher)),
+      lists_{Lru(EntryLruHooks(base_)), Lru(EntryLruHooks(base_))},
+      mono_wheel_(EntryWheelHooks(base_), now.mono_ms),
+      wall_wheel_(EntryWheelHooks(base_), WallMs(now)) {}
+
+Keyspace::~Keyspace() {
+  while (!FreeSome(std::numeric_limits<size_t>::max())) {
+  }
+}
+
+// ---- look
+
+Entry* Keyspace::Peek(const Key& key, Now now) {
+  const HeapRef ref = table_.Find(key.text, key.hash);
+  if (!ref) return nullptr;
+  Entry* entry = At(ref);
+  if (Expired(*entry, now)) [[unlikely]] {
+    Expire(*entry, now);
+    return nullptr;
+  }
+  return entry;
+}
+
+void Keyspace::Touch(Entry& entry, Now now) noexcept {
+  entry.set_stamp(Entry::StampOf(now.mono_ms));
+  lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
+}
+
+Expiry Keyspace::ExpiryOf(const Entry& entry) noexcept {
+  if (!entry.expires()) return Expiry::Never();
+  return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
+          entry.deadline_ms()};
+}
+
+int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
+  const Expiry expiry = ExpiryOf(entry);
+  return static_cast<int64_t>(expiry.deadline_ms - NowOn(expiry.kind, now));
+}
+
+int64_t Keyspace::UnixDeadlineMs(const Entry& entry, Now now) noexcept {
+  const Expiry expiry = ExpiryOf(entry);
+  return expiry.kind == Expiry::Kind::kWall ? static_cast<int64_t>(expiry.deadline_ms)
+                                            : now.WallOf(expiry.deadline_ms);
+}
+
+Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
+  constexpr int kTries = 100;  // a herd that waits for the wheel may fill the table with expired entries
+  for (int i = 0; i < kTries; ++i) {
+    const HeapRef ref = table_.Random(random);
+    if (!ref) return nullptr;
+    if (!Expired(*At(ref), now)) return At(ref);
+  }
+  Entry* live = nullptr;
+  for (Entry* entry : {Coldest(kLasting), Coldest(kExpiring)}) {
+    if (live == nullptr && entry != nullptr && !Expired(*entry, now)) live = entry;
+  }
+  return live;
+}
+
+// ---- change
+
+Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry) {
+  std::unique_ptr<EntryExtra> extra;
+  if (shape.extra) extra = std::make_unique<EntryExtra>();
+  void* memory = parts_.heap.Allocate(shape.Total());
+  if (memory == nullptr) throw std::bad_alloc();
+  Entry* entry = Entry::Format(memory, shape, key.text);
+  entry->set_owner(id_);
+  if (shape.extra) entry->set_extra(extra.release());
+  if (shape.expires) {
+    if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
+    entry->set_deadline_ms(expiry.deadline_ms);
+    entry->set_filed(wheel::kUnfiled);
+  }
+  return entry;
+}
+
+Entry* Keyspace::Create(const Key& key, StringValue value, Expiry expiry, Now now) {
+  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+  Entry* entry = Allocate(key, shape, expiry);
+  entry->set_encoding(value.encoding());
+  bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total());
+  value.StoreTo(entry->stored_data());
+  if (!table_.Insert(RefOf(*entry), key.hash)) {
+    Free(*entry);
+    throw std::bad_alloc();
+  }
+  File(*entry, now);
+  Tell(ChangeReason::kSet, key.text, entry);
+  return entry;
+}
+
+Entry::Shape Keyspace::ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept {
+  const bool expires = expiry.kind != Expiry::Kind::kNever;
+  return {.key_bytes = key.text.size(),
+          .value_bytes = value_bytes,
+          .expires = expires,
+          .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
+}
+
+Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue value, Expiry expiry, Now now) {
+  if (existing == nullptr) return Create(key, std::move(value), expiry, now);
+  Entry* entry = existing;
+  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+  if (existing->CanBecome(shape)) {
+    bytes_ -= BytesOf(*existing);
+    DropValue(*existing);
+    existing->set_value_bytes(shape.value_bytes);
+    if (shape.expires) Refile(*existing, expiry, now);
+  } else {
+    entry = Allocate(key, shape, expiry);
+    bytes_ -= BytesOf(*existing);
+    DropValue(*existing);
+    Replace(key, *existing, *entry, now);
+  }
+  entry->set_encoding(value.encoding());
+  value.StoreTo(entry->stored_data());
+  bytes_ += BytesOf(*entry);
+  Touch(*entry, now);
+  Tell(ChangeReason::kSet, key.text, entry);
+  return entry;
+}
+
+Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now now) {
+  Entry* entry = &existing;
+  const Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
+  if (shape.expires == existing.expires() && shape.extra == existing.Has(EntryFlag::kExtra)) {
+    if (shape.expires) Refile(existing, expiry, now);
+  } else {
+    entry = Allocate(key, shape, expiry);
+    bytes_ -= BytesOf(existing);
+    const std::string_view value = existing.stored();
+    if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
+    entry->set_encoding(existing.encoding());
+    Replace(key, existing, *entry, now);
+    bytes_ += BytesOf(*entry);
+  }
+  Touch(*entry, now);
+  Tell(ChangeReason::kSet, key.text, entry);
+  return entry;
+}
+
+void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
+  constexpr auto kOfTheShape = static_cast<uint8_t>(EntryFlag::kExpires) |
+                               static_cast<uint8_t>(EntryFlag::kWallDeadline) |
+                               static_cast<uint8_t>(EntryFlag::kExtra);
+  fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
+  [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
+  assert(replaced);
+  Unfile(old);
+  File(fresh, now);
+  FreeMemory(old);
+}
+
+void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
+  [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
+  assert(erased);
+  Unfile(entry);
+  Tell(reason, entry.key(), &entry);
+  Free(entry);
+}
+
+bool Keyspace::Delete(const Key& key, Now now) {
+  Entry* entry = Peek(key, now);
+  if (entry == nullptr) {
+    Tell(ChangeReason::kDeleted, key.text, nullptr);
+    return false;
+  }
+  Remove(key, *entry, ChangeReason::kDeleted);
+  return true;
+}
+
+// ---- lists and wheels
+
+void Keyspace::File(Entry& entry, Now now) {
+  entry.set_stamp(Entry::StampOf(now.mono_ms));
+  lists_[ListOf(entry)].PushHottest(RefOf(entry));
+  if (!entry.expires()) return;
+  FollowWallStepBack(now);
+  if (WheelOf(entry).Insert(RefOf(entry))) rearm_ = true;
+}
+
+void Keyspace::Unfile(Entry& entry) noexcept {
+  lists_[ListOf(entry)].Remove(RefOf(entry));
+  // An entry that the wheel has just handed back is in it no more.
+  if (entry.expires() && WheelOf(entry).Contains(RefOf(entry))) WheelOf(entry).Remove(RefOf(entry));
+}
+
+void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
+  const bool wall = expiry.kind == Expiry::Kind::kWall;
+  FollowWallStepBack(now);
+  if (wall == entry.Has(EntryFlag::kWallDeadline)) {
+    entry.set_deadline_ms(expiry.deadline_ms);
+    if (WheelOf(entry).Move(RefOf(entry))) rearm_ = true;
+    return;
+  }
+  WheelOf(entry).Remove(RefOf(entry));
+  wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
+  entry.set_deadline_ms(expiry.deadline_ms);
+  if (WheelOf(entry).Insert(RefOf(entry))) rearm_ = true;
+}
+
+void Keyspace::FollowWallStepBack(Now now) noexcept {
+  if (WallMs(now) < wall_wheel_.elapsed()) {
+    wall_wheel_.Rewind(WallMs(now));
+    rearm_ = true;
+  }
+}
+
+// ---- memory
+
+size_t Keyspace::BytesOf(const Entry& entry) noexcept {
+  const size_t outside = entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
+  return Heap::SizeClass(entry.allocated_bytes()) + outside;
+}
+
+void Keyspace::DropValue(Entry& entry) noexcept {
+  if (entry.encoding() == Encoding::kBlock) SharedBytes::Adopt(entry.pointer());
+}
+
+void Keyspace::FreeMemory(Entry& entry) noexcept {
+  if (entry.Has(EntryFlag::kExtra)) delete entry.extra();
+  parts_.heap.Free(&entry, entry.allocated_bytes());
+}
+
+void Keyspace::Free(Entry& entry) noexcept {
+  bytes_ -= BytesOf(entry);
+  DropValue(entry);
+  FreeMemory(entry);
+}
+
+// ---- expiry
+
+void Keyspace::Expire(Entry& entry, Now now) {
+  const Expiry expiry = ExpiryOf(entry);
+  ++parts_.expiry_stats.expired_keys;
+  parts_.expiry_stats.lag_us.Add((NowOn(expiry.kind, now) - expiry.deadline_ms) * 1000);
+  Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
+}
+
+bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget) {
+  constexpr size_t kBatch = 64;
+  std::array<HeapRef, kBatch> due;
+  std::array<uint64_t, kBatch> hashes;
+  for (;;) {
+    const typename Wheel::Progress progress = wheel.Advance(to, due, *budget);
+    // Two passes: what removal will touch is on its way to the cache before the first one is removed.
+    for (size_t i = 0; i < progress.due; ++i) {
+      const Entry& entry = *At(due[i]);
+      hashes[i] = parts_.hasher(entry.key());
+      table_.PrefetchGroup(hashes[i]);
+      if (entry.colder()) __builtin_prefetch(At(entry.colder()), 1);
+      if (entry.hotter()) __builtin_prefetch(At(entry.hotter()), 1);
+    }
+    for (size_t i = 0; i < progress.due; ++i) {
+      Entry& entry = *At(due[i]);
+      ++parts_.expiry_stats.expired_keys;
+      parts_.expiry_stats.lag_us.Add((to - entry.deadline_ms()) * 1000);
+      Remove({entry.key(), hashes[i]}, entry, ChangeReason::kExpired);
+    }
+    *budget -= progress.touched;
+    if (!progress.more) return false;
+    if (*budget == 0) return true;
+  }
+}
+
+bool Keyspace::Advance(Now now, size_t* budget) {
+  FollowWallStepBack(now);
+  bool more = mono_wheel_.size() != 0 && AdvanceWheel(mono_wheel_, now.mono_ms, budget);
+  more |= wall_wheel_.size() != 0 && AdvanceWheel(wall_wheel_, WallMs(now), budget);
+  return more;
+}
+
+uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
+  const auto from = [](const Wheel& wheel, uint64_t clock) {
+    if (wheel.size() == 0) return Wheel::kNever;
+    const uint64_t wake = wheel.NextWake();
+    return wake <= clock ? 0 : wake - clock;
+  };
+  return std::min(from(mono_wheel_, now.mono_ms), from(wall_wheel_, WallMs(now)));
+}
+
+// ---- eviction
+
+Entry* Keyspace::Coldest(List list) const noexcept {
+  const HeapRef ref = lists_[list].coldest();
+  return ref ? At(ref) : nullptr;
+}
+
+Entry* Keyspace::NearestDeadline(Now now) const noexcept {
+  const HeapRef mono = mono_wheel_.Soonest();
+  const HeapRef wall = wall_wheel_.Soonest();
+  if (!mono || !wall) return mono ? At(mono) : wall ? At(wall) : nullptr;
+  return TtlMs(*At(mono), now) <= TtlMs(*At(wall), now) ? At(mono) : At(wall);
+}
+
+Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
+  constexpr int kTries = 64;  // among many lasting keys, the coldest expiring one stands in
+  if (lists_[list].empty()) return nullptr;
+  for (int i = 0; i < kTries; ++i) {
+    Entry* entry = At(table_.Random(random));
+    if (ListOf(*entry) == list) return entry;
+  }
+  return Coldest(list);
+}
+
+void Keyspace::Evict(Entry& entry) {
+  ++parts_.expiry_stats.evicted_keys;
+  Remove(KeyOf(entry.key()), entry, ChangeReason::kEvicted);
+}
+
+// ---- end
+
+bool Keyspace::FreeSome(size_t budget) noexcept {
+  return table_.DrainSome(budget, [this](HeapRef ref) { Free(*At(ref)); });
+}
+
+bool Keyspace::Validate() const {
+  if (!table_.Validate() || !lists_[kLasting].Validate() || !lists_[kExpiring].Validate()) return false;
+  if (!mono_wheel_.Validate() || !wall_wheel_.Validate()) return false;
+  size_t counts[2] = {0, 0};
+  size_t wall = 0;
+  uint64_t bytes = 0;
+  bool sound = true;
+  table_.ForEach([&](HeapRef ref) {
+    const Entry& entry = *At(ref);
+    ++counts[ListOf(entry)];
+    wall += entry.expires() && entry.Has(EntryFlag::kWallDeadline);
+    bytes += BytesOf(entry);
+    sound = sound && entry.owner() == id_ && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref;
+  });
+  return sound && bytes == bytes_ && counts[kLasting] == lists_[kLasting].size() &&
+         counts[kExpiring] == lists_[kExpiring].size() && wall == wall_wheel_.size() &&
+         counts[kExpiring] - wall == mono_wheel_.size();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,72 @@
+#include "server/parking.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mayfly {
+
+ParkingLot::ParkingLot(uint64_t now_mono_ms) : wheel_(ParkedWheelHooks(), now_mono_ms) {}
+
+ParkingLot::~ParkingLot() {
+  for (const std::unique_ptr<Parked>& parked : parked_) parked->session->parked = nullptr;
+}
+
+Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arguments,
+                         uint64_t deadline_mono_ms, uint64_t order) {
+  auto parked = std::make_unique<Parked>();
+  parked->session = &session;
+  parked->arguments.assign(arguments.begin(), arguments.end());
+  parked->deadline_mono_ms = deadline_mono_ms;
+  parked->order = order != 0 ? order : ++last_order_;
+  parked->filed = wheel::kUnfiled;
+  parked_.push_back(std::move(parked));
+  Parked& stored = *parked_.back();
+  stored.index = parked_.size() - 1;
+  // NextWake is asked at the end of every turn, so there is nobody to be told that it moved.
+  if (deadline_mono_ms != kForever) static_cast<void>(wheel_.Insert(&stored));
+  session.parked = &stored;
+  return stored;
+}
+
+void ParkingLot::Wake(Parked& parked, WakeReason reason) {
+  if (parked.reason != WakeReason::kNone) return;
+  parked.reason = reason;
+  woken_.push_back(&parked);
+}
+
+void ParkingLot::Leave(Session& session) noexcept {
+  if (session.parked == nullptr) return;
+  if (session.parked->reason != WakeReason::kNone) std::erase(woken_, session.parked);
+  static_cast<void>(Release(*session.parked));
+}
+
+void ParkingLot::Advance(uint64_t now_mono_ms) {
+  std::array<Parked*, 64> due;
+  for (;;) {
+    const auto progress = wheel_.Advance(now_mono_ms, due, due.size());
+    for (size_t i = 0; i < progress.due; ++i) Wake(*due[i], WakeReason::kTimeout);
+    if (!progress.more) return;
+  }
+}
+
+uint64_t ParkingLot::NextWake() const noexcept { return wheel_.size() == 0 ? kForever : wheel_.NextWake(); }
+
+std::unique_ptr<Parked> ParkingLot::TakeWoken() {
+  if (woken_.empty()) return nullptr;
+  Parked* parked = woken_.front();
+  woken_.pop_front();
+  return Release(*parked);
+}
+
+std::unique_ptr<Parked> ParkingLot::Release(Parked& parked) noexcept {
+  parked.session->parked = nullptr;
+  if (wheel_.Contains(&parked)) wheel_.Remove(&parked);
+  std::unique_ptr<Parked>& place = parked_[parked.index];
+  parked_.back()->index = parked.index;
+  std::swap(place, parked_.back());
+  std::unique_ptr<Parked> released = std::move(parked_.back());
+  parked_.pop_back();
+  return released;
+}
+
+}  // namespace mayfly
