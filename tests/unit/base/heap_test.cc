@@ -1,0 +1,79 @@
+#include "base/heap.h"
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#ifndef MAYFLY_SANITIZE
+#include <jemalloc/jemalloc.h>
+#endif
+
+namespace mayfly {
+
+TEST_CASE("a reference names the object that it was made from") {
+  Heap heap(Heap::kMinRegionBytes);
+  std::map<HeapRefBits, char*> objects;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 10'000; ++i) {
+    const size_t size = 1 + random() % 300;
+    auto* object = static_cast<char*>(heap.Allocate(size));
+    REQUIRE(object != nullptr);
+    std::memset(object, 0xA5, size);
+    const HeapRef ref = heap.base().RefOf(object);
+    REQUIRE(ref);
+    REQUIRE(heap.base().Resolve<char>(ref) == object);
+    REQUIRE(objects.emplace(ref.bits, object).second);
+    heap.Free(object, size);
+    objects.erase(ref.bits);
+  }
+}
+
+TEST_CASE("lines of 64 bytes lie on boundaries of 64") {
+  Heap heap(Heap::kMinRegionBytes);
+  for (const size_t lines : {1, 2, 4, 8, 16, 32, 64, 80, 96, 112, 128}) {
+    void* object = heap.Allocate(lines * 64);
+    CHECK(reinterpret_cast<uintptr_t>(object) % 64 == 0);
+    heap.Free(object, lines * 64);
+  }
+}
+
+TEST_CASE("a full region answers null and serves again after something was freed") {
+  Heap heap(4 << 20);
+  std::vector<void*> objects;
+  constexpr size_t kSize = 4096;
+  for (;;) {
+    void* object = heap.Allocate(kSize);
+    if (object == nullptr) break;
+    objects.push_back(object);
+    REQUIRE(objects.size() <= (4 << 20) / kSize);
+  }
+  CHECK(objects.size() > 100);
+  for (int i = 0; i < 50; ++i) {
+    heap.Free(objects.back(), kSize);
+    objects.pop_back();
+  }
+  void* again = heap.Allocate(kSize);
+  CHECK(again != nullptr);
+  heap.Free(again, kSize);
+  for (void* object : objects) heap.Free(object, kSize);
+}
+
+TEST_CASE("memory is counted as it comes and goes") {
+  Heap heap(Heap::kMinRegionBytes);
+  const uint64_t before = heap.ThreadBytes();
+  void* object = heap.Allocate(100);
+  CHECK(heap.ThreadBytes() - before == Heap::SizeClass(100));
+  heap.Free(object, 100);
+  CHECK(heap.ThreadBytes() == before);
+}
+
+#ifndef MAYFLY_SANITIZE
+TEST_CASE("SizeClass tells what the allocator really takes") {
+  for (size_t size = 1; size <= 70'000; ++size) REQUIRE(Heap::SizeClass(size) == nallocx(size, 0));
+}
+#endif
+
+}  // namespace mayfly

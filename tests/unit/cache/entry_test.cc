@@ -1,0 +1,123 @@
+#include "cache/entry.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "cache/value.h"
+
+namespace mayfly {
+namespace {
+
+// An entry in a block of exactly its size, so that a sanitizer sees one byte too many.
+class OwnEntry {
+ public:
+  OwnEntry(std::string_view key, StringValue value, bool expires = false, bool extra = false)
+      : shape_{key.size(), value.stored_bytes(), expires, extra}, memory_(new char[shape_.Total()]) {
+    entry = Entry::Format(memory_.get(), shape_, key);
+    if (extra) entry->set_extra(&extra_);
+    entry->set_encoding(value.encoding());
+    value.StoreTo(entry->stored_data());
+  }
+  ~OwnEntry() {
+    if (entry->encoding() == Encoding::kBlock) SharedBytes::Adopt(entry->pointer());
+  }
+  Entry* entry;
+
+ private:
+  Entry::Shape shape_;
+  std::unique_ptr<char[]> memory_;
+  EntryExtra extra_;
+};
+
+}  // namespace
+
+TEST_CASE("key and value lengths around every boundary of their encoding come back") {
+  for (const size_t key_bytes : {0, 1, 127, 128, 129, 16'383, 16'384, 70'000}) {
+    for (const size_t value_bytes : {0, 1, 127, 128, 16'383, 16'384}) {
+      for (const bool expires : {false, true}) {
+        const std::string key(key_bytes, 'k');
+        const std::string value(value_bytes, 'v');
+        const OwnEntry own(key, StringValue::Edited(value), expires);
+        REQUIRE(own.entry->key() == key);
+        REQUIRE(own.entry->text() == value);
+        REQUIRE(own.entry->expires() == expires);
+        REQUIRE(own.entry->allocated_bytes() == own.entry->shape().Total());
+      }
+    }
+  }
+}
+
+#ifndef MAYFLY_SANITIZE
+TEST_CASE("a short key costs 16 bytes beyond key and value, one with a TTL 32") {
+  CHECK(Entry::Shape{.key_bytes = 14, .value_bytes = 32}.Total() == 46 + 16);
+  CHECK(Entry::Shape{.key_bytes = 14, .value_bytes = 32, .expires = true}.Total() == 46 + 32);
+}
+#endif
+
+TEST_CASE("an integer takes as few bytes as it needs") {
+  const std::vector<std::pair<int64_t, size_t>> cases = {
+      {0, 0}, {1, 1}, {-1, 1}, {127, 1}, {128, 2}, {-128, 1}, {-129, 2}, {32'767, 2}, {32'768, 3},
+      {INT32_MAX, 4}, {INT64_MAX, 8}, {INT64_MIN, 8}, {-(int64_t{1} << 55), 7}, {int64_t{1} << 55, 8}};
+  for (const auto& [value, bytes] : cases) {
+    const OwnEntry own("k", StringValue::Integer(value));
+    CHECK(own.entry->stored().size() == bytes);
+    CHECK(own.entry->integer() == value);
+    CHECK(own.entry->TextLength() == std::to_string(value).size());
+  }
+}
+
+TEST_CASE("a text that is exactly an integer is stored as one") {
+  CHECK(StringValue::Of("42").encoding() == Encoding::kInteger);
+  CHECK(StringValue::Of("-9223372036854775808").encoding() == Encoding::kInteger);
+  for (const std::string text : {"042", "+1", "1.0", "", " 1", "9223372036854775808", "-0", "1a"})
+    CHECK(StringValue::Of(text).encoding() == Encoding::kText);
+  CHECK(StringValue::Edited("42").encoding() == Encoding::kEdited);
+}
+
+TEST_CASE("a text above the inline limit lies in a block of its own that can be shared") {
+  const std::string text(Entry::kMaxInlineValue + 1, 'x');
+  const OwnEntry own("k", StringValue::Of(text));
+  CHECK(own.entry->encoding() == Encoding::kBlock);
+  const SharedBytes pinned = own.entry->block();
+  CHECK(pinned.view() == text);
+  CHECK_FALSE(pinned.Unique());
+  CHECK(own.entry->TextLength() == text.size());
+}
+
+TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
+  for (const uint64_t deadline : {uint64_t{0}, uint64_t{1}, Entry::kMaxNearDeadline, Entry::kMaxNearDeadline + 1,
+                                  Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
+    const OwnEntry own("k", StringValue::Of("v"), true, true);
+    own.entry->set_deadline_ms(deadline);
+    CHECK(own.entry->deadline_ms() == deadline);
+    CHECK(own.entry->key() == "k");
+    CHECK(own.entry->text() == "v");
+  }
+}
+
+TEST_CASE("header fields do not disturb each other") {
+  const OwnEntry own("key", StringValue::Of("value"), true);
+  Entry& entry = *own.entry;
+  entry.set_stamp(0xFFFFFFFF);
+  entry.set_owner(255);
+  entry.Set(EntryFlag::kSaved);
+  entry.set_filed(0xFFFF);
+  CHECK(entry.stamp() == Entry::kStampMask);
+  CHECK(entry.encoding() == Encoding::kText);
+  CHECK(entry.owner() == 255);
+  CHECK(entry.expires());
+  entry.Clear(EntryFlag::kSaved);
+  CHECK_FALSE(entry.Has(EntryFlag::kSaved));
+  CHECK(entry.deadline_ms() == 0);
+  CHECK(entry.key() == "key");
+}
+
+TEST_CASE("the age of a stamp survives the counter's wrap") {
+  CHECK(Entry::StampAge(5, 3) == 2);
+  CHECK(Entry::StampAge(1, Entry::kStampMask) == 2);
+  CHECK(Entry::StampAge(Entry::StampOf(64 * 10), Entry::StampOf(0)) == 10);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,101 @@
+#include "cache/eviction.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "unit/cache/keyspace_fixture.h"
+
+namespace mayfly {
+namespace {
+
+class EvictionFixture : public KeyspaceFixture {
+ public:
+  // Evicts `count` entries under `policy`; their keys in order.
+  std::vector<std::string> Evict(EvictionPolicy policy, size_t count) {
+    ChangeLog log;
+    changes.Listen(log, ChangeHub::Bit(ChangeReason::kEvicted));
+    evictor.Run({.maxmemory_bytes = 1, .policy = policy}, now(), count, [] { return uint64_t{2}; });
+    changes.Unlisten(log);
+    std::vector<std::string> keys;
+    for (const ChangeLog::Seen& seen : log.seen) keys.push_back(seen.key);
+    return keys;
+  }
+  std::mt19937_64 random{5};
+  Evictor evictor{databases, random};
+};
+
+using Keys = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE_METHOD(EvictionFixture, "allkeys-lru takes the coldest keys of all databases, in exact order") {
+  const Keys order = {"a", "b", "c", "d", "e", "f"};
+  for (size_t i = 0; i < order.size(); ++i) {
+    clock.AdvanceTime(Entry::kStampMs);
+    Set(order[i], "v", i % 2 == 0 ? In(100'000) : Expiry::Never(), i % 3);
+  }
+  clock.AdvanceTime(Entry::kStampMs);
+  databases.At(0).Find(databases.At(0).KeyOf("a"), now());
+  CHECK(Evict(EvictionPolicy::kAllKeysLru, 4) == Keys{"b", "c", "d", "e"});
+  CHECK(Evict(EvictionPolicy::kAllKeysLru, 10) == Keys{"f", "a"});
+}
+
+TEST_CASE_METHOD(EvictionFixture, "volatile-lru spares keys without a TTL") {
+  Set("lasting", "v");
+  clock.AdvanceTime(1000);
+  Set("first", "v", In(100'000));
+  clock.AdvanceTime(1000);
+  Set("second", "v", In(10'000));
+  CHECK(Evict(EvictionPolicy::kVolatileLru, 10) == Keys{"first", "second"});
+  CHECK(Peek("lasting") != nullptr);
+}
+
+TEST_CASE_METHOD(EvictionFixture, "volatile-ttl takes the keys that would expire soonest") {
+  Set("late", "v", In(9'000'000));
+  Set("soon", "v", Expiry::At(now().wall_ms + 50));
+  Set("middle", "v", In(60'000));
+  Set("lasting", "v");
+  CHECK(Evict(EvictionPolicy::kVolatileTtl, 10) == Keys{"soon", "middle", "late"});
+}
+
+TEST_CASE_METHOD(EvictionFixture, "the random policies keep to their candidates") {
+  for (int i = 0; i < 50; ++i) {
+    Set("lasting" + std::to_string(i), "v", Expiry::Never(), 1);
+    Set("volatile" + std::to_string(i), "v", In(100'000), 2);
+  }
+  for (const std::string& key : Evict(EvictionPolicy::kVolatileRandom, 20)) CHECK(key.substr(0, 8) == "volatile");
+  CHECK(Evict(EvictionPolicy::kVolatileRandom, 100).size() == 30);
+  CHECK(Evict(EvictionPolicy::kAllKeysRandom, 100).size() == 50);
+  CHECK(databases.total_keys() == 0);
+}
+
+TEST_CASE_METHOD(EvictionFixture, "noeviction finds nobody, and maxkeys evicts the coldest all the same") {
+  for (int i = 0; i < 10; ++i) {
+    clock.AdvanceTime(Entry::kStampMs);
+    Set("k" + std::to_string(i), "v");
+  }
+  const auto no_use = [] { return uint64_t{0}; };
+  CHECK(Evict(EvictionPolicy::kNoEviction, 5).empty());
+  CHECK(evictor.Run({.maxmemory_bytes = 1}, now(), 5, [] { return uint64_t{2}; }) ==
+        Evictor::Outcome::kNothingToEvict);
+  CHECK(evictor.Run({.maxkeys = 7}, now(), 100, no_use) == Evictor::Outcome::kWithin);
+  CHECK(db().size() == 7);
+  CHECK(Peek("k2") == nullptr);
+  CHECK(Peek("k3") != nullptr);
+}
+
+TEST_CASE_METHOD(EvictionFixture, "a limit far below what is used is reached in slices") {
+  for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), std::string(100, 'v'));
+  const uint64_t limit = heap.ThreadBytes() - 100'000;
+  const EvictionLimits limits{.maxmemory_bytes = limit, .policy = EvictionPolicy::kAllKeysLru};
+  int slices = 0;
+  while (evictor.Run(limits, now(), 50, [&] { return heap.ThreadBytes(); }) == Evictor::Outcome::kMore) ++slices;
+  CHECK(slices > 5);
+  CHECK(heap.ThreadBytes() <= limit);
+  CHECK(db().Validate());
+}
+
+}  // namespace mayfly

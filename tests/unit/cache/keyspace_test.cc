@@ -1,0 +1,258 @@
+#include "cache/keyspace.h"
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "unit/cache/keyspace_fixture.h"
+
+namespace mayfly {
+
+TEST_CASE_METHOD(KeyspaceFixture, "a key vanishes exactly at its deadline, though the wheel has not come round") {
+  Set("k", "v", In(20));
+  clock.AdvanceTime(19);
+  CHECK(Peek("k") != nullptr);
+  clock.AdvanceTime(1);
+  CHECK(Peek("k") == nullptr);
+  CHECK(db().size() == 0);
+  CHECK(databases.expiry_stats().expired_keys == 1);
+  CHECK(databases.expiry_stats().lag_us.max() == 0);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "the wheel frees a key that nobody asks for, at its deadline and not before") {
+  Set("k", "v", In(5000));
+  clock.AdvanceTime(4999);
+  Settle();
+  CHECK(db().size() == 1);
+  CHECK(databases.NextWakeMs(now()) == 1);
+  clock.AdvanceTime(1);
+  Settle();
+  CHECK(db().size() == 0);
+  CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "a step of the wall clock moves no relative deadline, and each absolute one") {
+  Set("relative", "v", In(10'000));
+  Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
+  clock.StepWall(-60'000);
+  Settle();
+  clock.AdvanceTime(10'000);
+  Settle();
+  CHECK(Peek("relative") == nullptr);
+  REQUIRE(Peek("absolute") != nullptr);
+  CHECK(Keyspace::TtlMs(*Peek("absolute"), now()) == 60'000);
+  clock.AdvanceTime(59'999);
+  Settle();
+  CHECK(Peek("absolute") != nullptr);
+  clock.AdvanceTime(1);
+  Settle();
+  CHECK(db().size() == 0);
+  Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
+  clock.StepWall(10'000);
+  Settle();
+  CHECK(db().size() == 0);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands back is not late") {
+  clock.StepWall(3'600'000);
+  Set("first", "v", Expiry::At(now().wall_ms + 1'000));
+  Settle();
+  clock.StepWall(-3'600'000);
+  Set("k", "v", Expiry::At(now().wall_ms + 70));
+  CHECK(db().TakeRearm());
+  clock.AdvanceTime(70);
+  Settle();
+  CHECK(db().size() == 1);
+  CHECK(Peek("first") != nullptr);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "an entry is relocated when it gets a TTL or loses it, and keeps its value") {
+  for (const std::string value : {std::string("short"), std::string("12345"), std::string(40'000, 'b')}) {
+    Entry* entry = Set("k", value);
+    const Key key = db().KeyOf("k");
+    entry = db().SetExpiry(key, *entry, In(1000), now());
+    CHECK(Keyspace::TtlMs(*entry, now()) == 1000);
+    CHECK(db().expiring() == 1);
+    REQUIRE(db().Validate());
+    entry = db().SetExpiry(key, *entry, Expiry::At(now().wall_ms + 500), now());
+    CHECK(Keyspace::UnixDeadlineMs(*entry, now()) == now().wall_ms + 500);
+    REQUIRE(db().Validate());
+    entry = db().SetExpiry(key, *entry, Expiry::Never(), now());
+    CHECK(db().expiring() == 0);
+    CHECK(entry->TextLength() == value.size());
+    REQUIRE(db().Validate());
+  }
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline that the protocol can say is kept whole") {
+  Entry* entry = Set("k", "v", Expiry::At(INT64_MAX));
+  CHECK(Keyspace::UnixDeadlineMs(*entry, now()) == INT64_MAX);
+  CHECK(db().Validate());
+  Set("k", "v", In(1));
+  CHECK(db().Validate());
+  Set("far", "v", In(static_cast<uint64_t>(INT64_MAX) - 1'800'000'000'000));
+  CHECK(db().Validate());
+  clock.AdvanceTime(uint64_t{1} << 40);
+  Settle();
+  CHECK(db().size() == 1);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with its reason") {
+  ChangeLog log;
+  changes.Listen(log, ~0U);
+  const Key key = db().KeyOf("k");
+  Set("k", "v", In(10));
+  db().SetExpiry(key, *Peek("k"), In(20), now());
+  CHECK(db().Delete(key, now()));
+  CHECK_FALSE(db().Delete(key, now()));
+  Set("k", "v", In(10));
+  clock.AdvanceTime(10);
+  Settle();
+  Set("k", "v");
+  db().Evict(*Peek("k"));
+  Set("k", "v");
+  databases.Flush(0, now());
+  using Reason = ChangeReason;
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kSet, "k"},
+                                                 {Reason::kSet, "k"},
+                                                 {Reason::kDeleted, "k"},
+                                                 {Reason::kDeleted, "k"},
+                                                 {Reason::kSet, "k"},
+                                                 {Reason::kExpired, "k"},
+                                                 {Reason::kSet, "k"},
+                                                 {Reason::kEvicted, "k"},
+                                                 {Reason::kSet, "k"},
+                                                 {Reason::kFlushed, ""}});
+  changes.Unlisten(log);
+  Set("k", "v");
+  CHECK(log.seen.size() == 10);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves everything as it was") {
+  Heap small(4 << 20);
+  Databases tight(small, hasher, changes, 1, now());
+  Keyspace& keyspace = tight.At(0);
+  const std::string value(1000, 'v');
+  size_t stored = 0;
+  std::string key;
+  CHECK_THROWS_AS(
+      [&] {
+        for (;; ++stored) {
+          key = "key:" + std::to_string(stored);
+          keyspace.Put(keyspace.KeyOf(key), nullptr, StringValue::Of(value), Expiry::Never(), now());
+        }
+      }(),
+      std::bad_alloc);
+  CHECK(stored > 1000);
+  CHECK(keyspace.size() == stored);
+  CHECK(keyspace.Peek(keyspace.KeyOf(key), now()) == nullptr);
+  CHECK(keyspace.Validate());
+  Entry* old = keyspace.Peek(keyspace.KeyOf("key:0"), now());
+  CHECK_THROWS_AS(keyspace.Put(keyspace.KeyOf("key:0"), old, StringValue::Of(std::string(3000, 'w')),
+                               Expiry::Never(), now()),
+                  std::bad_alloc);
+  CHECK(keyspace.Peek(keyspace.KeyOf("key:0"), now())->text() == value);
+  CHECK(keyspace.Validate());
+}
+
+namespace {
+
+// What the keyspace should hold.
+struct Model {
+  std::string value;
+  uint64_t deadline_mono_ms = 0;  // 0: lasting
+};
+
+std::string TextOf(const Entry& entry) {
+  return entry.encoding() == Encoding::kInteger ? std::to_string(entry.integer()) : std::string(entry.text());
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(KeyspaceFixture, "table, lists and wheels agree with a map through random commands and time") {
+  std::map<std::string, Model> model;
+  std::mt19937_64 random(20261121);
+  const auto forget_expired = [&] {
+    std::erase_if(model, [&](const auto& item) {
+      return item.second.deadline_mono_ms != 0 && item.second.deadline_mono_ms <= now().mono_ms;
+    });
+  };
+  for (int step = 0; step < 60'000; ++step) {
+    const std::string name = "key:" + std::to_string(random() % 3000);
+    const Key key = db().KeyOf(name);
+    const uint64_t ttl = 1 + (random() % 3 == 0 ? random() % 100 : random() % 20'000);
+    const bool wall = random() % 4 == 0;
+    const Expiry expiry = wall ? Expiry::At(now().wall_ms + static_cast<int64_t>(ttl)) : In(ttl);
+    Entry* entry = db().Peek(key, now());
+    REQUIRE((entry != nullptr) == model.contains(name));
+    switch (random() % 8) {
+      case 0:
+      case 1:
+      case 2: {
+        const size_t length = random() % 50 == 0 ? 17'000 + random() % 100 : random() % 200;
+        const std::string value =
+            random() % 3 == 0 ? std::to_string(static_cast<int64_t>(random())) : std::string(length, 'v');
+        const bool expires = random() % 2 == 0;
+        db().Put(key, entry, StringValue::Of(value), expires ? expiry : Expiry::Never(), now());
+        model[name] = {value, expires ? now().mono_ms + ttl : 0};
+        break;
+      }
+      case 3:
+        if (entry == nullptr) break;
+        db().SetExpiry(key, *entry, expiry, now());
+        model[name].deadline_mono_ms = now().mono_ms + ttl;
+        break;
+      case 4:
+        if (entry == nullptr) break;
+        db().SetExpiry(key, *entry, Expiry::Never(), now());
+        model[name].deadline_mono_ms = 0;
+        break;
+      case 5:
+        REQUIRE(db().Delete(key, now()) == (model.erase(name) == 1));
+        break;
+      case 6:
+        if (entry != nullptr) REQUIRE(TextOf(*db().Find(key, now())) == model[name].value);
+        break;
+      default:
+        clock.AdvanceTime(random() % 20);
+        forget_expired();
+        if (random() % 2 == 0) databases.Advance(now(), random() % 100);
+    }
+    if (step % 500 == 0) {
+      REQUIRE(db().Validate());
+      Settle();
+      REQUIRE(db().size() == model.size());
+      std::set<std::string> scanned;
+      uint64_t cursor = 0;
+      do {
+        cursor = db().Scan(cursor, now(), [&](const Entry& e) { scanned.insert(std::string(e.key())); });
+      } while (cursor != 0);
+      REQUIRE(scanned.size() == model.size());
+    }
+  }
+  clock.AdvanceTime(30'000);
+  forget_expired();
+  Settle();
+  REQUIRE(db().size() == model.size());
+  REQUIRE(db().expiring() == 0);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "a walk shows no expired key, however late the wheel is") {
+  for (int i = 0; i < 100; ++i) Set("k" + std::to_string(i), "v", In(10));
+  Set("stays", "v");
+  clock.AdvanceTime(10);
+  int shown = 0;
+  db().ForEach(now(), [&](const Entry& entry) {
+    CHECK(entry.key() == "stays");
+    ++shown;
+  });
+  CHECK(shown == 1);
+  CHECK(db().size() == 101);
+  std::mt19937_64 random(3);
+  CHECK(db().Random(random, now())->key() == "stays");
+}
+
+}  // namespace mayfly
