@@ -1,0 +1,93 @@
+#include "resp/writer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace mayfly::resp {
+namespace {
+
+// The longest: "-2.2250738585072014e-308".
+constexpr size_t kDoubleSize = 32;
+
+// printf's %.17g without its locale.
+std::string_view FormatDouble17(double value, char (&text)[kDoubleSize]) noexcept {
+  constexpr int kDigits = 17;
+  constexpr double kWhole = 1e15;  // whole numbers below have no exponent, and int64_t holds them
+  const bool whole =
+      std::abs(value) < kWhole && value == std::trunc(value) && !(value == 0 && std::signbit(value));
+  if (whole) return {text, FormatInteger(static_cast<int64_t>(value), text)};
+  const auto made = std::to_chars(text, text + kDoubleSize, value, std::chars_format::general, kDigits);
+  return {text, static_cast<size_t>(made.ptr - text)};
+}
+
+bool IsLineEnd(char c) noexcept { return c == '\r' || c == '\n'; }
+
+}  // namespace
+
+void Writer::Line(char type, std::string_view text) {
+  out_.Append({&type, 1});
+  while (!text.empty()) {
+    const size_t clean = std::min(text.find_first_of("\r\n"), text.size());
+    out_.Append(text.substr(0, clean));
+    if (clean < text.size()) out_.Append(" ");
+    text.remove_prefix(std::min(clean + 1, text.size()));
+  }
+  Literal("\r\n");
+}
+
+void Writer::Simple(std::string_view text) { Line('+', text); }
+
+void Writer::Error(std::string_view text) {
+  while (!text.empty() && IsLineEnd(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsLineEnd(text.back())) text.remove_suffix(1);
+  Line('-', text);
+}
+
+void Writer::BulkInteger(int64_t value) {
+  char digits[kMaxIntegerText];
+  Bulk({digits, FormatInteger(value, digits)});
+}
+
+void Writer::BulkShared(SharedBytes block, size_t offset, size_t length) {
+  if (length <= OutputChain::kCopyMax) return Bulk({block.data() + offset, length});
+  Header('$', static_cast<int64_t>(length));
+  out_.AppendShared(std::move(block), offset, length);
+  Literal("\r\n");
+}
+
+void Writer::LongBulk(std::string_view bytes) {
+  Header('$', static_cast<int64_t>(bytes.size()));
+  out_.Append(bytes);
+  Literal("\r\n");
+}
+
+void Writer::Double(double value) {
+  char text[kDoubleSize];
+  const std::string_view number = FormatDouble17(value, text);
+  if (version_ == 2) return Bulk(number);
+  out_.Append(",");
+  out_.Append(number);
+  Literal("\r\n");
+}
+
+void Writer::Verbatim(std::string_view format, std::string_view text) {
+  assert(format.size() == 3);
+  if (version_ == 2) return Bulk(text);
+  Header('=', static_cast<int64_t>(format.size() + 1 + text.size()));
+  out_.Append(format);
+  out_.Append(":");
+  out_.Append(text);
+  Literal("\r\n");
+}
+
+void Writer::BigNumber(std::string_view digits) {
+  if (version_ == 2) return Bulk(digits);
+  out_.Append("(");
+  out_.Append(digits);
+  Literal("\r\n");
+}
+
+}  // namespace mayfly::resp

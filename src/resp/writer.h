@@ -1,0 +1,178 @@
+// Replies in RESP2 or RESP3, formatted straight into a connection's OutputChain.
+//
+// One call writes one value; an array, map or set announces its number of elements first, and they follow as
+// values. Types that RESP2 does not know become what Redis 7.0 makes of them: a map is a flat array of twice
+// the length, a set an array, a double or verbatim text a bulk string, a truth value an integer, every null
+// `$-1` or `*-1`.
+//
+// A Writer is small and made per batch; HELLO changes its version between two replies. It owns nothing: the
+// chain must outlive it. Every call may throw std::bad_alloc when a chunk cannot be had. Loop thread only.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/numbers.h"
+#include "base/output.h"
+#include "base/shared_bytes.h"
+
+namespace mayfly::resp {
+
+namespace internal {
+
+// Small headers ready-made: byte 0 is free for the type, then the digits and "\r\n"; byte 7 is the whole
+// length.
+inline constexpr size_t kReadyHeaders = 1024;
+constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
+  std::array<uint64_t, kReadyHeaders> headers{};
+  for (size_t n = 0; n < kReadyHeaders; ++n) {
+    size_t digits = 1;
+    for (size_t rest = n; rest >= 10; rest /= 10) ++digits;
+    uint64_t text = 0;
+    size_t rest = n;
+    for (size_t i = digits; i > 0; --i, rest /= 10) text |= uint64_t{'0' + rest % 10} << (8 * i);
+    text |= uint64_t{'\r'} << (8 * (digits + 1)) | uint64_t{'\n'} << (8 * (digits + 2));
+    headers[n] = text | uint64_t{digits + 3} << 56;
+  }
+  return headers;
+}
+inline constexpr std::array<uint64_t, kReadyHeaders> kHeaders = MakeHeaders();
+static_assert(std::endian::native == std::endian::little);
+
+// Room that PutHeader may use.
+inline constexpr size_t kHeaderSize = 24;
+
+inline char* PutLineEnd(char* p) noexcept {
+  std::memcpy(p, "\r\n", 2);
+  return p + 2;
+}
+// Writes "<type><n>\r\n"; returns the byte behind.
+inline char* PutHeader(char* p, char type, int64_t n) noexcept {
+  if (static_cast<uint64_t>(n) < kReadyHeaders) [[likely]] {
+    const uint64_t header = kHeaders[static_cast<size_t>(n)] | static_cast<unsigned char>(type);
+    std::memcpy(p, &header, sizeof header);
+    return p + (header >> 56);
+  }
+  *p++ = type;
+  return PutLineEnd(p + FormatInteger(n, p));
+}
+
+}  // namespace internal
+
+// The header of an array, map or set whose elements are counted while they are written: made by Writer::Defer
+// before the first element; exactly one of the calls below ends it. Never ended, it is as if it had not been
+// there. Several may be open at once, one in the other. Dies with the next Consume of the chain.
+class Deferred {
+ public:
+  void Array(size_t count) noexcept { Fill('*', count); }
+  void Map(size_t pairs) noexcept { version_ == 2 ? Fill('*', 2 * pairs) : Fill('%', pairs); }
+  void Set(size_t count) noexcept { Fill(version_ == 2 ? '*' : '~', count); }
+  void Push(size_t count) noexcept { Fill(version_ == 2 ? '*' : '>', count); }
+
+ private:
+  friend class Writer;
+  Deferred(OutputChain& out, int version) : out_(out), slot_(out.OpenSlot()), version_(version) {}
+  void Fill(char type, size_t count) noexcept {
+    char text[internal::kHeaderSize];
+    char* const end = internal::PutHeader(text, type, static_cast<int64_t>(count));
+    out_.FillSlot(slot_, {text, static_cast<size_t>(end - text)});
+  }
+
+  OutputChain& out_;
+  const OutputChain::Slot slot_;
+  const int version_;
+};
+
+class Writer {
+ public:
+  // Bulks up to this size are written in one piece with their header.
+  static constexpr size_t kOnePieceMax = 1024;
+
+  explicit Writer(OutputChain& out, int version = 2) noexcept : out_(out), version_(version) {}
+
+  int version() const noexcept { return version_; }
+  // REQUIRES: version is 2 or 3.
+  void set_version(int version) noexcept { version_ = version; }
+  OutputChain& out() noexcept { return out_; }
+
+  void Ok() { Literal("+OK\r\n"); }
+  void Pong() { Literal("+PONG\r\n"); }
+  void Queued() { Literal("+QUEUED\r\n"); }
+  // A status line. Line ends in it become blanks.
+  void Simple(std::string_view text);
+  // A complete error with its code: "ERR syntax error". Line ends around it are cut off, those in it become
+  // blanks.
+  void Error(std::string_view text);
+
+  void Integer(int64_t value) { Header(':', value); }
+  void Bulk(std::string_view bytes) {
+    if (bytes.size() > kOnePieceMax) [[unlikely]]
+      return LongBulk(bytes);
+    char* const begin = out_.Reserve(internal::kHeaderSize + bytes.size() + 2);
+    char* p = internal::PutHeader(begin, '$', static_cast<int64_t>(bytes.size()));
+    if (!bytes.empty()) std::memcpy(p, bytes.data(), bytes.size());
+    p = internal::PutLineEnd(p + bytes.size());
+    out_.Commit(static_cast<size_t>(p - begin));
+  }
+  // The number's text as a bulk string: what GET answers for an integer value.
+  void BulkInteger(int64_t value);
+  // A part of a block, which is not copied if it is long. REQUIRES: offset + length <= block.size().
+  void BulkShared(SharedBytes block, size_t offset, size_t length);
+  void BulkShared(SharedBytes block) {
+    const size_t size = block.size();
+    BulkShared(std::move(block), 0, size);
+  }
+
+  void Null() {
+    if (version_ == 2) return Literal("$-1\r\n");
+    Literal("_\r\n");
+  }
+  void NullArray() {
+    if (version_ == 2) return Literal("*-1\r\n");
+    Literal("_\r\n");
+  }
+  void EmptyArray() { Literal("*0\r\n"); }
+
+  void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }
+  void Map(size_t pairs) {
+    if (version_ == 2) return Array(2 * pairs);
+    Header('%', static_cast<int64_t>(pairs));
+  }
+  void Set(size_t count) { Header(version_ == 2 ? '*' : '~', static_cast<int64_t>(count)); }
+  void Push(size_t count) { Header(version_ == 2 ? '*' : '>', static_cast<int64_t>(count)); }
+  // Announces a container whose length is given when its elements have been written.
+  Deferred Defer() { return Deferred(out_, version_); }
+
+  // With 17 significant digits, as Redis 7.0 does ("0.10000000000000001").
+  void Double(double value);
+  void Bool(bool value) {
+    if (version_ == 2) return Literal(value ? ":1\r\n" : ":0\r\n");
+    Literal(value ? "#t\r\n" : "#f\r\n");
+  }
+  // Text for people. REQUIRES: format has 3 bytes: "txt", "mkd".
+  void Verbatim(std::string_view format, std::string_view text);
+  // REQUIRES: digits are decimal, after '-' perhaps.
+  void BigNumber(std::string_view digits);
+
+ private:
+  template <size_t N>
+  void Literal(const char (&text)[N]) {
+    std::memcpy(out_.Reserve(N - 1), text, N - 1);
+    out_.Commit(N - 1);
+  }
+  void Header(char type, int64_t n) {
+    char* const begin = out_.Reserve(internal::kHeaderSize);
+    out_.Commit(static_cast<size_t>(internal::PutHeader(begin, type, n) - begin));
+  }
+  void LongBulk(std::string_view bytes);
+  void Line(char type, std::string_view text);
+
+  OutputChain& out_;
+  int version_;
+};
+
+}  // namespace mayfly::resp

@@ -1,0 +1,225 @@
+#include "base/output.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "support/output_text.h"
+
+namespace mayfly {
+namespace {
+
+// Writes up to `n` bytes away, `pieces_max` pieces at a time, as a socket that takes what it likes.
+std::string Drain(OutputChain& out, size_t n, size_t pieces_max) {
+  std::string written;
+  std::array<OutputPiece, 8> pieces;
+  while (written.size() < n && !out.empty()) {
+    const size_t count = out.Gather(std::span(pieces).first(pieces_max));
+    REQUIRE(count > 0);
+    size_t taken = 0;
+    for (size_t i = 0; i < count; ++i) {
+      REQUIRE(pieces[i].size > 0);
+      const size_t part = std::min(pieces[i].size, n - written.size());
+      written.append(pieces[i].data, part);
+      taken += part;
+    }
+    out.Consume(taken);
+  }
+  return written;
+}
+
+}  // namespace
+
+TEST_CASE("an idle chain holds no chunk and a used one gives it back") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  CHECK(out.memory() == 0);
+  CHECK(out.empty());
+  out.Append("+OK\r\n");
+  CHECK(out.size() == 5);
+  CHECK(out.memory() == OutputChunk::kSize);
+  CHECK(OutputText(out) == "+OK\r\n");
+  out.Consume(3);
+  CHECK(OutputText(out) == "\r\n");
+  CHECK(out.memory() == OutputChunk::kSize);
+  out.Consume(2);
+  CHECK(out.memory() == 0);
+  CHECK(pool.kept() == 1);
+}
+
+TEST_CASE("a turn allocates nothing once the pool is warm") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  const std::string reply(5000, 'r');
+  for (int turn = 0; turn < 100; ++turn) {
+    for (int i = 0; i < 10; ++i) out.Append(reply);
+    out.Consume(out.size());
+  }
+  CHECK(pool.allocations() == 4);
+  CHECK(pool.kept() == 4);
+}
+
+TEST_CASE("the pool keeps a bounded number of chunks") {
+  ChunkPool pool(3);
+  OutputChain out(pool);
+  out.Append(std::string(10 * OutputChunk::kSize, 'x'));
+  CHECK(out.memory() == 11 * OutputChunk::kSize);
+  out.Clear();
+  CHECK(pool.kept() == 3);
+  pool.Trim(1);
+  CHECK(pool.kept() == 1);
+}
+
+TEST_CASE("reserved room is in one piece and only what is committed counts") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  std::string expected;
+  for (size_t i = 0; i < 100; ++i) {
+    char* room = out.Reserve(OutputChain::kReserveMax);
+    const std::string text(i * 7, static_cast<char>('a' + i % 26));
+    text.copy(room, text.size());
+    out.Commit(text.size());
+    expected += text;
+  }
+  CHECK(out.size() == expected.size());
+  CHECK(OutputText(out) == expected);
+}
+
+TEST_CASE("long shared blocks are not copied and are let go when they are written") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  SharedBytes block = SharedBytes::Copy(std::string(100'000, 's'));
+  out.Append("head");
+  out.AppendShared(block, 10, 90'000);
+  out.Append("tail");
+  CHECK(!block.Unique());
+  CHECK(out.size() == 90'008);
+  CHECK(out.memory() == OutputChunk::kSize + 90'000);
+  std::array<OutputPiece, 4> pieces;
+  REQUIRE(out.Gather(pieces) == 3);
+  CHECK(pieces[1].data == block.data() + 10);
+  out.Consume(5);
+  CHECK(out.Gather(pieces) == 2);
+  CHECK(pieces[0].data == block.data() + 11);
+  CHECK(!block.Unique());
+  out.Consume(89'999);
+  CHECK(block.Unique());
+  CHECK(out.memory() == OutputChunk::kSize);
+  CHECK(OutputText(out) == "tail");
+
+  SECTION("short ones are copied") {
+    out.AppendShared(block, 0, OutputChain::kCopyMax);
+    out.AppendShared(block, 0, 0);
+    CHECK(block.Unique());
+    CHECK(out.size() == 4 + OutputChain::kCopyMax);
+  }
+  SECTION("and those that are not written are let go, too") {
+    out.AppendShared(block, 0, 1000);
+    out.AppendShared(block, 1000, 1000);
+    out.Clear();
+    CHECK(block.Unique());
+    CHECK(out.memory() == 0);
+  }
+}
+
+TEST_CASE("many shared blocks cost notes, not chunks") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  const SharedBytes block = SharedBytes::Copy(std::string(1000, 's'));
+  for (int i = 0; i < 400; ++i) {
+    out.Append("$");
+    out.AppendShared(block, 0, 1000);
+  }
+  CHECK(out.memory() == OutputChunk::kSize + 400 * 1000);
+}
+
+TEST_CASE("a slot is empty until it is filled") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  out.Append("a");
+  OutputChain::Slot first = out.OpenSlot();
+  OutputChain::Slot second = out.OpenSlot();
+  out.Append("b");
+  CHECK(out.size() == 2);
+  CHECK(OutputText(out) == "ab");
+  out.FillSlot(second, "second");
+  out.FillSlot(first, std::string(OutputChain::kSlotSize, '1'));
+  CHECK(out.size() == 2 + 6 + OutputChain::kSlotSize);
+  CHECK(OutputText(out) == "a" + std::string(OutputChain::kSlotSize, '1') + "secondb");
+}
+
+TEST_CASE("bytes that are being written stay where they are while more is appended") {
+  ChunkPool pool;
+  OutputChain out(pool);
+  out.Append("first");
+  std::array<OutputPiece, 2> pieces;
+  REQUIRE(out.Gather(pieces) == 1);
+  const char* const data = pieces[0].data;
+  for (int i = 0; i < 5000; ++i) out.Append("0123456789");
+  REQUIRE(out.Gather(pieces) == 2);
+  CHECK(pieces[0].data == data);
+  CHECK(std::string_view(data, 5) == "first");
+}
+
+TEST_CASE("any mix of appends and partial writes keeps every byte in order") {
+  constexpr unsigned kSeed = 4711;
+  CAPTURE(kSeed);
+  std::mt19937 random(kSeed);
+  ChunkPool pool(8);
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    OutputChain out(pool);
+    const SharedBytes block = SharedBytes::Copy(std::string(20'000, static_cast<char>('A' + round % 26)));
+    std::string pending;
+    for (int step = 0; step < 120; ++step) {
+      const char letter = static_cast<char>('a' + step % 26);
+      switch (random() % 6) {
+        case 0:
+        case 1: {
+          const std::string text(random() % (random() % 10 == 0 ? 40'000 : 300), letter);
+          out.Append(text);
+          pending += text;
+          break;
+        }
+        case 2: {
+          const size_t size = random() % OutputChain::kReserveMax;
+          std::fill_n(out.Reserve(size), size, letter);
+          out.Commit(size);
+          pending.append(size, letter);
+          break;
+        }
+        case 3: {
+          const size_t offset = random() % block.size();
+          const size_t size = random() % (block.size() - offset + 1);
+          out.AppendShared(block, offset, size);
+          pending.append(block.view().substr(offset, size));
+          break;
+        }
+        case 4: {
+          OutputChain::Slot slot = out.OpenSlot();
+          const std::string inside(random() % 100, letter);
+          const std::string text(random() % (OutputChain::kSlotSize + 1), '#');
+          out.Append(inside);
+          out.FillSlot(slot, text);
+          pending += text + inside;
+          break;
+        }
+        default: {
+          const std::string written = Drain(out, random() % 30'000, 1 + random() % 8);
+          REQUIRE((written == pending.substr(0, written.size())));
+          pending.erase(0, written.size());
+        }
+      }
+      REQUIRE(out.size() == pending.size());
+      REQUIRE((out.memory() > 0 || pending.empty()));
+    }
+    REQUIRE((OutputText(out) == pending));
+    if (round % 2 == 0) REQUIRE((Drain(out, pending.size(), 3) == pending));
+  }
+  CHECK(pool.kept() <= 8);
+}
+
+}  // namespace mayfly
