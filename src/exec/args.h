@@ -42,6 +42,8 @@ class Args {
   size_t Left() const noexcept { return all_.size() - cursor_; }
   // REQUIRES: !Done().
   std::string_view Next() noexcept { return all_[cursor_++]; }
+  // Passes `count` arguments that were read by index. REQUIRES: so many are left.
+  void Skip(size_t count) noexcept { cursor_ += count; }
   std::string_view Peek() const noexcept { return all_[cursor_]; }
   // Passes the argument where it is this word in any case, and at least `followed_by` arguments come behind it.
   bool Accept(std::string_view upper, size_t followed_by = 0) noexcept {

@@ -64,6 +64,12 @@ struct Context {
     ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
     return entry;
   }
+  // For commands that only look (TTL, TYPE, EXISTS ...): counts alike, but leaves the LRU order alone.
+  Entry* Look(const Key& key) {
+    Entry* entry = keyspace.Peek(key, now);
+    ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
+    return entry;
+  }
   // Answers with an error text that carries its code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }
   // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply. Parked

@@ -1,0 +1,166 @@
+// Giving keys an expiry, taking it away, and telling it.
+//
+// Deadlines are compared as Unix time in ms, whichever clock they are kept on, so that Redis's rules for GT,
+// LT and overflow hold to the letter.
+#include "exec/expire_options.h"
+
+namespace mayfly {
+namespace {
+
+struct ExpireConditions {
+  bool if_none = false;     // NX
+  bool if_some = false;     // XX
+  bool if_greater = false;  // GT: no expiry counts as endless
+  bool if_less = false;     // LT
+
+  bool Allow(const Entry& entry, int64_t unix_ms, Now now) const {
+    if (!entry.expires()) return !if_some && !if_greater;
+    if (if_none) return false;
+    const int64_t current_ms = Keyspace::UnixDeadlineMs(entry, now);
+    return (!if_greater || unix_ms > current_ms) && (!if_less || unix_ms < current_ms);
+  }
+};
+
+// False after having answered the error.
+bool ReadConditions(Context& ctx, Args& args, ExpireConditions& conditions) {
+  while (!args.Done()) {
+    if (args.Accept("NX")) {
+      conditions.if_none = true;
+    } else if (args.Accept("XX")) {
+      conditions.if_some = true;
+    } else if (args.Accept("GT")) {
+      conditions.if_greater = true;
+    } else if (args.Accept("LT")) {
+      conditions.if_less = true;
+    } else {
+      return ctx.Fail("ERR Unsupported option " + std::string(args.Next())), false;
+    }
+  }
+  if (conditions.if_none && (conditions.if_some || conditions.if_greater || conditions.if_less)) {
+    ctx.Fail("ERR NX and XX, GT or LT options at the same time are not compatible");
+    return false;
+  }
+  if (conditions.if_greater && conditions.if_less) {
+    ctx.Fail("ERR GT and LT options at the same time are not compatible");
+    return false;
+  }
+  return true;
+}
+
+void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
+  const Key key = ctx.KeyAt(args, 1);
+  ExpireConditions conditions;
+  args.Skip(2);
+  if (!ReadConditions(ctx, args, conditions)) return;
+  const std::optional<int64_t> number = ParseInteger(args[2]);
+  if (!number) return ctx.Fail(errors::kNotInteger);
+  const std::optional<int64_t> ms = ToMilliseconds(*number, unit);
+  const int64_t base_ms = base == TimeBase::kNow ? ctx.now.wall_ms : 0;
+  int64_t unix_ms = 0;
+  if (!ms || __builtin_add_overflow(*ms, base_ms, &unix_ms)) {
+    return ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name));
+  }
+
+  Entry* entry = ctx.keyspace.Find(key, ctx.now);
+  if (entry == nullptr || !conditions.Allow(*entry, unix_ms, ctx.now)) return ctx.reply.Integer(0);
+  if (*ms < 0 || unix_ms <= ctx.now.wall_ms) {
+    ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+  } else {
+    const Expiry expiry =
+        base == TimeBase::kNow ? Expiry::In(static_cast<uint64_t>(*ms), ctx.now) : Expiry::At(unix_ms);
+    ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now);
+  }
+  ctx.reply.Integer(1);
+}
+
+void Expire(Context& ctx, Args& args) { ExpireWith(ctx, args, TimeUnit::kSeconds, TimeBase::kNow); }
+void PExpire(Context& ctx, Args& args) { ExpireWith(ctx, args, TimeUnit::kMilliseconds, TimeBase::kNow); }
+void ExpireAt(Context& ctx, Args& args) { ExpireWith(ctx, args, TimeUnit::kSeconds, TimeBase::kEpoch); }
+void PExpireAt(Context& ctx, Args& args) { ExpireWith(ctx, args, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
+
+void Persist(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* entry = ctx.keyspace.Find(key, ctx.now);
+  const bool expires = entry != nullptr && entry->expires();
+  if (expires) ctx.keyspace.SetExpiry(key, *entry, Expiry::Never(), ctx.now);
+  ctx.reply.Integer(expires ? 1 : 0);
+}
+
+void ReplyTime(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
+  constexpr int64_t kNoKey = -2;
+  constexpr int64_t kNoExpiry = -1;
+  const Entry* entry = ctx.Look(ctx.KeyAt(args, 1));
+  if (entry == nullptr) return ctx.reply.Integer(kNoKey);
+  if (!entry->expires()) return ctx.reply.Integer(kNoExpiry);
+  const int64_t ms =
+      base == TimeBase::kNow ? Keyspace::TtlMs(*entry, ctx.now) : Keyspace::UnixDeadlineMs(*entry, ctx.now);
+  if (unit == TimeUnit::kMilliseconds) return ctx.reply.Integer(ms);
+  ctx.reply.Integer(ms / 1000 + (ms % 1000 >= 500 ? 1 : 0));
+}
+
+void Ttl(Context& ctx, Args& args) { ReplyTime(ctx, args, TimeUnit::kSeconds, TimeBase::kNow); }
+void PTtl(Context& ctx, Args& args) { ReplyTime(ctx, args, TimeUnit::kMilliseconds, TimeBase::kNow); }
+void ExpireTime(Context& ctx, Args& args) { ReplyTime(ctx, args, TimeUnit::kSeconds, TimeBase::kEpoch); }
+void PExpireTime(Context& ctx, Args& args) {
+  ReplyTime(ctx, args, TimeUnit::kMilliseconds, TimeBase::kEpoch);
+}
+
+constexpr Command Setter(std::string_view name, Handler handler, std::string_view since,
+                         std::string_view summary, std::string_view syntax) {
+  return {.name = name,
+          .arity = -3,
+          .flags = kWrite | kFast,
+          .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
+          .acl = kAclKeyspace,
+          .handler = handler,
+          .since = since,
+          .complexity = "O(1)",
+          .summary = summary,
+          .syntax = syntax,
+          .history = "7.0.0 added the options NX, XX, GT and LT."};
+}
+
+constexpr Command Teller(std::string_view name, Handler handler, std::string_view since,
+                         std::string_view summary, std::string_view tips = {}) {
+  return {.name = name,
+          .arity = 2,
+          .flags = kReadOnly | kFast | kUntouched,
+          .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+          .acl = kAclKeyspace,
+          .handler = handler,
+          .since = since,
+          .complexity = "O(1)",
+          .summary = summary,
+          .syntax = "key",
+          .tips = tips};
+}
+
+constexpr Command kRows[] = {
+    Setter("expire", Expire, "1.0.0", "Lets a key expire after some seconds.",
+           "key seconds [NX | XX | GT | LT]"),
+    Setter("pexpire", PExpire, "2.6.0", "Lets a key expire after some milliseconds.",
+           "key milliseconds [NX | XX | GT | LT]"),
+    Setter("expireat", ExpireAt, "1.2.0", "Lets a key expire at a Unix time in seconds.",
+           "key unix-time-seconds [NX | XX | GT | LT]"),
+    Setter("pexpireat", PExpireAt, "2.6.0", "Lets a key expire at a Unix time in milliseconds.",
+           "key unix-time-milliseconds [NX | XX | GT | LT]"),
+    {.name = "persist",
+     .arity = 2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
+     .acl = kAclKeyspace,
+     .handler = Persist,
+     .since = "2.2.0",
+     .complexity = "O(1)",
+     .summary = "Takes a key's expiry away.",
+     .syntax = "key"},
+    Teller("ttl", Ttl, "1.0.0", "Answers how many seconds a key has left.", "nondeterministic_output"),
+    Teller("pttl", PTtl, "2.6.0", "Answers how many milliseconds a key has left.", "nondeterministic_output"),
+    Teller("expiretime", ExpireTime, "7.0.0", "Answers the Unix time in seconds at which a key expires."),
+    Teller("pexpiretime", PExpireTime, "7.0.0",
+           "Answers the Unix time in milliseconds at which a key expires."),
+};
+const CommandFamily family("generic", kRows);
+
+}  // namespace
+}  // namespace mayfly

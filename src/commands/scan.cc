@@ -1,0 +1,144 @@
+// The commands that look for keys without knowing them: SCAN, KEYS, RANDOMKEY.
+#include <vector>
+
+#include "base/glob.h"
+#include "exec/context.h"
+#include "exec/value_type.h"
+
+namespace mayfly {
+namespace {
+
+// As strtoul reads it, which is how Redis does: a sign and leading zeros are fine, and "" is 0. Nothing for
+// other bytes or more than 64 bits. A cursor that no SCAN has answered is safe; it just shows what comes
+// behind it.
+std::optional<uint64_t> ParseCursor(std::string_view text) noexcept {
+  const bool negative = !text.empty() && text[0] == '-';
+  const bool has_sign = negative || (!text.empty() && text[0] == '+');
+  const std::string_view digits = text.substr(has_sign ? 1 : 0);
+  if (has_sign && digits.empty()) return std::nullopt;
+  uint64_t value = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return std::nullopt;
+    if (__builtin_mul_overflow(value, uint64_t{10}, &value)) return std::nullopt;
+    if (__builtin_add_overflow(value, static_cast<uint64_t>(c - '0'), &value)) return std::nullopt;
+  }
+  return negative ? 0 - value : value;
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return lower;
+}
+
+struct ScanOptions {
+  static constexpr uint64_t kDefaultCount = 10;
+
+  uint64_t count = kDefaultCount;
+  std::string_view pattern = "*";
+  std::string type;  // in lower case; empty: any
+
+  bool Wants(const Entry& entry) const {
+    if (!type.empty() && type != TypeName(entry)) return false;
+    return pattern == "*" || GlobMatch(pattern, entry.key());
+  }
+};
+
+// False after having answered the error.
+bool ReadScanOptions(Context& ctx, Args& args, ScanOptions& options) {
+  while (!args.Done()) {
+    if (args.Accept("COUNT", 1)) {
+      const std::optional<int64_t> count = args.NextInteger();
+      if (!count) return ctx.Fail(errors::kNotInteger), false;
+      if (*count < 1) return ctx.Fail(errors::kSyntax), false;
+      options.count = static_cast<uint64_t>(*count);
+    } else if (args.Accept("MATCH", 1)) {
+      options.pattern = args.Next();
+    } else if (args.Accept("TYPE", 1)) {
+      options.type = LowerCase(args.Next());
+    } else {
+      return ctx.Fail(errors::kSyntax), false;
+    }
+  }
+  return true;
+}
+
+void Scan(Context& ctx, Args& args) {
+  const std::optional<uint64_t> start = ParseCursor(args.Next());
+  if (!start) return ctx.Fail("ERR invalid cursor");
+  ScanOptions options;
+  if (!ReadScanOptions(ctx, args, options)) return;
+
+  // Pages are looked through until they have shown COUNT keys, wanted or not: COUNT bounds the work of one
+  // call.
+  std::vector<const Entry*> wanted;
+  uint64_t cursor = *start;
+  uint64_t seen = 0;
+  do {
+    cursor = ctx.keyspace.Scan(cursor, ctx.now, [&](const Entry& entry) {
+      ++seen;
+      if (options.Wants(entry)) wanted.push_back(&entry);
+    });
+    ++pages;
+  } while (cursor != 0 && seen < options.count && pages / kPagesPerKey < options.count);
+
+  ctx.reply.Array(2);
+  ctx.reply.BulkInteger(static_cast<int64_t>(cursor));
+  ctx.reply.Array(wanted.size());
+  for (const Entry* entry : wanted) ctx.reply.Bulk(entry->key());
+}
+
+void Keys(Context& ctx, Args& args) {
+  const std::string_view pattern = args[1];
+  const bool all = pattern == "*";
+  size_t count = 0;
+  resp::Deferred array = ctx.reply.Defer();
+  ctx.keyspace.ForEach(ctx.now, [&](const Entry& entry) {
+    if (!all && !GlobMatch(pattern, entry.key())) return;
+    ++count;
+    ctx.reply.Bulk(entry.key());
+  });
+  array.Array(count);
+}
+
+void RandomKey(Context& ctx, Args&) {
+  const Entry* entry = ctx.keyspace.Random(ctx.server.random, ctx.now);
+  if (entry == nullptr) return ctx.reply.Null();
+  ctx.reply.Bulk(entry->key());
+}
+
+constexpr Command kRows[] = {
+    {.name = "scan",
+     .arity = -2,
+     .flags = kReadOnly | kUntouched,
+     .acl = kAclKeyspace,
+     .handler = Scan,
+     .since = "2.8.0",
+     .complexity = "O(COUNT) for a call, O(N) for a whole iteration, N being the number of keys",
+     .summary = "Shows the keys of the selected database, a page at a time.",
+     .syntax = "cursor [MATCH pattern] [COUNT count] [TYPE type]",
+     .tips = "nondeterministic_output request_policy:special"},
+    {.name = "keys",
+     .arity = 2,
+     .flags = kReadOnly | kUntouched,
+     .acl = kAclKeyspace | kAclDangerous,
+     .handler = Keys,
+     .since = "1.0.0",
+     .complexity = "O(N) where N is the number of keys of the database; no other client is served meanwhile",
+     .summary = "Answers with all keys that match a pattern.",
+     .syntax = "pattern",
+     .tips = "request_policy:all_shards nondeterministic_output_order"},
+    {.name = "randomkey",
+     .arity = 1,
+     .flags = kReadOnly | kUntouched,
+     .acl = kAclKeyspace,
+     .handler = RandomKey,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers with one key by chance.",
+     .tips = "request_policy:all_shards nondeterministic_output"},
+};
+const CommandFamily family("generic", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,136 @@
+// The commands that read strings, and GETDEL and GETEX, which read one for the last time or for longer.
+#include "exec/expire_options.h"
+#include "exec/string_access.h"
+
+namespace mayfly {
+namespace {
+
+void Get(Context& ctx, Args& args) {
+  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
+  if (entry == nullptr) return ctx.reply.Null();
+  if (RequireString(ctx, *entry)) ReplyString(ctx, *entry);
+}
+
+// A key of another type counts as absent here, as in Redis.
+void MGet(Context& ctx, Args& args) {
+  ctx.reply.Array(args.size() - 1);
+  for (size_t i = 1; i < args.size(); ++i) {
+    const Entry* entry = ctx.Read(ctx.KeyAt(args, i));
+    if (entry == nullptr || !IsString(*entry)) {
+      ctx.reply.Null();
+    } else {
+      ReplyString(ctx, *entry);
+    }
+  }
+}
+
+void StrLen(Context& ctx, Args& args) {
+  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (RequireString(ctx, *entry)) ctx.reply.Integer(static_cast<int64_t>(entry->TextLength()));
+}
+
+void GetDel(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* entry = ctx.Read(key);
+  if (entry == nullptr) return ctx.reply.Null();
+  if (!RequireString(ctx, *entry)) return;
+  ReplyString(ctx, *entry);
+  ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+}
+
+struct GetExOptions {
+  bool persist = false;
+  ExpireOption expire;
+};
+
+bool ReadGetExOptions(Args& args, GetExOptions& options) {
+  while (!args.Done()) {
+    if (!options.expire.given() && args.Accept("PERSIST")) {
+      options.persist = true;
+    } else if (options.persist || !options.expire.Accept(args)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void GetEx(Context& ctx, Args& args) {
+  GetExOptions options;
+  const Key key = ctx.KeyAt(args, 1);
+  args.Skip(1);
+  if (!ReadGetExOptions(args, options)) return ctx.Fail(errors::kSyntax);
+  Entry* entry = ctx.Read(key);
+  if (entry == nullptr) return ctx.reply.Null();
+  if (!RequireString(ctx, *entry)) return;
+  std::optional<Expiry> expiry;
+  if (options.expire.given()) {
+    expiry = options.expire.Resolve(ctx);
+    if (!expiry) return;
+  } else if (options.persist && entry->expires()) {
+    expiry = Expiry::Never();
+  }
+  ReplyString(ctx, *entry);
+  if (!expiry) return;
+  if (expiry->Reached(ctx.now)) return ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+  ctx.keyspace.SetExpiry(key, *entry, *expiry, ctx.now);
+}
+
+constexpr Command kRows[] = {
+    {.name = "get",
+     .arity = 2,
+     .flags = kReadOnly | kFast,
+     .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclString,
+     .handler = Get,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers with the string value of a key.",
+     .syntax = "key"},
+    {.name = "mget",
+     .arity = -2,
+     .flags = kReadOnly | kFast,
+     .keys = {1, -1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclString,
+     .handler = MGet,
+     .since = "1.0.0",
+     .complexity = "O(N) where N is the number of keys",
+     .summary = "Answers with the string values of several keys.",
+     .syntax = "key [key ...]",
+     .tips = "request_policy:multi_shard"},
+    {.name = "strlen",
+     .arity = 2,
+     .flags = kReadOnly | kFast,
+     .keys = {1, 1, 1, kKeyRO},
+     .acl = kAclString,
+     .handler = StrLen,
+     .since = "2.2.0",
+     .complexity = "O(1)",
+     .summary = "Answers with the length of a string value in bytes.",
+     .syntax = "key"},
+    {.name = "getdel",
+     .arity = 2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyDelete},
+     .acl = kAclString,
+     .handler = GetDel,
+     .since = "6.2.0",
+     .complexity = "O(1)",
+     .summary = "Answers with the string value of a key and deletes the key.",
+     .syntax = "key"},
+    {.name = "getex",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate, "RW and UPDATE because it changes the TTL"},
+     .acl = kAclString,
+     .handler = GetEx,
+     .since = "6.2.0",
+     .complexity = "O(1)",
+     .summary = "Answers with the string value of a key and changes or takes away its expiry.",
+     .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | "
+               "PERSIST]"},
+};
+const CommandFamily family("string", kRows);
+
+}  // namespace
+}  // namespace mayfly

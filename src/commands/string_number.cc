@@ -1,0 +1,92 @@
+// Strings as counters: 64-bit integers that are changed in place.
+#include "exec/string_access.h"
+
+namespace mayfly {
+namespace {
+
+// The integer that a string holds; nothing where it is no integer. A value that APPEND left behind is text
+// even where it reads as a number.
+std::optional<int64_t> IntegerOf(const Entry& entry) {
+  if (entry.encoding() == Encoding::kInteger) return entry.integer();
+  return ParseInteger(entry.text());
+}
+
+void Add(Context& ctx, const Key& key, int64_t amount) {
+  Entry* existing = ctx.keyspace.Find(key, ctx.now);
+  int64_t sum = amount;
+  if (existing != nullptr) {
+    if (!RequireString(ctx, *existing)) return;
+    const std::optional<int64_t> old = IntegerOf(*existing);
+    if (!old) return ctx.Fail(errors::kNotInteger);
+    if (__builtin_add_overflow(*old, amount, &sum)) return ctx.Fail(errors::kOverflow);
+  }
+  const Expiry expiry = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
+  ctx.keyspace.Put(key, existing, StringValue::Integer(sum), expiry, ctx.now);
+  ctx.reply.Integer(sum);
+}
+
+void Incr(Context& ctx, Args& args) { Add(ctx, ctx.KeyAt(args, 1), 1); }
+void Decr(Context& ctx, Args& args) { Add(ctx, ctx.KeyAt(args, 1), -1); }
+
+void IncrBy(Context& ctx, Args& args) {
+  const std::optional<int64_t> amount = ParseInteger(args[2]);
+  if (!amount) return ctx.Fail(errors::kNotInteger);
+  Add(ctx, ctx.KeyAt(args, 1), *amount);
+}
+
+void DecrBy(Context& ctx, Args& args) {
+  const std::optional<int64_t> amount = ParseInteger(args[2]);
+  if (!amount) return ctx.Fail(errors::kNotInteger);
+  // The one amount whose opposite is no 64-bit integer.
+  if (*amount == INT64_MIN) return ctx.Fail("ERR decrement would overflow");
+  Add(ctx, ctx.KeyAt(args, 1), -*amount);
+}
+
+constexpr KeySpec kCounter = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate};
+
+constexpr Command kRows[] = {
+    {.name = "incr",
+     .arity = 2,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = kCounter,
+     .acl = kAclString,
+     .handler = Incr,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Adds one to the integer that a key holds; an absent key counts as 0.",
+     .syntax = "key"},
+    {.name = "decr",
+     .arity = 2,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = kCounter,
+     .acl = kAclString,
+     .handler = Decr,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Takes one from the integer that a key holds; an absent key counts as 0.",
+     .syntax = "key"},
+    {.name = "incrby",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = kCounter,
+     .acl = kAclString,
+     .handler = IncrBy,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Adds to the integer that a key holds; an absent key counts as 0.",
+     .syntax = "key increment"},
+    {.name = "decrby",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = kCounter,
+     .acl = kAclString,
+     .handler = DecrBy,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Takes from the integer that a key holds; an absent key counts as 0.",
+     .syntax = "key decrement"},
+};
+const CommandFamily family("string", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,161 @@
+// SET and the commands that are one form of it.
+#include "exec/expire_options.h"
+#include "exec/string_access.h"
+
+namespace mayfly {
+namespace {
+
+struct SetOptions {
+  bool if_absent = false;
+  bool if_present = false;
+  bool get = false;
+  bool keep_ttl = false;
+  ExpireOption expire;
+};
+
+// False for words that make no sense, alone or together.
+bool ReadSetOptions(Args& args, SetOptions& options) {
+  while (!args.Done()) {
+    if (!options.if_present && args.Accept("NX")) {
+      options.if_absent = true;
+    } else if (!options.if_absent && args.Accept("XX")) {
+      options.if_present = true;
+    } else if (args.Accept("GET")) {
+      options.get = true;
+    } else if (!options.expire.given() && args.Accept("KEEPTTL")) {
+      options.keep_ttl = true;
+    } else if (options.keep_ttl || !options.expire.Accept(args)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void SetWithOptions(Context& ctx, Args& args) {
+  SetOptions options;
+  const Key key = ctx.KeyAt(args, 1);
+  args.Skip(2);
+  if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
+  Expiry expiry = Expiry::Never();
+  if (options.expire.given()) {
+    const std::optional<Expiry> asked = options.expire.Resolve(ctx);
+    if (!asked) return;
+    expiry = *asked;
+  }
+
+  Entry* existing = options.get ? ctx.Read(key) : ctx.keyspace.Find(key, ctx.now);
+  if (options.get) {
+    if (existing == nullptr) {
+      ctx.reply.Null();
+    } else if (RequireString(ctx, *existing)) {
+      ReplyString(ctx, *existing);
+    } else {
+      return;
+    }
+  }
+  const bool refused = existing != nullptr ? options.if_absent : options.if_present;
+  if (!refused) {
+    if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
+    ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
+  }
+  if (options.get) return;
+  if (refused) return ctx.reply.Null();
+  ctx.reply.Ok();
+}
+
+void Set(Context& ctx, Args& args) {
+  if (args.size() > 3) return SetWithOptions(ctx, args);
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Peek(key, ctx.now);
+  ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
+  ctx.reply.Ok();
+}
+
+void SetFor(Context& ctx, Args& args, TimeUnit unit) {
+  const std::optional<Expiry> expiry = ReadExpiry(ctx, args[2], unit, TimeBase::kNow);
+  if (!expiry) return;
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Peek(key, ctx.now);
+  ctx.keyspace.Put(key, existing, StringFrom(args, 3), *expiry, ctx.now);
+  ctx.reply.Ok();
+}
+
+void SetEx(Context& ctx, Args& args) { SetFor(ctx, args, TimeUnit::kSeconds); }
+void PSetEx(Context& ctx, Args& args) { SetFor(ctx, args, TimeUnit::kMilliseconds); }
+
+void SetNx(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  const bool absent = ctx.keyspace.Find(key, ctx.now) == nullptr;
+  if (absent) ctx.keyspace.Put(key, nullptr, StringFrom(args, 2), Expiry::Never(), ctx.now);
+  ctx.reply.Integer(absent ? 1 : 0);
+}
+
+void MSet(Context& ctx, Args& args) {
+  if (args.size() % 2 == 0) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
+  for (size_t i = 1; i < args.size(); i += 2) {
+    const Key key = ctx.KeyAt(args, i);
+    Entry* existing = ctx.keyspace.Peek(key, ctx.now);
+    ctx.keyspace.Put(key, existing, StringFrom(args, i + 1), Expiry::Never(), ctx.now);
+  }
+  ctx.reply.Ok();
+}
+
+constexpr Command kRows[] = {
+    {.name = "set",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags,
+              "RW and ACCESS due to the optional `GET` argument"},
+     .acl = kAclString,
+     .handler = Set,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Gives a key a string value, whatever it held before, and an expiry if one is asked for.",
+     .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
+               "PXAT unix-time-milliseconds | KEEPTTL]"},
+    {.name = "setex",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyOW | kKeyUpdate},
+     .acl = kAclString,
+     .handler = SetEx,
+     .since = "2.0.0",
+     .complexity = "O(1)",
+     .summary = "Gives a key a string value that expires after some seconds.",
+     .syntax = "key seconds value"},
+    {.name = "psetex",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyOW | kKeyUpdate},
+     .acl = kAclString,
+     .handler = PSetEx,
+     .since = "2.6.0",
+     .complexity = "O(1)",
+     .summary = "Gives a key a string value that expires after some milliseconds.",
+     .syntax = "key milliseconds value"},
+    {.name = "setnx",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {1, 1, 1, kKeyOW | kKeyInsert},
+     .acl = kAclString,
+     .handler = SetNx,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Gives a key a string value unless the key exists.",
+     .syntax = "key value"},
+    {.name = "mset",
+     .arity = -3,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, -1, 2, kKeyOW | kKeyUpdate},
+     .acl = kAclString,
+     .handler = MSet,
+     .since = "1.0.1",
+     .complexity = "O(N) where N is the number of keys",
+     .summary = "Gives several keys their string values in one step.",
+     .syntax = "key value [key value ...]",
+     .tips = "request_policy:multi_shard response_policy:all_succeeded"},
+};
+const CommandFamily family("string", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,39 @@
+// How commands look at string values and make them: the two directions between arguments, entries and
+// replies.
+#pragma once
+
+#include "cache/value.h"
+#include "exec/context.h"
+
+namespace mayfly {
+
+// Argument `index` as SET stores it: a block that the connection read it into is shared, not copied.
+inline StringValue StringFrom(const Args& args, size_t index) {
+  if (SharedBytes block = args.BlockOf(index)) return StringValue::Block(std::move(block));
+  return StringValue::Of(args[index]);
+}
+
+// Answers with the value of a string. Big values are shared with the reply. REQUIRES: entry.encoding() !=
+// kRich.
+inline void ReplyString(Context& ctx, const Entry& entry) {
+  switch (entry.encoding()) {
+    case Encoding::kInteger:
+      return ctx.reply.BulkInteger(entry.integer());
+    case Encoding::kBlock:
+      return ctx.reply.BulkShared(entry.block());
+    default:
+      return ctx.reply.Bulk(entry.stored());
+  }
+}
+
+inline bool IsString(const Entry& entry) noexcept { return entry.encoding() != Encoding::kRich; }
+
+// True for a string; otherwise answers with the error for a value of another type.
+inline bool RequireString(Context& ctx, const Entry& entry) {
+  if (IsString(entry)) [[likely]]
+    return true;
+  ctx.Fail(errors::kWrongType);
+  return false;
+}
+
+}  // namespace mayfly
