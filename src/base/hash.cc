@@ -1,8 +1,8 @@
 #include "base/hash.h"
 
-#include <sys/random.h>
-
 #include <random>
+
+#include <sys/random.h>
 
 namespace mayfly {
 

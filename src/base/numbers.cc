@@ -1,10 +1,13 @@
 #include "base/numbers.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 namespace mayfly {
 namespace {
@@ -17,6 +20,19 @@ std::optional<T> ParseWhole(std::string_view text) noexcept {
   const std::string_view digits = text[0] == '-' ? text.substr(1) : text;
   if (digits[0] == '0' && text.size() > 1) return std::nullopt;
   return value;
+}
+
+// d.ddd * 10^exponent as Redis writes it: plain while few zeros have to be added, else with an exponent.
+std::string LayOut(std::string digits, int exponent) {
+  const int count = static_cast<int>(digits.size());
+  const int zeros_behind = exponent - (count - 1);
+  if (zeros_behind >= 0 && zeros_behind < 8) return digits.append(static_cast<size_t>(zeros_behind), '0');
+  if (zeros_behind < 0 && (zeros_behind > -7 || std::abs(exponent) < 4)) {
+    if (exponent < 0) return "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
+    return digits.insert(static_cast<size_t>(exponent) + 1, 1, '.');
+  }
+  if (count > 1) digits.insert(1, 1, '.');
+  return digits + (exponent < 0 ? "e-" : "e+") + std::to_string(std::abs(exponent));
 }
 
 }  // namespace
@@ -38,9 +54,10 @@ std::optional<double> ParseDouble(std::string_view text) noexcept {
   char copy[kMaxText];
   copy[text.copy(copy, text.size())] = '\0';
   char* end = nullptr;
+  errno = 0;
   const double value = std::strtod(copy, &end);
   if (end != copy + text.size() || std::isnan(value)) return std::nullopt;
-  if (std::isinf(value) && copy[text[0] == '-' || text[0] == '+'] < 'A') return std::nullopt;  // 1e999
+  if (errno == ERANGE && (std::isinf(value) || value == 0)) return std::nullopt;  // 1e999, 1e-999
   return value;
 }
 
@@ -51,15 +68,28 @@ size_t FormatInteger(int64_t value, char* out) noexcept {
 std::string FormatDouble(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (value == 0) return std::signbit(value) ? "-0" : "0";
+  constexpr double kWholeUpTo = 0x1p62;
+  if (std::abs(value) <= kWholeUpTo && value == std::trunc(value)) {
+    char text[kMaxIntegerText];
+    return std::string(text, FormatInteger(static_cast<int64_t>(value), text));
+  }
+  // The shortest digits come as "1.2345e-07": taken apart here and laid out by LayOut.
   char text[32];
-  const auto made = std::to_chars(text, text + sizeof text, value);
-  return std::string(text, made.ptr);
+  const auto made = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific);
+  const char* const e = std::find(text, made.ptr, 'e');
+  std::string digits(1, text[0]);
+  if (e - text > 2) digits.append(text + 2, static_cast<size_t>(e - (text + 2)));
+  int exponent = 0;
+  std::from_chars(e[1] == '+' ? e + 2 : e + 1, made.ptr, exponent);
+  return (value < 0 ? "-" : "") + LayOut(std::move(digits), exponent);
 }
 
 std::optional<uint64_t> ParseBytes(std::string_view text) noexcept {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::optional<uint64_t> number = ParseUnsigned(text.substr(0, digits));
-  if (!number) return std::nullopt;
+  // Leading zeros are allowed here, as in a redis.conf.
+  uint64_t number = 0;
+  if (std::from_chars(text.data(), text.data() + digits, number).ec != std::errc()) return std::nullopt;
   struct Unit {
     std::string_view name;
     uint64_t factor;
@@ -76,8 +106,8 @@ std::optional<uint64_t> ParseBytes(std::string_view text) noexcept {
   for (char& c : unit) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
   for (const Unit& known : kUnits) {
     if (unit != known.name) continue;
-    if (*number > UINT64_MAX / known.factor) return std::nullopt;
-    return *number * known.factor;
+    if (number > UINT64_MAX / known.factor) return std::nullopt;
+    return number * known.factor;
   }
   return std::nullopt;
 }

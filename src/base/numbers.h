@@ -1,4 +1,5 @@
-// Text to number and back, by Redis's rules: no leading zeros, spaces or plus sign; the whole text or nothing.
+// Text to number and back, by Redis's rules: the whole text or nothing, without leading zeros,
+// spaces or plus sign.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ size_t FormatInteger(int64_t value, char* out) noexcept;
 // The shortest text that reads back as `value`: Redis's form ("1", "0.1", "1e+21", "inf", "-inf", "nan").
 std::string FormatDouble(double value);
 
-// "100", "1k", "1kb", "1mb", "1g" in bytes: k, m, g are powers of 1000, kb, mb, gb of 1024, as redis.conf has it.
+// "100", "1k", "1kb", "1mb", "1g" in bytes, as redis.conf has it: k, m, g are powers of 1000, and
+// kb, mb, gb of 1024.
 std::optional<uint64_t> ParseBytes(std::string_view text) noexcept;
 // "1.50M": how INFO tells *_human fields.
 std::string FormatBytesHuman(uint64_t bytes);

@@ -1,0 +1,77 @@
+"""Every test and check of the project, in the order in which a failure is cheapest to meet. See scripts/test."""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import fuzz
+import programs
+import tidy
+from tally import Tally, heading
+
+RELEASE = "build/test-release"
+SANITIZED = "build/test-asan"
+LIMIT_S = 300
+SANITIZED_LIMIT_S = 600
+
+
+def script(name):
+    return os.path.join(ROOT, "scripts", name)
+
+
+def build(tally, tree, *options):
+    """Builds a tree; a tree that does not build is one failure, and its messages have been shown."""
+    command = [script("build"), os.path.join(ROOT, tree), *options]
+    if subprocess.run(command, stdin=subprocess.DEVNULL).returncode == 0:
+        return True
+    tally.step(f"build of {tree}", 0, 1, 0.0)
+    return False
+
+
+def checks(tally):
+    programs.selftest()
+    listed = subprocess.run([script("check"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
+    tally.run("the checks can fail", [script("check"), "--selftest"])
+    for name in listed:
+        tally.run(f"check: {name}", [script("check"), name])
+    tally.run("check: format", [script("format"), "--check"])
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
+    arguments = parser.parse_args()
+    jobs = int(os.environ.get("JOBS", 0)) or os.cpu_count() or 1
+    started = time.monotonic()
+    tally = Tally()
+
+    heading("Checks")
+    checks(tally)
+
+    heading("Release, gcc")
+    if build(tally, RELEASE, "-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DCMAKE_CXX_COMPILER=g++"):
+        programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
+
+    if not arguments.quick:
+        heading("Debug, clang, address and undefined-behaviour sanitizers")
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON"]
+        options += ["-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only"]
+        if build(tally, SANITIZED, *options):
+            programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs)
+            heading("Fuzz targets and clang-tidy")
+            fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT, SANITIZED), jobs)
+            tidy.run(tally, ROOT, SANITIZED, jobs)
+
+    minutes, seconds = divmod(round(time.monotonic() - started), 60)
+    heading(f"{minutes} min {seconds} s")
+    print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
+    return 1 if tally.failed or not tally.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Runs Catch2 programs and reads their summaries.
+
+A program that crashes, hangs, ends without a summary or runs nothing counts as failed, whatever it printed before.
+"""
+
+import concurrent.futures
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from tally import tail
+
+_ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)$", re.M)
+_SUMMARY = re.compile(r"^test cases:\s*(\d+)(.*)$", re.M)
+_PART = re.compile(r"\|\s*(\d+) (passed|failed)(?! as)")
+
+
+def read_summary(output, code):
+    """(passed, failed) of a Catch2 console report and exit code."""
+    good = _ALL_PASSED.findall(output)
+    if good and code == 0:
+        passed = int(good[-1])
+        return (passed, 0) if passed else (0, 1)
+    found = _SUMMARY.findall(output)
+    if not found:
+        return 0, 1
+    total, rest = int(found[-1][0]), found[-1][1]
+    parts = {kind: int(count) for count, kind in _PART.findall(rest)}
+    failed = parts.get("failed", 0)
+    if code != 0:
+        failed = max(failed, 1)
+    passed = min(parts.get("passed", 0), max(total - failed, 0))
+    if code == 0 and failed == 0 and passed == 0:
+        failed = 1
+    return passed, failed
+
+
+def environment(root, build):
+    """The caller's, without what would change the daemon or Catch2, and with a redis-server to compare with."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "ASAN_", "UBSAN_", "LSAN_"))}
+    env["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
+    env["UBSAN_OPTIONS"] = "print_stacktrace=1"
+    tools = os.path.join(root, "build", "test-tools")
+    redis_server(tools)
+    env["PATH"] = tools + os.pathsep + env.get("PATH", "/usr/bin:/bin")
+    return env
+
+
+def redis_server(folder):
+    """Debian's redis-tools holds the server's program under another name (it acts by its name). Taking it from there
+    saves the package redis-server, which would start a service on our port 6379."""
+    link, program = os.path.join(folder, "redis-server"), "/usr/bin/redis-check-rdb"
+    if os.path.exists(program) and not os.path.lexists(link):
+        os.makedirs(folder, exist_ok=True)
+        os.symlink(program, link)
+
+
+def run_one(tally, name, program, env, limit_s):
+    """Runs one program in an empty folder of its own."""
+    folder = program + ".work"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [program, "--use-colour", "no"],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    late = False
+    try:
+        output, _ = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        late = True
+        os.killpg(process.pid, signal.SIGABRT)
+        try:
+            output, _ = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+    try:
+        # Daemons that a crashed test left behind.
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    text = output.decode(errors="replace")
+    passed, failed = read_summary(text, process.returncode)
+    if late:
+        text += f"\n{name}: no end after {limit_s} s\n"
+    elif process.returncode < 0:
+        text += f"\n{name}: killed by {signal.Signals(-process.returncode).name}\n"
+    elif failed and not _SUMMARY.search(text):
+        text += f"\n{name}: ended with code {process.returncode} and no summary\n"
+    crashed = late or process.returncode < 0 or not _SUMMARY.search(text)
+    tally.step(name, passed, failed, time.monotonic() - started, tail(text) if crashed else text)
+    if not failed:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_all(tally, root, build, label, limit_s, jobs):
+    """Every test program of a build tree."""
+    folder = os.path.join(root, build, "tests")
+    names = [n for n in sorted(os.listdir(folder)) if n.startswith("unit_") or n in ("command_tests", "integration_tests")]
+    names = [n for n in names if os.access(os.path.join(folder, n), os.X_OK) and os.path.isfile(os.path.join(folder, n))]
+    if not names:
+        tally.step(f"{label}", 0, 1, 0.0, f"no test program in {folder}")
+        return
+    env = environment(root, build)
+    # The longest first, so that it does not run alone at the end.
+    names.sort(key=lambda n: (n not in ("integration_tests", "command_tests"), n))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(run_one, tally, f"{n} ({label})", os.path.join(folder, n), env, limit_s) for n in names]
+        for done in waiting:
+            done.result()
+
+
+def selftest():
+    cases = [
+        ("All tests passed (27 assertions in 4 test cases)\n", 0, (4, 0)),
+        ("All tests passed (1 assertion in 1 test case)\n", 0, (1, 0)),
+        ("test cases: 2 | 1 passed | 1 failed\nassertions: 3 | 2 passed | 1 failed\n", 1, (1, 1)),
+        ("test cases: 3 | 3 failed\nassertions: - none -\n", 3, (0, 3)),
+        ("test cases: 5 | 4 passed | 1 failed as expected\nassertions: 3\n", 0, (4, 0)),
+        ("All tests passed (27 assertions in 4 test cases)\n", -11, (0, 1)),
+        ("All tests passed (27 assertions in 4 test cases)\nLeakSanitizer: leak\n", 23, (0, 1)),
+        ("No tests ran\n", 0, (0, 1)),
+        ("", 0, (0, 1)),
+        ("half a report", -6, (0, 1)),
+        ("test cases: 1 | 1 failed\nassertions: 4 | 3 passed | 1 failed\n", -11, (0, 1)),
+    ]
+    for output, code, expected in cases:
+        assert read_summary(output, code) == expected, (output, code, read_summary(output, code))

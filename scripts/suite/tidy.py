@@ -1,0 +1,113 @@
+"""clang-tidy over every translation unit whose text has changed since it last passed.
+
+A unit's stamp is a hash of the tool, .clang-tidy, the compile command, and the unit with all headers of ours that it
+reaches; it is kept only for a unit that passed. So a cold run checks everything and a warm one what was touched.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
+
+
+class Stamps:
+    def __init__(self, root, build):
+        self.root = root
+        self.folder = os.path.join(root, build, "tidy")
+        os.makedirs(self.folder, exist_ok=True)
+        self.tool = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
+        version = subprocess.run([self.tool, "--version"], stdout=subprocess.PIPE, check=True).stdout
+        self.base = version
+        for config in (".clang-tidy", "tests/.clang-tidy"):
+            with open(os.path.join(root, config), "rb") as file:
+                self.base += file.read()
+        self._texts = {}
+
+    def _text(self, path):
+        if path not in self._texts:
+            with open(path, "rb") as file:
+                self._texts[path] = file.read()
+        return self._texts[path]
+
+    def _reach(self, path, seen):
+        """The unit and every header of ours that it includes, in order of meeting."""
+        if path in seen:
+            return
+        seen.append(path)
+        for name in _INCLUDE.findall(self._text(path).decode(errors="replace")):
+            for base in (os.path.join(self.root, "src"), os.path.join(self.root, "tests"), os.path.dirname(path)):
+                header = os.path.normpath(os.path.join(base, name))
+                if os.path.isfile(header):
+                    self._reach(header, seen)
+                    break
+
+    def key(self, unit):
+        digest = hashlib.sha256(self.base)
+        digest.update(unit.get("command", "").encode())
+        seen = []
+        self._reach(unit["file"], seen)
+        for path in seen:
+            digest.update(path.encode() + b"\0" + self._text(path))
+        return digest.hexdigest()
+
+
+def check_one(stamps, build, unit, key):
+    """"" when the unit is clean, else what clang-tidy says."""
+    done = subprocess.run(
+        [stamps.tool, "-p", build, "--quiet", unit["file"]],
+        cwd=stamps.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    said = done.stdout.decode(errors="replace").strip()
+    if done.returncode == 0:
+        open(os.path.join(stamps.folder, key), "w").close()
+        return ""
+    return said or done.stderr.decode(errors="replace")
+
+
+def selftest(stamps):
+    """Whether clang-tidy finds a wrong name and a bug with our configuration; what it said otherwise."""
+    sample = os.path.join(stamps.folder, "sample.cc")
+    config = "--config-file=" + os.path.join(stamps.root, ".clang-tidy")
+    for text in ("int wrongName() { return 0; }\n", "int *Leak(int *p) { return p ? p : (int *)0; }\n"):
+        with open(sample, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run(
+            [stamps.tool, config, "--quiet", sample, "--", "-std=c++20"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        if done.returncode == 0 or b"error:" not in done.stdout:
+            return f"clang-tidy passes {text!r}: {done.stdout.decode(errors='replace')}"
+    os.unlink(sample)
+    return ""
+
+
+def run(tally, root, build, jobs):
+    """One check for all units together."""
+    started = time.monotonic()
+    with open(os.path.join(root, build, "compile_commands.json"), encoding="utf-8") as file:
+        units = [u for u in json.load(file) if u["file"].startswith((root + "/src/", root + "/tests/"))]
+    # Catch2's own main is not ours.
+    units = list({u["file"]: u for u in units if not u["file"].endswith("/test_main.cc")}.values())
+    stamps = Stamps(root, build)
+    keys = {u["file"]: stamps.key(u) for u in units}
+    for old in set(os.listdir(stamps.folder)) - set(keys.values()):
+        os.unlink(os.path.join(stamps.folder, old))
+    todo = [u for u in units if not os.path.exists(os.path.join(stamps.folder, keys[u["file"]]))]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        said = list(pool.map(lambda u: check_one(stamps, os.path.join(root, build), u, keys[u["file"]]), todo))
+    bad = [text for text in said if text]
+    missing = selftest(stamps) if units else "no translation unit in compile_commands.json"
+    name = f"clang-tidy, {len(todo)} of {len(units)} files"
+    failed = bool(bad or missing)
+    tally.step(name, int(not failed), int(failed), time.monotonic() - started, "\n".join(bad + [missing]))

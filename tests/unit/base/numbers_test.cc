@@ -1,0 +1,174 @@
+// The answers are redis-server's: INCRBY for integers, ZADD for doubles, CONFIG SET maxmemory for byte
+// counts.
+#include "base/numbers.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+std::string Formatted(int64_t value) {
+  char text[kMaxIntegerText];
+  return std::string(text, FormatInteger(value, text));
+}
+
+TEST_CASE("an integer is read when it is written the one canonical way") {
+  CHECK(ParseInteger("0") == 0);
+  CHECK(ParseInteger("7") == 7);
+  CHECK(ParseInteger("-1") == -1);
+  CHECK(ParseInteger("10") == 10);
+  CHECK(ParseInteger("9223372036854775807") == INT64_MAX);
+  CHECK(ParseInteger("-9223372036854775808") == INT64_MIN);
+  for (const char* text : {"",
+                           "-",
+                           "+",
+                           "+1",
+                           "01",
+                           "-01",
+                           "00",
+                           "-0",
+                           " 1",
+                           "1 ",
+                           "1\n",
+                           "1.0",
+                           "1e3",
+                           "0x1",
+                           "--1",
+                           "9223372036854775808",
+                           "-9223372036854775809",
+                           "18446744073709551616",
+                           "123456789012345678901",
+                           "-1234567890123456789012"}) {
+    INFO("text: " << text);
+    CHECK_FALSE(ParseInteger(text).has_value());
+  }
+  CHECK_FALSE(ParseInteger(std::string_view("1\0", 2)).has_value());
+}
+
+TEST_CASE("an integer without a sign is read up to the largest of 64 bits") {
+  CHECK(ParseUnsigned("0") == 0U);
+  CHECK(ParseUnsigned("18446744073709551615") == UINT64_MAX);
+  for (const char* text :
+       {"", "-1", "-0", "+1", "01", "18446744073709551616", "184467440737095516150", " 1", "1k"}) {
+    INFO("text: " << text);
+    CHECK_FALSE(ParseUnsigned(text).has_value());
+  }
+}
+
+TEST_CASE("a written integer reads back as itself") {
+  CHECK(Formatted(0) == "0");
+  CHECK(Formatted(-42) == "-42");
+  CHECK(Formatted(INT64_MAX) == "9223372036854775807");
+  CHECK(Formatted(INT64_MIN) == "-9223372036854775808");
+  CHECK(Formatted(INT64_MIN).size() == kMaxIntegerText);
+  constexpr unsigned kSeed = 1;
+  CAPTURE(kSeed);
+  std::mt19937_64 random(kSeed);
+  for (int i = 0; i < 10'000; ++i) {
+    const auto value = static_cast<int64_t>(random() >> (random() % 64));
+    REQUIRE(ParseInteger(Formatted(value)) == value);
+    REQUIRE(ParseInteger(Formatted(-value)) == -value);
+  }
+}
+
+TEST_CASE("a double is read as strtod reads it, but for spaces, NaN and what does not fit") {
+  CHECK(ParseDouble("1") == 1.0);
+  CHECK(ParseDouble("+1") == 1.0);
+  CHECK(ParseDouble("-1.5") == -1.5);
+  CHECK(ParseDouble(".5") == 0.5);
+  CHECK(ParseDouble("5.") == 5.0);
+  CHECK(ParseDouble("1e5") == 100000.0);
+  CHECK(ParseDouble("0x10") == 16.0);
+  CHECK(ParseDouble("4.9e-324") == std::numeric_limits<double>::denorm_min());
+  CHECK(ParseDouble("0e-999") == 0.0);
+  CHECK(ParseDouble("inf") == HUGE_VAL);
+  CHECK(ParseDouble("+Infinity") == HUGE_VAL);
+  CHECK(ParseDouble("-INF") == -HUGE_VAL);
+  for (const char* text : {"", " 1", "\t1", "1 ", "nan", "-nan", "1e999", "-1e999", "1e-400", "0x1p99999",
+                           "1_0", "e5", "1,5", "--1", "."}) {
+    INFO("text: " << text);
+    CHECK_FALSE(ParseDouble(text).has_value());
+  }
+  CHECK_FALSE(ParseDouble(std::string_view("1\0", 2)).has_value());
+  CHECK(ParseDouble(std::string(254, '0') + "7") == 7.0);
+  CHECK_FALSE(ParseDouble(std::string(256, '0')).has_value());
+}
+
+TEST_CASE("a double is written with the fewest digits that read back as it") {
+  CHECK(FormatDouble(0) == "0");
+  CHECK(FormatDouble(-0.0) == "-0");
+  CHECK(FormatDouble(1) == "1");
+  CHECK(FormatDouble(-3) == "-3");
+  CHECK(FormatDouble(0.1) == "0.1");
+  CHECK(FormatDouble(-0.001) == "-0.001");
+  CHECK(FormatDouble(123456.789) == "123456.789");
+  CHECK(FormatDouble(1.0 / 3) == "0.3333333333333333");
+  CHECK(FormatDouble(HUGE_VAL) == "inf");
+  CHECK(FormatDouble(-HUGE_VAL) == "-inf");
+  CHECK(FormatDouble(std::nan("")) == "nan");
+  constexpr unsigned kSeed = 2;
+  CAPTURE(kSeed);
+  std::mt19937_64 random(kSeed);
+  for (int i = 0; i < 20'000; ++i) {
+    const uint64_t bits = random();
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    if (std::isnan(value)) continue;
+    INFO("written: " << FormatDouble(value));
+    REQUIRE(ParseDouble(FormatDouble(value)) == value);
+  }
+}
+
+TEST_CASE("whole numbers are written whole, very large and very small ones with an exponent") {
+  CHECK(FormatDouble(100000) == "100000");
+  CHECK(FormatDouble(1e15) == "1000000000000000");
+  CHECK(FormatDouble(0x1p62) == "4611686018427387904");
+  CHECK(FormatDouble(5e18) == "5e+18");
+  CHECK(FormatDouble(1.2345678901234567e19) == "12345678901234567000");
+  CHECK(FormatDouble(1e21) == "1e+21");
+  CHECK(FormatDouble(-1.5e300) == "-1.5e+300");
+  CHECK(FormatDouble(1e-6) == "0.000001");
+  CHECK(FormatDouble(1e-7) == "1e-7");
+  CHECK(FormatDouble(0.00012345678) == "1.2345678e-4");
+  CHECK(FormatDouble(0.0012345678) == "0.0012345678");
+  CHECK(FormatDouble(std::numeric_limits<double>::denorm_min()) == "5e-324");
+}
+
+TEST_CASE("byte counts have the units of redis.conf, in capitals or not") {
+  CHECK(ParseBytes("0") == 0U);
+  CHECK(ParseBytes("100") == 100U);
+  CHECK(ParseBytes("1B") == 1U);
+  CHECK(ParseBytes("1k") == 1000U);
+  CHECK(ParseBytes("1Kb") == 1024U);
+  CHECK(ParseBytes("2m") == 2'000'000U);
+  CHECK(ParseBytes("2MB") == 2U * 1024 * 1024);
+  CHECK(ParseBytes("3g") == 3'000'000'000U);
+  CHECK(ParseBytes("1GB") == 1024U * 1024 * 1024);
+  CHECK(ParseBytes("010mb") == 10U * 1024 * 1024);
+  CHECK(ParseBytes("18446744073709551615") == UINT64_MAX);
+  for (const char* text :
+       {"", "kb", "-1", "+1", "1kib", "1t", "1 kb", "1.5gb", "18446744073709551616", "20000000000gb"}) {
+    INFO("text: " << text);
+    CHECK_FALSE(ParseBytes(text).has_value());
+  }
+}
+
+TEST_CASE("bytes for people have two digits and the unit below which the number is readable") {
+  CHECK(FormatBytesHuman(0) == "0B");
+  CHECK(FormatBytesHuman(1023) == "1023B");
+  CHECK(FormatBytesHuman(1024) == "1.00K");
+  CHECK(FormatBytesHuman(1536) == "1.50K");
+  CHECK(FormatBytesHuman(1048575) == "1024.00K");
+  CHECK(FormatBytesHuman(1048576) == "1.00M");
+  CHECK(FormatBytesHuman(uint64_t{1} << 30) == "1.00G");
+  CHECK(FormatBytesHuman(uint64_t{1} << 50) == "1.00P");
+}
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,86 @@
+#include "base/shared_bytes.h"
+
+#include <string>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+TEST_CASE("an empty SharedBytes refers to nothing") {
+  SharedBytes none;
+  CHECK_FALSE(none);
+  CHECK(none.Release() == nullptr);
+  CHECK_FALSE(SharedBytes::Adopt(nullptr));
+}
+
+TEST_CASE("a copy of bytes holds them, zero bytes and no bytes included") {
+  const std::string bytes("a\0b", 3);
+  CHECK(SharedBytes::Copy(bytes).view() == bytes);
+  const SharedBytes empty = SharedBytes::Copy("");
+  CHECK(static_cast<bool>(empty));
+  CHECK(empty.size() == 0);
+  CHECK(empty.view().empty());
+}
+
+TEST_CASE("copies share one block until the last of them goes") {
+  SharedBytes first = SharedBytes::Copy("payload");
+  CHECK(first.Unique());
+  {
+    const SharedBytes second = first;
+    CHECK(second.data() == first.data());
+    CHECK_FALSE(first.Unique());
+    CHECK_FALSE(second.Unique());
+  }
+  CHECK(first.Unique());
+  CHECK(first.view() == "payload");
+}
+
+TEST_CASE("a move hands the reference over and leaves nothing behind") {
+  SharedBytes first = SharedBytes::Copy("payload");
+  const char* const data = first.data();
+  SharedBytes second = std::move(first);
+  CHECK_FALSE(first);  // NOLINT(bugprone-use-after-move): the moved-from state is what is tested
+  CHECK(second.data() == data);
+  CHECK(second.Unique());
+  first = std::move(second);
+  CHECK(first.data() == data);
+  CHECK(first.Unique());
+}
+
+TEST_CASE("assignment lets go of the old block, also to itself") {
+  SharedBytes first = SharedBytes::Copy("one");
+  const SharedBytes kept = first;
+  first = SharedBytes::Copy("two");
+  CHECK(kept.Unique());
+  CHECK(kept.view() == "one");
+  const SharedBytes& same = first;
+  first = same;
+  CHECK(first.Unique());
+  CHECK(first.view() == "two");
+}
+
+TEST_CASE("a released reference is counted until it is adopted back") {
+  SharedBytes first = SharedBytes::Copy("payload");
+  SharedBytes second = first;
+  void* const plain = second.Release();
+  CHECK_FALSE(second);
+  CHECK_FALSE(first.Unique());
+  second = SharedBytes::Adopt(plain);
+  CHECK(second.data() == first.data());
+  second = SharedBytes();
+  CHECK(first.Unique());
+}
+
+TEST_CASE("truncating forgets the bytes behind the new size") {
+  SharedBytes bytes = SharedBytes::Allocate(10);
+  std::string_view("0123456789").copy(bytes.data(), 10);
+  bytes.Truncate(4);
+  CHECK(bytes.view() == "0123");
+  bytes.Truncate(0);
+  CHECK(bytes.view().empty());
+}
+
+}  // namespace
+}  // namespace mayfly
