@@ -41,14 +41,14 @@ TEST_CASE("lines of 64 bytes lie on boundaries of 64") {
 }
 
 TEST_CASE("a full region answers null and serves again after something was freed") {
-  Heap heap(4 << 20);
+  Heap heap(Heap::kMinRegionBytes);
   std::vector<void*> objects;
-  constexpr size_t kSize = 4096;
+  constexpr size_t kSize = 64 * 1024;
   for (;;) {
     void* object = heap.Allocate(kSize);
     if (object == nullptr) break;
     objects.push_back(object);
-    REQUIRE(objects.size() <= (4 << 20) / kSize);
+    REQUIRE(objects.size() <= Heap::kMinRegionBytes / kSize);
   }
   CHECK(objects.size() > 100);
   for (int i = 0; i < 50; ++i) {

@@ -70,7 +70,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands
 }
 
 TEST_CASE_METHOD(KeyspaceFixture, "an entry is relocated when it gets a TTL or loses it, and keeps its value") {
-  for (const std::string value : {std::string("short"), std::string("12345"), std::string(40'000, 'b')}) {
+  for (const std::string& value : {std::string("short"), std::string("12345"), std::string(40'000, 'b')}) {
     Entry* entry = Set("k", value);
     const Key key = db().KeyOf("k");
     entry = db().SetExpiry(key, *entry, In(1000), now());
@@ -132,10 +132,10 @@ TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with 
 }
 
 TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves everything as it was") {
-  Heap small(4 << 20);
+  Heap small(Heap::kMinRegionBytes);
   Databases tight(small, hasher, changes, 1, now());
   Keyspace& keyspace = tight.At(0);
-  const std::string value(1000, 'v');
+  const std::string value(10'000, 'v');
   size_t stored = 0;
   std::string key;
   CHECK_THROWS_AS(
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves 
   CHECK(keyspace.Peek(keyspace.KeyOf(key), now()) == nullptr);
   CHECK(keyspace.Validate());
   Entry* old = keyspace.Peek(keyspace.KeyOf("key:0"), now());
-  CHECK_THROWS_AS(keyspace.Put(keyspace.KeyOf("key:0"), old, StringValue::Of(std::string(3000, 'w')),
+  CHECK_THROWS_AS(keyspace.Put(keyspace.KeyOf("key:0"), old, StringValue::Of(std::string(15'000, 'w')),
                                Expiry::Never(), now()),
                   std::bad_alloc);
   CHECK(keyspace.Peek(keyspace.KeyOf("key:0"), now())->text() == value);
