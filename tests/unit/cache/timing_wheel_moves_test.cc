@@ -12,7 +12,7 @@ namespace {
 
 // Sanitized builds are some twenty times slower and look at every n-th phase only.
 #ifdef MAYFLY_SANITIZE
-constexpr uint64_t kPhaseStep = 13;
+constexpr uint64_t kPhaseStep = 31;
 #else
 constexpr uint64_t kPhaseStep = 1;
 #endif
@@ -90,12 +90,11 @@ TEST_CASE("no move within three turns of an upper level fires at a wrong tick") 
   for (int level = 1; level <= 8; ++level) {
     const uint64_t span = wheel::SpanOf(level);
     const std::vector<uint64_t> delays = DelaysOf(level, 17 * kPhaseStep);
-    Timers t(1);
     for (const uint64_t slot : {0, 1, 31, 62, 63}) {
       for (const uint64_t phase : {uint64_t{0}, span / 2 - 1, span / 2, span / 2 + 1, span - 1}) {
         for (const uint64_t before : delays) {
           for (const uint64_t after : delays) {
-            GoToPhase(t, span * wheel::kSlots, slot * span + phase);
+            Timers t(1, slot * span + phase);
             wrong += !FiresOnTime(t, before, 0, after);
             ++moves;
           }
