@@ -29,10 +29,16 @@ Limits LimitsOf(const RequestExample& example) {
   return limits;
 }
 
+std::string Numbered(std::string text, size_t number) { return text += std::to_string(number); }
+
 std::string Multibulk(const std::vector<std::string>& words) {
-  std::string text = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-  return text;
+  std::string text = Numbered("*", words.size());
+  for (const std::string& word : words) {
+    text += Numbered("\r\n$", word.size());
+    text += "\r\n";
+    text += word;
+  }
+  return text += "\r\n";
 }
 
 // Feeds `bytes` in random pieces of up to `longest` bytes.
@@ -83,8 +89,7 @@ TEST_CASE("an unauthenticated client's plain requests are parsed the same way") 
 
 TEST_CASE("many pipelined requests are parsed ahead into one list") {
   std::string bytes;
-  for (int i = 0; i < 3000; ++i)
-    bytes += Multibulk({"SET", "key:" + std::to_string(i), std::string(i % 300, 'v')});
+  for (int i = 0; i < 3000; ++i) bytes += Multibulk({"SET", Numbered("key:", i), std::string(i % 300, 'v')});
   const ExactBlock block(bytes);
   std::string_view input = block.view();
   Parser parser;
@@ -101,7 +106,7 @@ TEST_CASE("many pipelined requests are parsed ahead into one list") {
   CHECK(parser.idle());
   for (size_t i = 0; i < 3000; ++i) {
     REQUIRE(args[3 * i] == "SET");
-    REQUIRE(args[3 * i + 1] == "key:" + std::to_string(i));
+    REQUIRE(args[3 * i + 1] == Numbered("key:", i));
     REQUIRE(args[3 * i + 2].size() == i % 300);
     REQUIRE(args[3 * i].data() > block.view().data());
   }
@@ -222,7 +227,8 @@ TEST_CASE("a block is wanted only for a long argument that is incomplete") {
 TEST_CASE("a request of a million arguments may come in small pieces") {
   constexpr size_t kCount = 1'000'000;
   constexpr size_t kPiece = 1000;
-  std::string bytes = "*" + std::to_string(kCount) + "\r\n";
+  std::string bytes = Numbered("*", kCount);
+  bytes += "\r\n";
   for (size_t i = 0; i < kCount; ++i) bytes += "$1\r\nx\r\n";
   Parser parser;
   ArgList args;

@@ -28,12 +28,23 @@ std::string Written(int version, const std::function<void(Writer&)>& write) {
   return OutputText(out);
 }
 
+std::string Line(char type, std::string_view text) {
+  std::string line(1, type);
+  line += text;
+  return line += "\r\n";
+}
+
+std::string BulkText(std::string_view bytes) {
+  std::string text = Line('$', std::to_string(bytes.size()));
+  text += bytes;
+  return text += "\r\n";
+}
+
 std::string DoubleText(double value) {
   const std::string text = Written(3, [&](Writer& w) { w.Double(value); });
   const std::string number = text.substr(1, text.size() - 3);
-  CHECK(text == "," + number + "\r\n");
-  CHECK(Written(2, [&](Writer& w) { w.Double(value); }) ==
-        "$" + std::to_string(number.size()) + "\r\n" + number + "\r\n");
+  CHECK(text == Line(',', number));
+  CHECK(Written(2, [&](Writer& w) { w.Double(value); }) == BulkText(number));
   return number;
 }
 
@@ -89,9 +100,8 @@ TEST_CASE("numbers of every length have the right text") {
   }
   for (const int64_t n : numbers) {
     const std::string text = std::to_string(n);
-    REQUIRE(Written(2, [&](Writer& w) { w.Integer(n); }) == ":" + text + "\r\n");
-    REQUIRE(Written(2, [&](Writer& w) { w.BulkInteger(n); }) ==
-            "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
+    REQUIRE(Written(2, [&](Writer& w) { w.Integer(n); }) == Line(':', text));
+    REQUIRE(Written(2, [&](Writer& w) { w.BulkInteger(n); }) == BulkText(text));
   }
 }
 
@@ -150,9 +160,9 @@ TEST_CASE("bulks of every size arrive whole, copied or shared") {
     const std::string bytes(size, static_cast<char>('a' + size % 26));
     const ExactBlock block(bytes);
     writer.Bulk(block.view());
-    writer.BulkShared(SharedBytes::Copy("xx" + bytes + "yy"), 2, size);
+    writer.BulkShared(SharedBytes::Copy(std::string("xx").append(bytes).append("yy")), 2, size);
     writer.BulkShared(SharedBytes::Copy(bytes));
-    for (int i = 0; i < 3; ++i) expected += "$" + std::to_string(size) + "\r\n" + bytes + "\r\n";
+    for (int i = 0; i < 3; ++i) expected += BulkText(bytes);
   }
   CHECK(out.size() == expected.size());
   CHECK((OutputText(out) == expected));
@@ -182,8 +192,8 @@ TEST_CASE("a container may learn its length at its end") {
 
 TEST_CASE("a deferred length of any size fits, over many chunks") {
   for (const size_t count : {size_t{0}, size_t{9}, size_t{10000}, size_t{20000}}) {
-    std::string expected = "*" + std::to_string(count) + "\r\n";
-    for (size_t i = 0; i < count; ++i) expected += ":" + std::to_string(i) + "\r\n";
+    std::string expected = Line('*', std::to_string(count));
+    for (size_t i = 0; i < count; ++i) expected += Line(':', std::to_string(i));
     CHECK((Written(2, [&](Writer& w) {
              Deferred array = w.Defer();
              for (size_t i = 0; i < count; ++i) w.Integer(static_cast<int64_t>(i));
