@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
@@ -42,13 +43,8 @@ def checks(tally):
     tally.run("check: format", [script("format"), "--check"])
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
-    arguments = parser.parse_args()
-    jobs = int(os.environ.get("JOBS", 0)) or os.cpu_count() or 1
-    started = time.monotonic()
-    tally = Tally()
+def everything(tally, quick):
+    jobs = int(os.environ.get("JOBS") or 0) or len(os.sched_getaffinity(0))
 
     heading("Checks")
     checks(tally)
@@ -57,7 +53,7 @@ def main():
     if build(tally, RELEASE, "-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DCMAKE_CXX_COMPILER=g++"):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
 
-    if not arguments.quick:
+    if not quick:
         heading("Debug, clang, address and undefined-behaviour sanitizers")
         options = ["-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON"]
         options += ["-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only"]
@@ -67,6 +63,18 @@ def main():
             fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT, SANITIZED), jobs)
             tidy.run(tally, ROOT, SANITIZED, jobs)
 
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
+    arguments = parser.parse_args()
+    started = time.monotonic()
+    tally = Tally()
+    try:
+        everything(tally, arguments.quick)
+    except Exception:
+        # The last line must tell of a fault of the suite itself too.
+        tally.step("the suite itself", 0, 1, 0.0, traceback.format_exc())
     minutes, seconds = divmod(round(time.monotonic() - started), 60)
     heading(f"{minutes} min {seconds} s")
     print(f"{tally.passed} passed, {tally.failed} failed", flush=True)

@@ -1,0 +1,35 @@
+# docker build -t mayfly . && docker run -p 6379:6379 mayfly [conf-file] [--name value ...]
+FROM debian:bookworm AS build
+WORKDIR /mayfly
+# The package list by itself first: this layer is rebuilt only when it changes.
+COPY scripts/install-packages scripts/install-packages
+COPY scripts/packages/ scripts/packages/
+RUN scripts/install-packages build
+COPY CMakeLists.txt ./
+COPY src/ src/
+RUN cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    && cmake --build build \
+    && cmake --install build --prefix /usr/local --strip
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends libjemalloc2 libuv1 \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --system --gid 999 mayfly \
+    && useradd --system --uid 999 --gid mayfly --home-dir /data --no-create-home --shell /usr/sbin/nologin mayfly \
+    && install -d -o mayfly -g mayfly /data
+COPY --from=build /usr/local/bin/mayfly /usr/local/bin/mayfly
+COPY LICENSE /usr/share/doc/mayfly/copyright
+
+# The network around a container is its fence, as in Redis's image: -e MAYFLY_PROTECTED_MODE=yes turns it back on.
+ENV MAYFLY_PROTECTED_MODE=no
+VOLUME /data
+# Snapshots are written to the working directory.
+WORKDIR /data
+EXPOSE 6379
+USER mayfly
+# Any answer of the protocol is a sign of life: "+PONG", or "-NOAUTH" where a password is set. A port given on the
+# command line or in a conf file needs a --health-cmd of its own.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
+    CMD ["bash", "-c", "port=${MAYFLY_PORT:-6379}; [[ $port =~ ^[0-9]+$ ]] || port=6379; exec 3<>/dev/tcp/127.0.0.1/$port && printf 'PING\\r\\n' >&3 && read -r -t 2 answer <&3 && [[ $answer == +PONG* || $answer == -NOAUTH* ]]"]
+ENTRYPOINT ["mayfly"]
