@@ -63,6 +63,12 @@ uint64_t Databases::NextWakeMs(Now now) const noexcept {
   return wake;
 }
 
+size_t Databases::Backlog(Now now) const {
+  size_t count = 0;
+  for (const auto& database : databases_) count += database->Backlog(now, kBacklogCounted - count);
+  return count;
+}
+
 bool Databases::TakeRearm() noexcept {
   bool rearm = false;
   for (const auto& database : databases_) rearm |= database->TakeRearm();

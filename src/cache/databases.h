@@ -21,6 +21,7 @@ namespace mayfly {
 class Databases {
  public:
   static constexpr unsigned kMaxKeyspaces = 256;  // an entry's owner id is one byte
+  static constexpr size_t kBacklogCounted = 10'000;
 
   // Borrows heap, hasher and changes. REQUIRES: 1 <= count < kMaxKeyspaces / 2.
   Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now);
@@ -45,6 +46,9 @@ class Databases {
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
+  // Keys of all databases whose deadline has come and that wait to be freed. Looks at each of them, so counting
+  // stops at kBacklogCounted.
+  size_t Backlog(Now now) const;
   // True where a deadline was filed that is nearer than all before: NextWakeMs must be asked again.
   bool TakeRearm() noexcept;
 

@@ -295,6 +295,14 @@ bool Keyspace::Advance(Now now, size_t* budget) {
   return more;
 }
 
+size_t Keyspace::Backlog(Now now, size_t most) const {
+  size_t count = 0;
+  const auto counted = [&](HeapRef) { return ++count < most; };
+  if (count < most) mono_wheel_.ForEachUntil(now.mono_ms, counted);
+  if (count < most) wall_wheel_.ForEachUntil(WallMs(now), counted);
+  return count;
+}
+
 uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
   const auto from = [](const Wheel& wheel, uint64_t clock) {
     if (wheel.size() == 0) return Wheel::kNever;

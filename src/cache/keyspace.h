@@ -137,6 +137,8 @@ class Keyspace {
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
+  // Keys whose deadline has come and that wait to be freed; counting stops at `most`.
+  size_t Backlog(Now now, size_t most) const;
   // True once after an insertion moved the next wake-up forward: the owner of the timer must arm it anew.
   bool TakeRearm() noexcept { return std::exchange(rearm_, false); }
 

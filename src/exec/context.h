@@ -17,6 +17,7 @@
 #include "exec/memory_meter.h"
 #include "resp/writer.h"
 #include "server/parking.h"
+#include "server/rates.h"
 #include "server/session.h"
 #include "server/sessions.h"
 #include "server/stats.h"
@@ -38,6 +39,7 @@ struct Server {
   std::mt19937_64& random;
   std::string run_id;               // 40 hex digits, drawn at start
   bool shutdown_requested = false;  // the loop stops at the end of the turn
+  Rates rates = {};                 // sampled whenever the loop turns
 };
 
 struct Context {

@@ -1,0 +1,164 @@
+// COMMAND: what the table knows of every command.
+#include <string_view>
+#include <vector>
+
+#include "base/glob.h"
+#include "exec/command_docs.h"
+#include "exec/command_help.h"
+#include "exec/context.h"
+
+namespace mayfly {
+namespace {
+
+void CommandAll(Context& ctx, Args&) {
+  const std::vector<TableRow*>& rows = ctx.server.commands.rows();
+  ctx.reply.Array(rows.size());
+  for (const TableRow* row : rows) WriteCommandInfo(ctx.reply, *row);
+}
+
+void CommandCount(Context& ctx, Args&) {
+  ctx.reply.Integer(static_cast<int64_t>(ctx.server.commands.rows().size()));
+}
+
+void CommandInfo(Context& ctx, Args& args) {
+  if (args.Done()) return CommandAll(ctx, args);
+  ctx.reply.Array(args.Left());
+  while (!args.Done()) {
+    const TableRow* row = FindByFullName(ctx.server.commands, args.Next());
+    if (row == nullptr) {
+      ctx.reply.Null();
+    } else {
+      WriteCommandInfo(ctx.reply, *row);
+    }
+  }
+}
+
+void WriteDocsOf(resp::Writer& reply, const std::vector<const TableRow*>& rows) {
+  reply.Map(rows.size());
+  for (const TableRow* row : rows) {
+    reply.Bulk(row->full_name);
+    WriteCommandDocs(reply, *row);
+  }
+}
+
+void CommandDocs(Context& ctx, Args& args) {
+  const CommandTable& commands = ctx.server.commands;
+  std::vector<const TableRow*> rows;
+  if (args.Done()) rows.assign(commands.rows().begin(), commands.rows().end());
+  while (!args.Done()) {
+    if (const TableRow* row = FindByFullName(commands, args.Next())) rows.push_back(row);
+  }
+  WriteDocsOf(ctx.reply, rows);
+}
+
+// Calls fn for every command, and for every subcommand behind its container.
+template <typename Fn>
+void ForEachRow(const CommandTable& commands, Fn&& fn) {
+  for (const TableRow* row : commands.rows()) {
+    fn(*row);
+    for (const TableRow* sub : row->subcommands) fn(*sub);
+  }
+}
+
+void ReplyNames(resp::Writer& reply, const std::vector<std::string_view>& names) {
+  reply.Array(names.size());
+  for (const std::string_view name : names) reply.Bulk(name);
+}
+
+bool InCategory(const TableRow& row, std::string_view category) {
+  for (const std::string_view name : CommandTable::AclNames(row.acl)) {
+    if (GlobMatch(category, name, GlobCase::kIgnore)) return true;
+  }
+  return false;
+}
+
+// Without a filter the commands alone, with one their subcommands as well, as Redis has it.
+void CommandList(Context& ctx, Args& args) {
+  const CommandTable& commands = ctx.server.commands;
+  std::vector<std::string_view> names;
+  if (args.Done()) {
+    for (const TableRow* row : commands.rows()) names.push_back(row->full_name);
+    return ReplyNames(ctx.reply, names);
+  }
+  if (args.Left() != 3 || !args.Accept("FILTERBY")) return ctx.Fail(errors::kSyntax);
+  const bool by_pattern = args.Accept("PATTERN");
+  const bool by_category = !by_pattern && args.Accept("ACLCAT");
+  if (!by_pattern && !by_category && !args.Accept("MODULE")) return ctx.Fail(errors::kSyntax);
+  const std::string_view wanted = args.Next();
+  ForEachRow(commands, [&](const TableRow& row) {
+    if (by_pattern ? GlobMatch(wanted, row.full_name, GlobCase::kIgnore)
+                   : by_category && InCategory(row, wanted))
+      names.push_back(row.full_name);
+  });
+  ReplyNames(ctx.reply, names);
+}
+
+constexpr uint32_t kFlags = kLoading | kStale;
+constexpr std::string_view kOrderTip = "nondeterministic_output_order";
+
+constexpr Command kCommandRows[] = {
+    {.name = "count",
+     .arity = 2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandCount,
+     .since = "2.8.13",
+     .complexity = "O(1)",
+     .summary = "Tells how many commands there are."},
+    {.name = "docs",
+     .arity = -2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandDocs,
+     .since = "7.0.0",
+     .complexity = "O(N) where N is the number of commands to tell of",
+     .summary = "Tells what commands are for and which arguments they take.",
+     .syntax = "[command-name [command-name ...]]",
+     .tips = kOrderTip},
+    {.name = "help",
+     .arity = 2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = ReplyHelp,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Lists the subcommands."},
+    {.name = "info",
+     .arity = -2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandInfo,
+     .since = "2.8.13",
+     .complexity = "O(N) where N is the number of commands to tell of",
+     .summary = "Tells arity, flags, key positions and categories of commands.",
+     .syntax = "[command-name [command-name ...]]",
+     .tips = kOrderTip},
+    {.name = "list",
+     .arity = -2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandList,
+     .since = "7.0.0",
+     .complexity = "O(N) where N is the number of commands",
+     .summary = "Lists the names of commands.",
+     .syntax = "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]",
+     .tips = kOrderTip},
+};
+
+constexpr Command kRows[] = {
+    {.name = "command",
+     .arity = -1,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandAll,
+     .since = "2.8.13",
+     .complexity = "O(N) where N is the number of commands",
+     .summary = "Tells arity, flags, key positions and categories of every command.",
+     .subcommands = kCommandRows,
+     .tips = kOrderTip},
+};
+
+const CommandFamily kFamily("server", kRows);
+
+}  // namespace
+}  // namespace mayfly

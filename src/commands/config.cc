@@ -1,0 +1,106 @@
+// CONFIG: the options of the running server, and its counters.
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "exec/command_help.h"
+#include "exec/context.h"
+
+namespace mayfly {
+namespace {
+
+void ConfigGet(Context& ctx, Args& args) {
+  std::vector<config::NameValue> found;
+  std::set<std::string> seen;
+  while (!args.Done()) {
+    for (config::NameValue& pair : ctx.server.options.Match(args.Next())) {
+      if (seen.insert(pair.first).second) found.push_back(std::move(pair));
+    }
+  }
+  ctx.reply.Map(found.size());
+  for (const auto& [name, value] : found) {
+    ctx.reply.Bulk(name);
+    ctx.reply.Bulk(value);
+  }
+}
+
+// A new password is asked of those who come from now on: whoever came in while there was none stays.
+void LetEverybodyStay(Sessions& sessions) {
+  for (const auto& [id, session] : sessions.by_id()) session->authenticated = true;
+}
+
+void ConfigSet(Context& ctx, Args& args) {
+  if (args.Left() % 2 != 0) return ctx.Fail(errors::kSyntax);
+  std::vector<config::NameValue> pairs;
+  while (!args.Done()) {
+    const std::string_view name = args.Next();
+    pairs.emplace_back(name, args.Next());
+  }
+  config::Options& options = ctx.server.options;
+  const bool was_open = options.settings().requirepass.empty();
+  std::vector<std::string> warnings;
+  if (const config::Problem problem = options.Set(pairs, warnings)) return ctx.Fail("ERR " + *problem);
+  if (was_open && !options.settings().requirepass.empty()) LetEverybodyStay(ctx.server.sessions);
+  ctx.reply.Ok();
+}
+
+void ConfigResetStat(Context& ctx, Args&) {
+  ctx.server.stats.Reset();
+  ctx.server.rates.Reset();
+  ctx.server.databases.expiry_stats().Reset();
+  ctx.server.commands.ResetStats();
+  ctx.reply.Ok();
+}
+
+constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
+
+constexpr Command kConfigRows[] = {
+    {.name = "get",
+     .arity = -3,
+     .flags = kFlags,
+     .handler = ConfigGet,
+     .since = "2.0.0",
+     .complexity = "O(N) where N is the number of options and patterns",
+     .summary = "Tells the options that match one of the patterns.",
+     .syntax = "parameter [parameter ...]"},
+    {.name = "help",
+     .arity = 2,
+     .flags = kLoading | kStale,
+     .handler = ReplyHelp,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Lists the subcommands."},
+    {.name = "resetstat",
+     .arity = 2,
+     .flags = kFlags,
+     .handler = ConfigResetStat,
+     .since = "2.0.0",
+     .complexity = "O(1)",
+     .summary = "Sets the counters that INFO tells back to zero.",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "set",
+     .arity = -4,
+     .flags = kFlags,
+     .handler = ConfigSet,
+     .since = "2.0.0",
+     .complexity = "O(N) where N is the number of options given",
+     .summary = "Changes options of the running server, all of them or none.",
+     .syntax = "parameter value [parameter value ...]",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+};
+
+constexpr Command kRows[] = {
+    {.name = "config",
+     .arity = -2,
+     .since = "2.0.0",
+     .complexity = "Depends on subcommand.",
+     .summary = "The options of the running server.",
+     .subcommands = kConfigRows},
+};
+
+const CommandFamily kFamily("server", kRows);
+
+}  // namespace
+}  // namespace mayfly

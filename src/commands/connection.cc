@@ -1,0 +1,201 @@
+// Commands about the connection itself: who is there, who may come in, which protocol, which database.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "exec/authentication.h"
+#include "exec/client_names.h"
+#include "exec/context.h"
+#include "exec/identity.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kNoPasswordSet =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
+    "configuration is correct?";
+constexpr std::string_view kHelloNeedsAuth =
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH "
+    "<user> "
+    "<pass> option can be used to authenticate the client and select the RESP protocol version at the same "
+    "time";
+
+void Ping(Context& ctx, Args& args) {
+  if (args.Left() > 1) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
+  if (args.Done()) return ctx.reply.Pong();
+  ctx.reply.Bulk(args.Next());
+}
+
+void Echo(Context& ctx, Args& args) { ctx.reply.Bulk(args.Next()); }
+
+void Auth(Context& ctx, Args& args) {
+  const config::Settings& settings = ctx.server.options.settings();
+  if (args.Left() > 2) return ctx.Fail(errors::kSyntax);
+  if (args.Left() == 1 && settings.requirepass.empty()) return ctx.Fail(kNoPasswordSet);
+  const std::string_view user = args.Left() == 2 ? args.Next() : kDefaultUser;
+  if (!Authenticate(ctx.session, settings, user, args.Next())) return ctx.Fail(errors::kWrongPassword);
+  ctx.reply.Ok();
+}
+
+// What HELLO was asked for. Nothing of it is done before all of it is known to be sound.
+struct HelloRequest {
+  int version = 0;  // 0: stays as it is
+  bool with_login = false;
+  std::string_view user;
+  std::string_view password;
+  std::optional<std::string_view> name;
+};
+
+// False when the error was answered.
+bool ReadHello(Context& ctx, Args& args, HelloRequest& request) {
+  constexpr std::string_view kBadVersion = "ERR Protocol version is not an integer or out of range";
+  if (!args.Done()) {
+    const std::optional<int64_t> version = args.NextInteger();
+    if (!version) return ctx.Fail(kBadVersion), false;
+    if (*version < 2 || *version > 3) return ctx.Fail("NOPROTO unsupported protocol version"), false;
+    request.version = static_cast<int>(*version);
+  }
+  while (!args.Done()) {
+    if (args.Accept("AUTH", 2)) {
+      request.with_login = true;
+      request.user = args.Next();
+      request.password = args.Next();
+    } else if (args.Accept("SETNAME", 1)) {
+      request.name = args.Next();
+      if (!IsClientName(*request.name)) return ctx.Fail(kBadClientName), false;
+    } else {
+      ctx.Fail("ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
+      return false;
+    }
+  }
+  return true;
+}
+
+void ReplyHello(Context& ctx) {
+  resp::Writer& reply = ctx.reply;
+  reply.Map(7);
+  reply.Bulk("server");
+  reply.Bulk(kServerName);
+  reply.Bulk("version");
+  reply.Bulk(kRedisVersion);
+  reply.Bulk("proto");
+  reply.Integer(reply.version());
+  reply.Bulk("id");
+  reply.Integer(static_cast<int64_t>(ctx.session.id));
+  reply.Bulk("mode");
+  reply.Bulk(kServerMode);
+  reply.Bulk("role");
+  reply.Bulk(kServerRole);
+  reply.Bulk("modules");
+  reply.EmptyArray();
+}
+
+void Hello(Context& ctx, Args& args) {
+  const config::Settings& settings = ctx.server.options.settings();
+  HelloRequest request;
+  if (!ReadHello(ctx, args, request)) return;
+  if (request.with_login && !Authenticate(ctx.session, settings, request.user, request.password))
+    return ctx.Fail(errors::kWrongPassword);
+  if (!MayEnter(ctx.session, settings)) return ctx.Fail(kHelloNeedsAuth);
+  if (request.name) ctx.session.name = *request.name;
+  if (request.version != 0) ctx.reply.set_version(request.version);
+  ReplyHello(ctx);
+}
+
+void Select(Context& ctx, Args& args) {
+  const std::optional<int64_t> index = args.NextInteger();
+  if (!index) return ctx.Fail(errors::kNotInteger);
+  if (*index < 0 || *index >= static_cast<int64_t>(ctx.server.databases.count()))
+    return ctx.Fail("ERR DB index is out of range");
+  ctx.session.db = static_cast<unsigned>(*index);
+  ctx.reply.Ok();
+}
+
+void Quit(Context& ctx, Args&) {
+  ctx.reply.Ok();
+  ctx.session.close_after_reply = true;
+}
+
+void Reset(Context& ctx, Args&) {
+  Session& session = ctx.session;
+  session.db = 0;
+  session.name.clear();
+  session.authenticated = ctx.server.options.settings().requirepass.empty();
+  ctx.reply.set_version(2);
+  ctx.reply.Simple("RESET");
+}
+
+constexpr uint32_t kAnytime = kLoading | kStale | kFast;
+constexpr uint32_t kSession = kAnytime | kNoScript | kNoAuth | kAllowBusy | kEndsBatch;
+
+constexpr Command kRows[] = {
+    {.name = "auth",
+     .arity = -2,
+     .flags = kSession,
+     .acl = kAclConnection,
+     .handler = Auth,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Logs the connection in.",
+     .syntax = "[username] password",
+     .history = "There is one user, `default`, with the password of the option requirepass."},
+    {.name = "echo",
+     .arity = 2,
+     .flags = kAnytime,
+     .acl = kAclConnection,
+     .handler = Echo,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers with its argument.",
+     .syntax = "message"},
+    {.name = "hello",
+     .arity = -1,
+     .flags = kSession,
+     .acl = kAclConnection,
+     .handler = Hello,
+     .since = "6.0.0",
+     .complexity = "O(1)",
+     .summary =
+         "Chooses the protocol version, may log in and name the connection, and tells who the server is.",
+     .syntax = "[protover [AUTH username password] [SETNAME clientname]]"},
+    {.name = "ping",
+     .arity = -1,
+     .flags = kFast,
+     .acl = kAclConnection,
+     .handler = Ping,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers PONG, or its argument: the server is alive.",
+     .syntax = "[message]",
+     .tips = "request_policy:all_shards response_policy:all_succeeded"},
+    {.name = "quit",
+     .arity = -1,
+     .flags = kSession,
+     .acl = kAclConnection,
+     .handler = Quit,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers OK and closes the connection."},
+    {.name = "reset",
+     .arity = 1,
+     .flags = kSession,
+     .acl = kAclConnection,
+     .handler = Reset,
+     .since = "6.2.0",
+     .complexity = "O(1)",
+     .summary = "Makes the connection as it was when it was new: logged out, nameless, RESP2, database 0."},
+    {.name = "select",
+     .arity = 2,
+     .flags = kAnytime | kEndsBatch,
+     .acl = kAclConnection,
+     .handler = Select,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Chooses the connection's database.",
+     .syntax = "index"},
+};
+
+const CommandFamily kFamily("connection", kRows);
+
+}  // namespace
+}  // namespace mayfly

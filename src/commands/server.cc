@@ -1,0 +1,81 @@
+// Commands about the server as a whole: what it does, what time it is, and its end.
+#include "exec/context.h"
+#include "exec/info_sections.h"
+
+namespace mayfly {
+namespace {
+
+void Info(Context& ctx, Args& args) {
+  ctx.reply.Verbatim("txt", InfoReport(ctx.server, ctx.now, args.Rest()));
+}
+
+void Time(Context& ctx, Args&) {
+  constexpr int64_t kMsPerSecond = 1000;
+  constexpr int64_t kUsPerMs = 1000;
+  ctx.reply.Array(2);
+  ctx.reply.BulkInteger(ctx.now.wall_ms / kMsPerSecond);
+  ctx.reply.BulkInteger(ctx.now.wall_ms % kMsPerSecond * kUsPerMs);
+}
+
+// There is no snapshot yet, so a shutdown that must save is refused unless it is forced. A successful one has
+// no reply: the connection just ends.
+void Shutdown(Context& ctx, Args& args) {
+  bool save = false, nosave = false, force = false, abort = false;
+  const size_t words = args.Left();
+  while (!args.Done()) {
+    if (args.Accept("SAVE")) {
+      save = true;
+    } else if (args.Accept("NOSAVE")) {
+      nosave = true;
+    } else if (args.Accept("FORCE")) {
+      force = true;
+    } else if (args.Accept("ABORT")) {
+      abort = true;
+    } else if (!args.Accept("NOW")) {
+      return ctx.Fail(errors::kSyntax);
+    }
+  }
+  if ((abort && words > 1) || (save && nosave)) return ctx.Fail(errors::kSyntax);
+  if (abort) return ctx.Fail("ERR No shutdown in progress.");
+  if (save && !force)
+    return ctx.Fail("ERR Nothing can be saved: there are no snapshots yet. Use SHUTDOWN NOSAVE.");
+  ctx.server.shutdown_requested = true;
+  ctx.session.close_now = true;
+}
+
+constexpr Command kRows[] = {
+    {.name = "info",
+     .arity = -1,
+     .flags = kLoading | kStale,
+     .acl = kAclDangerous,
+     .handler = Info,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Tells figures about the server, by section.",
+     .syntax = "[section [section ...]]",
+     .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
+     .history = "Adds the section expiry; fields without a meaning here are left out."},
+    {.name = "shutdown",
+     .arity = -1,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy,
+     .handler = Shutdown,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Ends the server.",
+     .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
+     .history = "SAVE is refused while there are no snapshots, unless FORCE is given."},
+    {.name = "time",
+     .arity = 1,
+     .flags = kLoading | kStale | kFast,
+     .handler = Time,
+     .since = "2.6.0",
+     .complexity = "O(1)",
+     .summary = "Tells Unix time as seconds and microseconds.",
+     .tips = "nondeterministic_output",
+     .history = "In steps of a millisecond."},
+};
+
+const CommandFamily kFamily("server", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,17 @@
+// What a client may be called: CLIENT SETNAME, CLIENT SETINFO, HELLO SETNAME.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace mayfly {
+
+inline constexpr std::string_view kBadClientName =
+    "ERR Client names cannot contain spaces, newlines or special characters.";
+
+// Names stand in space-separated lines (CLIENT LIST), so they hold visible ASCII only. The empty name is one.
+inline bool IsClientName(std::string_view name) noexcept {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
+}
+
+}  // namespace mayfly

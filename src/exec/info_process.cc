@@ -1,0 +1,121 @@
+// INFO: the process, its clients, its memory, its processor time.
+#include <unistd.h>
+
+#include <climits>
+#include <string>
+#include <string_view>
+
+#include "exec/identity.h"
+#include "exec/info_sections.h"
+#include "server/process_usage.h"
+
+#include <sys/utsname.h>
+
+namespace mayfly::info {
+namespace {
+
+std::string OperatingSystem() {
+  utsname name{};
+  if (uname(&name) != 0) return "unknown";
+  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+std::string Executable() {
+  char path[PATH_MAX];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
+}
+
+std::string AllocatorName() {
+#ifdef JEMALLOC_VERSION
+  const std::string_view version = JEMALLOC_VERSION;
+  return "jemalloc-" + std::string(version.substr(0, version.find('-')));
+#else
+  return "libc";
+#endif
+}
+
+double Percent(uint64_t part, uint64_t whole) noexcept {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+uint64_t Above(uint64_t value, uint64_t floor) noexcept { return value > floor ? value - floor : 0; }
+
+uint64_t DatasetBytes(const Databases& databases) noexcept {
+  uint64_t bytes = 0;
+  for (unsigned i = 0; i < databases.count(); ++i) bytes += databases.At(i).bytes();
+  return bytes;
+}
+
+void FragmentationFields(InfoText& text, uint64_t used, uint64_t resident) {
+  const double ratio = used == 0 ? 0 : static_cast<double>(resident) / static_cast<double>(used);
+  text.Fixed("mem_fragmentation_ratio", ratio, 2);
+  text.Field("mem_fragmentation_bytes", static_cast<int64_t>(resident) - static_cast<int64_t>(used));
+}
+
+}  // namespace
+
+void ServerSection(InfoText& text, Server& server, Now now) {
+  constexpr uint64_t kDaySeconds = 24 * 60 * 60;
+  const uint64_t uptime_seconds = (now.mono_ms - server.stats.started_mono_ms) / 1000;
+  text.Field("redis_version", kRedisVersion);
+  text.Field("mayfly_version", kMayflyVersion);
+  text.Field("redis_mode", kServerMode);
+  text.Field("os", OperatingSystem());
+  text.Field("arch_bits", sizeof(void*) * CHAR_BIT);
+  text.Field("process_id", getpid());
+  text.Field("run_id", server.run_id);
+  text.Field("tcp_port", server.options.settings().port);
+  text.Field("server_time_usec", now.wall_ms * 1000);
+  text.Field("uptime_in_seconds", uptime_seconds);
+  text.Field("uptime_in_days", uptime_seconds / kDaySeconds);
+  text.Field("executable", Executable());
+  text.Field("io_threads_active", 0);
+}
+
+void ClientsSection(InfoText& text, Server& server, Now) {
+  text.Field("connected_clients", server.sessions.size());
+  text.Field("cluster_connections", 0);
+  text.Field("maxclients", server.options.settings().maxclients);
+  text.Field("blocked_clients", server.parking.size());
+}
+
+void MemorySection(InfoText& text, Server& server, Now) {
+  MemoryMeter& memory = server.memory;
+  const uint64_t used = memory.All();
+  const uint64_t peak = memory.Peak();
+  const uint64_t resident = ResidentBytes();
+  const uint64_t dataset = DatasetBytes(server.databases);
+  text.Bytes("used_memory", used);
+  text.Bytes("used_memory_rss", resident);
+  text.Bytes("used_memory_peak", peak);
+  text.Fixed("used_memory_peak_perc", Percent(used, peak), 2, "%");
+  text.Field("used_memory_overhead", Above(used, dataset));
+  text.Field("used_memory_startup", memory.AtStart());
+  text.Field("used_memory_dataset", dataset);
+  text.Fixed("used_memory_dataset_perc", Percent(dataset, Above(used, memory.AtStart())), 2, "%");
+  text.Bytes("total_system_memory", MachineMemoryBytes());
+  text.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
+  text.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
+  FragmentationFields(text, used, resident);
+  text.Field("mem_not_counted_for_evict", Above(used, memory.Data()));
+  text.Field("mem_clients_normal", server.stats.client_bytes);
+  text.Field("mem_allocator", AllocatorName());
+  text.Field("active_defrag_running", 0);
+  text.Field("flushed_pending_bytes", server.databases.waiting_bytes());
+}
+
+void CpuSection(InfoText& text, Server&, Now) {
+  constexpr int kMicroseconds = 6;
+  const CpuSeconds process = UsedCpu(CpuOf::kProcess);
+  const CpuSeconds children = UsedCpu(CpuOf::kChildren);
+  const CpuSeconds thread = UsedCpu(CpuOf::kThisThread);
+  text.Fixed("used_cpu_sys", process.system, kMicroseconds);
+  text.Fixed("used_cpu_user", process.user, kMicroseconds);
+  text.Fixed("used_cpu_sys_children", children.system, kMicroseconds);
+  text.Fixed("used_cpu_user_children", children.user, kMicroseconds);
+  text.Fixed("used_cpu_sys_main_thread", thread.system, kMicroseconds);
+  text.Fixed("used_cpu_user_main_thread", thread.user, kMicroseconds);
+}
+
+}  // namespace mayfly::info

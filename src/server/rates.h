@@ -1,0 +1,64 @@
+// How fast counters rise at the moment: INFO's instantaneous_* fields.
+//
+// Sample is fed the running totals whenever the loop turns; it keeps one sample per kSpacingMs, the last
+// kSamples of them. A rate is taken over at least the last kWindowMs, or since the last sample before a
+// silence, so a server that wakes only when there is work tells the truth as well. Times are monotonic ms.
+// Loop thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace mayfly {
+
+class Rates {
+ public:
+  struct Totals {
+    uint64_t commands = 0;
+    uint64_t input_bytes = 0;
+    uint64_t output_bytes = 0;
+  };
+  struct PerSecond {
+    double commands = 0;
+    double input_bytes = 0;
+    double output_bytes = 0;
+  };
+  static constexpr uint64_t kSpacingMs = 100;
+  static constexpr uint64_t kWindowMs = 1500;
+
+  // REQUIRES: `now_mono_ms` and the totals never fall (but see Reset).
+  void Sample(uint64_t now_mono_ms, const Totals& totals) noexcept {
+    if (count_ != 0 && now_mono_ms - Newest().mono_ms < kSpacingMs) return;
+    samples_[count_++ % kSamples] = {now_mono_ms, totals};
+  }
+  PerSecond At(uint64_t now_mono_ms, const Totals& totals) const noexcept {
+    const Point* from = nullptr;
+    const size_t kept = count_ < kSamples ? count_ : kSamples;
+    for (size_t back = 1; back <= kept; ++back) {
+      from = &samples_[(count_ - back) % kSamples];
+      if (now_mono_ms - from->mono_ms >= kWindowMs) break;
+    }
+    if (from == nullptr || from->mono_ms == now_mono_ms) return {};
+    const double seconds = static_cast<double>(now_mono_ms - from->mono_ms) / 1000;
+    return {static_cast<double>(totals.commands - from->totals.commands) / seconds,
+            static_cast<double>(totals.input_bytes - from->totals.input_bytes) / seconds,
+            static_cast<double>(totals.output_bytes - from->totals.output_bytes) / seconds};
+  }
+  // The totals start again from zero.
+  void Reset() noexcept { count_ = 0; }
+
+ private:
+  static constexpr size_t kSamples = 16;
+  static_assert(kSamples * kSpacingMs > kWindowMs);
+  struct Point {
+    uint64_t mono_ms = 0;
+    Totals totals;
+  };
+  const Point& Newest() const noexcept { return samples_[(count_ - 1) % kSamples]; }
+
+  std::array<Point, kSamples> samples_{};
+  size_t count_ = 0;  // ever taken
+};
+
+}  // namespace mayfly
