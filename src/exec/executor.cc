@@ -176,7 +176,7 @@ bool Executor::Admit(Session& session, const Args& args, const TableRow* row) {
     return false;
   }
   const Command& command = *row->command;
-  if (!command.subcommands.empty() && args.size() >= 2 && command.handler == nullptr) [[unlikely]] {
+  if (!command.subcommands.empty() && args.size() >= 2) [[unlikely]] {  // else this were the subcommand's row
     RejectUnknown(session, args, row);
     return false;
   }

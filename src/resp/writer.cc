@@ -44,6 +44,7 @@ void Writer::Error(std::string_view text) {
   while (!text.empty() && IsLineEnd(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsLineEnd(text.back())) text.remove_suffix(1);
   Line('-', text);
+  ++errors_;
 }
 
 void Writer::BulkInteger(int64_t value) {

@@ -107,6 +107,8 @@ class Writer {
   // A complete error with its code: "ERR syntax error". Line ends around it are cut off, those in it become
   // blanks.
   void Error(std::string_view text);
+  // How many errors were written so far.
+  uint64_t errors() const noexcept { return errors_; }
 
   void Integer(int64_t value) { Header(':', value); }
   void Bulk(std::string_view bytes) {
@@ -173,6 +175,7 @@ class Writer {
 
   OutputChain& out_;
   int version_;
+  uint64_t errors_ = 0;
 };
 
 }  // namespace mayfly::resp
