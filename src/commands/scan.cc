@@ -69,11 +69,13 @@ void Scan(Context& ctx, Args& args) {
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // Pages are looked through until they have shown COUNT keys, wanted or not: COUNT bounds the work of one
-  // call.
+  // COUNT bounds the work of one call: keys are counted wanted or not, and a nearly empty table has empty
+  // pages.
+  constexpr uint64_t kPagesPerKey = 10;
   std::vector<const Entry*> wanted;
   uint64_t cursor = *start;
   uint64_t seen = 0;
+  uint64_t pages = 0;
   do {
     cursor = ctx.keyspace.Scan(cursor, ctx.now, [&](const Entry& entry) {
       ++seen;

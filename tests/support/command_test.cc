@@ -1,0 +1,160 @@
+#include "support/command_test.h"
+
+#include <array>
+
+namespace mayfly::testing {
+namespace {
+
+constexpr uint64_t kHashSeed = 20240229;
+constexpr uint64_t kRandomSeed = 7;
+constexpr double kAnyCyclesPerUs = 1000;
+constexpr size_t kSlice = 1000;
+
+std::string_view NameOf(ChangeReason reason) {
+  switch (reason) {
+    case ChangeReason::kSet:
+      return "set";
+    case ChangeReason::kDeleted:
+      return "deleted";
+    case ChangeReason::kExpired:
+      return "expired";
+    case ChangeReason::kEvicted:
+      return "evicted";
+    case ChangeReason::kInvalidated:
+      return "invalidated";
+    case ChangeReason::kFlushed:
+      return "flushed";
+    case ChangeReason::kRenamed:
+      return "renamed";
+  }
+  return "?";
+}
+
+}  // namespace
+
+void ChangeLog::OnChange(const Change& change) {
+  std::string line(NameOf(change.reason));
+  if (!change.key.empty()) line += " " + std::string(change.key);
+  lines_.push_back(std::move(line));
+}
+
+TestServer::TestServer()
+    : options(0, files),
+      hasher(kHashSeed),
+      databases(heap, hasher, changes, static_cast<unsigned>(options.settings().databases), clock.Read()),
+      random(kRandomSeed),
+      evictor(databases, random),
+      memory(databases, stats),
+      parking(clock.Read().mono_ms),
+      server{.clock = clock,
+             .options = options,
+             .databases = databases,
+             .evictor = evictor,
+             .memory = memory,
+             .sessions = sessions,
+             .parking = parking,
+             .stats = stats,
+             .commands = commands,
+             .cycle_rate = CycleRate(kAnyCyclesPerUs),
+             .random = random,
+             .run_id = std::string(40, '0')},
+      executor(server) {
+  changes.Listen(change_log, ~uint32_t{0});
+}
+
+TestServer::~TestServer() { changes.Unlisten(change_log); }
+
+void TestServer::TurnWheels() {
+  const Now now = executor.RefreshNow();
+  while (databases.Advance(now, kSlice)) {
+  }
+  while (databases.FreeSome(kSlice)) {
+  }
+  parking.Advance(now.mono_ms);
+  executor.RunWoken([](Session&) {});
+}
+
+TestClient::TestClient(TestServer& server) : server_(server), session_(server.chunks) {
+  server_.sessions.Add(session_);
+}
+
+TestClient::~TestClient() {
+  server_.parking.Leave(session_);
+  server_.sessions.Remove(session_);
+}
+
+Reply TestClient::Run(const std::vector<std::string>& words) {
+  std::vector<Reply> replies = TakeReplies(RunRaw(EncodeRequest(words)));
+  if (replies.empty()) return NoReply();
+  REQUIRE(replies.size() == 1);
+  return std::move(replies.front());
+}
+
+std::string TestClient::RunRaw(std::string_view bytes) {
+  input_.append(bytes);
+  Serve();
+  return TakeOutput();
+}
+
+std::string TestClient::RunRawWithBlocks(std::string_view bytes) {
+  std::string output;
+  while (!bytes.empty()) {
+    size_t taken = 0;
+    const std::span<char> room = session_.parser.BlockRoom();
+    if (!room.empty()) {
+      taken = bytes.copy(room.data(), room.size());
+      session_.parser.BlockFilled(taken);
+    } else {
+      constexpr size_t kPiece = 1000;
+      taken = std::min(bytes.size(), kPiece);
+      input_.append(bytes.substr(0, taken));
+    }
+    bytes.remove_prefix(taken);
+    if (session_.parser.BlockRoom().empty()) Serve();
+    if (session_.parser.WantsBlock() != 0) input_.resize(session_.parser.StartBlock(input_));
+    output += TakeOutput();
+  }
+  return output;
+}
+
+void TestClient::Serve() {
+  server_.executor.RefreshNow();
+  const auto exact = std::make_unique<char[]>(input_.size());
+  input_.copy(exact.get(), input_.size());
+  const size_t consumed = server_.executor.Run(session_, {exact.get(), input_.size()});
+  input_.erase(0, consumed);
+  server_.executor.RunWoken([](Session&) {});
+}
+
+std::string TestClient::TakeOutput() {
+  std::string bytes;
+  std::array<OutputPiece, 16> pieces;
+  while (!session_.output.empty()) {
+    const size_t before = bytes.size();
+    const size_t count = session_.output.Gather(pieces);
+    for (size_t i = 0; i < count; ++i) bytes.append(pieces[i].data, pieces[i].size);
+    session_.output.Consume(bytes.size() - before);
+  }
+  return bytes;
+}
+
+CommandTest::CommandTest() : client_(server_) {}
+
+CommandTest::~CommandTest() {
+  for (unsigned i = 0; i < server_.databases.count(); ++i) CHECK(server_.databases.At(i).Validate());
+}
+
+TestClient& CommandTest::Connect() {
+  others_.push_back(std::make_unique<TestClient>(server_));
+  return *others_.back();
+}
+
+void CommandTest::SetOption(std::string_view name, std::string_view value) {
+  const std::vector<config::NameValue> pairs{{std::string(name), std::string(value)}};
+  std::vector<std::string> warnings;
+  const config::Problem problem = server_.options.Set(pairs, warnings);
+  INFO(problem.value_or(""));
+  REQUIRE_FALSE(problem);
+}
+
+}  // namespace mayfly::testing
