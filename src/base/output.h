@@ -138,7 +138,9 @@ class OutputChain {
   size_t size() const noexcept { return sealed_ + static_cast<size_t>(write_ - run_) - consumed_; }
   bool empty() const noexcept { return size() == 0; }
   // Bytes held for this connection: whole chunks and the stretches of shared blocks.
-  size_t memory() const noexcept { return chunks_ * OutputChunk::kSize + shared_; }
+  size_t memory() const noexcept { return chunk_memory() + shared_; }
+  // Of these, the chunks alone: what nobody else has a share in.
+  size_t chunk_memory() const noexcept { return chunks_ * OutputChunk::kSize; }
 
  private:
   // Seals the last chunk and takes another.

@@ -1,0 +1,128 @@
+// Wiring only: options, then the parts in the order in which they need each other, then the loop.
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/memory_limit.h"
+#include "config/options.h"
+#include "exec/executor.h"
+#include "net/process.h"
+#include "net/server_loop.h"
+
+extern char** environ;
+
+namespace mayfly {
+namespace {
+
+int Complain(const std::string& problem) {
+  std::fprintf(stderr, "mayfly: %s\n", problem.c_str());
+  return 1;
+}
+
+std::string DrawRunId() {
+  constexpr size_t kDigits = 40;
+  std::random_device device;
+  std::uniform_int_distribution<size_t> digit(0, 15);
+  std::string id;
+  while (id.size() < kDigits) id += "0123456789abcdef"[digit(device)];
+  return id;
+}
+
+std::string DescribeMemory(const config::MaxMemory& maxmemory) {
+  if (maxmemory.bytes == 0) return "maxmemory: no limit";
+  std::string text = "maxmemory: " + FormatBytesHuman(maxmemory.bytes);
+  if (maxmemory.request != config::MaxMemory::Request::kBytes)
+    text += " (" + std::to_string(maxmemory.amount) + " % of the smaller of cgroup limit and RAM)";
+  return text;
+}
+
+// Lowers maxclients where the system does not let us open so many files.
+void FitFileLimit(config::Options& options, Log& log) {
+  const auto wanted = static_cast<uint64_t>(options.settings().maxclients);
+  const uint64_t fits = net::RaiseFileLimit(wanted);
+  if (fits == wanted) return;
+  const config::NameValue lowered{"maxclients", std::to_string(fits)};
+  std::vector<std::string> warnings;
+  if (options.Set({&lowered, 1}, warnings)) return;
+  log.Warning("maxclients is " + std::to_string(fits) + " instead of " + std::to_string(wanted) +
+              ": the limit of open files (ulimit -n) allows no more");
+}
+
+int Serve(config::Options& options, SystemClock& clock, Log& log) {
+  const config::Settings& settings = options.settings();
+  const Now now = clock.Read();
+  Heap heap;
+  Heap::StartBackgroundPurging();
+  const Hasher hasher;
+  ChangeHub changes;
+  std::mt19937_64 random{std::random_device{}()};
+  Databases databases(heap, hasher, changes, static_cast<unsigned>(settings.databases), now);
+  Evictor evictor(databases, random);
+  Stats stats;
+  stats.started_mono_ms = now.mono_ms;
+  MemoryMeter memory(databases, stats);
+  Sessions sessions;
+  ParkingLot parking(now.mono_ms);
+  const CommandTable commands;
+  Server server{.clock = clock,
+                .options = options,
+                .databases = databases,
+                .evictor = evictor,
+                .memory = memory,
+                .sessions = sessions,
+                .parking = parking,
+                .stats = stats,
+                .commands = commands,
+                .cycle_rate = CycleRate::Measure(),
+                .random = random,
+                .run_id = DrawRunId()};
+  Executor executor(server);
+  net::ServerLoop loop(server, executor, log);
+  if (const config::Problem problem = loop.Listen()) return Complain(*problem);
+  net::PidFile pid_file(settings.pidfile);
+  if (const config::Problem problem = pid_file.Write()) return Complain(*problem);
+  log.Notice(DescribeMemory(settings.maxmemory));
+  for (const std::string& name : loop.listening_on()) log.Notice("listening on " + name);
+  log.Notice("Ready to accept connections");
+  loop.Run();
+  log.Notice("bye");
+  return 0;
+}
+
+int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
+  const config::Files files = config::SystemFiles();
+  config::Options options(ReadMemoryLimit().Smaller().value_or(0), files);
+  const config::LoadResult loaded = options.Load(words, environment);
+  if (loaded.error) return Complain(*loaded.error);
+  if (loaded.answer) {
+    std::fputs(loaded.answer->c_str(), stdout);
+    return 0;
+  }
+  const config::Settings& settings = options.settings();
+  if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);
+  SystemClock clock;
+  Log log(clock, net::LevelOf(settings.loglevel), settings.logfile);
+  if (!log.Writable()) return Complain("cannot write the logfile " + settings.logfile);
+  log.Notice("Mayfly " MAYFLY_VERSION " starts");
+  for (const std::string& warning : loaded.warnings) log.Warning(warning);
+  FitFileLimit(options, log);
+  return Serve(options, clock, log);
+}
+
+}  // namespace
+}  // namespace mayfly
+
+int main(int argc, char** argv) {
+  try {
+    std::vector<std::string> environment;
+    for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+    return mayfly::Main(std::vector<std::string>(argv + 1, argv + argc), environment);
+  } catch (const std::exception& error) {
+    return mayfly::Complain(error.what());
+  }
+}

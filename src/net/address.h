@@ -1,0 +1,24 @@
+// Socket addresses as people write them, and what follows from them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace mayfly::net {
+
+// "127.0.0.1:6379", "[::1]:6379"; "?:0" for any other family.
+std::string FormatAddress(const sockaddr& address);
+
+// From this machine: 127.0.0.0/8, ::1, or the former written as an IPv6 address.
+bool IsLoopback(const sockaddr& address) noexcept;
+
+// The addresses that `host` stands for: a numeric address, a name, "*" for every IPv4 and "::*" for every
+// IPv6 address. Empty, with the reason in `problem`, where there is none. May wait for a name server.
+std::vector<sockaddr_storage> ResolveHost(const std::string& host, uint16_t port, std::string& problem);
+
+}  // namespace mayfly::net

@@ -1,0 +1,29 @@
+// Who may come in: the decision alone, made before a connection becomes a client.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "config/settings.h"
+
+namespace mayfly::net {
+
+enum class Verdict : uint8_t {
+  kWelcome,
+  kTooMany,    // maxclients is reached
+  kProtected,  // from another machine, while protected-mode is on and there is no password
+};
+
+struct Visitor {
+  bool over_unix_socket;
+  bool from_loopback;
+  size_t clients_before;  // clients that are connected already
+};
+
+Verdict Judge(const config::Settings& settings, const Visitor& visitor) noexcept;
+
+// The whole reply to send before closing. REQUIRES: verdict != kWelcome.
+std::string_view RefusalOf(Verdict verdict) noexcept;
+
+}  // namespace mayfly::net

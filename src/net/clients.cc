@@ -1,0 +1,110 @@
+#include "net/clients.h"
+
+#include <algorithm>
+#include <string>
+
+#include "net/admission.h"
+
+namespace mayfly::net {
+
+Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
+    : server_(server), executor_(executor), turn_(turn), log_(log), wheel_({}, executor.now().mono_ms) {}
+
+Clients::~Clients() = default;
+
+void Clients::Accept(uv_stream_t& listener, Connection::Kind kind) {
+  turn_.Begin();
+  auto* const connection = new Connection(*this, kind);
+  all_.insert(connection);
+  if (const int error = connection->Accept(listener); error != 0) {
+    log_.Verbose(std::string("cannot accept a connection: ") + uv_strerror(error));
+    return;
+  }
+  const Verdict verdict = Judge(settings(), {.over_unix_socket = kind == Connection::Kind::kUnix,
+                                             .from_loopback = connection->from_loopback(),
+                                             .clients_before = server_.sessions.size()});
+  if (verdict == Verdict::kWelcome) return connection->Open();
+  ++server_.stats.connections_rejected;
+  connection->Refuse(RefusalOf(verdict), MayLinger());
+}
+
+void Clients::FinishTurn() {
+  executor_.RunWoken([](Session& session) { Connection::Of(session).Resume(); });
+  server_.sessions.TakeDirty(dirty_);
+  for (Session* session : dirty_) Connection::Of(*session).Flush();
+  if (!held_back_.empty()) [[unlikely]]
+    RelieveSome();
+}
+
+void Clients::EndAll() {
+  ending_ = true;
+  const std::vector<Connection*> all(all_.begin(), all_.end());
+  for (Connection* connection : all) connection->End();
+}
+
+void Clients::DropAll() {
+  const std::vector<Connection*> all(all_.begin(), all_.end());
+  for (Connection* connection : all) connection->Drop();
+}
+
+bool Clients::InputWaits() const noexcept {
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const Connection* connection) { return connection->InputWaits(); });
+}
+
+// ---- time
+
+void Clients::File(Connection& connection) {
+  const uint64_t deadline = connection.NextDeadline();
+  TimedClient* const timed = &connection;
+  if (deadline == ParkingLot::kForever) return Unfile(connection);
+  timed->deadline_mono_ms = deadline;
+  // Whoever arms the timer asks for NextWake at the end of every turn.
+  if (wheel_.Contains(timed))
+    static_cast<void>(wheel_.Move(timed));
+  else
+    static_cast<void>(wheel_.Insert(timed));
+}
+
+void Clients::Unfile(Connection& connection) noexcept {
+  if (wheel_.Contains(&connection)) wheel_.Remove(&connection);
+}
+
+void Clients::Advance(uint64_t now_mono_ms) {
+  constexpr size_t kBatch = 64;
+  std::array<TimedClient*, kBatch> due;
+  for (bool more = true; more;) {
+    const ClientWheel::Progress progress = wheel_.Advance(now_mono_ms, due, due.size());
+    for (size_t i = 0; i < progress.due; ++i) Connection::Of(*due[i]).OnTime(now_mono_ms);
+    more = progress.more;
+  }
+}
+
+uint64_t Clients::NextWake() const noexcept {
+  return wheel_.size() == 0 ? ParkingLot::kForever : wheel_.NextWake();
+}
+
+void Clients::RefileAll() {
+  for (Connection* connection : all_) {
+    if (connection->state() == Connection::State::kOpen) File(*connection);
+  }
+}
+
+// ---- back-pressure
+
+uint64_t Clients::OutputPoolBytes() const noexcept {
+  const uint64_t maxmemory = settings().maxmemory.bytes;
+  if (maxmemory == 0) return kOutputPoolMaxBytes;
+  return std::clamp(maxmemory / kOutputPoolShare, kOutputPoolMinBytes, kOutputPoolMaxBytes);
+}
+
+// Others have drained: those that were held back may go on, or two that wait for each other would wait for
+// ever.
+void Clients::RelieveSome() {
+  if (output_bytes_ > OutputPoolBytes() / 4 * 3) return;
+  const std::vector<Connection*> held(held_back_.begin(), held_back_.end());
+  held_back_.clear();
+  for (Connection* connection : held) connection->Relieve();
+}
+
+}  // namespace mayfly::net

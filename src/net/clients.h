@@ -1,0 +1,94 @@
+// All connections of the loop, and what they share: the read buffer, the pool of reply chunks, the wheel that
+// times them, and the pool of output that back-pressure guards.
+//
+// Ownership: makes each connection at its arrival and forgets it when libuv has closed it (Forget); the loop
+// must run until count() is 0 before this dies. Loop thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include <uv.h>
+
+#include "base/log.h"
+#include "base/output.h"
+#include "exec/executor.h"
+#include "net/connection.h"
+#include "net/limits.h"
+#include "net/turn.h"
+
+namespace mayfly::net {
+
+class Clients {
+ public:
+  Clients(Server& server, Executor& executor, Turn& turn, Log& log);
+  Clients(const Clients&) = delete;
+  Clients& operator=(const Clients&) = delete;
+  ~Clients();
+
+  // Takes one connection from `listener` and lets it in or refuses it.
+  void Accept(uv_stream_t& listener, Connection::Kind kind);
+  // The end of a turn: runs what was woken and writes what waits.
+  void FinishTurn();
+
+  // Ends (or drops) every connection, because the server stops.
+  void EndAll();
+  void DropAll();
+  size_t count() const noexcept { return all_.size(); }
+  // Whether requests have arrived that were not read yet. Asks the kernel about each client.
+  bool InputWaits() const noexcept;
+
+  // ---- time
+  void Advance(uint64_t now_mono_ms);
+  uint64_t NextWake() const noexcept;
+  // The option `timeout` has changed.
+  void RefileAll();
+
+  // ---- for connections
+  Server& server() noexcept { return server_; }
+  Executor& executor() noexcept { return executor_; }
+  const config::Settings& settings() const noexcept { return server_.options.settings(); }
+  Turn& turn() noexcept { return turn_; }
+  Log& log() noexcept { return log_; }
+  ChunkPool& chunks() noexcept { return chunks_; }
+  char* read_buffer() noexcept { return read_buffer_.data(); }
+
+  // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
+  // filing: OnTime looks again.
+  void File(Connection& connection);
+  void Unfile(Connection& connection) noexcept;
+  bool ending() const noexcept { return ending_; }
+  // Adds to the sum of all clients' output; wraps, so that a part may be taken away.
+  void BookOutput(uint64_t difference) noexcept { output_bytes_ += difference; }
+  // Whether clients together hold more output than their pool.
+  bool Crowded() const noexcept { return output_bytes_ > OutputPoolBytes(); }
+  void HoldBack(Connection& connection) { held_back_.insert(&connection); }
+  void LetGo(Connection& connection) noexcept { held_back_.erase(&connection); }
+  bool MayLinger() const noexcept { return lingering_ < kLingeringMax; }
+  void BeginLinger() noexcept { ++lingering_; }
+  void EndLinger() noexcept { --lingering_; }
+  // Libuv has let go of it.
+  void Forget(Connection& connection) noexcept { all_.erase(&connection); }
+
+ private:
+  uint64_t OutputPoolBytes() const noexcept;
+  void RelieveSome();
+
+  Server& server_;
+  Executor& executor_;
+  Turn& turn_;
+  Log& log_;
+  ChunkPool chunks_;
+  ClientWheel wheel_;
+  std::unordered_set<Connection*> all_;
+  std::unordered_set<Connection*> held_back_;
+  std::vector<Session*> dirty_;
+  uint64_t output_bytes_ = 0;
+  size_t lingering_ = 0;
+  bool ending_ = false;
+  std::array<char, kReadBufferBytes + kCopiedTailBytes> read_buffer_;
+};
+
+}  // namespace mayfly::net

@@ -1,0 +1,32 @@
+// Told by the kernel when the wall clock is set, and when the machine wakes from a suspend: a timer far in
+// the future that such a step cancels. Where there is no such timer, the owner must look at the clock now and
+// then. Loop thread only.
+#pragma once
+
+#include <functional>
+
+#include <uv.h>
+
+namespace mayfly::net {
+
+class ClockWatch {
+ public:
+  explicit ClockWatch(std::function<void()> on_step) : on_step_(std::move(on_step)) {}
+  ClockWatch(const ClockWatch&) = delete;
+  ClockWatch& operator=(const ClockWatch&) = delete;
+
+  // False where the kernel cannot do it.
+  bool Start(uv_loop_t& loop);
+  // The loop must run once more before this dies.
+  void Close();
+
+ private:
+  bool Arm() noexcept;
+  void OnReadable();
+
+  std::function<void()> on_step_;
+  uv_poll_t poll_;
+  int timer_ = -1;
+};
+
+}  // namespace mayfly::net

@@ -1,0 +1,199 @@
+// Arrival, end and time of a connection; its two directions are in connection_input.cc and
+// connection_output.cc.
+#include "net/connection.h"
+
+#include <algorithm>
+#include <string>
+
+#include "net/address.h"
+#include "net/clients.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace mayfly::net {
+
+Connection::Connection(Clients& clients, Kind kind)
+    : Session(clients.chunks()), clients_(clients), kind_(kind) {
+  over_unix_socket = kind == Kind::kUnix;
+}
+
+// ---- arrival
+
+int Connection::Accept(uv_stream_t& listener) {
+  const int error = kind_ == Kind::kTcp ? uv_tcp_init(listener.loop, &socket_.tcp)
+                                        : uv_pipe_init(listener.loop, &socket_.pipe, /*ipc=*/0);
+  socket_.handle.data = this;
+  if (error != 0) {  // no handle that could be closed
+    state_ = State::kClosed;
+    clients_.Forget(*this);
+    delete this;
+    return error;
+  }
+  const int refused = uv_accept(&listener, stream());
+  if (refused != 0) {
+    Drop();
+    return refused;
+  }
+  uv_os_fd_t descriptor = -1;
+  uv_fileno(&socket_.handle, &descriptor);
+  fd = descriptor;
+  LearnAddresses(listener);
+  return 0;
+}
+
+void Connection::LearnAddresses(uv_stream_t& listener) {
+  if (kind_ == Kind::kUnix) {
+    std::string path(sizeof(sockaddr_un::sun_path), '\0');
+    size_t size = path.size();
+    if (uv_pipe_getsockname(reinterpret_cast<uv_pipe_t*>(&listener), path.data(), &size) != 0) size = 0;
+    path.resize(size);
+    local = peer = path + ":0";
+    peer.shrink_to_fit();
+    return;
+  }
+  sockaddr_storage storage{};
+  auto* const address = reinterpret_cast<sockaddr*>(&storage);
+  int size = sizeof storage;
+  if (uv_tcp_getpeername(&socket_.tcp, address, &size) == 0) {
+    peer = FormatAddress(*address);
+    from_loopback_ = IsLoopback(*address);
+  }
+  size = sizeof storage;
+  if (uv_tcp_getsockname(&socket_.tcp, address, &size) == 0) local = FormatAddress(*address);
+}
+
+// Failing to set one of these harms nobody; the connection just lacks it.
+void Connection::SetSocketOptions() noexcept {
+  if (kind_ != Kind::kTcp) return;
+  uv_tcp_nodelay(&socket_.tcp, 1);
+  constexpr int64_t kProbes = 3;  // the peer is given up after about twice the option's time
+  const auto idle = static_cast<int>(clients_.settings().tcp_keepalive_seconds);
+  if (idle <= 0) return;
+  const int on = 1;
+  const int interval = std::max(static_cast<int>(idle / kProbes), 1);
+  const int probes = kProbes;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+void Connection::Open() {
+  Server& server = clients_.server();
+  SetSocketOptions();
+  created_mono_ms = active_mono_ms = heard_mono_ms_ = clients_.turn().now().mono_ms;
+  authenticated = clients_.settings().requirepass.empty();
+  server.sessions.Add(*this);
+  ++server.stats.connections_received;
+  state_ = State::kOpen;
+  UpdateReading();
+  clients_.File(*this);
+}
+
+void Connection::Refuse(std::string_view text, bool may_linger) {
+  state_ = State::kEnding;
+  uv_buf_t piece = uv_buf_init(const_cast<char*>(text.data()), static_cast<unsigned>(text.size()));
+  // A fresh socket takes so few bytes at once, or the peer has gone already.
+  if (uv_try_write(stream(), &piece, 1) < 0 || !may_linger) return Drop();
+  Linger();
+}
+
+// ---- the end
+
+void Connection::End() {
+  if (state_ != State::kOpen) return;
+  close_after_reply = true;
+  UpdateReading();
+  Flush();
+}
+
+bool Connection::InputWaits() const noexcept {
+  int waiting = 0;
+  if (!reading_) return false;
+  return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+// All replies are written and our side is done. Shutting it tells the client so; what it still sends is read
+// and dropped, because closing a socket with unread bytes would reset it, and the last reply might never be
+// seen.
+void Connection::Linger() {
+  if (!clients_.MayLinger() || shutdown(fd, SHUT_WR) != 0) return Drop();
+  Server& server = clients_.server();
+  if (parked != nullptr) server.parking.Leave(*this);
+  if (id != 0) server.sessions.Remove(*this);
+  clients_.LetGo(*this);
+  state_ = State::kLingering;
+  clients_.BeginLinger();
+  linger_until_mono_ms_ = clients_.turn().now().mono_ms + kLingerMs;
+  tail_.Release();
+  Account();
+  clients_.File(*this);
+  UpdateReading();
+}
+
+void Connection::Drop() {
+  if (state_ == State::kClosed) return;
+  Server& server = clients_.server();
+  if (parked != nullptr) server.parking.Leave(*this);
+  if (state_ == State::kLingering)
+    clients_.EndLinger();
+  else if (id != 0)
+    server.sessions.Remove(*this);
+  clients_.LetGo(*this);
+  clients_.Unfile(*this);
+  state_ = State::kClosed;
+  Book(0, 0);
+  uv_close(&socket_.handle, [](uv_handle_t* handle) {
+    auto* const connection = static_cast<Connection*>(handle->data);
+    connection->clients_.Forget(*connection);
+    delete connection;
+  });
+}
+
+void Connection::Account() noexcept {
+  input_bytes = tail_.size() + parser.memory();
+  // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
+  // clients.
+  Book(tail_.memory() + parser.memory() + output.chunk_memory(), output.memory());
+}
+
+void Connection::Book(uint64_t client_bytes, uint64_t output_bytes) noexcept {
+  clients_.server().stats.client_bytes += client_bytes - booked_client_bytes_;
+  clients_.BookOutput(output_bytes - booked_output_bytes_);
+  booked_client_bytes_ = client_bytes;
+  booked_output_bytes_ = output_bytes;
+}
+
+// ---- time
+
+uint64_t Connection::NextDeadline() const noexcept {
+  constexpr uint64_t kMsPerSecond = 1000;
+  if (state_ == State::kLingering) return linger_until_mono_ms_;
+  uint64_t deadline = ParkingLot::kForever;
+  const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);
+  if (timeout != 0) deadline = heard_mono_ms_ + timeout * kMsPerSecond;
+  if (above_soft_since_mono_ms_ != 0) {
+    const auto soft =
+        static_cast<uint64_t>(clients_.settings().client_output_buffer_limit.normal.soft_seconds);
+    deadline = std::min(deadline, above_soft_since_mono_ms_ + soft * kMsPerSecond);
+  }
+  return deadline;
+}
+
+void Connection::OnTime(uint64_t now_mono_ms) {
+  if (state_ == State::kLingering) return Drop();
+  if (BreaksOutputLimit()) return Drop();
+  if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
+  if (parked != nullptr) {  // it waits by its own deadline, so its idle time begins anew
+    heard_mono_ms_ = now_mono_ms;
+    return clients_.File(*this);
+  }
+  if (clients_.log().Takes(Log::Level::kVerbose)) clients_.log().Verbose("closing idle client " + peer);
+  Drop();
+}
+
+}  // namespace mayfly::net

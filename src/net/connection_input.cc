@@ -1,0 +1,150 @@
+// From the socket to the executor.
+#include <algorithm>
+#include <new>
+#include <span>
+
+#include "net/clients.h"
+#include "net/connection.h"
+
+namespace mayfly::net {
+
+void Connection::UpdateReading() {
+  const bool kept_enough = parked != nullptr && tail_.size() > kParkedInputBytes;
+  const bool wanted =
+      state_ == State::kLingering || (state_ == State::kOpen && !held_back_ && !input_ended_ && !kept_enough);
+  if (wanted == reading_) return;
+  reading_ = wanted;
+  if (!wanted) {
+    uv_read_stop(stream());
+    return;
+  }
+  const auto lend = [](uv_handle_t* handle, size_t, uv_buf_t* buffer) {
+    *buffer = static_cast<Connection*>(handle->data)->LendBuffer();
+  };
+  const auto take = [](uv_stream_t* stream, ssize_t n, const uv_buf_t*) {
+    static_cast<Connection*>(stream->data)->OnRead(n);
+  };
+  if (uv_read_start(stream(), lend, take) != 0) Drop();
+}
+
+// Where the next bytes go. Nothing is lent twice in one turn: libuv then leaves the bytes in the kernel, and
+// the other connections have their turn. (It tells OnRead UV_ENOBUFS, which is no error here.)
+uv_buf_t Connection::LendBuffer() {
+  Turn& turn = clients_.turn();
+  turn.Begin();
+  if (read_turn_ == turn.number()) return uv_buf_init(nullptr, 0);
+  read_turn_ = turn.number();
+  const std::span<char> block = parser.BlockRoom();
+  if (!block.empty()) {
+    target_ = Target::kBlock;
+    return uv_buf_init(block.data(), static_cast<unsigned>(std::min(block.size(), kBlockReadBytes)));
+  }
+  if (tail_.size() <= kCopiedTailBytes) {
+    target_ = Target::kShared;
+    tail_.view().copy(clients_.read_buffer(), tail_.size());
+    return uv_buf_init(clients_.read_buffer() + tail_.size(), kReadBufferBytes);
+  }
+  target_ = Target::kTail;
+  try {
+    const std::span<char> room = tail_.Room(kReadBufferBytes);
+    return uv_buf_init(room.data(), static_cast<unsigned>(std::min(room.size(), kBlockReadBytes)));
+  } catch (const std::bad_alloc&) {
+    return uv_buf_init(nullptr, 0);  // there may be memory in the next turn
+  }
+}
+
+void Connection::OnRead(ssize_t n) {
+  if (n == 0 || n == UV_ENOBUFS) return;
+  if (n < 0) return n == UV_EOF ? OnEndOfInput() : Drop();
+  const auto size = static_cast<size_t>(n);
+  if (state_ == State::kLingering) {
+    lingered_bytes_ += size;
+    if (lingered_bytes_ > kLingerBytes) Drop();
+    return;
+  }
+  clients_.server().stats.net_input_bytes += size;
+  heard_mono_ms_ = clients_.turn().now().mono_ms;
+  try {
+    switch (target_) {
+      case Target::kBlock:
+        parser.BlockFilled(size);
+        return;  // what completes it is still to come
+      case Target::kTail:
+        tail_.Filled(size);
+        RunTail();
+        break;
+      case Target::kShared:
+        RunShared(size);
+        break;
+    }
+  } catch (const std::bad_alloc&) {
+    clients_.log().Warning("out of memory for the input of client " + peer);
+    return Drop();
+  }
+  AfterInput();
+}
+
+void Connection::OnEndOfInput() {
+  clients_.turn().Begin();
+  input_ended_ = true;
+  if (state_ != State::kOpen || parked != nullptr || (output.empty() && !dirty)) return Drop();
+  // Everything that was received has run; its replies are still to be written.
+  close_after_reply = true;
+  UpdateReading();
+  clients_.server().sessions.MarkDirty(*this);
+}
+
+// The tail was copied before the `size` new bytes in the shared buffer.
+void Connection::RunShared(size_t size) {
+  const size_t old = tail_.size();
+  const std::string_view input(clients_.read_buffer(), old + size);
+  if (parked != nullptr) return tail_.Append(input.substr(old));
+  const size_t consumed = clients_.executor().Run(*this, input);
+  const std::string_view rest = input.substr(consumed);
+  const std::string_view kept = rest.substr(0, ToKeep(rest));
+  if (consumed == 0 && kept.size() >= old)
+    tail_.Append(kept.substr(old));
+  else
+    tail_.Assign(kept);
+}
+
+void Connection::RunTail() {
+  if (parked != nullptr) return;
+  const size_t consumed = clients_.executor().Run(*this, tail_.view());
+  const std::string_view rest = tail_.view().substr(consumed);
+  const size_t keep = ToKeep(rest);
+  tail_.Truncate(consumed + keep);
+  tail_.RemovePrefix(consumed);
+}
+
+size_t Connection::ToKeep(std::string_view rest) {
+  if (close_after_reply || close_now) return 0;
+  if (parked != nullptr || parser.WantsBlock() == 0) return rest.size();
+  return parser.StartBlock(rest);
+}
+
+void Connection::AfterInput() {
+  Account();
+  if (input_bytes > clients_.settings().client_query_buffer_limit) {
+    ++clients_.server().stats.query_limit_disconnections;
+    clients_.log().Warning("closing client " + peer +
+                           ": its request is longer than client-query-buffer-limit");
+    return Drop();
+  }
+  UpdateReading();
+}
+
+void Connection::Resume() {
+  if (state_ != State::kOpen) return;
+  if (!tail_.empty()) {
+    try {
+      RunTail();
+    } catch (const std::bad_alloc&) {
+      clients_.log().Warning("out of memory for the input of client " + peer);
+      return Drop();
+    }
+  }
+  AfterInput();
+}
+
+}  // namespace mayfly::net

@@ -1,0 +1,54 @@
+// How much the network floor does or holds at a time. Bytes and milliseconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mayfly::net {
+
+// What one connection may receive in one loop turn; more waits in the kernel until the others had their turn.
+inline constexpr size_t kReadBufferBytes = 64 * 1024;
+inline constexpr size_t kBlockReadBytes = 256 * 1024;
+
+// A kept tail up to this size is copied before the next bytes in the shared read buffer; a longer one is
+// grown where it lies.
+inline constexpr size_t kCopiedTailBytes = 16 * 1024;
+
+// A waiting client's further requests are kept up to this many bytes; what comes behind stays in the kernel.
+inline constexpr size_t kParkedInputBytes = 64 * 1024;
+
+// Pieces of one gathering write.
+inline constexpr size_t kPiecesPerWrite = 64;
+
+// Back-pressure. A client that has more than kOutputOwnBytes of replies to read is not read from while all
+// clients together hold more than their pool. The pool is an eighth of maxmemory between these bounds: large,
+// because many client libraries send a whole pipeline before they read the first reply, and would wait for
+// ever.
+inline constexpr size_t kOutputOwnBytes = 1024 * 1024;
+inline constexpr uint64_t kOutputPoolMinBytes = uint64_t{32} << 20;
+inline constexpr uint64_t kOutputPoolMaxBytes = uint64_t{1} << 30;
+inline constexpr uint64_t kOutputPoolShare = 8;
+
+// A connection that we end reads and drops what the client still sends, so that its last reply arrives: a
+// socket closed with unread bytes is reset. Bounded in time, bytes, and number of such connections.
+inline constexpr uint64_t kLingerMs = 1000;
+inline constexpr size_t kLingerBytes = 4 * 1024 * 1024;
+inline constexpr size_t kLingeringMax = 64;
+
+// How long a stopping server goes on reading what clients have sent, and then waits for them to read their
+// replies.
+inline constexpr uint64_t kLastReadsMs = 500;
+inline constexpr uint64_t kStopMs = 2000;
+
+// Descriptors that are not clients: listeners, the loop's own, the log, connections on their way out.
+inline constexpr uint64_t kReservedFiles = 32 + kLingeringMax;
+
+// Entries worked on between two looks at the cycle counter.
+inline constexpr size_t kEntriesPerLook = 64;
+
+// Without word from the kernel that the wall clock stepped, somebody has to look.
+inline constexpr uint64_t kClockLookMs = 1000;
+// Smaller moves of the wall clock are NTP's slewing.
+inline constexpr int64_t kClockStepMs = 10;
+
+}  // namespace mayfly::net

@@ -1,0 +1,65 @@
+#include "net/process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "net/limits.h"
+
+#include <sys/resource.h>
+
+namespace mayfly::net {
+
+uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {
+  const rlim_t wanted = maxclients + kReservedFiles;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return maxclients;
+  if (limit.rlim_cur >= wanted) return maxclients;
+  rlimit raised{.rlim_cur = wanted, .rlim_max = std::max(limit.rlim_max, wanted)};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return maxclients;  // only root may pass rlim_max
+  raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  if (limit.rlim_cur >= wanted) return maxclients;
+  return limit.rlim_cur > kReservedFiles ? limit.rlim_cur - kReservedFiles : 1;
+}
+
+Log::Level LevelOf(config::LogLevel level) noexcept {
+  switch (level) {
+    case config::LogLevel::kDebug:
+      return Log::Level::kDebug;
+    case config::LogLevel::kVerbose:
+      return Log::Level::kVerbose;
+    case config::LogLevel::kNotice:
+      return Log::Level::kNotice;
+    case config::LogLevel::kWarning:
+      return Log::Level::kWarning;
+    case config::LogLevel::kNothing:
+      return Log::Level::kNothing;
+  }
+  return Log::Level::kNotice;
+}
+
+config::Problem PidFile::Write() {
+  if (path_.empty()) return std::nullopt;
+  std::FILE* file = std::fopen(path_.c_str(), "w");
+  if (file == nullptr) return "cannot write the pidfile " + path_ + ": " + std::strerror(errno);
+  std::fprintf(file, "%d\n", getpid());
+  std::fclose(file);
+  written_ = true;
+  return std::nullopt;
+}
+
+PidFile::~PidFile() {
+  if (written_) unlink(path_.c_str());
+}
+
+config::Problem ChangeDirectory(const std::string& path) {
+  if (chdir(path.c_str()) == 0) return std::nullopt;
+  return "cannot change to the directory " + path + ": " + std::strerror(errno);
+}
+
+}  // namespace mayfly::net

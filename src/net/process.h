@@ -1,0 +1,36 @@
+// What a daemon arranges with its operating system before it serves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/log.h"
+#include "config/problem.h"
+#include "config/settings.h"
+
+namespace mayfly::net {
+
+// Raises the limit of open files so that `maxclients` and the reserved ones fit. Returns how many clients
+// really fit, which is less where the system refuses.
+uint64_t RaiseFileLimit(uint64_t maxclients) noexcept;
+
+Log::Level LevelOf(config::LogLevel level) noexcept;
+
+// The file that tells our process id; removed at the end. An empty path is no file.
+class PidFile {
+ public:
+  explicit PidFile(std::string path) : path_(std::move(path)) {}
+  PidFile(const PidFile&) = delete;
+  PidFile& operator=(const PidFile&) = delete;
+  ~PidFile();
+
+  [[nodiscard]] config::Problem Write();
+
+ private:
+  std::string path_;
+  bool written_ = false;
+};
+
+[[nodiscard]] config::Problem ChangeDirectory(const std::string& path);
+
+}  // namespace mayfly::net

@@ -1,0 +1,143 @@
+#include "net/server_loop.h"
+
+#include <csignal>
+#include <stdexcept>
+#include <string>
+
+#include "net/process.h"
+
+namespace mayfly::net {
+namespace {
+
+template <typename Handle>
+void CloseHandle(Handle& handle) {
+  uv_close(reinterpret_cast<uv_handle_t*>(&handle), nullptr);
+}
+
+}  // namespace
+
+ServerLoop::UvLoop::UvLoop() {
+  const int error = uv_loop_init(&loop);
+  if (error != 0) throw std::runtime_error(std::string("cannot make an event loop: ") + uv_strerror(error));
+}
+
+ServerLoop::UvLoop::~UvLoop() { uv_loop_close(&loop); }
+
+ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
+    : server_(server),
+      log_(log),
+      turn_(server, executor),
+      clients_(server, executor, turn_, log),
+      listeners_(uv_.loop, log,
+                 [this](uv_stream_t& listener, Connection::Kind kind) { clients_.Accept(listener, kind); }),
+      timekeeper_(uv_.loop, server, executor, turn_, clients_) {
+  uv_prepare_init(&uv_.loop, &prepare_);
+  uv_check_init(&uv_.loop, &check_);
+  uv_idle_init(&uv_.loop, &stay_awake_);
+  uv_timer_init(&uv_.loop, &stop_timer_);
+  prepare_.data = check_.data = stop_timer_.data = this;
+  uv_prepare_start(&prepare_,
+                   [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
+  uv_check_start(&check_, [](uv_check_t* handle) { static_cast<ServerLoop*>(handle->data)->Check(); });
+  WatchSignals();
+  server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
+    if (name == "timeout") clients_.RefileAll();
+    if (name == "loglevel") log_.set_least(LevelOf(settings.loglevel));
+    if (name == "maxclients") RaiseFileLimit(static_cast<uint64_t>(settings.maxclients));
+  });
+}
+
+ServerLoop::~ServerLoop() {
+  if (phase_ == Phase::kClosed) return;
+  Close();
+  Run();  // lets libuv go through what was closed
+}
+
+void ServerLoop::WatchSignals() {
+  // A client that went away is told by write's result, and a terminal that went away is no reason to stop.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  constexpr std::array<int, 2> kStopping = {SIGTERM, SIGINT};
+  for (size_t i = 0; i < signals_.size(); ++i) {
+    uv_signal_init(&uv_.loop, &signals_[i]);
+    signals_[i].data = this;
+    uv_signal_start(
+        &signals_[i],
+        [](uv_signal_t* handle, int number) { static_cast<ServerLoop*>(handle->data)->OnSignal(number); },
+        kStopping[i]);
+  }
+}
+
+config::Problem ServerLoop::Listen() { return listeners_.Open(server_.options.settings()); }
+
+void ServerLoop::Run() { uv_run(&uv_.loop, UV_RUN_DEFAULT); }
+
+// ---- turns
+
+void ServerLoop::Check() {
+  clients_.FinishTurn();
+  if (phase_ != Phase::kServing) return GoOnStopping();
+  if (!server_.shutdown_requested) return;
+  log_.Notice("a client asked for shutdown");
+  listeners_.Close();
+  StopNow();
+}
+
+void ServerLoop::Prepare() {
+  clients_.FinishTurn();
+  // Here, too, because connections that were dropped are gone only now, and the poll would wait.
+  if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
+  timekeeper_.BeforePoll();
+  turn_.End();
+}
+
+// ---- the end
+
+void ServerLoop::OnSignal(int number) {
+  log_.Notice(std::string("received ") + (number == SIGINT ? "SIGINT" : "SIGTERM") + ", stopping");
+  StopSoon();
+}
+
+// Requests that have reached this machine are still served: the next polls do not wait and bring them.
+void ServerLoop::StopSoon() {
+  if (phase_ != Phase::kServing) return;
+  phase_ = Phase::kLastReads;
+  turn_.Begin();
+  last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
+  listeners_.Close();
+  uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
+}
+
+void ServerLoop::GoOnStopping() {
+  if (phase_ != Phase::kLastReads) return;
+  turn_.Begin();
+  if (turn_.now().mono_ms >= last_reads_until_mono_ms_ || !clients_.InputWaits()) StopNow();
+}
+
+void ServerLoop::StopNow() {
+  phase_ = Phase::kFlushing;
+  uv_idle_stop(&stay_awake_);
+  clients_.EndAll();
+  uv_timer_start(
+      &stop_timer_,
+      [](uv_timer_t* handle) {
+        auto* const loop = static_cast<ServerLoop*>(handle->data);
+        loop->log_.Warning("some clients did not read their replies in time");
+        loop->clients_.DropAll();
+      },
+      kStopMs, /*repeat=*/0);
+}
+
+void ServerLoop::Close() {
+  phase_ = Phase::kClosed;
+  clients_.DropAll();
+  listeners_.Close();
+  timekeeper_.Close();
+  CloseHandle(prepare_);
+  CloseHandle(check_);
+  CloseHandle(stay_awake_);
+  CloseHandle(stop_timer_);
+  for (uv_signal_t& signal : signals_) CloseHandle(signal);
+}
+
+}  // namespace mayfly::net

@@ -1,0 +1,75 @@
+// The libuv loop of a server: listeners, clients, time and signals, wired into turns.
+//
+//   poll -> reads, writes, arrivals, signals -> check: FinishTurn -> timers, slices -> prepare: FinishTurn,
+//   BeforePoll
+//
+// Replies are written in `check` for what I/O brought, and in `prepare` for what time brought: one write per
+// connection and turn. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been
+// received is run, replies get kStopMs to be written, then every handle is closed. Loop thread only; one loop
+// per server.
+#pragma once
+
+#include <array>
+
+#include <uv.h>
+
+#include "base/log.h"
+#include "config/problem.h"
+#include "net/clients.h"
+#include "net/listener.h"
+#include "net/timekeeper.h"
+#include "net/turn.h"
+
+namespace mayfly::net {
+
+class ServerLoop {
+ public:
+  // Borrows the parts. Throws std::runtime_error where the loop cannot be made.
+  ServerLoop(Server& server, Executor& executor, Log& log);
+  ServerLoop(const ServerLoop&) = delete;
+  ServerLoop& operator=(const ServerLoop&) = delete;
+  ~ServerLoop();
+
+  // Opens the listeners; on a problem (one line for a person) the loop can only be destroyed.
+  [[nodiscard]] config::Problem Listen();
+  const std::vector<std::string>& listening_on() const noexcept { return listeners_.names(); }
+  // Serves until it is asked to stop.
+  void Run();
+
+ private:
+  // kLastReads: no new connections; what has arrived is still read. kFlushing: replies are being written.
+  enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kClosed };
+
+  // A loop that is closed when everything that lives on it is gone.
+  struct UvLoop {
+    UvLoop();
+    ~UvLoop();
+    uv_loop_t loop;
+  };
+
+  void Check();
+  void Prepare();
+  void OnSignal(int number);
+  void StopSoon();
+  void GoOnStopping();
+  void StopNow();
+  void Close();
+  void WatchSignals();
+
+  Server& server_;
+  Log& log_;
+  UvLoop uv_;
+  Turn turn_;
+  Clients clients_;
+  Listeners listeners_;
+  Timekeeper timekeeper_;
+  uv_prepare_t prepare_;
+  uv_check_t check_;
+  uv_idle_t stay_awake_;
+  uv_timer_t stop_timer_;
+  std::array<uv_signal_t, 2> signals_;
+  uint64_t last_reads_until_mono_ms_ = 0;
+  Phase phase_ = Phase::kServing;
+};
+
+}  // namespace mayfly::net

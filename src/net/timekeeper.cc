@@ -1,0 +1,111 @@
+#include "net/timekeeper.h"
+
+#include <algorithm>
+
+namespace mayfly::net {
+
+Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)
+    : server_(server), executor_(executor), turn_(turn), clients_(clients), clock_watch_([this] {
+        turn_.Begin();
+      }) {
+  uv_timer_init(&loop, &timer_);
+  timer_.data = this;
+  uv_idle_init(&loop, &idle_);
+  idle_.data = this;
+  steps_are_told_ = clock_watch_.Start(loop);
+}
+
+void Timekeeper::Close() {
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&idle_), nullptr);
+  clock_watch_.Close();
+}
+
+void Timekeeper::BeforePoll() {
+  // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
+  if (turn_.TakeStep()) more_due_ = true;
+  if (server_.databases.TakeRearm()) keys_wake_known_ = false;
+  if (server_.databases.waiting_bytes() != 0) more_flushed_ = true;
+  if (!more_to_evict_) more_to_evict_ = executor_.EvictSome(kEntriesPerLook);
+  if (WorkLeft() != idling_) {
+    idling_ = !idling_;
+    if (idling_)
+      uv_idle_start(&idle_, [](uv_idle_t* idle) { static_cast<Timekeeper*>(idle->data)->OnIdle(); });
+    else
+      uv_idle_stop(&idle_);
+  }
+  if (const uint64_t wake = NextWake(); wake < armed_for_mono_ms_) Arm(wake);
+}
+
+uint64_t Timekeeper::NextWake() {
+  if (!keys_wake_known_) {
+    const Now now = executor_.RefreshNow();
+    const uint64_t wait = server_.databases.NextWakeMs(now);
+    const auto resolution = static_cast<uint64_t>(clients_.settings().expire_resolution_ms);
+    keys_wake_mono_ms_ = wait > kNever - now.mono_ms ? kNever : Coalesce(now.mono_ms + wait, resolution);
+    if (!steps_are_told_ && keys_wake_mono_ms_ != kNever)
+      keys_wake_mono_ms_ = std::min(keys_wake_mono_ms_, now.mono_ms + kClockLookMs);
+    keys_wake_known_ = true;
+  }
+  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), clients_.NextWake()});
+}
+
+// Libuv counts from the time of its last poll, which may be long ago: it has to look anew.
+void Timekeeper::Arm(uint64_t wake_mono_ms) {
+  const uint64_t now = executor_.RefreshNow().mono_ms;
+  uv_update_time(timer_.loop);
+  uv_timer_start(
+      &timer_, [](uv_timer_t* timer) { static_cast<Timekeeper*>(timer->data)->OnTimer(); },
+      wake_mono_ms > now ? wake_mono_ms - now : 0, /*repeat=*/0);
+  armed_for_mono_ms_ = wake_mono_ms;
+}
+
+void Timekeeper::OnTimer() {
+  turn_.Begin();
+  armed_for_mono_ms_ = kNever;
+  const Now now = executor_.RefreshNow();
+  server_.parking.Advance(now.mono_ms);
+  clients_.Advance(now.mono_ms);
+  if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;
+  ++server_.databases.expiry_stats().wheel_wakeups;
+  // While the idle handle works, it does so in this turn, too.
+  if (!idling_)
+    Expire(server_.cycle_rate.ToCycles(static_cast<uint64_t>(clients_.settings().expire_slice_us)));
+}
+
+void Timekeeper::OnIdle() {
+  turn_.Begin();
+  const uint64_t slice =
+      server_.cycle_rate.ToCycles(static_cast<uint64_t>(clients_.settings().expire_slice_us));
+  if (more_due_) Expire(slice);
+  if (more_to_evict_) Evict(slice);
+  if (more_flushed_) FreeFlushed(slice);
+}
+
+void Timekeeper::Expire(uint64_t slice_cycles) {
+  const uint64_t began = ReadCycles();
+  const Now now = executor_.RefreshNow();
+  ExpiryStats& stats = server_.databases.expiry_stats();
+  const uint64_t expired_before = stats.expired_keys;
+  do {
+    more_due_ = server_.databases.Advance(now, kEntriesPerLook);
+  } while (more_due_ && ReadCycles() - began < slice_cycles);
+  stats.burst_max = std::max(stats.burst_max, stats.expired_keys - expired_before);
+  keys_wake_known_ = false;
+}
+
+void Timekeeper::Evict(uint64_t slice_cycles) {
+  const uint64_t began = ReadCycles();
+  do {
+    more_to_evict_ = executor_.EvictSome(kEntriesPerLook);
+  } while (more_to_evict_ && ReadCycles() - began < slice_cycles);
+}
+
+void Timekeeper::FreeFlushed(uint64_t slice_cycles) {
+  const uint64_t began = ReadCycles();
+  do {
+    more_flushed_ = server_.databases.FreeSome(kEntriesPerLook);
+  } while (more_flushed_ && ReadCycles() - began < slice_cycles);
+}
+
+}  // namespace mayfly::net

@@ -1,0 +1,71 @@
+// The loop's work for time and memory: what is due is freed when it is due, in slices, with I/O between them.
+//
+//   BeforePoll --- nothing to do now ---> one uv_timer, armed for the nearest deadline of all wheels
+//        |
+//        +---- work is left ----> an idle handle, so that the next poll does not wait; it works a slice each
+//        turn
+//
+// The timer's delay is rounded up, so it is never early by more than the clocks' phases differ, and is armed
+// anew only when a nearer deadline was filed or when it fired. With expire-resolution-ms above 1 keys'
+// deadlines are waited for together. Three kinds of work, each with a slice of its own, so that none starves
+// another: keys that are due, keys to be evicted, and keys that a flush left behind. Loop thread only.
+#pragma once
+
+#include <cstdint>
+
+#include <uv.h>
+
+#include "net/clients.h"
+#include "net/clock_watch.h"
+#include "net/turn.h"
+
+namespace mayfly::net {
+
+// The earliest multiple of `resolution_ms` at or after `deadline_ms`. REQUIRES: resolution_ms > 0.
+constexpr uint64_t Coalesce(uint64_t deadline_ms, uint64_t resolution_ms) noexcept {
+  const uint64_t past = deadline_ms % resolution_ms;
+  const uint64_t missing = past == 0 ? 0 : resolution_ms - past;
+  return deadline_ms > UINT64_MAX - missing ? UINT64_MAX : deadline_ms + missing;
+}
+
+class Timekeeper {
+ public:
+  Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients);
+  Timekeeper(const Timekeeper&) = delete;
+  Timekeeper& operator=(const Timekeeper&) = delete;
+
+  // The last thing of a turn: sees to it that the loop wakes in time.
+  void BeforePoll();
+  // The loop must run once more before this dies.
+  void Close();
+
+ private:
+  static constexpr uint64_t kNever = UINT64_MAX;
+
+  void OnTimer();
+  void OnIdle();
+  void Expire(uint64_t slice_cycles);
+  void Evict(uint64_t slice_cycles);
+  void FreeFlushed(uint64_t slice_cycles);
+  uint64_t NextWake();
+  void Arm(uint64_t wake_mono_ms);
+  bool WorkLeft() const noexcept { return more_due_ || more_to_evict_ || more_flushed_; }
+
+  Server& server_;
+  Executor& executor_;
+  Turn& turn_;
+  Clients& clients_;
+  ClockWatch clock_watch_;
+  uv_timer_t timer_;
+  uv_idle_t idle_;
+  uint64_t armed_for_mono_ms_ = kNever;
+  uint64_t keys_wake_mono_ms_ = kNever;
+  bool keys_wake_known_ = false;
+  bool steps_are_told_ = false;
+  bool idling_ = false;
+  bool more_due_ = false;
+  bool more_to_evict_ = false;
+  bool more_flushed_ = false;
+};
+
+}  // namespace mayfly::net
