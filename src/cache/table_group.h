@@ -1,0 +1,81 @@
+// One group of the hash table: 12 one-byte tags and their 12 handles in a single cache line.
+//
+//   byte 0           12               16                              64
+//        | 12 tags   | 4 bytes about  | 12 handles of 4 bytes          |
+//        |           | displacement   |                                |
+//
+// An entry lives in its home group if there is room, else in one of the next kMaxReach groups of the segment
+// (it is then *displaced*), else in the segment's stash. The home group knows how many of its entries are
+// elsewhere and how far, so that a miss usually ends in this very line.
+//
+// Invariants: tag 0 = free slot; displaced bit i implies tags[i] != 0; reach == 0 iff away == 0.
+// With 8-byte handles (sanitizer builds) a group is two lines. Plain data, owns nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/simd.h"
+
+namespace mayfly {
+
+inline constexpr size_t kCacheLine = 64;
+
+template <typename Ref>
+struct alignas(kCacheLine) TableGroup {
+  static constexpr uint32_t kSlots = 12;
+  static constexpr uint32_t kAllSlots = (1U << kSlots) - 1;
+  // An entry may lie this many groups behind its home.
+  static constexpr uint32_t kMaxReach = 15;
+  // `stashed` stays at this value until the segment is laid out anew.
+  static constexpr uint32_t kStashedMany = 255;
+
+  uint8_t tags[kSlots];
+  uint16_t displaced : 12;  // Slots of this group whose entry has another home.
+  uint16_t reach : 4;       // Farthest distance of an entry that is away from this home.
+  uint8_t away;             // Entries with this home that lie in following groups; at most 15 * 12.
+  uint8_t stashed;          // Entries with this home in the stash, saturating.
+  Ref refs[kSlots];
+
+  uint32_t Match(uint8_t tag) const noexcept {
+    // Reads tags and the four bytes behind them, hence not through `tags`.
+    return MatchBytes16(reinterpret_cast<const uint8_t*>(this), tag) & kAllSlots;
+  }
+  uint32_t FreeSlots() const noexcept { return Match(0); }
+  uint32_t UsedSlots() const noexcept { return FreeSlots() ^ kAllSlots; }
+  // False: whoever has its home here, is here.
+  bool HasStrays() const noexcept { return (away | stashed) != 0; }
+
+  // REQUIRES: slot is free and tag != 0.
+  void Put(uint32_t slot, uint8_t tag, Ref ref) noexcept {
+    tags[slot] = tag;
+    refs[slot] = ref;
+  }
+  void SetDisplaced(uint32_t slot) noexcept { displaced |= static_cast<uint16_t>(1U << slot) & kAllSlots; }
+  bool IsDisplaced(uint32_t slot) const noexcept { return (displaced >> slot & 1U) != 0; }
+  void Drop(uint32_t slot) noexcept {
+    tags[slot] = 0;
+    displaced &= static_cast<uint16_t>(~(1U << slot)) & kAllSlots;
+  }
+
+  // Bookkeeping of the home group for an entry that lies `distance` groups behind it.
+  void NoteAway(uint32_t distance) noexcept {
+    ++away;
+    if (distance > reach) reach = distance & kMaxReach;
+  }
+  void ForgetAway() noexcept {
+    if (--away == 0) reach = 0;
+  }
+  void NoteStashed() noexcept {
+    if (stashed < kStashedMany) ++stashed;
+  }
+  void ForgetStashed() noexcept {
+    if (stashed < kStashedMany) --stashed;
+  }
+};
+
+static_assert(sizeof(TableGroup<uint32_t>) == kCacheLine);
+static_assert(offsetof(TableGroup<uint32_t>, refs) == 16);
+static_assert(sizeof(TableGroup<void*>) == 2 * kCacheLine);
+
+}  // namespace mayfly

@@ -1,0 +1,33 @@
+// The hash table's policy together with a count of the bytes that the table holds.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace mayfly {
+
+template <typename Policy>
+class TableMemory {
+ public:
+  explicit TableMemory(Policy policy) noexcept : policy_(std::move(policy)) {}
+
+  // Null when there is no memory. REQUIRES: bytes is a multiple of 64; the block is aligned likewise.
+  void* Allocate(size_t bytes) noexcept {
+    void* made = policy_.Allocate(bytes);
+    if (made != nullptr) bytes_ += bytes;
+    return made;
+  }
+  void Free(void* block, size_t bytes) noexcept {
+    policy_.Free(block, bytes);
+    bytes_ -= bytes;
+  }
+
+  size_t bytes() const noexcept { return bytes_; }
+  const Policy& policy() const noexcept { return policy_; }
+
+ private:
+  size_t bytes_ = 0;
+  [[no_unique_address]] Policy policy_;
+};
+
+}  // namespace mayfly
