@@ -22,18 +22,18 @@ class ArgList {
   // More room than this is given back by Clear.
   static constexpr size_t kKeptRoom = 4096;
 
-  size_t size() const noexcept { return size_; }
+  size_t size() const noexcept { return static_cast<size_t>(end_ - args_.get()); }
   std::string_view operator[](size_t index) const noexcept { return args_[index]; }
   const std::string_view* data() const noexcept { return args_.get(); }
 
   // Room for `count` more; set them in order, then Commit. Moves the list. Throws std::bad_alloc.
   std::string_view* Reserve(size_t count) {
-    if (room_ - size_ < count) [[unlikely]]
-      Grow(size_ + count);
-    return args_.get() + size_;
+    if (static_cast<size_t>(limit_ - end_) < count) [[unlikely]]
+      Grow(size() + count);
+    return end_;
   }
   // REQUIRES: count <= what the last Reserve was asked for.
-  void Commit(size_t count) noexcept { size_ += count; }
+  void Commit(size_t count) noexcept { end_ += count; }
   void Add(std::string_view arg) {
     *Reserve(1) = arg;
     Commit(1);
@@ -51,34 +51,35 @@ class ArgList {
   }
 
   // Forgets arguments behind the first `size`, for a request that turned out to be broken.
-  void Truncate(size_t size) noexcept { size_ = std::min(size_, size); }
+  void Truncate(size_t size) noexcept { end_ = std::min(end_, args_.get() + size); }
   void Clear() noexcept {
-    size_ = 0;
+    end_ = args_.get();
     if (!blocks_.empty()) blocks_.clear();
-    if (room_ > kKeptRoom) [[unlikely]] {
+    if (room() > kKeptRoom) [[unlikely]] {
       args_.reset();
-      room_ = 0;
+      end_ = limit_ = nullptr;
     }
   }
-  size_t memory() const noexcept { return room_ * sizeof(std::string_view); }
+  size_t memory() const noexcept { return room() * sizeof(std::string_view); }
 
  private:
   struct Block {
     size_t index;
     SharedBytes bytes;
   };
+  size_t room() const noexcept { return static_cast<size_t>(limit_ - args_.get()); }
   void Grow(size_t needed) {
-    const size_t room = std::max({needed, room_ * 2, size_t{64}});
-    auto larger = std::make_unique_for_overwrite<std::string_view[]>(room);
-    std::copy_n(args_.get(), size_, larger.get());
+    const size_t larger_room = std::max({needed, room() * 2, size_t{64}});
+    auto larger = std::make_unique_for_overwrite<std::string_view[]>(larger_room);
+    end_ = std::copy(args_.get(), end_, larger.get());
+    limit_ = larger.get() + larger_room;
     args_ = std::move(larger);
-    room_ = room;
   }
 
   std::unique_ptr<std::string_view[]> args_;
-  size_t size_ = 0;
-  size_t room_ = 0;
-  std::vector<Block> blocks_;  // few: only big and quoted arguments
+  std::string_view* end_ = nullptr;    // behind the last argument
+  std::string_view* limit_ = nullptr;  // behind the room
+  std::vector<Block> blocks_;          // few: only big and quoted arguments
 };
 
 }  // namespace mayfly::resp

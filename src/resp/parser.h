@@ -1,5 +1,4 @@
-// From bytes to requests: RESP arrays of bulk strings, and inline lines. No I/O, no connection, no
-// statistics.
+// From bytes to requests: RESP arrays of bulk strings, and inline lines. No I/O, no connection.
 //
 // One parser per connection. It is shown the bytes that were received and not yet taken, beginning with the
 // first byte of the first unfinished request, as one view, and hands out one request per call:
@@ -9,17 +8,17 @@
 //       ... args[request.first_arg] ... request.arg_count (0: nothing to do, Redis ignores such requests too)
 //     }
 //
-// Arguments are views into `input`: nothing is copied. They die when the bytes are moved or overwritten, and
-// so does nothing else: between calls the parser remembers offsets, not addresses. What it remembers of an
-// unfinished request makes the whole cost O(bytes), however small the pieces are in which they arrive.
+// Arguments are views into `input`: nothing is copied. They die when those bytes are moved or overwritten;
+// the parser itself remembers offsets between calls, not addresses, so the connection may move its unfinished
+// tail. What it remembers makes the whole cost O(bytes), however small the pieces are in which a request
+// arrives.
 //
 // Big arguments. When a long argument is incomplete, its payload need not pass through the read buffer:
 //
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | first bytes of the payload
 //              <--------- kept = StartBlock ----> <-- copied into the block -->
 //
-//     block    [ first bytes | ....... BlockRoom() ......... ]  500000 bytes, read from the socket,
-//     BlockFilled(n)
+//     block    [ first bytes | ....... BlockRoom() ......... ]  500000 bytes; then BlockFilled(n)
 //
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | \r\n | next request ...
 //
@@ -134,67 +133,72 @@ class Parser {
 };
 
 // Reads a plain decimal number and its line end at `p`. Returns the first byte behind, or null when they are
-// not there as a whole or the number is not of the plain form. Like Redis, it does not look at the byte after
-// '\r'.
+// not all there or the number is not of the plain form. Like Redis, it does not look at the byte after the
+// carriage return.
 inline const char* ReadCount(const char* p, const char* end, size_t& value) noexcept {
-  constexpr ptrdiff_t kDigitsMax = 18;
+  constexpr ptrdiff_t kDigitsMax = 18;  // of these, every number fits
   const char* const first = p;
+  const char* const stop = end - first > kDigitsMax ? first + kDigitsMax : end;
   size_t number = 0;
-  for (; p < end && static_cast<unsigned char>(*p - '0') <= 9 && p - first <= kDigitsMax; ++p)
+  for (; p < stop && static_cast<unsigned char>(*p - '0') <= 9; ++p)
     number = number * 10 + static_cast<unsigned char>(*p - '0');
-  const ptrdiff_t digits = p - first;
-  if (digits == 0 || digits > kDigitsMax || (*first == '0' && digits > 1)) return nullptr;
-  if (end - p < 2 || *p != '\r') return nullptr;
+  if (end - p < 2 || *p != '\r' || p == first || (*first == '0' && p - first > 1)) return nullptr;
   value = number;
   return p + 2;
 }
 
 // The way of nearly every request: all its bytes are there and its headers are plain. Returns false for
 // everything else, with nothing appended, and leaves that to Resume, which starts again and is thorough.
+// A request costs about 35 instructions and 18 to 28 for each argument.
 inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, ArgList& args,
                                Request& request) {
   static_assert(std::endian::native == std::endian::little);
-  constexpr size_t kShortest = 6;              // "$0\r\n\r\n"
-  constexpr uint32_t kOneDigit = 0x0A0D3024;   // "$0\r\n"
-  constexpr uint32_t kTwoDigits = 0x0D303024;  // "$00\r"
-  const char* p = input.data();
-  const char* const end = p + input.size();
-  if (input.size() < 4 + kShortest || *p != '*') return false;
-  size_t count = static_cast<unsigned char>(p[1] - '1') + size_t{1};
-  if (count <= 9 && p[2] == '\r') [[likely]] {
-    p += 4;
-  } else {
-    p = ReadCount(p + 1, end, count);
-    if (p == nullptr || count == 0 || count > static_cast<size_t>(limits.max_arguments)) return false;
+  constexpr size_t kShortest = 6;                // "$0\r\n\r\n"
+  constexpr uint32_t kCountHeader = 0x0A0D302A;  // "*0\r\n"
+  constexpr uint32_t kOneDigit = 0x0A0D3024;     // "$0\r\n"
+  constexpr uint32_t kTwoDigits = 0x0D303024;    // "$00\r"
+  const char* const data = input.data();
+  if (input.size() < 4 + kShortest) return false;
+  uint32_t header;
+  std::memcpy(&header, data, sizeof header);
+  // A header minus its pattern is a digit in byte 1 and zeros elsewhere; rotated, whatever else is above 9.
+  size_t count = std::rotr(header - kCountHeader, 8);
+  size_t at = 4;
+  if (count - 1 > 8) [[unlikely]] {
+    const char* const behind = *data == '*' ? ReadCount(data + 1, data + input.size(), count) : nullptr;
+    if (behind == nullptr || count - 1 >= static_cast<size_t>(limits.max_arguments)) return false;
+    at = static_cast<size_t>(behind - data);
+    // The bytes that have come bound what is reserved.
+    if (at + count * kShortest > input.size()) return false;
   }
-  if (count * kShortest > static_cast<size_t>(end - p))
-    return false;  // so Reserve is never more than bytes came
+  const size_t last_start = input.size() - kShortest;  // no argument can begin behind
   std::string_view* arg = args.Reserve(count);
-  for (std::string_view* const last = arg + count; arg != last; ++arg) {
-    if (static_cast<size_t>(end - p) < kShortest) return false;
-    uint32_t header;
-    std::memcpy(&header, p, sizeof header);
+  for (std::string_view* const last = arg + count - 1;; ++arg) {
+    std::memcpy(&header, data + at, sizeof header);
     size_t size = std::rotr(header - kOneDigit, 8);
     if (size <= 9) {
-      p += 4;
+      at += 4;
     } else {
       const uint32_t digits = header - kTwoDigits;
       const uint32_t tens = (digits >> 8) & 0xFF;
       const uint32_t ones = digits >> 16;
       if ((digits & 0xFF) == 0 && tens - 1 <= 8 && ones <= 9) [[likely]] {
         size = tens * 10 + ones;
-        p += 5;
+        at += 5;
       } else {
-        if (*p != '$') return false;
-        p = ReadCount(p + 1, end, size);
-        if (p == nullptr || size > limits.max_bulk) return false;
+        if (data[at] != '$') return false;
+        const char* const behind = ReadCount(data + at + 1, data + input.size(), size);
+        if (behind == nullptr || size > limits.max_bulk) return false;
+        at = static_cast<size_t>(behind - data);
       }
     }
-    if (static_cast<size_t>(end - p) < size + 2) return false;
-    *arg = std::string_view(p, size);
-    p += size + 2;
+    *arg = std::string_view(data + at, size);
+    at += size + 2;
+    if (arg == last) break;
+    if (at > last_start) return false;
   }
-  request = {args.size(), count, static_cast<size_t>(p - input.data())};
+  if (at > input.size()) return false;
+  request = {args.size(), count, at};
   args.Commit(count);
   return true;
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/output.h"
@@ -47,7 +48,8 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr size_t kHeaderSize = 24;
 
 inline char* PutLineEnd(char* p) noexcept {
-  std::memcpy(p, "\r\n", 2);
+  p[0] = '\r';
+  p[1] = '\n';
   return p + 2;
 }
 // Writes "<type><n>\r\n"; returns the byte behind.
