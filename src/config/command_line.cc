@@ -1,0 +1,136 @@
+#include "config/command_line.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "config/option.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+constexpr const char* kVersionText = "Mayfly server v=" MAYFLY_VERSION;
+
+constexpr Option kInclude = {
+    "include", "", Foreign::kText, "", kNoConfig, 0, 0, "read another conf file first"};
+
+bool IsFlag(const std::string& word) { return word.starts_with("--"); }
+
+// Of "--name=value" or "--name".
+std::string NameOf(const std::string& flag) {
+  return flag.substr(std::min<size_t>(2, flag.size()), std::max<size_t>(2, flag.find('=')) - 2);
+}
+
+// Joins each flag with its words into one "--name=..." whose value SplitWords reads back: CLI11 would take a
+// value like "-::1" for a flag, and it would lose where one occurrence of a flag ends and the next begins.
+std::vector<std::string> JoinFlags(std::span<const std::string> words) {
+  std::vector<std::string> flags;
+  for (size_t i = 0; i < words.size();) {
+    const std::string& flag = words[i++];
+    const size_t equals = flag.find('=');
+    std::string joined = flag.substr(0, equals) + "= ";  // the space keeps an empty value apart from none
+    if (equals != std::string::npos) joined += QuoteWord(flag.substr(equals + 1));
+    bool has_value = equals != std::string::npos;
+    for (; i < words.size() && !IsFlag(words[i]); ++i, has_value = true)
+      joined.append(" ").append(QuoteWord(words[i]));
+    const bool question = flag == "--help" || flag == "--version";
+    flags.push_back(question && !has_value ? flag : joined);
+  }
+  return flags;
+}
+
+// The flags that a command line uses, or, for the help, all that mean something here. Not simply all: CLI11
+// compares each new flag with every other, which with Redis's 200 would be the longest part of the start.
+class Flags {
+ public:
+  Flags(CLI::App& app, const std::vector<std::string>& joined) {
+    const bool help = std::find_if(joined.begin(), joined.end(), IsHelp) != joined.end();
+    std::set<const Option*> used;
+    bool include = help;
+    for (const std::string& flag : joined) {
+      const std::string name = LowerCase(NameOf(flag));
+      if (const Option* option = FindOption(name)) used.insert(option);
+      include |= name == "include";
+    }
+    if (include) Add(app, kInclude);
+    for (const Option& option : MayflyOptions()) {
+      if (help || used.contains(&option)) Add(app, option);
+    }
+    for (const Option& option : RedisOptions()) {
+      if (used.contains(&option)) Add(app, option);
+    }
+  }
+
+  std::vector<Directive> Directives() const {
+    std::vector<Directive> directives;
+    for (const auto& [option, values] : flags_) {
+      for (const std::string& value : values) {
+        std::vector<std::string> words = SplitWords(value).value_or(std::vector<std::string>());
+        directives.push_back(
+            {"--" + std::string(option->name), false, std::string(option->name), std::move(words)});
+      }
+    }
+    return directives;
+  }
+
+ private:
+  static bool IsHelp(const std::string& flag) { return flag == "-h" || flag == "--help"; }
+
+  void Add(CLI::App& app, const Option& option) {
+    std::string names = "--" + std::string(option.name);
+    if (!option.alias.empty()) names += ",--" + std::string(option.alias);
+    flags_.emplace_back(&option, std::vector<std::string>());
+    CLI::Option* flag = app.add_option(names, flags_.back().second, std::string(option.doc));
+    flag->allow_extra_args(false)->take_all();
+    flag->option_text(option.default_text.empty() ? "\"\"" : std::string(option.default_text));
+  }
+
+  // Each with one of JoinFlags' values per occurrence. A deque, since CLI11 keeps the values' addresses.
+  std::deque<std::pair<const Option*, std::vector<std::string>>> flags_;
+};
+
+}  // namespace
+
+Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result) {
+  std::vector<std::string> joined;
+  if (!words.empty() && (words[0] == "-h" || words[0] == "-v")) {
+    joined.push_back(words[0]);
+    words = words.subspan(1);
+  } else if (!words.empty() && !IsFlag(words[0])) {
+    if (words[0].size() > 1 && words[0][0] == '-') return "unknown flag '" + Printable(words[0]) + "'";
+    result.conf_file = words[0];
+    words = words.subspan(1);
+  }
+  if (!words.empty() && !IsFlag(words[0])) return "unexpected argument '" + Printable(words[0]) + "'";
+  for (std::string& flag : JoinFlags(words)) joined.push_back(std::move(flag));
+
+  CLI::App app("Mayfly, a cache that keeps time. The conf file has redis.conf syntax; - is standard input.",
+               "mayfly [conf-file]");
+  app.option_defaults()->ignore_case();
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.set_version_flag("-v,--version", kVersionText, "print the version and exit");
+  app.allow_extras();
+  const Flags flags(app, joined);
+  std::reverse(joined.begin(), joined.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(joined));
+  } catch (const CLI::CallForHelp&) {
+    result.answer = app.help();
+    return std::nullopt;
+  } catch (const CLI::CallForVersion&) {
+    result.answer = std::string(kVersionText) + "\n";
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return Printable(error.what());
+  }
+  if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty())
+    return "unknown flag '" + Printable(unknown[0].substr(0, unknown[0].find('='))) + "'";
+  result.directives = flags.Directives();
+  return std::nullopt;
+}
+
+}  // namespace mayfly::config

@@ -1,0 +1,73 @@
+#include "config/environment.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "config/option.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+constexpr std::string_view kPrefix = "MAYFLY_";
+constexpr std::string_view kFileSuffix = "_FILE";
+
+const Option* FindVariable(std::string_view name) {
+  std::string option_name(name);
+  std::replace(option_name.begin(), option_name.end(), '_', '-');
+  const Option* option = FindOption(option_name);
+  // A MAYFLY_USER is likelier to be somebody's user name than an ACL rule.
+  return option != nullptr && !option->Has(kNoConfig) ? option : nullptr;
+}
+
+bool IsServiceAddress(std::string_view name, std::string_view value) {
+  if (!name.ends_with("PORT")) return false;
+  return value.starts_with("tcp://") || value.starts_with("udp://") || value.starts_with("sctp://");
+}
+
+std::vector<std::string> WordsOf(const Option& option, const std::string& value) {
+  if (!option.Has(kMultiWord)) return {value};
+  return SplitWords(value).value_or(std::vector<std::string>{value});
+}
+
+}  // namespace
+
+Problem ReadEnvironment(std::span<const std::string> variables, const Files& files,
+                        std::vector<Directive>& directives, std::vector<std::string>& warnings) {
+  std::string passed_over;
+  std::set<std::pair<const Option*, bool>> seen;  // and whether it came by a file
+  for (const std::string& variable : variables) {
+    if (!variable.starts_with(kPrefix)) continue;
+    const size_t equals = std::min(variable.find('='), variable.size());
+    const std::string full_name = variable.substr(0, equals);
+    std::string_view name = std::string_view(full_name).substr(kPrefix.size());
+    std::string value = variable.substr(std::min(equals + 1, variable.size()));
+    const Option* option = IsServiceAddress(name, value) ? nullptr : FindVariable(name);
+    bool by_file = false;
+    if (option == nullptr && name.ends_with(kFileSuffix)) {
+      option = FindVariable(name.substr(0, name.size() - kFileSuffix.size()));
+      by_file = option != nullptr;
+    }
+    if (option == nullptr) {
+      passed_over += (passed_over.empty() ? "" : ", ") + Printable(full_name);
+      continue;
+    }
+    if (by_file) {
+      std::string text;
+      if (Problem problem = files.read(value, text)) return full_name + ": " + *problem;
+      if (text.ends_with('\n')) text.pop_back();
+      if (text.ends_with('\r')) text.pop_back();
+      value = std::move(text);
+    }
+    seen.emplace(option, by_file);
+    if (seen.contains({option, !by_file})) return full_name + ": given both as a value and as a file";
+    directives.push_back({full_name, false, std::string(option->name), WordsOf(*option, value)});
+  }
+  if (!passed_over.empty())
+    warnings.push_back("environment variables that set no option are ignored: " + passed_over);
+  return std::nullopt;
+}
+
+}  // namespace mayfly::config

@@ -1,0 +1,27 @@
+// What the configuration reads from the file system, behind two functions, so that tests and the fuzzer bring
+// files of their own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/problem.h"
+
+namespace mayfly::config {
+
+struct Files {
+  // Reads all of `path` into `text`; "-" is standard input. The problem's text begins with the path.
+  std::function<Problem(const std::string& path, std::string& text)> read;
+  // The existing paths that match a glob pattern, sorted.
+  std::function<std::vector<std::string>(const std::string& pattern)> expand;
+  // The absolute form of an existing directory's path in `absolute`. The problem's text begins with the path.
+  std::function<Problem(const std::string& path, std::string& absolute)> directory;
+};
+
+// The real ones. A file larger than kConfigBytesMax is refused, so that /dev/zero ends.
+inline constexpr size_t kConfigBytesMax = 16 << 20;
+Files SystemFiles();
+
+}  // namespace mayfly::config

@@ -1,0 +1,82 @@
+// The options that mean something here, in the order in which conf/mayfly.conf explains them.
+#include "config/option.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMegabyte = 1 << 20;
+// Every entry names its owner (a database) in one byte.
+constexpr int64_t kDatabasesMax = 256;
+constexpr int64_t kFileModeMax = 0777;
+
+constexpr Option kOptions[] = {
+    // name, alias, member, default, flags, min, max, doc
+    {"bind", "", &Settings::bind, "* -::*", kFixed | kMultiWord, 0, 0,
+     "addresses to listen on; '-' before one: it may be missing"},
+    {"port", "", &Settings::port, "6379", kFixed, 0, 65535, "TCP port, 0 for none"},
+    {"tcp-backlog", "", &Settings::tcp_backlog, "511", kFixed, 0, kIntMax,
+     "connections that may wait to be accepted"},
+    {"unixsocket", "", &Settings::unixsocket, "", kFixed, 0, 0, "path of a unix socket to listen on"},
+    {"unixsocketperm", "", &Settings::unixsocketperm, "0", kFixed, 0, kFileModeMax,
+     "octal permissions of the unix socket, 0 to leave them"},
+    {"tcp-keepalive", "", &Settings::tcp_keepalive_seconds, "300", 0, 0, kIntMax,
+     "seconds between probes of a silent peer, 0 for none"},
+    {"timeout", "", &Settings::timeout_seconds, "0", 0, 0, kIntMax,
+     "close a client after so many idle seconds, 0 for never"},
+    {"protected-mode", "", &Settings::protected_mode, "yes", 0, 0, 0,
+     "without a password serve only this machine"},
+    {"requirepass", "", &Settings::requirepass, "", kSecret, 0, 0, "password of the default user"},
+    {"maxclients", "", &Settings::maxclients, "10000", 0, 1, kUnsignedMax, "clients at one time"},
+    {"proto-max-bulk-len", "", &Settings::proto_max_bulk_len, "512mb", 0, kMegabyte, kNoMax,
+     "longest single argument"},
+    {"client-query-buffer-limit", "", &Settings::client_query_buffer_limit, "1gb", 0, kMegabyte, kNoMax,
+     "most bytes of one client's unfinished request"},
+    {"client-output-buffer-limit", "", &Settings::client_output_buffer_limit,
+     "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60", kMultiWord, 0, 0,
+     "class, hard bytes, soft bytes, soft seconds of unsent replies"},
+
+    {"databases", "", &Settings::databases, "16", kFixed, 1, kDatabasesMax, "number of databases"},
+    {"maxmemory", "", &Settings::maxmemory, "auto", 0, 0, kNoMax,
+     "bytes, 0 for no limit, a percentage of the memory, or auto (75%)"},
+    {"maxmemory-policy", "", &Settings::maxmemory_policy, "volatile-lru", 0, 0, 0,
+     "which keys make room when memory is full"},
+    {"maxkeys", "", &Settings::maxkeys, "0", 0, 0, kNoMax,
+     "most keys of all databases together, 0 for no limit"},
+
+    {"expire-resolution-ms", "", &Settings::expire_resolution_ms, "1", 0, 1, 1000,
+     "keys that expire within so many ms may be freed together"},
+    {"expire-slice-us", "", &Settings::expire_slice_us, "500", 0, 50, 100'000,
+     "longest stretch of freeing expired keys before clients are served again"},
+
+    {"dir", "", &Settings::dir, "./", kProtected, 0, 0, "working directory"},
+    {"pidfile", "", &Settings::pidfile, "", kFixed, 0, 0, "file to write the process id to"},
+    {"logfile", "", &Settings::logfile, "", kFixed, 0, 0, "file to log to, empty for standard output"},
+    {"loglevel", "", &Settings::loglevel, "notice", 0, 0, 0, "how much is logged"},
+    {"latency-tracking", "", &Settings::latency_tracking, "yes", 0, 0, 0,
+     "keep a histogram of each command's time"},
+    {"enable-debug-command", "", &Settings::enable_debug_command, "no", kFixed, 0, 0,
+     "who may use DEBUG: no, yes or local"},
+};
+
+const Option* FindIn(std::span<const Option> options, std::string_view name) noexcept {
+  for (const Option& option : options) {
+    if (EqualIgnoringCase(option.name, name)) return &option;
+    if (!option.alias.empty() && EqualIgnoringCase(option.alias, name)) return &option;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const Option> MayflyOptions() noexcept { return kOptions; }
+
+const Option* FindOption(std::string_view name) noexcept {
+  const Option* option = FindIn(MayflyOptions(), name);
+  return option != nullptr ? option : FindIn(RedisOptions(), name);
+}
+
+}  // namespace mayfly::config

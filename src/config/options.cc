@@ -1,0 +1,206 @@
+#include "config/options.h"
+
+#include <algorithm>
+
+#include "base/glob.h"
+#include "config/command_line.h"
+#include "config/conf_file.h"
+#include "config/environment.h"
+#include "config/values.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+std::string Refusal(const Option& option, const std::string& value) {
+  std::string text(option.name);
+  if (!option.Has(kSecret)) text.append(" ").append(Printable(value));
+  return text.append(" is refused: ").append(option.doc);
+}
+
+bool IsRefused(const Option& option, const std::string& value) {
+  return option.Has(kRefused) && value != option.default_text;
+}
+
+// What to tell about options that were accepted without effect: one line for all, and one for each that hides
+// a surprise.
+std::vector<std::string> IgnoredWarnings(const std::map<const Option*, std::string>& foreign) {
+  std::vector<std::string> changed;
+  std::vector<std::string> at_default;
+  std::vector<std::string> lines;
+  for (const auto& [option, value] : foreign) {
+    const bool is_default = value == option->default_text;
+    if (!option->Has(kIgnored) || (is_default && option->Has(kQuiet))) continue;
+    if (!is_default && !option->doc.empty()) {
+      lines.emplace_back(option->doc);
+    } else {
+      (is_default ? at_default : changed).emplace_back(option->name);
+    }
+  }
+  std::string line;
+  for (const std::string& name : changed) line += (line.empty() ? "" : ", ") + name;
+  if (!at_default.empty()) line += line.empty() ? "at Redis's default " : "; at Redis's default ";
+  for (size_t i = 0; i < at_default.size(); ++i) line += (i == 0 ? "" : ", ") + at_default[i];
+  if (!line.empty()) lines.push_back("options without a meaning here are ignored: " + line);
+  return lines;
+}
+
+}  // namespace
+
+Options::Options(uint64_t memory_bytes, const Files& files) : memory_bytes_(memory_bytes), files_(files) {
+  state_.settings.maxmemory.Resolve(memory_bytes_);
+}
+
+LoadResult Options::Load(std::span<const std::string> words, std::span<const std::string> environment) {
+  LoadResult result;
+  CommandLine line;
+  if ((result.error = ReadCommandLine(words, line))) return result;
+  if (line.answer) {
+    result.answer = std::move(line.answer);
+    return result;
+  }
+  ConfFileReader reader(files_);
+  std::vector<Directive> directives;
+  if (line.conf_file && (result.error = reader.Read(*line.conf_file, directives))) return result;
+  for (const Directive& include : line.directives) {
+    if (include.name != "include") continue;
+    for (const std::string& pattern : include.words) {
+      if ((result.error = reader.Include(include.place, pattern, directives))) return result;
+    }
+  }
+  if ((result.error = ReadEnvironment(environment, files_, directives, result.warnings))) return result;
+  std::copy_if(line.directives.begin(), line.directives.end(), std::back_inserter(directives),
+               [](const Directive& directive) { return directive.name != "include"; });
+
+  State state;
+  std::map<const Option*, std::string> blames;
+  if ((result.error = Apply(directives, state, blames))) return result;
+  if ((result.error = Finish(state, blames, result.warnings))) return result;
+  state_ = std::move(state);
+  return result;
+}
+
+Problem Options::Apply(std::span<const Directive> directives, State& state,
+                       std::map<const Option*, std::string>& blames) const {
+  for (const Directive& directive : directives) {
+    const Option* option = FindOption(directive.name);
+    if (option == nullptr) return directive.place + ": unknown option '" + Printable(directive.name) + "'";
+    std::vector<std::string> words = directive.words;
+    if (option->Has(kMultiWord) && words.size() == 1 && !words[0].empty()) words = SplitAtSpaces(words[0]);
+    std::string foreign_text;
+    if (Problem problem = ReadValue(*option, words, state.settings, foreign_text))
+      return directive.Blame() + ": " + *problem;
+    if (std::holds_alternative<Foreign>(option->target)) state.foreign[option] = foreign_text;
+    blames[option] = directive.place;
+  }
+  return std::nullopt;
+}
+
+// What can be judged only once every source has spoken, since a later one may take back what an earlier one
+// said.
+Problem Options::Finish(State& state, std::map<const Option*, std::string>& blames,
+                        std::vector<std::string>& warnings) const {
+  for (const auto& [option, value] : state.foreign) {
+    if (IsRefused(*option, value)) return blames[option] + ": " + Refusal(*option, value);
+  }
+  Directory& dir = state.settings.dir;
+  std::string absolute;
+  if (Problem problem = files_.directory(dir.path, absolute)) return "dir " + *problem;
+  dir.path = std::move(absolute);
+  MaxMemory& maxmemory = state.settings.maxmemory;
+  maxmemory.Resolve(memory_bytes_);
+  if (maxmemory.request != MaxMemory::Request::kBytes && memory_bytes_ == 0)
+    warnings.emplace_back(
+        "maxmemory is unlimited: neither a cgroup limit nor the machine's memory could be read");
+  for (std::string& line : IgnoredWarnings(state.foreign)) warnings.push_back(std::move(line));
+  return std::nullopt;
+}
+
+std::string Options::Value(const Option& option) const {
+  if (!option.Has(kInert)) {
+    if (const auto found = state_.foreign.find(&option); found != state_.foreign.end()) return found->second;
+  }
+  return FormatValue(option, state_.settings);
+}
+
+std::optional<std::string> Options::Get(std::string_view name) const {
+  const Option* option = FindOption(name);
+  if (option == nullptr || option->Has(kNoConfig)) return std::nullopt;
+  return Value(*option);
+}
+
+std::vector<NameValue> Options::Match(std::string_view pattern) const {
+  std::vector<NameValue> found;
+  if (!HasGlobSyntax(pattern)) {
+    if (std::optional<std::string> value = Get(pattern)) found.emplace_back(pattern, std::move(*value));
+    return found;
+  }
+  for (const std::span<const Option> half : {MayflyOptions(), RedisOptions()}) {
+    for (const Option& option : half) {
+      if (option.Has(kNoConfig)) continue;
+      for (const std::string_view name : {option.name, option.alias}) {
+        if (!name.empty() && GlobMatch(pattern, name, GlobCase::kIgnore))
+          found.emplace_back(name, Value(option));
+      }
+    }
+  }
+  return found;
+}
+
+Problem Options::CheckSet(std::span<const NameValue> pairs) const {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const std::string& name = pairs[i].first;
+    const Option* option = FindOption(name);
+    if (option == nullptr || option->Has(kNoConfig))
+      return "Unknown option or number of arguments for CONFIG SET - '" + name + "'";
+    const char* reason = nullptr;
+    if (option->Has(kFixed)) reason = "can't set immutable config";
+    if (option->Has(kProtected)) reason = "can't set protected config";
+    const auto same = [&](const NameValue& other) { return FindOption(other.first) == option; };
+    if (std::any_of(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(i), same))
+      reason = "duplicate parameter";
+    if (reason != nullptr)
+      return "CONFIG SET failed (possibly related to argument '" + name + "') - " + reason;
+  }
+  return std::nullopt;
+}
+
+Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings) {
+  if (Problem problem = CheckSet(pairs)) return problem;
+  State state = state_;
+  std::map<const Option*, std::string> ignored;
+  for (const auto& [name, value] : pairs) {
+    const Option* option = FindOption(name);
+    const std::vector<std::string> words =
+        option->Has(kMultiWord) ? SplitAtSpaces(value) : std::vector<std::string>{value};
+    std::string foreign_text;
+    Problem problem = ReadValue(*option, words, state.settings, foreign_text);
+    if (!problem && IsRefused(*option, foreign_text)) problem = option->doc;
+    if (problem)
+      return "CONFIG SET failed (possibly related to argument '" + LowerCase(name) + "') - " + *problem;
+    if (!std::holds_alternative<Foreign>(option->target)) continue;
+    ignored[option] = foreign_text;
+    state.foreign[option] = std::move(foreign_text);
+  }
+  state.settings.maxmemory.Resolve(memory_bytes_);
+  for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
+  Replace(std::move(state));
+  return std::nullopt;
+}
+
+void Options::SetMemoryBytes(uint64_t memory_bytes) {
+  memory_bytes_ = memory_bytes;
+  State state = state_;
+  state.settings.maxmemory.Resolve(memory_bytes_);
+  Replace(std::move(state));
+}
+
+void Options::Replace(State state) {
+  const Settings before = std::exchange(state_, std::move(state)).settings;
+  for (const Option& option : MayflyOptions()) {
+    if (FormatValue(option, before) == FormatValue(option, state_.settings)) continue;
+    for (const Listener& listener : listeners_) listener(state_.settings, option.name);
+  }
+}
+
+}  // namespace mayfly::config

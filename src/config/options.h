@@ -1,0 +1,85 @@
+// The options of a running server: read once at the start, then answered and changed by CONFIG GET and CONFIG
+// SET.
+//
+// Command line beats environment beats conf file beats default. Settings has the typed values; of the options
+// that only Redis knows the text is kept, so that CONFIG GET answers what was asked for. Invariant: Settings
+// always holds values that were checked together; a failed Load or Set changes nothing. The functions given
+// to OnChange run inside Set and SetMemoryBytes. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/directive.h"
+#include "config/files.h"
+#include "config/option.h"
+#include "config/problem.h"
+#include "config/settings.h"
+
+namespace mayfly::config {
+
+using NameValue = std::pair<std::string, std::string>;
+
+struct LoadResult {
+  Problem error;                      // one line to print; exit code 1
+  std::optional<std::string> answer;  // of --help or --version, to print; exit code 0
+  std::vector<std::string> warnings;  // one line each, for the log
+};
+
+class Options {
+ public:
+  using Listener = std::function<void(const Settings& settings, std::string_view name)>;
+
+  // Holds the defaults. `memory_bytes` is what `maxmemory auto` and percentages are taken of
+  // (MemoryLimit::Smaller); 0 = unknown. `files` must outlive this object.
+  Options(uint64_t memory_bytes, const Files& files);
+
+  // `words` are the command line without the program's name, `environment` all "NAME=value" texts.
+  LoadResult Load(std::span<const std::string> words, std::span<const std::string> environment);
+
+  const Settings& settings() const noexcept { return state_.settings; }
+
+  // The value of a name or alias in CONFIG GET's form; nothing for an unknown name.
+  std::optional<std::string> Get(std::string_view name) const;
+  // What CONFIG GET answers for one pattern: an option answers to its name and to its alias. A pattern
+  // without wildcards comes back as it was written.
+  std::vector<NameValue> Match(std::string_view pattern) const;
+
+  // CONFIG SET: all of the pairs or none. A problem is Redis's error text without "ERR "; `warnings` gets a
+  // line for what was accepted without effect.
+  [[nodiscard]] Problem Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings);
+
+  // The machine's memory or the cgroup's limit has changed: works maxmemory out anew.
+  void SetMemoryBytes(uint64_t memory_bytes);
+
+  // `listener` is called once for each option whose value in Settings changed, after all of them have.
+  void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+ private:
+  struct State {
+    Settings settings;
+    std::map<const Option*, std::string> foreign;  // what was asked of an option that only Redis knows
+  };
+
+  Problem Apply(std::span<const Directive> directives, State& state,
+                std::map<const Option*, std::string>& blames) const;
+  Problem Finish(State& state, std::map<const Option*, std::string>& blames,
+                 std::vector<std::string>& warnings) const;
+  Problem CheckSet(std::span<const NameValue> pairs) const;
+  std::string Value(const Option& option) const;
+  void Replace(State state);
+
+  uint64_t memory_bytes_;
+  const Files& files_;
+  State state_;
+  std::vector<Listener> listeners_;
+};
+
+}  // namespace mayfly::config

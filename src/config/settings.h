@@ -1,0 +1,125 @@
+// What the options say, as plain typed values: the hot paths read `settings.maxmemory_policy`, never a text.
+//
+// Every member belongs to one row of the option table (option_table.cc), which binds it by member pointer.
+// The initial values here are the defaults of that table; a test holds the two together. Units are in the
+// names, times of no unit are Redis's seconds. Written by Options only. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mayfly::config {
+
+enum class EvictionPolicy : uint8_t {
+  kVolatileLru,
+  kVolatileRandom,
+  kVolatileTtl,
+  kAllKeysLru,
+  kAllKeysRandom,
+  kNoEviction,
+};
+
+enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
+
+// Who may use DEBUG.
+enum class DebugCommand : uint8_t { kNo, kYes, kLocal };
+
+// One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
+struct BindAddress {
+  std::string host;
+  bool may_be_missing = false;  // written with a leading '-': no error when the machine lacks it
+
+  bool operator==(const BindAddress&) const = default;
+};
+
+// What was asked for, and what it came to on this machine.
+struct MaxMemory {
+  enum class Request : uint8_t { kAuto, kPercent, kBytes };
+  static constexpr uint64_t kAutoPercent = 75;
+
+  Request request = Request::kAuto;
+  uint64_t amount = kAutoPercent;  // percent of the machine's or cgroup's memory, or bytes
+  uint64_t bytes = 0;              // in force; 0 = no limit
+
+  // Works `bytes` out; `memory_bytes` is what a percentage is taken of, 0 = unknown, which sets no limit.
+  void Resolve(uint64_t memory_bytes) noexcept {
+    bytes = request == Request::kBytes ? amount : memory_bytes / 100 * amount;
+  }
+  bool operator==(const MaxMemory&) const = default;
+};
+
+// A client is closed when its unsent replies reach `hard_bytes`, or stay above `soft_bytes` for
+// `soft_seconds`. 0 = no limit.
+struct OutputLimit {
+  uint64_t hard_bytes = 0;
+  uint64_t soft_bytes = 0;
+  int64_t soft_seconds = 0;
+
+  bool operator==(const OutputLimit&) const = default;
+};
+
+struct OutputLimits {
+  static constexpr uint64_t kMegabyte = 1ULL << 20;
+
+  OutputLimit normal;
+  OutputLimit replica{256 * kMegabyte, 64 * kMegabyte, 60};
+  OutputLimit pubsub{32 * kMegabyte, 8 * kMegabyte, 60};
+
+  bool operator==(const OutputLimits&) const = default;
+};
+
+// Permission bits of a file, as chmod takes them; 0 = leave them as they are.
+struct FileMode {
+  uint32_t bits = 0;
+
+  bool operator==(const FileMode&) const = default;
+};
+
+// A path that is kept absolute, so that it stays right when the working directory changes.
+struct Directory {
+  std::string path = "./";
+
+  bool operator==(const Directory&) const = default;
+};
+
+struct Settings {
+  // Where to listen, and to whom.
+  int64_t port = 6379;
+  std::vector<BindAddress> bind{{"*", false}, {"::*", true}};
+  std::string unixsocket;
+  FileMode unixsocketperm;
+  int64_t tcp_backlog = 511;
+  int64_t timeout_seconds = 0;
+  int64_t tcp_keepalive_seconds = 300;
+  bool protected_mode = true;
+  std::string requirepass;
+
+  // Limits of clients.
+  int64_t maxclients = 10'000;
+  uint64_t proto_max_bulk_len = 512ULL << 20;
+  uint64_t client_query_buffer_limit = 1ULL << 30;
+  OutputLimits client_output_buffer_limit;
+
+  // Memory and keys.
+  int64_t databases = 16;
+  MaxMemory maxmemory;
+  EvictionPolicy maxmemory_policy = EvictionPolicy::kVolatileLru;
+  int64_t maxkeys = 0;
+
+  // Expiry.
+  int64_t expire_resolution_ms = 1;
+  int64_t expire_slice_us = 500;
+
+  // The process and what it tells.
+  LogLevel loglevel = LogLevel::kNotice;
+  std::string logfile;
+  std::string pidfile;
+  Directory dir;
+  bool latency_tracking = true;
+  DebugCommand enable_debug_command = DebugCommand::kNo;
+
+  bool operator==(const Settings&) const = default;
+};
+
+}  // namespace mayfly::config

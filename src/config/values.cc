@@ -1,0 +1,256 @@
+#include "config/values.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <type_traits>
+#include <utility>
+
+#include "base/numbers.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+constexpr size_t kBindAddressesMax = 16;
+constexpr size_t kWordsPerOutputLimit = 4;
+constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
+
+// The names of each enum's values, in the order of the enum.
+constexpr std::array<std::string_view, 6> kPolicyNames = {"volatile-lru", "volatile-random", "volatile-ttl",
+                                                          "allkeys-lru",  "allkeys-random",  "noeviction"};
+constexpr std::array<std::string_view, 5> kLogLevelNames = {"debug", "verbose", "notice", "warning",
+                                                            "nothing"};
+constexpr std::array<std::string_view, 3> kDebugCommandNames = {"no", "yes", "local"};
+
+std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
+std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
+std::span<const std::string_view> NamesOf(DebugCommand) noexcept { return kDebugCommandNames; }
+
+const char* YesOrNo(bool value) noexcept { return value ? "yes" : "no"; }
+
+Problem OutOfRange(const Option& option) {
+  return "argument must be between " + std::to_string(option.min) + " and " + std::to_string(option.max) +
+         " inclusive";
+}
+
+// Each Read takes the value's text, or, where it may be several, its words.
+Problem Read(const Option&, const std::string& text, bool& value) {
+  if (!EqualIgnoringCase(text, "yes") && !EqualIgnoringCase(text, "no"))
+    return "argument must be 'yes' or 'no'";
+  value = EqualIgnoringCase(text, "yes");
+  return std::nullopt;
+}
+
+Problem Read(const Option& option, const std::string& text, int64_t& value) {
+  const std::optional<int64_t> number = ParseInteger(text);
+  if (!number) return "argument couldn't be parsed into an integer";
+  if (*number < option.min || *number > option.max) return OutOfRange(option);
+  value = *number;
+  return std::nullopt;
+}
+
+Problem Read(const Option& option, const std::string& text, uint64_t& value) {
+  const std::optional<uint64_t> bytes = ParseBytes(text);
+  if (!bytes) return "argument must be a memory value";
+  if (*bytes > kBytesMax || (option.min > 0 && *bytes < static_cast<uint64_t>(option.min)))
+    return OutOfRange(option);
+  value = *bytes;
+  return std::nullopt;
+}
+
+Problem Read(const Option&, const std::string& text, std::string& value) {
+  value = text;
+  return std::nullopt;
+}
+
+Problem Read(const Option&, const std::string& text, Directory& value) {
+  if (text.empty()) return "argument must be a directory";
+  value.path = text;
+  return std::nullopt;
+}
+
+Problem Read(const Option& option, const std::string& text, FileMode& value) {
+  uint32_t bits = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 8);
+  if (error != std::errc() || end != text.data() + text.size())
+    return "argument couldn't be parsed into an octal number";
+  if (bits > option.max) return "argument must be between 0 and 777 inclusive";
+  value.bits = bits;
+  return std::nullopt;
+}
+
+Problem Read(const Option&, const std::string& text, MaxMemory& value) {
+  MaxMemory request;
+  if (!text.empty() && text.back() == '%') {
+    const std::optional<uint64_t> percent = ParseUnsigned(std::string_view(text).substr(0, text.size() - 1));
+    if (!percent) return "argument must be a memory value";
+    if (*percent < 1 || *percent > 100) return "percentage argument must be between 1 and 100 inclusive";
+    request = {MaxMemory::Request::kPercent, *percent, 0};
+  } else if (!EqualIgnoringCase(text, "auto")) {
+    const std::optional<uint64_t> bytes = ParseBytes(text);
+    if (!bytes) return "argument must be a memory value";
+    request = {MaxMemory::Request::kBytes, *bytes, *bytes};
+  }
+  value = request;
+  return std::nullopt;
+}
+
+template <typename Enum>
+requires std::is_enum_v<Enum> Problem Read(const Option&, const std::string& text, Enum& value) {
+  const std::span<const std::string_view> names = NamesOf(Enum{});
+  std::string known;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (EqualIgnoringCase(text, names[i])) {
+      value = static_cast<Enum>(i);
+      return std::nullopt;
+    }
+    known += (i == 0 ? "" : ", ") + std::string(names[i]);
+  }
+  return "argument(s) must be one of the following: " + known;
+}
+
+Problem Read(const Option&, std::span<const std::string> words, std::vector<BindAddress>& value) {
+  std::vector<BindAddress> addresses;
+  if (words.size() == 1 && words[0].empty()) words = {};  // listen on no TCP address
+  if (words.size() > kBindAddressesMax) return "Too many bind addresses specified.";
+  for (const std::string& word : words) {
+    const bool may_be_missing = word.starts_with('-');
+    addresses.push_back({word.substr(may_be_missing ? 1 : 0), may_be_missing});
+    if (addresses.back().host.empty()) return "an address is empty";
+  }
+  value = std::move(addresses);
+  return std::nullopt;
+}
+
+OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
+  if (EqualIgnoringCase(name, "normal")) return &limits.normal;
+  if (EqualIgnoringCase(name, "replica") || EqualIgnoringCase(name, "slave")) return &limits.replica;
+  if (EqualIgnoringCase(name, "pubsub")) return &limits.pubsub;
+  return nullptr;
+}
+
+// Only the classes that are named change.
+Problem Read(const Option&, std::span<const std::string> words, OutputLimits& value) {
+  if (words.size() % kWordsPerOutputLimit != 0)
+    return "Wrong number of arguments in buffer limit configuration.";
+  OutputLimits limits = value;
+  for (; !words.empty(); words = words.subspan(kWordsPerOutputLimit)) {
+    OutputLimit* limit = FindClass(words[0], limits);
+    if (limit == nullptr) return "Invalid client class specified in buffer limit configuration.";
+    const std::optional<uint64_t> hard = ParseBytes(words[1]);
+    const std::optional<uint64_t> soft = ParseBytes(words[2]);
+    const std::optional<int64_t> seconds = ParseInteger(words[3]);
+    if (!hard || !soft || !seconds || *seconds < 0)
+      return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
+    *limit = {*hard, *soft, *seconds};
+  }
+  value = limits;
+  return std::nullopt;
+}
+
+Problem CheckSavePoints(std::span<const std::string> words) {
+  if (words.size() == 1 && words[0].empty()) return std::nullopt;
+  if (words.size() % 2 != 0) return "Invalid save parameters";
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::optional<int64_t> number = ParseInteger(words[i]);
+    if (!number || *number < (i % 2 == 0 ? 1 : 0)) return "Invalid save parameters";
+  }
+  return std::nullopt;
+}
+
+Problem ReadForeign(const Option& option, Foreign kind, std::span<const std::string> words,
+                    std::string& text) {
+  const std::string joined = JoinWords(words);
+  Problem problem;
+  std::string normal = joined;
+  if (kind == Foreign::kYesNo) {
+    bool yes = false;
+    problem = Read(option, joined, yes);
+    normal = YesOrNo(yes);
+  } else if (kind == Foreign::kInteger) {
+    int64_t number = 0;
+    problem = Read(option, joined, number);
+  } else if (kind == Foreign::kBytes) {
+    uint64_t bytes = 0;
+    problem = Read(option, joined, bytes);
+    normal = std::to_string(bytes);
+  } else if (kind == Foreign::kSavePoints) {
+    problem = CheckSavePoints(words);
+  } else if (kind == Foreign::kReplicaOf && EqualIgnoringCase(joined, "no one")) {
+    normal.clear();
+  }
+  if (!problem) text = normal;
+  return problem;
+}
+
+std::string Format(bool value) { return YesOrNo(value); }
+std::string Format(int64_t value) { return std::to_string(value); }
+std::string Format(uint64_t value) { return std::to_string(value); }
+std::string Format(const std::string& value) { return value; }
+std::string Format(const Directory& value) { return value.path; }
+std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
+
+std::string Format(const FileMode& value) {
+  char text[16];
+  return std::string(text, std::to_chars(text, text + sizeof text, value.bits, 8).ptr);
+}
+
+template <typename Enum>
+requires std::is_enum_v<Enum> std::string Format(Enum value) {
+  return std::string(NamesOf(value)[static_cast<size_t>(value)]);
+}
+
+std::string Format(const std::vector<BindAddress>& value) {
+  std::vector<std::string> words;
+  for (const BindAddress& address : value)
+    words.push_back((address.may_be_missing ? "-" : "") + address.host);
+  return JoinWords(words);
+}
+
+std::string Format(const OutputLimits& value) {
+  std::vector<std::string> words;
+  const std::pair<const char*, const OutputLimit*> classes[] = {
+      {"normal", &value.normal}, {"slave", &value.replica}, {"pubsub", &value.pubsub}};
+  for (const auto& [name, limit] : classes) {
+    words.emplace_back(name);
+    words.push_back(std::to_string(limit->hard_bytes));
+    words.push_back(std::to_string(limit->soft_bytes));
+    words.push_back(std::to_string(limit->soft_seconds));
+  }
+  return JoinWords(words);
+}
+
+}  // namespace
+
+Problem ReadValue(const Option& option, std::span<const std::string> words, Settings& settings,
+                  std::string& foreign_text) {
+  if (!option.Has(kMultiWord) && words.size() != 1) return "wrong number of arguments";
+  return std::visit(
+      [&](auto target) -> Problem {
+        using T = decltype(target);
+        if constexpr (std::is_same_v<T, Foreign>) {
+          return ReadForeign(option, target, words, foreign_text);
+        } else if constexpr (std::is_same_v<T, std::vector<BindAddress> Settings::*> ||
+                             std::is_same_v<T, OutputLimits Settings::*>) {
+          return Read(option, words, settings.*target);
+        } else {
+          return Read(option, words[0], settings.*target);
+        }
+      },
+      option.target);
+}
+
+std::string FormatValue(const Option& option, const Settings& settings) {
+  return std::visit(
+      [&](auto target) -> std::string {
+        if constexpr (std::is_same_v<decltype(target), Foreign>) {
+          return std::string(option.default_text);
+        } else {
+          return Format(settings.*target);
+        }
+      },
+      option.target);
+}
+
+}  // namespace mayfly::config

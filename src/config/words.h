@@ -1,0 +1,30 @@
+// Lines into words and back, by the quoting rules of redis.conf; and texts made fit for a message.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mayfly::config {
+
+// Splits at white space. "..." knows \n \r \t \b \a \xHH and \ before any other byte; '...' knows only \'. A
+// closing quote must end its word. Nothing for quotes that do not pair up.
+std::optional<std::vector<std::string>> SplitWords(std::string_view line);
+
+// One word that SplitWords reads back as `text`, whatever bytes it holds; always in double quotes.
+std::string QuoteWord(std::string_view text);
+
+// Splits at spaces only, without any quoting: how CONFIG SET reads a value of several words.
+std::vector<std::string> SplitAtSpaces(std::string_view text);
+
+std::string JoinWords(std::span<const std::string> words);
+
+// For messages: bytes that would not print on one line are shown as \xHH, and a long text is cut.
+std::string Printable(std::string_view text);
+
+std::string LowerCase(std::string_view text);
+bool EqualIgnoringCase(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace mayfly::config

@@ -1,0 +1,121 @@
+// What holds for every command: look-up, arity, permission, memory, order in a pipeline, counting.
+#include "exec/executor.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+
+TEST_CASE_METHOD(CommandTest, "an unknown command is answered with the beginning of what was sent") {
+  CHECK(Run({"FOO", "bar", "b\r\nz"}) ==
+        Error("ERR unknown command 'FOO', with args beginning with: 'bar' 'b  z' "));
+  CHECK(Run({"GETX"}) == Error("ERR unknown command 'GETX', with args beginning with: "));
+  const std::string text = Run({"FOO", std::string(200, 'a'), "never shown"}).text;
+  CHECK(text == "ERR unknown command 'FOO', with args beginning with: '" + std::string(128, 'a') + "' ");
+  CHECK(Run({std::string(200, 'x')}).text ==
+        "ERR unknown command '" + std::string(128, 'x') + "', with args beginning with: ");
+}
+
+TEST_CASE_METHOD(CommandTest, "a name is known in any case, and only as a whole") {
+  CHECK(Run({"pInG"}) == Simple("PONG"));
+  CHECK(Run({"client", "GetName"}).kind == Reply::Kind::kNull);
+  for (const char* name : {"pin", "pingg", "", "\x10ing", "ge\x54t", "get\x00"})
+    CHECK(Run({name}).kind == Reply::Kind::kError);
+}
+
+TEST_CASE_METHOD(CommandTest, "the number of arguments is checked before anything else") {
+  CHECK(Run({"GET"}) == Error("ERR wrong number of arguments for 'get' command"));
+  CHECK(Run({"GET", "a", "b"}) == Error("ERR wrong number of arguments for 'get' command"));
+  CHECK(Run({"CLIENT"}) == Error("ERR wrong number of arguments for 'client' command"));
+  CHECK(Run({"CLIENT", "SETNAME"}) == Error("ERR wrong number of arguments for 'client|setname' command"));
+  CHECK(Run({"CLIENT", "FLY"}) == Error("ERR unknown subcommand 'FLY'. Try CLIENT HELP."));
+}
+
+TEST_CASE_METHOD(CommandTest, "with a password set, nothing runs before AUTH") {
+  SetOption("requirepass", "secret");
+  CHECK(Run({"GET", "k"}) == Error("NOAUTH Authentication required."));
+  CHECK(Run({"NOSUCH"}).text.substr(0, 19) == "ERR unknown command");
+  CHECK(Run({"AUTH", "secret"}) == Ok());
+  CHECK(Run({"GET", "k"}) == Null());
+}
+
+TEST_CASE_METHOD(CommandTest, "a pipeline is answered in order, its protocol error at its place") {
+  const std::string replies = RunRaw(
+      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\n1\r\n*2\r\n$4\r\nINCR\r\n$1\r\nk\r\nGET k\r\n*1\r\nbroken\r\nPING\r\n");
+  CHECK(replies == "+OK\r\n:2\r\n$1\r\n2\r\n-ERR Protocol error: expected '$', got 'b'\r\n");
+  CHECK(client().session().close_after_reply);
+}
+
+TEST_CASE_METHOD(CommandTest, "a pipeline longer than one batch looks ahead and keeps its order") {
+  std::string requests;
+  std::string expected;
+  for (int i = 0; i < 1000; ++i) {
+    requests += "INCR k\r\nSET x " + std::to_string(i) + "\r\nGET x\r\nDEL x\r\n";
+    const std::string text = std::to_string(i);
+    expected += ":" + std::to_string(i + 1) + "\r\n+OK\r\n$" + std::to_string(text.size()) + "\r\n" + text + "\r\n:1\r\n";
+  }
+  CHECK(RunRaw(requests) == expected);
+}
+
+TEST_CASE_METHOD(CommandTest, "a batch follows SELECT and AUTH into the new state") {
+  CHECK(RunRaw("SET k zero\r\nSELECT 1\r\nSET k one\r\nGET k\r\nSELECT 0\r\nGET k\r\n") ==
+        "+OK\r\n+OK\r\n+OK\r\n$3\r\none\r\n+OK\r\n$4\r\nzero\r\n");
+  SetOption("requirepass", "secret");
+  client().session().authenticated = false;
+  CHECK(RunRaw("GET k\r\nAUTH secret\r\nGET k\r\n") ==
+        "-NOAUTH Authentication required.\r\n+OK\r\n$4\r\nzero\r\n");
+}
+
+TEST_CASE_METHOD(CommandTest, "over maxmemory with nothing to evict, writes that may grow are refused and the rest runs") {
+  CHECK(Run({"SET", "k", "v"}) == Ok());
+  SetOption("maxmemory-policy", "noeviction");
+  SetOption("maxmemory", "1");
+  CHECK(Run({"SET", "k", "w"}) == Error("OOM command not allowed when used memory > 'maxmemory'."));
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Run({"DEL", "k"}) == Integer(1));
+  SetOption("maxmemory", "0");
+  CHECK(Run({"SET", "k", "w"}) == Ok());
+}
+
+TEST_CASE_METHOD(CommandTest, "over maxmemory the policy chooses who goes, and a key without a TTL stays") {
+  Run({"SET", "stays", "v"});
+  for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(100, 'v'), "EX", "100"});
+  const uint64_t used = server().memory.Data();
+  SetOption("maxmemory", std::to_string(used - 50'000));
+  CHECK(Run({"SET", "another", "v"}) == Ok());
+  int slices = 0;
+  while (server().executor.EvictSome(64)) ++slices;
+  CHECK(slices > 2);
+  CHECK(server().memory.Data() <= used - 50'000);
+  CHECK(Run({"EXISTS", "stays", "another"}) == Integer(2));
+  CHECK(Run({"EXISTS", "k0", "k999"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(CommandTest, "maxkeys holds after every write, whatever the policy") {
+  SetOption("maxmemory-policy", "noeviction");
+  SetOption("maxkeys", "3");
+  for (const char* key : {"a", "b", "c", "d", "e"}) {
+    AdvanceTime(Entry::kStampMs);
+    CHECK(Run({"SET", key, "v"}) == Ok());
+  }
+  CHECK(Run({"DBSIZE"}) == Integer(3));
+  CHECK(Run({"EXISTS", "c", "d", "e"}) == Integer(3));
+}
+
+TEST_CASE_METHOD(CommandTest, "calls, refusals and failures are counted for each command") {
+  const TableRow& get = *server().commands.Find("get");
+  const CallStats before = get.calls;
+  Run({"GET", "k"});
+  Run({"GET"});
+  Run({"SET", "n", "text"});
+  Run({"INCR", "n"});
+  CHECK(get.calls.calls - before.calls == 1);
+  CHECK(get.calls.rejected - before.rejected == 1);
+  CHECK(server().commands.Find("incr")->calls.failed == 1);
+  CHECK(stats().error_replies == 2);
+}
+
+}  // namespace mayfly::testing

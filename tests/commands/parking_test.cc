@@ -1,0 +1,114 @@
+// Clients that wait, through a command that exists for this test only: PARKTEST key milliseconds answers the key's
+// value, and waits for it where there is none.
+#include "server/parking.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "exec/args.h"
+#include "exec/context.h"
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+void ParkTest(Context& ctx, Args& args) {
+  const std::string_view key = args.Next();
+  Entry* entry = ctx.keyspace.Find(ctx.keyspace.KeyOf(key), ctx.now);
+  if (entry != nullptr) return ctx.reply.Bulk(entry->text());
+  if (ctx.wake() == WakeReason::kTimeout) return ctx.reply.NullArray();
+  if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED by an operator");
+  const int64_t timeout_ms = args.NextInteger().value_or(0);
+  ctx.Park(args, timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
+}
+
+constexpr Command kRows[] = {{.name = "parktest",
+                              .arity = 3,
+                              .flags = kReadOnly | kBlocking,
+                              .keys = {1, 1, 1, kKeyRO},
+                              .handler = ParkTest}};
+const CommandFamily family("test", kRows);
+
+class ParkingTest : public CommandTest {
+ public:
+  // What a feature does that listens for keys: wakes everybody, the first parked first.
+  void WakeAll(WakeReason reason = WakeReason::kReady) {
+    for (TestClient* waiting : {&client(), &second, &third}) {
+      if (waiting->session().parked != nullptr) server().parking.Wake(*waiting->session().parked, reason);
+    }
+    TurnWheels();
+  }
+  TestClient& second = Connect();
+  TestClient& third = Connect();
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ParkingTest, "a parked client is answered when what it waits for has come") {
+  CHECK(Run({"PARKTEST", "k", "0"}) == NoReply());
+  CHECK(second.Run({"SET", "k", "v"}) == Ok());
+  WakeAll();
+  CHECK(client().Received() == std::vector<Reply>{Bulk("v")});
+  CHECK(Run({"PING"}) == Simple("PONG"));
+}
+
+TEST_CASE_METHOD(ParkingTest, "arguments are copied: the buffer that they came in may be gone") {
+  CHECK(RunRaw("*3\r\n$8\r\nPARKTEST\r\n$5\r\nkey:1\r\n$1\r\n0\r\n").empty());
+  CHECK(RunRaw("").empty());
+  second.Run({"SET", "key:1", "v"});
+  WakeAll();
+  CHECK(client().Received() == std::vector<Reply>{Bulk("v")});
+}
+
+TEST_CASE_METHOD(ParkingTest, "a timeout answers exactly at its time") {
+  CHECK(Run({"PARKTEST", "k", "500"}) == NoReply());
+  AdvanceTime(499);
+  CHECK(client().Received().empty());
+  CHECK(server().parking.NextWake() <= server().clock.Read().mono_ms + 1);
+  AdvanceTime(1);
+  CHECK(client().Received() == std::vector<Reply>{NullArray()});
+  CHECK(server().parking.size() == 0);
+  CHECK(server().parking.NextWake() == ParkingLot::kForever);
+}
+
+TEST_CASE_METHOD(ParkingTest, "one that was woken in vain waits on with its first deadline and its place") {
+  CHECK(Run({"PARKTEST", "k", "500"}) == NoReply());
+  CHECK(second.Run({"PARKTEST", "k", "0"}) == NoReply());
+  const uint64_t order = client().session().parked->order;
+  CHECK(order < second.session().parked->order);
+  AdvanceTime(400);
+  WakeAll();
+  REQUIRE(client().session().parked != nullptr);
+  CHECK(client().session().parked->order == order);
+  AdvanceTime(99);
+  CHECK(client().Received().empty());
+  AdvanceTime(1);
+  CHECK(client().Received() == std::vector<Reply>{NullArray()});
+}
+
+TEST_CASE_METHOD(ParkingTest, "what a parked client sends waits until it is answered, and then runs in order") {
+  CHECK(RunRaw("PARKTEST k 100\r\nSET k late\r\nGET k\r\n").empty());
+  CHECK(second.Run({"GET", "k"}) == Null());
+  AdvanceTime(100);
+  CHECK(client().Received() == std::vector<Reply>{NullArray(), Ok(), Bulk("late")});
+}
+
+TEST_CASE_METHOD(ParkingTest, "an operator's wake is told to the command") {
+  CHECK(Run({"PARKTEST", "k", "0"}) == NoReply());
+  WakeAll(WakeReason::kUnblocked);
+  CHECK(client().Received() == std::vector<Reply>{Error("UNBLOCKED by an operator")});
+}
+
+TEST_CASE_METHOD(ParkingTest, "a client that goes away while it waits, woken or not, is forgotten") {
+  CHECK(second.Run({"PARKTEST", "k", "100"}) == NoReply());
+  CHECK(third.Run({"PARKTEST", "k", "100"}) == NoReply());
+  server().parking.Wake(*third.session().parked, WakeReason::kReady);
+  server().parking.Leave(second.session());
+  server().parking.Leave(third.session());
+  CHECK(server().parking.size() == 0);
+  CHECK(server().parking.TakeWoken() == nullptr);
+  AdvanceTime(1000);
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,91 @@
+#include "config/environment.h"
+
+#include <catch2/catch.hpp>
+
+#include "unit/config/load.h"
+
+namespace mayfly::config {
+
+TEST_CASE("MAYFLY_ variables set options, and others are none of our business") {
+  const TestFiles files;
+  const Loaded loaded(files, {},
+                      {"PATH=/bin", "MAYFLY_MAXMEMORY_POLICY=allkeys-lru", "MAYFLY_BIND=127.0.0.1 -::1",
+                       "MAYFLY_REQUIREPASS=two \"words", "mayfly_port=1", "PORT=2", "MAYFLY_SAVE="});
+  CHECK(loaded.error == "");
+  CHECK(loaded.warnings.empty());
+  const Settings& settings = loaded.options.settings();
+  CHECK(settings.maxmemory_policy == EvictionPolicy::kAllKeysLru);
+  CHECK(settings.bind == std::vector<BindAddress>{{"127.0.0.1", false}, {"::1", true}});
+  CHECK(settings.requirepass == "two \"words");
+  CHECK(settings.port == 6379);
+}
+
+TEST_CASE("command line beats environment beats file") {
+  TestFiles files;
+  files.Put("a.conf", "port 1\ntimeout 1\ndatabases 1\n");
+  const Loaded loaded(files, {"a.conf", "--port", "3"}, {"MAYFLY_PORT=2", "MAYFLY_TIMEOUT=2"});
+  CHECK(loaded.options.settings().port == 3);
+  CHECK(loaded.options.settings().timeout_seconds == 2);
+  CHECK(loaded.options.settings().databases == 1);
+}
+
+TEST_CASE("a _FILE variable reads the value from a file without its last line end") {
+  TestFiles files;
+  files.Put("/run/secrets/p", "hush \"x\n");
+  files.Put("/crlf", "hush\r\n");
+  files.Put("/two", "hush\n\n");
+  const auto password = [&](const std::string& path) {
+    return Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=" + path}).options.settings().requirepass;
+  };
+  CHECK(password("/run/secrets/p") == "hush \"x");
+  CHECK(password("/crlf") == "hush");
+  CHECK(password("/two") == "hush\n");
+  CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/none"}).error ==
+        "MAYFLY_REQUIREPASS_FILE: /none: No such file or directory");
+  CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/two", "MAYFLY_REQUIREPASS=x"}).error ==
+        "MAYFLY_REQUIREPASS: given both as a value and as a file");
+}
+
+TEST_CASE("options whose own name ends in file are no secrets' files") {
+  const TestFiles files;
+  CHECK(Loaded(files, {}, {"MAYFLY_LOGFILE=/tmp/x"}).options.settings().logfile == "/tmp/x");
+  CHECK(Loaded(files, {}, {"MAYFLY_PIDFILE=/tmp/p"}).options.settings().pidfile == "/tmp/p");
+  CHECK(Loaded(files, {}, {"MAYFLY_TLS_KEY_FILE=/k"}).Get("tls-key-file") == "/k");
+}
+
+TEST_CASE("what Kubernetes puts beside a Service named mayfly is passed over with one warning") {
+  const TestFiles files;
+  const Loaded loaded(
+      files, {},
+      {"MAYFLY_PORT=tcp://10.0.0.1:6379", "MAYFLY_SERVICE_HOST=10.0.0.1", "MAYFLY_SERVICE_PORT=6379",
+       "MAYFLY_SERVICE_PORT_REDIS=6379", "MAYFLY_PORT_6379_TCP=tcp://10.0.0.1:6379",
+       "MAYFLY_PORT_6379_TCP_PROTO=tcp", "MAYFLY_PORT_6379_TCP_PORT=6379",
+       "MAYFLY_PORT_6379_TCP_ADDR=10.0.0.1", "MAYFLY_TLS_PORT=udp://10.0.0.1:1", "MAYFLY_TIMEOUT=7"});
+  CHECK(loaded.error == "");
+  CHECK(loaded.options.settings().port == 6379);
+  CHECK(loaded.options.settings().timeout_seconds == 7);
+  REQUIRE(loaded.warnings.size() == 1);
+  CHECK(loaded.warnings[0] ==
+        "environment variables that set no option are ignored: MAYFLY_PORT, MAYFLY_SERVICE_HOST, "
+        "MAYFLY_SERVICE_PORT, MAYFLY_SERVICE_PORT_REDIS, MAYFLY_PORT_6379_TCP, MAYFLY_PORT_6379_TCP_PROTO, "
+        "MAYFLY_PORT_6379_TCP_PORT, MAYFLY_PORT_6379_TCP_ADDR, MAYFLY_TLS_PORT");
+}
+
+TEST_CASE("a MAYFLY_ name that is no option is a warning, a wrong value of an option an error") {
+  const TestFiles files;
+  const Loaded loaded(files, {},
+                      {"MAYFLY_MAXMEMROY=1gb", "MAYFLY_USER=app", "MAYFLY_", "MAYFLY", "MAYFLY_\n=x"});
+  CHECK(loaded.error == "");
+  REQUIRE(loaded.warnings.size() == 1);
+  CHECK(loaded.warnings[0] ==
+        "environment variables that set no option are ignored: MAYFLY_MAXMEMROY, MAYFLY_USER, MAYFLY_, "
+        "MAYFLY_\\x0a");
+  CHECK(Loaded(files, {}, {"MAYFLY_PORT=abc"}).error ==
+        "MAYFLY_PORT: argument couldn't be parsed into an integer");
+  CHECK(Loaded(files, {}, {"MAYFLY_PORT"}).error ==
+        "MAYFLY_PORT: argument couldn't be parsed into an integer");
+  CHECK(Loaded(files, {}, {"MAYFLY_APPENDONLY=yes"})
+            .error.starts_with("MAYFLY_APPENDONLY: appendonly yes is refused"));
+}
+
+}  // namespace mayfly::config

@@ -1,0 +1,73 @@
+// Files in memory and an Options that was loaded from them: the language of this folder's tests.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/glob.h"
+#include "config/options.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+
+class TestFiles {
+ public:
+  TestFiles() = default;
+  TestFiles(const TestFiles&) = delete;  // files_ points here
+  TestFiles& operator=(const TestFiles&) = delete;
+
+  void Put(const std::string& path, std::string text) { texts_[path] = std::move(text); }
+
+  const Files& files() const { return files_; }
+
+ private:
+  Problem Read(const std::string& path, std::string& text) const {
+    const auto found = texts_.find(path);
+    if (found == texts_.end()) return Printable(path) + ": No such file or directory";
+    text = found->second;
+    return std::nullopt;
+  }
+  std::vector<std::string> Expand(const std::string& pattern) const {
+    std::vector<std::string> paths;
+    for (const auto& [path, text] : texts_) {
+      if (GlobMatch(pattern, path)) paths.push_back(path);
+    }
+    return paths;
+  }
+  static Problem Directory(const std::string& path, std::string& absolute) {
+    if (path == "/missing") return Printable(path) + ": No such file or directory";
+    absolute = path == "./" ? "/here" : path;
+    return std::nullopt;
+  }
+
+  std::map<std::string, std::string> texts_;
+  Files files_{[this](const std::string& path, std::string& text) { return Read(path, text); },
+               [this](const std::string& pattern) { return Expand(pattern); }, Directory};
+};
+
+// REQUIRES: `files` outlives it.
+struct Loaded {
+  static constexpr uint64_t kMemoryBytes = 1000 << 20;
+
+  Loaded(const TestFiles& files, const std::vector<std::string>& words,
+         const std::vector<std::string>& environment = {})
+      : options(kMemoryBytes, files.files()) {
+    LoadResult result = options.Load(words, environment);
+    error = result.error.value_or("");
+    answer = result.answer.value_or("");
+    warnings = std::move(result.warnings);
+  }
+
+  std::string Get(const std::string& name) const { return options.Get(name).value_or("(unknown)"); }
+  // The error text of a CONFIG SET, "" for success.
+  std::string Set(const std::vector<NameValue>& pairs) { return options.Set(pairs, warnings).value_or(""); }
+
+  Options options;
+  std::string error;
+  std::string answer;
+  std::vector<std::string> warnings;
+};
+
+}  // namespace mayfly::config

@@ -1,0 +1,245 @@
+// What Load makes of a whole configuration, and CONFIG GET and SET.
+#include "config/options.h"
+
+#include <catch2/catch.hpp>
+
+#include "unit/config/load.h"
+
+namespace mayfly::config {
+namespace {
+
+constexpr uint64_t kMemory = Loaded::kMemoryBytes;
+
+// The warnings of a start with these flags.
+std::vector<std::string> WarningsOf(const std::vector<std::string>& words) {
+  const TestFiles files;
+  const Loaded loaded(files, words);
+  CHECK(loaded.error == "");
+  return loaded.warnings;
+}
+
+std::string ErrorOf(const std::vector<std::string>& words) {
+  const TestFiles files;
+  return Loaded(files, words).error;
+}
+
+}  // namespace
+
+TEST_CASE("maxmemory is auto, a percentage or bytes, and CONFIG GET answers plain bytes") {
+  const TestFiles files;
+  const auto bytes = [&](const std::string& text) {
+    return Loaded(files, {"--maxmemory", text}).Get("maxmemory");
+  };
+  CHECK(Loaded(files, {}).Get("maxmemory") == std::to_string(kMemory / 100 * 75));
+  CHECK(bytes("auto") == std::to_string(kMemory / 100 * 75));
+  CHECK(bytes("AUTO") == bytes("75%"));
+  CHECK(bytes("100%") == std::to_string(kMemory));
+  CHECK(bytes("1%") == std::to_string(kMemory / 100));
+  CHECK(bytes("1kb") == "1024");
+  CHECK(bytes("1k") == "1000");
+  CHECK(bytes("0") == "0");
+  for (const char* wrong : {"", "%", "x%", "abc", "-1", " 5", "1.5gb", "99999999999gb", "5 %"})
+    CHECK(ErrorOf({"--maxmemory", wrong}) == "--maxmemory: argument must be a memory value");
+  for (const char* wrong : {"0%", "101%"})
+    CHECK(ErrorOf({"--maxmemory", wrong}) ==
+          "--maxmemory: percentage argument must be between 1 and 100 inclusive");
+}
+
+TEST_CASE("a percentage follows the machine's memory, and listeners hear of it") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  std::vector<std::string> heard;
+  loaded.options.OnChange([&](const Settings& settings, std::string_view name) {
+    heard.push_back(std::string(name) + " " + std::to_string(settings.maxmemory.bytes));
+  });
+  loaded.options.SetMemoryBytes(1000);
+  loaded.options.SetMemoryBytes(1000);
+  CHECK(heard == std::vector<std::string>{"maxmemory 750"});
+  CHECK(loaded.Set({{"maxmemory", "2kb"}}) == "");
+  loaded.options.SetMemoryBytes(5000);
+  CHECK(loaded.Get("maxmemory") == "2048");
+}
+
+TEST_CASE("memory that cannot be told sets no limit, and says so") {
+  const TestFiles files;
+  Options options(0, files.files());
+  const LoadResult result = options.Load({}, {});
+  CHECK_FALSE(result.error);
+  CHECK(result.warnings.size() == 1);
+  CHECK(options.settings().maxmemory.bytes == 0);
+}
+
+TEST_CASE("Redis's options without a meaning here are accepted with one warning and can be read") {
+  const TestFiles files;
+  const Loaded loaded(files, {"--io-threads", "4", "--hz", "10", "--activedefrag", "YES",
+                              "--repl-backlog-size", "1mb", "--tls-protocols", "TLSv1.2 TLSv1.3"});
+  REQUIRE(loaded.warnings.size() == 1);
+  CHECK(loaded.warnings[0] ==
+        "options without a meaning here are ignored: io-threads, tls-protocols, activedefrag; at Redis's "
+        "default hz, "
+        "repl-backlog-size");
+  CHECK(loaded.Get("io-threads") == "4");
+  CHECK(loaded.Get("activedefrag") == "yes");
+  CHECK(loaded.Get("repl-backlog-size") == "1048576");
+  CHECK(loaded.Get("tls-protocols") == "TLSv1.2 TLSv1.3");
+  CHECK(WarningsOf({"--hz", "10"}) ==
+        std::vector<std::string>{"options without a meaning here are ignored: at Redis's default hz"});
+  CHECK(WarningsOf({"--slowlog-max-len", "128"}).empty());
+  CHECK(WarningsOf({"--slowlog-max-len", "129"}).size() == 1);
+  CHECK(WarningsOf({"--save", ""}).empty());
+  CHECK(WarningsOf({"--appendonly", "no"}).empty());
+}
+
+TEST_CASE("what hides a surprise gets a warning of its own, and CONFIG GET answers what is in force") {
+  const TestFiles files;
+  const Loaded loaded(files, {"--save", "900", "1", "300", "10", "--daemonize", "yes"});
+  CHECK(loaded.error == "");
+  CHECK(loaded.warnings.size() == 2);
+  CHECK(loaded.Get("save") == "");
+  CHECK(loaded.Get("daemonize") == "no");
+  CHECK(ErrorOf({"--save", "900"}) == "--save: Invalid save parameters");
+  CHECK(ErrorOf({"--save", "0 1"}) == "--save: Invalid save parameters");
+}
+
+TEST_CASE("options whose loss would hurt are refused, but for the value that asks for nothing") {
+  CHECK(ErrorOf({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
+  CHECK(ErrorOf({"--cluster-enabled", "yes"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--replicaof", "10.0.0.1", "6379"})
+            .starts_with("--replicaof: replicaof 10.0.0.1 6379 is refused"));
+  CHECK(ErrorOf({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--tls-port", "6380"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--aclfile", "/x"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--rename-command", "FLUSHALL", ""}).find("is refused") != std::string::npos);
+  CHECK(ErrorOf({"--user", "bob", ">hush"}) ==
+        "--user: user is refused: there are no ACL users yet, so its limits would not hold");
+  CHECK(ErrorOf({"--replicaof", "no", "one", "--tls-port", "0", "--aclfile", "", "--cluster-enabled",
+                 "no"}) == "");
+}
+
+TEST_CASE("a refusal is judged on what counts in the end, and names the place") {
+  TestFiles files;
+  files.Put("a.conf", "\nappendonly yes\n");
+  CHECK(Loaded(files, {"a.conf"}).error.starts_with("a.conf:2: appendonly yes is refused"));
+  CHECK(Loaded(files, {"a.conf", "--appendonly", "no"}).error == "");
+}
+
+TEST_CASE("dir is kept absolute, and must be a directory") {
+  const TestFiles files;
+  CHECK(Loaded(files, {}).Get("dir") == "/here");
+  CHECK(Loaded(files, {"--dir", "/data"}).Get("dir") == "/data");
+  CHECK(ErrorOf({"--dir", "/missing"}) == "dir /missing: No such file or directory");
+}
+
+TEST_CASE("CONFIG GET knows names, aliases and patterns") {
+  const TestFiles files;
+  const Loaded loaded(files, {});
+  CHECK(loaded.options.Match("Databases") == std::vector<NameValue>{{"Databases", "16"}});
+  CHECK(loaded.options.Match("slave-read-only") == std::vector<NameValue>{{"slave-read-only", "yes"}});
+  CHECK(loaded.options.Match("*REPLICAOF") == std::vector<NameValue>{{"replicaof", ""}});
+  CHECK(loaded.options.Match("maxmemory*").size() == 5);
+  CHECK(loaded.options.Match("nothing").empty());
+  CHECK(loaded.options.Match("user").empty());
+  CHECK(loaded.options.Match("rename*").empty());
+  CHECK(loaded.options.Match("*").size() > 200);
+  CHECK(loaded.Get("client-output-buffer-limit") ==
+        "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60");
+  CHECK(loaded.Get("proto-max-bulk-len") == "536870912");
+  CHECK(loaded.Get("bind") == "* -::*");
+  CHECK(loaded.Get("unixsocketperm") == "0");
+  CHECK(Loaded(files, {"--unixsocketperm", "770"}).Get("unixsocketperm") == "770");
+  CHECK(ErrorOf({"--unixsocketperm", "778"}).starts_with("--unixsocketperm: argument couldn't be parsed"));
+  CHECK(ErrorOf({"--unixsocketperm", "1000"}).ends_with("between 0 and 777 inclusive"));
+}
+
+TEST_CASE("CONFIG SET changes what may change while the server runs") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  std::vector<std::string> heard;
+  loaded.options.OnChange([&](const Settings&, std::string_view name) { heard.emplace_back(name); });
+  CHECK(
+      loaded.Set(
+          {{"timeout", "5"}, {"MaxMemory", "1mb"}, {"maxmemory-policy", "ALLKEYS-LRU"}, {"maxkeys", "0"}}) ==
+      "");
+  CHECK(loaded.options.settings().timeout_seconds == 5);
+  CHECK(loaded.Get("maxmemory") == "1048576");
+  CHECK(loaded.Get("maxmemory-policy") == "allkeys-lru");
+  CHECK(heard == std::vector<std::string>{"timeout", "maxmemory", "maxmemory-policy"});
+  CHECK(loaded.Set({{"client-output-buffer-limit", "pubsub 1mb 2mb 3 slave 0 0 0"}}) == "");
+  CHECK(loaded.Get("client-output-buffer-limit") == "normal 0 0 0 slave 0 0 0 pubsub 1048576 2097152 3");
+  CHECK(loaded.Set({{"client-output-buffer-limit", ""}}) == "");
+  CHECK(loaded.Set({{"requirepass", "a b"}}) == "");
+  CHECK(loaded.Get("requirepass") == "a b");
+}
+
+TEST_CASE("CONFIG SET fails in Redis's words") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  const auto failed = [](const std::string& name, const std::string& reason) {
+    return "CONFIG SET failed (possibly related to argument '" + name + "') - " + reason;
+  };
+  const auto set = [&](const std::string& name, const std::string& value) {
+    return loaded.Set({{name, value}});
+  };
+  CHECK(set("FOO", "bar") == "Unknown option or number of arguments for CONFIG SET - 'FOO'");
+  CHECK(set("user", "bob") == "Unknown option or number of arguments for CONFIG SET - 'user'");
+  CHECK(set("maxmemory", "abc") == failed("maxmemory", "argument must be a memory value"));
+  CHECK(set("MAXMEMORY", "abc") == failed("maxmemory", "argument must be a memory value"));
+  CHECK(set("databases", "3") == failed("databases", "can't set immutable config"));
+  CHECK(set("replicaof", "a 1") == failed("replicaof", "can't set immutable config"));
+  CHECK(set("dir", "/x") == failed("dir", "can't set protected config"));
+  CHECK(set("timeout", "-1") == failed("timeout", "argument must be between 0 and 2147483647 inclusive"));
+  CHECK(set("timeout", "abc") == failed("timeout", "argument couldn't be parsed into an integer"));
+  CHECK(set("maxclients", "0") ==
+        failed("maxclients", "argument must be between 1 and 4294967295 inclusive"));
+  CHECK(set("protected-mode", "maybe") == failed("protected-mode", "argument must be 'yes' or 'no'"));
+  CHECK(set("slave-priority", "abc") ==
+        failed("slave-priority", "argument couldn't be parsed into an integer"));
+  CHECK(set("proto-max-bulk-len", "1") ==
+        failed("proto-max-bulk-len", "argument must be between 1048576 and 9223372036854775807 inclusive"));
+  CHECK(loaded.Set({{"maxmemory", "1"}, {"MAXMEMORY", "2"}}) == failed("MAXMEMORY", "duplicate parameter"));
+  CHECK(set("appendonly", "yes").starts_with(failed("appendonly", "nothing is written")));
+  CHECK(set("client-output-buffer-limit", "pubsub 1 2") ==
+        failed("client-output-buffer-limit", "Wrong number of arguments in buffer limit configuration."));
+  CHECK(
+      set("client-output-buffer-limit", "pubsubx 1 2 3") ==
+      failed("client-output-buffer-limit", "Invalid client class specified in buffer limit configuration."));
+  CHECK(set("client-output-buffer-limit", "pubsub 1mb 2mb -3") ==
+        failed("client-output-buffer-limit",
+               "Error in hard, soft or soft_seconds setting in buffer limit configuration."));
+}
+
+TEST_CASE("CONFIG SET with one wrong pair changes nothing and tells nobody") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  loaded.options.OnChange([](const Settings&, std::string_view) { FAIL("nothing changed"); });
+  const Settings before = loaded.options.settings();
+  CHECK(loaded.Set({{"timeout", "5"}, {"hz", "20"}, {"maxmemory-policy", "foo"}}) != "");
+  CHECK(loaded.Set({{"timeout", "5"}, {"foo", "1"}}) != "");
+  CHECK(loaded.options.settings() == before);
+  CHECK(loaded.Get("hz") == "10");
+  CHECK(loaded.warnings.empty());
+}
+
+TEST_CASE("CONFIG SET of an option without a meaning here is remembered, with a warning") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  CHECK(loaded.Set({{"hz", "20"}}) == "");
+  CHECK(loaded.Get("hz") == "20");
+  CHECK(loaded.warnings.size() == 1);
+  CHECK(loaded.Set({{"notify-keyspace-events", "KEA"}}) == "");
+  CHECK(loaded.Get("notify-keyspace-events") == "KEA");
+  CHECK(loaded.warnings.size() == 2);
+  CHECK(loaded.Set({{"save", ""}, {"appendonly", "no"}}) == "");
+  CHECK(loaded.warnings.size() == 2);
+}
+
+TEST_CASE("a Load that fails leaves the defaults") {
+  const TestFiles files;
+  const Loaded loaded(files, {"--port", "1", "--timeout", "x"});
+  CHECK(loaded.error != "");
+  CHECK(loaded.options.settings().port == 6379);
+}
+
+}  // namespace mayfly::config
