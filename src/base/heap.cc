@@ -1,13 +1,13 @@
 #include "base/heap.h"
 
-#include <sys/mman.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace mayfly {
 
@@ -19,8 +19,9 @@ Heap::~Heap() = default;
 void* Heap::Allocate(size_t size) noexcept {
   if (used_bytes_ + SizeClass(size) > region_bytes_) return nullptr;
   void* object = nullptr;
-  // Lines of 64 bytes must not straddle, as in the real arena.
-  if (posix_memalign(&object, size % 64 == 0 ? 64 : 16, size) != 0) return nullptr;
+  // Lines of 64 bytes must not straddle, as in the real arena; and all of the size class belongs to the
+  // object, as there: an entry grows in place within it.
+  if (posix_memalign(&object, size % 64 == 0 ? 64 : 16, SizeClass(size)) != 0) return nullptr;
   used_bytes_ += SizeClass(size);
   return object;
 }
@@ -46,8 +47,8 @@ struct Heap::Region {
 
   static Region* Of(extent_hooks_t* hooks) noexcept { return reinterpret_cast<Region*>(hooks); }
 
-  static void* Alloc(extent_hooks_t* hooks, void* wanted, size_t size, size_t alignment, bool* zero, bool* commit,
-                     unsigned /*arena*/) noexcept {
+  static void* Alloc(extent_hooks_t* hooks, void* wanted, size_t size, size_t alignment, bool* zero,
+                     bool* commit, unsigned /*arena*/) noexcept {
     Region* region = Of(hooks);
     const uintptr_t at = (region->grown_to + alignment - 1) & ~(alignment - 1);
     if (wanted != nullptr && reinterpret_cast<uintptr_t>(wanted) != at) return nullptr;
@@ -61,7 +62,8 @@ struct Heap::Region {
   }
   // The arena keeps what it has had once: addresses are plenty, and its pages are purged.
   static bool Dalloc(extent_hooks_t*, void*, size_t, bool, unsigned) noexcept { return true; }
-  static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length, unsigned) noexcept {
+  static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length,
+                          unsigned) noexcept {
     return madvise(static_cast<char*>(address) + offset, length, MADV_DONTNEED) != 0;
   }
   static bool Split(extent_hooks_t*, void*, size_t, size_t, size_t, bool, unsigned) noexcept { return false; }
@@ -76,7 +78,8 @@ template <typename T>
 T ReadControl(const char* name) {
   T value{};
   size_t size = sizeof value;
-  if (mallctl(name, &value, &size, nullptr, 0) != 0) throw std::runtime_error(std::string("jemalloc: ") + name);
+  if (mallctl(name, &value, &size, nullptr, 0) != 0)
+    throw std::runtime_error(std::string("jemalloc: ") + name);
   return value;
 }
 

@@ -14,8 +14,9 @@ void ObjectEncoding(Context& ctx, Args& args) {
 void ObjectIdleTime(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
+  // Both stamps are rounded down; adding what the difference may lack, a key that idles for n seconds says n.
   const uint64_t age = Entry::StampAge(Entry::StampOf(ctx.now.mono_ms), entry->stamp());
-  ctx.reply.Integer(static_cast<int64_t>(age * Entry::kStampMs / 1000));
+  ctx.reply.Integer(static_cast<int64_t>((age * Entry::kStampMs + Entry::kStampMs - 1) / 1000));
 }
 
 void ObjectHelp(Context& ctx, Args&) {
