@@ -1,4 +1,7 @@
-"""A short, repeatable run of every fuzz target: a fixed seed and a fixed number of inputs."""
+"""A short, repeatable run of every fuzz target: a fixed seed and a fixed number of inputs.
+
+Seeds come from tests/fuzz/seeds/<target>/, or from the target itself when it knows `--seeds=DIR`.
+"""
 
 import concurrent.futures
 import os
@@ -17,8 +20,18 @@ def run_one(tally, root, build, name, env):
     work = os.path.join(root, build, "fuzz", short)
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.join(work, "found"))
-    seeds = [os.path.join(root, "tests", "fuzz", folder, short) for folder in ("seeds", "corpus")]
-    command = [os.path.join(root, build, "tests", name), os.path.join(work, "found")]
+    program = os.path.join(root, build, "tests", name)
+    seeds = [os.path.join(root, "tests", "fuzz", "seeds", short)]
+    with open(os.path.join(root, "tests", "fuzz", short + ".cc"), encoding="utf-8") as source:
+        writes_seeds = "--seeds=" in source.read()
+    if writes_seeds:
+        seeds.append(os.path.join(work, "seeds"))
+        os.makedirs(seeds[-1])
+        made = subprocess.run([program, "--seeds=" + seeds[-1]], cwd=work, env=env, stdin=subprocess.DEVNULL)
+        if made.returncode != 0 or not os.listdir(seeds[-1]):
+            tally.step(name, 0, 1, time.monotonic() - started, f"{name} wrote no seeds")
+            return
+    command = [program, os.path.join(work, "found")]
     command += [folder for folder in seeds if os.path.isdir(folder)]
     command += [f"-runs={RUNS}", f"-max_total_time={LIMIT_S}", "-seed=1", "-timeout=20", "-rss_limit_mb=4096"]
     command += [f"-artifact_prefix={work}/", "-print_final_stats=0", "-verbosity=1"]

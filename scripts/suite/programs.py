@@ -91,6 +91,7 @@ def run_one(tally, name, program, env, limit_s):
         pass
     text = output.decode(errors="replace")
     passed, failed = read_summary(text, process.returncode)
+    failed = max(failed, int(late))
     if late:
         text += f"\n{name}: no end after {limit_s} s\n"
     elif process.returncode < 0:
