@@ -1,0 +1,90 @@
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+
+TEST_CASE_METHOD(CommandTest, "CONFIG GET answers pairs, as a map in RESP3") {
+  CHECK(Run({"CONFIG", "GET", "databases"}) == Bulks({"databases", "16"}));
+  CHECK(Run({"CONFIG", "GET", "nosuch"}) == Array({}));
+  UseResp3();
+  CHECK(Run({"CONFIG", "GET", "databases"}) == Map({Bulk("databases"), Bulk("16")}));
+  CHECK(Run({"CONFIG", "GET", "nosuch"}) == Map({}));
+  CHECK(Run({"CONFIG", "GET"}) == Error("ERR wrong number of arguments for 'config|get' command"));
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and tells each option once") {
+  UseResp3();
+  const Reply found = Run({"CONFIG", "GET", "maxmemory", "databases", "max*ory", "TIMEOUT", "timeout"});
+  REQUIRE(found.kind == Reply::Kind::kMap);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < found.elements.size(); i += 2) names.push_back(found.elements[i].text);
+  CHECK(names == std::vector<std::string>{"maxmemory", "databases", "TIMEOUT", "timeout"});
+}
+
+TEST_CASE_METHOD(CommandTest, "what clients and benchmarks ask of CONFIG has an answer") {
+  CHECK(Run({"CONFIG", "GET", "save"}) == Bulks({"save", ""}));
+  CHECK(Run({"CONFIG", "GET", "appendonly"}) == Bulks({"appendonly", "no"}));
+  CHECK(Run({"CONFIG", "GET", "timeout"}) == Bulks({"timeout", "0"}));
+  CHECK(Run({"CONFIG", "GET", "replica-read-only"}) == Bulks({"replica-read-only", "yes"}));
+  CHECK(Run({"CONFIG", "GET", "slave-read-only"}) == Bulks({"slave-read-only", "yes"}));
+  CHECK(Run({"CONFIG", "GET", "*"}).elements.size() > 200);
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG SET takes effect at once") {
+  CHECK(Run({"CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"}) == Ok());
+  CHECK(Run({"CONFIG", "GET", "maxmemory"}) == Bulks({"maxmemory", "104857600"}));
+  CHECK(server().options.settings().maxmemory_policy == config::EvictionPolicy::kAllKeysLru);
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG SET changes all or nothing") {
+  const Reply before = Run({"CONFIG", "GET", "*"});
+  CHECK(Run({"CONFIG", "SET", "timeout", "5", "nosuch", "1"}) ==
+        Error("ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'"));
+  CHECK(Run({"CONFIG", "SET", "timeout", "5", "maxmemory", "x"}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory') - argument must be a memory "
+              "value"));
+  CHECK(
+      Run({"CONFIG", "SET", "timeout", "5", "databases", "5"}) ==
+      Error("ERR CONFIG SET failed (possibly related to argument 'databases') - can't set immutable config"));
+  CHECK(Run({"CONFIG", "SET", "timeout", "5", "timeout", "6"}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'timeout') - duplicate parameter"));
+  CHECK(Run({"CONFIG", "SET", "timeout", "5", "hz"}) == Error("ERR syntax error"));
+  CHECK(Run({"CONFIG", "SET", "timeout"}) == Error("ERR wrong number of arguments for 'config|set' command"));
+  CHECK(Run({"CONFIG", "GET", "*"}) == before);
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "a password that is set while clients are there asks only those who come later") {
+  TestClient& there = Connect();
+  CHECK(Run({"CONFIG", "SET", "requirepass", "secret"}) == Ok());
+  CHECK(Run({"PING"}) == Simple("PONG"));
+  CHECK(there.Run({"PING"}) == Simple("PONG"));
+  TestClient& later = Connect();
+  CHECK(later.Run({"PING"}) == Error("NOAUTH Authentication required."));
+  CHECK(Run({"CONFIG", "SET", "requirepass", ""}) == Ok());
+  CHECK(later.Run({"PING"}) == Simple("PONG"));
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG RESETSTAT sets the counters back") {
+  Run({"GET", "absent"});
+  Run({"NOSUCH"});
+  Run({"SET", "k", "v", "PX", "5"});
+  AdvanceTime(5);
+  CHECK(stats().keyspace_misses == 1);
+  CHECK(stats().error_replies == 1);
+  CHECK(server().databases.expiry_stats().expired_keys == 1);
+  CHECK(Run({"CONFIG", "RESETSTAT"}) == Ok());
+  CHECK(stats().keyspace_misses == 0);
+  CHECK(stats().error_replies == 0);
+  CHECK(server().databases.expiry_stats().expired_keys == 0);
+  CHECK(server().commands.Find("get")->calls.calls == 0);
+  CHECK(Run({"CONFIG", "RESETSTAT", "x"}) ==
+        Error("ERR wrong number of arguments for 'config|resetstat' command"));
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG knows no other subcommand yet") {
+  CHECK(Run({"CONFIG", "REWRITE"}) == Error("ERR unknown subcommand 'REWRITE'. Try CONFIG HELP."));
+  CHECK(Run({"CONFIG"}) == Error("ERR wrong number of arguments for 'config' command"));
+  CHECK(Run({"CONFIG", "HELP"}).kind == Reply::Kind::kArray);
+}
+
+}  // namespace mayfly::testing

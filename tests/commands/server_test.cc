@@ -1,0 +1,38 @@
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+
+TEST_CASE_METHOD(CommandTest, "TIME tells the wall clock as seconds and microseconds") {
+  CHECK(Run({"TIME"}) == Bulks({"1700000000", "0"}));
+  LetTimePass(1234);
+  CHECK(Run({"TIME"}) == Bulks({"1700000001", "234000"}));
+  StepWallClockUnnoticed(-2000);
+  CHECK(Run({"TIME"}) == Bulks({"1699999999", "234000"}));
+  CHECK(Run({"TIME", "x"}) == Error("ERR wrong number of arguments for 'time' command"));
+}
+
+TEST_CASE_METHOD(CommandTest, "SHUTDOWN ends the server without a reply") {
+  const std::vector<std::string> forms[] = {
+      {"SHUTDOWN"},        {"SHUTDOWN", "NOSAVE"},       {"shutdown", "nosave", "now"},
+      {"SHUTDOWN", "NOW"}, {"SHUTDOWN", "NOW", "FORCE"}, {"SHUTDOWN", "SAVE", "FORCE"}};
+  for (const std::vector<std::string>& form : forms) {
+    TestClient& operator_client = Connect();
+    server().server.shutdown_requested = false;
+    CHECK(operator_client.Run(form) == NoReply());
+    CHECK(server().server.shutdown_requested);
+    CHECK(operator_client.session().close_now);
+  }
+}
+
+TEST_CASE_METHOD(CommandTest, "SHUTDOWN that cannot do what it was asked for goes on serving") {
+  CHECK(Run({"SHUTDOWN", "FOO"}) == Error("ERR syntax error"));
+  CHECK(Run({"SHUTDOWN", "SAVE", "NOSAVE"}) == Error("ERR syntax error"));
+  CHECK(Run({"SHUTDOWN", "ABORT", "NOW"}) == Error("ERR syntax error"));
+  CHECK(Run({"SHUTDOWN", "ABORT"}) == Error("ERR No shutdown in progress."));
+  CHECK(Run({"SHUTDOWN", "SAVE"}) ==
+        Error("ERR Nothing can be saved: there are no snapshots yet. Use SHUTDOWN NOSAVE."));
+  CHECK_FALSE(server().server.shutdown_requested);
+  CHECK(Run({"PING"}) == Simple("PONG"));
+}
+
+}  // namespace mayfly::testing

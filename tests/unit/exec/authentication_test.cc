@@ -1,0 +1,25 @@
+#include "exec/authentication.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+
+TEST_CASE("a secret is the same only when every byte and the length are") {
+  CHECK(SameSecret("", ""));
+  CHECK(SameSecret("secret", "secret"));
+  CHECK_FALSE(SameSecret("", "secret"));
+  CHECK_FALSE(SameSecret("secret", ""));
+  CHECK_FALSE(SameSecret("secre", "secret"));
+  CHECK_FALSE(SameSecret("secretsecret", "secret"));
+  CHECK_FALSE(SameSecret(std::string(3, '\0'), ""));
+  std::string wrong = "secret";
+  for (char& c : wrong) {
+    c = static_cast<char>(c ^ 1);
+    CHECK_FALSE(SameSecret(wrong, "secret"));
+    c = static_cast<char>(c ^ 1);
+  }
+}
+
+}  // namespace mayfly
