@@ -34,9 +34,4 @@ void KeyspaceSection(InfoText& text, Server& server, Now now);
 // in their fixed order, each once. Words that name no section add nothing; no words mean "default".
 std::string InfoReport(Server& server, Now now, std::span<const std::string_view> words);
 
-// The totals that rates are taken of.
-inline Rates::Totals RateTotals(const Stats& stats) noexcept {
-  return {stats.commands_processed, stats.net_input_bytes, stats.net_output_bytes};
-}
-
 }  // namespace mayfly

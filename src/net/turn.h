@@ -47,7 +47,9 @@ class Turn {
     began_ = ReadCycles();
     ++number_;
     ++server_.stats.loop_turns;
-    const int64_t distance = Distance(executor_.RefreshNow());
+    const Now fresh = executor_.RefreshNow();
+    server_.rates.Sample(fresh.mono_ms, RateTotals(server_.stats));
+    const int64_t distance = Distance(fresh);
     const int64_t moved = distance - distance_ms_;
     distance_ms_ = distance;
     if (moved < kClockStepMs && moved > -kClockStepMs) return;

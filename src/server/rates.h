@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "server/stats.h"
+
 namespace mayfly {
 
 class Rates {
@@ -60,5 +62,9 @@ class Rates {
   std::array<Point, kSamples> samples_{};
   size_t count_ = 0;  // ever taken
 };
+
+inline Rates::Totals RateTotals(const Stats& stats) noexcept {
+  return {stats.commands_processed, stats.net_input_bytes, stats.net_output_bytes};
+}
 
 }  // namespace mayfly

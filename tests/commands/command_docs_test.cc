@@ -81,12 +81,14 @@ TEST_CASE_METHOD(CommandTest, "COMMAND COUNT, COMMAND, COMMAND INFO and COMMAND 
 // The bytes of redis-server 7.0.15.
 TEST_CASE_METHOD(CommandTest, "COMMAND INFO has Redis's ten elements") {
   CHECK(RunRaw("COMMAND INFO nosuch ping\r\n") ==
-        "*2\r\n$-1\r\n*10\r\n$4\r\nping\r\n:-1\r\n*1\r\n+fast\r\n:0\r\n:0\r\n:0\r\n*2\r\n+@fast\r\n+@connection\r\n"
+        "*2\r\n$-1\r\n*10\r\n$4\r\nping\r\n:-1\r\n*1\r\n+fast\r\n:0\r\n:0\r\n:0\r\n*2\r\n+@fast\r\n+@"
+        "connection\r\n"
         "*2\r\n$25\r\nrequest_policy:all_shards\r\n$29\r\nresponse_policy:all_succeeded\r\n*0\r\n*0\r\n");
   UseResp3();
-  CHECK(RunRaw("COMMAND INFO nosuch client|id\r\n") ==
-        "*2\r\n_\r\n*10\r\n$9\r\nclient|id\r\n:2\r\n~3\r\n+noscript\r\n+loading\r\n+stale\r\n:0\r\n:0\r\n:0\r\n"
-        "~2\r\n+@slow\r\n+@connection\r\n~0\r\n~0\r\n~0\r\n");
+  CHECK(
+      RunRaw("COMMAND INFO nosuch client|id\r\n") ==
+      "*2\r\n_\r\n*10\r\n$9\r\nclient|id\r\n:2\r\n~3\r\n+noscript\r\n+loading\r\n+stale\r\n:0\r\n:0\r\n:0\r\n"
+      "~2\r\n+@slow\r\n+@connection\r\n~0\r\n~0\r\n~0\r\n");
 }
 
 TEST_CASE_METHOD(CommandTest, "COMMAND INFO tells where the keys are and what is done to them") {
@@ -95,11 +97,12 @@ TEST_CASE_METHOD(CommandTest, "COMMAND INFO tells where the keys are and what is
   CHECK(mget.elements[3] == Integer(1));
   CHECK(mget.elements[4] == Integer(-1));
   CHECK(mget.elements[5] == Integer(1));
-  const Reply range = Map({Bulk("type"), Bulk("range"), Bulk("spec"),
-                           Map({Bulk("lastkey"), Integer(-1), Bulk("keystep"), Integer(1), Bulk("limit"), Integer(0)})});
+  const Reply range =
+      Map({Bulk("type"), Bulk("range"), Bulk("spec"),
+           Map({Bulk("lastkey"), Integer(-1), Bulk("keystep"), Integer(1), Bulk("limit"), Integer(0)})});
   const Reply index = Map({Bulk("type"), Bulk("index"), Bulk("spec"), Map({Bulk("index"), Integer(1)})});
-  CHECK(mget.elements[8] == Set({Map({Bulk("flags"), Set({Simple("RO"), Simple("access")}), Bulk("begin_search"), index,
-                                      Bulk("find_keys"), range})}));
+  CHECK(mget.elements[8] == Set({Map({Bulk("flags"), Set({Simple("RO"), Simple("access")}),
+                                      Bulk("begin_search"), index, Bulk("find_keys"), range})}));
 }
 
 TEST_CASE_METHOD(CommandTest, "COMMAND DOCS has the shapes that redis-cli asserts, for every command") {
@@ -121,9 +124,10 @@ TEST_CASE_METHOD(CommandTest, "COMMAND DOCS tells arguments with their types, to
   const std::vector<Reply>& fields = docs.elements.at(1).elements;
   const auto at = std::find(fields.begin(), fields.end(), Bulk("arguments"));
   REQUIRE(at != fields.end());
-  const Reply key = Map({Bulk("name"), Bulk("key"), Bulk("type"), Bulk("key"), Bulk("display_text"), Bulk("key"),
-                         Bulk("key_spec_index"), Integer(0)});
-  const Reply value = Map({Bulk("name"), Bulk("value"), Bulk("type"), Bulk("string"), Bulk("display_text"), Bulk("value")});
+  const Reply key = Map({Bulk("name"), Bulk("key"), Bulk("type"), Bulk("key"), Bulk("display_text"),
+                         Bulk("key"), Bulk("key_spec_index"), Integer(0)});
+  const Reply value =
+      Map({Bulk("name"), Bulk("value"), Bulk("type"), Bulk("string"), Bulk("display_text"), Bulk("value")});
   CHECK(*(at + 1) == Array({Map({Bulk("name"), Bulk("key_value"), Bulk("type"), Bulk("block"), Bulk("flags"),
                                  Set({Simple("multiple")}), Bulk("arguments"), Array({key, value})})}));
 }

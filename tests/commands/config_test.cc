@@ -40,9 +40,11 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET changes all or nothing") {
   CHECK(Run({"CONFIG", "SET", "timeout", "5", "nosuch", "1"}) ==
         Error("ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'"));
   CHECK(Run({"CONFIG", "SET", "timeout", "5", "maxmemory", "x"}) ==
-        Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory') - argument must be a memory value"));
-  CHECK(Run({"CONFIG", "SET", "timeout", "5", "databases", "5"}) ==
-        Error("ERR CONFIG SET failed (possibly related to argument 'databases') - can't set immutable config"));
+        Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory') - argument must be a memory "
+              "value"));
+  CHECK(
+      Run({"CONFIG", "SET", "timeout", "5", "databases", "5"}) ==
+      Error("ERR CONFIG SET failed (possibly related to argument 'databases') - can't set immutable config"));
   CHECK(Run({"CONFIG", "SET", "timeout", "5", "timeout", "6"}) ==
         Error("ERR CONFIG SET failed (possibly related to argument 'timeout') - duplicate parameter"));
   CHECK(Run({"CONFIG", "SET", "timeout", "5", "hz"}) == Error("ERR syntax error"));
@@ -50,7 +52,8 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET changes all or nothing") {
   CHECK(Run({"CONFIG", "GET", "*"}) == before);
 }
 
-TEST_CASE_METHOD(CommandTest, "a password that is set while clients are there asks only those who come later") {
+TEST_CASE_METHOD(CommandTest,
+                 "a password that is set while clients are there asks only those who come later") {
   TestClient& there = Connect();
   CHECK(Run({"CONFIG", "SET", "requirepass", "secret"}) == Ok());
   CHECK(Run({"PING"}) == Simple("PONG"));
@@ -74,7 +77,8 @@ TEST_CASE_METHOD(CommandTest, "CONFIG RESETSTAT sets the counters back") {
   CHECK(stats().error_replies == 0);
   CHECK(server().databases.expiry_stats().expired_keys == 0);
   CHECK(server().commands.Find("get")->calls.calls == 0);
-  CHECK(Run({"CONFIG", "RESETSTAT", "x"}) == Error("ERR wrong number of arguments for 'config|resetstat' command"));
+  CHECK(Run({"CONFIG", "RESETSTAT", "x"}) ==
+        Error("ERR wrong number of arguments for 'config|resetstat' command"));
 }
 
 TEST_CASE_METHOD(CommandTest, "CONFIG knows no other subcommand yet") {

@@ -6,13 +6,15 @@ namespace {
 constexpr std::string_view kNoAuth = "NOAUTH Authentication required.";
 constexpr std::string_view kWrongPass = "WRONGPASS invalid username-password pair or user is disabled.";
 constexpr std::string_view kHelloNoAuth =
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> "
-    "<pass> option can be used to authenticate the client and select the RESP protocol version at the same time";
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH "
+    "<user> "
+    "<pass> option can be used to authenticate the client and select the RESP protocol version at the same "
+    "time";
 
 std::vector<Reply> HelloPairs(int version, uint64_t id) {
-  return {Bulk("server"), Bulk("redis"),      Bulk("version"), Bulk("7.2.4"),
-          Bulk("proto"),  Integer(version),   Bulk("id"),      Integer(static_cast<int64_t>(id)),
-          Bulk("mode"),   Bulk("standalone"), Bulk("role"),    Bulk("master"),
+  return {Bulk("server"),  Bulk("redis"),      Bulk("version"), Bulk("7.2.4"),
+          Bulk("proto"),   Integer(version),   Bulk("id"),      Integer(static_cast<int64_t>(id)),
+          Bulk("mode"),    Bulk("standalone"), Bulk("role"),    Bulk("master"),
           Bulk("modules"), Array({})};
 }
 
@@ -66,8 +68,9 @@ TEST_CASE_METHOD(CommandTest, "HELLO logs in and names the connection in one go"
 }
 
 TEST_CASE_METHOD(CommandTest, "without a password AUTH says so, and lets the default user in") {
-  CHECK(Run({"AUTH", "x"}) == Error("ERR AUTH <password> called without any password configured for the default "
-                                    "user. Are you sure your configuration is correct?"));
+  CHECK(Run({"AUTH", "x"}) ==
+        Error("ERR AUTH <password> called without any password configured for the default "
+              "user. Are you sure your configuration is correct?"));
   CHECK(Run({"AUTH", "default", "anything"}) == Ok());
   CHECK(Run({"AUTH", "somebody", "anything"}) == Error(kWrongPass));
   CHECK(Run({"AUTH", "a", "b", "c"}) == Error("ERR syntax error"));
@@ -104,7 +107,8 @@ TEST_CASE_METHOD(CommandTest, "SELECT chooses the database of this connection al
   CHECK(Run({"SELECT", "x"}) == Error("ERR value is not an integer or out of range"));
   CHECK(Run({"SELECT", "99999999999999999999"}) == Error("ERR value is not an integer or out of range"));
   CHECK(Run({"GET", "k"}) == Bulk("fifteen"));
-  CHECK(RunRaw("SELECT 0\r\nGET k\r\nSELECT 15\r\nGET k\r\n") == "+OK\r\n$4\r\nzero\r\n+OK\r\n$7\r\nfifteen\r\n");
+  CHECK(RunRaw("SELECT 0\r\nGET k\r\nSELECT 15\r\nGET k\r\n") ==
+        "+OK\r\n$4\r\nzero\r\n+OK\r\n$7\r\nfifteen\r\n");
 }
 
 TEST_CASE_METHOD(CommandTest, "QUIT answers and closes, and what comes behind it is not run") {
@@ -142,7 +146,8 @@ TEST_CASE_METHOD(CommandTest, "commands about a cluster answer that there is non
   CHECK(Run({"READWRITE"}) == none);
   CHECK(Run({"ASKING"}) == none);
   CHECK(Run({"CLUSTER"}) == Error("ERR wrong number of arguments for 'cluster' command"));
-  CHECK(Run({"SENTINEL", "MASTERS"}) == Error("ERR unknown command 'SENTINEL', with args beginning with: 'MASTERS' "));
+  CHECK(Run({"SENTINEL", "MASTERS"}) ==
+        Error("ERR unknown command 'SENTINEL', with args beginning with: 'MASTERS' "));
 }
 
 }  // namespace mayfly::testing

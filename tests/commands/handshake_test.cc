@@ -1,5 +1,5 @@
-// What client libraries send when they connect, replayed as far as the commands exist: each reply that the library
-// insists on is checked, and all others may be anything but silence.
+// What client libraries send when they connect, replayed as far as the commands exist: each reply that the
+// library insists on is checked, and all others may be anything but silence.
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -36,8 +36,9 @@ class InfoTest : public CommandTest {
 }  // namespace
 
 TEST_CASE_METHOD(InfoTest, "INFO tells its sections in Redis's order, with Expiry among them") {
-  const std::vector<std::string> usual{"Server", "Clients", "Memory",  "Persistence", "Stats",   "Expiry",
-                                       "Replication", "CPU", "Modules", "Cluster",     "Keyspace"};
+  const std::vector<std::string> usual{"Server",  "Clients", "Memory",      "Persistence",
+                                       "Stats",   "Expiry",  "Replication", "CPU",
+                                       "Modules", "Cluster", "Keyspace"};
   CHECK(Titles() == usual);
   CHECK(Titles({"default"}) == usual);
   std::vector<std::string> all = usual;
@@ -88,7 +89,8 @@ TEST_CASE_METHOD(InfoTest, "what clients decide by has the value that they expec
   CHECK(Field("maxmemory_policy") == "volatile-lru");
   CHECK(Field("tcp_port") == "6379");
   // Names by which some tools would take us for another server.
-  for (const char* other : {"valkey_version", "dragonfly_version", "garnet_version"}) CHECK(Field(other) == "absent");
+  for (const char* other : {"valkey_version", "dragonfly_version", "garnet_version"})
+    CHECK(Field(other) == "absent");
 }
 
 TEST_CASE_METHOD(InfoTest, "a tool that searches for the first occurrence finds the right field") {

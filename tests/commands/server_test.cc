@@ -12,8 +12,9 @@ TEST_CASE_METHOD(CommandTest, "TIME tells the wall clock as seconds and microsec
 }
 
 TEST_CASE_METHOD(CommandTest, "SHUTDOWN ends the server without a reply") {
-  const std::vector<std::string> forms[] = {{"SHUTDOWN"},        {"SHUTDOWN", "NOSAVE"},       {"shutdown", "nosave", "now"},
-                                            {"SHUTDOWN", "NOW"}, {"SHUTDOWN", "NOW", "FORCE"}, {"SHUTDOWN", "SAVE", "FORCE"}};
+  const std::vector<std::string> forms[] = {
+      {"SHUTDOWN"},        {"SHUTDOWN", "NOSAVE"},       {"shutdown", "nosave", "now"},
+      {"SHUTDOWN", "NOW"}, {"SHUTDOWN", "NOW", "FORCE"}, {"SHUTDOWN", "SAVE", "FORCE"}};
   for (const std::vector<std::string>& form : forms) {
     TestClient& operator_client = Connect();
     server().server.shutdown_requested = false;

@@ -71,14 +71,24 @@ void TestServer::TurnWheels() {
   while (databases.FreeSome(kSlice)) {
   }
   parking.Advance(now.mono_ms);
-  executor.RunWoken([](Session&) {});
+  RunWoken();
+}
+
+void TestServer::RunWoken() {
+  executor.RunWoken([this](Session& session) {
+    for (TestClient* client : clients) {
+      if (&client->session() == &session) client->Serve();
+    }
+  });
 }
 
 TestClient::TestClient(TestServer& server) : server_(server), session_(server.chunks) {
   server_.sessions.Add(session_);
+  server_.clients.push_back(this);
 }
 
 TestClient::~TestClient() {
+  std::erase(server_.clients, this);
   server_.parking.Leave(session_);
   server_.sessions.Remove(session_);
 }
@@ -123,7 +133,7 @@ void TestClient::Serve() {
   input_.copy(exact.get(), input_.size());
   const size_t consumed = server_.executor.Run(session_, {exact.get(), input_.size()});
   input_.erase(0, consumed);
-  server_.executor.RunWoken([](Session&) {});
+  server_.RunWoken();
 }
 
 std::string TestClient::TakeOutput() {

@@ -37,6 +37,8 @@ class ChangeLog : public ChangeListener {
   std::vector<std::string> lines_;
 };
 
+class TestClient;
+
 // All parts of a server without a loop, put together as main does it.
 class TestServer {
  public:
@@ -47,7 +49,10 @@ class TestServer {
 
   // Frees what is due by now and wakes who waited for it: what the loop does when its timer fires.
   void TurnWheels();
+  // Runs again whoever was woken, and then what such a client had sent meanwhile.
+  void RunWoken();
 
+  std::vector<TestClient*> clients;  // each adds itself
   SteppedClock clock;
   config::Files files;
   config::Options options;
@@ -91,9 +96,10 @@ class TestClient {
   void UseResp2() { session_.reply.set_version(2); }
 
   Session& session() noexcept { return session_; }
+  // Runs what is whole of the input that waits.
+  void Serve();
 
  private:
-  void Serve();
   std::string TakeOutput();
 
   TestServer& server_;

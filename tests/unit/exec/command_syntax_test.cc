@@ -54,7 +54,8 @@ TEST_CASE("bars separate choices") {
         "key:key expiration:oneof?{EX=seconds:integer PX=milliseconds:integer KEEPTTL=keepttl:pure-token}");
   CHECK(Parsed("[FILTERBY <MODULE module-name | PATTERN pattern>]") ==
         "FILTERBY=filterby:oneof?{MODULE=module-name:string PATTERN=pattern:pattern}");
-  CHECK(Parsed("ON|OFF [NOLOOP]") == "condition:oneof{ON=on:pure-token OFF=off:pure-token} NOLOOP=noloop:pure-token?");
+  CHECK(Parsed("ON|OFF [NOLOOP]") ==
+        "condition:oneof{ON=on:pure-token OFF=off:pure-token} NOLOOP=noloop:pure-token?");
 }
 
 TEST_CASE("what is repeated is told once, as multiple") {
