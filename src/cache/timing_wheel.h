@@ -77,7 +77,7 @@ class TimingWheel {
   // Costs one look at the entry when the new deadline is no earlier than the start of the slot it is in.
   // REQUIRES: ref is in the wheel.
   [[nodiscard]] bool Move(Ref ref) noexcept {
-    if (hooks().Deadline(ref) >= EmptyBy(hooks().Slot(ref))) return false;
+    if (hooks().Deadline(ref) >= EmptyBy(wheel::ListOf(hooks().Slot(ref)))) return false;
     lists_.Unlink(ref);
     return File(ref);
   }
@@ -122,7 +122,12 @@ class TimingWheel {
   // very soonest, as upper slots are wide and moves are lazy.
   Ref Soonest() const noexcept {
     const Front front = MostPressing();
-    return front.list == wheel::kUnfiled ? kNull : lists_.Head(front.list);
+    if (front.list != wheel::kNoList) {
+      for (const Ref head : lists_.Heads(front.list)) {
+        if (head != kNull) return head;
+      }
+    }
+    return kNull;
   }
 
   // Calls fn(ref) -> bool for the entries with a deadline of at most `to`, in no order, until it returns
@@ -152,7 +157,7 @@ class TimingWheel {
   // The list of a level that comes up first, and the time at which it must be empty.
   struct Front {
     uint64_t by = kNever;
-    ListId list = wheel::kUnfiled;
+    ListId list = wheel::kNoList;
   };
 
   const Hooks& hooks() const noexcept { return lists_.hooks(); }
@@ -187,7 +192,7 @@ class TimingWheel {
   Front MostPressing() const noexcept {
     Front front;
     ForEachFront([&front](int, uint64_t by, ListId list) {
-      if (by < front.by || front.list == wheel::kUnfiled) front = {by, list};
+      if (by < front.by || front.list == wheel::kNoList) front = {by, list};
     });
     return front;
   }
@@ -249,42 +254,57 @@ bool TimingWheel<Hooks>::File(Ref ref) noexcept {
 
 // Works on `list` until it is empty (true) or a limit is met. Nothing is filed back onto the list that is
 // worked on: what is not due at elapsed_ never goes to a current slot, an entry that leaves the next slot of
-// its level fits below or goes to the side list, and for side lists see File. So the head may be kept aside
-// meanwhile.
+// its level fits below or goes to the side list, and for side lists see File. So the cursors may be kept
+// aside meanwhile.
 template <wheel::WheelHooks Hooks>
 bool TimingWheel<Hooks>::Run(ListId list, std::span<Ref> due, size_t budget, Progress& progress) noexcept {
   uint64_t& moved = wheel::LevelOf(list) == 0 ? refiled_ : cascaded_;
-  Ref ref = lists_.Head(list);
-  while (ref != kNull && progress.touched < budget) {
-    const Ref next = hooks().Next(ref);
-    if (next != kNull) hooks().Prefetch(next);
-    if (hooks().Deadline(ref) <= elapsed_) {
-      if (progress.due == due.size()) break;
-      hooks().SetSlot(ref, wheel::kUnfiled);
-      due[progress.due++] = ref;
-      --size_;
-    } else {
-      static_cast<void>(File(ref));  // whether to re-arm is settled at the end of Advance
-      ++moved;
+  typename Lists::Strands cursors = lists_.Heads(list);
+  bool any = true;
+  bool stopped = false;
+  while (any && !stopped) {
+    any = false;
+    for (Ref& cursor : cursors) {
+      const Ref ref = cursor;
+      if (ref == kNull) continue;
+      any = true;
+      if (progress.touched == budget) {
+        stopped = true;
+        break;
+      }
+      const Ref next = hooks().Next(ref);
+      if (next != kNull) hooks().Prefetch(next);
+      if (hooks().Deadline(ref) <= elapsed_) {
+        if (progress.due == due.size()) {
+          stopped = true;
+          break;
+        }
+        hooks().SetSlot(ref, wheel::kUnfiled);
+        due[progress.due++] = ref;
+        --size_;
+      } else {
+        static_cast<void>(File(ref));  // whether to re-arm is settled at the end of Advance
+        ++moved;
+      }
+      ++progress.touched;
+      cursor = next;
     }
-    ++progress.touched;
-    ref = next;
   }
-  lists_.CutTo(list, ref);
-  return ref == kNull;
+  lists_.CutTo(list, cursors);
+  return !stopped;
 }
 
 // The work that must be done, then the background work; false when a limit was met first.
 template <wheel::WheelHooks Hooks>
 bool TimingWheel<Hooks>::RunUpTo(uint64_t now, std::span<Ref> due, size_t budget,
                                  Progress& progress) noexcept {
-  for (Front front = MostPressing(); front.list != wheel::kUnfiled && front.by <= now;
+  for (Front front = MostPressing(); front.list != wheel::kNoList && front.by <= now;
        front = MostPressing()) {
     elapsed_ = front.by;
     if (!Run(front.list, due, budget, progress)) return false;
   }
   elapsed_ = now;
-  for (Front front = MostPressingAhead(); front.list != wheel::kUnfiled; front = MostPressingAhead()) {
+  for (Front front = MostPressingAhead(); front.list != wheel::kNoList; front = MostPressingAhead()) {
     if (!Run(front.list, due, budget, progress)) return false;
   }
   return true;
@@ -316,10 +336,7 @@ template <typename Fn>
 void TimingWheel<Hooks>::ForEachUntil(uint64_t to, Fn fn) const {
   for (ListId list = 0; list < wheel::kLists; ++list) {
     if (!lists_.Holds(list) || EmptyBy(list) > to) continue;
-    for (Ref ref = lists_.Head(list); ref != kNull; ref = hooks().Next(ref)) {
-      if (hooks().Next(ref) != kNull) hooks().Prefetch(hooks().Next(ref));
-      if (hooks().Deadline(ref) <= to && !fn(ref)) return;
-    }
+    if (!lists_.ForEach(list, [&](Ref ref) { return hooks().Deadline(ref) > to || fn(ref); })) return;
   }
 }
 
@@ -327,12 +344,14 @@ template <wheel::WheelHooks Hooks>
 template <typename Fn>
 void TimingWheel<Hooks>::Drain(Fn fn) {
   for (ListId list = 0; list < wheel::kLists; ++list) {
-    while (lists_.Holds(list)) {
-      const Ref ref = lists_.Head(list);
-      Remove(ref);
+    lists_.ForEach(list, [&](Ref ref) {
+      hooks().SetSlot(ref, wheel::kUnfiled);
       fn(ref);
-    }
+      return true;
+    });
+    lists_.CutTo(list, Lists::kEmpty);
   }
+  size_ = 0;
   earliest_ = kNever;
 }
 
@@ -343,9 +362,8 @@ bool TimingWheel<Hooks>::Validate() const noexcept {
     const size_t count = lists_.Validate(list, size_ - seen);
     if (count == SIZE_MAX) return false;
     seen += count;
-    for (Ref ref = lists_.Head(list); ref != kNull; ref = hooks().Next(ref)) {
-      if (hooks().Deadline(ref) < EmptyBy(list)) return false;
-    }
+    const uint64_t by = EmptyBy(list);
+    if (!lists_.ForEach(list, [&](Ref ref) { return hooks().Deadline(ref) >= by; })) return false;
   }
   const uint64_t promised = earliest_;
   return seen == size_ && promised <= NextWake();

@@ -26,7 +26,14 @@ constexpr uint64_t kNever = UINT64_MAX;
 // Names one list: level * 64 + slot, then one side list per level (see timing_wheel.h).
 using ListId = uint16_t;
 constexpr int kLists = kLevels * kSlots + kLevels;
-constexpr ListId kUnfiled = UINT16_MAX;
+constexpr ListId kNoList = UINT16_MAX;
+
+// What an entry remembers about where it is filed: its list and the strand of it (see wheel_lists.h).
+using Place = uint16_t;
+constexpr int kStrands = 4;
+constexpr Place kUnfiled = UINT16_MAX;
+static_assert(kLists * kStrands < kUnfiled);
+constexpr ListId ListOf(Place place) noexcept { return static_cast<ListId>(place / kStrands); }
 
 constexpr int ShiftOf(int level) noexcept { return level * kSlotBits; }
 constexpr uint64_t SpanOf(int level) noexcept { return uint64_t{1} << ShiftOf(level); }

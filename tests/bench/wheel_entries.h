@@ -26,8 +26,15 @@ struct EntryHooks {
   void SetNext(Ref r, Ref to) const noexcept { Store(r, 14, to); }
   Ref Prev(Ref r) const noexcept { return Load<Ref>(r, 18); }
   void SetPrev(Ref r, Ref to) const noexcept { Store(r, 18, to); }
-  uint64_t Deadline(Ref r) const noexcept { return Load<uint64_t>(r, 22) & ((uint64_t{1} << 48) - 1); }
-  void SetDeadline(Ref r, uint64_t deadline) const noexcept { std::memcpy(At(r) + 22, &deadline, 6); }
+  // Read in the pieces in which it is written: a wider load could not be fed from the stores still under way,
+  // and would wait until they have reached the cache, which is a whole miss.
+  uint64_t Deadline(Ref r) const noexcept {
+    return Load<uint32_t>(r, 22) | uint64_t{Load<uint16_t>(r, 26)} << 32;
+  }
+  void SetDeadline(Ref r, uint64_t deadline) const noexcept {
+    Store(r, 22, static_cast<uint32_t>(deadline));
+    Store(r, 26, static_cast<uint16_t>(deadline >> 32));
+  }
   uint16_t Slot(Ref r) const noexcept { return Load<uint16_t>(r, 28); }
   void SetSlot(Ref r, uint16_t slot) const noexcept { Store(r, 28, slot); }
   void Prefetch(Ref r) const noexcept { __builtin_prefetch(At(r) + 14); }

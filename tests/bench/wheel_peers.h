@@ -21,21 +21,27 @@ class MayflyWheel {
  public:
   static constexpr const char* kName = "mayfly";
   explicit MayflyWheel(EntryHooks hooks) : wheel_(hooks) {}
-  void Set(uint32_t ref) { rearmed_ += wheel_.Insert(ref); }
-  void Move(uint32_t ref) { rearmed_ += wheel_.Move(ref); }
+  void Set(uint32_t ref) {
+    if (wheel_.Insert(ref)) [[unlikely]]
+      armed_ = wheel_.NextWake();
+  }
+  void Move(uint32_t ref) {
+    if (wheel_.Move(ref)) [[unlikely]]
+      armed_ = wheel_.NextWake();
+  }
   void Remove(uint32_t ref) { wheel_.Remove(ref); }
   size_t Expire(uint64_t to) {
     size_t count = 0;
     std::array<uint32_t, 256> due;
-    for (uint64_t wake = wheel_.NextWake(); wake <= to; wake = wheel_.NextWake()) {
-      count += wheel_.Advance(wake, due, 4096).due;
+    for (armed_ = wheel_.NextWake(); armed_ <= to; armed_ = wheel_.NextWake()) {
+      count += wheel_.Advance(armed_, due, 4096).due;
     }
     return count;
   }
 
  private:
   TimingWheel<EntryHooks> wheel_;
-  size_t rearmed_ = 0;
+  uint64_t armed_ = 0;
 };
 
 // The least that a hierarchical wheel can do: lists by the highest bit in which deadline and time differ. No

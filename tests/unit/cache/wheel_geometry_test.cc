@@ -107,7 +107,7 @@ TEST_CASE("every list has a name of its own that tells its level") {
     ones.fill(1);
     return ones;
   }());
-  CHECK(kLists < kUnfiled);
+  CHECK(kLists < kNoList);
 }
 
 }  // namespace
