@@ -22,6 +22,13 @@ bool IsRefused(const Option& option, const std::string& value) {
   return option.Has(kRefused) && value != option.default_text;
 }
 
+void ResolveMaxMemory(uint64_t memory_bytes, MaxMemory& maxmemory, std::vector<std::string>& warnings) {
+  maxmemory.Resolve(memory_bytes);
+  if (maxmemory.request != MaxMemory::Request::kBytes && memory_bytes == 0)
+    warnings.emplace_back(
+        "maxmemory is unlimited: neither a cgroup limit nor the machine's memory could be read");
+}
+
 // What to tell about options that were accepted without effect: one line for all, and one for each that hides
 // a surprise.
 std::vector<std::string> IgnoredWarnings(const std::map<const Option*, std::string>& foreign) {
@@ -182,7 +189,8 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
     ignored[option] = foreign_text;
     state.foreign[option] = std::move(foreign_text);
   }
-  state.settings.maxmemory.Resolve(memory_bytes_);
+  if (state.settings.maxmemory != state_.settings.maxmemory)
+    ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
   Replace(std::move(state));
   return std::nullopt;

@@ -67,6 +67,10 @@ TEST_CASE("memory that cannot be told sets no limit, and says so") {
   CHECK_FALSE(result.error);
   CHECK(result.warnings.size() == 1);
   CHECK(options.settings().maxmemory.bytes == 0);
+  std::vector<std::string> warnings;
+  const NameValue pairs[] = {{"maxmemory", "50%"}};
+  CHECK_FALSE(options.Set(pairs, warnings));
+  CHECK(warnings.size() == 1);
 }
 
 TEST_CASE("Redis's options without a meaning here are accepted with one warning and can be read") {
