@@ -1,0 +1,132 @@
+#include "support/oracle.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+#include "support/reply.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+namespace mayfly::testing {
+namespace {
+
+[[noreturn]] void Fail(const std::string& what) {
+  throw std::runtime_error("redis-server: " + what + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+Oracle::Oracle(const std::vector<std::string>& options) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "mayfly-oracle-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) Fail("no directory for its socket");
+  directory_ = pattern;
+  try {
+    Start(options);
+    WaitUntilReady();
+    Connect();
+  } catch (...) {
+    Stop();
+    throw;
+  }
+}
+
+Oracle::~Oracle() { Stop(); }
+
+void Oracle::Start(const std::vector<std::string>& options) {
+  std::vector<std::string> words{
+      "redis-server", "--port",    "0", "--unixsocket", SocketPath(), "--dir",
+      directory_,     "--save",    "",  "--daemonize",  "no",         "--appendonly",
+      "no",           "--logfile", ""};
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  std::array<int, 2> pipe_ends{};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) Fail("no pipe for its log");
+  log_ = pipe_ends[0];
+  process_ = fork();
+  if (process_ < 0) Fail("cannot be forked");
+  if (process_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(pipe_ends[1], STDOUT_FILENO);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  close(pipe_ends[1]);
+}
+
+void Oracle::WaitUntilReady() {
+  std::string log;
+  std::array<char, 4096> piece;
+  while (log.find("eady to accept connections") == std::string::npos) {
+    const ssize_t size = read(log_, piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) throw std::runtime_error("redis-server is missing or does not start: " + log);
+    log.append(piece.data(), static_cast<size_t>(size));
+  }
+}
+
+void Oracle::Connect() {
+  socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = SocketPath();
+  if (path.size() >= sizeof address.sun_path) throw std::runtime_error("too long for a socket: " + path);
+  path.copy(address.sun_path, path.size());
+  if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    Fail("no connection");
+}
+
+void Oracle::Stop() noexcept {
+  if (socket_ >= 0) close(socket_);
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  if (log_ >= 0) close(log_);
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+// Sends and receives at once: a server whose replies nobody takes stops taking requests.
+std::vector<std::string> Oracle::Ask(std::string_view requests, size_t count) {
+  std::vector<std::string> replies;
+  std::array<char, 65536> piece;
+  while (true) {
+    std::string_view rest = received_;
+    while (replies.size() < count) {
+      const std::string_view before = rest;
+      if (!TakeReply(rest)) break;
+      replies.emplace_back(before.substr(0, before.size() - rest.size()));
+    }
+    received_.erase(0, received_.size() - rest.size());
+    if (replies.size() == count && requests.empty()) return replies;
+
+    pollfd wait{socket_, static_cast<short>(requests.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+    if (poll(&wait, 1, -1) < 0 && errno != EINTR) Fail("poll");
+    if ((wait.revents & POLLOUT) != 0) {
+      const ssize_t sent = send(socket_, requests.data(), requests.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent > 0) requests.remove_prefix(static_cast<size_t>(sent));
+    }
+    if ((wait.revents & (POLLIN | POLLHUP)) != 0) {
+      const ssize_t size = recv(socket_, piece.data(), piece.size(), MSG_DONTWAIT);
+      if (size == 0) throw std::runtime_error("redis-server hung up");
+      if (size > 0) received_.append(piece.data(), static_cast<size_t>(size));
+    }
+  }
+}
+
+}  // namespace mayfly::testing
