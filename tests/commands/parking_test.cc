@@ -27,7 +27,12 @@ constexpr Command kRows[] = {{.name = "parktest",
                               .arity = 3,
                               .flags = kReadOnly | kBlocking,
                               .keys = {1, 1, 1, kKeyRO},
-                              .handler = ParkTest}};
+                              .acl = kAclString,
+                              .handler = ParkTest,
+                              .since = "1.0.0",
+                              .complexity = "O(1)",
+                              .summary = "Answers with a value as soon as there is one; for this test only.",
+                              .syntax = "key milliseconds"}};
 const CommandFamily family("test", kRows);
 
 class ParkingTest : public CommandTest {
