@@ -116,8 +116,9 @@ class HashTable {
   void PrefetchCandidates(uint64_t hash) const noexcept {
     const Segment segment = SegmentOf(hash);
     const Group* home = segment.HomeOf(hash);
-    uint32_t mask = home->Match(TagOf(OffsetOf(hash, segment.depth())));
-    if (mask == 0 && home->away != 0) {
+    const uint8_t tag = TagOf(OffsetOf(hash, segment.depth()));
+    uint32_t mask = home->Match(tag);
+    if (mask == 0 && home->MayHaveStray(tag)) {
       __builtin_prefetch(segment.groups() + segment.Wrap(static_cast<uint32_t>(home - segment.groups()) + 1));
     }
     for (; mask != 0; mask &= mask - 1) memory_.policy().Prefetch(home->refs[std::countr_zero(mask)]);
