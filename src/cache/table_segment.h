@@ -7,7 +7,7 @@
 // Depth = how many bits of the hash all its entries share. The word tells all that a lookup needs, so a hit
 // reads the word, one group line and the entry; the header (counts and limits) is read by changes only.
 //
-// Invariants (see table_validate.h): stash slots are filled from the front without gaps; count and
+// Invariants (see table_inspect.h): stash slots are filled from the front without gaps; count and
 // stash_count agree with the tags. Owns nothing by itself: HashTable creates and frees segments. Loop thread
 // only.
 #pragma once
