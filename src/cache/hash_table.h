@@ -8,9 +8,9 @@
 //   directory            segment (2 to 128 cache lines)
 //   +--------+          +--------+---------+---------+---------+
 //   | word 0 |--------->| header | group 0 | group 1 |   ...   |
-//   | word 1 |--+       +--------+---------+---------+---------+
-//   | word 2 |-+|  +---->
-//   | word 3 |-++--+    a segment that is less deep than the directory fills several words
+//   | word 1 |--> ...   +--------+---------+---------+---------+
+//   | word 2 |--+
+//   | word 3 |--+---> a segment that is less deep than the directory fills several words
 //   +--------+
 //
 // Cost: a hit reads the word, mostly one group line, and the entry; a miss mostly one group line. About 6.3
@@ -22,13 +22,13 @@
 //
 // Scan order is hash order, whatever the layout; a cursor is a position in it. See table_layout.h.
 //
-// Policy, a small copyable object:
-//   using Ref; static constexpr Ref kNull;      a trivially copyable handle of an entry
-//   using Key;
-//   uint64_t HashOf(Ref) const noexcept;        well mixed in all bits, constant while the entry is in the
-//   table bool Equals(Ref, const Key&) const noexcept; void Prefetch(Ref) const noexcept; void*
-//   Allocate(size_t) noexcept;            multiples of 64 bytes, aligned to 64; null when there is no memory
-//   void Free(void*, size_t) noexcept;
+// Policy, a small copyable object (every function noexcept):
+//   - Ref, kNull: a trivially copyable handle of an entry, and the one that is none. Key: what Equals
+//   compares with.
+//   - HashOf(Ref): well mixed in all bits, constant while the entry is in the table.
+//   - Equals(Ref, Key), Prefetch(Ref).
+//   - Allocate(bytes): multiples of 64, aligned to 64, addresses below 2^48; null when there is no memory.
+//   - Free(block, bytes).
 //
 // Owns the directory and the segments, never the entries. An empty table holds no memory. Loop thread only.
 #pragma once
@@ -116,8 +116,9 @@ class HashTable {
   void PrefetchCandidates(uint64_t hash) const noexcept {
     const Segment segment = SegmentOf(hash);
     const Group* home = segment.HomeOf(hash);
-    uint32_t mask = home->Match(TagOf(OffsetOf(hash, segment.depth())));
-    if (mask == 0 && home->away != 0) {
+    const uint8_t tag = TagOf(OffsetOf(hash, segment.depth()));
+    uint32_t mask = home->Match(tag);
+    if (mask == 0 && home->MayHaveStray(tag)) {
       __builtin_prefetch(segment.groups() + segment.Wrap(static_cast<uint32_t>(home - segment.groups()) + 1));
     }
     for (; mask != 0; mask &= mask - 1) memory_.policy().Prefetch(home->refs[std::countr_zero(mask)]);

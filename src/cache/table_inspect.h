@@ -42,16 +42,16 @@ class TableInspector {
       stats.groups += segment.group_count();
       stats.entries += segment.total();
       stats.stashed += segment.header().stash_count;
-      size_t reach_sum = 0;
+      double line_sum = 0;
       for (uint32_t g = 0; g < segment.group_count(); ++g) {
         const Group& group = segment.groups()[g];
-        reach_sum += 1 + group.reach;
+        line_sum += 1 + group.reach * std::popcount(group.filter) / 8.0;
         stats.displaced += static_cast<size_t>(std::popcount(uint32_t{group.displaced}));
         for (uint32_t s = 0; s < Group::kSlots; ++s) {
           if (group.IsDisplaced(s)) distance_sum += DistanceOf(segment, g, group.refs[s]);
         }
       }
-      miss_sum += static_cast<double>(reach_sum * WordsOf(segment)) / segment.group_count();
+      miss_sum += line_sum * static_cast<double>(WordsOf(segment)) / segment.group_count();
     }
     if (stats.entries != 0) {
       stats.probes_per_hit = 1 + static_cast<double>(distance_sum) / static_cast<double>(stats.entries);
@@ -106,6 +106,7 @@ class TableInspector {
       const Group& group = segment.groups()[g];
       const uint32_t used = group.UsedSlots();
       if ((group.displaced & ~used) != 0 || (group.reach == 0) != (group.away == 0)) return false;
+      if ((group.filter == 0) != (group.away == 0 && group.stashed == 0)) return false;
       count += static_cast<size_t>(std::popcount(used));
       displaced += static_cast<size_t>(std::popcount(uint32_t{group.displaced}));
       away += group.away;
@@ -134,7 +135,8 @@ class TableInspector {
       if ((group.tags[slot] != 0) != (i < header.stash_count)) return false;
       if (i >= header.stash_count) continue;
       const uint64_t hash = policy_.HashOf(group.refs[slot]);
-      if (segment.HomeOf(hash)->stashed == 0) return false;
+      const Group* home = segment.HomeOf(hash);
+      if (home->stashed == 0 || !home->MayHaveStray(group.tags[slot])) return false;
       if (!ValidateEntry(segment, word, hash, group.tags[slot])) return false;
     }
     return true;

@@ -7,7 +7,7 @@
 // Depth = how many bits of the hash all its entries share. The word tells all that a lookup needs, so a hit
 // reads the word, one group line and the entry; the header (counts and limits) is read by changes only.
 //
-// Invariants (see table_validate.h): stash slots are filled from the front without gaps; count and
+// Invariants (see table_inspect.h): stash slots are filled from the front without gaps; count and
 // stash_count agree with the tags. Owns nothing by itself: HashTable creates and frees segments. Loop thread
 // only.
 #pragma once
@@ -86,7 +86,7 @@ class TableSegment {
       const auto slot = static_cast<uint32_t>(std::countr_zero(mask));
       if (match(home->refs[slot])) return {home, home, slot, false};
     }
-    if (!home->HasStrays()) [[likely]]
+    if (!home->MayHaveStray(tag)) [[likely]]
       return {};
     return LocateStray(home, tag, match);
   }
@@ -194,14 +194,15 @@ class TableSegment {
   [[gnu::noinline]] bool PlaceStray(Memory& memory, uint32_t home_index, uint8_t tag,
                                     Ref ref) const noexcept {
     Group& home = groups()[home_index];
-    for (uint32_t distance = 1; distance <= Group::kMaxReach && distance < group_count(); ++distance) {
+    const uint32_t farthest = home.away == Group::kMaxAway ? 0 : Group::kMaxReach;
+    for (uint32_t distance = 1; distance <= farthest && distance < group_count(); ++distance) {
       Group& group = groups()[Wrap(home_index + distance)];
       const uint32_t free = group.FreeSlots();
       if (free == 0) continue;
       const auto slot = static_cast<uint32_t>(std::countr_zero(free));
       group.Put(slot, tag, ref);
       group.SetDisplaced(slot);
-      home.NoteAway(distance);
+      home.NoteAway(distance, tag);
       ++header().count;
       return true;
     }
@@ -212,7 +213,7 @@ class TableSegment {
     }
     head.stash[head.stash_count / Group::kSlots].Put(head.stash_count % Group::kSlots, tag, ref);
     ++head.stash_count;
-    home.NoteStashed();
+    home.NoteStashed(tag);
     return true;
   }
 
@@ -220,7 +221,6 @@ class TableSegment {
   // halved.
   void RemoveStashed(Memory& memory, const Spot& spot) const noexcept {
     Header& head = header();
-    spot.home->ForgetStashed();
     --head.stash_count;
     Group& last = head.stash[head.stash_count / Group::kSlots];
     const uint32_t last_slot = head.stash_count % Group::kSlots;
