@@ -60,7 +60,7 @@ def everything(tally, quick):
         if build(tally, SANITIZED, *options):
             programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs)
             heading("Fuzz targets and clang-tidy")
-            fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT, SANITIZED), jobs)
+            fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs)
             tidy.run(tally, ROOT, SANITIZED, jobs)
 
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from tally import tail
+from tally import excerpt
 
 _ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)$", re.M)
 _SUMMARY = re.compile(r"^test cases:\s*(\d+)(.*)$", re.M)
@@ -38,14 +38,15 @@ def read_summary(output, code):
     return passed, failed
 
 
-def environment(root, build):
+def environment(root):
     """The caller's, without what would change the daemon or Catch2, and with a redis-server to compare with."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "ASAN_", "UBSAN_", "LSAN_"))}
     env["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     env["UBSAN_OPTIONS"] = "print_stacktrace=1"
     tools = os.path.join(root, "build", "test-tools")
     redis_server(tools)
-    env["PATH"] = tools + os.pathsep + env.get("PATH", "/usr/bin:/bin")
+    # The sanitizers look for llvm-symbolizer by that name.
+    env["PATH"] = os.pathsep.join([tools, env.get("PATH", "/usr/bin:/bin"), "/usr/lib/llvm-14/bin"])
     return env
 
 
@@ -99,7 +100,7 @@ def run_one(tally, name, program, env, limit_s):
     elif failed and not _SUMMARY.search(text):
         text += f"\n{name}: ended with code {process.returncode} and no summary\n"
     crashed = late or process.returncode < 0 or not _SUMMARY.search(text)
-    tally.step(name, passed, failed, time.monotonic() - started, tail(text) if crashed else text)
+    tally.step(name, passed, failed, time.monotonic() - started, excerpt(text) if crashed else text)
     if not failed:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -112,7 +113,7 @@ def run_all(tally, root, build, label, limit_s, jobs):
     if not names:
         tally.step(f"{label}", 0, 1, 0.0, f"no test program in {folder}")
         return
-    env = environment(root, build)
+    env = environment(root)
     # The longest first, so that it does not run alone at the end.
     names.sort(key=lambda n: (n not in ("integration_tests", "command_tests"), n))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

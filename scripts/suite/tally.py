@@ -1,11 +1,13 @@
 """Counts what passed and failed, and prints one line per step with its time."""
 
+import re
 import subprocess
 import sys
 import threading
 import time
 
-TAIL_LINES = 60
+SHOWN_LINES = 60
+_SANITIZER = re.compile(r"ERROR: \w+Sanitizer|: runtime error: ")
 
 
 class Tally:
@@ -38,11 +40,21 @@ class Tally:
         return ok
 
 
-def tail(text, lines=TAIL_LINES):
-    kept = text.rstrip().split("\n")
-    if len(kept) <= lines:
-        return "\n".join(kept)
-    return "\n".join([f"... {len(kept) - lines} lines before"] + kept[-lines:])
+def excerpt(text):
+    """What a crashed program said last; where a sanitizer speaks, from its first word on."""
+    lines = text.rstrip().split("\n")
+    first = max(0, len(lines) - SHOWN_LINES)
+    for number, line in enumerate(lines):
+        if _SANITIZER.search(line):
+            first = max(0, number - 5)
+            break
+    shown = lines[first : first + SHOWN_LINES]
+    if first:
+        shown.insert(0, f"... {first} lines before")
+    if first + SHOWN_LINES < len(lines):
+        # The last line says how the program ended.
+        shown += [f"... {len(lines) - first - SHOWN_LINES} lines more", lines[-1]]
+    return "\n".join(shown)
 
 
 def heading(text):
