@@ -1,0 +1,153 @@
+#include "integration/daemon.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+extern char** environ;
+
+namespace mayfly {
+namespace {
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string MakeDirectory() {
+  std::string path = (std::filesystem::temp_directory_path() / "mayfly-test-XXXXXX").string();
+  if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  return path;
+}
+
+// Starts the daemon with both streams going to the file `output`.
+pid_t Start(const std::vector<std::string>& options, const std::vector<std::string>& environment,
+            const std::string& output) {
+  std::vector<std::string> words = {MAYFLY_DAEMON};
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
+  variables.push_back(nullptr);
+
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dup2(file, STDOUT_FILENO);
+  dup2(file, STDERR_FILENO);
+  execve(arguments[0], arguments.data(), variables.data());
+  _exit(127);
+}
+
+Ended WaitFor(pid_t pid, const std::string& output) {
+  int status = 0;
+  const bool ended = Eventually([&] { return waitpid(pid, &status, WNOHANG) == pid; });
+  if (!ended) {
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+  }
+  return {.exit_code = ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1, .output = ReadAll(output)};
+}
+
+}  // namespace
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void PauseMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+uint16_t FreePort() {
+  const int probe = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  const bool bound = bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(probe);
+  if (!bound) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
+}
+
+Daemon::Daemon(std::vector<std::string> options, const std::vector<std::string>& environment)
+    : directory_(MakeDirectory()), port_(FreePort()) {
+  const auto give = [&](const std::string& flag, const std::string& value) {
+    const auto named = std::find(options.begin(), options.end(), flag);
+    if (named == options.end()) options.insert(options.end(), {flag, value});
+  };
+  const auto port = std::find(options.begin(), options.end(), "--port");
+  if (port != options.end()) port_ = static_cast<uint16_t>(std::stoi(*(port + 1)));
+  give("--port", std::to_string(port_));
+  give("--bind", "127.0.0.1");
+  give("--dir", directory_);
+  give("--unixsocket", unix_socket());
+  pid_ = Start(options, environment, directory_ + "/log");
+  if (!Eventually([this] { return Ready() || !Running(); }) || !Running())
+    throw std::runtime_error("the daemon does not start:\n" + log());
+}
+
+Daemon::~Daemon() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+// Of all listeners the unix socket is opened last.
+bool Daemon::Ready() const {
+  const int probe = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  unix_socket().copy(address.sun_path, sizeof address.sun_path - 1);
+  const bool answers = connect(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  close(probe);
+  return answers;
+}
+
+std::string Daemon::log() const { return ReadAll(directory_ + "/log"); }
+
+void Daemon::Signal(int number) const { kill(pid_, number); }
+
+Ended Daemon::Wait() {
+  Ended ended = WaitFor(pid_, directory_ + "/log");
+  pid_ = -1;
+  return ended;
+}
+
+bool Daemon::Running() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+  return pid_ > 0;
+}
+
+Ended Daemon::RunToEnd(const std::vector<std::string>& options, const std::vector<std::string>& environment) {
+  const std::string directory = MakeDirectory();
+  const std::string output = directory + "/log";
+  Ended ended = WaitFor(Start(options, environment, output), output);
+  std::filesystem::remove_all(directory);
+  return ended;
+}
+
+}  // namespace mayfly

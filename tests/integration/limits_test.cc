@@ -1,0 +1,125 @@
+// What one client may cost, and that the others do not pay for it.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "integration/client.h"
+#include "integration/daemon.h"
+#include "integration/wire.h"
+
+namespace mayfly {
+namespace {
+
+const std::string kPong = "+PONG\r\n";
+constexpr size_t kMegabyte = 1 << 20;
+
+TEST_CASE("a request above client-query-buffer-limit closes its client without a reply") {
+  const Daemon daemon({"--client-query-buffer-limit", "1mb"});
+  Client client(daemon);
+  const Wire offender = Wire::Tcp(daemon.port());
+  offender.Send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2000000\r\n");
+  static_cast<void>(offender.SendSome(std::string(2 * kMegabyte, 'x')));
+  CHECK(offender.ReadToEnd().empty());
+  CHECK(client.InfoNumber("client_query_buffer_limit_disconnections") == 1);
+
+  const Wire small_pieces = Wire::Tcp(daemon.port());
+  std::string many = "*1000000\r\n";
+  while (many.size() < 2 * kMegabyte) many += "$100\r\n" + std::string(100, 'x') + "\r\n";
+  static_cast<void>(small_pieces.Send(many));
+  CHECK(small_pieces.ReadToEnd().empty());
+  CHECK(client.InfoNumber("client_query_buffer_limit_disconnections") == 2);
+  CHECK(client.Run({"SET", "k", std::string(kMegabyte / 2, 'v')}) == "OK");
+}
+
+TEST_CASE("a client whose unread replies pass the hard output limit is closed") {
+  const Daemon daemon;
+  Client client(daemon);
+  REQUIRE(client.Run({"SET", "big", std::string(4 * kMegabyte, 'v')}) == "OK");
+  REQUIRE(client.Run({"CONFIG", "SET", "client-output-buffer-limit", "normal 16mb 0 0"}) == "OK");
+  const Wire offender = Wire::Tcp(daemon.port());
+  for (int i = 0; i < 16; ++i) offender.Send(Request({"GET", "big"}));
+  CHECK(Eventually([&] { return client.InfoNumber("client_output_buffer_limit_disconnections") == 1; }));
+  CHECK(client.Run({"PING"}) == "PONG");
+}
+
+TEST_CASE("a client that stays above the soft output limit is closed after the time") {
+  const Daemon daemon({"--client-output-buffer-limit", "normal 0 1mb 1"});
+  Client client(daemon);
+  REQUIRE(client.Run({"SET", "big", std::string(900'000, 'v')}) == "OK");
+  const Wire offender = Wire::Tcp(daemon.port());
+  for (int i = 0; i < 64; ++i) offender.Send(Request({"GET", "big"}));
+  CHECK(Eventually([&] { return client.InfoNumber("client_output_buffer_limit_disconnections") == 1; }));
+  CHECK(client.Run({"PING"}) == "PONG");
+}
+
+TEST_CASE("a client that does not read holds up nobody else, and gets everything when it reads") {
+  const Daemon daemon;
+  Client client(daemon);
+  const std::string value(kMegabyte, 'v');
+  REQUIRE(client.Run({"SET", "big", value}) == "OK");
+  const Wire slow = Wire::Tcp(daemon.port());
+  constexpr size_t kGets = 40;
+  for (size_t i = 0; i < kGets; ++i) REQUIRE(slow.Send(Request({"GET", "big"})));
+  for (int i = 0; i < 100; ++i) REQUIRE(client.Run({"ECHO", "still here"}) == "still here");
+  const size_t reply_size = value.size() + 12;  // "$1048576\r\n" and "\r\n"
+  CHECK(slow.Read(kGets * reply_size).size() == kGets * reply_size);
+}
+
+TEST_CASE("a client that never reads cannot make the daemon grow beyond its pool by pipelining") {
+  // A pool of 32 MB, the smallest: an eighth of 256 MB.
+  const Daemon daemon({"--maxmemory", "256mb"});
+  Client client(daemon);
+  // Not shared with the reply: it is short enough to be copied.
+  REQUIRE(client.Run({"SET", "k", std::string(10'000, 'v')}) == "OK");
+  const Wire offender = Wire::Tcp(daemon.port());
+  std::string requests;
+  while (requests.size() < kMegabyte) requests += Request({"GET", "k"});
+  // What the daemon does not read stays with us, so that this comes to an end.
+  size_t sent = 0;
+  REQUIRE(Eventually([&] {
+    const size_t some = offender.SendSome(requests.substr(sent % requests.size()));
+    sent += some;
+    return some == 0;
+  }));
+  const int64_t input = client.InfoNumber("total_net_input_bytes");
+  CHECK(client.InfoNumber("used_memory") < int64_t{64} << 20);
+  CHECK(client.Run({"PING"}) == "PONG");
+  CHECK(client.InfoNumber("total_net_input_bytes") - input < 1000);
+}
+
+TEST_CASE("two clients that were held back both get everything when they read") {
+  const Daemon daemon({"--maxmemory", "256mb"});
+  Client client(daemon);
+  REQUIRE(client.Run({"SET", "k", std::string(10'000, 'v')}) == "OK");
+  constexpr size_t kGets = 8'000;
+  std::string requests;
+  for (size_t i = 0; i < kGets; ++i) requests += Request({"GET", "k"});
+  const Wire first = Wire::Tcp(daemon.port());
+  const Wire second = Wire::Tcp(daemon.port());
+  REQUIRE(first.Send(requests));
+  REQUIRE(second.Send(requests));
+  constexpr size_t kBytes = kGets * 10'010;
+  CHECK(first.Read(kBytes).size() == kBytes);
+  CHECK(second.Read(kBytes).size() == kBytes);
+}
+
+TEST_CASE("clients that come and go leave nothing behind") {
+  const Daemon daemon;
+  Client client(daemon);
+  constexpr int kClients = 300;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Wire> wires;
+    for (int i = 0; i < kClients; ++i) {
+      wires.push_back(Wire::Tcp(daemon.port()));
+      // Half a request is kept for each of them.
+      wires.back().Send(Request({"SET", "k", "v"}) + "*3\r\n$3\r\nSET\r\n$4000\r\n" + std::string(3000, 'x'));
+    }
+    for (const Wire& wire : wires) REQUIRE(wire.Read(5) == "+OK\r\n");
+    CHECK(client.InfoNumber("connected_clients") == kClients + 1);
+  }
+  CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
+}
+
+}  // namespace
+}  // namespace mayfly
