@@ -33,7 +33,7 @@ bool ReadConditions(Context& ctx, Args& args, ExpireConditions& conditions) {
     } else if (args.Accept("LT")) {
       conditions.if_less = true;
     } else {
-      return ctx.Fail("ERR Unsupported option " + std::string(args.Next())), false;
+      return ctx.Fail("ERR Unsupported option " + std::string(errors::Repeated(args.Next()))), false;
     }
   }
   if (conditions.if_none && (conditions.if_some || conditions.if_greater || conditions.if_less)) {

@@ -1,6 +1,7 @@
 // Error texts that several commands give, in Redis's words, each with its code.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -14,10 +15,17 @@ inline constexpr std::string_view kWrongType =
 inline constexpr std::string_view kNoSuchKey = "ERR no such key";
 inline constexpr std::string_view kOverflow = "ERR increment or decrement would overflow";
 inline constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
-inline constexpr std::string_view kStringTooBig = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+inline constexpr std::string_view kStringTooBig =
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr std::string_view kNoAuth = "NOAUTH Authentication required.";
-inline constexpr std::string_view kWrongPassword = "WRONGPASS invalid username-password pair or user is disabled.";
+inline constexpr std::string_view kWrongPassword =
+    "WRONGPASS invalid username-password pair or user is disabled.";
 
+// What an error repeats of an argument: at most `most` bytes, and nothing from its first zero byte on, as in
+// Redis, so that the line stays text.
+inline std::string_view Repeated(std::string_view argument, size_t most = std::string_view::npos) noexcept {
+  return argument.substr(0, std::min(most, argument.find('\0')));
+}
 std::string InvalidExpireTime(std::string_view command);
 std::string WrongArity(std::string_view full_name);
 

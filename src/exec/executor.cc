@@ -129,7 +129,8 @@ const TableRow* Executor::RowOf(std::span<const std::string_view> arguments) con
 
 // ---- one request
 
-void Executor::Dispatch(Session& session, std::span<const std::string_view> arguments, const Parked* resumed) {
+void Executor::Dispatch(Session& session, std::span<const std::string_view> arguments,
+                        const Parked* resumed) {
   command_began_ = ReadCycles();
   const TableRow* row = RowOf(arguments);
   Args args(arguments, row != nullptr && row->parent != nullptr ? 2 : 1);
@@ -143,7 +144,8 @@ void Executor::Resume(const Parked& parked) {
   Dispatch(*parked.session, arguments, &parked);
 }
 
-void Executor::Execute(Session& session, Args& args, const TableRow* row, uint64_t hash, const Parked* resumed) {
+void Executor::Execute(Session& session, Args& args, const TableRow* row, uint64_t hash,
+                       const Parked* resumed) {
   const uint64_t errors_before = session.reply.errors();
   if (!Admit(session, args, row)) {
     server_.stats.error_replies += session.reply.errors() - errors_before;
@@ -193,7 +195,8 @@ bool Executor::Admit(Session& session, const Args& args, const TableRow* row) {
   }
   const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
   if (maxmemory != 0 && server_.memory.Data() > maxmemory) [[unlikely]] {
-    if (MakeRoom(kEvictionsPerCommand) == Evictor::Outcome::kNothingToEvict && (command.flags & kDenyOom) != 0) {
+    if (MakeRoom(kEvictionsPerCommand) == Evictor::Outcome::kNothingToEvict &&
+        (command.flags & kDenyOom) != 0) {
       session.reply.Error(errors::kOutOfMemory);
       ++row->calls.rejected;
       return false;
@@ -202,8 +205,8 @@ bool Executor::Admit(Session& session, const Args& args, const TableRow* row) {
   return true;
 }
 
-// Running out of memory is an answer, not an end: handlers change nothing before they have what they need. Only a
-// reply that was cut off in its middle cannot be mended, so that client is closed.
+// Running out of memory is an answer, not an end: handlers change nothing before they have what they need.
+// Only a reply that was cut off in its middle cannot be mended, so that client is closed.
 void Executor::Call(Context& context, Args& args) {
   Session& session = context.session;
   const size_t pending = session.output.size();
@@ -223,15 +226,15 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
   if (container != nullptr) {
     std::string name = container->full_name;
     for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-    session.reply.Error("ERR unknown subcommand '" + std::string(args[1].substr(0, kMostText)) + "'. Try " + name +
-                        " HELP.");
+    session.reply.Error("ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) +
+                        "'. Try " + name + " HELP.");
     return;
   }
-  std::string text = "ERR unknown command '" + std::string(args[0].substr(0, kMostText)) +
+  std::string text = "ERR unknown command '" + std::string(errors::Repeated(args[0], kMostText)) +
                      "', with args beginning with: ";
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < kMostText; ++i)
-    shown += "'" + std::string(args[i].substr(0, kMostText - shown.size())) + "' ";
+    shown += "'" + std::string(errors::Repeated(args[i], kMostText - shown.size())) + "' ";
   session.reply.Error(text + shown);
 }
 
@@ -240,7 +243,8 @@ void Executor::KeepTime(const TableRow& row) noexcept {
   ++row.calls.calls;
   row.calls.cycles += ended - command_began_;
   command_began_ = ended;
-  if (ended - refreshed_at_ > stale_cycles_) [[unlikely]] RefreshNow();
+  if (ended - refreshed_at_ > stale_cycles_) [[unlikely]]
+    RefreshNow();
 }
 
 bool Executor::Authenticated(const Session& session) const noexcept {

@@ -44,7 +44,8 @@ TEST_CASE_METHOD(CommandTest, "with a password set, nothing runs before AUTH") {
 
 TEST_CASE_METHOD(CommandTest, "a pipeline is answered in order, its protocol error at its place") {
   const std::string replies = RunRaw(
-      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\n1\r\n*2\r\n$4\r\nINCR\r\n$1\r\nk\r\nGET k\r\n*1\r\nbroken\r\nPING\r\n");
+      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\n1\r\n*2\r\n$4\r\nINCR\r\n$1\r\nk\r\nGET "
+      "k\r\n*1\r\nbroken\r\nPING\r\n");
   CHECK(replies == "+OK\r\n:2\r\n$1\r\n2\r\n-ERR Protocol error: expected '$', got 'b'\r\n");
   CHECK(client().session().close_after_reply);
 }
@@ -55,7 +56,8 @@ TEST_CASE_METHOD(CommandTest, "a pipeline longer than one batch looks ahead and 
   for (int i = 0; i < 1000; ++i) {
     requests += "INCR k\r\nSET x " + std::to_string(i) + "\r\nGET x\r\nDEL x\r\n";
     const std::string text = std::to_string(i);
-    expected += ":" + std::to_string(i + 1) + "\r\n+OK\r\n$" + std::to_string(text.size()) + "\r\n" + text + "\r\n:1\r\n";
+    expected += ":" + std::to_string(i + 1) + "\r\n+OK\r\n$" + std::to_string(text.size()) + "\r\n" + text +
+                "\r\n:1\r\n";
   }
   CHECK(RunRaw(requests) == expected);
 }
@@ -69,7 +71,8 @@ TEST_CASE_METHOD(CommandTest, "a batch follows SELECT and AUTH into the new stat
         "-NOAUTH Authentication required.\r\n+OK\r\n$4\r\nzero\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "over maxmemory with nothing to evict, writes that may grow are refused and the rest runs") {
+TEST_CASE_METHOD(CommandTest,
+                 "over maxmemory with nothing to evict, writes that may grow are refused and the rest runs") {
   CHECK(Run({"SET", "k", "v"}) == Ok());
   SetOption("maxmemory-policy", "noeviction");
   SetOption("maxmemory", "1");

@@ -127,6 +127,7 @@ TEST_CASE_METHOD(CommandTest, "conditions that exclude each other or that nobody
         Error("ERR GT and LT options at the same time are not compatible"));
   CHECK(Run({command, "k", "10", "nonsense"}) == Error("ERR Unsupported option nonsense"));
   CHECK(Run({command, "k", "x", "a\r\nb"}) == Error("ERR Unsupported option a  b"));
+  CHECK(Run({command, "k", "x", std::string("a\0b", 3)}) == Error("ERR Unsupported option a"));
   CHECK(Run({command, "k", "10", "NX", "XX", "nonsense"}) == Error("ERR Unsupported option nonsense"));
   CHECK(Run({command, "k", "x", "GT", "LT"}) ==
         Error("ERR GT and LT options at the same time are not compatible"));

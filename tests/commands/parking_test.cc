@@ -1,5 +1,5 @@
-// Clients that wait, through a command that exists for this test only: PARKTEST key milliseconds answers the key's
-// value, and waits for it where there is none.
+// Clients that wait, through a command that exists for this test only: PARKTEST key milliseconds answers the
+// key's value, and waits for it where there is none.
 #include "server/parking.h"
 
 #include <string>
@@ -20,7 +20,8 @@ void ParkTest(Context& ctx, Args& args) {
   if (ctx.wake() == WakeReason::kTimeout) return ctx.reply.NullArray();
   if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED by an operator");
   const int64_t timeout_ms = args.NextInteger().value_or(0);
-  ctx.Park(args, timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
+  ctx.Park(args,
+           timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
 }
 
 constexpr Command kRows[] = {{.name = "parktest",
@@ -92,7 +93,8 @@ TEST_CASE_METHOD(ParkingTest, "one that was woken in vain waits on with its firs
   CHECK(client().Received() == std::vector<Reply>{NullArray()});
 }
 
-TEST_CASE_METHOD(ParkingTest, "what a parked client sends waits until it is answered, and then runs in order") {
+TEST_CASE_METHOD(ParkingTest,
+                 "what a parked client sends waits until it is answered, and then runs in order") {
   CHECK(RunRaw("PARKTEST k 100\r\nSET k late\r\nGET k\r\n").empty());
   CHECK(second.Run({"GET", "k"}) == Null());
   AdvanceTime(100);
