@@ -6,6 +6,7 @@
 // Loop thread only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,8 @@ class Rates {
   };
   static constexpr uint64_t kSpacingMs = 100;
   static constexpr uint64_t kWindowMs = 1500;
+  // A stretch shorter than this counts as this long, so that the first request after a start is no burst.
+  static constexpr uint64_t kLeastMs = 1000;
 
   // REQUIRES: `now_mono_ms` and the totals never fall (but see Reset).
   void Sample(uint64_t now_mono_ms, const Totals& totals) noexcept {
@@ -41,8 +44,8 @@ class Rates {
       from = &samples_[(count_ - back) % kSamples];
       if (now_mono_ms - from->mono_ms >= kWindowMs) break;
     }
-    if (from == nullptr || from->mono_ms == now_mono_ms) return {};
-    const double seconds = static_cast<double>(now_mono_ms - from->mono_ms) / 1000;
+    if (from == nullptr) return {};
+    const double seconds = static_cast<double>(std::max(now_mono_ms - from->mono_ms, kLeastMs)) / 1000;
     return {static_cast<double>(totals.commands - from->totals.commands) / seconds,
             static_cast<double>(totals.input_bytes - from->totals.input_bytes) / seconds,
             static_cast<double>(totals.output_bytes - from->totals.output_bytes) / seconds};

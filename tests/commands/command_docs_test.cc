@@ -75,6 +75,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND COUNT, COMMAND, COMMAND INFO and COMMAND 
   CHECK(Run({"COMMAND", "LIST"}).elements.size() == count);
   CHECK(Run({"COMMAND", "DOCS"}).elements.size() == 2 * count);
   CHECK(Run({"COMMAND", "COUNT", "x"}) == Error("ERR wrong number of arguments for 'command|count' command"));
+  CHECK(Run({"COMMAND", "HELP"}).kind == Reply::Kind::kArray);
   CHECK(Run({"COMMAND", "NOSUCH"}) == Error("ERR unknown subcommand 'NOSUCH'. Try COMMAND HELP."));
 }
 
