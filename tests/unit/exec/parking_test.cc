@@ -13,27 +13,26 @@
 namespace mayfly::testing {
 namespace {
 
-void ParkTest(Context& ctx, Args& args) {
+void Await(Context& ctx, Args& args) {
   const std::string_view key = args.Next();
-  Entry* entry = ctx.keyspace.Find(ctx.keyspace.KeyOf(key), ctx.now);
+  const Entry* entry = ctx.keyspace.Find(ctx.keyspace.KeyOf(key), ctx.now);
   if (entry != nullptr) return ctx.reply.Bulk(entry->text());
   if (ctx.wake() == WakeReason::kTimeout) return ctx.reply.NullArray();
   if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED by an operator");
   const int64_t timeout_ms = args.NextInteger().value_or(0);
-  ctx.Park(args,
-           timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
+  ctx.Park(args, timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
 }
 
-constexpr Command kRows[] = {{.name = "parktest",
-                              .arity = 3,
-                              .flags = kReadOnly | kBlocking,
-                              .keys = {1, 1, 1, kKeyRO},
-                              .acl = kAclString,
-                              .handler = ParkTest,
-                              .since = "1.0.0",
-                              .complexity = "O(1)",
-                              .summary = "Answers with a value as soon as there is one; for this test only.",
-                              .syntax = "key milliseconds"}};
+void Put(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  ctx.keyspace.Put(key, ctx.keyspace.Peek(key, ctx.now), StringValue::Of(args[2]), Expiry::Never(), ctx.now);
+  ctx.reply.Ok();
+}
+
+constexpr Command kRows[] = {
+    {.name = "await", .arity = 3, .flags = kReadOnly | kBlocking, .keys = {1, 1, 1, kKeyRO}, .handler = Await},
+    {.name = "put", .arity = 3, .flags = kWrite, .keys = {1, 1, 1, kKeyOW}, .handler = Put},
+};
 const CommandFamily family("test", kRows);
 
 class ParkingTest : public CommandTest {
@@ -52,23 +51,23 @@ class ParkingTest : public CommandTest {
 }  // namespace
 
 TEST_CASE_METHOD(ParkingTest, "a parked client is answered when what it waits for has come") {
-  CHECK(Run({"PARKTEST", "k", "0"}) == NoReply());
-  CHECK(second.Run({"SET", "k", "v"}) == Ok());
+  CHECK(Run({"AWAIT", "k", "0"}) == NoReply());
+  CHECK(second.Run({"PUT", "k", "v"}) == Ok());
   WakeAll();
   CHECK(client().Received() == std::vector<Reply>{Bulk("v")});
-  CHECK(Run({"PING"}) == Simple("PONG"));
+  CHECK(Run({"AWAIT", "k", "0"}) == Bulk("v"));
 }
 
 TEST_CASE_METHOD(ParkingTest, "arguments are copied: the buffer that they came in may be gone") {
-  CHECK(RunRaw("*3\r\n$8\r\nPARKTEST\r\n$5\r\nkey:1\r\n$1\r\n0\r\n").empty());
+  CHECK(RunRaw("*3\r\n$5\r\nAWAIT\r\n$5\r\nkey:1\r\n$1\r\n0\r\n").empty());
   CHECK(RunRaw("").empty());
-  second.Run({"SET", "key:1", "v"});
+  second.Run({"PUT", "key:1", "v"});
   WakeAll();
   CHECK(client().Received() == std::vector<Reply>{Bulk("v")});
 }
 
 TEST_CASE_METHOD(ParkingTest, "a timeout answers exactly at its time") {
-  CHECK(Run({"PARKTEST", "k", "500"}) == NoReply());
+  CHECK(Run({"AWAIT", "k", "500"}) == NoReply());
   AdvanceTime(499);
   CHECK(client().Received().empty());
   CHECK(server().parking.NextWake() <= server().clock.Read().mono_ms + 1);
@@ -79,8 +78,8 @@ TEST_CASE_METHOD(ParkingTest, "a timeout answers exactly at its time") {
 }
 
 TEST_CASE_METHOD(ParkingTest, "one that was woken in vain waits on with its first deadline and its place") {
-  CHECK(Run({"PARKTEST", "k", "500"}) == NoReply());
-  CHECK(second.Run({"PARKTEST", "k", "0"}) == NoReply());
+  CHECK(Run({"AWAIT", "k", "500"}) == NoReply());
+  CHECK(second.Run({"AWAIT", "k", "0"}) == NoReply());
   const uint64_t order = client().session().parked->order;
   CHECK(order < second.session().parked->order);
   AdvanceTime(400);
@@ -95,21 +94,21 @@ TEST_CASE_METHOD(ParkingTest, "one that was woken in vain waits on with its firs
 
 TEST_CASE_METHOD(ParkingTest,
                  "what a parked client sends waits until it is answered, and then runs in order") {
-  CHECK(RunRaw("PARKTEST k 100\r\nSET k late\r\nGET k\r\n").empty());
-  CHECK(second.Run({"GET", "k"}) == Null());
+  CHECK(RunRaw("AWAIT k 100\r\nPUT k late\r\nAWAIT k 0\r\n").empty());
+  CHECK(keyspace().size() == 0);
   AdvanceTime(100);
   CHECK(client().Received() == std::vector<Reply>{NullArray(), Ok(), Bulk("late")});
 }
 
 TEST_CASE_METHOD(ParkingTest, "an operator's wake is told to the command") {
-  CHECK(Run({"PARKTEST", "k", "0"}) == NoReply());
+  CHECK(Run({"AWAIT", "k", "0"}) == NoReply());
   WakeAll(WakeReason::kUnblocked);
   CHECK(client().Received() == std::vector<Reply>{Error("UNBLOCKED by an operator")});
 }
 
 TEST_CASE_METHOD(ParkingTest, "a client that goes away while it waits, woken or not, is forgotten") {
-  CHECK(second.Run({"PARKTEST", "k", "100"}) == NoReply());
-  CHECK(third.Run({"PARKTEST", "k", "100"}) == NoReply());
+  CHECK(second.Run({"AWAIT", "k", "100"}) == NoReply());
+  CHECK(third.Run({"AWAIT", "k", "100"}) == NoReply());
   server().parking.Wake(*third.session().parked, WakeReason::kReady);
   server().parking.Leave(second.session());
   server().parking.Leave(third.session());
