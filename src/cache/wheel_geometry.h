@@ -59,11 +59,9 @@ constexpr int LevelFor(uint64_t elapsed, uint64_t when) noexcept {
   return level + static_cast<int>(PositionOf(when, level) - PositionOf(elapsed, level) == kSlots);
 }
 
-// Whether `time` lies in the second half of the position it is in on `level`.
-// REQUIRES: level > 0.
-constexpr bool InSecondHalf(uint64_t time, int level) noexcept {
-  return ((time >> (ShiftOf(level) - 1)) & 1) != 0;
-}
+// Whether `time` lies in the second half of the position it is in on `level`; on level 0, with one tick each,
+// never.
+constexpr bool InSecondHalf(uint64_t time, int level) noexcept { return (time & (SpanOf(level) / 2)) != 0; }
 
 // The one position that slot `slot` can hold while the level stands at `current`.
 constexpr uint64_t PositionAt(uint64_t current, int slot) noexcept {
