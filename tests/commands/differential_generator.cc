@@ -119,7 +119,7 @@ const RequestGenerator::Recipe RequestGenerator::kRecipes[] = {
      }},
 };
 
-std::vector<std::string> RequestGenerator::Next() {
+RequestGenerator::Words RequestGenerator::Next() {
   size_t sum = 0;
   for (const Recipe& recipe : kRecipes) sum += recipe.weight;
   size_t drawn = Below(sum);
@@ -131,10 +131,10 @@ std::vector<std::string> RequestGenerator::Next() {
   return request;
 }
 
-std::string RequestGenerator::Key() {
+const RequestGenerator::Words& RequestGenerator::EveryKey() {
   static const Words kKeys{
-      "a", "b", "c", "d", "key:1", "key:2", "key:10", "", std::string("\0\r\n", 3), std::string(200, 'k')};
-  return Pick(kKeys);
+      "a", "b", "c", "d", "key:1", "key:2", "key:10", "", std::string("k\0\r\n", 4), std::string(200, 'k')};
+  return kKeys;
 }
 
 RequestGenerator::Words RequestGenerator::Keys(size_t most) {

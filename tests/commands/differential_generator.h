@@ -16,10 +16,13 @@ class RequestGenerator {
  public:
   RequestGenerator(uint64_t seed, int64_t now_s) : random_(seed), now_s_(now_s) {}
 
-  std::vector<std::string> Next();
+  using Words = std::vector<std::string>;
+
+  Words Next();
+  // All keys that are ever drawn.
+  static const Words& EveryKey();
 
  private:
-  using Words = std::vector<std::string>;
   struct Recipe;
   static const Recipe kRecipes[];
 
@@ -27,7 +30,7 @@ class RequestGenerator {
   bool OneIn(size_t n) { return Below(n) == 0; }
   std::string Pick(const Words& words) { return words[Below(words.size())]; }
 
-  std::string Key();
+  std::string Key() { return Pick(EveryKey()); }
   std::string Value();
   std::string Amount();
   std::string TimeFor(const std::string& word);
