@@ -64,7 +64,7 @@ void AddGroup(std::string& text, const CommandTable& commands, std::string_view 
 
 std::string CommandTableMarkdown(const CommandTable& commands) {
   std::string text;
-  std::vector<std::string_view> done;
+  std::vector<std::string_view> done{"test"};  // commands that only tests have
   for (const Group& group : kGroups) {
     AddGroup(text, commands, group.name, group.title);
     done.push_back(group.name);
