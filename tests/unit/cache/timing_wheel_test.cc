@@ -34,6 +34,13 @@ TEST_CASE("a deadline that has passed is handed back by the next advance, at the
   CHECK_FALSE(t.wheel.HasWork(500));
 }
 
+TEST_CASE("a deadline on the other side of the topmost boundary is overdue, not far ahead") {
+  Timers t(1, uint64_t{1} << 60);
+  CHECK(t.Set(1, (uint64_t{1} << 60) - 1));
+  CHECK(t.wheel.Validate());
+  CHECK(t.AdvanceTo(t.wheel.elapsed()) == Ids{1});
+}
+
 TEST_CASE("insert and move tell when the timer must be armed anew") {
   Timers t(4);
   CHECK(t.Set(1, 40));
