@@ -74,10 +74,15 @@ def check_one(stamps, build, unit, key):
 
 
 def selftest(stamps):
-    """Whether clang-tidy finds a wrong name and a bug with our configuration; what it said otherwise."""
+    """"" when clang-tidy finds a wrong name, a copied argument and a null pointer, else what it said instead."""
     sample = os.path.join(stamps.folder, "sample.cc")
     config = "--config-file=" + os.path.join(stamps.root, ".clang-tidy")
-    for text in ("int wrongName() { return 0; }\n", "int *Leak(int *p) { return p ? p : (int *)0; }\n"):
+    samples = (
+        "int wrongName() { return 0; }\n",
+        "#include <string>\nunsigned long Size(const std::string text) { return text.size(); }\n",
+        "int Read(const int* p) {\n  if (p != nullptr) return 0;\n  return *p;\n}\n",
+    )
+    for text in samples:
         with open(sample, "w", encoding="utf-8") as file:
             file.write(text)
         done = subprocess.run(
