@@ -1,5 +1,5 @@
-// The memory of entries: a jemalloc arena that stays inside one reserved stretch of addresses, so that 32 bits
-// name any object in it.
+// The memory of entries: a jemalloc arena that stays inside one reserved stretch of addresses, so that 32
+// bits name any object in it.
 //
 //   reserved, PROT_NONE:  |= arena's extents =|.................................|   up to 64 GiB
 //                         ^ base              ^ grown_to                        ^ end
@@ -9,8 +9,8 @@
 // An object is allocated and freed through an explicit tcache of this arena only; plain malloc never sees it
 // (a thread's own tcache would mix in memory from other arenas).
 // A full region is a clear nullptr, which becomes Redis's OOM error.
-// Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that every use after free shows.
-// Loop thread only.
+// Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that every use after free
+// shows. Loop thread only.
 #pragma once
 
 #include <bit>
@@ -95,12 +95,14 @@ class Heap {
   // Bytes that an object of `size` really takes. Two sizes of one class can share an allocation.
   static constexpr size_t SizeClass(size_t size) noexcept {
     constexpr size_t kQuantum = 16;
-    if (size <= 8 * kQuantum) return size <= kQuantum / 2 ? kQuantum / 2 : (size + kQuantum - 1) & ~(kQuantum - 1);
+    if (size <= 8 * kQuantum)
+      return size <= kQuantum / 2 ? kQuantum / 2 : (size + kQuantum - 1) & ~(kQuantum - 1);
     const size_t step = std::bit_floor(size - 1) / 4;
     return (size + step - 1) & ~(step - 1);
   }
 
-  // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike. One load each.
+  // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike. One load
+  // each.
   uint64_t ThreadBytes() const noexcept;
   // Gives unused pages back to the kernel now.
   void Purge() noexcept;

@@ -1,7 +1,7 @@
 // The cheapest way to tell how long something took: the processor's time stamp counter.
 //
-// Not a clock: it has no date and is used for durations only (SLOWLOG, histograms, slices). Units: cycles until
-// CycleRate turns them into microseconds. Where there is no such counter, steady_clock stands in.
+// Not a clock: it has no date and is used for durations only (SLOWLOG, histograms, slices). Units: cycles
+// until CycleRate turns them into microseconds. Where there is no such counter, steady_clock stands in.
 #pragma once
 
 #include <chrono>

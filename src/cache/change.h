@@ -1,7 +1,7 @@
 // The one point that every creation, change and removal of a key passes, told to whoever listens.
 //
-// With no listener a change costs one test of a mask. Listeners are told after the keyspace is consistent again
-// and must not change it. Loop thread only.
+// With no listener a change costs one test of a mask. Listeners are told after the keyspace is consistent
+// again and must not change it. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@ enum class ChangeReason : uint8_t {
 
 struct Change {
   ChangeReason reason;
-  uint8_t keyspace;     // its id
+  uint8_t keyspace;  // its id
   std::string_view key;
-  const Entry* entry;   // as it is now (kSet) or was (removals); null for an absent key and for kFlushed
+  const Entry* entry;  // as it is now (kSet) or was (removals); null for an absent key and for kFlushed
 };
 
 class ChangeListener {
@@ -52,7 +52,8 @@ class ChangeHub {
   }
 
   void Tell(const Change& change) const {
-    if ((mask_ & Bit(change.reason)) == 0) [[likely]] return;
+    if ((mask_ & Bit(change.reason)) == 0) [[likely]]
+      return;
     for (const Subscription& s : listeners_) {
       if ((s.reasons & Bit(change.reason)) != 0) s.listener->OnChange(change);
     }

@@ -1,7 +1,7 @@
 // The numbered databases, each a Keyspace, and what concerns all of them: flushing, swapping, expiry, memory.
 //
-// A flush exchanges the Keyspace for an empty one at once; what it held is freed in slices (FreeSome), and its
-// bytes no longer drive eviction. Loop thread only.
+// A flush exchanges the Keyspace for an empty one at once; what it held is freed in slices (FreeSome), and
+// its bytes no longer drive eviction. Loop thread only.
 #pragma once
 
 #include <array>
@@ -46,8 +46,8 @@ class Databases {
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
-  // Keys of all databases whose deadline has come and that wait to be freed. Looks at each of them, so counting
-  // stops at kBacklogCounted.
+  // Keys of all databases whose deadline has come and that wait to be freed. Looks at each of them, so
+  // counting stops at kBacklogCounted.
   size_t Backlog(Now now) const;
   // True where a deadline was filed that is nearer than all before: NextWakeMs must be asked again.
   bool TakeRearm() noexcept;

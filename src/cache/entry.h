@@ -1,19 +1,22 @@
 // One key with its value, in one allocation.
 //
 //   byte 0        4        8               12      13      14
-//        | colder | hotter | stamp:28 enc:4| owner | flags |  [expiry block] [extra*]  key length, value length,
-//        |<- LRU links  ->|                                    16 bytes       8 bytes   key bytes, value bytes
+//        | colder | hotter | stamp:28 enc:4| owner | flags |  [expiry block] [extra*]  key length, value
+//        length,
+//        |<- LRU links  ->|                                    16 bytes       8 bytes   key bytes, value
+//        bytes
 //
 //   expiry block, only with a TTL:   | wheel next 4 | wheel prev 4 | deadline 6 | filed 2 |
-//   extra, only where a rare feature is used: a pointer to an EntryExtra (far deadlines; later: stale window, tags)
-//   lengths: 7 bits a byte, low bits first, so one byte each for keys and values below 128 bytes
-//   value bytes by encoding: the text itself; an integer in its shortest two's complement (0 to 8 bytes);
-//   or a pointer of 8 bytes to a SharedBytes block (texts above kMaxInlineValue) or to a rich value.
+//   extra, only where a rare feature is used: a pointer to an EntryExtra (far deadlines; later: stale window,
+//   tags) lengths: 7 bits a byte, low bits first, so one byte each for keys and values below 128 bytes value
+//   bytes by encoding: the text itself; an integer in its shortest two's complement (0 to 8 bytes); or a
+//   pointer of 8 bytes to a SharedBytes block (texts above kMaxInlineValue) or to a rich value.
 //
 // So a plain key costs 16 bytes beyond key and value, one with a TTL 32. Sanitizer builds have wide links.
-// Units: stamp counts kStampMs since boot and wraps (it is compared with StampAge); under an LFU policy its low
-// 24 bits are Redis's counter. A deadline is in ms: monotonic, or Unix time where kWallDeadline is set.
-// Ownership: Keyspace alone creates, relocates and frees entries; everybody else may look until the next change.
+// Units: stamp counts kStampMs since boot and wraps (it is compared with StampAge); under an LFU policy its
+// low 24 bits are Redis's counter. A deadline is in ms: monotonic, or Unix time where kWallDeadline is set.
+// Ownership: Keyspace alone creates, relocates and frees entries; everybody else may look until the next
+// change.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +29,8 @@
 
 namespace mayfly {
 
-// How the value bytes are to be read. kText and kEdited differ only in what OBJECT ENCODING says: Redis calls a
-// short text that was changed in place "raw".
+// How the value bytes are to be read. kText and kEdited differ only in what OBJECT ENCODING says: Redis calls
+// a short text that was changed in place "raw".
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
 enum class EntryFlag : uint8_t {
@@ -99,7 +102,9 @@ class Entry {
   void set_owner(uint8_t owner) noexcept { header()->owner = owner; }
   bool Has(EntryFlag flag) const noexcept { return (header()->flags & static_cast<uint8_t>(flag)) != 0; }
   void Set(EntryFlag flag) noexcept { header()->flags |= static_cast<uint8_t>(flag); }
-  void Clear(EntryFlag flag) noexcept { header()->flags &= static_cast<uint8_t>(~static_cast<uint8_t>(flag)); }
+  void Clear(EntryFlag flag) noexcept {
+    header()->flags &= static_cast<uint8_t>(~static_cast<uint8_t>(flag));
+  }
   uint8_t flags() const noexcept { return header()->flags; }
   void set_flags(uint8_t flags) noexcept { header()->flags = flags; }
 
@@ -107,7 +112,9 @@ class Entry {
     return static_cast<uint32_t>(mono_ms / kStampMs) & kStampMask;
   }
   // Stamps between `stamp` and now, wrapping.
-  static uint32_t StampAge(uint32_t now_stamp, uint32_t stamp) noexcept { return (now_stamp - stamp) & kStampMask; }
+  static uint32_t StampAge(uint32_t now_stamp, uint32_t stamp) noexcept {
+    return (now_stamp - stamp) & kStampMask;
+  }
 
   // ---- expiry. REQUIRES for all but expires(): expires().
   bool expires() const noexcept { return Has(EntryFlag::kExpires); }
@@ -136,7 +143,9 @@ class Entry {
     std::memcpy(&pointer, bytes() + extra_offset(), sizeof pointer);
     return pointer;
   }
-  void set_extra(EntryExtra* pointer) noexcept { std::memcpy(bytes() + extra_offset(), &pointer, sizeof pointer); }
+  void set_extra(EntryExtra* pointer) noexcept {
+    std::memcpy(bytes() + extra_offset(), &pointer, sizeof pointer);
+  }
 
   // ---- key and value
   std::string_view key() const noexcept {
@@ -169,7 +178,8 @@ class Entry {
 
   Shape shape() const noexcept {
     const Lengths at = lengths();
-    return {.key_bytes = at.key, .value_bytes = at.value, .expires = expires(), .extra = Has(EntryFlag::kExtra)};
+    return {
+        .key_bytes = at.key, .value_bytes = at.value, .expires = expires(), .extra = Has(EntryFlag::kExtra)};
   }
   size_t allocated_bytes() const noexcept {
     const Lengths at = lengths();
@@ -214,7 +224,8 @@ class Entry {
   Lengths lengths() const noexcept {
     const size_t at = lengths_offset();
     const auto* raw = reinterpret_cast<const unsigned char*>(bytes() + at);
-    if ((raw[0] | raw[1]) < 0x80) [[likely]] return {at + 2, raw[0], raw[1]};
+    if ((raw[0] | raw[1]) < 0x80) [[likely]]
+      return {at + 2, raw[0], raw[1]};
     return LongLengths(at);
   }
   Lengths LongLengths(size_t at) const noexcept;

@@ -52,7 +52,8 @@ class EntryTablePolicy {
   static constexpr Ref kNull{};
   using Key = std::string_view;
 
-  EntryTablePolicy(Heap& heap, const Hasher& hasher) noexcept : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
+  EntryTablePolicy(Heap& heap, const Hasher& hasher) noexcept
+      : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
   uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->key()); }
   bool Equals(Ref ref, Key key) const noexcept { return At(ref)->key() == key; }
   void Prefetch(Ref ref) const noexcept { __builtin_prefetch(At(ref)); }

@@ -1,7 +1,7 @@
 // Makes room: chooses victims by the policy until memory and number of keys are within their limits.
 //
-// LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists. volatile-ttl
-// takes from the wheels' earliest slots. `maxkeys` evicts the coldest entry under any policy.
+// LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists.
+// volatile-ttl takes from the wheels' earliest slots. `maxkeys` evicts the coldest entry under any policy.
 // Run stops when its slice is used up; the caller goes on in the next loop turn. Loop thread only.
 #pragma once
 
@@ -34,8 +34,8 @@ class Evictor {
 
   Evictor(Databases& databases, std::mt19937_64& random) noexcept : databases_(databases), random_(random) {}
 
-  // Evicts at most `budget` entries. `used_bytes` is asked again after each; it must not count what waits to be
-  // freed. kMore: over a limit still, but victims are left. kNothingToEvict: over maxmemory and no victim.
+  // Evicts at most `budget` entries. `used_bytes` is asked again after each; it must not count what waits to
+  // be freed. kMore: over a limit still, but victims are left. kNothingToEvict: over maxmemory and no victim.
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes) {
     for (;; --budget) {

@@ -1,7 +1,8 @@
 // How well time is kept: what INFO's section "# Expiry" tells.
 //
-// Lag is the time from a key's deadline to the moment its memory was freed and `expired` was told, in us as far as
-// the clock resolves it (ms). The histogram has power-of-two buckets split in 8, so a percentile is within 12.5 %.
+// Lag is the time from a key's deadline to the moment its memory was freed and `expired` was told, in us as
+// far as the clock resolves it (ms). The histogram has power-of-two buckets split in 8, so a percentile is
+// within 12.5 %.
 #pragma once
 
 #include <array>

@@ -1,15 +1,15 @@
-// The keys of one (database, namespace): the hash table that finds them, two LRU lists that know the coldest, and
-// two timing wheels that know who is due. The only owner of entries; it keeps the three in step.
+// The keys of one (database, namespace): the hash table that finds them, two LRU lists that know the coldest,
+// and two timing wheels that know who is due. The only owner of entries; it keeps the three in step.
 //
 //   Key -> HashTable -> Entry <- LruList with a TTL / without one
 //                             <- TimingWheel monotonic / wall
 //
 // A key is gone for every method from its deadline on, whether or not the wheel has come round to it.
 // Every creation, change and removal passes the ChangeHub once, after all is consistent.
-// Invariants (Validate): each entry is in the table once, in the list that its TTL asks for, and, with a TTL, in
-// the wheel that its clock asks for; bytes() is the sum over all entries.
-// Entry pointers die with the next call that changes this keyspace.
-// Allocation failure throws std::bad_alloc before anything has changed. Loop thread only.
+// Invariants (Validate): each entry is in the table once, in the list that its TTL asks for, and, with a TTL,
+// in the wheel that its clock asks for; bytes() is the sum over all entries. Entry pointers die with the next
+// call that changes this keyspace. Allocation failure throws std::bad_alloc before anything has changed. Loop
+// thread only.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ struct Key {
   uint64_t hash;
 };
 
-// When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and PXAT).
+// When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and
+// PXAT).
 struct Expiry {
   enum class Kind : uint8_t { kNever, kRelative, kWall };
   Kind kind = Kind::kNever;
@@ -109,8 +110,8 @@ class Keyspace {
   bool Delete(const Key& key, Now now);
 
   // ---- walk. Expired entries are never shown.
-  // One page of SCAN from `cursor` (0 starts); the next cursor, 0 at the end, below 2^53. Keys present throughout
-  // an iteration are shown, whatever grows or shrinks meanwhile.
+  // One page of SCAN from `cursor` (0 starts); the next cursor, 0 at the end, below 2^53. Keys present
+  // throughout an iteration are shown, whatever grows or shrinks meanwhile.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Now now, Fn&& fn) const {
     return table_.Scan(cursor, [&](HeapRef ref) {
@@ -133,7 +134,8 @@ class Keyspace {
   void PrefetchEntry(uint64_t hash) const noexcept { table_.PrefetchCandidates(hash); }
 
   // ---- expiry
-  // Frees what is due; takes the entries that it worked on off `budget`. True where more is to be done at `now`.
+  // Frees what is due; takes the entries that it worked on off `budget`. True where more is to be done at
+  // `now`.
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
@@ -151,8 +153,8 @@ class Keyspace {
   void Evict(Entry& entry);
 
   // ---- end
-  // Frees up to `budget` entries without telling anybody; true when the keyspace is empty. REQUIRES: nobody will
-  // use it for anything else any more.
+  // Frees up to `budget` entries without telling anybody; true when the keyspace is empty. REQUIRES: nobody
+  // will use it for anything else any more.
   bool FreeSome(size_t budget) noexcept;
 
   bool Validate() const;

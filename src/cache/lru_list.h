@@ -5,7 +5,8 @@
 //
 // Intrusive: the links lie in the entries, so every operation is O(1), allocates nothing and cannot fail.
 // Hooks is a small copyable object that reads and writes links:
-//   using Ref; static constexpr Ref kNull;  Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref), SetHotter(Ref, Ref)
+//   using Ref; static constexpr Ref kNull;  Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref),
+//   SetHotter(Ref, Ref)
 // Invariants (Validate): the two directions mirror each other; size() entries lie between the ends.
 // Owns nothing. Loop thread only.
 #pragma once

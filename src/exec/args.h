@@ -45,7 +45,8 @@ class Args {
   // Passes `count` arguments that were read by index. REQUIRES: so many are left.
   void Skip(size_t count) noexcept { cursor_ += count; }
   std::string_view Peek() const noexcept { return all_[cursor_]; }
-  // Passes the argument where it is this word in any case, and at least `followed_by` arguments come behind it.
+  // Passes the argument where it is this word in any case, and at least `followed_by` arguments come behind
+  // it.
   bool Accept(std::string_view upper, size_t followed_by = 0) noexcept {
     if (Left() <= followed_by || Done() || !EqualsIgnoringCase(all_[cursor_], upper)) return false;
     ++cursor_;

@@ -1,5 +1,5 @@
-// One row per command: everything that the server knows of it. COMMAND, COMMAND DOCS, permissions, look-ahead and
-// the README's table are made from these rows.
+// One row per command: everything that the server knows of it. COMMAND, COMMAND DOCS, permissions, look-ahead
+// and the README's table are made from these rows.
 //
 // A family file in src/commands ends with its rows and one registrar:
 //   static constexpr Command kRows[] = {{.name = "get", .arity = 2, .flags = kReadOnly | kFast, ...}};
@@ -19,20 +19,20 @@ using Handler = void (*)(Context&, Args&);
 
 // What COMMAND tells of a command, and what dispatch goes by.
 enum CommandFlag : uint32_t {
-  kWrite = 1 << 0,          // may change keys
-  kReadOnly = 1 << 1,       // reads keys only
-  kDenyOom = 1 << 2,        // refused while over maxmemory with nothing to evict
+  kWrite = 1 << 0,     // may change keys
+  kReadOnly = 1 << 1,  // reads keys only
+  kDenyOom = 1 << 2,   // refused while over maxmemory with nothing to evict
   kAdmin = 1 << 3,
   kPubSub = 1 << 4,
   kNoScript = 1 << 5,
   kBlocking = 1 << 6,
-  kLoading = 1 << 7,        // allowed while a snapshot loads
+  kLoading = 1 << 7,  // allowed while a snapshot loads
   kStale = 1 << 8,
   kSkipMonitor = 1 << 9,
   kSkipSlowlog = 1 << 10,
   kAsking = 1 << 11,
-  kFast = 1 << 12,          // O(1) or O(log n)
-  kNoAuth = 1 << 13,        // allowed before AUTH
+  kFast = 1 << 12,    // O(1) or O(log n)
+  kNoAuth = 1 << 13,  // allowed before AUTH
   kMayReplicate = 1 << 14,
   kSentinel = 1 << 15,
   kOnlySentinel = 1 << 16,
@@ -42,11 +42,12 @@ enum CommandFlag : uint32_t {
   kNoMulti = 1 << 20,
   kMovableKeys = 1 << 21,
   kAllowBusy = 1 << 22,
-  kEndsBatch = 1 << 23,     // ours: changes session state, so look-ahead stops behind it; not told by COMMAND
-  kUntouched = 1 << 24,     // ours: looks at keys without making them recent; not told by COMMAND
+  kEndsBatch = 1 << 23,  // ours: changes session state, so look-ahead stops behind it; not told by COMMAND
+  kUntouched = 1 << 24,  // ours: looks at keys without making them recent; not told by COMMAND
 };
 
-// ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking, pubsub do).
+// ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,
+// pubsub do).
 enum AclCategory : uint32_t {
   kAclKeyspace = 1 << 0,
   kAclRead = 1 << 1,
@@ -71,8 +72,8 @@ enum AclCategory : uint32_t {
   kAclScripting = 1 << 20,
 };
 
-// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND tells them; and what is done
-// to them, as the key specs of Redis 7 tell it.
+// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND tells them; and what is
+// done to them, as the key specs of Redis 7 tell it.
 enum KeyUse : uint16_t {
   kKeyRO = 1 << 0,
   kKeyRW = 1 << 1,
@@ -108,7 +109,8 @@ struct Command {
   std::string_view history = {};  // where Mayfly differs or what 7.4 added; may be empty
 };
 
-// Registers a family's rows when the program starts. `group` is what COMMAND DOCS says: "string", "generic" ...
+// Registers a family's rows when the program starts. `group` is what COMMAND DOCS says: "string", "generic"
+// ...
 class CommandFamily {
  public:
   CommandFamily(std::string_view group, std::span<const Command> rows) noexcept
@@ -118,7 +120,8 @@ class CommandFamily {
   std::string_view group() const noexcept { return group_; }
   std::span<const Command> rows() const noexcept { return rows_; }
   const CommandFamily* next() const noexcept { return next_; }
-  // The chain of all families linked into this program; complete before main begins and constant from then on.
+  // The chain of all families linked into this program; complete before main begins and constant from then
+  // on.
   static const CommandFamily*& First() noexcept {
     static const CommandFamily* first = nullptr;
     return first;

@@ -62,13 +62,27 @@ constexpr Name kFlagNames[] = {
 };
 
 constexpr Name kAclNames[] = {
-    {kAclKeyspace, "keyspace"}, {kAclRead, "read"},           {kAclWrite, "write"},
-    {kAclSet, "set"},           {kAclSortedSet, "sortedset"}, {kAclList, "list"},
-    {kAclHash, "hash"},         {kAclString, "string"},       {kAclBitmap, "bitmap"},
-    {kAclHyperLogLog, "hyperloglog"}, {kAclGeo, "geo"},       {kAclStream, "stream"},
-    {kAclPubSub, "pubsub"},     {kAclAdmin, "admin"},         {kAclFast, "fast"},
-    {kAclSlow, "slow"},         {kAclBlocking, "blocking"},   {kAclDangerous, "dangerous"},
-    {kAclConnection, "connection"}, {kAclTransaction, "transaction"}, {kAclScripting, "scripting"},
+    {kAclKeyspace, "keyspace"},
+    {kAclRead, "read"},
+    {kAclWrite, "write"},
+    {kAclSet, "set"},
+    {kAclSortedSet, "sortedset"},
+    {kAclList, "list"},
+    {kAclHash, "hash"},
+    {kAclString, "string"},
+    {kAclBitmap, "bitmap"},
+    {kAclHyperLogLog, "hyperloglog"},
+    {kAclGeo, "geo"},
+    {kAclStream, "stream"},
+    {kAclPubSub, "pubsub"},
+    {kAclAdmin, "admin"},
+    {kAclFast, "fast"},
+    {kAclSlow, "slow"},
+    {kAclBlocking, "blocking"},
+    {kAclDangerous, "dangerous"},
+    {kAclConnection, "connection"},
+    {kAclTransaction, "transaction"},
+    {kAclScripting, "scripting"},
 };
 
 template <size_t kCount>
@@ -92,9 +106,9 @@ CommandTable::Folded CommandTable::Fold(std::string_view name) noexcept {
   } else if (size >= 4) {
     folded = {Load(p, 4), Load(p + size - 4, 4)};
   } else if (size != 0) {
-    folded = {static_cast<unsigned char>(p[0]),
-              static_cast<uint64_t>(static_cast<unsigned char>(p[size / 2])) << 8 |
-                  static_cast<unsigned char>(p[size - 1])};
+    folded = {static_cast<unsigned char>(p[0]), static_cast<uint64_t>(static_cast<unsigned char>(p[size / 2]))
+                                                        << 8 |
+                                                    static_cast<unsigned char>(p[size - 1])};
   }
   return {folded.first | kCaseBits, folded.last | kCaseBits};
 }
@@ -118,7 +132,8 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   TableRow* row = owned_.emplace_back(std::make_unique<TableRow>()).get();
   row->command = &command;
   row->parent = parent;
-  row->full_name = parent == nullptr ? std::string(command.name) : parent->full_name + "|" + std::string(command.name);
+  row->full_name =
+      parent == nullptr ? std::string(command.name) : parent->full_name + "|" + std::string(command.name);
   row->group = group;
   row->acl = command.acl | ImpliedCategories(command.flags);
   const Folded folded = Fold(command.name);

@@ -20,7 +20,7 @@ struct TableRow {
   const TableRow* parent = nullptr;  // the container, for a subcommand
   std::string full_name;             // "client|setname"
   std::string_view group;
-  uint32_t acl = 0;                  // all categories, implied ones too
+  uint32_t acl = 0;  // all categories, implied ones too
   std::vector<TableRow*> subcommands;
   mutable CallStats calls;  // counting does not change what the table says
   uint64_t folded[2] = {};  // the name's letters in lower case: see Fold

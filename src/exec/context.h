@@ -49,7 +49,7 @@ struct Context {
   Keyspace& keyspace;  // of the session's database
   resp::Writer& reply;
   Now now;
-  uint64_t first_key_hash = 0;  // of the first key, hashed ahead
+  uint64_t first_key_hash = 0;      // of the first key, hashed ahead
   const Parked* resumed = nullptr;  // set when a parked client's request runs again
 
   // Why this request runs again; kNone on its first run.
@@ -74,8 +74,8 @@ struct Context {
   }
   // Answers with an error text that carries its code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }
-  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply. Parked
-  // again after it was woken in vain, it keeps its place among those who wait and its first deadline.
+  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply.
+  // Parked again after it was woken in vain, it keeps its place among those who wait and its first deadline.
   void Park(const Args& args, uint64_t deadline_mono_ms);
 };
 

@@ -2,11 +2,11 @@
 //
 //   input --Parser--> a batch of requests --hash, prefetch groups, prefetch entries--> dispatch one by one
 //
-// Dispatch: look-up, arity, permissions, memory, handler, timing. Look-ahead only warms caches: each command looks
-// its key up again, because an earlier one of the batch may have moved it. A batch ends behind a command that
-// changes session state, and a protocol error is answered in its order.
-// The clock is read at the start of a turn (RefreshNow, by the loop) and again once kStaleUs have gone by, so after
-// a slow command too. Loop thread only.
+// Dispatch: look-up, arity, permissions, memory, handler, timing. Look-ahead only warms caches: each command
+// looks its key up again, because an earlier one of the batch may have moved it. A batch ends behind a
+// command that changes session state, and a protocol error is answered in its order. The clock is read at the
+// start of a turn (RefreshNow, by the loop) and again once kStaleUs have gone by, so after a slow command
+// too. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,14 @@ class Executor {
 
   explicit Executor(Server& server);
 
-  // Runs the complete requests at the front of `input`, appending to session.output; returns the bytes consumed.
-  // What is left is incomplete, or waits because the session was parked or is to be closed. Marks the session
-  // dirty when there is something to write or to close.
+  // Runs the complete requests at the front of `input`, appending to session.output; returns the bytes
+  // consumed. What is left is incomplete, or waits because the session was parked or is to be closed. Marks
+  // the session dirty when there is something to write or to close.
   size_t Run(Session& session, std::string_view input);
 
   // Runs one request whose arguments are at hand: of a parked client, later of a transaction or a script.
-  void Dispatch(Session& session, std::span<const std::string_view> arguments, const Parked* resumed = nullptr);
+  void Dispatch(Session& session, std::span<const std::string_view> arguments,
+                const Parked* resumed = nullptr);
 
   // Runs again what was woken since the last call. The sessions that came free may have more input waiting:
   // `freed` is called with each of them.

@@ -1,4 +1,5 @@
-// Used memory, counted at the allocator, in the two pools that limits are set for. Two loads and a subtraction.
+// Used memory, counted at the allocator, in the two pools that limits are set for. Two loads and a
+// subtraction.
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
 //   data   all, without client buffers (a slow reader must never evict a key) and without what a flush left

@@ -1,9 +1,9 @@
 // Clients that wait: for a key, for a time, for an operator. Built once for everything that blocks.
 //
-// A request's arguments are views that die when its handler returns, so parking copies them. While a session is
-// parked no further request of it runs. Waking puts it on a queue; the executor takes it from there at the end of
-// the turn, never from inside whoever woke it, and runs the same command again with the reason.
-// First parked is first woken where the waker goes by Order. Timeouts lie on a wheel of their own (ms, monotonic).
+// A request's arguments are views that die when its handler returns, so parking copies them. While a session
+// is parked no further request of it runs. Waking puts it on a queue; the executor takes it from there at the
+// end of the turn, never from inside whoever woke it, and runs the same command again with the reason. First
+// parked is first woken where the waker goes by Order. Timeouts lie on a wheel of their own (ms, monotonic).
 // Ownership: ParkingLot owns each Parked; a session that dies while it waits must be dropped with Leave.
 #pragma once
 
@@ -60,8 +60,8 @@ class ParkingLot {
   explicit ParkingLot(uint64_t now_mono_ms);
   ~ParkingLot();
 
-  // Parks `session`, copying `arguments`. A session that was woken in vain and waits on passes the deadline and
-  // the order that it had, so it keeps its place; 0 is a new order. REQUIRES: it is not parked.
+  // Parks `session`, copying `arguments`. A session that was woken in vain and waits on passes the deadline
+  // and the order that it had, so it keeps its place; 0 is a new order. REQUIRES: it is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                uint64_t order = 0);
   // Queues it to run again. No effect on one that is queued already.

@@ -1,7 +1,7 @@
 // What the server knows of one client, apart from its socket.
 //
-// Ownership: the connection (src/net) owns its Session and the bytes that came in; the Session owns the replies
-// that have not been written. Loop thread only.
+// Ownership: the connection (src/net) owns its Session and the bytes that came in; the Session owns the
+// replies that have not been written. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  uint64_t id = 0;  // never reused
-  std::string peer;   // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
+  uint64_t id = 0;   // never reused
+  std::string peer;  // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
   std::string local;
   int fd = -1;
   bool over_unix_socket = false;

@@ -44,7 +44,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "swapped databases keep their keys and their d
   CHECK(databases.At(0).Validate());
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "expiry in slices goes through all databases and stops when its budget is spent") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "expiry in slices goes through all databases and stops when its budget is spent") {
   for (unsigned index = 0; index < 4; ++index) {
     for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), "v", In(50), index);
   }

@@ -57,9 +57,20 @@ TEST_CASE("a short key costs 16 bytes beyond key and value, one with a TTL 32") 
 #endif
 
 TEST_CASE("an integer takes as few bytes as it needs") {
-  const std::vector<std::pair<int64_t, size_t>> cases = {
-      {0, 0}, {1, 1}, {-1, 1}, {127, 1}, {128, 2}, {-128, 1}, {-129, 2}, {32'767, 2}, {32'768, 3},
-      {INT32_MAX, 4}, {INT64_MAX, 8}, {INT64_MIN, 8}, {-(int64_t{1} << 55), 7}, {int64_t{1} << 55, 8}};
+  const std::vector<std::pair<int64_t, size_t>> cases = {{0, 0},
+                                                         {1, 1},
+                                                         {-1, 1},
+                                                         {127, 1},
+                                                         {128, 2},
+                                                         {-128, 1},
+                                                         {-129, 2},
+                                                         {32'767, 2},
+                                                         {32'768, 3},
+                                                         {INT32_MAX, 4},
+                                                         {INT64_MAX, 8},
+                                                         {INT64_MIN, 8},
+                                                         {-(int64_t{1} << 55), 7},
+                                                         {int64_t{1} << 55, 8}};
   for (const auto& [value, bytes] : cases) {
     const OwnEntry own("k", StringValue::Integer(value));
     CHECK(own.entry->stored().size() == bytes);
@@ -87,8 +98,8 @@ TEST_CASE("a text above the inline limit lies in a block of its own that can be 
 }
 
 TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
-  for (const uint64_t deadline : {uint64_t{0}, uint64_t{1}, Entry::kMaxNearDeadline, Entry::kMaxNearDeadline + 1,
-                                  Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
+  for (const uint64_t deadline : {uint64_t{0}, uint64_t{1}, Entry::kMaxNearDeadline,
+                                  Entry::kMaxNearDeadline + 1, Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
     const OwnEntry own("k", StringValue::Of("v"), true, true);
     own.entry->set_deadline_ms(deadline);
     CHECK(own.entry->deadline_ms() == deadline);

@@ -66,7 +66,8 @@ TEST_CASE_METHOD(EvictionFixture, "the random policies keep to their candidates"
     Set("lasting" + std::to_string(i), "v", Expiry::Never(), 1);
     Set("volatile" + std::to_string(i), "v", In(100'000), 2);
   }
-  for (const std::string& key : Evict(EvictionPolicy::kVolatileRandom, 20)) CHECK(key.substr(0, 8) == "volatile");
+  for (const std::string& key : Evict(EvictionPolicy::kVolatileRandom, 20))
+    CHECK(key.substr(0, 8) == "volatile");
   CHECK(Evict(EvictionPolicy::kVolatileRandom, 100).size() == 30);
   CHECK(Evict(EvictionPolicy::kAllKeysRandom, 100).size() == 50);
   CHECK(databases.total_keys() == 0);
@@ -92,7 +93,8 @@ TEST_CASE_METHOD(EvictionFixture, "a limit far below what is used is reached in 
   const uint64_t limit = heap.ThreadBytes() - 100'000;
   const EvictionLimits limits{.maxmemory_bytes = limit, .policy = EvictionPolicy::kAllKeysLru};
   int slices = 0;
-  while (evictor.Run(limits, now(), 50, [&] { return heap.ThreadBytes(); }) == Evictor::Outcome::kMore) ++slices;
+  while (evictor.Run(limits, now(), 50, [&] { return heap.ThreadBytes(); }) == Evictor::Outcome::kMore)
+    ++slices;
   CHECK(slices > 5);
   CHECK(heap.ThreadBytes() <= limit);
   CHECK(db().Validate());

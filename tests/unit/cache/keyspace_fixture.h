@@ -26,7 +26,8 @@ class KeyspaceFixture {
   Keyspace& db(unsigned index = 0) { return databases.At(index); }
   Now now() { return clock.Read(); }
 
-  Entry* Set(std::string_view key, std::string_view value, Expiry expiry = Expiry::Never(), unsigned index = 0) {
+  Entry* Set(std::string_view key, std::string_view value, Expiry expiry = Expiry::Never(),
+             unsigned index = 0) {
     const Key hashed = db(index).KeyOf(key);
     return db(index).Put(hashed, db(index).Peek(hashed, now()), StringValue::Of(value), expiry, now());
   }

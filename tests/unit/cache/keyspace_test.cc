@@ -11,7 +11,8 @@
 
 namespace mayfly {
 
-TEST_CASE_METHOD(KeyspaceFixture, "a key vanishes exactly at its deadline, though the wheel has not come round") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a key vanishes exactly at its deadline, though the wheel has not come round") {
   Set("k", "v", In(20));
   clock.AdvanceTime(19);
   CHECK(Peek("k") != nullptr);
@@ -22,7 +23,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key vanishes exactly at its deadline, thoug
   CHECK(databases.expiry_stats().lag_us.max() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "the wheel frees a key that nobody asks for, at its deadline and not before") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "the wheel frees a key that nobody asks for, at its deadline and not before") {
   Set("k", "v", In(5000));
   clock.AdvanceTime(4999);
   Settle();
@@ -34,7 +36,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "the wheel frees a key that nobody asks for, a
   CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a step of the wall clock moves no relative deadline, and each absolute one") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a step of the wall clock moves no relative deadline, and each absolute one") {
   Set("relative", "v", In(10'000));
   Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
   clock.StepWall(-60'000);
@@ -69,7 +72,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands
   CHECK(Peek("first") != nullptr);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "an entry is relocated when it gets a TTL or loses it, and keeps its value") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "an entry is relocated when it gets a TTL or loses it, and keeps its value") {
   for (const std::string& value : {std::string("short"), std::string("12345"), std::string(40'000, 'b')}) {
     Entry* entry = Set("k", value);
     const Key key = db().KeyOf("k");
@@ -172,7 +176,8 @@ std::string TextOf(const Entry& entry) {
 
 }  // namespace
 
-TEST_CASE_METHOD(KeyspaceFixture, "table, lists and wheels agree with a map through random commands and time") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "table, lists and wheels agree with a map through random commands and time") {
   std::map<std::string, Model> model;
   std::mt19937_64 random(20261121);
   const auto forget_expired = [&] {

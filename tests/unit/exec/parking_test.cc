@@ -20,7 +20,8 @@ void Await(Context& ctx, Args& args) {
   if (ctx.wake() == WakeReason::kTimeout) return ctx.reply.NullArray();
   if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED by an operator");
   const int64_t timeout_ms = args.NextInteger().value_or(0);
-  ctx.Park(args, timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
+  ctx.Park(args,
+           timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(timeout_ms));
 }
 
 void Put(Context& ctx, Args& args) {
@@ -30,7 +31,11 @@ void Put(Context& ctx, Args& args) {
 }
 
 constexpr Command kRows[] = {
-    {.name = "await", .arity = 3, .flags = kReadOnly | kBlocking, .keys = {1, 1, 1, kKeyRO}, .handler = Await},
+    {.name = "await",
+     .arity = 3,
+     .flags = kReadOnly | kBlocking,
+     .keys = {1, 1, 1, kKeyRO},
+     .handler = Await},
     {.name = "put", .arity = 3, .flags = kWrite, .keys = {1, 1, 1, kKeyOW}, .handler = Put},
 };
 const CommandFamily family("test", kRows);
