@@ -75,7 +75,9 @@ int64_t NowMs() {
       .count();
 }
 
-void PauseMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+void PauseMs(int ms) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));  // polls: what the daemon does next
+}
 
 uint16_t FreePort() {
   const int probe = socket(AF_INET, SOCK_STREAM, 0);

@@ -15,7 +15,7 @@ struct RequestExample {
   bool authenticated = true;
 };
 
-inline std::vector<RequestExample> RequestCorpus() {
+inline std::vector<RequestExample> RequestCorpus() {  // long: one table
   using std::string_literals::operator""s;
   using std::string_view_literals::operator""sv;
   return {
