@@ -94,16 +94,17 @@ uint16_t FreePort() {
 
 Daemon::Daemon(std::vector<std::string> options, const std::vector<std::string>& environment)
     : directory_(MakeDirectory()), port_(FreePort()) {
-  const auto give = [&](const std::string& flag, const std::string& value) {
+  // Gives the option unless it is given; the value that it has in the end.
+  const auto give = [&](const std::string& flag, const std::string& value) -> std::string {
     const auto named = std::find(options.begin(), options.end(), flag);
-    if (named == options.end()) options.insert(options.end(), {flag, value});
+    if (named != options.end()) return *(named + 1);
+    options.insert(options.end(), {flag, value});
+    return value;
   };
-  const auto port = std::find(options.begin(), options.end(), "--port");
-  if (port != options.end()) port_ = static_cast<uint16_t>(std::stoi(*(port + 1)));
-  give("--port", std::to_string(port_));
+  port_ = static_cast<uint16_t>(std::stoi(give("--port", std::to_string(port_))));
+  unix_socket_ = give("--unixsocket", directory_ + "/mayfly.sock");
   give("--bind", "127.0.0.1");
   give("--dir", directory_);
-  give("--unixsocket", unix_socket());
   pid_ = Start(options, environment, directory_ + "/log");
   if (!Eventually([this] { return Ready() || !Running(); }) || !Running())
     throw std::runtime_error("the daemon does not start:\n" + log());
@@ -123,7 +124,7 @@ bool Daemon::Ready() const {
   const int probe = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  unix_socket().copy(address.sun_path, sizeof address.sun_path - 1);
+  unix_socket_.copy(address.sun_path, sizeof address.sun_path - 1);
   const bool answers = connect(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   close(probe);
   return answers;

@@ -45,7 +45,7 @@ class Daemon {
 
   uint16_t port() const noexcept { return port_; }
   const std::string& directory() const noexcept { return directory_; }
-  std::string unix_socket() const { return directory_ + "/mayfly.sock"; }
+  const std::string& unix_socket() const noexcept { return unix_socket_; }
   std::string log() const;
 
   void Signal(int number) const;
@@ -61,6 +61,7 @@ class Daemon {
   bool Ready() const;
 
   std::string directory_;
+  std::string unix_socket_;
   uint16_t port_ = 0;
   pid_t pid_ = -1;
 };

@@ -48,9 +48,12 @@ TEST_CASE("SIGTERM does not wait for ever for a client that does not read") {
   Daemon daemon;
   REQUIRE(Client(daemon).Run({"SET", "big", std::string(1'000'000, 'v')}) == "OK");
   const Wire wire = Wire::Tcp(daemon.port());
+  REQUIRE(wire.Ask("PING\r\n", "+PONG\r\n") == "+PONG\r\n");
   for (int i = 0; i < 50; ++i) REQUIRE(wire.Send(Request({"GET", "big"})));
   daemon.Signal(SIGTERM);
-  CHECK(daemon.Wait().exit_code == 0);
+  const Ended ended = daemon.Wait();
+  CHECK(ended.exit_code == 0);
+  CHECK(ended.output.find("some clients did not read their replies in time") != std::string::npos);
 }
 
 TEST_CASE("SHUTDOWN ends the daemon with exit code 0") {

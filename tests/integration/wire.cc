@@ -1,6 +1,8 @@
 #include "integration/wire.h"
 
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -39,6 +41,9 @@ Wire Wire::Tcp(uint16_t port, const std::string& host) {
   Wire wire(socket(found->ai_family, SOCK_STREAM, 0));
   const bool connected = connect(wire.socket_, found->ai_addr, found->ai_addrlen) == 0;
   freeaddrinfo(found);
+  // What was sent has arrived: the kernel does not wait to fill a packet.
+  const int on = 1;
+  setsockopt(wire.socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (!connected) throw std::runtime_error("cannot connect to " + host + ':' + std::to_string(port));
   return wire;
 }

@@ -1,0 +1,48 @@
+#include "net/address.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly::net {
+namespace {
+
+sockaddr_storage Only(const std::string& host, uint16_t port = 6379) {
+  std::string problem;
+  const std::vector<sockaddr_storage> found = ResolveHost(host, port, problem);
+  REQUIRE(found.size() == 1);
+  return found[0];
+}
+const sockaddr& AsAddress(const sockaddr_storage& storage) {
+  return reinterpret_cast<const sockaddr&>(storage);
+}
+
+TEST_CASE("addresses are written with their port, IPv6 in brackets") {
+  CHECK(FormatAddress(AsAddress(Only("127.0.0.1"))) == "127.0.0.1:6379");
+  CHECK(FormatAddress(AsAddress(Only("::1", 80))) == "[::1]:80");
+  CHECK(FormatAddress(AsAddress(Only("*"))) == "0.0.0.0:6379");
+  CHECK(FormatAddress(AsAddress(Only("::*"))) == "[::]:6379");
+  const sockaddr_storage nothing{};
+  CHECK(FormatAddress(AsAddress(nothing)) == "?:0");
+}
+
+TEST_CASE("all of 127.0.0.0/8 and ::1 are this machine, however they are written") {
+  CHECK(IsLoopback(AsAddress(Only("127.0.0.1"))));
+  CHECK(IsLoopback(AsAddress(Only("127.255.0.9"))));
+  CHECK(IsLoopback(AsAddress(Only("::1"))));
+  CHECK(IsLoopback(AsAddress(Only("::ffff:127.0.0.1"))));
+  CHECK_FALSE(IsLoopback(AsAddress(Only("10.0.0.1"))));
+  CHECK_FALSE(IsLoopback(AsAddress(Only("128.0.0.1"))));
+  CHECK_FALSE(IsLoopback(AsAddress(Only("::ffff:10.0.0.1"))));
+  CHECK_FALSE(IsLoopback(AsAddress(Only("fe80::1"))));
+  CHECK_FALSE(IsLoopback(AsAddress(Only("::"))));
+}
+
+TEST_CASE("what is no address has a reason") {
+  std::string problem;
+  CHECK(ResolveHost("300.1.2.3.4", 1, problem).empty());
+  CHECK_FALSE(problem.empty());
+}
+
+}  // namespace
+}  // namespace mayfly::net

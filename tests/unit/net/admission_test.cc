@@ -1,0 +1,49 @@
+#include "net/admission.h"
+
+#include <catch2/catch.hpp>
+
+namespace mayfly::net {
+namespace {
+
+constexpr Visitor kFromHere{.over_unix_socket = false, .from_loopback = true, .clients_before = 0};
+constexpr Visitor kFromAfar{.over_unix_socket = false, .from_loopback = false, .clients_before = 0};
+constexpr Visitor kOverUnixSocket{.over_unix_socket = true, .from_loopback = false, .clients_before = 0};
+
+TEST_CASE("protected mode without a password lets in this machine only") {
+  const config::Settings settings;
+  REQUIRE(settings.protected_mode);
+  CHECK(Judge(settings, kFromHere) == Verdict::kWelcome);
+  CHECK(Judge(settings, kOverUnixSocket) == Verdict::kWelcome);
+  CHECK(Judge(settings, kFromAfar) == Verdict::kProtected);
+}
+
+TEST_CASE("a password or protected-mode no lets in everybody") {
+  config::Settings with_password;
+  with_password.requirepass = "secret";
+  CHECK(Judge(with_password, kFromAfar) == Verdict::kWelcome);
+  config::Settings open;
+  open.protected_mode = false;
+  CHECK(Judge(open, kFromAfar) == Verdict::kWelcome);
+}
+
+TEST_CASE("the client above maxclients is one too many, wherever it comes from") {
+  config::Settings settings;
+  settings.maxclients = 2;
+  Visitor visitor = kFromHere;
+  visitor.clients_before = 1;
+  CHECK(Judge(settings, visitor) == Verdict::kWelcome);
+  visitor.clients_before = 2;
+  CHECK(Judge(settings, visitor) == Verdict::kTooMany);
+  visitor.from_loopback = false;
+  CHECK(Judge(settings, visitor) == Verdict::kTooMany);
+}
+
+TEST_CASE("refusals are one error line each") {
+  CHECK(RefusalOf(Verdict::kTooMany) == "-ERR max number of clients reached\r\n");
+  const std::string_view denied = RefusalOf(Verdict::kProtected);
+  CHECK(denied.starts_with("-DENIED "));
+  CHECK(denied.find("\r\n") == denied.size() - 2);
+}
+
+}  // namespace
+}  // namespace mayfly::net

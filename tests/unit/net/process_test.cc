@@ -1,0 +1,60 @@
+#include "net/process.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "net/limits.h"
+
+#include <sys/resource.h>
+
+namespace mayfly::net {
+namespace {
+
+TEST_CASE("the pidfile tells the process id for as long as its owner lives") {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("mayfly-pid-test-" + std::to_string(getpid()));
+  {
+    PidFile file(path.string());
+    CHECK_FALSE(file.Write());
+    int pid = 0;
+    std::ifstream(path) >> pid;
+    CHECK(pid == getpid());
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a pidfile that cannot be written is a problem with the path and the reason") {
+  PidFile file("/no/such/directory/pid");
+  CHECK(file.Write() == "cannot write the pidfile /no/such/directory/pid: No such file or directory");
+}
+
+TEST_CASE("an empty path is no pidfile") {
+  PidFile file("");
+  CHECK_FALSE(file.Write());
+}
+
+TEST_CASE("the limit of open files is raised for the clients, and fewer fit where that is refused") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  constexpr uint64_t kClients = 100;
+  rlimit low{.rlim_cur = 64, .rlim_max = before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+  CHECK(RaiseFileLimit(kClients) == kClients);
+  rlimit raised{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &raised) == 0);
+  CHECK(raised.rlim_cur == kClients + kReservedFiles);
+  // More than any kernel allows.
+  constexpr uint64_t kTooMany = uint64_t{1} << 40;
+  const uint64_t fits = RaiseFileLimit(kTooMany);
+  CHECK(fits < kTooMany);
+  CHECK(fits > 0);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+}  // namespace
+}  // namespace mayfly::net
