@@ -207,7 +207,7 @@ constexpr Command kRows[] = {
      .summary = "Answers the Unix time in milliseconds at which a key expires.",
      .syntax = "key"},
 };
-const CommandFamily family("generic", kRows);
+const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
 }  // namespace mayfly

@@ -59,7 +59,7 @@ constexpr Command kRows[] = {
      .syntax = "[ASYNC | SYNC]",
      .tips = kFlushTips},
 };
-const CommandFamily family("server", kRows);
+const CommandFamily kFamily("server", kRows);
 
 }  // namespace
 }  // namespace mayfly

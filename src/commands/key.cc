@@ -93,7 +93,7 @@ constexpr Command kRows[] = {
      .summary = "Answers with the type of a key's value.",
      .syntax = "key"},
 };
-const CommandFamily family("generic", kRows);
+const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
 }  // namespace mayfly

@@ -74,7 +74,7 @@ constexpr Command kRows[] = {
      .summary = "A container for commands that look behind a value.",
      .subcommands = kSubcommands},
 };
-const CommandFamily family("generic", kRows);
+const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
 }  // namespace mayfly

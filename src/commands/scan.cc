@@ -140,7 +140,7 @@ constexpr Command kRows[] = {
      .summary = "Answers with one key by chance.",
      .tips = "request_policy:all_shards nondeterministic_output"},
 };
-const CommandFamily family("generic", kRows);
+const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
 }  // namespace mayfly

@@ -55,7 +55,7 @@ constexpr Command kRows[] = {
      .summary = "Adds bytes to the end of a string value; creates the key where it is absent.",
      .syntax = "key value"},
 };
-const CommandFamily family("string", kRows);
+const CommandFamily kFamily("string", kRows);
 
 }  // namespace
 }  // namespace mayfly

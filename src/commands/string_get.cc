@@ -130,7 +130,7 @@ constexpr Command kRows[] = {
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | "
                "PERSIST]"},
 };
-const CommandFamily family("string", kRows);
+const CommandFamily kFamily("string", kRows);
 
 }  // namespace
 }  // namespace mayfly

@@ -86,7 +86,7 @@ constexpr Command kRows[] = {
      .summary = "Takes from the integer that a key holds; an absent key counts as 0.",
      .syntax = "key decrement"},
 };
-const CommandFamily family("string", kRows);
+const CommandFamily kFamily("string", kRows);
 
 }  // namespace
 }  // namespace mayfly

@@ -155,7 +155,7 @@ constexpr Command kRows[] = {
      .syntax = "key value [key value ...]",
      .tips = "request_policy:multi_shard response_policy:all_succeeded"},
 };
-const CommandFamily family("string", kRows);
+const CommandFamily kFamily("string", kRows);
 
 }  // namespace
 }  // namespace mayfly
