@@ -24,7 +24,7 @@ class InfoText {
   }
   template <std::integral Number>
   void Field(std::string_view name, Number value) {
-    Field(name, std::string_view(std::to_string(value)));
+    Field(name, std::to_string(value));
   }
   // A number of bytes, and beside it the form for people.
   void Bytes(std::string_view name, uint64_t bytes) {
