@@ -1,10 +1,7 @@
-// What is counted for each command: INFO's commandstats and latencystats.
-// Durations are TSC cycles; the histogram has power-of-two buckets split in 8, as LagHistogram.
+// What is counted for each command: INFO's commandstats. Durations are TSC cycles.
 #pragma once
 
 #include <cstdint>
-
-#include "cache/expiry_stats.h"
 
 namespace mayfly {
 
