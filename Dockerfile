@@ -24,7 +24,7 @@ COPY LICENSE /usr/share/doc/mayfly/copyright
 # The network around a container is its fence, as in Redis's image: -e MAYFLY_PROTECTED_MODE=yes turns it back on.
 ENV MAYFLY_PROTECTED_MODE=no
 VOLUME /data
-# Snapshots are written to the working directory.
+# The working directory is the volume.
 WORKDIR /data
 EXPOSE 6379
 USER mayfly
