@@ -124,6 +124,9 @@ size_t Connection::ToKeep(std::string_view rest) {
 }
 
 void Connection::AfterInput() {
+  // Nothing is kept and there is something to write: Settle will do the rest.
+  if (dirty && tail_.empty() && parser.idle()) [[likely]]
+    return;
   Account();
   if (input_bytes > clients_.settings().client_query_buffer_limit) {
     ++clients_.server().stats.query_limit_disconnections;

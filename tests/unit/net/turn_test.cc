@@ -1,0 +1,105 @@
+#include "net/turn.h"
+
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly::net {
+namespace {
+
+// The parts of a server, as far as a turn needs them.
+struct Parts {
+  SteppedClock clock;
+  config::Files files;
+  config::Options options{0, files};
+  Heap heap{Heap::kMinRegionBytes};
+  Hasher hasher{1};
+  ChangeHub changes;
+  Databases databases{heap, hasher, changes, 1, clock.Read()};
+  std::mt19937_64 random{1};
+  Evictor evictor{databases, random};
+  Stats stats;
+  MemoryMeter memory{databases, stats};
+  Sessions sessions;
+  ParkingLot parking{clock.Read().mono_ms};
+  CommandTable commands;
+  Server server{.clock = clock,
+                .options = options,
+                .databases = databases,
+                .evictor = evictor,
+                .memory = memory,
+                .sessions = sessions,
+                .parking = parking,
+                .stats = stats,
+                .commands = commands,
+                .cycle_rate = CycleRate(1000),
+                .random = random,
+                .run_id = std::string(40, '0')};
+  Executor executor{server};
+  Turn turn{server, executor};
+
+  uint64_t steps() const { return databases.expiry_stats().clock_steps; }
+  void OneTurn() {
+    turn.Begin();
+    turn.End();
+  }
+};
+
+TEST_CASE("the first callback of a turn reads the clock, the others do not") {
+  Parts parts;
+  parts.turn.Begin();
+  const uint64_t first = parts.turn.now().mono_ms;
+  const uint32_t number = parts.turn.number();
+  parts.clock.AdvanceTime(50);
+  parts.turn.Begin();
+  CHECK(parts.turn.now().mono_ms == first);
+  CHECK(parts.turn.number() == number);
+  parts.turn.End();
+  parts.turn.Begin();
+  CHECK(parts.turn.now().mono_ms == first + 50);
+  CHECK(parts.turn.number() != number);
+  CHECK(parts.stats.loop_turns == 2);
+}
+
+TEST_CASE("a step of the wall clock is noticed once, whichever way it goes, and slewing is none") {
+  Parts parts;
+  parts.OneTurn();
+  parts.clock.AdvanceTime(100'000);
+  parts.OneTurn();
+  CHECK(parts.steps() == 0);
+  CHECK_FALSE(parts.turn.TakeStep());
+
+  parts.clock.StepWall(3'600'000);
+  parts.OneTurn();
+  CHECK(parts.steps() == 1);
+  CHECK(parts.turn.TakeStep());
+  CHECK_FALSE(parts.turn.TakeStep());
+  parts.OneTurn();
+  CHECK(parts.steps() == 1);
+
+  parts.clock.StepWall(-20);
+  parts.OneTurn();
+  CHECK(parts.steps() == 2);
+  CHECK(parts.turn.TakeStep());
+
+  parts.clock.StepWall(kClockStepMs - 1);
+  parts.OneTurn();
+  CHECK(parts.steps() == 2);
+}
+
+TEST_CASE("the longest turn is remembered") {
+  Parts parts;
+  parts.turn.Begin();
+  const uint64_t began = ReadCycles();
+  while (ReadCycles() - began < 5000) {
+  }
+  parts.turn.End();
+  const uint64_t longest = parts.stats.loop_turn_max_us;
+  CHECK(longest >= 5);  // by the rate above, 1000 cycles are a microsecond
+  parts.turn.End();
+  CHECK(parts.stats.loop_turn_max_us == longest);
+}
+
+}  // namespace
+}  // namespace mayfly::net
