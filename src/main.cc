@@ -14,8 +14,6 @@
 #include "net/process.h"
 #include "net/server_loop.h"
 
-extern char** environ;
-
 namespace mayfly {
 namespace {
 

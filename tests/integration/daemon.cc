@@ -19,8 +19,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-extern char** environ;
-
 namespace mayfly {
 namespace {
 

@@ -113,7 +113,7 @@ TEST_CASE("an idle client is closed after the option's time, and a busy one is n
   Client client(daemon);
   const Wire idle = Wire::Tcp(daemon.port());
   REQUIRE(idle.Ask("PING\r\n", kPong) == kPong);
-  REQUIRE(client.Run({"CONFIG", "SET", "timeout", "1"}) == "OK");
+  REQUIRE(client.Run({"CONFIG", "SET", "timeout", "2"}) == "OK");
   CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
   CHECK(idle.ReadToEnd().empty());
   CHECK(client.Run({"PING"}) == "PONG");
