@@ -203,6 +203,7 @@ requires std::is_enum_v<Enum> std::string Format(Enum value) {
 
 std::string Format(const std::vector<BindAddress>& value) {
   std::vector<std::string> words;
+  words.reserve(value.size());
   for (const BindAddress& address : value)
     words.push_back((address.may_be_missing ? "-" : "") + address.host);
   return JoinWords(words);
