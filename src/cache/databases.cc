@@ -69,12 +69,6 @@ size_t Databases::Backlog(Now now) const {
   return count;
 }
 
-bool Databases::TakeRearm() noexcept {
-  bool rearm = false;
-  for (const auto& database : databases_) rearm |= database->TakeRearm();
-  return rearm;
-}
-
 uint64_t Databases::waiting_bytes() const noexcept {
   uint64_t bytes = 0;
   for (const auto& keyspace : graveyard_) bytes += keyspace->bytes();

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -50,7 +51,7 @@ class Databases {
   // counting stops at kBacklogCounted.
   size_t Backlog(Now now) const;
   // True where a deadline was filed that is nearer than all before: NextWakeMs must be asked again.
-  bool TakeRearm() noexcept;
+  bool TakeRearm() noexcept { return std::exchange(parts_.rearm, false); }
 
   // ---- what was flushed
   uint64_t waiting_bytes() const noexcept;

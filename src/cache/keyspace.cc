@@ -201,7 +201,7 @@ void Keyspace::File(Entry& entry, Now now) {
   lists_[ListOf(entry)].PushHottest(RefOf(entry));
   if (!entry.expires()) return;
   FollowWallStepBack(now);
-  if (WheelOf(entry).Insert(RefOf(entry))) rearm_ = true;
+  if (WheelOf(entry).Insert(RefOf(entry))) parts_.rearm = true;
 }
 
 void Keyspace::Unfile(Entry& entry) noexcept {
@@ -215,19 +215,19 @@ void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
   FollowWallStepBack(now);
   if (wall == entry.Has(EntryFlag::kWallDeadline)) {
     entry.set_deadline_ms(expiry.deadline_ms);
-    if (WheelOf(entry).Move(RefOf(entry))) rearm_ = true;
+    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
     return;
   }
   WheelOf(entry).Remove(RefOf(entry));
   wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
   entry.set_deadline_ms(expiry.deadline_ms);
-  if (WheelOf(entry).Insert(RefOf(entry))) rearm_ = true;
+  if (WheelOf(entry).Insert(RefOf(entry))) parts_.rearm = true;
 }
 
 void Keyspace::FollowWallStepBack(Now now) noexcept {
   if (WallMs(now) < wall_wheel_.elapsed()) {
     wall_wheel_.Rewind(WallMs(now));
-    rearm_ = true;
+    parts_.rearm = true;
   }
 }
 

@@ -61,6 +61,7 @@ struct KeyspaceParts {
   const Hasher& hasher;
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
+  bool rearm = false;  // a deadline was filed that is nearer than all before
 };
 
 class Keyspace {
@@ -141,8 +142,6 @@ class Keyspace {
   uint64_t NextWakeMs(Now now) const noexcept;
   // Keys whose deadline has come and that wait to be freed; counting stops at `most`.
   size_t Backlog(Now now, size_t most) const;
-  // True once after an insertion moved the next wake-up forward: the owner of the timer must arm it anew.
-  bool TakeRearm() noexcept { return std::exchange(rearm_, false); }
 
   // ---- eviction
   enum List : uint8_t { kLasting = 0, kExpiring = 1 };
@@ -195,7 +194,6 @@ class Keyspace {
   KeyspaceParts& parts_;
   HeapBase base_;
   uint8_t id_;
-  bool rearm_ = false;
   uint64_t bytes_ = 0;
   Table table_;
   Lru lists_[2];

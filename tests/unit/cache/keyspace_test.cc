@@ -65,7 +65,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands
   Settle();
   clock.StepWall(-3'600'000);
   Set("k", "v", Expiry::At(now().wall_ms + 70));
-  CHECK(db().TakeRearm());
+  CHECK(databases.TakeRearm());
   clock.AdvanceTime(70);
   Settle();
   CHECK(db().size() == 1);
