@@ -31,7 +31,6 @@ void Heap::Free(void* object, size_t size) noexcept {
   std::free(object);
 }
 
-uint64_t Heap::ThreadBytes() const noexcept { return used_bytes_; }
 void Heap::Purge() noexcept {}
 void Heap::StartBackgroundPurging() noexcept {}
 
@@ -130,8 +129,6 @@ void Heap::Reserve(size_t region_bytes) {
   base_ = HeapBase(begin);
   region_bytes_ = wanted;
 }
-
-uint64_t Heap::ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_; }
 
 void Heap::Purge() noexcept {
   mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_);

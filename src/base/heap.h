@@ -103,7 +103,11 @@ class Heap {
 
   // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike. One load
   // each.
-  uint64_t ThreadBytes() const noexcept;
+#ifdef MAYFLY_SANITIZE
+  uint64_t ThreadBytes() const noexcept { return used_bytes_; }
+#else
+  uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_; }
+#endif
   // Gives unused pages back to the kernel now.
   void Purge() noexcept;
   // Lets jemalloc's own threads purge pages that stay unused, off the loop and also while it idles.

@@ -69,7 +69,7 @@ size_t Databases::Backlog(Now now) const {
   return count;
 }
 
-uint64_t Databases::waiting_bytes() const noexcept {
+uint64_t Databases::GraveyardBytes() const noexcept {
   uint64_t bytes = 0;
   for (const auto& keyspace : graveyard_) bytes += keyspace->bytes();
   return bytes;

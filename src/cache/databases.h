@@ -54,12 +54,13 @@ class Databases {
   bool TakeRearm() noexcept { return std::exchange(parts_.rearm, false); }
 
   // ---- what was flushed
-  uint64_t waiting_bytes() const noexcept;
+  uint64_t waiting_bytes() const noexcept { return graveyard_.empty() ? 0 : GraveyardBytes(); }
   // Frees up to `budget` flushed entries; true while more wait.
   bool FreeSome(size_t budget) noexcept;
 
  private:
   std::unique_ptr<Keyspace> Fresh(Now now);
+  uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;
   ExpiryStats expiry_stats_;

@@ -139,6 +139,9 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   const Folded folded = Fold(command.name);
   row->folded[0] = folded.first;
   row->folded[1] = folded.last;
+  row->folds_exactly =
+      command.name.size() <= 2 * sizeof(uint64_t) &&
+      std::all_of(command.name.begin(), command.name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
   for (const Command& sub : command.subcommands) row->subcommands.push_back(Add(sub, group, row));
   return row;
 }
@@ -158,8 +161,9 @@ const TableRow* CommandTable::Find(std::string_view name) const noexcept {
   const Folded folded = Fold(name);
   for (size_t at = folded.Slot(name.size(), mask); slots_[at] != nullptr; at = (at + 1) & mask) {
     const TableRow& row = *slots_[at];
-    if (row.folded[0] == folded.first && row.folded[1] == folded.last && SameName(name, row.command->name))
-      return &row;
+    if (row.folded[0] != folded.first || row.folded[1] != folded.last) continue;
+    if (name.size() != row.full_name.size()) continue;
+    if (row.folds_exactly || SameName(name, row.command->name)) return &row;
   }
   return nullptr;
 }

@@ -23,7 +23,9 @@ struct TableRow {
   uint32_t acl = 0;  // all categories, implied ones too
   std::vector<TableRow*> subcommands;
   mutable CallStats calls;  // counting does not change what the table says
-  uint64_t folded[2] = {};  // the name's letters in lower case: see Fold
+  uint64_t folded[2] = {};  // the name as CommandTable::Fold has it
+  // At most 16 letters: who has the same size and the same fold has the same name.
+  bool folds_exactly = false;
 };
 
 class CommandTable {
@@ -45,7 +47,8 @@ class CommandTable {
   static std::vector<std::string_view> AclNames(uint32_t categories);
 
  private:
-  // A name of up to 16 bytes as two words with bit 5 of each byte set, which puts letters in lower case.
+  // A name of up to 16 bytes as two words with bit 5 of each byte set, which puts letters in lower case. Only
+  // a letter of either case folds to a letter.
   struct Folded {
     uint64_t first;
     uint64_t last;
