@@ -83,7 +83,7 @@ int Serve(config::Options& options, SystemClock& clock, Log& log) {
   net::ServerLoop loop(server, executor, log);
   if (const config::Problem problem = loop.Listen()) return Complain(*problem);
   net::PidFile pid_file(settings.pidfile);
-  if (const config::Problem problem = pid_file.Write()) return Complain(*problem);
+  if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
   log.Notice(DescribeMemory(settings.maxmemory));
   for (const std::string& name : loop.listening_on()) log.Notice("listening on " + name);
   log.Notice("Ready to accept connections");

@@ -58,7 +58,7 @@ bool Databases::Advance(Now now, size_t budget) {
 uint64_t Databases::NextWakeMs(Now now) const noexcept {
   uint64_t wake = std::numeric_limits<uint64_t>::max();
   for (const auto& database : databases_) {
-    if (database->expiring() != 0) wake = std::min(wake, database->NextWakeMs(now));
+    wake = std::min(wake, database->NextWakeMs(now));
   }
   return wake;
 }

@@ -201,7 +201,17 @@ void Keyspace::File(Entry& entry, Now now) {
   lists_[ListOf(entry)].PushHottest(RefOf(entry));
   if (!entry.expires()) return;
   FollowWallStepBack(now);
-  if (WheelOf(entry).Insert(RefOf(entry))) parts_.rearm = true;
+  FileInWheel(entry, now);
+}
+
+void Keyspace::FileInWheel(Entry& entry, Now now) noexcept {
+  Wheel& wheel = WheelOf(entry);
+  // Nobody advances an empty wheel: it stands where its last entry left it.
+  if (wheel.size() == 0) {
+    const uint64_t to = entry.Has(EntryFlag::kWallDeadline) ? WallMs(now) : now.mono_ms;
+    static_cast<void>(wheel.Advance(to, {}, 0));
+  }
+  if (wheel.Insert(RefOf(entry))) parts_.rearm = true;
 }
 
 void Keyspace::Unfile(Entry& entry) noexcept {
@@ -221,7 +231,7 @@ void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
   WheelOf(entry).Remove(RefOf(entry));
   wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
   entry.set_deadline_ms(expiry.deadline_ms);
-  if (WheelOf(entry).Insert(RefOf(entry))) parts_.rearm = true;
+  FileInWheel(entry, now);
 }
 
 void Keyspace::FollowWallStepBack(Now now) noexcept {
@@ -255,14 +265,21 @@ void Keyspace::Free(Entry& entry) noexcept {
 
 // ---- expiry
 
+void Keyspace::CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept {
+  ++parts_.expiry_stats.expired_keys;
+  // A key that was set with a deadline long past is not late: its last use lies behind its deadline.
+  const uint64_t age_ms =
+      (uint64_t{Entry::StampAge(Entry::StampOf(now.mono_ms), entry.stamp())} + 1) * Entry::kStampMs;
+  if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
+}
+
 void Keyspace::Expire(Entry& entry, Now now) {
   const Expiry expiry = ExpiryOf(entry);
-  ++parts_.expiry_stats.expired_keys;
-  parts_.expiry_stats.lag_us.Add((NowOn(expiry.kind, now) - expiry.deadline_ms) * 1000);
+  CountExpired(entry, NowOn(expiry.kind, now) - expiry.deadline_ms, now);
   Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
 }
 
-bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget) {
+bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget) {
   constexpr size_t kBatch = 64;
   std::array<HeapRef, kBatch> due;
   std::array<uint64_t, kBatch> hashes;
@@ -278,8 +295,7 @@ bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget) {
     }
     for (size_t i = 0; i < progress.due; ++i) {
       Entry& entry = *At(due[i]);
-      ++parts_.expiry_stats.expired_keys;
-      parts_.expiry_stats.lag_us.Add((to - entry.deadline_ms()) * 1000);
+      CountExpired(entry, to - entry.deadline_ms(), now);
       Remove({entry.key(), hashes[i]}, entry, ChangeReason::kExpired);
     }
     *budget -= progress.touched;
@@ -290,8 +306,8 @@ bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget) {
 
 bool Keyspace::Advance(Now now, size_t* budget) {
   FollowWallStepBack(now);
-  bool more = mono_wheel_.size() != 0 && AdvanceWheel(mono_wheel_, now.mono_ms, budget);
-  more |= wall_wheel_.size() != 0 && AdvanceWheel(wall_wheel_, WallMs(now), budget);
+  bool more = mono_wheel_.size() != 0 && AdvanceWheel(mono_wheel_, now.mono_ms, now, budget);
+  more |= wall_wheel_.size() != 0 && AdvanceWheel(wall_wheel_, WallMs(now), now, budget);
   return more;
 }
 
@@ -304,9 +320,10 @@ size_t Keyspace::Backlog(Now now, size_t most) const {
 }
 
 uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
+  // An empty wheel is asked too: what it answered last is what its next Insert is measured by.
   const auto from = [](const Wheel& wheel, uint64_t clock) {
-    if (wheel.size() == 0) return Wheel::kNever;
     const uint64_t wake = wheel.NextWake();
+    if (wake == Wheel::kNever) return Wheel::kNever;
     return wake <= clock ? 0 : wake - clock;
   };
   return std::min(from(mono_wheel_, now.mono_ms), from(wall_wheel_, WallMs(now)));

@@ -176,6 +176,7 @@ class Keyspace {
   // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
   void File(Entry& entry, Now now);
+  void FileInWheel(Entry& entry, Now now) noexcept;
   void Unfile(Entry& entry) noexcept;
   void Refile(Entry& entry, Expiry expiry, Now now);
   // The wall wheel goes back with the wall clock before anything is filed by the new time.
@@ -186,7 +187,8 @@ class Keyspace {
   static void DropValue(Entry& entry) noexcept;
   static size_t BytesOf(const Entry& entry) noexcept;
   void Expire(Entry& entry, Now now);
-  bool AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget);
+  bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
+  void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
   void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
     parts_.changes.Tell({reason, id_, key, entry});
   }

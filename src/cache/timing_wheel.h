@@ -108,6 +108,7 @@ class TimingWheel {
   // empty. May be early (it need not be the time of a deadline), never late. O(levels).
   uint64_t NextWake() const noexcept {
     earliest_ = kNever;
+    if (size_ == 0) return kNever;
     ForEachFront([this](int level, uint64_t by, ListId) {
       const uint64_t from = WorkableFrom(level, by);
       if (from < earliest_) earliest_ = from;

@@ -105,6 +105,8 @@ void Hello(Context& ctx, Args& args) {
 void Select(Context& ctx, Args& args) {
   const std::optional<int64_t> index = args.NextInteger();
   if (!index) return ctx.Fail(errors::kNotInteger);
+  if (*index < INT32_MIN || *index > INT32_MAX)
+    return ctx.Fail("ERR value is out of range, value must between -2147483648 and 2147483647");
   if (*index < 0 || *index >= static_cast<int64_t>(ctx.server.databases.count()))
     return ctx.Fail("ERR DB index is out of range");
   ctx.session.db = static_cast<unsigned>(*index);

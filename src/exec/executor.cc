@@ -230,6 +230,11 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
                         "'. Try " + name + " HELP.");
     return;
   }
+  // A browser or a forged request to this port speaks HTTP: nothing that follows may be run.
+  if (EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:")) {
+    session.close_now = true;
+    return;
+  }
   std::string text = "ERR unknown command '" + std::string(errors::Repeated(args[0], kMostText)) +
                      "', with args beginning with: ";
   std::string shown;

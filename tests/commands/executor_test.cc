@@ -42,6 +42,15 @@ TEST_CASE_METHOD(CommandTest, "with a password set, nothing runs before AUTH") {
   CHECK(Run({"GET", "k"}) == Null());
 }
 
+TEST_CASE_METHOD(CommandTest, "whoever speaks HTTP is closed before anything of it runs") {
+  CHECK(RunRaw("POST / HTTP/1.1\r\nHost: localhost\r\n\r\nSET hacked 1\r\n").empty());
+  CHECK(client().session().close_now);
+  CHECK(keyspace().size() == 0);
+  TestClient& other = Connect();
+  CHECK(other.RunRaw("Host: localhost\r\nSET hacked 1\r\n").empty());
+  CHECK(other.session().close_now);
+}
+
 TEST_CASE_METHOD(CommandTest, "a pipeline is answered in order, its protocol error at its place") {
   const std::string replies = RunRaw(
       "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\n1\r\n*2\r\n$4\r\nINCR\r\n$1\r\nk\r\nGET "

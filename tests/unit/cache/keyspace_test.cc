@@ -37,6 +37,36 @@ TEST_CASE_METHOD(KeyspaceFixture,
 }
 
 TEST_CASE_METHOD(KeyspaceFixture,
+                 "a deadline that is set after a reader removed the last key wakes the timer") {
+  for (const bool wall : {false, true}) {
+    const auto in = [&](int64_t ms) {
+      return wall ? Expiry::At(now().wall_ms + ms) : In(static_cast<uint64_t>(ms));
+    };
+    Set("k", "v", in(20));
+    CHECK(databases.TakeRearm());
+    CHECK(databases.NextWakeMs(now()) == 20);
+    clock.AdvanceTime(20);
+    CHECK(Peek("k") == nullptr);
+    Settle();
+    CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
+    clock.AdvanceTime(3);
+    Set("next", "v", in(30));
+    CHECK(databases.TakeRearm());
+    clock.AdvanceTime(30);
+    Settle();
+    CHECK(db().size() == 0);
+  }
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline long past does not count as late") {
+  Set("k", "v", Expiry::At(1));
+  Settle();
+  CHECK(Peek("k") == nullptr);
+  CHECK(databases.expiry_stats().expired_keys == 1);
+  CHECK(databases.expiry_stats().lag_us.total() == 0);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture,
                  "a step of the wall clock moves no relative deadline, and each absolute one") {
   Set("relative", "v", In(10'000));
   Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
