@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/prefetch.h"
 #include "cache/entry.h"
 
 namespace mayfly {
@@ -39,7 +40,7 @@ class EntryWheelHooks {
   uint64_t Deadline(Ref ref) const noexcept { return At(ref)->deadline_ms(); }
   uint16_t Slot(Ref ref) const noexcept { return At(ref)->filed(); }
   void SetSlot(Ref ref, uint16_t slot) const noexcept { At(ref)->set_filed(slot); }
-  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(At(ref), 1); }
+  void Prefetch(Ref ref) const noexcept { PrefetchToWrite(At(ref)); }
 
  private:
   Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }
@@ -56,7 +57,13 @@ class EntryTablePolicy {
       : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
   uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->key()); }
   bool Equals(Ref ref, Key key) const noexcept { return At(ref)->key() == key; }
-  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(At(ref)); }
+  // Two lines: most entries are not longer, and the value is read, too.
+  void Prefetch(Ref ref) const noexcept {
+    constexpr size_t kLine = 64;
+    const auto* bytes = reinterpret_cast<const char*>(At(ref));
+    PrefetchToWrite(bytes);
+    PrefetchToRead(bytes + kLine);
+  }
   void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
   void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
 

@@ -38,6 +38,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/prefetch.h"
 #include "cache/table_inspect.h"
 #include "cache/table_layout.h"
 #include "cache/table_memory.h"
@@ -111,17 +112,23 @@ class HashTable {
   }
 
   // Look-ahead, first stage: fetches the group's line.
-  void PrefetchGroup(uint64_t hash) const noexcept { __builtin_prefetch(SegmentOf(hash).HomeOf(hash)); }
-  // Second stage, when the line has arrived: fetches what Find would read next.
-  void PrefetchCandidates(uint64_t hash) const noexcept {
+  void PrefetchGroup(uint64_t hash) const noexcept { PrefetchToRead(SegmentOf(hash).HomeOf(hash)); }
+  // Second stage, when the line has arrived: fetches what Find would read next. Returns the entry that Find
+  // is likely to return, unread; kNull where none is.
+  Ref PrefetchCandidates(uint64_t hash) const noexcept {
     const Segment segment = SegmentOf(hash);
     const Group* home = segment.HomeOf(hash);
     const uint8_t tag = TagOf(OffsetOf(hash, segment.depth()));
     uint32_t mask = home->Match(tag);
     if (mask == 0 && home->MayHaveStray(tag)) {
-      __builtin_prefetch(segment.groups() + segment.Wrap(static_cast<uint32_t>(home - segment.groups()) + 1));
+      PrefetchToRead(segment.groups() + segment.Wrap(static_cast<uint32_t>(home - segment.groups()) + 1));
     }
-    for (; mask != 0; mask &= mask - 1) memory_.policy().Prefetch(home->refs[std::countr_zero(mask)]);
+    Ref likely = kNull;
+    for (; mask != 0; mask &= mask - 1) {
+      likely = home->refs[std::countr_zero(mask)];
+      memory_.policy().Prefetch(likely);
+    }
+    return likely;
   }
 
   // Calls fn(ref) for a page of entries from position `cursor` on and returns the cursor of the next page; 0

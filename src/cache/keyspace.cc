@@ -290,8 +290,8 @@ bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget) 
       const Entry& entry = *At(due[i]);
       hashes[i] = parts_.hasher(entry.key());
       table_.PrefetchGroup(hashes[i]);
-      if (entry.colder()) __builtin_prefetch(At(entry.colder()), 1);
-      if (entry.hotter()) __builtin_prefetch(At(entry.hotter()), 1);
+      if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+      if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
     }
     for (size_t i = 0; i < progress.due; ++i) {
       Entry& entry = *At(due[i]);

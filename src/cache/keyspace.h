@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/prefetch.h"
 #include "cache/change.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
@@ -130,9 +131,16 @@ class Keyspace {
   // A live entry by chance, or null where there is none.
   Entry* Random(std::mt19937_64& random, Now now);
 
-  // ---- look-ahead: prefetches only, hands over hashes only.
+  // ---- look-ahead, in three stages with other work between them: what a stage reads, the one before has
+  // asked for. A guess is not to be used for anything else, and dies with the next change.
   void PrefetchGroup(uint64_t hash) const noexcept { table_.PrefetchGroup(hash); }
-  void PrefetchEntry(uint64_t hash) const noexcept { table_.PrefetchCandidates(hash); }
+  HeapRef PrefetchEntry(uint64_t hash) const noexcept { return table_.PrefetchCandidates(hash); }
+  // The neighbours, which a touch or a removal of the entry writes to. REQUIRES: guess is not null.
+  void PrefetchNeighbours(HeapRef guess) const noexcept {
+    const Entry& entry = *At(guess);
+    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
+    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+  }
 
   // ---- expiry
   // Frees what is due; takes the entries that it worked on off `budget`. True where more is to be done at

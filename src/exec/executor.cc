@@ -98,11 +98,14 @@ bool Executor::Plan(Session& session, std::string_view input, size_t from) {
   return true;
 }
 
-void Executor::LookAhead(const Session& session) const noexcept {
+void Executor::LookAhead(const Session& session) noexcept {
   if (plan_.size() < 2) return;
   const Keyspace& keyspace = server_.databases.At(session.db);
+  for (Planned& planned : plan_) {
+    if (planned.hash != 0) planned.guess = keyspace.PrefetchEntry(planned.hash);
+  }
   for (const Planned& planned : plan_) {
-    if (planned.hash != 0) keyspace.PrefetchEntry(planned.hash);
+    if (planned.guess) keyspace.PrefetchNeighbours(planned.guess);
   }
 }
 

@@ -62,11 +62,12 @@ class Executor {
     const TableRow* row;  // null: unknown
     uint64_t hash;        // of the first key; 0 where there is none
     size_t end;           // offset behind it in the input
+    HeapRef guess;        // for look-ahead alone
   };
 
   // Parses ahead from input[from..]; false when the client broke the protocol.
   bool Plan(Session& session, std::string_view input, size_t from);
-  void LookAhead(const Session& session) const noexcept;
+  void LookAhead(const Session& session) noexcept;
   // Runs what was planned; the offset behind the last request that ran.
   size_t RunPlanned(Session& session, size_t from);
   void Resume(const Parked& parked);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/prefetch.h"
 #include "cache/timing_wheel.h"
 
 namespace mayfly::net {
@@ -26,7 +27,7 @@ struct TimedClientHooks {
   uint64_t Deadline(Ref ref) const noexcept { return ref->deadline_mono_ms; }
   wheel::ListId Slot(Ref ref) const noexcept { return ref->filed; }
   void SetSlot(Ref ref, wheel::ListId slot) const noexcept { ref->filed = slot; }
-  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(ref); }
+  void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
 };
 
 using ClientWheel = TimingWheel<TimedClientHooks>;

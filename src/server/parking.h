@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "cache/timing_wheel.h"
 #include "server/session.h"
 
@@ -50,7 +51,7 @@ struct ParkedWheelHooks {
   uint64_t Deadline(Ref ref) const noexcept { return ref->deadline_mono_ms; }
   uint16_t Slot(Ref ref) const noexcept { return ref->filed; }
   void SetSlot(Ref ref, uint16_t slot) const noexcept { ref->filed = slot; }
-  void Prefetch(Ref ref) const noexcept { __builtin_prefetch(ref); }
+  void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
 };
 
 class ParkingLot {
