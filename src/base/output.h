@@ -111,6 +111,9 @@ class OutputChain {
   // REQUIRES: n <= what the last Reserve was asked for; nothing else was appended since.
   void Commit(size_t n) noexcept { write_ += n; }
 
+  // Differs once bytes were appended.
+  const char* end() const noexcept { return write_; }
+
   // Appends bytes of any number. Throws std::bad_alloc.
   void Append(std::string_view bytes) {
     if (static_cast<size_t>(limit_ - write_) < bytes.size()) [[unlikely]]

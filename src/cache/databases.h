@@ -40,7 +40,13 @@ class Databases {
 
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
-  void Swap(unsigned a, unsigned b) noexcept { std::swap(databases_[a], databases_[b]); }
+  void Swap(unsigned a, unsigned b) noexcept {
+    ++parts_.departures;
+    std::swap(databases_[a], databases_[b]);
+  }
+  // Rises whenever an entry leaves its database or its place in memory; as long as it stays, a reference to
+  // an entry of a database is one.
+  uint64_t departures() const noexcept { return parts_.departures; }
 
   // ---- expiry, for the owner of the timer
   // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.

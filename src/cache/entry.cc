@@ -55,15 +55,13 @@ Entry::Lengths Entry::LongLengths(size_t at) const noexcept {
   return found;
 }
 
-bool Entry::CanBecome(const Shape& shape) const noexcept {
-  const Lengths at = lengths();
-  return shape.expires == expires() && shape.extra == Has(EntryFlag::kExtra) &&
-         LengthBytes(shape.value_bytes) == LengthBytes(at.value) &&
-         Heap::SizeClass(shape.Total()) == Heap::SizeClass(at.payload + at.key + at.value);
-}
-
-void Entry::set_value_bytes(size_t size) noexcept {
-  WriteLength(size, bytes() + lengths_offset() + LengthBytes(lengths().key));
+bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {
+  if (LengthBytes(shape.value_bytes) != LengthBytes(at.value) ||
+      Heap::SizeClass(shape.Total()) != Heap::SizeClass(at.payload + at.key + at.value)) {
+    return false;
+  }
+  WriteLength(shape.value_bytes, bytes() + lengths_offset() + LengthBytes(at.key));
+  return true;
 }
 
 SharedBytes Entry::block() const noexcept {

@@ -61,9 +61,8 @@ struct EntryExpiry {
 struct EntryHeader {
   HeapRef colder;
   HeapRef hotter;
-  uint32_t stamp : 28;
-  uint32_t encoding : 4;
-  uint8_t owner;  // which keyspace
+  uint32_t stamp_and_encoding;  // not two bit fields, which gcc would write byte by byte
+  uint8_t owner;                // which keyspace
   uint8_t flags;
 };
 #pragma pack(pop)
@@ -71,7 +70,8 @@ struct EntryHeader {
 class Entry {
  public:
   static constexpr uint64_t kStampMs = 64;
-  static constexpr uint32_t kStampMask = (1U << 28) - 1;
+  static constexpr unsigned kStampBits = 28;
+  static constexpr uint32_t kStampMask = (1U << kStampBits) - 1;
   static constexpr size_t kMaxInlineValue = 16 * 1024;
   static constexpr uint64_t kMaxNearDeadline = (uint64_t{1} << 48) - 2;
   static constexpr uint64_t kFarDeadline = kMaxNearDeadline + 1;  // "look into the extra"
@@ -94,10 +94,17 @@ class Entry {
   HeapRef hotter() const noexcept { return header()->hotter; }
   void set_colder(HeapRef ref) noexcept { header()->colder = ref; }
   void set_hotter(HeapRef ref) noexcept { header()->hotter = ref; }
-  uint32_t stamp() const noexcept { return header()->stamp; }
-  void set_stamp(uint32_t stamp) noexcept { header()->stamp = stamp & kStampMask; }
-  Encoding encoding() const noexcept { return static_cast<Encoding>(header()->encoding); }
-  void set_encoding(Encoding encoding) noexcept { header()->encoding = static_cast<uint32_t>(encoding) & 15; }
+  uint32_t stamp() const noexcept { return header()->stamp_and_encoding & kStampMask; }
+  // REQUIRES: stamp <= kStampMask.
+  void set_stamp(uint32_t stamp) noexcept {
+    header()->stamp_and_encoding = (header()->stamp_and_encoding & ~kStampMask) | stamp;
+  }
+  Encoding encoding() const noexcept {
+    return static_cast<Encoding>(header()->stamp_and_encoding >> kStampBits);
+  }
+  void set_encoding(Encoding encoding) noexcept {
+    header()->stamp_and_encoding = stamp() | static_cast<uint32_t>(encoding) << kStampBits;
+  }
   uint8_t owner() const noexcept { return header()->owner; }
   void set_owner(uint8_t owner) noexcept { header()->owner = owner; }
   bool Has(EntryFlag flag) const noexcept { return (header()->flags & static_cast<uint8_t>(flag)) != 0; }
@@ -148,12 +155,12 @@ class Entry {
   }
 
   // ---- key and value
-  std::string_view key() const noexcept {
+  [[gnu::always_inline]] std::string_view key() const noexcept {
     const Lengths at = lengths();
     return {bytes() + at.payload, at.key};
   }
   // The bytes as they are stored; what they mean is the encoding's.
-  std::string_view stored() const noexcept {
+  [[gnu::always_inline]] std::string_view stored() const noexcept {
     const Lengths at = lengths();
     return {bytes() + at.payload + at.key, at.value};
   }
@@ -185,11 +192,14 @@ class Entry {
     const Lengths at = lengths();
     return at.payload + at.key + at.value;
   }
-  // Whether this entry can be made over to `shape` without another allocation and without moving its key.
-  // REQUIRES: the same key.
-  bool CanBecome(const Shape& shape) const noexcept;
-  // REQUIRES: CanBecome this shape but for the value's length. The value bytes are the caller's to fill.
-  void set_value_bytes(size_t size) noexcept;
+  // Becomes an entry of `shape` for the same key, where that needs neither another allocation nor the key to
+  // move: returns where the value's bytes go, which are the caller's to fill. Otherwise null, and unchanged.
+  char* Become(const Shape& shape) noexcept {
+    if (shape.expires != expires() || shape.extra != Has(EntryFlag::kExtra)) return nullptr;
+    const Lengths at = lengths();
+    if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
+    return bytes() + at.payload + at.key;
+  }
 
   // An integer in its shortest two's complement, low byte first: 0 takes no byte.
   static size_t PackedIntegerBytes(int64_t value) noexcept;
@@ -221,7 +231,7 @@ class Entry {
   size_t lengths_offset() const noexcept {
     return extra_offset() + (Has(EntryFlag::kExtra) ? sizeof(EntryExtra*) : 0);
   }
-  Lengths lengths() const noexcept {
+  [[gnu::always_inline]] Lengths lengths() const noexcept {
     const size_t at = lengths_offset();
     const auto* raw = reinterpret_cast<const unsigned char*>(bytes() + at);
     if ((raw[0] | raw[1]) < 0x80) [[likely]]
@@ -229,6 +239,8 @@ class Entry {
     return LongLengths(at);
   }
   Lengths LongLengths(size_t at) const noexcept;
+  // False where `shape` needs another size class or more bytes for its length.
+  bool SetLength(const Lengths& at, const Shape& shape) noexcept;
 };
 
 #ifndef MAYFLY_SANITIZE

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/prefetch.h"
+#include "base/same_bytes.h"
 #include "cache/entry.h"
 
 namespace mayfly {
@@ -56,7 +57,7 @@ class EntryTablePolicy {
   EntryTablePolicy(Heap& heap, const Hasher& hasher) noexcept
       : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
   uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->key()); }
-  bool Equals(Ref ref, Key key) const noexcept { return At(ref)->key() == key; }
+  bool Equals(Ref ref, Key key) const noexcept { return SameBytes(At(ref)->key(), key); }
   // Two lines: most entries are not longer, and the value is read, too.
   void Prefetch(Ref ref) const noexcept {
     constexpr size_t kLine = 64;

@@ -111,23 +111,44 @@ class HashTable {
     return static_cast<bool>(spot);
   }
 
+  // Where to go on looking for a key; dies with the next change of the table.
+  struct Trail {
+    const TableGroup<Ref>* home;
+    uint8_t tag;
+  };
   // Look-ahead, first stage: fetches the group's line.
-  void PrefetchGroup(uint64_t hash) const noexcept { PrefetchToRead(SegmentOf(hash).HomeOf(hash)); }
+  Trail PrefetchGroup(uint64_t hash) const noexcept {
+    const Segment segment = SegmentOf(hash);
+    const uint32_t offset = OffsetOf(hash, segment.depth());
+    const Group* home = segment.groups() + GroupOf(offset, segment.group_count());
+    PrefetchToRead(home);
+    return {home, TagOf(offset)};
+  }
   // Second stage, when the line has arrived: fetches what Find would read next. Returns the entry that Find
   // is likely to return, unread; kNull where none is.
-  Ref PrefetchCandidates(uint64_t hash) const noexcept {
-    const Segment segment = SegmentOf(hash);
-    const Group* home = segment.HomeOf(hash);
-    const uint8_t tag = TagOf(OffsetOf(hash, segment.depth()));
-    uint32_t mask = home->Match(tag);
-    if (mask == 0 && home->MayHaveStray(tag)) {
-      PrefetchToRead(segment.groups() + segment.Wrap(static_cast<uint32_t>(home - segment.groups()) + 1));
-    }
+  Ref PrefetchCandidates(const Trail& trail) const noexcept {
+    const Group* home = trail.home;
+    uint32_t mask = home->Match(trail.tag);
+    // A stray lies mostly in the next group. (Behind a segment's last group this asks for nothing of use.)
+    if (mask == 0 && home->MayHaveStray(trail.tag)) PrefetchToRead(home + 1);
     Ref likely = kNull;
     for (; mask != 0; mask &= mask - 1) {
       likely = home->refs[std::countr_zero(mask)];
       memory_.policy().Prefetch(likely);
     }
+    return likely;
+  }
+
+  // Third stage, where the second returned kNull: the same for the next group.
+  Ref PrefetchStray(const Trail& trail, uint64_t hash) const noexcept {
+    if (!trail.home->MayHaveStray(trail.tag)) return kNull;
+    const Segment segment = SegmentOf(hash);
+    const auto index = static_cast<uint32_t>(trail.home - segment.groups());
+    const Group& next = segment.groups()[segment.Wrap(index + 1)];
+    const uint32_t mask = next.Match(trail.tag) & next.displaced;
+    if (mask == 0) return kNull;
+    const Ref likely = next.refs[std::countr_zero(mask)];
+    memory_.policy().Prefetch(likely);
     return likely;
   }
 

@@ -34,28 +34,6 @@ Keyspace::~Keyspace() {
 
 // ---- look
 
-Entry* Keyspace::Peek(const Key& key, Now now) {
-  const HeapRef ref = table_.Find(key.text, key.hash);
-  if (!ref) return nullptr;
-  Entry* entry = At(ref);
-  if (Expired(*entry, now)) [[unlikely]] {
-    Expire(*entry, now);
-    return nullptr;
-  }
-  return entry;
-}
-
-void Keyspace::Touch(Entry& entry, Now now) noexcept {
-  entry.set_stamp(Entry::StampOf(now.mono_ms));
-  lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
-}
-
-Expiry Keyspace::ExpiryOf(const Entry& entry) noexcept {
-  if (!entry.expires()) return Expiry::Never();
-  return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
-          entry.deadline_ms()};
-}
-
 int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
   const Expiry expiry = ExpiryOf(entry);
   return static_cast<int64_t>(expiry.deadline_ms - NowOn(expiry.kind, now));
@@ -126,20 +104,20 @@ Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue value, Expiry 
   if (existing == nullptr) return Create(key, std::move(value), expiry, now);
   Entry* entry = existing;
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
-  if (existing->CanBecome(shape)) {
-    bytes_ -= BytesOf(*existing);
+  char* room = existing->Become(shape);
+  if (room != nullptr) [[likely]] {
+    bytes_ += value.outside_bytes() - OutsideBytesOf(*existing);
     DropValue(*existing);
-    existing->set_value_bytes(shape.value_bytes);
     if (shape.expires) Refile(*existing, expiry, now);
   } else {
     entry = Allocate(key, shape, expiry);
-    bytes_ -= BytesOf(*existing);
+    room = entry->stored_data();
+    bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(*existing);
     DropValue(*existing);
     Replace(key, *existing, *entry, now);
   }
   entry->set_encoding(value.encoding());
-  value.StoreTo(entry->stored_data());
-  bytes_ += BytesOf(*entry);
+  value.StoreTo(room);
   Touch(*entry, now);
   Tell(ChangeReason::kSet, key.text, entry);
   return entry;
@@ -169,6 +147,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
                                static_cast<uint8_t>(EntryFlag::kWallDeadline) |
                                static_cast<uint8_t>(EntryFlag::kExtra);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
+  ++parts_.departures;
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   Unfile(old);
@@ -177,6 +156,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
 }
 
 void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
+  ++parts_.departures;
   [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
   assert(erased);
   Unfile(entry);
@@ -200,7 +180,7 @@ void Keyspace::File(Entry& entry, Now now) {
   entry.set_stamp(Entry::StampOf(now.mono_ms));
   lists_[ListOf(entry)].PushHottest(RefOf(entry));
   if (!entry.expires()) return;
-  FollowWallStepBack(now);
+  if (entry.Has(EntryFlag::kWallDeadline)) FollowWallStepBack(now);
   FileInWheel(entry, now);
 }
 
@@ -222,8 +202,8 @@ void Keyspace::Unfile(Entry& entry) noexcept {
 
 void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
   const bool wall = expiry.kind == Expiry::Kind::kWall;
-  FollowWallStepBack(now);
-  if (wall == entry.Has(EntryFlag::kWallDeadline)) {
+  if (wall) FollowWallStepBack(now);
+  if (wall == entry.Has(EntryFlag::kWallDeadline)) [[likely]] {
     entry.set_deadline_ms(expiry.deadline_ms);
     if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
     return;
@@ -243,9 +223,12 @@ void Keyspace::FollowWallStepBack(Now now) noexcept {
 
 // ---- memory
 
+size_t Keyspace::OutsideBytesOf(const Entry& entry) noexcept {
+  return entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
+}
+
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  const size_t outside = entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
-  return Heap::SizeClass(entry.allocated_bytes()) + outside;
+  return Heap::SizeClass(entry.allocated_bytes()) + OutsideBytesOf(entry);
 }
 
 void Keyspace::DropValue(Entry& entry) noexcept {

@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/prefetch.h"
+#include "base/same_bytes.h"
 #include "cache/change.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
@@ -37,6 +38,7 @@ namespace mayfly {
 struct Key {
   std::string_view text;
   uint64_t hash;
+  HeapRef guess = {};  // an entry of this keyspace that may be the key's, or null
 };
 
 // When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and
@@ -62,7 +64,8 @@ struct KeyspaceParts {
   const Hasher& hasher;
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
-  bool rearm = false;  // a deadline was filed that is nearer than all before
+  bool rearm = false;       // a deadline was filed that is nearer than all before
+  uint64_t departures = 0;  // rises whenever an entry leaves a table or its place in memory
 };
 
 class Keyspace {
@@ -73,28 +76,42 @@ class Keyspace {
   Keyspace& operator=(const Keyspace&) = delete;
 
   // ---- look
-  Key KeyOf(std::string_view text) const noexcept { return {text, parts_.hasher(text)}; }
+  Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
   // The live entry, or null; leaves the LRU order alone.
-  Entry* Peek(const Key& key, Now now);
+  [[gnu::always_inline]] Entry* Peek(const Key& key, Now now) {
+    Entry* entry = key.guess && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key);
+    if (entry != nullptr && Expired(*entry, now)) [[unlikely]] {
+      Expire(*entry, now);
+      return nullptr;
+    }
+    return entry;
+  }
   // The live entry, now the hottest of its list; or null.
-  Entry* Find(const Key& key, Now now) {
+  [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
     if (entry != nullptr) Touch(*entry, now);
     return entry;
   }
-  void Touch(Entry& entry, Now now) noexcept;
+  [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
+    entry.set_stamp(Entry::StampOf(now.mono_ms));
+    lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
+  }
 
   size_t size() const noexcept { return table_.size(); }
   size_t expiring() const noexcept { return lists_[kExpiring].size(); }
   uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
   uint8_t id() const noexcept { return id_; }
 
-  static Expiry ExpiryOf(const Entry& entry) noexcept;
+  static Expiry ExpiryOf(const Entry& entry) noexcept {
+    if (!entry.expires()) return Expiry::Never();
+    return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
+            entry.deadline_ms()};
+  }
   // Milliseconds left; REQUIRES: entry.expires(). May be <= 0 while a late entry waits for the wheel.
   static int64_t TtlMs(const Entry& entry, Now now) noexcept;
   // The deadline as Unix time in ms. REQUIRES: entry.expires().
   static int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept;
-  static bool Expired(const Entry& entry, Now now) noexcept {
+  [[gnu::always_inline]] static bool Expired(const Entry& entry, Now now) noexcept {
     return entry.expires() && ExpiryOf(entry).Reached(now);
   }
 
@@ -132,14 +149,24 @@ class Keyspace {
   Entry* Random(std::mt19937_64& random, Now now);
 
   // ---- look-ahead, in three stages with other work between them: what a stage reads, the one before has
-  // asked for. A guess is not to be used for anything else, and dies with the next change.
-  void PrefetchGroup(uint64_t hash) const noexcept { table_.PrefetchGroup(hash); }
-  HeapRef PrefetchEntry(uint64_t hash) const noexcept { return table_.PrefetchCandidates(hash); }
-  // The neighbours, which a touch or a removal of the entry writes to. REQUIRES: guess is not null.
-  void PrefetchNeighbours(HeapRef guess) const noexcept {
+  // asked for. A guess is the key's entry or another one; it dies when an entry leaves (KeyspaceParts).
+  using Trail = HashTable<EntryTablePolicy>::Trail;
+  uint64_t HashOf(std::string_view key) const noexcept { return parts_.hasher(key); }
+  Trail PrefetchGroup(uint64_t hash) const noexcept { return table_.PrefetchGroup(hash); }
+  HeapRef PrefetchEntry(const Trail& trail) const noexcept { return table_.PrefetchCandidates(trail); }
+  // For the third stage where the second had no guess.
+  HeapRef PrefetchStray(const Trail& trail, uint64_t hash) const noexcept {
+    return table_.PrefetchStray(trail, hash);
+  }
+  // The entries that a touch of this one writes to; with `writes`, also those that a new deadline does.
+  // REQUIRES: guess is not null.
+  void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
     const Entry& entry = *At(guess);
     if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
     if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+    if (!writes || !entry.expires()) return;
+    if (entry.wheel_next()) PrefetchToWrite(At(entry.wheel_next()));
+    if (entry.wheel_prev()) PrefetchToWrite(At(entry.wheel_prev()));
   }
 
   // ---- expiry
@@ -173,6 +200,10 @@ class Keyspace {
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
+  [[gnu::noinline]] Entry* LookUp(const Key& key) const noexcept {
+    const HeapRef ref = table_.Find(key.text, key.hash);
+    return ref ? At(ref) : nullptr;
+  }
   static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
   Wheel& WheelOf(const Entry& entry) noexcept {
     return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
@@ -193,7 +224,9 @@ class Keyspace {
   // The entry's own memory, not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
   static void DropValue(Entry& entry) noexcept;
+  // With what its value holds outside the entry; and that part alone.
   static size_t BytesOf(const Entry& entry) noexcept;
+  static size_t OutsideBytesOf(const Entry& entry) noexcept;
   void Expire(Entry& entry, Now now);
   bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
   void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;

@@ -47,7 +47,7 @@ class LruList {
   }
 
   // REQUIRES: `entry` is in this list.
-  void MoveToHottest(Ref entry) noexcept {
+  [[gnu::always_inline]] void MoveToHottest(Ref entry) noexcept {
     if (entry == hottest_) return;
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     hooks_.SetHotter(entry, Hooks::kNull);

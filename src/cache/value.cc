@@ -7,7 +7,7 @@
 
 namespace mayfly {
 
-StringValue StringValue::Of(std::string_view text) {
+StringValue StringValue::OfAny(std::string_view text) {
   if (text.size() <= kMaxIntegerText && !text.empty()) {
     if (const std::optional<int64_t> integer = ParseInteger(text)) return Integer(*integer);
   }
@@ -41,7 +41,7 @@ StringValue StringValue::Block(SharedBytes block) {
   return value;
 }
 
-size_t StringValue::stored_bytes() const noexcept {
+size_t StringValue::OtherStoredBytes() const noexcept {
   switch (encoding_) {
     case Encoding::kInteger:
       return Entry::PackedIntegerBytes(integer_);
@@ -52,7 +52,7 @@ size_t StringValue::stored_bytes() const noexcept {
   }
 }
 
-void StringValue::StoreTo(char* out) noexcept {
+void StringValue::StoreOtherTo(char* out) noexcept {
   switch (encoding_) {
     case Encoding::kInteger:
       return Entry::PackInteger(integer_, out, stored_bytes());

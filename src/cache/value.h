@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base/shared_bytes.h"
@@ -14,7 +15,13 @@ namespace mayfly {
 class StringValue {
  public:
   // As SET stores it: an integer where the text is exactly one, else the text.
-  static StringValue Of(std::string_view text);
+  static StringValue Of(std::string_view text) {
+    // Most texts tell by their first byte that they are no number.
+    const bool plain = text.size() - 1 < Entry::kMaxInlineValue && text[0] > '9';
+    if (!plain) [[unlikely]]
+      return OfAny(text);
+    return StringValue(Encoding::kText, text);
+  }
   // As APPEND and SETRANGE leave it: never an integer, "raw" for OBJECT ENCODING.
   static StringValue Edited(std::string_view text);
   static StringValue Integer(int64_t value) noexcept;
@@ -22,14 +29,24 @@ class StringValue {
   static StringValue Block(SharedBytes block);
 
   Encoding encoding() const noexcept { return encoding_; }
-  size_t stored_bytes() const noexcept;
+  size_t stored_bytes() const noexcept {
+    return encoding_ == Encoding::kText ? text_.size() : OtherStoredBytes();
+  }
   // Bytes of memory beside the entry that this value brings along.
   size_t outside_bytes() const noexcept { return block_ ? block_.size() : 0; }
   // Writes stored_bytes() bytes; a block's reference moves into them.
-  void StoreTo(char* out) noexcept;
+  void StoreTo(char* out) noexcept {
+    if (encoding_ != Encoding::kText) [[unlikely]]
+      return StoreOtherTo(out);
+    if (!text_.empty()) std::memcpy(out, text_.data(), text_.size());
+  }
 
  private:
-  explicit StringValue(Encoding encoding) noexcept : encoding_(encoding) {}
+  explicit StringValue(Encoding encoding, std::string_view text = {}) noexcept
+      : encoding_(encoding), text_(text) {}
+  static StringValue OfAny(std::string_view text);
+  size_t OtherStoredBytes() const noexcept;
+  void StoreOtherTo(char* out) noexcept;
 
   Encoding encoding_;
   std::string_view text_;

@@ -46,11 +46,13 @@ struct GetExOptions {
 
 bool ReadGetExOptions(Args& args, GetExOptions& options) {
   while (!args.Done()) {
-    if (!options.expire.given() && args.Accept("PERSIST")) {
+    const uint64_t word = WordOf(args.Next());
+    if (word == WordOf("PERSIST")) {
       options.persist = true;
-    } else if (options.persist || !options.expire.Accept(args)) {
+    } else if (!options.expire.Take(word, args)) {
       return false;
     }
+    if (options.persist && options.expire.given()) return false;
   }
   return true;
 }
@@ -65,8 +67,7 @@ void GetEx(Context& ctx, Args& args) {
   if (!RequireString(ctx, *entry)) return;
   std::optional<Expiry> expiry;
   if (options.expire.given()) {
-    expiry = options.expire.Resolve(ctx);
-    if (!expiry) return;
+    if (!options.expire.Resolve(ctx, expiry.emplace())) return;
   } else if (options.persist && entry->expires()) {
     expiry = Expiry::Never();
   }

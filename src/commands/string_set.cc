@@ -16,17 +16,24 @@ struct SetOptions {
 // False for words that make no sense, alone or together.
 bool ReadSetOptions(Args& args, SetOptions& options) {
   while (!args.Done()) {
-    if (!options.if_present && args.Accept("NX")) {
-      options.if_absent = true;
-    } else if (!options.if_absent && args.Accept("XX")) {
-      options.if_present = true;
-    } else if (args.Accept("GET")) {
-      options.get = true;
-    } else if (!options.expire.given() && args.Accept("KEEPTTL")) {
-      options.keep_ttl = true;
-    } else if (options.keep_ttl || !options.expire.Accept(args)) {
-      return false;
+    switch (const uint64_t word = WordOf(args.Next())) {
+      case WordOf("NX"):
+        options.if_absent = true;
+        break;
+      case WordOf("XX"):
+        options.if_present = true;
+        break;
+      case WordOf("GET"):
+        options.get = true;
+        break;
+      case WordOf("KEEPTTL"):
+        options.keep_ttl = true;
+        break;
+      default:
+        if (!options.expire.Take(word, args)) return false;
     }
+    if ((options.if_absent && options.if_present) || (options.keep_ttl && options.expire.given()))
+      return false;
   }
   return true;
 }
@@ -37,13 +44,9 @@ void SetWithOptions(Context& ctx, Args& args) {
   args.Skip(2);
   if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
   Expiry expiry = Expiry::Never();
-  if (options.expire.given()) {
-    const std::optional<Expiry> asked = options.expire.Resolve(ctx);
-    if (!asked) return;
-    expiry = *asked;
-  }
+  if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
 
-  Entry* existing = options.get ? ctx.Read(key) : ctx.keyspace.Find(key, ctx.now);
+  Entry* existing = options.get ? ctx.Read(key) : ctx.keyspace.Peek(key, ctx.now);
   if (options.get) {
     if (existing == nullptr) {
       ctx.reply.Null();
@@ -57,6 +60,8 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
     ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
+  } else if (existing != nullptr) {
+    ctx.keyspace.Touch(*existing, ctx.now);  // it was looked for, as in Redis
   }
   if (options.get) return;
   if (refused) return ctx.reply.Null();
@@ -72,11 +77,11 @@ void Set(Context& ctx, Args& args) {
 }
 
 void SetFor(Context& ctx, Args& args, TimeUnit unit) {
-  const std::optional<Expiry> expiry = ReadExpiry(ctx, args[2], unit, TimeBase::kNow);
-  if (!expiry) return;
+  Expiry expiry;
+  if (!ReadExpiry(ctx, args[2], unit, TimeBase::kNow, expiry)) return;
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-  ctx.keyspace.Put(key, existing, StringFrom(args, 3), *expiry, ctx.now);
+  ctx.keyspace.Put(key, existing, StringFrom(args, 3), expiry, ctx.now);
   ctx.reply.Ok();
 }
 

@@ -60,6 +60,7 @@ class Args {
     const SharedBytes* block = list_ != nullptr ? list_->BlockOf(first_ + index) : nullptr;
     return block != nullptr ? *block : SharedBytes();
   }
+  bool HasBlocks() const noexcept { return list_ != nullptr && list_->has_blocks(); }
   // `list` is where these arguments come from, beginning at its index `first`.
   void SetBlocks(const resp::ArgList* list, size_t first) noexcept { list_ = list, first_ = first; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -142,6 +143,18 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   row->folds_exactly =
       command.name.size() <= 2 * sizeof(uint64_t) &&
       std::all_of(command.name.begin(), command.name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  row->least_args = static_cast<uint32_t>(std::abs(command.arity));
+  if (command.subcommands.empty()) {
+    if (command.arity < 0) row->spare_args = UINT32_MAX - row->least_args;
+  } else if (row->least_args > 1) {
+    row->least_args = UINT32_MAX;  // the subcommands' own rows take the calls
+  }
+  row->first_key = static_cast<uint16_t>(command.keys.first);
+  row->cursor = parent == nullptr ? 1 : 2;
+  row->writes = (command.flags & (kWrite | kDenyOom)) != 0;
+  row->constant_time = command.complexity == "O(1)";
+  row->needs_login = (command.flags & kNoAuth) == 0;
+  row->ends_batch = (command.flags & (kEndsBatch | kBlocking)) != 0;
   for (const Command& sub : command.subcommands) row->subcommands.push_back(Add(sub, group, row));
   return row;
 }

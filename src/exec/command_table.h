@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,17 @@ struct TableRow {
   uint64_t folded[2] = {};  // the name as CommandTable::Fold has it
   // At most 16 letters: who has the same size and the same fold has the same name.
   bool folds_exactly = false;
+
+  // What dispatch asks for each request, taken out of the command's fields.
+  uint32_t least_args = 0;  // with the name
+  uint32_t spare_args = 0;  // more than the least that are allowed
+  uint16_t first_key = 0;   // index; 0: no key
+  uint8_t cursor = 1;       // where the arguments behind the name begin
+  bool writes = false;      // changes keys, or needs memory for them
+  bool needs_login = true;
+  bool constant_time = false;
+  bool ends_batch = false;  // what the client sent behind it cannot be looked at before it has run
+  bool Takes(size_t arg_count) const noexcept { return arg_count - least_args <= spare_args; }
 };
 
 class CommandTable {
@@ -37,6 +49,14 @@ class CommandTable {
 
   // In any case; null where there is none.
   const TableRow* Find(std::string_view name) const noexcept;
+  // The row of a call, or of its subcommand. REQUIRES: arguments is not empty.
+  const TableRow* FindCall(std::span<const std::string_view> arguments) const noexcept {
+    const TableRow* row = Find(arguments[0]);
+    if (row == nullptr || row->subcommands.empty() || arguments.size() < 2) [[likely]]
+      return row;
+    const TableRow* sub = FindSubcommand(*row, arguments[1]);
+    return sub != nullptr ? sub : row;
+  }
   static const TableRow* FindSubcommand(const TableRow& container, std::string_view name) noexcept;
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }

@@ -42,6 +42,12 @@ struct Server {
   Rates rates = {};                 // sampled whenever the loop turns
 };
 
+// What look-ahead knows of a request's first key.
+struct FirstKey {
+  uint64_t hash = 0;   // 0: nothing
+  HeapRef guess = {};  // its entry, perhaps; worthless once an entry has left
+};
+
 struct Context {
   Server& server;
   Session& session;
@@ -49,19 +55,18 @@ struct Context {
   Keyspace& keyspace;  // of the session's database
   resp::Writer& reply;
   Now now;
-  uint64_t first_key_hash = 0;      // of the first key, hashed ahead
+  FirstKey first_key = {};
   const Parked* resumed = nullptr;  // set when a parked client's request runs again
 
   // Why this request runs again; kNone on its first run.
   WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
   // The key in argument `index`, hashed now unless it is the first key.
-  Key KeyAt(const Args& args, size_t index) const noexcept {
-    if (index == static_cast<size_t>(row.command->keys.first) && first_key_hash != 0)
-      return {args[index], first_key_hash};
+  [[gnu::always_inline]] Key KeyAt(const Args& args, size_t index) const noexcept {
+    if (index == row.first_key && first_key.hash != 0) return {args[index], first_key.hash, first_key.guess};
     return keyspace.KeyOf(args[index]);
   }
   // For commands that read values: counts a hit or a miss and makes the entry recent.
-  Entry* Read(const Key& key) {
+  [[gnu::always_inline]] Entry* Read(const Key& key) {
     Entry* entry = keyspace.Find(key, now);
     ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
     return entry;

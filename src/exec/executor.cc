@@ -25,14 +25,12 @@ EvictionPolicy PolicyOf(config::EvictionPolicy policy) noexcept {
   return EvictionPolicy::kNoEviction;
 }
 
-bool MayRun(const Session& session) noexcept {
-  return session.parked == nullptr && !session.close_after_reply && !session.close_now;
-}
-
 }  // namespace
 
-Executor::Executor(Server& server) : server_(server), stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
-  plan_.reserve(kBatchRequests);
+Executor::Executor(Server& server)
+    : server_(server),
+      batch_(server.commands, server.databases),
+      stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   RefreshNow();
 }
 
@@ -44,90 +42,59 @@ Now Executor::RefreshNow() noexcept {
 
 // ---- a batch
 
-size_t Executor::Run(Session& session, std::string_view input) {
-  size_t consumed = 0;
+void Executor::Run(std::span<Feed> feeds) {
   const config::Settings& settings = server_.options.settings();
-  limits_.max_bulk = settings.proto_max_bulk_len;
-  session.active_mono_ms = now_.mono_ms;
-  command_began_ = ReadCycles();
-  while (MayRun(session)) {
-    limits_.authenticated = Authenticated(session);
-    const bool sound = Plan(session, input, consumed);
-    if (plan_.empty() && sound) break;
-    LookAhead(session);
-    consumed = RunPlanned(session, consumed);
-    if (!sound && MayRun(session)) {
-      session.reply.Error("ERR " + session.parser.ErrorText());
-      ++server_.stats.error_replies;
-      session.close_after_reply = true;
-      consumed = input.size();
-    }
+  for (std::span<Feed> left = feeds;
+       batch_.Plan(left, settings.proto_max_bulk_len, settings.requirepass.empty());) {
+    RunPlanned();
+    while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
+  for (Feed& feed : feeds) {
+    Session& session = *feed.session;
+    session.active_mono_ms = now_.mono_ms;
+    if (feed.state == Feed::State::kBroken && session.MayRun()) AnswerBroken(feed);
+    MarkIfDirty(session);
+  }
+}
+
+void Executor::RunPlanned() {
+  const resp::ArgList& arguments = batch_.args();
+  command_began_ = ReadCycles();
+  SetMemoryCeiling();
+  for (const Planned& planned : batch_.requests()) {
+    Session& session = *planned.feed->session;
+    if (!session.MayRun()) [[unlikely]]
+      continue;
+    planned.feed->consumed = planned.end;
+    if (planned.arg_count == 0) [[unlikely]]
+      continue;  // an empty line, or *0: Redis ignores them too
+    const TableRow* row = planned.row;
+    if (row != timed_row_) TakeTime();
+    if (row == nullptr) [[unlikely]] {
+      Reject(session, Args({arguments.data() + planned.first_arg, planned.arg_count}, 1), nullptr);
+      continue;
+    }
+    Args args({arguments.data() + planned.first_arg, planned.arg_count}, row->cursor);
+    args.SetBlocks(&arguments, planned.first_arg);
+    if (!Execute(session, args, *row, {planned.hash, batch_.GuessOf(planned)}, nullptr)) continue;
+    timed_row_ = row;
+    ++timed_calls_;
+    if (!row->constant_time || !planned.small) TakeTime();
+  }
+  TakeTime();
+}
+
+void Executor::AnswerBroken(Feed& feed) {
+  Session& session = *feed.session;
+  session.reply.Error("ERR " + session.parser.ErrorText());
+  ++server_.stats.error_replies;
+  session.close_after_reply = true;
+  feed.consumed = feed.input.size();
+}
+
+void Executor::MarkIfDirty(Session& session) {
   if (!session.output.empty() || session.close_after_reply || session.close_now)
     server_.sessions.MarkDirty(session);
-  return consumed;
-}
-
-bool Executor::Plan(Session& session, std::string_view input, size_t from) {
-  plan_.clear();
-  args_.Clear();
-  size_t at = from;
-  // A client that has to log in is parsed one request at a time: AUTH lifts its limits.
-  const size_t most = limits_.authenticated ? kBatchRequests : 1;
-  while (plan_.size() < most) {
-    Planned next{};
-    const resp::Status status = session.parser.Next(input.substr(at), limits_, args_, next.request);
-    if (status != resp::Status::kReady) return status != resp::Status::kError;
-    at += next.request.size;
-    next.end = at;
-    if (next.request.arg_count != 0) {
-      const std::span arguments(args_.data() + next.request.first_arg, next.request.arg_count);
-      next.row = RowOf(arguments);
-      if (next.row != nullptr) {
-        const auto first = static_cast<size_t>(next.row->command->keys.first);
-        if (first != 0 && first < arguments.size()) {
-          const Keyspace& keyspace = server_.databases.At(session.db);
-          next.hash = keyspace.KeyOf(arguments[first]).hash;
-          keyspace.PrefetchGroup(next.hash);
-        }
-      }
-    }
-    plan_.push_back(next);
-    if (next.row != nullptr && (next.row->command->flags & (kEndsBatch | kBlocking)) != 0) break;
-  }
-  return true;
-}
-
-void Executor::LookAhead(const Session& session) noexcept {
-  if (plan_.size() < 2) return;
-  const Keyspace& keyspace = server_.databases.At(session.db);
-  for (Planned& planned : plan_) {
-    if (planned.hash != 0) planned.guess = keyspace.PrefetchEntry(planned.hash);
-  }
-  for (const Planned& planned : plan_) {
-    if (planned.guess) keyspace.PrefetchNeighbours(planned.guess);
-  }
-}
-
-size_t Executor::RunPlanned(Session& session, size_t from) {
-  size_t consumed = from;
-  for (const Planned& planned : plan_) {
-    consumed = planned.end;
-    if (planned.request.arg_count == 0) continue;  // an empty line, or *0: Redis ignores them too
-    const std::span arguments(args_.data() + planned.request.first_arg, planned.request.arg_count);
-    Args args(arguments, planned.row != nullptr && planned.row->parent != nullptr ? 2 : 1);
-    args.SetBlocks(&args_, planned.request.first_arg);
-    Execute(session, args, planned.row, planned.hash, nullptr);
-    if (!MayRun(session)) break;
-  }
-  return consumed;
-}
-
-const TableRow* Executor::RowOf(std::span<const std::string_view> arguments) const noexcept {
-  const TableRow* row = server_.commands.Find(arguments[0]);
-  if (row == nullptr || row->subcommands.empty() || arguments.size() < 2) return row;
-  const TableRow* sub = CommandTable::FindSubcommand(*row, arguments[1]);
-  return sub != nullptr ? sub : row;
 }
 
 // ---- one request
@@ -135,11 +102,17 @@ const TableRow* Executor::RowOf(std::span<const std::string_view> arguments) con
 void Executor::Dispatch(Session& session, std::span<const std::string_view> arguments,
                         const Parked* resumed) {
   command_began_ = ReadCycles();
-  const TableRow* row = RowOf(arguments);
-  Args args(arguments, row != nullptr && row->parent != nullptr ? 2 : 1);
-  Execute(session, args, row, 0, resumed);
-  if (!session.output.empty() || session.close_after_reply || session.close_now)
-    server_.sessions.MarkDirty(session);
+  SetMemoryCeiling();
+  const TableRow* row = server_.commands.FindCall(arguments);
+  Args args(arguments, row != nullptr ? row->cursor : 1);
+  if (row == nullptr) {
+    Reject(session, args, nullptr);
+  } else if (Execute(session, args, *row, {}, resumed)) {
+    timed_row_ = row;
+    timed_calls_ = 1;
+    TakeTime();
+  }
+  MarkIfDirty(session);
 }
 
 void Executor::Resume(const Parked& parked) {
@@ -147,76 +120,88 @@ void Executor::Resume(const Parked& parked) {
   Dispatch(*parked.session, arguments, &parked);
 }
 
-void Executor::Execute(Session& session, Args& args, const TableRow* row, uint64_t hash,
-                       const Parked* resumed) {
+[[gnu::always_inline]] inline bool Executor::Execute(Session& session, Args& args, const TableRow& row,
+                                                     FirstKey first_key, const Parked* resumed) {
+  if (!Admit(session, args, row)) [[unlikely]]
+    return false;
   const uint64_t errors_before = session.reply.errors();
-  if (!Admit(session, args, row)) {
-    server_.stats.error_replies += session.reply.errors() - errors_before;
-    return;
-  }
   ++server_.stats.commands_processed;
-  session.last_command = row->full_name;
+  session.last_command = row.full_name;
   Context context{.server = server_,
                   .session = session,
-                  .row = *row,
+                  .row = row,
                   .keyspace = server_.databases.At(session.db),
                   .reply = session.reply,
                   .now = now_,
-                  .first_key_hash = hash,
+                  .first_key = first_key,
                   .resumed = resumed};
   Call(context, args);
-  if ((row->command->flags & kWrite) != 0 && server_.options.settings().maxkeys != 0)
+  if (row.writes && server_.options.settings().maxkeys != 0) [[unlikely]]
     static_cast<void>(MakeRoom(kEvictionsPerCommand));
   const uint64_t errors = session.reply.errors() - errors_before;
   if (errors != 0) [[unlikely]] {
     server_.stats.error_replies += errors;
-    ++row->calls.failed;
-  }
-  KeepTime(*row);
-}
-
-bool Executor::Admit(Session& session, const Args& args, const TableRow* row) {
-  if (row == nullptr) [[unlikely]] {
-    RejectUnknown(session, args, nullptr);
-    return false;
-  }
-  const Command& command = *row->command;
-  if (!command.subcommands.empty() && args.size() >= 2) [[unlikely]] {  // else this were the subcommand's row
-    RejectUnknown(session, args, row);
-    return false;
-  }
-  const auto count = static_cast<int>(std::min<size_t>(args.size(), INT32_MAX));
-  if ((command.arity > 0 && count != command.arity) || count < -command.arity) [[unlikely]] {
-    session.reply.Error(errors::WrongArity(row->full_name));
-    ++row->calls.rejected;
-    return false;
-  }
-  if ((command.flags & kNoAuth) == 0 && !Authenticated(session)) [[unlikely]] {
-    session.reply.Error(errors::kNoAuth);
-    ++row->calls.rejected;
-    return false;
-  }
-  const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
-  if (maxmemory != 0 && server_.memory.Data() > maxmemory) [[unlikely]] {
-    if (MakeRoom(kEvictionsPerCommand) == Evictor::Outcome::kNothingToEvict &&
-        (command.flags & kDenyOom) != 0) {
-      session.reply.Error(errors::kOutOfMemory);
-      ++row->calls.rejected;
-      return false;
-    }
+    ++row.calls.failed;
   }
   return true;
 }
 
+[[gnu::always_inline]] inline bool Executor::Admit(Session& session, const Args& args, const TableRow& row) {
+  const bool welcome = row.Takes(args.size()) && (session.authenticated || !row.needs_login ||
+                                                  server_.options.settings().requirepass.empty());
+  if (welcome && (!row.writes || MakeRoomFor(row))) [[likely]]
+    return true;
+  Reject(session, args, &row);
+  return false;
+}
+
+// A command that writes pays for the room it may need; what only reads leaves eviction to the turns of the
+// loop.
+[[gnu::always_inline]] inline bool Executor::MakeRoomFor(const TableRow& row) {
+  return server_.memory.All() <= memory_ceiling_ || MakeRoomSlowly(row);
+}
+
+bool Executor::MakeRoomSlowly(const TableRow& row) {
+  SetMemoryCeiling();
+  return server_.memory.All() <= memory_ceiling_ ||
+         MakeRoom(kEvictionsPerCommand) != Evictor::Outcome::kNothingToEvict ||
+         (row.command->flags & kDenyOom) == 0;
+}
+
+// What counts as data does not include buffers of clients and what waits to be freed. Both change seldom
+// within a batch, and never so that the ceiling were too high.
+void Executor::SetMemoryCeiling() noexcept {
+  const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
+  memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : maxmemory + server_.memory.Apart();
+}
+
+// Answers why a request cannot run. `row`: null where the command is unknown.
+[[gnu::noinline, gnu::cold]] void Executor::Reject(Session& session, const Args& args, const TableRow* row) {
+  const uint64_t errors_before = session.reply.errors();
+  // A subcommand that is known has a row of its own.
+  if (row == nullptr || (!row->subcommands.empty() && args.size() >= 2)) {
+    RejectUnknown(session, args, row);
+  } else {
+    ++row->calls.rejected;
+    if (!row->Takes(args.size()))
+      session.reply.Error(errors::WrongArity(row->full_name));
+    else if (row->needs_login && !session.authenticated && !server_.options.settings().requirepass.empty())
+      session.reply.Error(errors::kNoAuth);
+    else
+      session.reply.Error(errors::kOutOfMemory);
+  }
+  server_.stats.error_replies += session.reply.errors() - errors_before;
+}
+
 // Running out of memory is an answer, not an end: handlers change nothing before they have what they need.
 // Only a reply that was cut off in its middle cannot be mended, so that client is closed.
-void Executor::Call(Context& context, Args& args) {
+[[gnu::always_inline]] inline void Executor::Call(Context& context, Args& args) {
   Session& session = context.session;
-  const size_t pending = session.output.size();
+  const char* const end = session.output.end();
   try {
     context.row.command->handler(context, args);
   } catch (const std::bad_alloc&) {
-    if (session.output.size() == pending) {
+    if (session.output.end() == end) {
       session.reply.Error(errors::kOutOfMemory);
     } else {
       session.close_now = true;
@@ -246,17 +231,17 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
   session.reply.Error(text + shown);
 }
 
-void Executor::KeepTime(const TableRow& row) noexcept {
+// Books the time since it was last taken for the calls since then, which were all of one command.
+void Executor::TakeTime() noexcept {
+  if (timed_row_ == nullptr) return;
   const uint64_t ended = ReadCycles();
-  ++row.calls.calls;
-  row.calls.cycles += ended - command_began_;
+  timed_row_->calls.calls += timed_calls_;
+  timed_row_->calls.cycles += ended - command_began_;
   command_began_ = ended;
+  timed_row_ = nullptr;
+  timed_calls_ = 0;
   if (ended - refreshed_at_ > stale_cycles_) [[unlikely]]
     RefreshNow();
-}
-
-bool Executor::Authenticated(const Session& session) const noexcept {
-  return session.authenticated || server_.options.settings().requirepass.empty();
 }
 
 // ---- memory

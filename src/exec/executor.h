@@ -1,38 +1,35 @@
-// From bytes to replies: parses the requests that a client sent, looks ahead over the batch, and runs them.
+// From bytes to replies: runs the requests that clients have sent, a Batch at a time.
 //
-//   input --Parser--> a batch of requests --hash, prefetch groups, prefetch entries--> dispatch one by one
+//   feeds --Batch: parse, hash, look ahead--> planned requests --arity, login, memory--> handler --> timing
 //
-// Dispatch: look-up, arity, permissions, memory, handler, timing. Look-ahead only warms caches: each command
-// looks its key up again, because an earlier one of the batch may have moved it. A batch ends behind a
-// command that changes session state, and a protocol error is answered in its order. The clock is read at the
-// start of a turn (RefreshNow, by the loop) and again once kStaleUs have gone by, so after a slow command
-// too. Loop thread only.
+// Calls of one O(1) command in a row are timed together. A protocol error is answered behind the replies of
+// the requests before it. The clock is read at the start of a turn (RefreshNow, by the loop) and again once
+// kStaleUs have gone by, so after a slow command too. Loop thread only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "exec/batch.h"
 #include "exec/context.h"
-#include "resp/parser.h"
 
 namespace mayfly {
 
 class Executor {
  public:
-  static constexpr size_t kBatchRequests = 64;
   static constexpr uint64_t kStaleUs = 200;
   // Entries that one command evicts at most before it runs; the rest goes on in the next turns.
   static constexpr size_t kEvictionsPerCommand = 64;
 
   explicit Executor(Server& server);
 
-  // Runs the complete requests at the front of `input`, appending to session.output; returns the bytes
-  // consumed. What is left is incomplete, or waits because the session was parked or is to be closed. Marks
-  // the session dirty when there is something to write or to close.
-  size_t Run(Session& session, std::string_view input);
+  // Runs the complete requests at the front of each feed's input, appending to its session's output, and sets
+  // what each feed has consumed. What is left is incomplete, or waits because the session was parked or is to
+  // be closed; a feed in state kNoRoom found no memory. Marks sessions dirty that have something to write or
+  // to close.
+  void Run(std::span<Feed> feeds);
 
   // Runs one request whose arguments are at hand: of a parked client, later of a transaction or a script.
   void Dispatch(Session& session, std::span<const std::string_view> arguments,
@@ -57,38 +54,32 @@ class Executor {
   Now now() const noexcept { return now_; }
 
  private:
-  struct Planned {
-    resp::Request request;
-    const TableRow* row;  // null: unknown
-    uint64_t hash;        // of the first key; 0 where there is none
-    size_t end;           // offset behind it in the input
-    HeapRef guess;        // for look-ahead alone
-  };
-
-  // Parses ahead from input[from..]; false when the client broke the protocol.
-  bool Plan(Session& session, std::string_view input, size_t from);
-  void LookAhead(const Session& session) noexcept;
-  // Runs what was planned; the offset behind the last request that ran.
-  size_t RunPlanned(Session& session, size_t from);
+  void RunPlanned();
+  void AnswerBroken(Feed& feed);
+  void MarkIfDirty(Session& session);
   void Resume(const Parked& parked);
-  void Execute(Session& session, Args& args, const TableRow* row, uint64_t hash, const Parked* resumed);
-  bool Admit(Session& session, const Args& args, const TableRow* row);
+  // False where it was refused.
+  bool Execute(Session& session, Args& args, const TableRow& row, FirstKey first_key, const Parked* resumed);
+  bool Admit(Session& session, const Args& args, const TableRow& row);
+  bool MakeRoomFor(const TableRow& row);
+  bool MakeRoomSlowly(const TableRow& row);
+  void SetMemoryCeiling() noexcept;
   void Call(Context& context, Args& args);
+  void Reject(Session& session, const Args& args, const TableRow* row);
   void RejectUnknown(Session& session, const Args& args, const TableRow* container);
-  void KeepTime(const TableRow& row) noexcept;
-  const TableRow* RowOf(std::span<const std::string_view> arguments) const noexcept;
-  bool Authenticated(const Session& session) const noexcept;
+  void TakeTime() noexcept;
   EvictionLimits Limits() const noexcept;
   Evictor::Outcome MakeRoom(size_t budget);
 
   Server& server_;
   Now now_;
-  resp::ArgList args_;
-  resp::Limits limits_;
-  std::vector<Planned> plan_;
+  Batch batch_;
   uint64_t stale_cycles_;
-  uint64_t refreshed_at_ = 0;  // TSC
+  uint64_t memory_ceiling_ = 0;  // MemoryMeter::All at which a command that writes has to look for room
+  uint64_t refreshed_at_ = 0;    // TSC
   uint64_t command_began_ = 0;
+  const TableRow* timed_row_ = nullptr;  // of the calls that ran since command_began_; null: none
+  uint64_t timed_calls_ = 0;
 };
 
 }  // namespace mayfly

@@ -1,6 +1,6 @@
 // The expiry options that SET, GETEX and their kin share: EX, PX, EXAT and PXAT with a number.
 //
-// Redis looks at the words of all options before it looks at any number, so reading has two steps: Accept
+// Redis looks at the words of all options before it looks at any number, so reading has two steps: Take
 // while the cursor passes the options, Resolve when the rest of the command is known to be well formed. Holds
 // views of the arguments: it dies when the handler returns.
 #pragma once
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "exec/context.h"
+#include "exec/word.h"
 
 namespace mayfly {
 
@@ -19,23 +20,46 @@ enum class TimeBase : uint8_t { kNow, kEpoch };
 // `number` of `unit` in ms; nothing where 64 bits cannot say it.
 std::optional<int64_t> ToMilliseconds(int64_t number, TimeUnit unit) noexcept;
 
-// The expiry that `number` asks for; nothing, and an error answered, where it is no number, not positive, or
-// its Unix time in ms is more than 64 bits can say.
-std::optional<Expiry> ReadExpiry(Context& ctx, std::string_view number, TimeUnit unit, TimeBase base);
+// Sets `expiry` to what `number` asks for. False, and an error answered, where it is no number, not positive,
+// or its Unix time in ms is more than 64 bits can say.
+bool ReadExpiry(Context& ctx, std::string_view number, TimeUnit unit, TimeBase base, Expiry& expiry);
 
 class ExpireOption {
  public:
-  // Passes one option with its number. False where the next argument is none of the four, where its number is
-  // missing, or where a different one was given before. The same one may come again: the last counts.
-  bool Accept(Args& args) noexcept;
+  // `word` has just been read: takes the number behind it. False where the word is none of the four, where
+  // its number is missing, or where a different one was given before. The same one may come again: the last
+  // counts.
+  bool Take(uint64_t word, Args& args) noexcept {
+    switch (word) {
+      case WordOf("EX"):
+        return TakeNumber(word, TimeUnit::kSeconds, TimeBase::kNow, args);
+      case WordOf("PX"):
+        return TakeNumber(word, TimeUnit::kMilliseconds, TimeBase::kNow, args);
+      case WordOf("EXAT"):
+        return TakeNumber(word, TimeUnit::kSeconds, TimeBase::kEpoch, args);
+      case WordOf("PXAT"):
+        return TakeNumber(word, TimeUnit::kMilliseconds, TimeBase::kEpoch, args);
+      default:
+        return false;
+    }
+  }
 
-  bool given() const noexcept { return !word_.empty(); }
+  bool given() const noexcept { return word_ != 0; }
   TimeBase base() const noexcept { return base_; }
   // As ReadExpiry. REQUIRES: given().
-  std::optional<Expiry> Resolve(Context& ctx) const { return ReadExpiry(ctx, number_, unit_, base_); }
+  bool Resolve(Context& ctx, Expiry& expiry) const { return ReadExpiry(ctx, number_, unit_, base_, expiry); }
 
  private:
-  std::string_view word_;
+  bool TakeNumber(uint64_t word, TimeUnit unit, TimeBase base, Args& args) noexcept {
+    if (args.Done() || (given() && word_ != word)) return false;
+    word_ = word;
+    unit_ = unit;
+    base_ = base;
+    number_ = args.Next();
+    return true;
+  }
+
+  uint64_t word_ = 0;
   std::string_view number_;
   TimeUnit unit_ = TimeUnit::kSeconds;
   TimeBase base_ = TimeBase::kNow;

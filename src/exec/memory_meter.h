@@ -20,10 +20,12 @@ class MemoryMeter {
 
   uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
   uint64_t Data() const noexcept {
-    const uint64_t apart = stats_.client_bytes + databases_.waiting_bytes();
+    const uint64_t apart = Apart();
     const uint64_t all = All();
     return all > apart ? all - apart : 0;
   }
+  // The part of All that is not Data.
+  uint64_t Apart() const noexcept { return stats_.client_bytes + databases_.waiting_bytes(); }
   uint64_t AtStart() const noexcept { return at_start_; }
   // The highest All() that was noticed; asking notices.
   uint64_t Peak() noexcept {

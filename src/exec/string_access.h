@@ -8,22 +8,21 @@
 namespace mayfly {
 
 // Argument `index` as SET stores it: a block that the connection read it into is shared, not copied.
-inline StringValue StringFrom(const Args& args, size_t index) {
+[[gnu::always_inline]] inline StringValue StringFrom(const Args& args, size_t index) {
+  if (!args.HasBlocks()) [[likely]]
+    return StringValue::Of(args[index]);
   if (SharedBytes block = args.BlockOf(index)) return StringValue::Block(std::move(block));
   return StringValue::Of(args[index]);
 }
 
 // Answers with the value of a string. Big values are shared with the reply. REQUIRES: entry.encoding() !=
 // kRich.
-inline void ReplyString(Context& ctx, const Entry& entry) {
-  switch (entry.encoding()) {
-    case Encoding::kInteger:
-      return ctx.reply.BulkInteger(entry.integer());
-    case Encoding::kBlock:
-      return ctx.reply.BulkShared(entry.block());
-    default:
-      return ctx.reply.Bulk(entry.stored());
-  }
+[[gnu::always_inline]] inline void ReplyString(Context& ctx, const Entry& entry) {
+  const Encoding encoding = entry.encoding();
+  if (encoding <= Encoding::kEdited) [[likely]]
+    return ctx.reply.Bulk(entry.stored());
+  if (encoding == Encoding::kInteger) return ctx.reply.BulkInteger(entry.integer());
+  ctx.reply.BulkShared(entry.block());
 }
 
 inline bool IsString(const Entry& entry) noexcept { return entry.encoding() != Encoding::kRich; }

@@ -8,7 +8,9 @@
 namespace mayfly::net {
 
 Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
-    : server_(server), executor_(executor), turn_(turn), log_(log), wheel_({}, executor.now().mono_ms) {}
+    : server_(server), executor_(executor), turn_(turn), log_(log), wheel_({}, executor.now().mono_ms) {
+  deferred_.reserve(kDeferredMax);
+}
 
 Clients::~Clients() = default;
 
@@ -28,7 +30,31 @@ void Clients::Accept(uv_stream_t& listener, Connection::Kind kind) {
   connection->Refuse(RefusalOf(verdict), MayLinger());
 }
 
+char* Clients::LendInput(size_t tail) {
+  static_assert(kSharedInputBytes >= 2 * (kReadBufferBytes + kCopiedTailBytes));
+  const bool full = shared_input_.size() - input_used_ < tail + kReadBufferBytes;
+  if (full || deferred_.size() == kDeferredMax) RunDeferred();
+  return shared_input_.data() + input_used_;
+}
+
+void Clients::Defer(Connection& connection, size_t size) {
+  deferred_.push_back({.session = &connection, .input = {shared_input_.data() + input_used_, size}});
+  input_used_ += size;
+}
+
+void Clients::RunDeferred() {
+  if (deferred_.empty()) return;
+  for (Feed& feed : deferred_) {
+    if (Connection::Of(*feed.session).state() == Connection::State::kClosed) feed.state = Feed::State::kDone;
+  }
+  executor_.Run(deferred_);
+  for (const Feed& feed : deferred_) Connection::Of(*feed.session).AfterRun(feed);
+  deferred_.clear();
+  input_used_ = 0;
+}
+
 void Clients::FinishTurn() {
+  RunDeferred();
   executor_.RunWoken([](Session& session) { Connection::Of(session).Resume(); });
   server_.sessions.TakeDirty(dirty_);
   for (Session* session : dirty_) Connection::Of(*session).Flush();

@@ -53,7 +53,14 @@ class Clients {
   Turn& turn() noexcept { return turn_; }
   Log& log() noexcept { return log_; }
   ChunkPool& chunks() noexcept { return chunks_; }
-  char* read_buffer() noexcept { return read_buffer_.data(); }
+  // Room for `tail` bytes that were kept and kReadBufferBytes behind them, in the buffer that all share. What
+  // waits there is run first where it leaves too little.
+  char* LendInput(size_t tail);
+  // The first `size` bytes of what was lent last are input of this connection: run when the turn has read
+  // from everybody, together with the others'.
+  void Defer(Connection& connection, size_t size);
+  // Runs what was deferred. Whoever acts on a connection's state calls this first.
+  void RunDeferred();
 
   // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
   // filing: OnTime looks again.
@@ -90,7 +97,9 @@ class Clients {
   uint64_t booked_kept_bytes_ = 0;  // the pool's part of Stats::client_bytes
   size_t lingering_ = 0;
   bool ending_ = false;
-  std::array<char, kReadBufferBytes + kCopiedTailBytes> read_buffer_;
+  std::vector<Feed> deferred_;
+  size_t input_used_ = 0;  // of shared_input_, by what is deferred
+  std::array<char, kSharedInputBytes> shared_input_;
 };
 
 }  // namespace mayfly::net

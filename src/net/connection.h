@@ -27,6 +27,7 @@
 
 #include <uv.h>
 
+#include "exec/batch.h"
 #include "net/input_tail.h"
 #include "net/timed_client.h"
 #include "server/session.h"
@@ -59,6 +60,8 @@ class Connection final : public Session, public TimedClient {
 
   // Writes what waits, and closes if that was asked for. Called when the turn ends.
   void Flush();
+  // What it sent was run (see Clients::Defer); keeps what was left.
+  void AfterRun(const Feed& feed);
   // Goes on with kept input, after it was parked.
   void Resume();
   // Reads again, after it was held back for the sake of the output pool.
@@ -86,8 +89,8 @@ class Connection final : public Session, public TimedClient {
   uv_buf_t LendBuffer();
   void OnRead(ssize_t n);
   void OnEndOfInput();
-  void RunShared(size_t size);
   void RunTail();
+  void DropForMemory();
   // After Run took `consumed` bytes of `input`: how many bytes of the rest are to be kept.
   size_t ToKeep(std::string_view rest);
   void AfterInput();

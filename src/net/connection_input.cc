@@ -41,8 +41,9 @@ uv_buf_t Connection::LendBuffer() {
   }
   if (tail_.size() <= kCopiedTailBytes) {
     target_ = Target::kShared;
-    tail_.view().copy(clients_.read_buffer(), tail_.size());
-    return uv_buf_init(clients_.read_buffer() + tail_.size(), kReadBufferBytes);
+    char* const room = clients_.LendInput(tail_.size());
+    tail_.view().copy(room, tail_.size());
+    return uv_buf_init(room + tail_.size(), kReadBufferBytes);
   }
   target_ = Target::kTail;
   try {
@@ -64,28 +65,22 @@ void Connection::OnRead(ssize_t n) {
   }
   clients_.server().stats.net_input_bytes += size;
   heard_mono_ms_ = clients_.turn().now().mono_ms;
-  try {
-    switch (target_) {
-      case Target::kBlock:
-        parser.BlockFilled(size);
-        return;  // what completes it is still to come
-      case Target::kTail:
-        tail_.Filled(size);
-        RunTail();
-        break;
-      case Target::kShared:
-        RunShared(size);
-        break;
-    }
-  } catch (const std::bad_alloc&) {
-    clients_.log().Warning("out of memory for the input of client " + peer);
-    return Drop();
+  switch (target_) {
+    case Target::kBlock:
+      return parser.BlockFilled(size);  // what completes it is still to come
+    case Target::kTail:
+      tail_.Filled(size);
+      return RunTail();
+    case Target::kShared:
+      // One more is needed behind the tail, which was copied there.
+      return clients_.Defer(*this, tail_.size() + size);
   }
-  AfterInput();
 }
 
 void Connection::OnEndOfInput() {
   clients_.turn().Begin();
+  clients_.RunDeferred();
+  if (state_ == State::kClosed) return;
   input_ended_ = true;
   if (state_ != State::kOpen || parked != nullptr || (output.empty() && !dirty)) return Drop();
   // Everything that was received has run; its replies are still to be written.
@@ -94,27 +89,44 @@ void Connection::OnEndOfInput() {
   clients_.server().sessions.MarkDirty(*this);
 }
 
-// The tail was copied before the `size` new bytes in the shared buffer.
-void Connection::RunShared(size_t size) {
-  const size_t old = tail_.size();
-  const std::string_view input(clients_.read_buffer(), old + size);
-  if (parked != nullptr) return tail_.Append(input.substr(old));
-  const size_t consumed = clients_.executor().Run(*this, input);
-  const std::string_view rest = input.substr(consumed);
-  const std::string_view kept = rest.substr(0, ToKeep(rest));
-  if (consumed == 0 && kept.size() >= old)
-    tail_.Append(kept.substr(old));
-  else
-    tail_.Assign(kept);
+void Connection::AfterRun(const Feed& feed) {
+  if (state_ == State::kClosed) return;
+  if (feed.state == Feed::State::kNoRoom) return DropForMemory();
+  const std::string_view rest = feed.input.substr(feed.consumed);
+  // What was kept before stands in front of the input.
+  if (rest.empty() && tail_.empty()) [[likely]]
+    return AfterInput();
+  try {
+    const std::string_view kept = rest.substr(0, ToKeep(rest));
+    if (feed.consumed == 0 && kept.size() >= tail_.size())
+      tail_.Append(kept.substr(tail_.size()));
+    else
+      tail_.Assign(kept);
+  } catch (const std::bad_alloc&) {
+    return DropForMemory();
+  }
+  AfterInput();
 }
 
 void Connection::RunTail() {
-  if (parked != nullptr) return;
-  const size_t consumed = clients_.executor().Run(*this, tail_.view());
-  const std::string_view rest = tail_.view().substr(consumed);
-  const size_t keep = ToKeep(rest);
-  tail_.Truncate(consumed + keep);
-  tail_.RemovePrefix(consumed);
+  if (parked != nullptr) return AfterInput();
+  Feed feed{.session = this, .input = tail_.view()};
+  clients_.executor().Run({&feed, 1});
+  if (feed.state == Feed::State::kNoRoom) return DropForMemory();
+  try {
+    const std::string_view rest = tail_.view().substr(feed.consumed);
+    const size_t keep = ToKeep(rest);
+    tail_.Truncate(feed.consumed + keep);
+    tail_.RemovePrefix(feed.consumed);
+  } catch (const std::bad_alloc&) {
+    return DropForMemory();
+  }
+  AfterInput();
+}
+
+void Connection::DropForMemory() {
+  clients_.log().Warning("out of memory for the input of client " + peer);
+  Drop();
 }
 
 size_t Connection::ToKeep(std::string_view rest) {
@@ -139,15 +151,7 @@ void Connection::AfterInput() {
 
 void Connection::Resume() {
   if (state_ != State::kOpen) return;
-  if (!tail_.empty()) {
-    try {
-      RunTail();
-    } catch (const std::bad_alloc&) {
-      clients_.log().Warning("out of memory for the input of client " + peer);
-      return Drop();
-    }
-  }
-  AfterInput();
+  tail_.empty() ? AfterInput() : RunTail();
 }
 
 }  // namespace mayfly::net

@@ -10,6 +10,11 @@ namespace mayfly::net {
 inline constexpr size_t kReadBufferBytes = 64 * 1024;
 inline constexpr size_t kBlockReadBytes = 256 * 1024;
 
+// What all connections together may receive before their requests are run; then the buffer is used again.
+// Large enough for a batch of many clients, small enough for a processor's own cache.
+inline constexpr size_t kSharedInputBytes = 512 * 1024;
+inline constexpr size_t kDeferredMax = 1024;
+
 // A kept tail up to this size is copied before the next bytes in the shared read buffer; a longer one is
 // grown where it lies.
 inline constexpr size_t kCopiedTailBytes = 16 * 1024;

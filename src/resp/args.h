@@ -42,6 +42,7 @@ class ArgList {
   // Keeps a block alive until Clear; `index` is the argument that is this block as a whole, or kNoArgument.
   static constexpr size_t kNoArgument = ~size_t{0};
   void Keep(size_t index, SharedBytes block) { blocks_.push_back({index, std::move(block)}); }
+  bool has_blocks() const noexcept { return !blocks_.empty(); }
   // The block that argument `index` is, or null when it is a mere view.
   const SharedBytes* BlockOf(size_t index) const noexcept {
     for (const Block& block : blocks_) {

@@ -53,7 +53,7 @@ inline char* PutLineEnd(char* p) noexcept {
   return p + 2;
 }
 // Writes "<type><n>\r\n"; returns the byte behind.
-inline char* PutHeader(char* p, char type, int64_t n) noexcept {
+[[gnu::always_inline]] inline char* PutHeader(char* p, char type, int64_t n) noexcept {
   if (static_cast<uint64_t>(n) < kReadyHeaders) [[likely]] {
     const uint64_t header = kHeaders[static_cast<size_t>(n)] | static_cast<unsigned char>(type);
     std::memcpy(p, &header, sizeof header);
@@ -101,7 +101,7 @@ class Writer {
   void set_version(int version) noexcept { version_ = version; }
   OutputChain& out() noexcept { return out_; }
 
-  void Ok() { Literal("+OK\r\n"); }
+  [[gnu::always_inline]] void Ok() { Literal("+OK\r\n"); }
   void Pong() { Literal("+PONG\r\n"); }
   void Queued() { Literal("+QUEUED\r\n"); }
   // A status line. Line ends in it become blanks.
@@ -113,7 +113,7 @@ class Writer {
   uint64_t errors() const noexcept { return errors_; }
 
   void Integer(int64_t value) { Header(':', value); }
-  void Bulk(std::string_view bytes) {
+  [[gnu::always_inline]] void Bulk(std::string_view bytes) {
     if (bytes.size() > kOnePieceMax) [[unlikely]]
       return LongBulk(bytes);
     char* const begin = out_.Reserve(internal::kHeaderSize + bytes.size() + 2);
@@ -164,7 +164,7 @@ class Writer {
 
  private:
   template <size_t N>
-  void Literal(const char (&text)[N]) {
+  [[gnu::always_inline]] void Literal(const char (&text)[N]) {
     std::memcpy(out_.Reserve(N - 1), text, N - 1);
     out_.Commit(N - 1);
   }

@@ -21,6 +21,9 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // False while it waits, or once it is to be closed: nothing more of what it sent runs then.
+  bool MayRun() const noexcept { return parked == nullptr && !close_after_reply && !close_now; }
+
   uint64_t id = 0;   // never reused
   std::string peer;  // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
   std::string local;

@@ -118,15 +118,16 @@ class Bench {
 
   double FindAhead(const Table& table) {
     uint64_t hashes[kBatch];
+    Table::Trail trails[kBatch];
     const size_t batches = asked_.size() / kBatch;
     return Time(3, batches,
                 [&](size_t batch) {
                   const Entry* asked = asked_.data() + batch * kBatch;
                   for (size_t i = 0; i < kBatch; ++i) {
                     hashes[i] = hasher_(asked[i].key());
-                    table.PrefetchGroup(hashes[i]);
+                    trails[i] = table.PrefetchGroup(hashes[i]);
                   }
-                  for (size_t i = 0; i < kBatch; ++i) table.PrefetchCandidates(hashes[i]);
+                  for (size_t i = 0; i < kBatch; ++i) table.PrefetchCandidates(trails[i]);
                   uint64_t sum = 0;
                   for (size_t i = 0; i < kBatch; ++i) sum += table.Find(asked[i].key(), hashes[i]);
                   return sum;

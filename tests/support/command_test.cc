@@ -131,8 +131,10 @@ void TestClient::Serve() {
   server_.executor.RefreshNow();
   const auto exact = std::make_unique<char[]>(input_.size());
   input_.copy(exact.get(), input_.size());
-  const size_t consumed = server_.executor.Run(session_, {exact.get(), input_.size()});
-  input_.erase(0, consumed);
+  Feed feed{.session = &session_, .input = {exact.get(), input_.size()}};
+  server_.executor.Run({&feed, 1});
+  if (feed.state == Feed::State::kNoRoom) throw std::bad_alloc();
+  input_.erase(0, feed.consumed);
   server_.RunWoken();
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
 TEST_CASE("header fields do not disturb each other") {
   const OwnEntry own("key", StringValue::Of("value"), true);
   Entry& entry = *own.entry;
-  entry.set_stamp(0xFFFFFFFF);
+  entry.set_stamp(Entry::kStampMask);
   entry.set_owner(255);
   entry.Set(EntryFlag::kSaved);
   entry.set_filed(0xFFFF);
