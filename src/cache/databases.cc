@@ -7,7 +7,7 @@
 namespace mayfly {
 
 Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
-    : parts_{heap, hasher, changes, expiry_stats_} {
+    : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_} {
   databases_.reserve(count);
   for (unsigned i = 0; i < count; ++i) databases_.push_back(Fresh(now));
 }
@@ -44,6 +44,11 @@ void Databases::Flush(unsigned index, Now now) {
 
 void Databases::FlushAll(Now now) {
   for (unsigned i = 0; i < count(); ++i) Flush(i, now);
+}
+
+void Databases::UseSieve(bool on) noexcept {
+  parts_.sieve = on;
+  for (const auto& database : databases_) database->ForgetHands();
 }
 
 bool Databases::Advance(Now now, size_t budget) {

@@ -48,6 +48,10 @@ class Databases {
   // an entry of a database is one.
   uint64_t departures() const noexcept { return parts_.departures; }
 
+  // From now on hits set the visited bit (SIEVE), or move entries to the front of their list (every other
+  // policy). The lists are taken over as they are: their order becomes that of use again as keys are used.
+  void UseSieve(bool on) noexcept;
+
   // ---- expiry, for the owner of the timer
   // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.
   bool Advance(Now now, size_t budget);

@@ -47,8 +47,6 @@ bool Evictor::EvictLru(bool with_lasting, Now now) {
       [&](const Entry& entry) { return int64_t{Entry::StampAge(stamp, entry.stamp())}; }));
 }
 
-bool Evictor::EvictColdest(Now now) { return EvictLru(true, now); }
-
 bool Evictor::EvictNearestDeadline(Now now) {
   // Times to live are never negative for long, so the horizon minus what is left ranks them.
   return Evict(Oldest(
@@ -70,9 +68,15 @@ bool Evictor::EvictRandom(bool with_lasting) {
   return Evict({&keyspace, keyspace.RandomOf(lasting ? Keyspace::kLasting : Keyspace::kExpiring, random_)});
 }
 
-bool Evictor::EvictOne(EvictionPolicy policy, Now now) {
+size_t Evictor::EvictOne(EvictionPolicy policy, bool too_big, bool too_many, Now now) {
+  if (policy == EvictionPolicy::kAllKeysSieve) return sieve_.EvictOne(now);
+  return (too_big && EvictBy(policy, now)) || (too_many && EvictLru(true, now)) ? 1 : 0;
+}
+
+bool Evictor::EvictBy(EvictionPolicy policy, Now now) {
   switch (policy) {
     case EvictionPolicy::kNoEviction:
+    case EvictionPolicy::kAllKeysSieve:  // EvictOne has done it
       return false;
     case EvictionPolicy::kAllKeysLru:
       return EvictLru(true, now);

@@ -1,15 +1,18 @@
 // Makes room: chooses victims by the policy until memory and number of keys are within their limits.
 //
 // LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists.
-// volatile-ttl takes from the wheels' earliest slots. `maxkeys` evicts the coldest entry under any policy.
-// Run stops when its slice is used up; the caller goes on in the next loop turn. Loop thread only.
+// volatile-ttl takes from the wheels' earliest slots. allkeys-sieve is explained in cache/sieve_evictor.h.
+// `maxkeys` evicts the coldest entry under any policy, but under SIEVE, which does not know it, SIEVE's
+// victim. Run stops when its slice is used up; the caller goes on in the next loop turn. Loop thread only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 
 #include "base/clock.h"
 #include "cache/databases.h"
+#include "cache/sieve_evictor.h"
 
 namespace mayfly {
 
@@ -20,6 +23,7 @@ enum class EvictionPolicy : uint8_t {
   kVolatileTtl,
   kAllKeysRandom,
   kVolatileRandom,
+  kAllKeysSieve,  // REQUIRES: Databases::UseSieve(true)
 };
 
 struct EvictionLimits {
@@ -32,31 +36,36 @@ class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
-  Evictor(Databases& databases, std::mt19937_64& random) noexcept : databases_(databases), random_(random) {}
+  Evictor(Databases& databases, std::mt19937_64& random) noexcept
+      : databases_(databases), random_(random), sieve_(databases) {}
 
-  // Evicts at most `budget` entries. `used_bytes` is asked again after each; it must not count what waits to
-  // be freed. kMore: over a limit still, but victims are left. kNothingToEvict: over maxmemory and no victim.
+  // Evicts entries until `budget` of them have been looked at, at least one where it must and can.
+  // `used_bytes` is asked again after each; it must not count what waits to be freed. kMore: over a limit
+  // still, but victims are left. kNothingToEvict: over maxmemory and no victim.
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes) {
-    for (;; --budget) {
+    for (;;) {
       const bool too_many = limits.maxkeys != 0 && databases_.total_keys() > limits.maxkeys;
       const bool too_big = limits.maxmemory_bytes != 0 && used_bytes() > limits.maxmemory_bytes;
       if (!too_many && !too_big) return Outcome::kWithin;
       if (budget == 0) return Outcome::kMore;
-      const bool evicted = (too_big && EvictOne(limits.policy, now)) || (too_many && EvictColdest(now));
-      if (!evicted) return Outcome::kNothingToEvict;
+      const size_t looked = EvictOne(limits.policy, too_big, too_many, now);
+      if (looked == 0) return Outcome::kNothingToEvict;
+      budget -= std::min(budget, looked);
     }
   }
 
  private:
-  bool EvictOne(EvictionPolicy policy, Now now);
-  bool EvictColdest(Now now);
+  // The number of entries looked at; 0: there is no victim.
+  size_t EvictOne(EvictionPolicy policy, bool too_big, bool too_many, Now now);
+  bool EvictBy(EvictionPolicy policy, Now now);
   bool EvictLru(bool with_lasting, Now now);
   bool EvictNearestDeadline(Now now);
   bool EvictRandom(bool with_lasting);
 
   Databases& databases_;
   std::mt19937_64& random_;
+  SieveEvictor sieve_;
 };
 
 }  // namespace mayfly

@@ -150,8 +150,14 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   ++parts_.departures;
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
-  Unfile(old);
-  File(fresh, now);
+  if (parts_.sieve && ListOf(old) == ListOf(fresh)) {  // it keeps its place in the order of insertion
+    lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
+    UnfileFromWheel(old);
+    FileInTime(fresh, now);
+  } else {
+    Unfile(old);
+    File(fresh, now);
+  }
   FreeMemory(old);
 }
 
@@ -177,8 +183,12 @@ bool Keyspace::Delete(const Key& key, Now now) {
 // ---- lists and wheels
 
 void Keyspace::File(Entry& entry, Now now) {
-  entry.set_stamp(Entry::StampOf(now.mono_ms));
   lists_[ListOf(entry)].PushHottest(RefOf(entry));
+  FileInTime(entry, now);
+}
+
+void Keyspace::FileInTime(Entry& entry, Now now) noexcept {
+  entry.set_stamp(Entry::StampOf(now.mono_ms));
   if (!entry.expires()) return;
   if (entry.Has(EntryFlag::kWallDeadline)) FollowWallStepBack(now);
   FileInWheel(entry, now);
@@ -196,6 +206,10 @@ void Keyspace::FileInWheel(Entry& entry, Now now) noexcept {
 
 void Keyspace::Unfile(Entry& entry) noexcept {
   lists_[ListOf(entry)].Remove(RefOf(entry));
+  UnfileFromWheel(entry);
+}
+
+void Keyspace::UnfileFromWheel(Entry& entry) noexcept {
   // An entry that the wheel has just handed back is in it no more.
   if (entry.expires() && WheelOf(entry).Contains(RefOf(entry))) WheelOf(entry).Remove(RefOf(entry));
 }

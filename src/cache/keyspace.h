@@ -29,6 +29,7 @@
 #include "cache/expiry_stats.h"
 #include "cache/hash_table.h"
 #include "cache/lru_list.h"
+#include "cache/sieve_hand.h"
 #include "cache/timing_wheel.h"
 #include "cache/value.h"
 
@@ -66,6 +67,7 @@ struct KeyspaceParts {
   ExpiryStats& expiry_stats;
   bool rearm = false;       // a deadline was filed that is nearer than all before
   uint64_t departures = 0;  // rises whenever an entry leaves a table or its place in memory
+  bool sieve = false;       // a hit sets the visited bit and moves nobody (Databases::UseSieve)
 };
 
 class Keyspace {
@@ -86,7 +88,7 @@ class Keyspace {
     }
     return entry;
   }
-  // The live entry, now the hottest of its list; or null.
+  // The live entry, now the hottest of its list, or under SIEVE visited; or null.
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
     if (entry != nullptr) Touch(*entry, now);
@@ -94,6 +96,7 @@ class Keyspace {
   }
   [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
     entry.set_stamp(Entry::StampOf(now.mono_ms));
+    if (parts_.sieve) return entry.Set(EntryFlag::kVisited);
     lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
   }
 
@@ -162,8 +165,10 @@ class Keyspace {
   // REQUIRES: guess is not null.
   void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
     const Entry& entry = *At(guess);
-    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
-    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+    if (!parts_.sieve) {
+      if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
+      if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+    }
     if (!writes || !entry.expires()) return;
     if (entry.wheel_next()) PrefetchToWrite(At(entry.wheel_next()));
     if (entry.wheel_prev()) PrefetchToWrite(At(entry.wheel_prev()));
@@ -184,6 +189,27 @@ class Keyspace {
   // An entry of the earliest slots of the wheels, or null.
   Entry* NearestDeadline(Now now) const noexcept;
   Entry* RandomOf(List list, std::mt19937_64& random) const;
+  size_t CountOf(List list) const noexcept { return lists_[list].size(); }
+  // SIEVE's hand looks at up to `most` entries; `passed` gets those that lose their visited bit. The victim
+  // stays until it is evicted. REQUIRES: CountOf(list) >= 2.
+  template <typename Passed>
+  HandWalk<Entry*> Sieve(List list, size_t most, Passed&& passed) noexcept {
+    const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
+      Entry& entry = *At(ref);
+      if (!entry.Has(EntryFlag::kVisited)) return false;
+      entry.Clear(EntryFlag::kVisited);
+      passed(entry);
+      return true;
+    });
+    return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
+  }
+  // How far the hand of `list` has come, in kTurn-ths of a turn; kept by SieveEvictor, 0 at first.
+  uint64_t& Turned(List list) noexcept { return turned_[list]; }
+  static constexpr uint64_t kTurn = uint64_t{1} << 32;
+  // The hands will start at the oldest entries.
+  void ForgetHands() noexcept {
+    for (Lru& list : lists_) list.set_hand({});
+  }
   void Evict(Entry& entry);
 
   // ---- end
@@ -215,8 +241,10 @@ class Keyspace {
   // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
   void File(Entry& entry, Now now);
+  void FileInTime(Entry& entry, Now now) noexcept;
   void FileInWheel(Entry& entry, Now now) noexcept;
   void Unfile(Entry& entry) noexcept;
+  void UnfileFromWheel(Entry& entry) noexcept;
   void Refile(Entry& entry, Expiry expiry, Now now);
   // The wall wheel goes back with the wall clock before anything is filed by the new time.
   void FollowWallStepBack(Now now) noexcept;
@@ -240,6 +268,7 @@ class Keyspace {
   uint64_t bytes_ = 0;
   Table table_;
   Lru lists_[2];
+  uint64_t turned_[2] = {0, 0};
   Wheel mono_wheel_;
   Wheel wall_wheel_;
 };

@@ -7,8 +7,10 @@
 // Hooks is a small copyable object that reads and writes links:
 //   using Ref; static constexpr Ref kNull;  Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref),
 //   SetHotter(Ref, Ref)
-// Invariants (Validate): the two directions mirror each other; size() entries lie between the ends.
-// Owns nothing. Loop thread only.
+// SIEVE (cache/sieve_hand.h) walks the same list with a hand, which stays valid whatever leaves or is
+// replaced. Only MoveToHottest does not mind it, since it is on the way of every hit: under SIEVE nobody
+// moves. Invariants (Validate): the two directions mirror each other; size() entries lie between the ends;
+// the hand is null or one of them. Owns nothing. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +28,12 @@ class LruList {
   Ref coldest() const noexcept { return coldest_; }
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
+  // Who was used next after `entry`, or null. REQUIRES: `entry` is in this list.
+  Ref Hotter(Ref entry) const noexcept { return hooks_.Hotter(entry); }
+  // The entry that SIEVE looks at next; null: the coldest.
+  Ref hand() const noexcept { return hand_; }
+  // REQUIRES: `entry` is null or in this list.
+  void set_hand(Ref entry) noexcept { hand_ = entry; }
 
   // REQUIRES: `entry` is in no list.
   void PushHottest(Ref entry) noexcept {
@@ -42,11 +50,12 @@ class LruList {
 
   // REQUIRES: `entry` is in this list.
   void Remove(Ref entry) noexcept {
+    if (entry == hand_) hand_ = hooks_.Hotter(entry);
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     --size_;
   }
 
-  // REQUIRES: `entry` is in this list.
+  // REQUIRES: `entry` is in this list, and hand() is null.
   [[gnu::always_inline]] void MoveToHottest(Ref entry) noexcept {
     if (entry == hottest_) return;
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
@@ -60,6 +69,7 @@ class LruList {
   void Replace(Ref old, Ref fresh) noexcept {
     const Ref hotter = hooks_.Hotter(old);
     const Ref colder = hooks_.Colder(old);
+    if (old == hand_) hand_ = fresh;
     hooks_.SetHotter(fresh, hotter);
     hooks_.SetColder(fresh, colder);
     (hotter == Hooks::kNull) ? void(hottest_ = fresh) : hooks_.SetColder(hotter, fresh);
@@ -71,12 +81,14 @@ class LruList {
 
   bool Validate() const noexcept {
     size_t seen = 0;
+    bool hand_seen = hand_ == Hooks::kNull;
     Ref hotter = Hooks::kNull;
     for (Ref at = hottest_; !(at == Hooks::kNull); at = hooks_.Colder(at)) {
       if (!(hooks_.Hotter(at) == hotter) || ++seen > size_) return false;
+      hand_seen = hand_seen || at == hand_;
       hotter = at;
     }
-    return seen == size_ && hotter == coldest_;
+    return seen == size_ && hotter == coldest_ && hand_seen;
   }
 
  private:
@@ -89,6 +101,7 @@ class LruList {
   [[no_unique_address]] Hooks hooks_;
   Ref hottest_ = Hooks::kNull;
   Ref coldest_ = Hooks::kNull;
+  Ref hand_ = Hooks::kNull;
   size_t size_ = 0;
 };
 

@@ -17,6 +17,7 @@ enum class EvictionPolicy : uint8_t {
   kVolatileTtl,
   kAllKeysLru,
   kAllKeysRandom,
+  kAllKeysSieve,
   kNoEviction,
 };
 

@@ -21,6 +21,8 @@ EvictionPolicy PolicyOf(config::EvictionPolicy policy) noexcept {
       return EvictionPolicy::kAllKeysRandom;
     case config::EvictionPolicy::kVolatileRandom:
       return EvictionPolicy::kVolatileRandom;
+    case config::EvictionPolicy::kAllKeysSieve:
+      return EvictionPolicy::kAllKeysSieve;
   }
   return EvictionPolicy::kNoEviction;
 }
@@ -31,6 +33,13 @@ Executor::Executor(Server& server)
     : server_(server),
       batch_(server.commands, server.databases),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
+  const auto follow = [&databases = server.databases](const config::Settings& settings) {
+    databases.UseSieve(settings.maxmemory_policy == config::EvictionPolicy::kAllKeysSieve);
+  };
+  follow(server.options.settings());
+  server.options.OnChange([follow](const config::Settings& settings, std::string_view name) {
+    if (name == "maxmemory-policy") follow(settings);
+  });
   RefreshNow();
 }
 

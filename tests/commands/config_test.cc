@@ -35,6 +35,16 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET takes effect at once") {
   CHECK(server().options.settings().maxmemory_policy == config::EvictionPolicy::kAllKeysLru);
 }
 
+TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of those that exist") {
+  CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-fifo"}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory-policy') - argument(s) must be "
+              "one of "
+              "the following: volatile-lru, volatile-random, volatile-ttl, allkeys-lru, allkeys-random, "
+              "allkeys-sieve, noeviction"));
+  CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "ALLKEYS-SIEVE"}) == Ok());
+  CHECK(Run({"INFO", "memory"}).text.find("maxmemory_policy:allkeys-sieve") != std::string::npos);
+}
+
 TEST_CASE_METHOD(CommandTest, "CONFIG SET changes all or nothing") {
   const Reply before = Run({"CONFIG", "GET", "*"});
   CHECK(Run({"CONFIG", "SET", "timeout", "5", "nosuch", "1"}) ==

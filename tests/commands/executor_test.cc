@@ -117,6 +117,58 @@ TEST_CASE_METHOD(CommandTest, "maxkeys holds after every write, whatever the pol
   CHECK(Run({"EXISTS", "c", "d", "e"}) == Integer(3));
 }
 
+TEST_CASE_METHOD(CommandTest, "allkeys-sieve keeps what was asked for again, and maxkeys holds by it, too") {
+  CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-sieve", "maxkeys", "3"}) == Ok());
+  CHECK(Run({"CONFIG", "GET", "maxmemory-policy"}) == Bulks({"maxmemory-policy", "allkeys-sieve"}));
+  for (const char* key : {"a", "b", "c"}) Run({"SET", key, "v"});
+  CHECK(Run({"GET", "a"}) == Bulk("v"));
+  TakeChanges();
+  CHECK(Run({"SET", "d", "v"}) == Ok());
+  CHECK(TakeChanges() == std::vector<std::string>{"set d", "evicted b"});
+  CHECK(Run({"SET", "e", "v", "EX", "100"}) == Ok());
+  CHECK(TakeChanges() == std::vector<std::string>{"set e", "evicted c"});
+  AdvanceTime(9000);
+  CHECK(Run({"OBJECT", "IDLETIME", "a"}) == Integer(9));
+  CHECK(Run({"GET", "a"}) == Bulk("v"));
+  CHECK(Run({"OBJECT", "IDLETIME", "a"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(CommandTest, "the policy can be changed while keys are there, from LRU to SIEVE and back") {
+  SetOption("maxkeys", "3");
+  SetOption("maxmemory-policy", "allkeys-lru");
+  const auto touch = [&](const char* key) {
+    AdvanceTime(Entry::kStampMs);
+    Run({"GET", key});
+  };
+  for (const char* key : {"a", "b", "c"}) Run({"SET", key, "v"});
+  for (const char* key : {"c", "b", "a"}) touch(key);
+  SetOption("maxmemory-policy", "allkeys-sieve");
+  touch("c");
+  TakeChanges();
+  Run({"SET", "d", "v"});
+  CHECK(TakeChanges() == std::vector<std::string>{"set d", "evicted b"});
+  SetOption("maxmemory-policy", "allkeys-lru");
+  for (const char* key : {"d", "c", "a"}) touch(key);
+  TakeChanges();
+  Run({"SET", "e", "v"});
+  CHECK(TakeChanges() == std::vector<std::string>{"set e", "evicted d"});
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "under allkeys-sieve every write finds room, though every key was asked for again") {
+  SetOption("maxmemory-policy", "allkeys-sieve");
+  const auto key = [](int i) { return "k" + std::to_string(1000 + i); };
+  for (int i = 0; i < 300; ++i) Run({"SET", key(i), std::string(100, 'v')});
+  const uint64_t limit = server().memory.Data();
+  SetOption("maxmemory", std::to_string(limit));
+  for (int i = 300; i < 400; ++i) {
+    for (int j = 0; j < i; ++j) Run({"GET", key(j)});
+    CHECK(Run({"SET", key(i), std::string(100, 'v')}) == Ok());
+    CHECK(server().memory.Data() < limit + 500);
+  }
+  CHECK(Run({"DBSIZE"}).integer > 250);
+}
+
 TEST_CASE_METHOD(CommandTest, "calls, refusals and failures are counted for each command") {
   const TableRow& get = *server().commands.Find("get");
   const CallStats before = get.calls;

@@ -101,7 +101,7 @@ TEST_CASE("a wrong command line is one clear line") {
   CHECK(ErrorOf({"--requirepass"}) == "--requirepass: wrong number of arguments");
   CHECK(ErrorOf({"--maxmemory-policy", "allkeys-lfu"}) ==
         "--maxmemory-policy: argument(s) must be one of the following: volatile-lru, volatile-random, "
-        "volatile-ttl, allkeys-lru, allkeys-random, noeviction");
+        "volatile-ttl, allkeys-lru, allkeys-random, allkeys-sieve, noeviction");
 }
 
 TEST_CASE("--help explains every option, --version tells the version") {
