@@ -1,0 +1,168 @@
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "modes.h"
+#include "requests.h"
+#include "socket.h"
+
+#include <sys/epoll.h>
+
+namespace mayfly::bench {
+namespace {
+
+// A batch of requests whose keys are drawn anew each time.
+class Batch {
+ public:
+  Batch(const AskOptions& options, std::mt19937_64& random) : random_(random), keys_(options.keys) {
+    const std::string key = KeyOf(0);
+    const std::string value(options.value_bytes, 'v');
+    for (int i = 0; i < options.depth; ++i) {
+      const size_t begin = bytes_.size();
+      if (options.command == "get") {
+        AppendRequest(bytes_, {"GET", key});
+      } else if (options.command == "set") {
+        AppendRequest(bytes_, {"SET", key, value});
+      } else {
+        AppendRequest(bytes_, {"SET", key, value, "EX", "3600"});
+      }
+      digits_.push_back(bytes_.find(key, begin) + kKeyBytes - kKeyDigits);
+    }
+  }
+
+  void Draw() {
+    for (const size_t at : digits_) WriteDigits(random_() % keys_, bytes_.data() + at);
+  }
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  std::mt19937_64& random_;
+  uint64_t keys_;
+  std::string bytes_;
+  std::vector<size_t> digits_;
+};
+
+// One connection with its batch under way.
+struct Line {
+  Socket socket;
+  Batch batch;
+  size_t written = 0;
+  uint64_t expected = 0;  // replies when the batch is answered
+};
+
+class Traffic {
+ public:
+  explicit Traffic(const AskOptions& options) : options_(options), poll_(epoll_create1(EPOLL_CLOEXEC)) {
+    if (poll_ < 0) DieOfErrno("epoll");
+    lines_.reserve(static_cast<size_t>(options.connections));
+    for (int i = 0; i < options.connections; ++i) {
+      lines_.push_back({Socket(options.port), Batch(options, random_)});
+      lines_.back().socket.Ask("*1\r\n$4\r\nPING\r\n");
+      lines_.back().expected = lines_.back().socket.replies().count();
+    }
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      lines_[i].socket.SetNonBlocking();
+      epoll_event event{};
+      event.events = EPOLLIN;
+      event.data.u64 = i;
+      if (epoll_ctl(poll_, EPOLL_CTL_ADD, lines_[i].socket.fd(), &event) != 0) DieOfErrno("epoll");
+    }
+  }
+  ~Traffic() { close(poll_); }
+  Traffic(const Traffic&) = delete;
+  Traffic& operator=(const Traffic&) = delete;
+
+  // Sends until at least the wanted number of requests has been answered.
+  void Run() {
+    for (Line& line : lines_) Start(line);
+    std::array<epoll_event, 256> events;
+    while (under_way_ > 0) {
+      const int count = epoll_wait(poll_, events.data(), events.size(), -1);
+      for (int i = 0; i < count; ++i) Serve(lines_[events[static_cast<size_t>(i)].data.u64]);
+    }
+  }
+
+  uint64_t sent() const { return sent_; }
+  uint64_t hits() const { return Sum(&Replies::hits); }
+  uint64_t errors() const { return Sum(&Replies::errors); }
+  std::string first_error() const {
+    for (const Line& line : lines_) {
+      if (line.socket.replies().errors() > 0) return line.socket.replies().first_error();
+    }
+    return {};
+  }
+
+ private:
+  uint64_t Sum(uint64_t (Replies::*part)() const) const {
+    uint64_t sum = 0;
+    for (const Line& line : lines_) sum += (line.socket.replies().*part)();
+    return sum;
+  }
+
+  void Start(Line& line) {
+    if (sent_ >= options_.requests) return;
+    line.batch.Draw();
+    line.written = 0;
+    line.expected += static_cast<uint64_t>(options_.depth);
+    sent_ += static_cast<uint64_t>(options_.depth);
+    ++under_way_;
+    Write(line);
+  }
+
+  void Write(Line& line) {
+    const std::string_view bytes = line.batch.bytes();
+    const bool waited = line.written > 0;
+    line.written += line.socket.Write(bytes.substr(line.written));
+    const bool waits = line.written < bytes.size();
+    if (!waited && !waits) return;
+    epoll_event event{};
+    event.events = waits ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    event.data.u64 = static_cast<uint64_t>(&line - lines_.data());
+    epoll_ctl(poll_, EPOLL_CTL_MOD, line.socket.fd(), &event);
+  }
+
+  void Serve(Line& line) {
+    if (line.written < line.batch.bytes().size()) Write(line);
+    if (!line.socket.Read()) return;
+    if (line.socket.replies().count() < line.expected) return;
+    --under_way_;
+    Start(line);
+  }
+
+  AskOptions options_;
+  std::mt19937_64 random_{1};
+  std::vector<Line> lines_;
+  int poll_;
+  uint64_t sent_ = 0;
+  size_t under_way_ = 0;
+};
+
+}  // namespace
+
+void Ask(const AskOptions& options) {
+  Traffic traffic(options);
+  std::puts("ready");
+  std::fflush(stdout);
+  std::array<char, 64> line;
+  if (std::fgets(line.data(), line.size(), stdin) == nullptr) return;
+  const auto start = std::chrono::steady_clock::now();
+  traffic.Run();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  if (traffic.errors() > 0) {
+    Die("error reply, " + std::to_string(traffic.errors()) + " of " + std::to_string(traffic.sent()) + ": " +
+        traffic.first_error());
+  }
+  std::printf("{\"requests\": %llu, \"hits\": %llu, \"seconds\": %.6f}\n",
+              static_cast<unsigned long long>(traffic.sent()),
+              static_cast<unsigned long long>(traffic.hits()), took.count());
+  std::fflush(stdout);
+  while (std::fgets(line.data(), line.size(), stdin) != nullptr) continue;
+}
+
+}  // namespace mayfly::bench

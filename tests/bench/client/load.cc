@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "modes.h"
+#include "requests.h"
+#include "socket.h"
+
+namespace mayfly::bench {
+
+Range Range::Parse(const std::string& text) {
+  size_t used = 0;
+  Range range;
+  try {
+    range.least = range.most = std::stoull(text, &used);
+    if (used < text.size() && text[used] == '-') {
+      const std::string rest = text.substr(used + 1);
+      range.most = std::stoull(rest, &used);
+      used = rest.size() == used ? text.size() : 0;
+    }
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != text.size() || range.most < range.least) Die("neither A nor A-B: " + text);
+  return range;
+}
+
+uint64_t Range::Pick(uint64_t number) const {
+  // The finalizer of splitmix64: neighbours get values far apart.
+  uint64_t z = (number + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return least + (z ^ (z >> 31)) % (most - least + 1);
+}
+
+void Load(const LoadOptions& options) {
+  constexpr uint64_t kBatch = 200;
+  const Range sizes = Range::Parse(options.value_bytes);
+  const Range ttls = Range::Parse(options.ttl_ms);
+  const std::string value(sizes.most, 'v');
+  const std::string at = std::to_string(options.at_ms);
+  Socket socket(options.port);
+  uint64_t value_bytes = 0;
+  std::string out;
+  const auto start = std::chrono::steady_clock::now();
+  for (uint64_t done = 0; done < options.keys;) {
+    out.clear();
+    const uint64_t end = std::min(done + kBatch, options.keys);
+    for (; done < end; ++done) {
+      const uint64_t number = options.first + done;
+      const std::string key = KeyOf(number);
+      const std::string_view bytes = std::string_view(value).substr(0, sizes.Pick(number));
+      value_bytes += bytes.size();
+      if (options.at_ms != 0) {
+        AppendRequest(out, {"SET", key, bytes, "PXAT", at});
+      } else if (ttls.most != 0) {
+        AppendRequest(out, {"SET", key, bytes, "PX", std::to_string(ttls.Pick(~number))});
+      } else {
+        AppendRequest(out, {"SET", key, bytes});
+      }
+    }
+    socket.Write(out);
+    socket.ReadUntil(done);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("{\"keys\": %llu, \"key_bytes\": %llu, \"value_bytes\": %llu, \"seconds\": %.3f}\n",
+              static_cast<unsigned long long>(options.keys),
+              static_cast<unsigned long long>(options.keys * kKeyBytes),
+              static_cast<unsigned long long>(value_bytes), took.count());
+}
+
+}  // namespace mayfly::bench

@@ -1,0 +1,50 @@
+// bench_client: the load generator and latency probe of scripts/bench. See modes.h.
+#include <CLI/CLI.hpp>
+
+#include "modes.h"
+
+int main(int argc, char** argv) {
+  using namespace mayfly::bench;
+  CLI::App app("Load and latency for servers that speak the Redis protocol, on this machine");
+  app.require_subcommand(1);
+
+  LoadOptions load;
+  CLI::App* mode = app.add_subcommand("load", "insert keys");
+  mode->add_option("port", load.port)->required();
+  mode->add_option("--keys", load.keys)->required();
+  mode->add_option("--first", load.first);
+  mode->add_option("--value-bytes", load.value_bytes, "A or A-B");
+  mode->add_option("--ttl-ms", load.ttl_ms, "A or A-B; 0 for none");
+  mode->add_option("--at-ms", load.at_ms, "one deadline of the wall clock for all keys");
+  mode->callback([&] { Load(load); });
+
+  AskOptions ask;
+  mode = app.add_subcommand("ask", "send requests for random keys over many connections");
+  mode->add_option("port", ask.port)->required();
+  mode->add_option("--command", ask.command)->check(CLI::IsMember({"get", "set", "setex"}));
+  mode->add_option("--connections", ask.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--depth", ask.depth)->check(CLI::PositiveNumber);
+  mode->add_option("--requests", ask.requests)->required();
+  mode->add_option("--keys", ask.keys)->required()->check(CLI::PositiveNumber);
+  mode->add_option("--value-bytes", ask.value_bytes);
+  mode->callback([&] { Ask(ask); });
+
+  ProbeOptions probe;
+  mode = app.add_subcommand("probe", "ask 1,000 times a second and measure the waits");
+  mode->add_option("port", probe.port)->required();
+  mode->add_option("--seconds", probe.seconds);
+  mode->add_option("--until-gone", probe.until_gone, "wall-clock ms; until no key is left after it");
+  mode->add_option("--below-bytes", probe.below_bytes, "... and used_memory is at most this");
+  mode->add_option("--until-eof", probe.until_eof, "until standard input ends");
+  mode->add_option("--give-up-ms", probe.give_up_ms);
+  mode->callback([&] { Probe(probe); });
+
+  HoldOptions hold;
+  mode = app.add_subcommand("hold", "hold idle connections");
+  mode->add_option("port", hold.port)->required();
+  mode->add_option("--connections", hold.connections)->required();
+  mode->callback([&] { Hold(hold); });
+
+  CLI11_PARSE(app, argc, argv);
+  return 0;
+}

@@ -1,0 +1,50 @@
+// A TCP connection to a server on this machine, with its replies counted. Trouble ends the program: a run
+// whose connection broke has no figure.
+//
+// Closing resets the connection, so that thousands of closed ones leave no ports in TIME_WAIT. Movable; owns
+// the descriptor.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "replies.h"
+
+namespace mayfly::bench {
+
+// Prints a line on standard error and ends the program with code 1.
+[[noreturn]] void Die(const std::string& what);
+// The same, with the text of errno.
+[[noreturn]] void DieOfErrno(const std::string& what);
+
+class Socket {
+ public:
+  explicit Socket(int port);
+  ~Socket();
+  Socket(Socket&& other) noexcept;
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  Socket& operator=(Socket&&) = delete;
+
+  int fd() const { return fd_; }
+  const Replies& replies() const { return replies_; }
+
+  void SetNonBlocking();
+  // Writes what fits and returns how much that was; blocking sockets take all.
+  size_t Write(std::string_view bytes);
+  // Reads once and counts. Returns false where a non-blocking socket had nothing.
+  bool Read();
+  // One request and its reply, on a blocking socket. Dies of an error reply.
+  void Ask(std::string_view request);
+  // Reads until `count` replies have come in all. Dies of an error reply.
+  void ReadUntil(uint64_t count);
+  // The bytes that the last Read took; valid until the next one of any socket.
+  std::string_view last() const { return last_; }
+
+ private:
+  int fd_;
+  Replies replies_;
+  std::string_view last_;
+};
+
+}  // namespace mayfly::bench

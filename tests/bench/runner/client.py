@@ -1,0 +1,93 @@
+"""bench_client, the load generator and latency probe, as Python calls. Each returns what it printed, or a Trouble."""
+
+import contextlib
+import json
+import subprocess
+
+from figures import Trouble
+from servers import child_setup
+
+
+class Client:
+    def __init__(self, program, processor):
+        self._program = program
+        self._processor = processor
+
+    def _start(self, mode, port, options):
+        words = [self._program, mode, str(port)]
+        for name, value in options.items():
+            words += [f"--{name.replace('_', '-')}", str(value)]
+        return subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=child_setup(self._processor),
+        )
+
+    @contextlib.contextmanager
+    def _running(self, mode, port, options):
+        """The process, ended at the latest when the caller is done with it."""
+        process = self._start(mode, port, options)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+    def _result(self, process):
+        """Ends the program's standard input and takes its answer: an object, or a Trouble with what it complained of."""
+        output, complaint = process.communicate()
+        if process.returncode != 0:
+            return Trouble(complaint.decode(errors="replace").strip() or f"the client ended with {process.returncode}")
+        return json.loads(output.splitlines()[-1])
+
+    def load(self, server, **options):
+        """Inserts keys: keys, first, value_bytes (A or A-B), ttl_ms (0, A or A-B), at_ms (a deadline of the wall clock)."""
+        with self._running("load", server.port, options) as process:
+            return self._result(process)
+
+    def ask(self, server, **options):
+        """Sends requests over many connections: command, connections, depth, requests, keys, value_bytes. The result has
+        cpu_us, the server's processor time for a request without its work for connecting and closing."""
+        with self._running("ask", server.port, options) as process:
+            # All are connected and have had a first reply.
+            if process.stdout.readline().strip() != b"ready":
+                return self._result(process)
+            before = server.cpu_s()
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            after = server.cpu_s()
+            if not line:
+                return self._result(process)
+            self._result_is_ignored(process)
+        found = json.loads(line)
+        found["cpu_us"] = (after - before) / found["requests"] * 1e6
+        return found
+
+    @staticmethod
+    def _result_is_ignored(process):
+        """The answer was read already; closing its input lets the program close its connections."""
+        process.communicate()
+
+    def probe(self, server, **options):
+        """Asks 1,000 times a second for an absent key: seconds, or until_gone (a deadline in wall ms) with below_bytes."""
+        with self._running("probe", server.port, options) as process:
+            return self._result(process)
+
+    @contextlib.contextmanager
+    def probing(self, server, **options):
+        """A probe beside other work; yields a function that ends it and returns its result."""
+        with self._running("probe", server.port, {"until_eof": 1, **options}) as process:
+            yield lambda: self._result(process)
+
+    @contextlib.contextmanager
+    def holding(self, server, connections):
+        """Idle connections while the block runs; yields None, or a Trouble where not all could be opened."""
+        with self._running("hold", server.port, {"connections": connections}) as process:
+            if process.stdout.readline().strip() == b"ready":
+                yield None
+            else:
+                yield self._result(process)

@@ -1,0 +1,32 @@
+"""The sections of scripts/bench, one module each, in the order in which they run.
+
+How to add one: a module of this folder with
+
+    TITLE = "Server CPU per request"        # stands above its table
+    ABOUT = "..."                           # for --help: what is measured and how, one to four lines
+    SECONDS = (120, 20)                     # about what a full run and a --quick run cost
+    NEEDS = ""                              # for --help: packages or memory beyond the rest; "" for nothing
+    def run(bench): ...                     # measures; returns a figures.Figures
+
+and its name in ORDER below; the module's name is what --sections takes. `run` gets a bench.Bench: `bench.specs` are the
+servers (name and command), `bench.start(spec)` runs one as a context manager, `bench.all_servers()` all at once,
+`bench.client` is the load generator, `bench.run_json("wheel", ...)` runs a measuring program of tests/bench that needs no
+server (tests/bench/<name>.cc becomes bench_<name>), `bench.choose(full, quick)` picks a size, `bench.folder` is scratch,
+and `bench.progress` shows progress: `section(TITLE, steps)` once, then `step("what")` for each step.
+
+    found = Figures()
+    row = found.figure("GET hit, pipeline 64", "us", target=times_better(6.5, "redis"), main=True)
+    row.add(server.name, value)             # once for each round; the median counts
+    row.add(server.name, Trouble("why"))    # instead of a number
+
+Less is better in every figure. Servers are interleaved within a round. A reply that is an error is a Trouble, never a
+fast reply. Where nothing can be measured at all, `run` raises bench.CannotRun("why").
+"""
+
+import importlib
+
+ORDER = ("cpu",)
+
+
+def load(name):
+    return importlib.import_module(f"sections.{name}")

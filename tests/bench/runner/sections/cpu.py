@@ -1,0 +1,69 @@
+"""Server CPU per request at pipeline depths 1, 16 and 64."""
+
+from figures import FLOOR, Figures, times_better, within
+
+TITLE = "Server CPU per request"
+ABOUT = """GET hit, SET and SET EX at pipeline depths 1, 16 and 64: user and system time of the server's process for a request,
+50 connections, 1M random keys of 14 bytes, values of 64. The floor is a libuv server that answers every request
+with one constant and looks nothing up: what the kernel and libuv alone cost."""
+SECONDS = (150, 20)
+NEEDS = ""
+
+CONNECTIONS = 50
+VALUE_BYTES = 64
+# Depth -> requests of one measurement: about a second for the slowest server.
+REQUESTS = {1: 100_000, 16: 400_000, 64: 600_000}
+TARGETS = {
+    ("get", 64): times_better(6.5, "redis"),
+    ("get", 16): times_better(4.2, "redis"),
+    ("get", 1): within(1.15, FLOOR),
+    ("set", 64): times_better(6.5, "redis"),
+    ("set", 16): times_better(4, "redis"),
+    ("setex", 64): times_better(8, "redis"),
+    ("setex", 16): times_better(6, "redis"),
+}
+NAMES = {"get": "GET hit", "set": "SET", "setex": "SET EX"}
+
+
+def run(bench):
+    rounds = bench.choose(5, 1)
+    keys = bench.choose(1_000_000, 100_000)
+    found = Figures()
+    rows = {}
+    for command in NAMES:
+        for depth in (64, 16, 1):
+            name = f"{NAMES[command]}, pipeline {depth}"
+            rows[command, depth] = found.figure(name, "us", TARGETS.get((command, depth)), main=True)
+    bench.progress.section(TITLE, len(bench.specs) * (1 + rounds * len(rows)) + rounds * 3)
+    with bench.all_servers(rows.values(), floor=True) as servers:
+        servers = [s for s in servers if s.name == FLOOR or _filled(bench, s, keys, rows.values())]
+        for turn in range(rounds):
+            for (command, depth), row in rows.items():
+                # The order changes, so that nobody always comes first.
+                for server in servers[turn % len(servers) :] + servers[: turn % len(servers)]:
+                    if server.name == FLOOR and command != "get":
+                        continue
+                    bench.progress.step(f"round {turn + 1} of {rounds}, {row.name}, {server.name}")
+                    requests = bench.choose(REQUESTS[depth], REQUESTS[depth] // 4)
+                    got = bench.client.ask(
+                        server,
+                        command=command,
+                        connections=CONNECTIONS,
+                        depth=depth,
+                        requests=requests,
+                        keys=keys,
+                        value_bytes=VALUE_BYTES,
+                    )
+                    row.add(server.name, got["cpu_us"] if isinstance(got, dict) else got)
+    return found
+
+
+def _filled(bench, server, keys, rows):
+    """Inserts the keys; False, with a Trouble in every row, where the server did not take them all."""
+    bench.progress.step(f"inserting {keys:,} keys, {server.name}")
+    got = bench.client.load(server, keys=keys, value_bytes=VALUE_BYTES)
+    if isinstance(got, dict):
+        return True
+    for row in rows:
+        row.add(server.name, got)
+    return False
