@@ -1,8 +1,9 @@
 // What a timer costs: nanoseconds per set, move, refresh (a move to later), remove, and per timer brought to
 // its end, for entries of 80 bytes touched in random order, with the wheel and with other designs.
 //
-// Usage: bench_wheel [timers = 1000000] [rounds = 3] [huge]
-// Deadlines lie 1 s to 1 h ahead. Each figure is the best of the rounds. "huge" asks for huge pages.
+// Usage: bench_wheel [timers = 1000000] [rounds = 3] [huge] [json]
+// Deadlines lie 1 s to 1 h ahead. Each figure is the best of the rounds. "huge" asks for huge pages; "json"
+// prints one JSON object instead of a table.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -94,16 +95,41 @@ void Round(const Script& script, const Entries& entries, Costs& costs) {
   }
 }
 
+struct Options {
+  size_t timers = 1'000'000;
+  int rounds = 3;
+  bool huge_pages = false;
+  bool json = false;
+};
+
+void PrintHead(const Options& options) {
+  if (options.json) {
+    std::printf("{\"timers\": %zu, \"designs\": {", options.timers);
+    return;
+  }
+  std::printf("%zu timers, ns each %*s %8s %8s %8s %8s\n", options.timers,
+              static_cast<int>(15 - std::to_string(options.timers).size()), "set", "move", "refresh",
+              "remove", "expire");
+}
+
+void PrintRow(const char* name, const Costs& costs, bool json, bool first) {
+  const char* form = "%-24s %8.1f %8.1f %8.1f %8.1f %8.1f\n";
+  if (json) {
+    form = "\"%s\": {\"set\": %.1f, \"move\": %.1f, \"refresh\": %.1f, \"remove\": %.1f, \"expire\": %.1f}";
+    if (!first) std::printf(", ");
+  }
+  std::printf(form, name, costs.set, costs.move, costs.refresh, costs.remove, costs.expire);
+  std::fflush(stdout);
+}
+
 template <typename Timers>
-void Measure(const Script& script, int rounds, bool huge_pages) {
+void Measure(const Script& script, const Options& options, bool first = false) {
   Costs costs;
-  for (int round = 0; round < rounds; ++round) {
-    const Entries entries(script.set.size(), huge_pages);
+  for (int round = 0; round < options.rounds; ++round) {
+    const Entries entries(script.set.size(), options.huge_pages);
     Round<Timers>(script, entries, costs);
   }
-  std::printf("%-24s %8.1f %8.1f %8.1f %8.1f %8.1f\n", Timers::kName, costs.set, costs.move, costs.refresh,
-              costs.remove, costs.expire);
-  std::fflush(stdout);
+  PrintRow(Timers::kName, costs, options.json, first);
 }
 
 }  // namespace
@@ -111,21 +137,24 @@ void Measure(const Script& script, int rounds, bool huge_pages) {
 
 int main(int argc, char** argv) {
   using namespace mayfly::bench;
-  const size_t timers = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
-  const bool huge_pages = argc > 3 && std::strcmp(argv[3], "huge") == 0;
-  if (timers == 0 || rounds <= 0) {
-    std::fprintf(stderr, "usage: %s [timers] [rounds] [huge]\n", argv[0]);
+  Options options;
+  if (argc > 1) options.timers = std::strtoull(argv[1], nullptr, 10);
+  if (argc > 2) options.rounds = std::atoi(argv[2]);
+  for (int i = 3; i < argc; ++i) {
+    options.huge_pages |= std::strcmp(argv[i], "huge") == 0;
+    options.json |= std::strcmp(argv[i], "json") == 0;
+  }
+  if (options.timers == 0 || options.rounds <= 0) {
+    std::fprintf(stderr, "usage: %s [timers] [rounds] [huge] [json]\n", argv[0]);
     return 2;
   }
-  const Script script(timers);
-  std::printf("%zu timers, ns each %*s %8s %8s %8s %8s\n", timers,
-              static_cast<int>(15 - std::to_string(timers).size()), "set", "move", "refresh", "remove",
-              "expire");
-  Measure<MayflyWheel>(script, rounds, huge_pages);
-  Measure<MinimalWheel>(script, rounds, huge_pages);
-  Measure<FourLevelWheel>(script, rounds, huge_pages);
-  Measure<BinaryHeap>(script, rounds, huge_pages);
-  Measure<RoundsWheel>(script, rounds, huge_pages);
+  const Script script(options.timers);
+  PrintHead(options);
+  Measure<MayflyWheel>(script, options, true);
+  Measure<MinimalWheel>(script, options);
+  Measure<FourLevelWheel>(script, options);
+  Measure<BinaryHeap>(script, options);
+  Measure<RoundsWheel>(script, options);
+  if (options.json) std::puts("}}");
   return 0;
 }

@@ -9,6 +9,7 @@ import machine
 from client import Client
 from figures import FLOOR, Figures, Trouble
 from servers import Server, ServerFailed, Spec, child_setup
+from wire import ErrorReply
 
 
 class CannotRun(Exception):
@@ -31,6 +32,12 @@ class Bench:
     def choose(self, full, quick):
         """A size: the one of a full run, or that of --quick."""
         return quick if self.quick else full
+
+    @staticmethod
+    def rotated(servers, turn):
+        """The servers in another order each round, so that nobody always comes first."""
+        first = turn % max(len(servers), 1)
+        return servers[first:] + servers[:first]
 
     def program(self, name):
         """The path of a measuring program of tests/bench."""
@@ -69,11 +76,58 @@ class Bench:
                         figure.add(name, Trouble(str(problem)))
             yield running
 
-    def need_memory(self, size, what):
-        """Raises CannotRun where `size` more bytes are not to be had."""
+    @staticmethod
+    def attempt(measure, *arguments):
+        """The measurement's result; a Trouble where the server failed, refused, or went away."""
+        try:
+            return measure(*arguments)
+        except (ServerFailed, ErrorReply, OSError) as problem:
+            return Trouble(str(problem))
+
+    def fill(self, server, rows, **load):
+        """Inserts keys; False, with a Trouble in all of the rows, where the server did not take and keep them all."""
+        got = self.attempt(self._fill, server, load)
+        if isinstance(got, Trouble):
+            for row in rows:
+                row.add(server.name, got)
+        return not isinstance(got, Trouble)
+
+    def _fill(self, server, load):
+        got = self.client.load(server, **load)
+        if isinstance(got, Trouble):
+            return got
+        with server.wire() as wire:
+            held = wire.ask("DBSIZE")
+        wanted = load.get("first", 0) + load["keys"]
+        return Trouble(f"holds {held:,} of {wanted:,} keys") if held != wanted else got
+
+    def ask_into(self, row, server, **ask):
+        """One measurement of the server's CPU microseconds for a request, into the row. A GET has to be a hit."""
+        got = self.attempt(lambda: self.client.ask(server, **ask))
+        if isinstance(got, dict) and ask["command"] == "get" and got["hits"] != got["requests"]:
+            got = Trouble(f"{got['hits']:,} of {got['requests']:,} were hits")
+        row.add(server.name, got["cpu_us"] if isinstance(got, dict) else got)
+
+    @staticmethod
+    def lack_of_memory(size, what):
+        """A Trouble where `size` more bytes are not to be had, else None."""
         free = machine.available_bytes()
-        if free < size:
-            raise CannotRun(f"{what} need about {size / 2**30:.1f} GiB of memory, {free / 2**30:.1f} are left")
+        if free >= size:
+            return None
+        return Trouble(f"{what} need about {size / 2**30:.1f} GiB of memory, {free / 2**30:.1f} are left")
+
+    def need_memory(self, size, what):
+        """The same for a whole section: raises CannotRun."""
+        lack = self.lack_of_memory(size, what)
+        if lack:
+            raise CannotRun(lack.text)
+
+    def lack_of_files(self, connections):
+        """A Trouble where so many connections cannot be open, else None. The server needs a few files beside."""
+        wanted = connections + 150
+        if self.file_limit >= wanted:
+            return None
+        return Trouble(f"{connections:,} connections need {wanted:,} open files (ulimit -n); {self.file_limit:,} may be")
 
     def run_json(self, name, *arguments):
         """Runs a measuring program that needs no server, pinned like a server, and returns the JSON that it prints."""

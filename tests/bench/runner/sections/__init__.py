@@ -11,8 +11,9 @@ How to add one: a module of this folder with
 and its name in ORDER below; the module's name is what --sections takes. `run` gets a bench.Bench: `bench.specs` are the
 servers (name and command), `bench.start(spec)` runs one as a context manager, `bench.all_servers()` all at once,
 `bench.client` is the load generator, `bench.run_json("wheel", ...)` runs a measuring program of tests/bench that needs no
-server (tests/bench/<name>.cc becomes bench_<name>), `bench.choose(full, quick)` picks a size, `bench.folder` is scratch,
-and `bench.progress` shows progress: `section(TITLE, steps)` once, then `step("what")` for each step.
+server (tests/bench/<name>.cc becomes bench_<name>; add it to the targets that scripts/bench builds), `bench.choose(full,
+quick)` picks a size, `bench.folder` is scratch, `bench.attempt(fn, ...)` turns a server's failure into a Trouble, and
+`bench.progress` shows progress: `section(TITLE, steps)` once, then `step("what")` for each step.
 
     found = Figures()
     row = found.figure("GET hit, pipeline 64", "us", target=times_better(6.5, "redis"), main=True)
@@ -25,7 +26,7 @@ fast reply. Where nothing can be measured at all, `run` raises bench.CannotRun("
 
 import importlib
 
-ORDER = ("cpu",)
+ORDER = ("cpu", "memory", "herd", "growth", "wheel", "scale", "instructions")
 
 
 def load(name):

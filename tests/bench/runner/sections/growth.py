@@ -1,0 +1,55 @@
+"""What a client waits while many keys are inserted beside it."""
+
+from figures import FLOOR, Figures, Trouble, at_most, within
+
+TITLE = "A client beside 4M inserts"
+ABOUT = """One connection inserts 4M keys with a TTL, 200 at a time, while another client asks 1,000 times a second: its longest
+wait and the 99.9th percentile, beside the same against the floor, which shows what of it the machine causes (the
+inserting and the asking client share a processor). The longest turn of Mayfly's loop is what INFO tells."""
+SECONDS = (100, 10)
+NEEDS = "1.5 GiB of memory"
+
+VALUE_BYTES = 32
+TTL_MS = "3600000-7200000"
+
+
+def run(bench):
+    keys = bench.choose(4_000_000, 200_000)
+    rounds = bench.choose(3, 1)
+    bench.need_memory(1_500_000_000 * keys // 4_000_000, f"{keys:,} keys")
+    found = Figures()
+    rows = {
+        "max_us": found.figure("longest wait", "us", within(1.5, FLOOR), main=True),
+        "p999_us": found.figure("p99.9", "us"),
+        "loop_turn_max_us": found.figure("longest loop turn", "us", at_most(2000), main=True),
+    }
+    starts = [(s.name, lambda s=s: bench.start(s)) for s in bench.specs] + [(FLOOR, bench.start_floor)]
+    bench.progress.section(TITLE, rounds * len(starts))
+    for turn in range(rounds):
+        for name, start in starts:
+            bench.progress.step(f"round {turn + 1} of {rounds}, {name}")
+            got = bench.attempt(_measure, bench, start, keys)
+            for part, row in rows.items():
+                if isinstance(got, Trouble):
+                    row.add(name, got)
+                elif part in got:
+                    row.add(name, got[part])
+    return found
+
+
+def _measure(bench, start, keys):
+    with start() as server, bench.client.probing(server) as finish:
+        loaded = bench.client.load(server, keys=keys, value_bytes=VALUE_BYTES, ttl_ms=TTL_MS)
+        got = finish()
+        if isinstance(loaded, Trouble):
+            return loaded
+        if isinstance(got, Trouble) or server.name == FLOOR:
+            return got
+        with server.wire() as wire:
+            held = wire.ask("DBSIZE")
+            if held != keys:
+                return Trouble(f"holds {held:,} of {keys:,} keys")
+            stats = wire.info("stats")
+    if "loop_turn_max_us" in stats:
+        got["loop_turn_max_us"] = int(stats["loop_turn_max_us"])
+    return got

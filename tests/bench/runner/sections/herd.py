@@ -1,0 +1,76 @@
+"""Many keys that expire at one instant: how soon they are gone, and what a client waits meanwhile."""
+
+import time
+
+from figures import Figures, Trouble, at_most
+
+TITLE = "1M keys that expire at one instant"
+ABOUT = """1M keys with one deadline. Reclaimed is when DBSIZE is 0 and nine tenths of their memory are free by used_memory;
+expired_keys must have risen by exactly their number. Meanwhile, from half a second before, a client asks
+1,000 times a second for an absent key: the waits. The longest turn of Mayfly's loop is what INFO tells."""
+SECONDS = (75, 12)
+NEEDS = ""
+
+VALUE_BYTES = 32
+# What is left when the keys are gone: tables that shrink slowly, buffers.
+KEPT_PART = 0.1
+BEFORE_MS = 500
+
+
+def run(bench):
+    keys = bench.choose(1_000_000, 100_000)
+    rounds = bench.choose(3, 1)
+    found = Figures()
+    rows = {
+        "gone_ms": found.figure("the last one is freed after", "ms", at_most(300), main=True),
+        "p99_us": found.figure("a 1 kHz client meanwhile: p99", "us"),
+        "p999_us": found.figure("p99.9", "us", at_most(2000), main=True),
+        "max_us": found.figure("longest wait", "us", main=True),
+        "loop_turn_max_us": found.figure("longest loop turn", "us", at_most(2000), main=True),
+    }
+    bench.progress.section(TITLE, rounds * len(bench.specs))
+    for turn in range(rounds):
+        for spec in bench.specs:
+            bench.progress.step(f"round {turn + 1} of {rounds}, {spec.name}")
+            got = bench.attempt(_measure, bench, spec, keys)
+            for name, row in rows.items():
+                if isinstance(got, Trouble):
+                    row.add(spec.name, got)
+                elif name in got:
+                    row.add(spec.name, got[name])
+    return found
+
+
+def _measure(bench, spec, keys):
+    with bench.start(spec) as server:
+        # A tenth without a deadline tells how long the rest will take, and is overwritten.
+        trial = bench.client.load(server, keys=keys // 10, value_bytes=VALUE_BYTES)
+        if isinstance(trial, Trouble):
+            return trial
+        with server.wire() as wire:
+            wire.ask("FLUSHALL")
+            empty = int(wire.info("memory")["used_memory"])
+            lead_s = 20 * trial["seconds"] + 1.5
+            deadline_ms = round((time.time() + lead_s) * 1000)
+            got = bench.client.load(server, keys=keys, value_bytes=VALUE_BYTES, at_ms=deadline_ms)
+            if isinstance(got, Trouble):
+                return got
+            full = int(wire.info("memory")["used_memory"])
+            held = wire.ask("DBSIZE")
+            wire.ask("CONFIG", "RESETSTAT")
+            expired = int(wire.info("stats")["expired_keys"])
+            left_s = deadline_ms / 1000 - time.time() - BEFORE_MS / 1000
+            if held != keys or left_s < 0:
+                return Trouble(f"{held:,} of {keys:,} keys were there {lead_s:.0f} s after loading began")
+            time.sleep(left_s)
+            below = round(empty + KEPT_PART * (full - empty))
+            got = bench.client.probe(server, until_gone=deadline_ms, below_bytes=below)
+            if isinstance(got, Trouble):
+                return got
+            stats = wire.info("stats")
+    freed = int(stats["expired_keys"]) - expired
+    if freed != keys:
+        return Trouble(f"expired_keys rose by {freed:,}, not by {keys:,}")
+    if "loop_turn_max_us" in stats:
+        got["loop_turn_max_us"] = int(stats["loop_turn_max_us"])
+    return got

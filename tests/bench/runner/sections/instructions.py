@@ -1,0 +1,83 @@
+"""User-space instructions per request, counted by callgrind."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+from bench import CannotRun
+from figures import Figures, Trouble, at_most
+from servers import ServerFailed
+
+TITLE = "Instructions per request"
+ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind:
+one connection, 10,000 keys, values of 64 bytes. The difference between a run of n and one of 2n requests, so that
+connecting does not count. Needs no quiet machine: the counts repeat."""
+SECONDS = (40, 20)
+NEEDS = "valgrind"
+
+KEYS = 10_000
+REQUESTS = {32: 19_200, 1: 4_000}
+READY_S = 60
+NAMES = {"get": "GET hit", "setex": "SET EX"}
+TARGETS = {("get", 32): at_most(600), ("setex", 32): at_most(900)}
+
+
+def run(bench):
+    if not shutil.which("valgrind") or not shutil.which("callgrind_control"):
+        raise CannotRun("valgrind is missing")
+    found = Figures()
+    rows = {}
+    for command in NAMES:
+        for depth in REQUESTS:
+            name = f"{NAMES[command]}, pipeline {depth}"
+            rows[command, depth] = found.figure(name, "", TARGETS.get((command, depth)), main=depth == 32)
+    bench.progress.section(TITLE, len(bench.specs) * (1 + len(rows)))
+    for spec in bench.specs:
+        bench.progress.step(f"inserting, {spec.name}")
+        failed = bench.attempt(_measure, bench, spec, rows)
+        for row in rows.values() if failed else ():
+            row.add(spec.name, failed)
+    return found
+
+
+def _measure(bench, spec, rows):
+    counts = os.path.join(bench.folder, f"callgrind.{spec.name}")
+    wrapper = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}")
+    with bench.start(spec, wrapper=wrapper, ready_s=READY_S) as server:
+        filled = bench.client.load(server, keys=KEYS, value_bytes=64)
+        for (command, depth), row in rows.items():
+            bench.progress.step(f"{row.name}, {spec.name}")
+            row.add(spec.name, filled if isinstance(filled, Trouble) else _count(bench, server, counts, command, depth))
+
+
+def _count(bench, server, counts, command, depth):
+    """Instructions of a request; or a Trouble."""
+    n = REQUESTS[depth]
+    totals = []
+    for requests in (n // 4, n, 2 * n):
+        # The first one only warms up.
+        _taken(server, counts)
+        options = {"command": command, "connections": 1, "depth": depth, "requests": requests, "keys": KEYS}
+        got = bench.client.ask(server, value_bytes=64, **options)
+        if isinstance(got, Trouble):
+            return got
+        totals.append(_taken(server, counts))
+    return (totals[2] - totals[1]) / n
+
+
+def _taken(server, counts):
+    """Instructions since it was last asked."""
+    dump = ["callgrind_control", "--dump", str(server.pid)]
+    done = subprocess.run(dump, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    files = glob.glob(counts + ".*")
+    if not files:
+        raise ServerFailed(f"callgrind gives no counts: {done.stdout.decode(errors='replace').strip()}")
+    total = 0
+    for name in files:
+        with open(name, encoding="utf-8", errors="replace") as file:
+            found = re.search(r"^(?:summary|totals): (\d+)", file.read(), re.M)
+        total += int(found[1]) if found else 0
+        os.unlink(name)
+    return total
