@@ -40,6 +40,7 @@ def checks(tally):
     tally.run("the checks can fail", [script("check"), "--selftest"])
     for name in listed:
         tally.run(f"check: {name}", [script("check"), name])
+    tally.run("scripts/bench: its runner", [script("bench"), "--selftest"])
     tally.run("check: format", [script("format"), "--check"])
 
 

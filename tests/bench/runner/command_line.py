@@ -2,7 +2,6 @@
 
 import argparse
 import datetime
-import json
 import os
 import shutil
 import signal
@@ -11,16 +10,22 @@ import sys
 import tempfile
 
 import machine
+import plot
+import readme
+import results
 import sections
 import table
 from bench import Bench
-from figures import OURS, Trouble, from_data, to_data
+from figures import OURS, Trouble
 from progress import Progress
 from servers import ServerFailed, Spec
+from wire import ErrorReply
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 TOOLS = os.path.join(ROOT, "build", "bench-tools")
+README = os.path.join(ROOT, "README.md")
+PLOT = os.path.join(ROOT, "tests", "bench", "bench.svg")
 PROGRAMS = os.path.join(ROOT, "build", "bench", "tests")
 DEFAULTS = {
     OURS: os.path.join(ROOT, "build", "mayfly") + " --port {port} --bind 127.0.0.1 --maxclients 10100",
@@ -64,10 +69,24 @@ def parse(arguments):
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and one round: a look, not a result")
     parser.add_argument("--sections", metavar="A,B", help="only these, in this order")
-    parser.add_argument("--json", metavar="FILE", help="write the figures there")
+    parser.add_argument("--json", metavar="FILE", help="write all figures there")
+    parser.add_argument(
+        "--from",
+        dest="earlier",
+        metavar="FILE",
+        help="start with the figures of an earlier --json; the sections measured now replace theirs. Without --sections "
+        "nothing is measured",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="write the plot there (svg or png); a full run of all sections writes tests/bench/bench.svg anyway",
+    )
+    parser.add_argument("--readme", action="store_true", help="write the main figures into README.md; full runs only")
     parser.add_argument("--selftest", action="store_true", help="check the runner itself; measures nothing")
     options = parser.parse_args(arguments)
-    options.chosen = options.sections.split(",") if options.sections else list(sections.ORDER)
+    everything = [] if options.earlier else list(sections.ORDER)
+    options.chosen = options.sections.split(",") if options.sections else everything
     unknown = [n for n in options.chosen if n not in sections.ORDER]
     if unknown:
         parser.error(f"no section called {', '.join(unknown)}; there are {', '.join(sections.ORDER)}")
@@ -78,36 +97,74 @@ def parse(arguments):
     return options
 
 
-def _measure(options, progress):
+def _versions(bench):
+    """Column -> the version that the server tells."""
+    found = {}
+    for spec in bench.specs:
+        try:
+            with bench.start(spec) as server, server.wire() as wire:
+                fields = wire.info("server")
+                found[spec.name] = fields.get(f"{spec.name}_version", fields.get("redis_version", ""))
+        except (ServerFailed, ErrorReply, OSError) as problem:
+            bench.progress.say(str(problem))
+    return found
+
+
+def _measure(options, found, progress):
+    """Runs the chosen sections and prints each one's table as soon as it is there."""
     folder = tempfile.mkdtemp(prefix="mayfly-bench.")
     try:
         bench = Bench(options.specs, PROGRAMS, folder, options.quick, progress)
         if bench.server_processor is None:
             progress.say("one processor only: servers and clients share it, and figures of waits and times mean little")
-        results = {}
+        if options.quick:
+            progress.say("--quick: sizes are smaller than those that the targets are for, so these are not judged")
+        found.versions |= _versions(bench)
         for name in options.chosen:
             module = sections.load(name)
-            results[name] = bench.run_section(module)
+            found.sections[name] = bench.run_section(module)
             progress.clear()
-            print(table.section_text(module.TITLE, results[name]), flush=True)
-        return results
+            print(table.section_text(module.TITLE, found.sections[name], judged=not options.quick), flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _to_json(options, results):
+def _start(options):
+    """The figures that a run begins with: none, or those of an earlier run."""
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return {
-        "date": datetime.date.today().isoformat(),
-        "commit": commit.stdout.strip(),
-        "quick": options.quick,
-        "machine": machine.describe(),
-        "servers": {s.name: s.command for s in options.specs},
-        "sections": {
-            name: {"trouble": found.text} if isinstance(found, Trouble) else {"figures": [to_data(f) for f in found]}
-            for name, found in results.items()
-        },
-    }
+    now = {"date": datetime.date.today().isoformat(), "commit": commit.stdout.strip()}
+    fresh = results.Results(now, machine.describe(), options.quick)
+    if not options.earlier:
+        return fresh
+    earlier = results.read(options.earlier)
+    if options.chosen and (earlier.machine, earlier.quick) != (fresh.machine, fresh.quick):
+        raise results.NotUsable(f"{options.earlier} was measured on another machine, or in another way (--quick)")
+    if options.chosen:
+        earlier.measured = now
+    return earlier
+
+
+def _write(options, found, progress):
+    if options.json:
+        results.write(found, options.json)
+    complete = list(found.sections) and set(found.sections) == set(sections.ORDER) and not found.quick
+    path = options.plot or (PLOT if complete else None)
+    shown = [(sections.load(n).TITLE, found.sections[n]) for n in sections.ORDER if n in found.sections]
+    shown = [(title, figures) for title, figures in shown if not isinstance(figures, Trouble)]
+    if path and shown:
+        try:
+            plot.draw(shown, found.versions, path)
+            progress.say(f"wrote {os.path.relpath(path)}")
+        except plot.NoLibrary as problem:
+            progress.say(str(problem))
+    if options.readme:
+        if not complete:
+            raise readme.NotWritable("the README shows a full run of all sections only")
+        with open(README, encoding="utf-8") as file:
+            text = file.read()
+        text = readme.insert(text, readme.figures_text([f for _, f in shown], found.machine, found.versions))
+        with open(README, "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 def main(arguments):
@@ -117,19 +174,22 @@ def main(arguments):
 
         return selftest.run()
     # Ending by a signal must end the servers, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(143))
     os.environ["PATH"] = os.pathsep.join([TOOLS, os.environ.get("PATH", "/usr/bin:/bin")])
     progress = Progress()
     try:
-        results = _measure(options, progress)
+        found = _start(options)
+        if options.chosen:
+            _measure(options, found, progress)
+        _write(options, found, progress)
     except KeyboardInterrupt:
         progress.say("stopped")
         return 130
-    data = _to_json(options, results)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
-    incomplete = any(isinstance(r, Trouble) or any(f.troubles for f in r) for r in results.values())
-    if incomplete:
-        progress.say("not everything was measured: see the notes in the tables")
-    return 1 if incomplete else 0
+    except (readme.NotWritable, results.NotUsable) as problem:
+        progress.say(str(problem))
+        return 1
+    missing = results.missing(found)
+    if missing:
+        progress.say(f"not everything was measured: see the notes in {', '.join(missing)}")
+    return 1 if missing else 0

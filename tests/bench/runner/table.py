@@ -3,6 +3,8 @@
 from figures import FLOOR, OURS, Trouble
 
 NAME_WIDTH = 46
+# With more columns than these to compare with, the table would be too wide for their ratios.
+RATIO_COLUMNS = 3
 
 
 def number(value):
@@ -33,26 +35,28 @@ def _cell(figure, column, notes):
     return number(figure.value(column))
 
 
-def verdict(figure):
-    met = figure.met()
+def verdict(figure, judged=True):
     if figure.target is None:
         return ""
     words = {True: "met", False: "MISSED", None: "not measured"}
-    return f"{figure.target.text}: {words[met]}"
+    return f"{figure.target.text}: {words[figure.met()]}" if judged else f"({figure.target.text})"
 
 
-def section_text(title, figures):
-    """A section's table. A Trouble in the place of the figures means that nothing was measured."""
+def section_text(title, figures, judged=True):
+    """A section's table. A Trouble in the place of the figures means that nothing was measured. Targets hold for the sizes
+    of a full run, so those of a smaller one are not judged."""
     if isinstance(figures, Trouble):
         return f"{title}\n  NOT MEASURED: {figures.text}\n"
     columns = columns_of(figures)
     others = [c for c in columns if c not in (OURS, FLOOR)]
+    if len(others) > RATIO_COLUMNS:
+        others = []
     notes, rows = [], []
     for figure in figures:
         cells = [figure.name, figure.unit, *(_cell(figure, c, notes) for c in columns)]
         ratios = [figure.ratio(c) for c in others]
         cells += [f"{r:.2f}x" if r is not None else "" for r in ratios]
-        rows.append([*cells, verdict(figure)])
+        rows.append([*cells, verdict(figure, judged)])
     heads = ["", "", *columns, *(f"{c}/{OURS}" for c in others), "target"]
     widths = [max(len(r[i]) for r in [heads, *rows]) for i in range(len(heads))]
     widths[0] = max(widths[0], NAME_WIDTH)
