@@ -69,7 +69,7 @@ def parse(arguments):
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and one round: a look, not a result")
     parser.add_argument("--sections", metavar="A,B", help="only these, in this order")
-    parser.add_argument("--json", metavar="FILE", help="write all figures there")
+    parser.add_argument("--json", metavar="FILE", help="write all figures there, after each section")
     parser.add_argument(
         "--from",
         dest="earlier",
@@ -125,6 +125,9 @@ def _measure(options, found, progress):
             found.sections[name] = bench.run_section(module)
             progress.clear()
             print(table.section_text(module.TITLE, found.sections[name], judged=not options.quick), flush=True)
+            # Now, so that a run that is stopped later has not been for nothing.
+            if options.json:
+                results.write(found, options.json)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -145,8 +148,6 @@ def _start(options):
 
 
 def _write(options, found, progress):
-    if options.json:
-        results.write(found, options.json)
     complete = list(found.sections) and set(found.sections) == set(sections.ORDER) and not found.quick
     path = options.plot or (PLOT if complete else None)
     shown = [(sections.load(n).TITLE, found.sections[n]) for n in sections.ORDER if n in found.sections]

@@ -64,11 +64,11 @@ def draw(sections, versions, path):
     servers = [c for c in columns if c != REFERENCES[1]]
     colours = {c: COLOURS[i % len(COLOURS)] for i, c in enumerate(servers)} | {REFERENCES[1]: COLOURS[0]}
     lines = sum(len(rows) + 1.25 for _, rows in groups)
-    figure, axes = pyplot.subplots(figsize=(9.2, lines * ROW_INCHES + 0.9))
+    figure, axes = pyplot.subplots(figsize=(9.2, lines * ROW_INCHES + 0.6))
     y, most = 0.0, 2.0
     for title, rows in groups:
         y += 0.35
-        axes.text(0, y, title, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold", fontsize=9)
+        axes.text(-0.012, y, title, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold", fontsize=9)
         y += 0.95
         for label, ratios, values in rows:
             _bars(axes, y, ratios, colours)
@@ -78,11 +78,12 @@ def draw(sections, versions, path):
             y += 1
     _frame(axes, y, most)
     named = ", ".join(f"{c} {versions.get(c, '')}".strip() for c in servers) or "other designs"
-    figure.text(0.01, 0.995, f"Times Mayfly's value that {named} needs (right of 1: Mayfly needs less)", va="top", fontsize=9.5)
+    title = f"What {named} needs, as a multiple of what Mayfly needs"
+    axes.text(0, -0.75, title, transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize=10)
     if len(servers) > 1:
         handles = [pyplot.Rectangle((0, 0), 1, 1, color=colours[c]) for c in servers]
         axes.legend(handles, servers, frameon=False, labelcolor=GREY, fontsize=8.5, loc="lower right")
-    axes.text(1.015, -0.35, "Mayfly / other", transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize=8)
+    axes.text(1.015, 0.15, "Mayfly / other", transform=axes.get_yaxis_transform(), ha="left", va="center", fontsize=8)
     figure.savefig(path, transparent=True, bbox_inches="tight", metadata={"Date": None} if path.endswith("svg") else None)
     pyplot.close(figure)
 
@@ -94,7 +95,7 @@ def _frame(axes, bottom, most):
     axes.set_xlim(least * 0.95, most * 1.6)
     axes.set_xticks([t for t in ticks if t >= least], [f"{t:g}x" for t in ticks if t >= least], color=GREY, fontsize=8)
     axes.minorticks_off()
-    axes.set_ylim(bottom, -0.7)
+    axes.set_ylim(bottom, -0.3)
     axes.set_yticks([])
     axes.tick_params(axis="x", color=GREY, length=0)
     axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.7)

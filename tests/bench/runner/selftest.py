@@ -20,7 +20,7 @@ from servers import free_port
 
 def _example():
     found = Figures()
-    get = found.figure("GET hit, pipeline 64", "us", times_better(6.5, "redis"), main=True)
+    get = found.figure("GET hit, pipeline 64", "µs", times_better(6.5, "redis"), main=True)
     for value in (0.31, 0.29, 0.30):
         get.add(OURS, value)
     get.add("redis", 2.1)
@@ -94,7 +94,7 @@ def _readme():
     text = readme.figures_text([_example().all(), wheel.all()], described, {OURS: "0.1.0", "redis": "7.0.15"})
     rows = text.splitlines()
     assert rows[0] == "| | Mayfly | redis 7.0.15 | floor | times |".replace("| |", "|  |"), rows[0]
-    assert rows[2] == "| GET hit, pipeline 64 | 0.30 us | 2.10 us | 0.13 us | 7.0 |", rows[2]
+    assert rows[2] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs | 0.13 µs | 7.0 |", rows[2]
     assert "refresh" not in text and "| set, 1,000,000 timers | 22 ns | 80 ns |" in text
     page = f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n"
     once = readme.insert(page, text)

@@ -6,7 +6,7 @@ TITLE = "Server CPU per request"
 ABOUT = """GET hit, SET and SET EX at pipeline depths 1, 16 and 64: user and system time of the server's process for a request,
 50 connections, 1M random keys of 14 bytes, values of 64. The floor is a libuv server that answers every request
 with one constant and looks nothing up: what the kernel and libuv alone cost."""
-SECONDS = (150, 20)
+SECONDS = (140, 10)
 NEEDS = ""
 
 CONNECTIONS = 50
@@ -34,7 +34,7 @@ def run(bench):
     for command in NAMES:
         for depth in (64, 16, 1):
             name = f"{NAMES[command]}, pipeline {depth}"
-            rows[command, depth] = found.figure(name, "us", TARGETS.get((command, depth)), main=True)
+            rows[command, depth] = found.figure(name, "µs", TARGETS.get((command, depth)), main=True)
     bench.progress.section(TITLE, len(bench.specs) * (1 + rounds * len(rows)) + rounds * 3)
     with bench.all_servers(rows.values(), floor=True) as servers:
         servers = [s for s in servers if s.name == FLOOR or _filled(bench, s, keys, rows.values())]

@@ -6,7 +6,7 @@ TITLE = "A client beside inserts"
 ABOUT = """One connection inserts 4M keys with a TTL, 200 at a time, while another client asks 1,000 times a second: its longest
 wait and the 99.9th percentile, beside the same against the floor, which shows what of it the machine causes (the
 inserting and the asking client share a processor). The longest turn of Mayfly's loop is what INFO tells."""
-SECONDS = (100, 10)
+SECONDS = (80, 5)
 NEEDS = "1.5 GiB of memory"
 
 VALUE_BYTES = 32
@@ -19,9 +19,9 @@ def run(bench):
     bench.need_memory(1_500_000_000 * keys // 4_000_000, f"{keys:,} keys")
     found = Figures()
     rows = {
-        "max_us": found.figure(f"longest wait beside {keys:,} inserts", "us", within(1.5, FLOOR), main=True),
-        "p999_us": found.figure("p99.9 of the waits", "us"),
-        "loop_turn_max_us": found.figure("longest loop turn meanwhile", "us", at_most(2000)),
+        "max_us": found.figure(f"longest wait beside {keys:,} inserts", "µs", within(1.5, FLOOR), main=True),
+        "p999_us": found.figure("p99.9 of the waits", "µs"),
+        "loop_turn_max_us": found.figure("longest loop turn meanwhile", "µs", at_most(2000)),
     }
     starts = [(s.name, lambda s=s: bench.start(s)) for s in bench.specs] + [(FLOOR, bench.start_floor)]
     bench.progress.section(TITLE, rounds * len(starts))

@@ -6,7 +6,7 @@ TITLE = "Growth of cost"
 ABOUT = """Server CPU of a GET hit at pipeline 64 with 100k, 1M and 10M keys of 64 bytes; of a GET at pipeline 1 over 1, 50,
 1,000 and 10,000 connections; of GET and SET with values of 16 B to 1 MB (50 connections, pipeline 16 for values
 up to 4 KB, else 1)."""
-SECONDS = (200, 20)
+SECONDS = (160, 12)
 NEEDS = "5 GiB of memory and 10,200 open files"
 
 VALUE_BYTES = 64
@@ -32,7 +32,7 @@ def run(bench):
 def _keys(bench, found, counts, rounds):
     """One server holds all counts one after the other, so that nothing is inserted twice."""
     most = max(counts)
-    rows = {n: found.figure(f"GET hit, pipeline 64, {n:,} keys", "us", main=True) for n in counts}
+    rows = {n: found.figure(f"GET hit, pipeline 64, {n:,} keys", "µs", main=True) for n in counts}
     growth = found.figure(f"{most:,} keys / {min(counts):,} keys", "times", at_most(1.5), main=True)
     too_many = bench.lack_of_memory(450 * most * len(bench.specs) // 2, f"{most:,} keys in each server")
     if too_many:
@@ -60,7 +60,7 @@ def _complete_columns(rows):
 
 
 def _connections(bench, found, counts, rounds):
-    rows = {n: found.figure(f"GET hit, pipeline 1, {n:,} connection{'s' if n > 1 else ''}", "us") for n in counts}
+    rows = {n: found.figure(f"GET hit, pipeline 1, {n:,} connection{'s' if n > 1 else ''}", "µs") for n in counts}
     with bench.all_servers(rows.values()) as servers:
         servers = [s for s in servers if bench.fill(s, rows.values(), keys=100_000, value_bytes=VALUE_BYTES)]
         for turn in range(rounds):
@@ -82,7 +82,7 @@ def _values(bench, found, sizes, rounds):
         for size in sizes:
             depth = 16 if size <= 4096 else 1
             name = f"{command.upper()}, values of {VALUE_SIZES[size]}, pipeline {depth}"
-            rows[command, size, depth] = found.figure(name, "us")
+            rows[command, size, depth] = found.figure(name, "µs")
     for size in sizes:
         mine = {k: r for k, r in rows.items() if k[1] == size}
         keys = min(100_000, VALUES_TOTAL // size)

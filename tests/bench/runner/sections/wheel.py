@@ -7,7 +7,7 @@ ABOUT = """Nanoseconds to set, move, refresh (move to later) and remove a timer,
 with entries of 80 bytes, at 1M and 10M timers: Mayfly's wheel, the least that a hierarchical wheel can do, a
 4-level cascading wheel, a binary heap, and fixed slots with rounds (go-zero's design). No server. Then how many
 timers fire at a wrong tick after a move, by Mayfly's wheel and by go-zero's rule."""
-SECONDS = (90, 8)
+SECONDS = (65, 3)
 NEEDS = "2.5 GiB of memory"
 
 # Timers -> targets of set, move, remove.
