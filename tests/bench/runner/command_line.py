@@ -106,7 +106,7 @@ def _versions(bench):
                 fields = wire.info("server")
                 found[spec.name] = fields.get(f"{spec.name}_version", fields.get("redis_version", ""))
         except (ServerFailed, ErrorReply, OSError) as problem:
-            bench.progress.say(str(problem))
+            bench.progress.say(f"{spec.name}: {problem}")
     return found
 
 
@@ -163,7 +163,7 @@ def _write(options, found, progress):
             raise readme.NotWritable("the README shows a full run of all sections only")
         with open(README, encoding="utf-8") as file:
             text = file.read()
-        text = readme.insert(text, readme.figures_text([f for _, f in shown], found.machine, found.versions))
+        text = readme.insert(text, readme.figures_text(shown, found.machine, found.versions))
         with open(README, "w", encoding="utf-8") as file:
             file.write(text)
 

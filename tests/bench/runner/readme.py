@@ -21,33 +21,36 @@ def _value(figure, column):
     return "" if value is None else f"{number(value)} {figure.unit}".strip()
 
 
-def _table(figures, heads, ratios_to):
-    columns = columns_of(figures)
+def _table(groups, heads, ratios_to):
+    """A table of [(title, figures)], with a row for each title."""
+    columns = columns_of([f for _, figures in groups for f in figures])
     rows = [_row(["", *(heads.get(c, c) for c in columns), *(["times"] if ratios_to else [])])]
     rows.append("|---" + "|---:" * (len(columns) + bool(ratios_to)) + "|")
-    for figure in figures:
-        cells = [figure.name, *(_value(figure, c) for c in columns)]
-        if ratios_to:
-            ratio = figure.ratio(ratios_to)
-            cells.append(f"{ratio:.1f}" if ratio is not None else "")
-        rows.append(_row(cells))
+    for title, figures in groups:
+        rows.append(_row([f"**{title}**", *[""] * (len(columns) + bool(ratios_to))]))
+        for figure in figures:
+            cells = [figure.name, *(_value(figure, c) for c in columns)]
+            if ratios_to:
+                ratio = figure.ratio(ratios_to)
+                cells.append(f"{ratio:.1f}" if ratio is not None else "")
+            rows.append(_row(cells))
     return rows
 
 
 def figures_text(sections, described, versions):
-    """The text between the markers. `sections` are lists of figures; those with a value of redis share one table, with
+    """The text between the markers. `sections` are (title, figures); those with a value of redis share one table, with
     a column that says how many times Mayfly's value redis's is; the others (designs of wheels) get their own."""
     heads = {c: f"{c} {v}" for c, v in versions.items()} | {OURS: "Mayfly", FLOOR: "floor"}
     beside_redis, alone = [], []
-    for figures in sections:
+    for title, figures in sections:
         shown = [f for f in figures if f.main]
         if any(REFERENCE in f.columns() for f in shown):
-            beside_redis += shown
+            beside_redis.append((title, shown))
         elif shown:
-            alone.append(shown)
+            alone.append((title, shown))
     lines = _table(beside_redis, heads, REFERENCE) if beside_redis else []
-    for figures in alone:
-        lines += ["", *_table(figures, heads, None)]
+    for group in alone:
+        lines += ["", *_table([group], heads, None)]
     lines += ["", f"{described['processor']}, {described['processors']} processors, {described['system']}."]
     return "\n".join(lines)
 

@@ -91,10 +91,11 @@ def _readme():
     for design, ns in ((OURS, 22), ("binary heap", 80)):
         wheel.figure("set, 1,000,000 timers", "ns", main=True).add(design, ns)
         wheel.figure("refresh, 1,000,000 timers", "ns").add(design, ns)
-    text = readme.figures_text([_example().all(), wheel.all()], described, {OURS: "0.1.0", "redis": "7.0.15"})
+    text = readme.figures_text([("CPU", _example().all()), ("Wheel", wheel.all())], described, {OURS: "0.1.0", "redis": "7.0.15"})
     rows = text.splitlines()
     assert rows[0] == "| | Mayfly | redis 7.0.15 | floor | times |".replace("| |", "|  |"), rows[0]
-    assert rows[2] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs | 0.13 µs | 7.0 |", rows[2]
+    assert rows[2] == "| **CPU** |  |  |  |  |", rows[2]
+    assert rows[3] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs | 0.13 µs | 7.0 |", rows[3]
     assert "refresh" not in text and "| set, 1,000,000 timers | 22 ns | 80 ns |" in text
     page = f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n"
     once = readme.insert(page, text)

@@ -83,7 +83,7 @@ class Server:
             )
         except OSError as problem:
             self._log.close()
-            raise ServerFailed(f"{self.name}: {problem}") from problem
+            raise ServerFailed(str(problem)) from problem
         try:
             self._wait_until_ready(ready_s)
         except BaseException:
@@ -142,7 +142,7 @@ class Server:
             code = self._process.poll()
             if code is not None or time.monotonic() > end:
                 ended = f"ended with code {code}" if code is not None else f"no answer within {ready_s} s"
-                raise ServerFailed(f"{self.name}: {ended}{self._last_words()}")
+                raise ServerFailed(f"{ended}{self._last_words()}")
             time.sleep(0.02)
 
     def _answers(self):

@@ -32,7 +32,7 @@ def run(bench):
     for command in NAMES:
         for depth in REQUESTS:
             name = f"{NAMES[command]}, pipeline {depth}"
-            rows[command, depth] = found.figure(name, "", TARGETS.get((command, depth)), main=depth == 32)
+            rows[command, depth] = found.figure(name, "instr.", TARGETS.get((command, depth)), main=depth == 32)
     bench.progress.section(TITLE, len(bench.specs) * (1 + len(rows)))
     for spec in bench.specs:
         bench.progress.step(f"inserting, {spec.name}")

@@ -33,7 +33,7 @@ def _keys(bench, found, counts, rounds):
     """One server holds all counts one after the other, so that nothing is inserted twice."""
     most = max(counts)
     rows = {n: found.figure(f"GET hit, pipeline 64, {n:,} keys", "µs", main=True) for n in counts}
-    growth = found.figure(f"{most:,} keys / {min(counts):,} keys", "times", at_most(1.5), main=True)
+    growth = found.figure(f"{most:,} keys / {min(counts):,} keys", "times", at_most(1.5))
     too_many = bench.lack_of_memory(450 * most * len(bench.specs) // 2, f"{most:,} keys in each server")
     if too_many:
         rows.pop(most).add(OURS, too_many)
