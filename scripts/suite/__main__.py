@@ -51,12 +51,14 @@ def everything(tally, quick):
     checks(tally)
 
     heading("Release, gcc")
-    if build(tally, RELEASE, "-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DCMAKE_CXX_COMPILER=g++"):
+    # The benchmarks are built, not run: so they compile when somebody wants them.
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++"]
+    if build(tally, RELEASE, *options):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
 
     if not quick:
         heading("Debug, clang, address and undefined-behaviour sanitizers")
-        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON"]
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON", "-DMAYFLY_BENCH=ON"]
         options += ["-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only"]
         if build(tally, SANITIZED, *options):
             programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs)

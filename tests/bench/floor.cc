@@ -63,7 +63,7 @@ class Floor {
 
   void Answer(uv_stream_t* stream, ptrdiff_t requests) {
     replies_.clear();
-    for (; requests > 0; --requests) replies_ += kReply;
+    for (; requests > 0; --requests) replies_ += reply_;
     uv_buf_t out = uv_buf_init(replies_.data(), static_cast<unsigned>(replies_.size()));
     const int written = std::max(uv_try_write(stream, &out, 1), 0);
     if (static_cast<size_t>(written) == replies_.size()) return;
@@ -80,7 +80,7 @@ class Floor {
              [](uv_handle_t* handle) { delete reinterpret_cast<uv_tcp_t*>(handle); });
   }
 
-  const std::string kReply = "$64\r\n" + std::string(64, 'v') + "\r\n";
+  const std::string reply_ = "$64\r\n" + std::string(64, 'v') + "\r\n";
   uv_loop_t* loop_;
   uv_tcp_t listener_{};
   std::vector<char> input_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <random>
@@ -171,9 +172,8 @@ void Ask(const AskOptions& options) {
     Die("error reply, " + std::to_string(traffic.errors()) + " of " + std::to_string(traffic.sent()) + ": " +
         traffic.first_error());
   }
-  std::printf("{\"requests\": %llu, \"hits\": %llu, \"seconds\": %.6f}\n",
-              static_cast<unsigned long long>(traffic.sent()),
-              static_cast<unsigned long long>(traffic.hits()), took.count());
+  std::printf("{\"requests\": %" PRIu64 ", \"hits\": %" PRIu64 ", \"seconds\": %.6f}\n", traffic.sent(),
+              traffic.hits(), took.count());
   std::fflush(stdout);
   while (std::fgets(line.data(), line.size(), stdin) != nullptr) continue;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <string>
 
@@ -64,10 +65,9 @@ void Load(const LoadOptions& options) {
     socket.ReadUntil(done);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::printf("{\"keys\": %llu, \"key_bytes\": %llu, \"value_bytes\": %llu, \"seconds\": %.3f}\n",
-              static_cast<unsigned long long>(options.keys),
-              static_cast<unsigned long long>(options.keys * kKeyBytes),
-              static_cast<unsigned long long>(value_bytes), took.count());
+  std::printf("{\"keys\": %" PRIu64 ", \"key_bytes\": %" PRIu64 ", \"value_bytes\": %" PRIu64
+              ", \"seconds\": %.3f}\n",
+              options.keys, options.keys * kKeyBytes, value_bytes, took.count());
 }
 
 }  // namespace mayfly::bench

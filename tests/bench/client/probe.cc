@@ -65,10 +65,7 @@ class Emptiness {
     const uint64_t wanted = socket_.replies().count() + 1;
     std::string report;
     socket_.Write("*2\r\n$4\r\nINFO\r\n$6\r\nmemory\r\n");
-    while (socket_.replies().count() < wanted) {
-      socket_.Read();
-      report += socket_.last();
-    }
+    while (socket_.replies().count() < wanted) socket_.Read(&report);
     constexpr std::string_view kField = "\nused_memory:";
     const size_t at = report.find(kField);
     if (at == std::string::npos) Die("INFO memory has no used_memory");

@@ -15,16 +15,6 @@
 #include <sys/socket.h>
 
 namespace mayfly::bench {
-namespace {
-
-// Shared by all connections of the one thread that uses them.
-std::array<char, 256 * 1024>& ReadBuffer() {
-  static std::array<char, 256 * 1024> buffer;
-  return buffer;
-}
-
-}  // namespace
-
 void Die(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
   std::exit(1);
@@ -50,7 +40,7 @@ Socket::~Socket() {
 }
 
 Socket::Socket(Socket&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), replies_(std::move(other.replies_)), last_(other.last_) {}
+    : fd_(std::exchange(other.fd_, -1)), replies_(std::move(other.replies_)) {}
 
 void Socket::SetNonBlocking() {
   if (fcntl(fd_, F_SETFL, O_NONBLOCK) != 0) DieOfErrno("fcntl");
@@ -68,17 +58,19 @@ size_t Socket::Write(std::string_view bytes) {
   return written;
 }
 
-bool Socket::Read() {
+bool Socket::Read(std::string* copy) {
+  std::array<char, kReadBytes> buffer;
   for (;;) {
-    const ssize_t size = recv(fd_, ReadBuffer().data(), ReadBuffer().size(), 0);
+    const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return false;
     if (size < 0) DieOfErrno("cannot read from the server");
     if (size == 0) {
       Die(replies_.errors() > 0 ? replies_.first_error() : "the server closed the connection");
     }
-    last_ = {ReadBuffer().data(), static_cast<size_t>(size)};
-    replies_.Feed(last_);
+    const std::string_view bytes(buffer.data(), static_cast<size_t>(size));
+    if (copy != nullptr) copy->append(bytes);
+    replies_.Feed(bytes);
     return true;
   }
 }

@@ -32,19 +32,19 @@ class Socket {
   void SetNonBlocking();
   // Writes what fits and returns how much that was; blocking sockets take all.
   size_t Write(std::string_view bytes);
-  // Reads once and counts. Returns false where a non-blocking socket had nothing.
-  bool Read();
+  // Reads once and counts; appends what came to `copy`, if any. Returns false where a non-blocking socket had
+  // nothing.
+  bool Read(std::string* copy = nullptr);
   // One request and its reply, on a blocking socket. Dies of an error reply.
   void Ask(std::string_view request);
   // Reads until `count` replies have come in all. Dies of an error reply.
   void ReadUntil(uint64_t count);
-  // The bytes that the last Read took; valid until the next one of any socket.
-  std::string_view last() const { return last_; }
 
  private:
+  static constexpr size_t kReadBytes = 256 * 1024;
+
   int fd_;
   Replies replies_;
-  std::string_view last_;
 };
 
 }  // namespace mayfly::bench

@@ -132,10 +132,18 @@ def _measure(options, found, progress):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _commit():
+    """Of the sources; "" where they are no checkout or git is missing."""
+    try:
+        done = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
 def _start(options):
     """The figures that a run begins with: none, or those of an earlier run."""
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    now = {"date": datetime.date.today().isoformat(), "commit": commit.stdout.strip()}
+    now = {"date": datetime.date.today().isoformat(), "commit": _commit()}
     fresh = results.Results(now, machine.describe(), options.quick)
     if not options.earlier:
         return fresh
