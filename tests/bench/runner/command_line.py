@@ -120,8 +120,9 @@ def _measure(options, found, progress):
         if options.quick:
             progress.say("--quick: sizes are smaller than those that the targets are for, so these are not judged")
         found.versions |= _versions(bench)
-        for name in options.chosen:
+        for index, name in enumerate(options.chosen, 1):
             module = sections.load(name)
+            progress.place = f"{index} of {len(options.chosen)}"
             found.sections[name] = bench.run_section(module)
             progress.clear()
             print(table.section_text(module.TITLE, found.sections[name], judged=not options.quick), flush=True)

@@ -11,12 +11,15 @@ class Progress:
         self._stream = stream
         self._live = stream.isatty()
         self._title = ""
+        # Which of the sections runs, as "2 of 7".
+        self.place = ""
         self._done = self._total = 0
         self._started = self._spoken = time.monotonic()
 
     def section(self, title, steps):
         """A section begins; it will call step() about `steps` times."""
-        self._title, self._done, self._total = title, 0, max(steps, 1)
+        self._title = f"{self.place}, {title}" if self.place else title
+        self._done, self._total = 0, max(steps, 1)
         self._started = time.monotonic()
         self._spoken = 0.0
         self.step("", 0)
