@@ -73,6 +73,10 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
+// How long pages that were freed stay with us. A table that has grown leaves holes that are too small for new
+// entries; after jemalloc's usual ten seconds they would still count as resident.
+constexpr ssize_t kDirtyDecayMs = 1000;
+
 template <typename T>
 T ReadControl(const char* name) {
   T value{};
@@ -90,6 +94,9 @@ Heap::Heap(size_t region_bytes) {
   size_t size = sizeof arena_;
   if (mallctl("arenas.create", &arena_, &size, &hooks, sizeof hooks) != 0)
     throw std::runtime_error("jemalloc: arenas.create");
+  ssize_t decay_ms = kDirtyDecayMs;
+  const std::string decay = "arena." + std::to_string(arena_) + ".dirty_decay_ms";
+  mallctl(decay.c_str(), nullptr, nullptr, &decay_ms, sizeof decay_ms);
   tcache_ = ReadControl<unsigned>("tcache.create");
   flags_ = static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE(tcache_));
   thread_allocated_ = ReadControl<uint64_t*>("thread.allocatedp");
