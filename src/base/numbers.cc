@@ -37,7 +37,7 @@ std::string LayOut(std::string digits, int exponent) {
 
 }  // namespace
 
-std::optional<int64_t> ParseIntegerSlowly(std::string_view text) noexcept {
+std::optional<int64_t> ParseInteger(std::string_view text) noexcept {
   if (text.empty() || text.size() > kMaxIntegerText) return std::nullopt;
   return ParseWhole<int64_t>(text);
 }

@@ -22,7 +22,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/prefetch.h"
-#include "base/same_bytes.h"
+#include "base/short_bytes.h"
 #include "cache/change.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"

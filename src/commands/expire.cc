@@ -52,22 +52,22 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   ExpireConditions conditions;
   args.Skip(2);
   if (!ReadConditions(ctx, args, conditions)) return;
-  const std::optional<int64_t> number = ParseInteger(args[2]);
-  if (!number) return ctx.Fail(errors::kNotInteger);
-  const std::optional<int64_t> ms = ToMilliseconds(*number, unit);
+  int64_t number = 0;
+  if (!ParseInteger(args[2], number)) return ctx.Fail(errors::kNotInteger);
+  int64_t ms = 0;
   const int64_t base_ms = base == TimeBase::kNow ? ctx.now.wall_ms : 0;
   int64_t unix_ms = 0;
-  if (!ms || __builtin_add_overflow(*ms, base_ms, &unix_ms)) {
+  if (!ToMilliseconds(number, unit, ms) || __builtin_add_overflow(ms, base_ms, &unix_ms)) {
     return ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name));
   }
 
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
   if (entry == nullptr || !conditions.Allow(*entry, unix_ms, ctx.now)) return ctx.reply.Integer(0);
-  if (*ms < 0 || unix_ms <= ctx.now.wall_ms) {
+  if (ms < 0 || unix_ms <= ctx.now.wall_ms) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {
     const Expiry expiry =
-        base == TimeBase::kNow ? Expiry::In(static_cast<uint64_t>(*ms), ctx.now) : Expiry::At(unix_ms);
+        base == TimeBase::kNow ? Expiry::In(static_cast<uint64_t>(ms), ctx.now) : Expiry::At(unix_ms);
     ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now);
   }
   ctx.reply.Integer(1);

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "base/same_bytes.h"
+#include "base/short_bytes.h"
 
 namespace mayfly {
 

@@ -17,8 +17,8 @@ namespace mayfly {
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
 enum class TimeBase : uint8_t { kNow, kEpoch };
 
-// `number` of `unit` in ms; nothing where 64 bits cannot say it.
-std::optional<int64_t> ToMilliseconds(int64_t number, TimeUnit unit) noexcept;
+// Sets `ms` to `number` of `unit`; false where 64 bits cannot say it.
+bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept;
 
 // Sets `expiry` to what `number` asks for. False, and an error answered, where it is no number, not positive,
 // or its Unix time in ms is more than 64 bits can say.

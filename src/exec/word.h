@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "base/same_bytes.h"
+#include "base/short_bytes.h"
 
 namespace mayfly {
 

@@ -20,6 +20,7 @@
 #include "base/numbers.h"
 #include "base/output.h"
 #include "base/shared_bytes.h"
+#include "base/short_bytes.h"
 
 namespace mayfly::resp {
 
@@ -92,7 +93,7 @@ class Deferred {
 class Writer {
  public:
   // Bulks up to this size are written in one piece with their header.
-  static constexpr size_t kOnePieceMax = 1024;
+  static constexpr size_t kOnePieceMax = 256;
 
   explicit Writer(OutputChain& out, int version = 2) noexcept : out_(out), version_(version) {}
 
@@ -118,7 +119,7 @@ class Writer {
       return LongBulk(bytes);
     char* const begin = out_.Reserve(internal::kHeaderSize + bytes.size() + 2);
     char* p = internal::PutHeader(begin, '$', static_cast<int64_t>(bytes.size()));
-    if (!bytes.empty()) std::memcpy(p, bytes.data(), bytes.size());
+    CopyBytes(p, bytes.data(), bytes.size());
     p = internal::PutLineEnd(p + bytes.size());
     out_.Commit(static_cast<size_t>(p - begin));
   }
