@@ -1,0 +1,20 @@
+// Caches without a server, for a given number of keys: exact LRU, SIEVE as its paper has it, and Belady's
+// optimum.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "hit_ratio/replay.h"
+
+namespace mayfly::bench {
+
+// Numbers of keys are below `keys`. REQUIRES: capacity >= 1.
+std::unique_ptr<Cache> MakeLru(uint32_t keys, uint32_t capacity);
+std::unique_ptr<Cache> MakeSieve(uint32_t keys, uint32_t capacity);
+
+// The fewest misses that any cache of so many keys can have that stores every key it missed: evicts the key
+// whose next use lies farthest ahead.
+Count Belady(const Trace& trace, uint64_t warm_up, uint32_t capacity);
+
+}  // namespace mayfly::bench
