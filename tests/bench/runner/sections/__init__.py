@@ -26,7 +26,7 @@ fast reply. Where nothing can be measured at all, `run` raises bench.CannotRun("
 
 import importlib
 
-ORDER = ("cpu", "memory", "herd", "growth", "wheel", "scale", "instructions")
+ORDER = ("cpu", "memory", "herd", "growth", "wheel", "scale", "misses", "instructions")
 
 
 def load(name):
