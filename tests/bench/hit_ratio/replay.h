@@ -31,7 +31,7 @@ class Cache {
 
 struct ReplayOptions {
   uint64_t warm_up = 0;  // requests that are not counted
-  size_t batch = 64;
+  size_t batch = 256;
 };
 
 struct Count {

@@ -135,6 +135,14 @@ def _sections():
         assert callable(module.run) and module.TITLE and module.ABOUT and len(module.SECONDS) == 2, name
 
 
+def _misses():
+    misses = sections.load("misses")
+    for keys in (20_000, 100_000):
+        _, pages, _, item = misses.Section.memcached_for_keys(keys)
+        chunk = item + misses.MEMCACHED_HEADER
+        assert chunk >= misses.MEMCACHED_ITEM and abs(pages * (misses.MIB // chunk) - keys) < keys / 50, (pages, item)
+
+
 def _progress():
     stream = io.StringIO()
     shown = Progress(stream)
@@ -145,6 +153,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _command_line, _sections, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _command_line, _sections, _misses, _progress):
         check()
     return 0

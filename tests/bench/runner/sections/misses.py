@@ -8,12 +8,13 @@ import socket
 import subprocess
 from dataclasses import dataclass
 
+from bench import CannotRun
 from figures import OURS, Figures, Trouble, at_most, within
 from servers import Server, ServerFailed, Spec, child_setup
 
 TITLE = "Misses"
 ABOUT = """An application that asks for a key and stores it on a miss: 2.2M requests over 1M keys with values of 64 bytes, of which
-the last 1.2M count, the same for all (one seed). Zipf 0.7, 0.9 and 1.1; Zipf 0.9 with scans (half as many requests
+the last 1.2M count, the same for all (seed 1). Zipf 0.7, 0.9 and 1.1; Zipf 0.9 with scans (half as many requests
 again go to keys in order); Zipf 0.9 whose most popular keys change. First at equal maxmemory, in which Redis holds
 about 10 % of the keys, then at 10 % of the keys each (Redis by adjusting maxmemory all the time, memcached by -m and
 the size of its chunks, as near as they come). Beside them exact LRU, SIEVE and Belady's optimum, computed."""
@@ -30,8 +31,11 @@ TRACES = {
     "Zipf 0.9 and scans": ("--kind", "scan"),
     "Zipf 0.9, shifting": ("--kind", "shift"),
 }
+ZIPF = ("Zipf 0.7", "Zipf 0.9", "Zipf 1.1")
 # The one that the targets are for.
 MAIN = "Zipf 0.9"
+# Column -> its name in bench_hit_ratio's answer.
+COMPUTED = {"exact LRU": "lru", "exact SIEVE": "sieve", "optimum": "belady"}
 MEMCACHED = "memcached"
 # What memcached keeps with a key of 14 bytes and such a value: header, CAS number, line end.
 MEMCACHED_ITEM = 48 + 8 + 15 + VALUE_BYTES + 2
@@ -49,6 +53,7 @@ class Run:
     server: object = None
     empty_bytes: int = 0  # as it counts them
     misses: int = 0
+    percent: float = 0
     keys: float = 0
     resident_bytes: int = 0
 
@@ -72,40 +77,30 @@ class Section:
         self.bench = bench
         self.keys = bench.choose(1_000_000, 200_000)
         self.capacity = self.keys // 10
-        self.traces = TRACES if not bench.quick else {t: TRACES[t] for t in list(TRACES)[1::2]}
+        self.traces = bench.choose(tuple(TRACES), (MAIN, "Zipf 0.9 and scans"))
+        # The first server beside ours: what the targets are measured by.
+        self.other = next((s.name for s in bench.specs if s.name != OURS), None)
         self.found = Figures()
 
     def run(self):
         self.bench.progress.section(TITLE, 1 + 2 * len(self.traces))
         self.bench.progress.step(f"the memory in which redis holds {self.capacity:,} keys")
         limit = -(-self._memory_of_redis() // MIB) * MIB
-        equal_memory = f"{limit // MIB} MiB each"
-        ratios = []
-        for trace in self.traces:
-            self.bench.progress.step(f"{trace}, {equal_memory}")
-            done = self._replay(trace, equal_memory, self._runs("maxmemory", limit))
-            if OURS in done and f"{OURS} sieve" in done and trace.startswith("Zipf") and trace[-1].isdigit():
-                ratios.append(done[f"{OURS} sieve"].misses / done[OURS].misses)
-            if trace == MAIN:
-                self._add_main(done)
-                self._add_memory(done, limit, trace)
-        worst = self.found.figure("SIEVE's misses / LRU's, the worst of the Zipf traces", "times", at_most(1), main=True)
-        if ratios:
-            worst.add(OURS, max(ratios))
-        equal_keys = f"{self.capacity:,} keys each"
-        differing = self.found.figure("misses beside those of exact LRU and SIEVE, all traces", "", at_most(0), main=True)
-        for trace in self.traces:
-            self.bench.progress.step(f"{trace}, {equal_keys}")
-            done = self._replay(trace, equal_keys, self._runs("keys", self.capacity))
-            self._add_computed(trace, equal_keys, done, differing)
-            if trace == MAIN:
-                self._add_keys(done)
+        equal_memory = self._replay_all(f"{limit // MIB} MiB each", lambda: self._runs("maxmemory", limit))
+        equal_keys = self._replay_all(f"{self.capacity:,} keys each", lambda: self._runs("keys", self.capacity))
+        computed = {trace: self._compute(trace) for trace in self.traces}
+        for trace, result in computed.items():
+            for column, name in COMPUTED.items():
+                row = self.found.figure(f"{trace}, {self.capacity:,} keys each", "%")
+                row.add(column, 100 * result[name] / result["requests"])
+        self._add_memory(equal_memory[MAIN], limit)
+        self._add_keys(equal_keys[MAIN])
+        self._add_main(equal_memory)
+        self._add_differing(equal_keys, computed)
         return self.found
 
     def _memory_of_redis(self):
-        spec = next((s for s in self.bench.specs if s.name != OURS), None)
-        if spec is None:
-            raise ServerFailed("no server to compare with")
+        spec = next(s for s in self.bench.specs if s.name == self.other)
         with self.bench.start(spec) as server, server.wire() as wire:
             loaded = self.bench.client.load(server, keys=self.capacity, value_bytes=VALUE_BYTES)
             if isinstance(loaded, Trouble):
@@ -126,7 +121,7 @@ class Section:
                     options["maxkeys"] = amount
                 hold = ("--hold-keys", amount) if kind == "keys" and not ours else ()
                 runs.append(Run(column, lambda s=spec, o=options: self._start_redis(s, o), hold))
-        words = self._memcached_for_keys(amount) if kind == "keys" else ("-m", amount // MIB)
+        words = self.memcached_for_keys(amount) if kind == "keys" else ("-m", amount // MIB)
         runs.append(Run(MEMCACHED, lambda: self._start_memcached(words), ("--protocol", "memcached")))
         return runs
 
@@ -149,10 +144,10 @@ class Section:
         return Memcached(Spec(MEMCACHED, " ".join(command)), self.bench.folder, self.bench.server_processor)
 
     @staticmethod
-    def _memcached_for_keys(keys):
+    def memcached_for_keys(keys):
         """Memory comes in pages of 1 MiB, cut into chunks of one size: the two that come nearest to a number of keys."""
         least = -(-MEMCACHED_ITEM // 8) * 8
-        pairs = ((chunk, pages) for chunk in range(least, 3 * least, 8) for pages in range(2, 65))
+        pairs = ((chunk, pages) for chunk in range(least, least + 64, 8) for pages in range(2, 65))
         chunk, pages = min(pairs, key=lambda p: (abs(p[1] * (MIB // p[0]) - keys), p[0]))
         return "-m", pages, "-n", chunk - MEMCACHED_HEADER
 
@@ -170,6 +165,14 @@ class Section:
             stderr=subprocess.PIPE,
             preexec_fn=child_setup(processor),
         )
+
+    def _replay_all(self, equal, make_runs):
+        """Trace -> column -> Run, of those that worked."""
+        done = {}
+        for trace in self.traces:
+            self.bench.progress.step(f"{trace}, {equal}")
+            done[trace] = self._replay(trace, equal, make_runs())
+        return done
 
     def _replay(self, trace, equal, runs):
         """All caches at once: nobody's time is measured. Column -> Run, of those that worked."""
@@ -211,7 +214,8 @@ class Section:
         run.keys = result.get("keys_mean", run.keys)
         run.resident_bytes = run.server.resident_bytes()
         run.misses = result["misses"]
-        return 100 * run.misses / (result["hits"] + run.misses)
+        run.percent = 100 * run.misses / (result["hits"] + run.misses)
+        return run.percent
 
     @staticmethod
     def _state(server):
@@ -222,48 +226,55 @@ class Section:
         with server.wire() as wire:
             return int(wire.info("memory")["used_memory"]), wire.ask("DBSIZE")
 
+    def _compute(self, trace):
+        """The misses of exact LRU, of SIEVE and of Belady's optimum."""
+        words = [*self._words(trace), "offline", "--capacity", self.capacity]
+        process = self._start_program(words, self.bench.client_processor)
+        output, complaint = process.communicate()
+        if process.returncode != 0:
+            raise CannotRun(f"bench_hit_ratio: {complaint.decode(errors='replace').strip()}")
+        return json.loads(output)
+
     # ---- figures beside the misses
 
-    def _add_main(self, done):
-        """The same once more, without columns that no other section has: for the README."""
-        first = next(s.name for s in self.bench.specs if s.name != OURS)
-        lru = self.found.figure(f"misses, LRU, {MAIN}, equal memory", "%", within(0.9, first), main=True)
-        other = self.found.figure(f"misses, SIEVE beside LFU, {MAIN}, equal memory", "%", main=True)
-        requests = self.keys * 12 // 10
-        for row, names in ((lru, (OURS, first)), (other, (f"{OURS} sieve", f"{first} lfu"))):
-            for column, name in zip((OURS, first), names):
-                if name in done:
-                    row.add(column, 100 * done[name].misses / requests)
-
-    def _add_memory(self, done, limit, trace):
-        per_key = self.found.figure(f"memory limit / keys held, {trace}", "B")
+    def _add_memory(self, done, limit):
+        per_key = self.found.figure(f"memory limit / keys held, {MAIN}", "B")
         empty = self.found.figure("in use by the empty server, as it counts", "MiB")
-        resident = self.found.figure(f"resident at the end, {trace}", "MiB")
+        resident = self.found.figure(f"resident at the end, {MAIN}", "MiB")
         for run in done.values():
             per_key.add(run.column, limit / max(run.keys, 1))
             empty.add(run.column, run.empty_bytes / MIB)
             resident.add(run.column, run.resident_bytes / MIB)
 
     def _add_keys(self, done):
-        off = self.found.figure(f"keys held beside {self.capacity:,}, {MAIN}", "%")
+        off = self.found.figure(f"keys held, off {self.capacity:,} by, {MAIN}", "%")
         for run in done.values():
             off.add(run.column, 100 * abs(run.keys - self.capacity) / self.capacity)
 
-    def _add_computed(self, trace, equal, done, differing):
-        words = [*self._words(trace), "offline", "--capacity", self.capacity]
-        process = self._start_program(words, self.bench.client_processor)
-        output, complaint = process.communicate()
-        row = self.found.figure(f"{trace}, {equal}", "%")
-        if process.returncode != 0:
-            row.add("optimum", Trouble(complaint.decode(errors="replace").strip()))
-            return
-        computed = json.loads(output)
-        for column, name in (("LRU", "lru"), ("SIEVE", "sieve"), ("optimum", "belady")):
-            row.add(column, 100 * computed[name] / computed["requests"])
+    def _add_main(self, equal_memory):
+        """What the targets are for, with no columns that other sections lack."""
+        done, other = equal_memory[MAIN], self.other
+        lru = self.found.figure(f"LRU's misses, {MAIN}, equal memory", "%", within(0.9, other), main=True)
+        second = self.found.figure(f"SIEVE's misses, and LFU's, {MAIN}, equal memory", "%", main=True)
+        for row, names in ((lru, (OURS, other)), (second, (f"{OURS} sieve", f"{other} lfu"))):
+            for column, name in zip((OURS, other), names):
+                if name in done:
+                    row.add(column, done[name].percent)
+        worst = self.found.figure("SIEVE's misses / LRU's, most of all Zipf traces", "times", at_most(1))
+        ratios = []
+        for done in filter(None, map(equal_memory.get, ZIPF)):
+            if {OURS, f"{OURS} sieve"} <= done.keys():
+                ratios.append(done[f"{OURS} sieve"].misses / done[OURS].misses)
+        if ratios:
+            worst.add(OURS, max(ratios))
+
+    def _add_differing(self, equal_keys, computed):
+        """What is said to be exact must miss exactly as often as what was computed."""
+        row = self.found.figure("misses too many or too few for exact LRU and SIEVE", "", at_most(0), main=True)
         pairs = ((OURS, "lru"), (f"{OURS} sieve", "sieve"))
-        if all(column in done for column, _ in pairs):
-            sums = differing.samples.setdefault(OURS, [0])
-            sums[0] += sum(abs(done[column].misses - computed[name]) for column, name in pairs)
+        runs = [(equal_keys[t].get(column), computed[t][name]) for t in self.traces for column, name in pairs]
+        if all(run for run, _ in runs):
+            row.add(OURS, sum(abs(run.misses - misses) for run, misses in runs))
 
 
 def run(bench):
