@@ -18,7 +18,7 @@ the last 1.2M count, the same for all (seed 1). Zipf 0.7, 0.9 and 1.1; Zipf 0.9 
 again go to keys in order); Zipf 0.9 whose most popular keys change. First at equal maxmemory, in which Redis holds
 about 10 % of the keys, then at 10 % of the keys each (Redis by adjusting maxmemory all the time, memcached by -m and
 the size of its chunks, as near as they come). Beside them exact LRU, SIEVE and Belady's optimum, computed."""
-SECONDS = (200, 25)
+SECONDS = (205, 20)
 NEEDS = ""
 
 MIB = 2**20
