@@ -55,6 +55,7 @@ def everything(tally, quick):
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++"]
     if build(tally, RELEASE, *options):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
+        tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
 
     if not quick:
         heading("Debug, clang, address and undefined-behaviour sanitizers")

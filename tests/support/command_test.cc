@@ -5,11 +5,6 @@
 namespace mayfly::testing {
 namespace {
 
-constexpr uint64_t kHashSeed = 20240229;
-constexpr uint64_t kRandomSeed = 7;
-constexpr double kAnyCyclesPerUs = 1000;
-constexpr size_t kSlice = 1000;
-
 std::string_view NameOf(ChangeReason reason) {
   switch (reason) {
     case ChangeReason::kSet:
@@ -38,39 +33,8 @@ void ChangeLog::OnChange(const Change& change) {
   lines_.push_back(std::move(line));
 }
 
-TestServer::TestServer()
-    : options(0, files),
-      hasher(kHashSeed),
-      databases(heap, hasher, changes, static_cast<unsigned>(options.settings().databases), clock.Read()),
-      random(kRandomSeed),
-      evictor(databases, random),
-      memory(databases, stats),
-      parking(clock.Read().mono_ms),
-      server{.clock = clock,
-             .options = options,
-             .databases = databases,
-             .evictor = evictor,
-             .memory = memory,
-             .sessions = sessions,
-             .parking = parking,
-             .stats = stats,
-             .commands = commands,
-             .cycle_rate = CycleRate(kAnyCyclesPerUs),
-             .random = random,
-             .run_id = std::string(40, '0')},
-      executor(server) {
-  changes.Listen(change_log, ~uint32_t{0});
-}
-
-TestServer::~TestServer() { changes.Unlisten(change_log); }
-
 void TestServer::TurnWheels() {
-  const Now now = executor.RefreshNow();
-  while (databases.Advance(now, kSlice)) {
-  }
-  while (databases.FreeSome(kSlice)) {
-  }
-  parking.Advance(now.mono_ms);
+  FreeDue();
   RunWoken();
 }
 

@@ -22,7 +22,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "exec/executor.h"
+#include "support/loopless_server.h"
 #include "support/reply.h"
 
 namespace mayfly::testing {
@@ -39,37 +39,18 @@ class ChangeLog : public ChangeListener {
 
 class TestClient;
 
-// All parts of a server without a loop, put together as main does it.
-class TestServer {
+// A server without a loop, its clients, and what changed in it.
+class TestServer : public LooplessServer {
  public:
-  TestServer();
-  TestServer(const TestServer&) = delete;
-  TestServer& operator=(const TestServer&) = delete;
-  ~TestServer();
+  TestServer() { changes.Listen(change_log, ~uint32_t{0}); }
+  ~TestServer() { changes.Unlisten(change_log); }
 
-  // Frees what is due by now and wakes who waited for it: what the loop does when its timer fires.
+  // FreeDue, and whoever waited for that runs again.
   void TurnWheels();
   // Runs again whoever was woken, and then what such a client had sent meanwhile.
   void RunWoken();
 
   std::vector<TestClient*> clients;  // each adds itself
-  SteppedClock clock;
-  config::Files files;
-  config::Options options;
-  Heap heap;
-  Hasher hasher;
-  ChangeHub changes;
-  Databases databases;
-  std::mt19937_64 random;
-  Evictor evictor;
-  Stats stats;
-  MemoryMeter memory;
-  Sessions sessions;
-  ParkingLot parking;
-  CommandTable commands;
-  Server server;
-  Executor executor;
-  ChunkPool chunks;
   ChangeLog change_log;
 };
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/numbers.h"
+#include "support/request_text.h"
 
 namespace mayfly::testing {
 namespace {
@@ -181,8 +182,8 @@ std::vector<Reply> TakeReplies(std::string_view bytes) {
 }
 
 std::string EncodeRequest(const std::vector<std::string>& words) {
-  std::string request = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) request += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  std::string request;
+  AppendRequest(request, words);
   return request;
 }
 

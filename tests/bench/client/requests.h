@@ -2,17 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
-#include <string_view>
+
+#include "support/request_text.h"
 
 namespace mayfly::bench {
 
+using testing::AppendRequest;
+
 constexpr size_t kKeyBytes = 14;
 constexpr size_t kKeyDigits = 12;
-
-// Appends one request in RESP.
-void AppendRequest(std::string& out, std::initializer_list<std::string_view> words);
 
 // Writes `number` as twelve digits.
 void WriteDigits(uint64_t number, char* digits);

@@ -1,0 +1,45 @@
+#include "support/loopless_server.h"
+
+#include <string>
+
+namespace mayfly::testing {
+namespace {
+
+constexpr uint64_t kHashSeed = 20240229;
+constexpr uint64_t kRandomSeed = 7;
+constexpr size_t kSlice = 1000;
+
+}  // namespace
+
+LooplessServer::LooplessServer(double cycles_per_us)
+    : options(0, files),
+      hasher(kHashSeed),
+      databases(heap, hasher, changes, static_cast<unsigned>(options.settings().databases), clock.Read()),
+      random(kRandomSeed),
+      evictor(databases, random),
+      memory(databases, stats),
+      parking(clock.Read().mono_ms),
+      server{.clock = clock,
+             .options = options,
+             .databases = databases,
+             .evictor = evictor,
+             .memory = memory,
+             .sessions = sessions,
+             .parking = parking,
+             .stats = stats,
+             .commands = commands,
+             .cycle_rate = CycleRate(cycles_per_us),
+             .random = random,
+             .run_id = std::string(40, '0')},
+      executor(server) {}
+
+void LooplessServer::FreeDue() {
+  const Now now = executor.RefreshNow();
+  while (databases.Advance(now, kSlice)) {
+  }
+  while (databases.FreeSome(kSlice)) {
+  }
+  parking.Advance(now.mono_ms);
+}
+
+}  // namespace mayfly::testing

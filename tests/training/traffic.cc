@@ -1,0 +1,119 @@
+#include "training/traffic.h"
+
+#include <array>
+#include <vector>
+
+#include "support/request_text.h"
+
+namespace mayfly::training {
+namespace {
+
+using testing::AppendRequest;
+
+std::string KeyOf(uint64_t number) { return "session:" + std::to_string(number); }
+
+}  // namespace
+
+std::string Traffic::AnyKey() {
+  const uint64_t number = Pick(keys_);
+  return KeyOf(Pick(4) == 0 ? number : number % (keys_ / 8));
+}
+
+std::string Traffic::AnyValue() {
+  constexpr std::array<size_t, 8> kSizes = {3, 16, 64, 64, 64, 200, 600, 2048};
+  if (Pick(10) == 0) return std::to_string(Pick(1'000'000));
+  std::string value(kSizes[Pick(kSizes.size())], 'v');
+  value[0] = static_cast<char>('a' + Pick(26));
+  return value;
+}
+
+void Traffic::AppendSet(std::string& out, uint64_t number) {
+  const std::string key = KeyOf(number);
+  switch (Pick(8)) {
+    case 0:
+    case 1:
+      return AppendRequest(out, {"SET", key, AnyValue(), "EX", AnySeconds()});
+    case 2:
+      return AppendRequest(out, {"SET", key, AnyValue(), "PX", AnyMilliseconds()});
+    case 3:
+      return AppendRequest(out, {"SETEX", key, AnySeconds(), AnyValue()});
+    default:
+      return AppendRequest(out, {"SET", key, AnyValue()});
+  }
+}
+
+void Traffic::AppendAny(std::string& out) {
+  const uint64_t draw = Pick(1000);
+  if (draw < 560) return AppendRequest(out, {"GET", AnyKey()});
+  if (draw < 600) return AppendRequest(out, {"GET", "absent:" + std::to_string(Pick(keys_))});
+  if (draw < 800) return AppendWrite(out);
+  if (draw < 999) return AppendOther(out);
+  AppendRare(out);
+}
+
+void Traffic::AppendWrite(std::string& out) {
+  // A few new keys keep the table growing.
+  const uint64_t number = Pick(4) == 0 ? keys_ + Pick(keys_) : Pick(keys_ / 4);
+  AppendSet(out, number);
+}
+
+void Traffic::AppendOther(std::string& out) {
+  switch (Pick(16)) {
+    case 0:
+    case 1:
+    case 2: {
+      std::vector<std::string> words = {"MGET"};
+      for (uint64_t count = 2 + Pick(9); count > 0; --count) words.push_back(AnyKey());
+      return AppendRequest(out, words);
+    }
+    case 3:
+    case 4:
+    case 5:
+      return AppendRequest(out, {"INCR", AnyCounter()});
+    case 6:
+      return AppendRequest(out, {"INCRBY", AnyCounter(), std::to_string(Pick(1000))});
+    case 7:
+    case 8:
+      return AppendRequest(out, {"DEL", AnyKey()});
+    case 9:
+    case 10:
+      return AppendRequest(out, {"EXPIRE", AnyKey(), AnySeconds()});
+    case 11:
+      return AppendRequest(out, {"TTL", AnyKey()});
+    case 12:
+      return AppendRequest(out, {"EXISTS", AnyKey()});
+    case 13:
+      return AppendRequest(out, {"GETEX", AnyKey(), "EX", AnySeconds()});
+    case 14:
+      return AppendRequest(out, {"SET", AnyKey(), AnyValue(), "NX", "PX", AnyMilliseconds()});
+    default:
+      return AppendRequest(out, {"SETNX", AnyKey(), AnyValue()});
+  }
+}
+
+void Traffic::AppendRare(std::string& out) {
+  switch (Pick(10)) {
+    case 0:
+      return AppendRequest(out, {"HELLO", Pick(2) == 0 ? "3" : "2"});
+    case 1:
+      return AppendRequest(out, {"CLIENT", "SETNAME", "worker"});
+    case 2:
+      return AppendRequest(out, {"CONFIG", "GET", "maxmemory*"});
+    case 3:
+      return AppendRequest(out, {"INFO", "stats"});
+    case 4:
+      return AppendRequest(out, {"MSET", AnyKey(), AnyValue(), AnyKey(), AnyValue()});
+    case 5:
+      return AppendRequest(out, {"PTTL", AnyKey()});
+    case 6:
+      return AppendRequest(out, {"STRLEN", AnyKey()});
+    case 7:
+      return AppendRequest(out, {"PERSIST", AnyKey()});
+    case 8:
+      return AppendRequest(out, {"SELECT", "0"});
+    default:
+      return AppendRequest(out, {"PING"});
+  }
+}
+
+}  // namespace mayfly::training
