@@ -92,7 +92,7 @@ void Traffic::AppendOther(std::string& out) {
 }
 
 void Traffic::AppendRare(std::string& out) {
-  switch (Pick(10)) {
+  switch (Pick(16)) {
     case 0:
       return AppendRequest(out, {"HELLO", Pick(2) == 0 ? "3" : "2"});
     case 1:
@@ -111,6 +111,18 @@ void Traffic::AppendRare(std::string& out) {
       return AppendRequest(out, {"PERSIST", AnyKey()});
     case 8:
       return AppendRequest(out, {"SELECT", "0"});
+    case 9:
+      return AppendRequest(out, {"SCAN", "0", "COUNT", "100"});
+    case 10:
+      return AppendRequest(out, {"APPEND", AnyKey(), "more"});
+    case 11:
+      return AppendRequest(out, {"TYPE", AnyKey()});
+    case 12:
+      return AppendRequest(out, {"GETDEL", AnyKey()});
+    case 13:
+      return AppendRequest(out, {"PSETEX", AnyKey(), AnyMilliseconds(), AnyValue()});
+    case 14:
+      return AppendRequest(out, {"PEXPIRE", AnyKey(), AnyMilliseconds()});
     default:
       return AppendRequest(out, {"PING"});
   }
