@@ -47,7 +47,7 @@ void Traffic::AppendAny(std::string& out) {
   if (draw < 560) return AppendRequest(out, {"GET", AnyKey()});
   if (draw < 600) return AppendRequest(out, {"GET", "absent:" + std::to_string(Pick(keys_))});
   if (draw < 800) return AppendWrite(out);
-  if (draw < 999) return AppendOther(out);
+  if (draw < 985) return AppendOther(out);
   AppendRare(out);
 }
 
