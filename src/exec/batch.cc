@@ -85,12 +85,14 @@ void Batch::PlanFrom(Feed& feed) {
 
 // Clients repeat themselves to the letter, so a name is mostly known by the bytes at its ends.
 const TableRow* Batch::RowOf(std::span<const std::string_view> arguments, std::string_view input) noexcept {
-  constexpr size_t kBefore = 4;  // of a name, a header of at least so many bytes is read, too
+  constexpr size_t kBefore = 4;  // so many bytes in front of the name are read, too
   constexpr size_t kLongest = 12;
+  constexpr size_t kAround = sizeof(uint64_t);
   const std::string_view name = arguments[0];
-  const auto at = static_cast<size_t>(name.data() - input.data());
-  // Names of inline requests may begin the input, end it, or lie elsewhere.
-  if (name.size() - 1 >= kLongest || at < 2 * kBefore || at + sizeof(uint64_t) > input.size()) [[unlikely]]
+  // A name of an inline request may begin the input, end it, or lie elsewhere.
+  const size_t at = reinterpret_cast<uintptr_t>(name.data()) - reinterpret_cast<uintptr_t>(input.data());
+  const bool within = input.size() >= 2 * kAround && at - kAround <= input.size() - 2 * kAround;
+  if (name.size() - 1 >= kLongest || !within) [[unlikely]]
     return commands_.FindCall(arguments);
   const auto front = internal::LoadWord<uint64_t>(name.data() - kBefore);
   const auto back = internal::LoadWord<uint64_t>(name.data() + name.size() - sizeof(uint64_t));
