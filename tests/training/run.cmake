@@ -13,7 +13,7 @@ execute_process(
 if(NOT result EQUAL 0)
   string(STRIP "${output}" output)
   string(REGEX REPLACE ".*\n" "" output "${output}")
-  message(STATUS "mayfly: built without training, which failed (${result}): ${output}")
+  message(STATUS "mayfly: built without training, which failed: ${result} ${output}")
   file(REMOVE ${profiles})
 endif()
 
