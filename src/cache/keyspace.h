@@ -39,7 +39,9 @@ namespace mayfly {
 struct Key {
   std::string_view text;
   uint64_t hash;
-  HeapRef guess = {};  // an entry of this keyspace that may be the key's, or null
+  // An entry that may be the key's, or null; worth nothing once KeyspaceParts::departures has risen.
+  HeapRef guess = {};
+  uint64_t departures = 0;  // when it was made
 };
 
 // When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and
@@ -81,7 +83,8 @@ class Keyspace {
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
   // The live entry, or null; leaves the LRU order alone.
   [[gnu::always_inline]] Entry* Peek(const Key& key, Now now) {
-    Entry* entry = key.guess && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key);
+    const bool fresh = key.guess && key.departures == parts_.departures;
+    Entry* entry = fresh && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key);
     if (entry != nullptr && Expired(*entry, now)) [[unlikely]] {
       Expire(*entry, now);
       return nullptr;

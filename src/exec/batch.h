@@ -68,10 +68,8 @@ class Batch {
 
   std::span<const Planned> requests() const noexcept { return {requests_.data(), count_}; }
   const resp::ArgList& args() const noexcept { return args_; }
-  // The guess, while it is worth anything: for the time right before the request runs.
-  HeapRef GuessOf(const Planned& planned) const noexcept {
-    return databases_.departures() == departures_ ? planned.guess : HeapRef{};
-  }
+  // Of Databases, when this batch was planned.
+  uint64_t departures() const noexcept { return departures_; }
 
  private:
   static constexpr size_t kStageDistance = 8;
@@ -98,7 +96,7 @@ class Batch {
   size_t count_ = 0;
   size_t entries_asked_ = 0;     // so many requests are through the second stage
   size_t neighbours_asked_ = 0;  // and so many through the third
-  uint64_t departures_ = 0;      // when this batch was planned
+  uint64_t departures_ = 0;
   bool open_door_ = false;
   std::array<Spelling, kSpellings> spellings_;
 };

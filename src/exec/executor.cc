@@ -85,7 +85,7 @@ void Executor::RunPlanned() {
     }
     Args args({arguments.data() + planned.first_arg, planned.arg_count}, row->cursor);
     args.SetBlocks(&arguments, planned.first_arg);
-    if (!Execute(session, args, *row, {planned.hash, batch_.GuessOf(planned)}, nullptr)) continue;
+    if (!Execute(session, args, *row, {planned.hash, planned.guess, batch_.departures()}, nullptr)) continue;
     timed_row_ = row;
     ++timed_calls_;
     if (!row->constant_time || !planned.small) TakeTime();

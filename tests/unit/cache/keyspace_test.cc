@@ -58,6 +58,21 @@ TEST_CASE_METHOD(KeyspaceFixture,
   }
 }
 
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a guess is worth nothing once an entry has left, even to the same caller") {
+  Set("k", "v", In(20));
+  Set("other", "v");
+  Key key = db().KeyOf("k");
+  key.guess = db().PrefetchEntry(db().PrefetchGroup(key.hash));
+  key.departures = databases.departures();
+  REQUIRE(key.guess);
+  CHECK(db().Peek(key, now()) == Peek("k"));
+  clock.AdvanceTime(20);
+  CHECK(db().Peek(key, now()) == nullptr);  // freed here
+  CHECK(db().Peek(key, now()) == nullptr);
+  CHECK(db().size() == 1);
+}
+
 TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline long past does not count as late") {
   Set("k", "v", Expiry::At(1));
   Settle();

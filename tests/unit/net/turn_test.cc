@@ -1,42 +1,13 @@
 #include "net/turn.h"
 
-#include <random>
-#include <string>
-
 #include <catch2/catch.hpp>
+
+#include "support/loopless_server.h"
 
 namespace mayfly::net {
 namespace {
 
-// The parts of a server, as far as a turn needs them.
-struct Parts {
-  SteppedClock clock;
-  config::Files files;
-  config::Options options{0, files};
-  Heap heap{Heap::kMinRegionBytes};
-  Hasher hasher{1};
-  ChangeHub changes;
-  Databases databases{heap, hasher, changes, 1, clock.Read()};
-  std::mt19937_64 random{1};
-  Evictor evictor{databases, random};
-  Stats stats;
-  MemoryMeter memory{databases, stats};
-  Sessions sessions;
-  ParkingLot parking{clock.Read().mono_ms};
-  CommandTable commands;
-  Server server{.clock = clock,
-                .options = options,
-                .databases = databases,
-                .evictor = evictor,
-                .memory = memory,
-                .sessions = sessions,
-                .parking = parking,
-                .stats = stats,
-                .commands = commands,
-                .cycle_rate = CycleRate(1000),
-                .random = random,
-                .run_id = std::string(40, '0')};
-  Executor executor{server};
+struct Parts : testing::LooplessServer {
   Turn turn{server, executor};
 
   uint64_t steps() const { return databases.expiry_stats().clock_steps; }
