@@ -24,7 +24,10 @@ class SharedBytes {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~SharedBytes() { Reset(); }
+  ~SharedBytes() {
+    if (block_ != nullptr) [[unlikely]]
+      Drop();
+  }
 
   // A block of `size` bytes, not initialised. Throws std::bad_alloc.
   static SharedBytes Allocate(size_t size) {
@@ -56,9 +59,8 @@ class SharedBytes {
     size_t size;
   };
   explicit SharedBytes(Block* block) noexcept : block_(block) {}
-  void Reset() noexcept {
-    if (block_ != nullptr && --block_->references == 0) std::free(block_);
-    block_ = nullptr;
+  void Drop() noexcept {
+    if (--block_->references == 0) std::free(block_);
   }
   Block* block_ = nullptr;
 };

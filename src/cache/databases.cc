@@ -37,7 +37,7 @@ void Databases::Flush(unsigned index, Now now) {
   if (old.size() == 0) return;
   const uint8_t id = old.id();
   std::unique_ptr<Keyspace> fresh = Fresh(now);
-  ++parts_.departures;
+  parts_.departures.NoteAll();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
   parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
 }

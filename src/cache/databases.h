@@ -41,12 +41,11 @@ class Databases {
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
   void Swap(unsigned a, unsigned b) noexcept {
-    ++parts_.departures;
+    parts_.departures.NoteAll();
     std::swap(databases_[a], databases_[b]);
   }
-  // Rises whenever an entry leaves its database or its place in memory; as long as it stays, a reference to
-  // an entry of a database is one.
-  uint64_t departures() const noexcept { return parts_.departures; }
+  // Look-ahead starts anew: all guesses made so far are dead.
+  void ForgetGuesses() noexcept { parts_.departures.Forget(); }
 
   // From now on hits set the visited bit (SIEVE), or move entries to the front of their list (every other
   // policy). The lists are taken over as they are: their order becomes that of use again as keys are used.

@@ -77,7 +77,7 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
   return entry;
 }
 
-Entry* Keyspace::Create(const Key& key, StringValue value, Expiry expiry, Now now) {
+Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
   Entry* entry = Allocate(key, shape, expiry);
   entry->set_encoding(value.encoding());
@@ -100,7 +100,21 @@ Entry::Shape Keyspace::ShapeFor(const Key& key, size_t value_bytes, Expiry expir
           .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
 }
 
-Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue value, Expiry expiry, Now now) {
+[[gnu::always_inline]] inline void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
+  const bool wall = expiry.kind == Expiry::Kind::kWall;
+  if (wall) FollowWallStepBack(now);
+  if (wall == entry.Has(EntryFlag::kWallDeadline)) [[likely]] {
+    entry.set_deadline_ms(expiry.deadline_ms);
+    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
+    return;
+  }
+  WheelOf(entry).Remove(RefOf(entry));
+  wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
+  entry.set_deadline_ms(expiry.deadline_ms);
+  FileInWheel(entry, now);
+}
+
+Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now) {
   if (existing == nullptr) return Create(key, std::move(value), expiry, now);
   Entry* entry = existing;
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
@@ -147,7 +161,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
                                static_cast<uint8_t>(EntryFlag::kWallDeadline) |
                                static_cast<uint8_t>(EntryFlag::kExtra);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
-  ++parts_.departures;
+  parts_.departures.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   if (parts_.sieve && ListOf(old) == ListOf(fresh)) {  // it keeps its place in the order of insertion
@@ -162,7 +176,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
 }
 
 void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
-  ++parts_.departures;
+  parts_.departures.Note(RefOf(entry));
   [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
   assert(erased);
   Unfile(entry);
@@ -212,20 +226,6 @@ void Keyspace::Unfile(Entry& entry) noexcept {
 void Keyspace::UnfileFromWheel(Entry& entry) noexcept {
   // An entry that the wheel has just handed back is in it no more.
   if (entry.expires() && WheelOf(entry).Contains(RefOf(entry))) WheelOf(entry).Remove(RefOf(entry));
-}
-
-void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
-  const bool wall = expiry.kind == Expiry::Kind::kWall;
-  if (wall) FollowWallStepBack(now);
-  if (wall == entry.Has(EntryFlag::kWallDeadline)) [[likely]] {
-    entry.set_deadline_ms(expiry.deadline_ms);
-    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
-    return;
-  }
-  WheelOf(entry).Remove(RefOf(entry));
-  wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
-  entry.set_deadline_ms(expiry.deadline_ms);
-  FileInWheel(entry, now);
 }
 
 void Keyspace::FollowWallStepBack(Now now) noexcept {

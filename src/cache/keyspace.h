@@ -24,6 +24,7 @@
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
 #include "cache/change.h"
+#include "cache/departures.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry_stats.h"
@@ -39,9 +40,7 @@ namespace mayfly {
 struct Key {
   std::string_view text;
   uint64_t hash;
-  // An entry that may be the key's, or null; worth nothing once KeyspaceParts::departures has risen.
-  HeapRef guess = {};
-  uint64_t departures = 0;  // when it was made
+  HeapRef guess = {};  // an entry that may be the key's, or null; dies when look-ahead starts anew
 };
 
 // When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and
@@ -67,9 +66,9 @@ struct KeyspaceParts {
   const Hasher& hasher;
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
-  bool rearm = false;       // a deadline was filed that is nearer than all before
-  uint64_t departures = 0;  // rises whenever an entry leaves a table or its place in memory
-  bool sieve = false;       // a hit sets the visited bit and moves nobody (Databases::UseSieve)
+  Departures departures = {};
+  bool rearm = false;  // a deadline was filed that is nearer than all before
+  bool sieve = false;  // a hit sets the visited bit and moves nobody (Databases::UseSieve)
 };
 
 class Keyspace {
@@ -83,8 +82,9 @@ class Keyspace {
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
   // The live entry, or null; leaves the LRU order alone.
   [[gnu::always_inline]] Entry* Peek(const Key& key, Now now) {
-    const bool fresh = key.guess && key.departures == parts_.departures;
-    Entry* entry = fresh && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key);
+    const bool alive = key.guess && !parts_.departures.MayHold(key.guess);
+    Entry* entry =
+        alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
     if (entry != nullptr && Expired(*entry, now)) [[unlikely]] {
       Expire(*entry, now);
       return nullptr;
@@ -108,7 +108,7 @@ class Keyspace {
   uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
   uint8_t id() const noexcept { return id_; }
 
-  static Expiry ExpiryOf(const Entry& entry) noexcept {
+  [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept {
     if (!entry.expires()) return Expiry::Never();
     return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
             entry.deadline_ms()};
@@ -123,9 +123,9 @@ class Keyspace {
 
   // ---- change. `existing` is what Peek or Find gave for the same key just before.
   // Creates the key or overwrites its value, with this expiry. Returns the entry, hottest of its list.
-  Entry* Put(const Key& key, Entry* existing, StringValue value, Expiry expiry, Now now);
+  Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
   // Overwrites the value alone; the expiry stays.
-  Entry* PutValue(const Key& key, Entry& existing, StringValue value, Now now) {
+  Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now) {
     return Put(key, &existing, std::move(value), ExpiryOf(existing), now);
   }
   // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated.
@@ -155,7 +155,7 @@ class Keyspace {
   Entry* Random(std::mt19937_64& random, Now now);
 
   // ---- look-ahead, in three stages with other work between them: what a stage reads, the one before has
-  // asked for. A guess is the key's entry or another one; it dies when an entry leaves (KeyspaceParts).
+  // asked for. A guess is the key's entry or another one; Departures tell when it is dead.
   using Trail = HashTable<EntryTablePolicy>::Trail;
   uint64_t HashOf(std::string_view key) const noexcept { return parts_.hasher(key); }
   Trail PrefetchGroup(uint64_t hash) const noexcept { return table_.PrefetchGroup(hash); }
@@ -229,8 +229,9 @@ class Keyspace {
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
-  [[gnu::noinline]] Entry* LookUp(const Key& key) const noexcept {
-    const HeapRef ref = table_.Find(key.text, key.hash);
+  // Takes its arguments in registers, so that a Key need not be in memory.
+  [[gnu::noinline]] Entry* LookUp(std::string_view text, uint64_t hash) const noexcept {
+    const HeapRef ref = table_.Find(text, hash);
     return ref ? At(ref) : nullptr;
   }
   static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
@@ -239,7 +240,7 @@ class Keyspace {
   }
 
   static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
-  Entry* Create(const Key& key, StringValue value, Expiry expiry, Now now);
+  Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);

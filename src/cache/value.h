@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/shared_bytes.h"
+#include "base/short_bytes.h"
 #include "cache/entry.h"
 
 namespace mayfly {
@@ -15,7 +16,7 @@ namespace mayfly {
 class StringValue {
  public:
   // As SET stores it: an integer where the text is exactly one, else the text.
-  static StringValue Of(std::string_view text) {
+  [[gnu::always_inline]] static StringValue Of(std::string_view text) {
     // Most texts tell by their first byte that they are no number.
     const bool plain = text.size() - 1 < Entry::kMaxInlineValue && text[0] > '9';
     if (!plain) [[unlikely]]
@@ -38,7 +39,7 @@ class StringValue {
   void StoreTo(char* out) noexcept {
     if (encoding_ != Encoding::kText) [[unlikely]]
       return StoreOtherTo(out);
-    if (!text_.empty()) std::memcpy(out, text_.data(), text_.size());
+    CopyBytes(out, text_.data(), text_.size());
   }
 
  private:

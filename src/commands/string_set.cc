@@ -68,25 +68,32 @@ void SetWithOptions(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
+// The value in argument `value` and a time to live in argument `ttl`, with no other option.
+[[gnu::always_inline]] inline void SetFor(Context& ctx, Args& args, size_t value, size_t ttl, TimeUnit unit) {
+  Expiry expiry;
+  if (!ReadExpiry(ctx, args[ttl], unit, TimeBase::kNow, expiry)) return;
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Peek(key, ctx.now);
+  ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now);
+  ctx.reply.Ok();
+}
+
+void SetEx(Context& ctx, Args& args) { SetFor(ctx, args, 3, 2, TimeUnit::kSeconds); }
+void PSetEx(Context& ctx, Args& args) { SetFor(ctx, args, 3, 2, TimeUnit::kMilliseconds); }
+
 void Set(Context& ctx, Args& args) {
-  if (args.size() > 3) return SetWithOptions(ctx, args);
+  // Nearly every SET has no option, or a time to live alone.
+  if (args.size() > 3) {
+    const uint64_t option = args.size() == 5 ? WordOf(args[3]) : 0;
+    if (option == WordOf("EX")) return SetFor(ctx, args, 2, 4, TimeUnit::kSeconds);
+    if (option == WordOf("PX")) return SetFor(ctx, args, 2, 4, TimeUnit::kMilliseconds);
+    return SetWithOptions(ctx, args);
+  }
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Peek(key, ctx.now);
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
   ctx.reply.Ok();
 }
-
-void SetFor(Context& ctx, Args& args, TimeUnit unit) {
-  Expiry expiry;
-  if (!ReadExpiry(ctx, args[2], unit, TimeBase::kNow, expiry)) return;
-  const Key key = ctx.KeyAt(args, 1);
-  Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-  ctx.keyspace.Put(key, existing, StringFrom(args, 3), expiry, ctx.now);
-  ctx.reply.Ok();
-}
-
-void SetEx(Context& ctx, Args& args) { SetFor(ctx, args, TimeUnit::kSeconds); }
-void PSetEx(Context& ctx, Args& args) { SetFor(ctx, args, TimeUnit::kMilliseconds); }
 
 void SetNx(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);

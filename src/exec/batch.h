@@ -7,7 +7,7 @@
 //
 // So the cache misses of a batch overlap with each other and with parsing, whether the requests come from one
 // pipeline or from many clients with one request each. Look-ahead hands on guesses only: a guess is void once
-// any entry has left its keyspace (Databases::departures), and every guess is checked against the key.
+// its entry has left (cache/departures.h), and every guess is checked against the key.
 //
 // Each client's requests keep their order; clients take turns. A batch takes nothing of a client behind a
 // request that changes what its next bytes mean (kEndsBatch), may park it (kBlocking), or while it has to log
@@ -66,39 +66,43 @@ class Batch {
   // planned. `max_bulk`: the longest argument that is taken. `open_door`: nobody has to log in.
   bool Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door);
 
-  std::span<const Planned> requests() const noexcept { return {requests_.data(), count_}; }
+  std::span<const Planned> requests() const noexcept { return {requests_.data(), count()}; }
   const resp::ArgList& args() const noexcept { return args_; }
-  // Of Databases, when this batch was planned.
-  uint64_t departures() const noexcept { return departures_; }
 
  private:
   static constexpr size_t kStageDistance = 8;
 
+  size_t count() const noexcept { return static_cast<size_t>(next_ - requests_.data()); }
+
   void PlanFrom(Feed& feed);
-  bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, size_t end);
-  const TableRow* RowOf(std::span<const std::string_view> arguments, std::string_view input) noexcept;
+  bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const TableRow* row, size_t end);
   // Brings all but the last `distance` requests a stage further, and all but the last two distances by two.
   void StepStages(size_t distance) noexcept;
 
-  // A name as clients send it again and again: its first bytes with the four before them, and its last.
-  struct Spelling {
-    uint64_t front = 0;
-    uint64_t back = 0;
+  // The beginning of a request, as clients send it again and again. All zeros matches none.
+  struct alignas(32) KnownHead {  // found by a shift
+    resp::Head head;
     const TableRow* row = nullptr;
   };
-  static constexpr size_t kSpellings = 16;
+  static constexpr size_t kKnownHeads = 16;
+
+  resp::Status Next(resp::Parser& parser, std::string_view input, resp::Request& request,
+                    const TableRow*& row);
+  // As Next, the thorough way. `known`: where to note the head; null where it cannot be noted.
+  resp::Status NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,
+                           const TableRow*& row, KnownHead* known);
 
   const CommandTable& commands_;
   Databases& databases_;
   resp::ArgList args_;
   resp::Limits limits_;
   std::array<Planned, kRequests> requests_;
-  size_t count_ = 0;
-  size_t entries_asked_ = 0;     // so many requests are through the second stage
-  size_t neighbours_asked_ = 0;  // and so many through the third
-  uint64_t departures_ = 0;
+  Planned* next_ = requests_.data();  // behind the last planned one
+  Planned* stage_at_ = nullptr;       // where the next step of the stages is due
+  size_t entries_asked_ = 0;          // so many requests are through the second stage
+  size_t neighbours_asked_ = 0;       // and so many through the third
   bool open_door_ = false;
-  std::array<Spelling, kSpellings> spellings_;
+  std::array<KnownHead, kKnownHeads> heads_;
 };
 
 }  // namespace mayfly

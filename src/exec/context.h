@@ -44,9 +44,8 @@ struct Server {
 
 // What look-ahead knows of a request's first key.
 struct FirstKey {
-  uint64_t hash = 0;        // 0: nothing
-  HeapRef guess = {};       // its entry, perhaps
-  uint64_t departures = 0;  // of Databases, when the guess was made
+  uint64_t hash = 0;   // 0: nothing
+  HeapRef guess = {};  // its entry, perhaps
 };
 
 struct Context {
@@ -63,8 +62,7 @@ struct Context {
   WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
   // The key in argument `index`, hashed now unless it is the first key.
   [[gnu::always_inline]] Key KeyAt(const Args& args, size_t index) const noexcept {
-    if (index == row.first_key && first_key.hash != 0)
-      return {args[index], first_key.hash, first_key.guess, first_key.departures};
+    if (index == row.first_key && first_key.hash != 0) return {args[index], first_key.hash, first_key.guess};
     return keyspace.KeyOf(args[index]);
   }
   // For commands that read values: counts a hit or a miss and makes the entry recent.

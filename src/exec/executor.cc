@@ -85,7 +85,7 @@ void Executor::RunPlanned() {
     }
     Args args({arguments.data() + planned.first_arg, planned.arg_count}, row->cursor);
     args.SetBlocks(&arguments, planned.first_arg);
-    if (!Execute(session, args, *row, {planned.hash, planned.guess, batch_.departures()}, nullptr)) continue;
+    if (!Execute(session, args, *row, {planned.hash, planned.guess}, nullptr)) continue;
     timed_row_ = row;
     ++timed_calls_;
     if (!row->constant_time || !planned.small) TakeTime();
@@ -134,7 +134,6 @@ void Executor::Resume(const Parked& parked) {
   if (!Admit(session, args, row)) [[unlikely]]
     return false;
   const uint64_t errors_before = session.reply.errors();
-  ++server_.stats.commands_processed;
   session.last_command = row.full_name;
   Context context{.server = server_,
                   .session = session,
@@ -245,6 +244,7 @@ void Executor::TakeTime() noexcept {
   if (timed_row_ == nullptr) return;
   const uint64_t ended = ReadCycles();
   timed_row_->calls.calls += timed_calls_;
+  server_.stats.commands_processed += timed_calls_;
   timed_row_->calls.cycles += ended - command_began_;
   command_began_ = ended;
   timed_row_ = nullptr;

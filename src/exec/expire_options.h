@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "exec/context.h"
 #include "exec/word.h"
 
@@ -17,11 +18,34 @@ enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
 enum class TimeBase : uint8_t { kNow, kEpoch };
 
 // Sets `ms` to `number` of `unit`; false where 64 bits cannot say it.
-bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept;
+inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept {
+  constexpr int64_t kMsPerSecond = 1000;
+  return !__builtin_mul_overflow(number, unit == TimeUnit::kSeconds ? kMsPerSecond : 1, &ms);
+}
+
+// Answers that the command cannot take this time to live.
+[[gnu::cold]] void RefuseExpireTime(Context& ctx);
 
 // Sets `expiry` to what `number` asks for. False, and an error answered, where it is no number, not positive,
 // or its Unix time in ms is more than 64 bits can say.
-bool ReadExpiry(Context& ctx, std::string_view number, TimeUnit unit, TimeBase base, Expiry& expiry);
+[[gnu::always_inline]] inline bool ReadExpiry(Context& ctx, std::string_view number, TimeUnit unit,
+                                              TimeBase base, Expiry& expiry) {
+  int64_t parsed = 0;
+  if (!ParseInteger(number, parsed)) [[unlikely]] {
+    ctx.Fail(errors::kNotInteger);
+    return false;
+  }
+  int64_t ms = 0;
+  int64_t unix_ms = 0;
+  // The deadline of a relative TTL is monotonic, yet EXPIRETIME must be able to tell it as Unix time.
+  if (!ToMilliseconds(parsed, unit, ms) || ms <= 0 ||
+      (base == TimeBase::kNow && __builtin_add_overflow(ms, ctx.now.wall_ms, &unix_ms))) [[unlikely]] {
+    RefuseExpireTime(ctx);
+    return false;
+  }
+  expiry = base == TimeBase::kEpoch ? Expiry::At(ms) : Expiry::In(static_cast<uint64_t>(ms), ctx.now);
+  return true;
+}
 
 class ExpireOption {
  public:
@@ -46,7 +70,9 @@ class ExpireOption {
   bool given() const noexcept { return word_ != 0; }
   TimeBase base() const noexcept { return base_; }
   // As ReadExpiry. REQUIRES: given().
-  bool Resolve(Context& ctx, Expiry& expiry) const { return ReadExpiry(ctx, number_, unit_, base_, expiry); }
+  [[gnu::noinline]] bool Resolve(Context& ctx, Expiry& expiry) const {
+    return ReadExpiry(ctx, number_, unit_, base_, expiry);
+  }
 
  private:
   bool TakeNumber(uint64_t word, TimeUnit unit, TimeBase base, Args& args) noexcept {

@@ -17,7 +17,7 @@ namespace mayfly {
 
 // The letters in the low bytes, their number in the highest. 0 where the text is empty or longer than 7
 // bytes.
-constexpr uint64_t WordOf(std::string_view text) noexcept {
+[[gnu::always_inline]] constexpr uint64_t WordOf(std::string_view text) noexcept {
   constexpr size_t kLongest = 7;
   constexpr uint64_t kUpper = 0xDFDFDFDFDFDFDF;
   const size_t size = text.size();

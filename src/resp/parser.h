@@ -58,6 +58,33 @@ struct Request {
   size_t size;  // bytes of the input that it took
 };
 
+// How a usual request begins: "*2\r\n$3\r\nGET", with up to nine arguments and a name of up to eight bytes.
+// Clients repeat themselves to the letter, so who has met these bytes before knows what they say.
+struct Head {
+  uint64_t shape = 0;  // "*2\r\n$3\r\n"
+  uint64_t name = 0;   // its bytes, the first one lowest
+
+  static constexpr size_t kBytes = 16;  // so many are read, if fewer count
+
+  // False where the input is too short, or the name too long; not all that is read is a head (IsPlain).
+  static bool Read(std::string_view input, Head& head) noexcept {
+    if (input.size() < kBytes) return false;
+    std::memcpy(&head.shape, input.data(), sizeof head.shape);
+    std::memcpy(&head.name, input.data() + sizeof head.shape, sizeof head.name);
+    if (head.name_size() - 1 >= sizeof head.name) return false;
+    head.name &= ~uint64_t{0} >> (64 - 8 * head.name_size());
+    return true;
+  }
+  bool IsPlain() const noexcept {
+    constexpr uint64_t kPattern = 0x0A0D30240A0D302A;  // "*0\r\n$0\r\n"
+    constexpr uint64_t kDigits = 0x0000FF000000FF00;
+    return ((shape ^ kPattern) & ~kDigits) == 0 && count() - 1 <= 8;
+  }
+  size_t count() const noexcept { return ((shape >> 8) & 0xFF) - '0'; }
+  size_t name_size() const noexcept { return ((shape >> 40) & 0xFF) - '0'; }
+  bool operator==(const Head&) const noexcept = default;
+};
+
 class Parser {
  public:
   // Takes the next request from the front of `input`; appends its arguments to `args` and describes it in
@@ -66,6 +93,10 @@ class Parser {
   // std::bad_alloc. REQUIRES: after kNeedMore, `input` begins with the same bytes as the last time (but see
   // StartBlock).
   Status Next(std::string_view input, const Limits& limits, ArgList& args, Request& request);
+  // As Next, for a request that begins with `head` (Head::Read). False where the rest is not plain or not all
+  // there: nothing was done, ask Next.
+  bool NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
+                  Request& request) const;
 
   // "Protocol error: invalid bulk length": without the code. REQUIRES: Next returned kError.
   std::string ErrorText() const;
@@ -105,7 +136,12 @@ class Parser {
     SharedBytes bytes;
   };
 
+  static constexpr size_t kShortestArgument = 6;  // "$0\r\n\r\n"
+
   static bool ParseWhole(std::string_view input, const Limits& limits, ArgList& args, Request& request);
+  // Parses `count` arguments from offset `at` on, which it moves behind them.
+  static bool ParseArguments(std::string_view input, const Limits& limits, std::string_view* arg,
+                             size_t count, size_t& at);
   Status Resume(std::string_view input, const Limits& limits, ArgList& args, Request& request);
   Status Scan(std::string_view input, const Limits& limits);
   Status ScanCount(std::string_view input, const Limits& limits);
@@ -153,12 +189,9 @@ inline const char* ReadCount(const char* p, const char* end, size_t& value) noex
 inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, ArgList& args,
                                Request& request) {
   static_assert(std::endian::native == std::endian::little);
-  constexpr size_t kShortest = 6;                // "$0\r\n\r\n"
   constexpr uint32_t kCountHeader = 0x0A0D302A;  // "*0\r\n"
-  constexpr uint32_t kOneDigit = 0x0A0D3024;     // "$0\r\n"
-  constexpr uint32_t kTwoDigits = 0x0D303024;    // "$00\r"
   const char* const data = input.data();
-  if (input.size() < 4 + kShortest) return false;
+  if (input.size() < 4 + kShortestArgument) return false;
   uint32_t header;
   std::memcpy(&header, data, sizeof header);
   // A header minus its pattern is a digit in byte 1 and zeros elsewhere; rotated, whatever else is above 9.
@@ -169,21 +202,33 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
     if (behind == nullptr || count - 1 >= static_cast<size_t>(limits.max_arguments)) return false;
     at = static_cast<size_t>(behind - data);
     // The bytes that have come bound what is reserved.
-    if (at + count * kShortest > input.size()) return false;
+    if (at + count * kShortestArgument > input.size()) return false;
   }
-  const size_t last_start = input.size() - kShortest;  // no argument can begin behind
-  std::string_view* arg = args.Reserve(count);
-  for (std::string_view* const last = arg + count - 1;; ++arg) {
+  if (!ParseArguments(input, limits, args.Reserve(count), count, at)) return false;
+  request = {args.size(), count, at};
+  args.Commit(count);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool Parser::ParseArguments(std::string_view input, const Limits& limits,
+                                                          std::string_view* arg, size_t count, size_t& at) {
+  constexpr uint32_t kOneDigit = 0x0A0D3024;   // "$0\r\n"
+  constexpr uint32_t kTwoDigits = 0x0D303024;  // "$00\r"
+  const char* const data = input.data();
+  const size_t last_start = input.size() - kShortestArgument;  // no argument can begin behind
+  for (std::string_view* const end = arg + count; arg != end; ++arg) {
+    if (at > last_start) return false;
+    uint32_t header;
     std::memcpy(&header, data + at, sizeof header);
     size_t size = std::rotr(header - kOneDigit, 8);
     if (size <= 9) {
       at += 4;
     } else {
-      const uint32_t digits = header - kTwoDigits;
+      const uint32_t digits = header - kTwoDigits;  // tens in byte 1, ones in byte 2, zeros elsewhere
       const uint32_t tens = (digits >> 8) & 0xFF;
-      const uint32_t ones = digits >> 16;
-      if ((digits & 0xFF) == 0 && tens - 1 <= 8 && ones <= 9) [[likely]] {
-        size = tens * 10 + ones;
+      // Above 9, a digit reaches the highest bit of its byte once 118 are added.
+      if (((digits | (digits + 0x767600)) & 0xFF8080FF) == 0 && tens != 0) [[likely]] {
+        size = tens * 10 + (digits >> 16);
         at += 5;
       } else {
         if (data[at] != '$') return false;
@@ -194,10 +239,18 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
     }
     *arg = std::string_view(data + at, size);
     at += size + 2;
-    if (arg == last) break;
-    if (at > last_start) return false;
   }
-  if (at > input.size()) return false;
+  return at <= input.size();
+}
+
+inline bool Parser::NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
+                               Request& request) const {
+  if (state_ != State::kIdle || !limits.authenticated) return false;
+  const size_t count = head.count();
+  std::string_view* const arg = args.Reserve(count);
+  *arg = std::string_view(input.data() + sizeof head.shape, head.name_size());
+  size_t at = sizeof head.shape + head.name_size() + 2;
+  if (!ParseArguments(input, limits, arg + 1, count - 1, at)) return false;
   request = {args.size(), count, at};
   args.Commit(count);
   return true;

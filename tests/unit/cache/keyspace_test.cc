@@ -64,7 +64,6 @@ TEST_CASE_METHOD(KeyspaceFixture,
   Set("other", "v");
   Key key = db().KeyOf("k");
   key.guess = db().PrefetchEntry(db().PrefetchGroup(key.hash));
-  key.departures = databases.departures();
   REQUIRE(key.guess);
   CHECK(db().Peek(key, now()) == Peek("k"));
   clock.AdvanceTime(20);
