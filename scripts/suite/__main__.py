@@ -10,6 +10,7 @@ import traceback
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
+import arm64
 import fuzz
 import programs
 import tidy
@@ -44,8 +45,12 @@ def checks(tally):
     tally.run("check: format", [script("format"), "--check"])
 
 
+def jobs_at_once():
+    return int(os.environ.get("JOBS") or 0) or len(os.sched_getaffinity(0))
+
+
 def everything(tally, quick):
-    jobs = int(os.environ.get("JOBS") or 0) or len(os.sched_getaffinity(0))
+    jobs = jobs_at_once()
 
     heading("Checks")
     checks(tally)
@@ -71,11 +76,15 @@ def everything(tally, quick):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
+    parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
     try:
-        everything(tally, arguments.quick)
+        if arguments.arm64:
+            arm64.run(tally, ROOT, build, jobs_at_once())
+        else:
+            everything(tally, arguments.quick)
     except Exception:
         # The last line must tell of a fault of the suite itself too.
         tally.step("the suite itself", 0, 1, 0.0, traceback.format_exc())

@@ -59,14 +59,14 @@ def redis_server(folder):
         os.symlink(program, link)
 
 
-def run_one(tally, name, program, env, limit_s):
-    """Runs one program in an empty folder of its own."""
+def run_one(tally, name, program, env, limit_s, emulator=()):
+    """Runs one program in an empty folder of its own, behind the words of an emulator where it needs one."""
     folder = program + ".work"
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     started = time.monotonic()
     process = subprocess.Popen(
-        [program, "--use-colour", "no"],
+        [*emulator, program, "--use-colour", "no"],
         cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -105,7 +105,7 @@ def run_one(tally, name, program, env, limit_s):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run_all(tally, root, build, label, limit_s, jobs):
+def run_all(tally, root, build, label, limit_s, jobs, emulator=()):
     """Every test program of a build tree."""
     folder = os.path.join(root, build, "tests")
     names = [n for n in sorted(os.listdir(folder)) if n.startswith("unit_") or n in ("command_tests", "integration_tests")]
@@ -117,7 +117,9 @@ def run_all(tally, root, build, label, limit_s, jobs):
     # The longest first, so that it does not run alone at the end.
     names.sort(key=lambda n: (n not in ("integration_tests", "command_tests"), n))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(run_one, tally, f"{n} ({label})", os.path.join(folder, n), env, limit_s) for n in names]
+        waiting = [
+            pool.submit(run_one, tally, f"{n} ({label})", os.path.join(folder, n), env, limit_s, emulator) for n in names
+        ]
         for done in waiting:
             done.result()
 
