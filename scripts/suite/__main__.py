@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import arm64
 import fuzz
+import image
 import programs
 import tidy
 from tally import Tally, heading
@@ -77,13 +78,16 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
     parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
+    parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
     try:
         if arguments.arm64:
             arm64.run(tally, ROOT, build, jobs_at_once())
-        else:
+        if arguments.image:
+            image.run(tally, ROOT)
+        if not (arguments.arm64 or arguments.image):
             everything(tally, arguments.quick)
     except Exception:
         # The last line must tell of a fault of the suite itself too.

@@ -1,0 +1,150 @@
+"""The Dockerfile, built and run without a daemon and without a registry, and the compose file.
+
+A debootstrap root, kept in build/image, takes the base image's name; buildah makes the unchanged Dockerfile's image in
+a store of its own; a container is what unshare and chroot make of that image's configuration. It must become healthy by
+its own HEALTHCHECK, run its program as process 1 without root's rights, and end with 0 on SIGTERM.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import traceback
+
+from container import Container, Failed
+
+NAME = "localhost/mayfly-test"
+BASES = ("docker.io/library/debian:bookworm", "docker.io/library/debian:bookworm-slim")
+# What a slim image lacks.
+_FAT = ("usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists")
+# How this machine reaches its mirror: proxies, dates and the like, not which files of it are fetched.
+_REACH = re.compile(r"^Acquire::(?!IndexTargets|cdrom|Languages|CompressionTypes|Changelogs)\S+ \"")
+
+
+def said(*command):
+    """What a command prints; its errors and its end other than with 0 are a failure."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)}\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
+    return done.stdout
+
+
+class Store:
+    """buildah with images and containers of its own under `folder`; vfs works where overlay does not."""
+
+    def __init__(self, folder):
+        self._words = ["buildah", "--root", os.path.join(folder, "store"), "--runroot", os.path.join(folder, "run")]
+        self._words += ["--storage-driver", "vfs"]
+
+    def __call__(self, *words):
+        return said(*self._words, *words).strip()
+
+
+def mirrors():
+    """The lines of a sources.list for the Debian mirrors of this machine."""
+    form = "$(REPO_URI) $(RELEASE) $(COMPONENT)"
+    lines = said("apt-get", "indextargets", "--format", form, "Identifier: Packages", "Origin: Debian")
+    lines = [f"deb {line}" for line in sorted(set(lines.splitlines())) if line.split()[1].startswith("bookworm")]
+    if not lines:
+        raise Failed("apt knows no Debian mirror of bookworm here")
+    return lines
+
+
+def import_base(store, folder):
+    """A minimal Debian under the names of the Dockerfile's base images. How apt reaches a mirror is copied from here."""
+    root, lines = os.path.join(folder, "debian"), mirrors()
+    if not os.path.exists(os.path.join(root, "complete")):
+        shutil.rmtree(root, ignore_errors=True)
+        mirror = next((line.split()[1] for line in lines if line.split()[2] == "bookworm"), None)
+        with_keys = ["--include=ca-certificates"] if mirror.startswith("https:") else []
+        said("debootstrap", "--variant=minbase", *with_keys, "bookworm", root, mirror)
+        for part in _FAT:
+            shutil.rmtree(os.path.join(root, part), ignore_errors=True)
+        open(os.path.join(root, "complete"), "w").close()
+    apt = os.path.join(root, "etc", "apt")
+    with open(os.path.join(apt, "sources.list"), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(apt, "apt.conf.d", "reach"), "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in said("apt-config", "dump").splitlines() if _REACH.match(line))
+        # As in the image whose name it takes: apt keeps nothing.
+        file.write('Dir::Cache { pkgcache ""; srcpkgcache ""; };\n')
+        file.write('DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb"; };\n')
+    container = store("from", "scratch")
+    store("copy", "--quiet", container, root, "/")
+    store("config", "--cmd", "bash", container)
+    store("commit", "--quiet", "--rm", container, BASES[0])
+    store("tag", BASES[0], BASES[1])
+
+
+def megabytes(folder):
+    return int(said("du", "--summarize", "--block-size=1M", "--one-file-system", folder).split()[0])
+
+
+def expect(truth, text):
+    if not truth:
+        raise Failed(text)
+
+
+def build_image(store, root):
+    # What earlier runs have left without a name.
+    store("rmi", "--prune")
+    store("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--tag", NAME, root)
+
+
+def run_image(store, work, say):
+    image = json.loads(store("inspect", "--type", "image", NAME))
+    config = image["Docker"]["config"]
+    health = config.get("Healthcheck") or {}
+    expect(health.get("Test"), "the image has no health check")
+    expect(config.get("Volumes"), "the image has no volume")
+    container = store("from", NAME)
+    try:
+        root = store("mount", container)
+        with Container(root, config, work) as running:
+            start_s = running.wait_healthy(health["Test"])
+            expect(running.status("NSpid")[-1] == "1", "the program is not process 1 of its container")
+            expect(running.status("Name")[0] == "mayfly", "process 1 is not the daemon")
+            expect("0" not in running.status("Uid") + running.status("Gid"), "the program runs as root")
+            code = running.stop()
+            expect(code == 0, f"exit code {code} after SIGTERM\n{running.log()}")
+        base = megabytes(os.path.join(work, "debian"))
+        say(f"image {megabytes(root)} MB, of it the base {base} MB; healthy after {start_s * 1000:.0f} ms")
+    finally:
+        store("rm", container)
+
+
+def run(tally, root):
+    print("Container image", flush=True)
+    script = os.path.join(root, "scripts", "install-packages")
+    if subprocess.run([script, "image"], stdin=subprocess.DEVNULL).returncode != 0:
+        tally.step("packages for the image", 0, 1, 0.0)
+        return
+    compose = os.path.join(root, "conf", "compose.yaml")
+    tally.run("conf/compose.yaml", ["docker-compose", "-f", compose, "config", "--quiet"])
+    if os.geteuid() != 0:
+        tally.step("the image", 0, 1, 0.0, "namespaces, chroot and debootstrap need root")
+        return
+    work = os.path.join(root, "build", "image")
+    os.makedirs(work, exist_ok=True)
+    store = Store(work)
+    notes = []
+    steps = (
+        ("the base image", lambda: import_base(store, work)),
+        ("the Dockerfile builds", lambda: build_image(store, root)),
+        ("the container runs, is healthy, ends", lambda: run_image(store, work, notes.append)),
+    )
+    for name, step in steps:
+        started, trouble = time.monotonic(), ""
+        try:
+            step()
+        except Failed as problem:
+            trouble = str(problem)
+        except Exception:
+            trouble = traceback.format_exc()
+        tally.step(name, int(not trouble), int(bool(trouble)), time.monotonic() - started, trouble)
+        if trouble:
+            return
+    for note in notes:
+        print(f"  {note}", flush=True)
