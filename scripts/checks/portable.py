@@ -31,7 +31,8 @@ def find(files):
         if not path.startswith("src/") or path.startswith("src/base/") or not is_code(path):
             continue
         code = blank(text)
-        for what, pattern in (("C library", _HEADERS), ("C library", _CALLS), ("C library", _NAMES), ("processor", _PROCESSOR)):
+        for pattern in (_HEADERS, _CALLS, _NAMES, _PROCESSOR):
+            what = "processor" if pattern is _PROCESSOR else "C library"
             for match in pattern.finditer(code):
                 name = next(group for group in match.groups() if group)
                 wrong.append(f"{path}:{line_of(text, match.start(0))}: {name} is of one {what} only: its place is src/base")

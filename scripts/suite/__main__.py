@@ -11,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import arm64
+import clients
 import fuzz
 import image
 import programs
@@ -18,6 +19,8 @@ import tidy
 from tally import Tally, heading
 
 RELEASE = "build/test-release"
+# The benchmarks are built, not run: so they compile when somebody wants them.
+RELEASE_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++")
 SANITIZED = "build/test-asan"
 LIMIT_S = 300
 SANITIZED_LIMIT_S = 600
@@ -38,6 +41,7 @@ def build(tally, tree, *options):
 
 def checks(tally):
     programs.selftest()
+    clients.selftest()
     listed = subprocess.run([script("check"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
     tally.run("the checks can fail", [script("check"), "--selftest"])
     for name in listed:
@@ -57,9 +61,7 @@ def everything(tally, quick):
     checks(tally)
 
     heading("Release, gcc")
-    # The benchmarks are built, not run: so they compile when somebody wants them.
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++"]
-    if build(tally, RELEASE, *options):
+    if build(tally, RELEASE, *RELEASE_OPTIONS):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
         tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
 
@@ -74,10 +76,16 @@ def everything(tally, quick):
             tidy.run(tally, ROOT, SANITIZED, jobs)
 
 
+def real_clients(tally):
+    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+        clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once())
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
     parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
+    parser.add_argument("--clients", action="store_true", help="only: client libraries and tools, against Mayfly and redis-server")
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
     arguments = parser.parse_args()
     started = time.monotonic()
@@ -87,7 +95,9 @@ def main():
             arm64.run(tally, ROOT, build, jobs_at_once())
         if arguments.image:
             image.run(tally, ROOT)
-        if not (arguments.arm64 or arguments.image):
+        if arguments.clients:
+            real_clients(tally)
+        if not (arguments.arm64 or arguments.image or arguments.clients):
             everything(tally, arguments.quick)
     except Exception:
         # The last line must tell of a fault of the suite itself too.

@@ -62,10 +62,10 @@ def environment():
 
 
 class Server:
-    """A running server. Use with `with`, so that it is ended."""
+    """A running server, on a port of its choice where none is given. Use with `with`, so that it is ended."""
 
-    def __init__(self, spec, folder, processor, wrapper=(), ready_s=READY_S):
-        self.name, self.port = spec.name, free_port()
+    def __init__(self, spec, folder, processor, wrapper=(), ready_s=READY_S, port=None):
+        self.name, self.port = spec.name, port or free_port()
         words = shlex.split(spec.command.replace("{port}", str(self.port)))
         if "/" in words[0]:
             words[0] = os.path.abspath(words[0])
@@ -149,7 +149,10 @@ class Server:
         try:
             with Wire(self.port, 2) as wire:
                 return self.name == FLOOR or wire.ask("PING") == "PONG"
-        except (OSError, ErrorReply):
+        except ErrorReply as error:
+            # A server with a password is ready, too.
+            return str(error).startswith("NOAUTH")
+        except OSError:
             return False
 
     def _last_words(self):

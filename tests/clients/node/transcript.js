@@ -1,0 +1,67 @@
+"use strict";
+// What both drivers of this folder share: how values are told, and bounded waits.
+
+const EXPIRES_WITHIN_MS = 10_000;
+
+// A value as JSON that tells its type.
+function shown(value) {
+  if (value === null || typeof value === "boolean") return value;
+  if (value === undefined) return { other: "undefined" };
+  if (typeof value === "number") return Number.isInteger(value) ? value : { float: String(value) };
+  if (typeof value === "bigint") return { bigint: String(value) };
+  if (typeof value === "string") return { text: value };
+  if (Buffer.isBuffer(value)) return { bytes: value.toString("latin1") };
+  if (value instanceof Error) return { error: value.constructor.name, text: value.message };
+  if (Array.isArray(value)) return value.map(shown);
+  if (value instanceof Map) return { Map: [...value].map(shown) };
+  return { map: Object.keys(value).sort().map((key) => [key, shown(value[key])]) };
+}
+
+function tell(step, ...values) {
+  process.stdout.write(JSON.stringify({ step, saw: shown(values) }) + "\n");
+}
+
+// The value of a promise, or the error that it ends with.
+function attempt(promise) {
+  return promise.catch((error) => error);
+}
+
+function expect(truth, text) {
+  if (!truth) throw new Error(text);
+}
+
+// Calls until the answer is the wanted one, for a bounded time.
+async function until(call, wanted, text) {
+  const end = Date.now() + EXPIRES_WITHIN_MS;
+  for (;;) {
+    const value = await attempt(call());
+    if (value === wanted) return value;
+    expect(Date.now() < end, `${text}: ${value}`);
+  }
+}
+
+// Asks for a restart of the server and waits for the line that tells of its end.
+function restarted() {
+  process.stdout.write(JSON.stringify({ restart: true }) + "\n");
+  return new Promise((resolve) => process.stdin.once("data", resolve));
+}
+
+// Runs the steps; an error that they let out is the driver's end.
+function run(main) {
+  main().then(
+    () => process.exit(0),
+    (error) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+}
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+const LARGE = Buffer.from(Array.from({ length: 1_000_000 }, (_, number) => (number * 7) % 251));
+
+function scanKeys() {
+  return Array.from({ length: 300 }, (_, number) => "scan:" + String(number).padStart(3, "0"));
+}
+
+module.exports = { shown, tell, attempt, expect, until, restarted, run, EVERY_BYTE, LARGE, scanKeys };

@@ -1,0 +1,138 @@
+"""python3-redis: the steps of scripts/suite/clients.py. Arguments: port, password."""
+
+import json
+import sys
+import threading
+import time
+
+import redis
+
+PORT, PASSWORD = int(sys.argv[1]), sys.argv[2]
+OPTIONS = {"port": PORT, "username": "default", "password": PASSWORD, "client_name": "driver"}
+POOL = 50
+EXPIRES_WITHIN_S = 10
+
+
+def shown(value):
+    """A value as JSON that tells its type."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, bytes):
+        return {"bytes": value.decode("latin-1")}
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if isinstance(value, str):
+        return {"text": value}
+    if isinstance(value, dict):
+        return {"map": [[shown(k), shown(v)] for k, v in sorted(value.items())]}
+    if isinstance(value, (list, tuple)):
+        return [shown(item) for item in value]
+    if isinstance(value, Exception):
+        return {"error": type(value).__name__, "text": str(value)}
+    return {"other": type(value).__name__, "text": repr(value)}
+
+
+def tell(step, *values):
+    print(json.dumps({"step": step, "saw": shown(values)}), flush=True)
+
+
+def attempt(call, *arguments):
+    try:
+        return call(*arguments)
+    except redis.RedisError as error:
+        return error
+
+
+def expect(truth, text):
+    if not truth:
+        sys.exit(text)
+
+
+def until(call, wanted, text):
+    """Calls until the answer is as wanted, for a bounded time."""
+    end = time.monotonic() + EXPIRES_WITHIN_S
+    while True:
+        value = attempt(call)
+        if wanted(value):
+            return value
+        expect(time.monotonic() < end, f"{text}: {value!r}")
+
+
+def pool():
+    connections = redis.BlockingConnectionPool(max_connections=POOL, timeout=20, **OPTIONS)
+    client, ids, values = redis.Redis(connection_pool=connections), [], []
+    together = threading.Barrier(POOL)
+
+    def work(number):
+        with client.client() as one:
+            ids.append(one.client_id())
+            together.wait(20)
+            one.set(f"pool:{number}", number)
+            values.append(int(one.get(f"pool:{number}")))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(POOL)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    connections.disconnect()
+    expect(len(set(ids)) == POOL and sum(values) == POOL * (POOL - 1) // 2, "not 50 clients at one time")
+    return len(set(ids)), sum(values)
+
+
+def pipeline(r):
+    with r.pipeline(transaction=False) as p:
+        p.set("text", "word")
+        for number in range(50):
+            p.set(f"p:{number}", number).incr(f"p:{number}")
+        p.incr("text").get("p:7").get("missing").delete("p:1", "p:2", "missing")
+        return p.execute(raise_on_error=False)
+
+
+def main():
+    r = redis.Redis(**OPTIONS)
+    tell("connects with name and password", r.ping(), r.client_getname())
+    tell("meets a wrong password", attempt(redis.Redis(port=PORT, password="wrong").ping))
+    tell("runs a pool of 50", *pool())
+
+    saw = [r.set("ttl", "v", ex=100), 0 < r.ttl("ttl") <= 100, 99_000 < r.pttl("ttl") <= 100_000]
+    saw += [r.set("ttl", "w", nx=True), r.set("ttl", "w", xx=True, keepttl=True), r.persist("ttl"), r.ttl("ttl")]
+    saw += [r.set("ttl", "x", get=True), r.setex("ttl", 50, "y"), r.expire("ttl", 60), r.expire("missing", 60)]
+    tell("sets with a TTL", *saw, r.getex("ttl", persist=True), r.ttl("ttl"), r.getdel("ttl"))
+
+    tell("MGET", r.mset({"m:1": "a", "m:2": ""}), r.mget("m:1", "missing", "m:2"))
+
+    r.mset({f"scan:{number:03}": number for number in range(300)})
+    keys = sorted(set(r.scan_iter(match="scan:*", count=50)))
+    expect(len(keys) == 300, "SCAN did not find 300 keys")
+    tell("SCAN", *keys)
+
+    tell("pipeline", *pipeline(r))
+
+    every = bytes(range(256))
+    saw = [r.set(every, every), r.get(every), r.set("empty", b""), r.get("empty"), r.set("line", "a\r\nb"), r.get("line")]
+    large = bytes(number * 7 % 251 for number in range(1_000_000))
+    r.set("large", large)
+    expect(r.get("large") == large, "a value of 1 MB came back changed")
+    tell("binary values", *saw, r.strlen("large"))
+
+    saw = [r.incr("n"), r.incrby("n", 41), r.decr("n", 2), r.append("n", "1"), r.exists("n", "n")]
+    saw += [r.type("n"), r.type("missing"), r.get("missing"), r.delete("n", "missing"), r.config_get("databases")]
+    tell("types of replies", *saw)
+
+    tell("floats and ranges", attempt(r.incrbyfloat, "f", 0.5), attempt(r.getrange, "large", 1000, 1020))
+
+    tell("meets an error", attempt(r.incr, "text"), r.get("text"), attempt(r.execute_command, "NOSUCH"))
+    tell("meets a wrong type", attempt(r.lpush, "text", "x"))
+
+    r.set("brief", "v", px=30)
+    tell("meets an expiry", until(lambda: r.get("brief"), lambda v: v is None, "no expiry"), r.ttl("brief"), r.exists("brief"))
+
+    r.set("before", "v")
+    print(json.dumps({"restart": True}), flush=True)
+    sys.stdin.readline()
+    until(r.ping, lambda v: v is True, "no reconnection")
+    tell("reconnects after a restart", r.get("before"), r.client_getname())
+
+
+main()
