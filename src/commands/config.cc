@@ -11,12 +11,15 @@
 namespace mayfly {
 namespace {
 
+// An option that was asked for in several spellings is told once, in the first of them.
 void ConfigGet(Context& ctx, Args& args) {
   std::vector<config::NameValue> found;
   std::set<std::string> seen;
   while (!args.Done()) {
     for (config::NameValue& pair : ctx.server.options.Match(args.Next())) {
-      if (seen.insert(pair.first).second) found.push_back(std::move(pair));
+      std::string name = pair.first;
+      for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+      if (seen.insert(std::move(name)).second) found.push_back(std::move(pair));
     }
   }
   ctx.reply.Map(found.size());

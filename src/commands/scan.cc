@@ -36,10 +36,10 @@ struct ScanOptions {
 
   uint64_t count = kDefaultCount;
   std::string_view pattern = "*";
-  std::string type;  // in lower case; empty: any
+  std::optional<std::string> type;  // in lower case
 
   bool Wants(const Entry& entry) const {
-    if (!type.empty() && type != TypeName(entry)) return false;
+    if (type && *type != TypeName(entry)) return false;
     return pattern == "*" || GlobMatch(pattern, entry.key());
   }
 };

@@ -20,8 +20,7 @@ void Time(Context& ctx, Args&) {
 // There is no snapshot yet, so a shutdown that must save is refused unless it is forced. A successful one has
 // no reply: the connection just ends.
 void Shutdown(Context& ctx, Args& args) {
-  bool save = false, nosave = false, force = false, abort = false;
-  const size_t words = args.Left();
+  bool save = false, nosave = false, now = false, force = false, abort = false;
   while (!args.Done()) {
     if (args.Accept("SAVE")) {
       save = true;
@@ -31,11 +30,13 @@ void Shutdown(Context& ctx, Args& args) {
       force = true;
     } else if (args.Accept("ABORT")) {
       abort = true;
-    } else if (!args.Accept("NOW")) {
+    } else if (args.Accept("NOW")) {
+      now = true;
+    } else {
       return ctx.Fail(errors::kSyntax);
     }
   }
-  if ((abort && words > 1) || (save && nosave)) return ctx.Fail(errors::kSyntax);
+  if ((abort && (save || nosave || now || force)) || (save && nosave)) return ctx.Fail(errors::kSyntax);
   if (abort) return ctx.Fail("ERR No shutdown in progress.");
   if (save && !force)
     return ctx.Fail("ERR Nothing can be saved: there are no snapshots yet. Use SHUTDOWN NOSAVE.");

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "support/reply.h"
 
@@ -21,6 +22,9 @@
 
 namespace mayfly::testing {
 namespace {
+
+// A server that does not answer for so long has been stopped, or waits for what nobody sends.
+constexpr int kPatienceMs = 30'000;
 
 [[noreturn]] void Fail(const std::string& what) {
   throw std::runtime_error("redis-server: " + what + ": " + std::strerror(errno));
@@ -35,7 +39,7 @@ Oracle::Oracle(const std::vector<std::string>& options) {
   try {
     Start(options);
     WaitUntilReady();
-    Connect();
+    client_ = std::make_unique<OracleClient>(*this);
   } catch (...) {
     Stop();
     throw;
@@ -79,19 +83,8 @@ void Oracle::WaitUntilReady() {
   }
 }
 
-void Oracle::Connect() {
-  socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = SocketPath();
-  if (path.size() >= sizeof address.sun_path) throw std::runtime_error("too long for a socket: " + path);
-  path.copy(address.sun_path, path.size());
-  if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    Fail("no connection");
-}
-
 void Oracle::Stop() noexcept {
-  if (socket_ >= 0) close(socket_);
+  client_.reset();
   if (process_ > 0) {
     kill(process_, SIGKILL);
     waitpid(process_, nullptr, 0);
@@ -101,10 +94,41 @@ void Oracle::Stop() noexcept {
   std::filesystem::remove_all(directory_, ignored);
 }
 
+OracleClient::OracleClient(const Oracle& oracle) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = oracle.SocketPath();
+  if (path.size() >= sizeof address.sun_path) throw std::runtime_error("too long for a socket: " + path);
+  path.copy(address.sun_path, path.size());
+  socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
+  close(socket_);
+  Fail("no connection");
+}
+
+OracleClient::~OracleClient() { close(socket_); }
+
 // Sends and receives at once: a server whose replies nobody takes stops taking requests.
-std::vector<std::string> Oracle::Ask(std::string_view requests, size_t count) {
-  std::vector<std::string> replies;
+void OracleClient::Turn(std::string_view& requests) {
   std::array<char, 65536> piece;
+  pollfd wait{socket_, static_cast<short>(requests.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+  const int ready = poll(&wait, 1, kPatienceMs);
+  if (ready < 0 && errno != EINTR) Fail("poll");
+  if (ready == 0) throw std::runtime_error("redis-server does not answer");
+  if ((wait.revents & POLLOUT) != 0) {
+    const ssize_t sent = send(socket_, requests.data(), requests.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) requests.remove_prefix(static_cast<size_t>(sent));
+    if (sent < 0 && errno == EPIPE) requests = {};
+  }
+  if ((wait.revents & (POLLIN | POLLHUP)) != 0) {
+    const ssize_t size = recv(socket_, piece.data(), piece.size(), MSG_DONTWAIT);
+    if (size == 0 || (size < 0 && errno == ECONNRESET)) ended_ = true;
+    if (size > 0) received_.append(piece.data(), static_cast<size_t>(size));
+  }
+}
+
+std::vector<std::string> OracleClient::Ask(std::string_view requests, size_t count) {
+  std::vector<std::string> replies;
   while (true) {
     std::string_view rest = received_;
     while (replies.size() < count) {
@@ -114,19 +138,14 @@ std::vector<std::string> Oracle::Ask(std::string_view requests, size_t count) {
     }
     received_.erase(0, received_.size() - rest.size());
     if (replies.size() == count && requests.empty()) return replies;
-
-    pollfd wait{socket_, static_cast<short>(requests.empty() ? POLLIN : POLLIN | POLLOUT), 0};
-    if (poll(&wait, 1, -1) < 0 && errno != EINTR) Fail("poll");
-    if ((wait.revents & POLLOUT) != 0) {
-      const ssize_t sent = send(socket_, requests.data(), requests.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent > 0) requests.remove_prefix(static_cast<size_t>(sent));
-    }
-    if ((wait.revents & (POLLIN | POLLHUP)) != 0) {
-      const ssize_t size = recv(socket_, piece.data(), piece.size(), MSG_DONTWAIT);
-      if (size == 0) throw std::runtime_error("redis-server hung up");
-      if (size > 0) received_.append(piece.data(), static_cast<size_t>(size));
-    }
+    if (ended_) throw std::runtime_error("redis-server hung up");
+    Turn(requests);
   }
+}
+
+std::string OracleClient::AskUntil(std::string_view requests, std::string_view last) {
+  while (!ended_ && !received_.ends_with(last)) Turn(requests);
+  return std::exchange(received_, {});
 }
 
 }  // namespace mayfly::testing

@@ -1,0 +1,220 @@
+// The same requests to a real redis-server and to Mayfly: the replies must be the same, byte for byte, in
+// both protocols. The requests are drawn from the rows of the command table themselves, so that a command
+// that is added is compared from then on; every row and every option word must have been seen often enough in
+// valid and in invalid form. normalisers.cc and gaps.cc say what is compared otherwise, and why.
+//
+// MAYFLY_DIFF_COMMANDS sets how many requests are sent, MAYFLY_DIFF_SEED which. A difference is shown with
+// the few requests that lead to it, replayed from nothing.
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "differential/case_generator.h"
+#include "differential/coverage.h"
+#include "differential/gaps.h"
+#include "differential/normalisers.h"
+#include "differential/server_pair.h"
+#include "differential/shrinker.h"
+#include "differential/words.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr uint64_t kDefaultSeed = 20261121;
+constexpr uint64_t kDefaultRequests = 100'000;
+constexpr size_t kBatch = 64;
+constexpr size_t kMostShown = 10;
+constexpr uint64_t kMostShownOfRow = 2;
+// How far back the requests are kept that a difference may have come from.
+constexpr size_t kMostHistory = 2048;
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::stoull(text) : otherwise;
+}
+
+// Within quotes, as redis-cli would take it.
+std::string Shown(const std::string& bytes) {
+  std::ostringstream text;
+  text << Bulk(bytes);
+  const std::string printed = text.str();
+  return printed.substr(printed.find('"'), printed.rfind(')') - printed.find('"'));
+}
+
+std::string Shown(const Words& request) {
+  std::string line;
+  for (const std::string& word : request) line += Shown(word) + ' ';
+  return line;
+}
+
+class DifferentialRun {
+ public:
+  explicit DifferentialRun(uint64_t seed)
+      : dice_(seed), coverage_(pair_.table()), generator_(coverage_, dice_, RealMs() / 1000) {}
+
+  // One batch to both.
+  void Step() {
+    const bool resp3 = ++batches_ % 2 == 0;
+    const size_t piece = batches_ % 3 == 0 ? 1 : 1 + dice_.Below(kBatch);
+    std::vector<Case> batch{{.words = {"HELLO", resp3 ? "3" : "2"}, .syntax = coverage_.Find("hello")}};
+    while (batch.size() < kBatch) {
+      Case drawn = generator_.Next();
+      if (drawn.syntax != nullptr && IsRough(drawn.syntax->row->full_name)) {
+        CompareAlone(drawn, resp3 ? "3" : "2");
+        continue;
+      }
+      // Redis frees an expired key when somebody comes across it: after a look at all of them it counts those
+      // that we count.
+      if (UpperCase(drawn.words[0]) == "DBSIZE")
+        batch.push_back({.words = {"SCAN", "0", "COUNT", "1000000"}, .syntax = coverage_.Find("scan")});
+      batch.push_back(std::move(drawn));
+    }
+    Compare(batch, piece);
+  }
+
+  // What the oracle is said not to know, it must refuse.
+  void CheckUnknown() {
+    Dice dice(kDefaultSeed);
+    ValuePools values(dice, RealMs() / 1000);
+    SyntaxWalker walker(values, dice);
+    for (const Gap& gap : Gaps()) {
+      if (gap.kind != GapKind::kUnknown) continue;
+      const size_t bar = gap.row.find('|');
+      const TableRow* row = pair_.table().Find(gap.row.substr(0, bar));
+      if (row != nullptr && bar != std::string_view::npos)
+        row = CommandTable::FindSubcommand(*row, gap.row.substr(bar + 1));
+      if (row == nullptr) continue;  // Coverage complains of it
+      const RowSyntax syntax = ReadRow(*row);
+      Words words = syntax.Name();
+      for (DrawnWord& word : walker.Walk(syntax, gap.token)) words.push_back(std::move(word.text));
+      if (pair_.AskRedis(words)[0] != '-')
+        complaints_.push_back("gaps.cc says that the oracle does not know " + std::string(gap.row) + " " +
+                              std::string(gap.token) + ", but it took " + Shown(words));
+    }
+  }
+
+  uint64_t sent() const noexcept { return sent_; }
+  const std::map<std::string, uint64_t>& different() const noexcept { return different_; }
+  const std::string& shown() const noexcept { return shown_; }
+  std::vector<std::string> Complaints() const {
+    std::vector<std::string> all = complaints_;
+    for (std::string& line : coverage_.Complaints()) all.push_back(std::move(line));
+    for (std::string& line : normalisers_.Complaints(coverage_.table())) all.push_back(std::move(line));
+    return all;
+  }
+
+ private:
+  void Compare(const std::vector<Case>& batch, size_t piece) {
+    std::vector<Words> requests;
+    for (const Case& drawn : batch) requests.push_back(drawn.words);
+    const ServerPair::Replies replies = pair_.Ask(requests, piece);
+    sent_ += batch.size();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const std::string mayfly = i < replies.mayfly.size() ? replies.mayfly[i] : "";
+      history_.push_back(batch[i]);
+      coverage_.Count(batch[i], replies.redis[i][0] == '-');
+      if (normalisers_.Same(batch[i], replies.redis[i], mayfly)) continue;
+      Report(batch[i], replies.redis[i], mayfly);
+      Explain(piece);
+      // From here on the servers may hold different keys.
+      pair_.Reset();
+      history_.clear();
+      return;
+    }
+    while (history_.size() > kMostHistory) history_.pop_front();
+  }
+
+  void CompareAlone(const Case& drawn, std::string_view protocol) {
+    static constexpr std::string_view kLast = "$11\r\nend of case\r\n";
+    std::string bytes = EncodeRequest({"HELLO", std::string(protocol)}) + EncodeRequest(drawn.words);
+    // Whoever asked for silence is told to speak again.
+    if (coverage_.Find("client|reply") != nullptr) bytes += EncodeRequest({"CLIENT", "REPLY", "ON"});
+    bytes += EncodeRequest({"ECHO", "end of case"});
+    const ServerPair::Outcomes outcomes = rough_pair_.AskAlone(bytes, kLast);
+    ++sent_;
+    const std::vector<std::string> redis = SplitReplies(outcomes.redis.bytes);
+    const std::vector<std::string> mayfly = SplitReplies(outcomes.mayfly.bytes);
+    coverage_.Count(drawn, redis.size() > 1 && redis[1][0] == '-');
+    bool same = redis.size() == mayfly.size() && outcomes.redis.ended == outcomes.mayfly.ended &&
+                outcomes.redis.other_ended == outcomes.mayfly.other_ended;
+    for (size_t i = 1; same && i < redis.size(); ++i) {
+      same = i == 1 ? normalisers_.Same(drawn, redis[i], mayfly[i]) : redis[i] == mayfly[i];
+    }
+    if (same) return;
+    const auto told = [](const ServerPair::Outcome& outcome) {
+      return outcome.bytes.substr(std::min(outcome.bytes.find("modules"), outcome.bytes.size())) +
+             (outcome.ended ? " (ended)" : "") + (outcome.other_ended ? " (the other ended)" : "");
+    };
+    Report(drawn, told(outcomes.redis), told(outcomes.mayfly));
+  }
+
+  void Report(const Case& drawn, const std::string& redis, const std::string& mayfly) {
+    const uint64_t times = ++different_[drawn.syntax != nullptr ? drawn.syntax->row->full_name : "(unknown)"];
+    is_shown_ = times <= kMostShownOfRow && shown_count_ < kMostShown;
+    if (!is_shown_) return;
+    ++shown_count_;
+    shown_ += Shown(drawn.words) + "\n  redis:  " + Shown(redis) + "\n  mayfly: " + Shown(mayfly) + "\n";
+  }
+
+  // The fewest requests that lead to the difference that was just reported.
+  void Explain(size_t piece) {
+    if (!is_shown_) return;
+    const Case last = history_.back();
+    std::vector<Words> requests;
+    for (const Case& before : history_) requests.push_back(before.words);
+    const std::vector<Words> few = Shrink(requests, [&](const std::vector<Words>& fewer) {
+      pair_.Reset();
+      const ServerPair::Replies replies = pair_.Ask(fewer, piece);
+      return replies.mayfly.size() < fewer.size() ||
+             !normalisers_.Same(last, replies.redis.back(), replies.mayfly.back());
+    });
+    if (few.empty()) shown_ += "  from nothing, the last requests do not lead to it\n";
+    for (const Words& request : few) shown_ += "    " + Shown(request) + "\n";
+  }
+
+  static std::vector<std::string> SplitReplies(std::string_view bytes) {
+    std::vector<std::string> replies;
+    while (!bytes.empty()) {
+      const std::string_view before = bytes;
+      if (!TakeReply(bytes)) break;
+      replies.emplace_back(before.substr(0, before.size() - bytes.size()));
+    }
+    return replies;
+  }
+
+  ServerPair pair_;
+  ServerPair rough_pair_;
+  Dice dice_;
+  Coverage coverage_;
+  CaseGenerator generator_;
+  Normalisers normalisers_;
+  std::deque<Case> history_;
+  uint64_t batches_ = 0;
+  uint64_t sent_ = 0;
+  size_t shown_count_ = 0;
+  bool is_shown_ = false;  // the last difference
+  std::map<std::string, uint64_t> different_;
+  std::string shown_;
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace
+
+TEST_CASE("Mayfly answers what Redis answers, to every command and option") {
+  const uint64_t seed = FromEnvironment("MAYFLY_DIFF_SEED", kDefaultSeed);
+  const uint64_t count = FromEnvironment("MAYFLY_DIFF_COMMANDS", kDefaultRequests);
+  DifferentialRun run(seed);
+  run.CheckUnknown();
+  while (run.sent() < count) run.Step();
+  std::cout << "differential test: " << run.sent() << " requests from seed " << seed << std::endl;
+  UNSCOPED_INFO("MAYFLY_DIFF_SEED=" << seed << " MAYFLY_DIFF_COMMANDS=" << count);
+  for (const auto& [row, times] : run.different()) UNSCOPED_INFO(row << ": " << times << " times");
+  UNSCOPED_INFO(run.shown());
+  CHECK(run.different().empty());
+  for (const std::string& complaint : run.Complaints()) FAIL_CHECK(complaint);
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,66 @@
+#include "differential/gaps.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "differential/words.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr Gap kGaps[] = {
+    {"asking", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"client|setinfo", "", GapKind::kUnknown, "since 7.2; client_test.cc covers it"},
+    {"cluster", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"command|docs", "", GapKind::kNeverRefused, "what nobody knows is left out"},
+    {"command|info", "", GapKind::kNeverRefused, "what nobody knows is nil"},
+    {"info", "", GapKind::kNeverRefused, "sections that nobody knows are empty"},
+    {"quit", "", GapKind::kNeverRefused, "arguments are ignored"},
+    {"readonly", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"readwrite", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"shutdown", "", GapKind::kNeverAccepted,
+     "it would end the oracle; life_test.cc of integration covers it"},
+};
+
+constexpr RoughRow kRoughRows[] = {
+    {"hello", "7.0 logs in and takes the name before it finds a later error, 7.2 and we when all is well"},
+    {"quit", "the connection ends"},
+    {"shutdown", "where it is not refused, the server ends"},
+};
+
+}  // namespace
+
+std::span<const Gap> Gaps() noexcept { return kGaps; }
+
+const Gap* FindGap(std::string_view row, std::string_view token) noexcept {
+  const auto* found = std::find_if(std::begin(kGaps), std::end(kGaps),
+                                   [&](const Gap& gap) { return gap.row == row && gap.token == token; });
+  return found != std::end(kGaps) ? found : nullptr;
+}
+
+std::span<const RoughRow> RoughRows() noexcept { return kRoughRows; }
+
+bool IsRough(std::string_view row) noexcept {
+  return std::any_of(std::begin(kRoughRows), std::end(kRoughRows),
+                     [&](const RoughRow& rough) { return rough.row == row; });
+}
+
+// SHUTDOWN is refused with ABORT while nothing ends, with SAVE and NOSAVE together, and with a word that it
+// does not know.
+bool IsSafe(const Words& request) {
+  if (request.empty() || UpperCase(request[0]) != "SHUTDOWN") return true;
+  bool save = false, nosave = false;
+  for (size_t i = 1; i < request.size(); ++i) {
+    const std::string word = UpperCase(request[i]);
+    if (word == "SAVE") {
+      save = true;
+    } else if (word == "NOSAVE") {
+      nosave = true;
+    } else if (word != "NOW" && word != "FORCE") {
+      return true;
+    }
+  }
+  return save && nosave;
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,88 @@
+#include "differential/server_pair.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "differential/words.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr std::string_view kLimitOption = "proto-max-bulk-len";
+constexpr std::string_view kLimit = "1mb";
+
+// Redis counts expired keys until somebody asks for them.
+bool CountsKeys(const Words& request) { return UpperCase(request[0]) == "DBSIZE"; }
+
+}  // namespace
+
+int64_t RealMs() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
+}
+
+ServerPair::ServerPair() : oracle_({"--" + std::string(kLimitOption), std::string(kLimit)}) {
+  mayfly_.SetOption(kLimitOption, kLimit);
+  mayfly_.SetOption("maxmemory-policy", "noeviction");  // Redis's default
+  FollowRealTime();
+}
+
+void ServerPair::FollowRealTime() {
+  const int64_t behind_ms = RealMs() - mayfly_.WallMs();
+  if (behind_ms > 0) mayfly_.LetTimePass(static_cast<uint64_t>(behind_ms));
+}
+
+ServerPair::Replies ServerPair::Ask(const std::vector<Words>& requests, size_t piece) {
+  std::vector<std::string> encoded;
+  std::string all;
+  for (const Words& request : requests) all += encoded.emplace_back(EncodeRequest(request));
+  Replies replies{.redis = oracle_.Ask(all, requests.size()), .mayfly = {}};
+  FollowRealTime();
+  for (size_t i = 0; i < requests.size();) {
+    if (CountsKeys(requests[i])) mayfly_.TurnWheels();
+    std::string bytes = encoded[i++];
+    for (size_t n = 1; n < piece && i < requests.size() && !CountsKeys(requests[i]); ++n)
+      bytes += encoded[i++];
+    const std::string output = mayfly_.RunRaw(bytes);
+    std::string_view rest = output;
+    while (!rest.empty()) {
+      const std::string_view before = rest;
+      if (!TakeReply(rest)) throw std::runtime_error("a reply of Mayfly is cut off");
+      replies.mayfly.emplace_back(before.substr(0, before.size() - rest.size()));
+    }
+  }
+  mayfly_.TurnWheels();
+  return replies;
+}
+
+ServerPair::Outcomes ServerPair::AskAlone(const std::string& bytes, std::string_view last) {
+  Outcomes outcomes;
+  {
+    OracleClient actor(oracle_);
+    OracleClient other(oracle_);
+    outcomes.redis.bytes = actor.AskUntil(bytes, last);
+    outcomes.redis.ended = actor.ended();
+    other.AskUntil("PING\r\n", "+PONG\r\n");
+    outcomes.redis.other_ended = other.ended();
+  }
+  TestClient actor(mayfly_.server());
+  TestClient other(mayfly_.server());
+  const auto has_ended = [](TestClient& client) {
+    return client.session().close_now || client.session().close_after_reply;
+  };
+  FollowRealTime();
+  outcomes.mayfly.bytes = actor.RunRaw(bytes);
+  for (int turns = 0; !has_ended(actor) && !outcomes.mayfly.bytes.ends_with(last) && turns < 3; ++turns) {
+    FollowRealTime();
+    mayfly_.TurnWheels();
+    outcomes.mayfly.bytes += actor.RunRaw("");
+  }
+  outcomes.mayfly.ended = has_ended(actor);
+  outcomes.mayfly.other_ended = has_ended(other);
+  return outcomes;
+}
+
+void ServerPair::Reset() { Ask({{"RESET"}, {"FLUSHALL"}}, 1); }
+
+}  // namespace mayfly::testing

@@ -1,0 +1,59 @@
+// Values for the arguments of requests: by the argument's name, or by command and name where the name alone
+// says too little, else by type. A new command needs a line here only where its arguments mean something that
+// no line says yet.
+//
+// Few keys, so that requests meet. Relative times are drawn from a wide range, far from each other, and
+// absolute ones around `now`: two servers do not read their clocks in the same millisecond, and a comparison
+// of deadlines must not hang on that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "differential/dice.h"
+#include "exec/command_syntax.h"
+
+namespace mayfly::testing {
+
+class ValuePools {
+ public:
+  using Words = std::vector<std::string>;
+
+  ValuePools(Dice& dice, int64_t now_s) : dice_(dice), now_s_(now_s) {}
+
+  // Words for a value, mostly one, that mostly mean something. Nothing for a block of arguments that has no
+  // pool of its own.
+  Words Tame(std::string_view row, const SyntaxArgument& argument);
+  // What may stand there but should not: overflows, empty, binary, another type.
+  std::string Hostile(std::string_view row, const SyntaxArgument& argument);
+
+  // All keys that are ever drawn.
+  static const Words& EveryKey();
+
+  std::string Key() { return dice_.Any(EveryKey()); }
+  std::string Value();
+  std::string Amount();
+  std::string Float();
+  std::string Database();
+  std::string BitOffset();
+  std::string Position();
+  std::string Pattern();
+  // A request as COMMAND GETKEYS takes it.
+  Words WholeRequest();
+
+  enum class Unit { kSeconds, kMilliseconds };
+  std::string Duration(Unit unit);
+  std::string Deadline(Unit unit);
+
+  Dice& dice() noexcept { return dice_; }
+
+ private:
+  std::string TameOfType(ArgumentType type);
+
+  Dice& dice_;
+  int64_t now_s_;
+};
+
+}  // namespace mayfly::testing
