@@ -56,7 +56,7 @@ Case CaseGenerator::Next() {
     const Coverage::Goal* goal = dice_.OneIn(2) ? coverage_.Missing(dice_) : nullptr;
     Case drawn = goal != nullptr ? Draw(*goal->syntax, goal->token, goal->form)
                                  : Draw(AnyRow(), "", dice_.OneIn(4) ? Form::kInvalid : Form::kValid);
-    if (IsSafe(drawn.words)) return drawn;
+    if (MaySend(drawn)) return drawn;
   }
 }
 

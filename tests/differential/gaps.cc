@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/numbers.h"
 #include "differential/words.h"
 
 namespace mayfly::testing {
@@ -28,6 +29,47 @@ constexpr RoughRow kRoughRows[] = {
     {"shutdown", "where it is not refused, the server ends"},
 };
 
+// SHUTDOWN is refused with ABORT while nothing ends, with SAVE and NOSAVE together, and with a word that it
+// does not know.
+bool EndsOracle(const Words& request) {
+  if (UpperCase(request[0]) != "SHUTDOWN") return false;
+  bool save = false, nosave = false;
+  for (size_t i = 1; i < request.size(); ++i) {
+    const std::string word = UpperCase(request[i]);
+    if (word == "SAVE") {
+      save = true;
+    } else if (word == "NOSAVE") {
+      nosave = true;
+    } else if (word != "NOW" && word != "FORCE") {
+      return false;
+    }
+  }
+  return !save || !nosave;
+}
+
+// Where a row has a duration behind its name without a word before it; 0 where it has none.
+size_t PlaceOfDuration(const RowSyntax& syntax) {
+  for (size_t i = 0; i < syntax.arguments.size(); ++i) {
+    const SyntaxArgument& argument = syntax.arguments[i];
+    if (argument.name == "seconds" || argument.name == "milliseconds") return syntax.Name().size() + i;
+  }
+  return 0;
+}
+
+// A key that is due while the test runs: one server may see it still, the other no longer.
+bool ExpiresSoon(const Case& drawn) {
+  constexpr int64_t kSoon = 1'000'000;  // milliseconds; and more than soon as seconds
+  if (drawn.syntax == nullptr) return false;
+  const size_t place = PlaceOfDuration(*drawn.syntax);
+  for (size_t i = 2; i < drawn.words.size(); ++i) {
+    const std::string before = UpperCase(drawn.words[i - 1]);
+    if (i != place && before != "EX" && before != "PX") continue;
+    const std::optional<int64_t> number = ParseInteger(drawn.words[i]);
+    if (number && *number > 0 && *number < kSoon) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::span<const Gap> Gaps() noexcept { return kGaps; }
@@ -45,22 +87,6 @@ bool IsRough(std::string_view row) noexcept {
                      [&](const RoughRow& rough) { return rough.row == row; });
 }
 
-// SHUTDOWN is refused with ABORT while nothing ends, with SAVE and NOSAVE together, and with a word that it
-// does not know.
-bool IsSafe(const Words& request) {
-  if (request.empty() || UpperCase(request[0]) != "SHUTDOWN") return true;
-  bool save = false, nosave = false;
-  for (size_t i = 1; i < request.size(); ++i) {
-    const std::string word = UpperCase(request[i]);
-    if (word == "SAVE") {
-      save = true;
-    } else if (word == "NOSAVE") {
-      nosave = true;
-    } else if (word != "NOW" && word != "FORCE") {
-      return true;
-    }
-  }
-  return save && nosave;
-}
+bool MaySend(const Case& drawn) { return !EndsOracle(drawn.words) && !ExpiresSoon(drawn); }
 
 }  // namespace mayfly::testing

@@ -36,7 +36,7 @@ struct RoughRow {
 };
 std::span<const RoughRow> RoughRows() noexcept;
 bool IsRough(std::string_view row) noexcept;
-// False for a request that would end the oracle.
-bool IsSafe(const Words& request);
+// False for a request that would end the oracle, and for one whose effect depends on the millisecond.
+bool MaySend(const Case& drawn);
 
 }  // namespace mayfly::testing

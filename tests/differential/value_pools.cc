@@ -10,7 +10,7 @@ using Words = ValuePools::Words;
 using Text = std::string_view;
 
 constexpr int64_t kFarthestTtlS = 1'000'000'000;
-constexpr int64_t kNearestTtlS = 1'000;
+constexpr int64_t kNearestTtlS = 1'000'000;
 constexpr int64_t kMsPerSecond = 1000;
 
 struct Pool {
@@ -362,7 +362,7 @@ std::string ValuePools::Pattern() {
 
 Words ValuePools::WholeRequest() {
   static const std::vector<Words> kRequests{{"GET", "a"},
-                                            {"set", "a", "1", "EX", "10"},
+                                            {"set", "a", "1", "EX", "10000000"},
                                             {"MSET", "a", "1", "b", "2"},
                                             {"MGET", "a", "b", "c"},
                                             {"PING"},
@@ -374,7 +374,7 @@ Words ValuePools::WholeRequest() {
                                             {"BITOP", "AND", "a", "b", "c"},
                                             {"GET"},
                                             {"LCS", "a", "b"},
-                                            {"EXPIRE", "a", "10"},
+                                            {"EXPIRE", "a", "10000000"},
                                             {"DEL", "a", ""},
                                             {"SELECT", "1"},
                                             {"MEMORY", "USAGE", "a"}};
