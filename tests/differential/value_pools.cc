@@ -53,6 +53,7 @@ constexpr Pool kPools[] = {
                "lfu-*", "latency-tracking", "save", "appendonly", "", "[h]z", "slowlog-max-len"});
      }},
     {"incrbyfloat", "increment", [](ValuePools& p) { return Words{p.Float()}; }},
+    {"incrbyfloat", "float", [](ValuePools& p) { return Words{p.Float()}; }},
     {"setbit", "value",
      [](ValuePools& p) {
        return OneOf(p, {"0", "1"});
@@ -119,6 +120,11 @@ constexpr Pool kPools[] = {
     {"", "start", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "end", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "stop", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"", "operation",
+     [](ValuePools& p) {
+       return OneOf(p, {"AND", "OR", "XOR", "NOT", "and", "Xor"});
+     }},
+    {"", "integer", [](ValuePools& p) { return Words{p.Amount()}; }},
     {"", "encoding",
      [](ValuePools& p) {
        return OneOf(
