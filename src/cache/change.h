@@ -20,14 +20,15 @@ enum class ChangeReason : uint8_t {
   kEvicted,      // to make room
   kInvalidated,  // by its tag
   kFlushed,      // with the whole keyspace: key is empty
-  kRenamed,      // went away under this name
+  kRenamed,      // went away under this name: has another one now, or lies in another database
+  kSwapped,      // with the whole keyspace: belongs to another database now; key is empty
 };
 
 struct Change {
   ChangeReason reason;
   uint8_t keyspace;  // its id
   std::string_view key;
-  const Entry* entry;  // as it is now (kSet) or was (removals); null for an absent key and for kFlushed
+  const Entry* entry;  // as it is now (kSet) or was (removals); null for an absent key, kFlushed, kSwapped
 };
 
 class ChangeListener {

@@ -42,6 +42,14 @@ void Databases::Flush(unsigned index, Now now) {
   parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
 }
 
+void Databases::Swap(unsigned a, unsigned b) {
+  if (a == b) return;
+  parts_.departures.NoteAll();
+  std::swap(databases_[a], databases_[b]);
+  for (const unsigned index : {a, b})
+    parts_.changes.Tell({ChangeReason::kSwapped, At(index).id(), {}, nullptr});
+}
+
 void Databases::FlushAll(Now now) {
   for (unsigned i = 0; i < count(); ++i) Flush(i, now);
 }

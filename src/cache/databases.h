@@ -40,10 +40,8 @@ class Databases {
 
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
-  void Swap(unsigned a, unsigned b) noexcept {
-    parts_.departures.NoteAll();
-    std::swap(databases_[a], databases_[b]);
-  }
+  // What was database `a` is `b` from now on, and the other way round. REQUIRES: both are < count().
+  void Swap(unsigned a, unsigned b);
   // Look-ahead starts anew: all guesses made so far are dead.
   void ForgetGuesses() noexcept { parts_.departures.Forget(); }
 

@@ -156,6 +156,20 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
   return entry;
 }
 
+Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
+  Entry* entry = Put(key, existing, StringValue::CopyOf(source), ExpiryOf(source), now);
+  entry->set_stamp(Entry::StampOf(now.mono_ms));
+  return entry;
+}
+
+// The copy is made first: where there is no memory for it, nothing has changed.
+void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
+                    Now now) {
+  Entry* moved = to.PutCopy(new_key, existing, entry, now);
+  moved->set_stamp(entry.stamp());
+  Remove(key, entry, ChangeReason::kRenamed);
+}
+
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   constexpr auto kOfTheShape = static_cast<uint8_t>(EntryFlag::kExpires) |
                                static_cast<uint8_t>(EntryFlag::kWallDeadline) |

@@ -130,6 +130,12 @@ class Keyspace {
   }
   // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
+  // Gives the key the value and the expiry of `source`, an entry under another name or of another keyspace.
+  // Returns the entry, which is as new: nobody has used it but now.
+  Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
+  // `entry` goes away under its name and lies in `to` under another one or the same, where it replaces
+  // `existing`. Value, expiry and the memory of its uses stay. REQUIRES: another name, or another keyspace.
+  void Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing, Now now);
   void Remove(const Key& key, Entry& entry, ChangeReason reason);
   // Removes the key if it lives. Tells the change point of an absent key too.
   bool Delete(const Key& key, Now now);

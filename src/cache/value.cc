@@ -30,6 +30,20 @@ StringValue StringValue::Integer(int64_t integer) noexcept {
   return value;
 }
 
+StringValue StringValue::CopyOf(const Entry& entry) {
+  switch (entry.encoding()) {
+    case Encoding::kInteger:
+      return Integer(entry.integer());
+    case Encoding::kBlock: {
+      StringValue value(Encoding::kBlock);
+      value.block_ = entry.block();
+      return value;
+    }
+    default:
+      return StringValue(entry.encoding(), entry.stored());
+  }
+}
+
 StringValue StringValue::Block(SharedBytes block) {
   if (block.size() <= Entry::kMaxInlineValue) {
     StringValue value(Encoding::kText);

@@ -26,6 +26,8 @@ class StringValue {
   // As APPEND and SETRANGE leave it: never an integer, "raw" for OBJECT ENCODING.
   static StringValue Edited(std::string_view text);
   static StringValue Integer(int64_t value) noexcept;
+  // As another entry has it: a block is shared, a text borrowed. REQUIRES: a string (not kRich).
+  static StringValue CopyOf(const Entry& entry);
   // Shares `block` instead of copying it where it is too big to lie in the entry.
   static StringValue Block(SharedBytes block);
 

@@ -6,6 +6,7 @@
 #include "exec/authentication.h"
 #include "exec/client_names.h"
 #include "exec/context.h"
+#include "exec/database_index.h"
 #include "exec/identity.h"
 
 namespace mayfly {
@@ -103,13 +104,9 @@ void Hello(Context& ctx, Args& args) {
 }
 
 void Select(Context& ctx, Args& args) {
-  const std::optional<int64_t> index = args.NextInteger();
-  if (!index) return ctx.Fail(errors::kNotInteger);
-  if (*index < INT32_MIN || *index > INT32_MAX)
-    return ctx.Fail("ERR value is out of range, value must between -2147483648 and 2147483647");
-  if (*index < 0 || *index >= static_cast<int64_t>(ctx.server.databases.count()))
-    return ctx.Fail("ERR DB index is out of range");
-  ctx.session.db = static_cast<unsigned>(*index);
+  const std::optional<unsigned> index = ReadDatabaseIndex(ctx, args.Next());
+  if (!index) return;
+  ctx.session.db = *index;
   ctx.reply.Ok();
 }
 

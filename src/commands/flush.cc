@@ -1,4 +1,6 @@
-// The commands for a whole database: how big it is, and away with it.
+// The commands for a whole database: how big it is, away with it, and its place taken by another.
+#include <algorithm>
+
 #include "exec/context.h"
 
 namespace mayfly {
@@ -23,6 +25,25 @@ void FlushDb(Context& ctx, Args& args) {
 void FlushAll(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.FlushAll(ctx.now);
+  ctx.reply.Ok();
+}
+
+// As Redis: whatever makes it no 32-bit number, the error says which of the two it is.
+bool ReadSwapped(Context& ctx, std::string_view text, std::string_view error, int64_t& index) {
+  const bool read = ParseInteger(text, index) && index >= INT32_MIN && index <= INT32_MAX;
+  if (!read) ctx.Fail(error);
+  return read;
+}
+
+void SwapDb(Context& ctx, Args& args) {
+  int64_t first = 0;
+  int64_t second = 0;
+  if (!ReadSwapped(ctx, args[1], "ERR invalid first DB index", first)) return;
+  if (!ReadSwapped(ctx, args[2], "ERR invalid second DB index", second)) return;
+  const int64_t count = ctx.server.databases.count();
+  if (std::min(first, second) < 0 || std::max(first, second) >= count)
+    return ctx.Fail(errors::kNoSuchDatabase);
+  ctx.server.databases.Swap(static_cast<unsigned>(first), static_cast<unsigned>(second));
   ctx.reply.Ok();
 }
 
@@ -58,6 +79,15 @@ constexpr Command kRows[] = {
      .summary = "Removes all keys of all databases.",
      .syntax = "[ASYNC | SYNC]",
      .tips = kFlushTips},
+    {.name = "swapdb",
+     .arity = 3,
+     .flags = kWrite | kFast,
+     .acl = kAclKeyspace | kAclDangerous,
+     .handler = SwapDb,
+     .since = "4.0.0",
+     .complexity = "O(1)",
+     .summary = "Lets two databases change places, for every client at once.",
+     .syntax = "index1 index2"},
 };
 const CommandFamily kFamily("server", kRows);
 

@@ -98,6 +98,7 @@ struct Command {
   int arity = 0;          // with the name; negative: at least so many
   uint32_t flags = 0;
   KeySpec keys = {};
+  KeySpec more_keys = {};  // what lies behind `keys` and is used in another way: COPY's destination
   uint32_t acl = 0;
   Handler handler = nullptr;  // null for a container that needs a subcommand
   std::string_view since = {};

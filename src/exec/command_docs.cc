@@ -53,9 +53,7 @@ void WriteNumber(resp::Writer& reply, std::string_view name, int64_t value) {
   reply.Integer(value);
 }
 
-void WriteKeySpecs(resp::Writer& reply, const KeySpec& keys) {
-  if (keys.first == 0) return reply.Set(0);
-  reply.Set(1);
+void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   reply.Map(keys.notes.empty() ? 3 : 4);
   if (!keys.notes.empty()) {
     reply.Bulk("notes");
@@ -72,12 +70,26 @@ void WriteKeySpecs(resp::Writer& reply, const KeySpec& keys) {
   WriteNumber(reply, "limit", 0);
 }
 
+void WriteKeySpecs(resp::Writer& reply, const Command& command) {
+  if (command.keys.first == 0) return reply.Set(0);
+  reply.Set(command.more_keys.first == 0 ? 1 : 2);
+  WriteKeySpec(reply, command.keys);
+  if (command.more_keys.first != 0) WriteKeySpec(reply, command.more_keys);
+}
+
 void WriteText(resp::Writer& reply, std::string_view name, std::string_view value) {
   reply.Bulk(name);
   reply.Bulk(value);
 }
 
-void WriteArgument(resp::Writer& reply, const SyntaxArgument& argument) {
+// Which specification the next key has: with one of them, all keys have that.
+struct KeySpecIndex {
+  int64_t next = 0;
+  bool rises = false;
+  int64_t Take() noexcept { return rises ? next++ : next; }
+};
+
+void WriteArgument(resp::Writer& reply, const SyntaxArgument& argument, KeySpecIndex& key_spec) {
   const bool nested = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
   const bool is_key = argument.type == ArgumentType::kKey;
   const bool flagged = argument.optional || argument.multiple;
@@ -85,7 +97,7 @@ void WriteArgument(resp::Writer& reply, const SyntaxArgument& argument) {
   WriteText(reply, "name", argument.name);
   WriteText(reply, "type", NameOf(argument.type));
   if (!nested) WriteText(reply, "display_text", argument.name);
-  if (is_key) WriteNumber(reply, "key_spec_index", 0);
+  if (is_key) WriteNumber(reply, "key_spec_index", key_spec.Take());
   if (!argument.token.empty()) WriteText(reply, "token", argument.token);
   if (flagged) {
     std::vector<std::string_view> flags;
@@ -97,7 +109,7 @@ void WriteArgument(resp::Writer& reply, const SyntaxArgument& argument) {
   if (nested) {
     reply.Bulk("arguments");
     reply.Array(argument.arguments.size());
-    for (const SyntaxArgument& inner : argument.arguments) WriteArgument(reply, inner);
+    for (const SyntaxArgument& inner : argument.arguments) WriteArgument(reply, inner, key_spec);
   }
 }
 
@@ -117,7 +129,7 @@ void WriteCommandInfo(resp::Writer& reply, const TableRow& row) {
   reply.Integer(command.arity);
   WriteSimpleSet(reply, CommandTable::FlagNames(command.flags));
   reply.Integer(command.keys.first);
-  reply.Integer(command.keys.last);
+  reply.Integer(command.more_keys.first == 0 ? command.keys.last : command.more_keys.last);
   reply.Integer(command.keys.step);
   const std::vector<std::string_view> categories = CommandTable::AclNames(row.acl);
   reply.Set(categories.size());
@@ -125,7 +137,7 @@ void WriteCommandInfo(resp::Writer& reply, const TableRow& row) {
   const std::vector<std::string_view> tips = SplitTips(command.tips);
   reply.Set(tips.size());
   for (const std::string_view tip : tips) reply.Bulk(tip);
-  WriteKeySpecs(reply, command.keys);
+  WriteKeySpecs(reply, command);
   if (row.subcommands.empty()) return reply.Set(0);
   reply.Array(row.subcommands.size());
   for (const TableRow* sub : row.subcommands) WriteCommandInfo(reply, *sub);
@@ -144,7 +156,8 @@ void WriteCommandDocs(resp::Writer& reply, const TableRow& row) {
   if (!arguments.empty()) {
     reply.Bulk("arguments");
     reply.Array(arguments.size());
-    for (const SyntaxArgument& argument : arguments) WriteArgument(reply, argument);
+    KeySpecIndex key_spec{.rises = command.more_keys.first != 0};
+    for (const SyntaxArgument& argument : arguments) WriteArgument(reply, argument, key_spec);
   }
   if (row.subcommands.empty()) return;
   reply.Bulk("subcommands");

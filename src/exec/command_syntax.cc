@@ -47,11 +47,12 @@ bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) noe
 
 ArgumentType TypeOfValue(std::string_view name) noexcept {
   constexpr std::string_view kKeys[] = {"key", "newkey", "source", "destination"};
-  constexpr std::string_view kIntegers[] = {"seconds",  "milliseconds", "cursor",    "count",     "index",
-                                            "offset",   "increment",    "decrement", "numkeys",   "start",
-                                            "end",      "stop",         "db",        "client-id", "length",
-                                            "protover", "samples"};
-  constexpr std::string_view kDoubles[] = {"score", "timeout", "float"};
+  constexpr std::string_view kIntegers[] = {
+      "seconds",   "milliseconds", "cursor",         "count",    "index",    "offset",
+      "increment", "end",          "decrement",      "numkeys",  "start",    "stop",
+      "db",        "client-id",    "length",         "protover", "samples",  "index1",
+      "index2",    "numreplicas",  "destination-db", "version",  "numlocal", "timeout"};
+  constexpr std::string_view kDoubles[] = {"score", "float"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
   if (IsOneOf(name, kIntegers)) return ArgumentType::kInteger;
   if (IsOneOf(name, kDoubles)) return ArgumentType::kDouble;

@@ -21,6 +21,8 @@ std::string_view NameOf(ChangeReason reason) {
       return "flushed";
     case ChangeReason::kRenamed:
       return "renamed";
+    case ChangeReason::kSwapped:
+      return "swapped";
   }
   return "?";
 }

@@ -1,0 +1,21 @@
+// Reading the number of a database, as SELECT, MOVE, COPY and SWAPDB do.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "exec/context.h"
+
+namespace mayfly {
+
+// Nothing after having answered the error: no number, no 32-bit number, no such database.
+inline std::optional<unsigned> ReadDatabaseIndex(Context& ctx, std::string_view text) {
+  const std::optional<int64_t> index = ParseInteger(text);
+  if (!index) return ctx.Fail(errors::kNotInteger), std::nullopt;
+  if (*index < INT32_MIN || *index > INT32_MAX) return ctx.Fail(errors::kNotInt32), std::nullopt;
+  if (*index < 0 || *index >= static_cast<int64_t>(ctx.server.databases.count()))
+    return ctx.Fail(errors::kNoSuchDatabase), std::nullopt;
+  return static_cast<unsigned>(*index);
+}
+
+}  // namespace mayfly
