@@ -32,6 +32,10 @@ void Heap::Free(void* object, size_t size) noexcept {
 }
 
 void Heap::Purge() noexcept {}
+AllocatorBytes Heap::ReadAllocator() const noexcept {
+  return {.allocated = used_bytes_, .active = used_bytes_, .resident = used_bytes_};
+}
+std::string Heap::AllocatorReport() { return "This build has no allocator that reports."; }
 void Heap::StartBackgroundPurging() noexcept {}
 
 #else
@@ -139,8 +143,31 @@ void Heap::Reserve(size_t region_bytes) {
 
 void Heap::Purge() noexcept {
   mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_);
-  const std::string purge = "arena." + std::to_string(arena_) + ".purge";
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+  const std::string purge = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
   mallctl(purge.c_str(), nullptr, nullptr, nullptr, 0);
+}
+
+AllocatorBytes Heap::ReadAllocator() const noexcept {
+  uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  const auto read = [](const std::string& name) {
+    size_t value = 0;
+    size_t size = sizeof value;
+    return mallctl(name.c_str(), &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
+  };
+  const std::string muzzy = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".pmuzzy";
+  return {.allocated = read("stats.allocated"),
+          .active = read("stats.active"),
+          .resident = read("stats.resident"),
+          .muzzy = read(muzzy) * kPage};
+}
+
+std::string Heap::AllocatorReport() {
+  std::string report;
+  malloc_stats_print([](void* to, const char* text) noexcept { static_cast<std::string*>(to)->append(text); },
+                     &report, nullptr);
+  return report;
 }
 
 void Heap::StartBackgroundPurging() noexcept {

@@ -16,6 +16,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #ifndef MAYFLY_SANITIZE
@@ -67,6 +68,14 @@ class HeapBase {
   [[maybe_unused]] uintptr_t base_ = 0;
 };
 
+// What the allocator says of itself, all arenas together.
+struct AllocatorBytes {
+  uint64_t allocated = 0;  // by everybody in this process
+  uint64_t active = 0;     // in pages that hold at least one object
+  uint64_t resident = 0;   // pages that are mapped to memory
+  uint64_t muzzy = 0;      // unused pages that the kernel may take
+};
+
 class Heap {
  public:
   static constexpr size_t kMaxRegionBytes = size_t{64} << 30;
@@ -108,8 +117,11 @@ class Heap {
 #else
   uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_; }
 #endif
-  // Gives unused pages back to the kernel now.
+  // Gives unused pages of all arenas back to the kernel now.
   void Purge() noexcept;
+  AllocatorBytes ReadAllocator() const noexcept;
+  // The allocator's report for people; long.
+  static std::string AllocatorReport();
   // Lets jemalloc's own threads purge pages that stay unused, off the loop and also while it idles.
   static void StartBackgroundPurging() noexcept;
 

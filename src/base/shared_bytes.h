@@ -15,6 +15,8 @@ namespace mayfly {
 
 class SharedBytes {
  public:
+  static constexpr size_t kHeaderBytes = 2 * sizeof(uint64_t);  // beside the bytes themselves
+
   SharedBytes() noexcept = default;
   SharedBytes(const SharedBytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) ++block_->references;
@@ -58,6 +60,7 @@ class SharedBytes {
     uint64_t references;
     size_t size;
   };
+  static_assert(sizeof(Block) == kHeaderBytes);
   explicit SharedBytes(Block* block) noexcept : block_(block) {}
   void Drop() noexcept {
     if (--block_->references == 0) std::free(block_);

@@ -54,8 +54,10 @@ void Databases::FlushAll(Now now) {
   for (unsigned i = 0; i < count(); ++i) Flush(i, now);
 }
 
-void Databases::UseSieve(bool on) noexcept {
-  parts_.sieve = on;
+void Databases::RememberHits(HitMemory hits, const LfuRules& rules) noexcept {
+  parts_.lfu = rules;
+  if (hits == parts_.hits) return;
+  parts_.hits = hits;
   for (const auto& database : databases_) database->ForgetHands();
 }
 

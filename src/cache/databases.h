@@ -45,9 +45,11 @@ class Databases {
   // Look-ahead starts anew: all guesses made so far are dead.
   void ForgetGuesses() noexcept { parts_.departures.Forget(); }
 
-  // From now on hits set the visited bit (SIEVE), or move entries to the front of their list (every other
-  // policy). The lists are taken over as they are: their order becomes that of use again as keys are used.
-  void UseSieve(bool on) noexcept;
+  // How hits are remembered from now on. The lists are taken over as they are: under kOrder their order
+  // becomes that of use again as keys are used. What `rules` borrow must outlive this; kCount needs them.
+  void RememberHits(HitMemory hits, const LfuRules& rules = {}) noexcept;
+  HitMemory hits() const noexcept { return parts_.hits; }
+  const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
 
   // ---- expiry, for the owner of the timer
   // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.

@@ -13,10 +13,10 @@
 //   pointer of 8 bytes to a SharedBytes block (texts above kMaxInlineValue) or to a rich value.
 //
 // So a plain key costs 16 bytes beyond key and value, one with a TTL 32. Sanitizer builds have wide links.
-// Units: stamp counts kStampMs since boot and wraps (it is compared with StampAge); under an LFU policy its
-// low 24 bits are Redis's counter. A deadline is in ms: monotonic, or Unix time where kWallDeadline is set.
-// Ownership: Keyspace alone creates, relocates and frees entries; everybody else may look until the next
-// change.
+// Units: stamp counts kStampMs since boot and wraps (IdleMs tells its age); under an LFU policy it becomes
+// Redis's counter when the entry is used (cache/lfu.h). A deadline is in ms: monotonic, or Unix time where
+// kWallDeadline is set. Ownership: Keyspace alone creates, relocates and frees entries; everybody else may
+// look until the next change.
 #pragma once
 
 #include <cstddef>
@@ -72,6 +72,9 @@ class Entry {
   static constexpr uint64_t kStampMs = 64;
   static constexpr unsigned kStampBits = 28;
   static constexpr uint32_t kStampMask = (1U << kStampBits) - 1;
+  static constexpr uint32_t kCountedStamp = 1U << (kStampBits - 1);  // a count of hits, not a time
+  static constexpr uint32_t kTimeMask = kCountedStamp - 1;
+  static constexpr uint64_t kMinuteMs = 60'000;
   static constexpr size_t kMaxInlineValue = 16 * 1024;
   static constexpr uint64_t kMaxNearDeadline = (uint64_t{1} << 48) - 2;
   static constexpr uint64_t kFarDeadline = kMaxNearDeadline + 1;  // "look into the extra"
@@ -116,11 +119,21 @@ class Entry {
   void set_flags(uint8_t flags) noexcept { header()->flags = flags; }
 
   static uint32_t StampOf(uint64_t mono_ms) noexcept {
-    return static_cast<uint32_t>(mono_ms / kStampMs) & kStampMask;
+    return static_cast<uint32_t>(mono_ms / kStampMs) & kTimeMask;
   }
-  // Stamps between `stamp` and now, wrapping.
-  static uint32_t StampAge(uint32_t now_stamp, uint32_t stamp) noexcept {
-    return (now_stamp - stamp) & kStampMask;
+  // REQUIRES: count <= 255.
+  static uint32_t CountedStamp(uint32_t count, uint64_t mono_ms) noexcept {
+    return kCountedStamp | static_cast<uint32_t>(mono_ms / kMinuteMs & kMinuteMask) << kCountBits | count;
+  }
+  // What stamps of this kind are rounded down to.
+  static uint64_t StampUnitMs(uint32_t stamp) noexcept {
+    return (stamp & kCountedStamp) == 0 ? kStampMs : kMinuteMs;
+  }
+  // The age of a stamp, in whole units of its kind. Wraps: after 99 days, or 45 for a count.
+  static uint64_t IdleMs(uint32_t stamp, uint64_t now_mono_ms) noexcept {
+    if ((stamp & kCountedStamp) == 0) [[likely]]
+      return ((StampOf(now_mono_ms) - stamp) & kTimeMask) * kStampMs;
+    return ((now_mono_ms / kMinuteMs - (stamp >> kCountBits)) & kMinuteMask) * kMinuteMs;
   }
 
   // ---- expiry. REQUIRES for all but expires(): expires().
@@ -213,6 +226,9 @@ class Entry {
   }
 
  private:
+  static constexpr unsigned kCountBits = 8;
+  static constexpr uint64_t kMinuteMask = 0xffff;
+
   struct Lengths {
     size_t payload;  // offset of the key
     size_t key;

@@ -37,14 +37,13 @@ bool Evict(const Victim& victim) {
 }  // namespace
 
 bool Evictor::EvictLru(bool with_lasting, Now now) {
-  const uint32_t stamp = Entry::StampOf(now.mono_ms);
   return Evict(Oldest(
       databases_,
       [&](Keyspace& keyspace, auto&& offer) {
         offer(keyspace.Coldest(Keyspace::kExpiring));
         if (with_lasting) offer(keyspace.Coldest(Keyspace::kLasting));
       },
-      [&](const Entry& entry) { return int64_t{Entry::StampAge(stamp, entry.stamp())}; }));
+      [&](const Entry& entry) { return static_cast<int64_t>(Entry::IdleMs(entry.stamp(), now.mono_ms)); }));
 }
 
 bool Evictor::EvictNearestDeadline(Now now) {
@@ -68,15 +67,27 @@ bool Evictor::EvictRandom(bool with_lasting) {
   return Evict({&keyspace, keyspace.RandomOf(lasting ? Keyspace::kLasting : Keyspace::kExpiring, random_)});
 }
 
-size_t Evictor::EvictOne(EvictionPolicy policy, bool too_big, bool too_many, Now now) {
-  if (policy == EvictionPolicy::kAllKeysSieve) return sieve_.EvictOne(now);
-  return (too_big && EvictBy(policy, now)) || (too_many && EvictLru(true, now)) ? 1 : 0;
+size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now) {
+  switch (limits.policy) {
+    case EvictionPolicy::kAllKeysSieve:
+      return sieve_.EvictOne(now);
+    case EvictionPolicy::kAllKeysLfu:
+      return lfu_.EvictOne(/*with_lasting=*/true, limits.samples, now);
+    case EvictionPolicy::kVolatileLfu: {
+      const size_t looked = too_big ? lfu_.EvictOne(/*with_lasting=*/false, limits.samples, now) : 0;
+      return looked == 0 && too_many ? lfu_.EvictOne(/*with_lasting=*/true, limits.samples, now) : looked;
+    }
+    default:
+      return (too_big && EvictBy(limits.policy, now)) || (too_many && EvictLru(true, now)) ? 1 : 0;
+  }
 }
 
 bool Evictor::EvictBy(EvictionPolicy policy, Now now) {
   switch (policy) {
     case EvictionPolicy::kNoEviction:
-    case EvictionPolicy::kAllKeysSieve:  // EvictOne has done it
+    case EvictionPolicy::kAllKeysSieve:  // EvictOne has done these
+    case EvictionPolicy::kAllKeysLfu:
+    case EvictionPolicy::kVolatileLfu:
       return false;
     case EvictionPolicy::kAllKeysLru:
       return EvictLru(true, now);

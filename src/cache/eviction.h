@@ -1,9 +1,10 @@
 // Makes room: chooses victims by the policy until memory and number of keys are within their limits.
 //
 // LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists.
-// volatile-ttl takes from the wheels' earliest slots. allkeys-sieve is explained in cache/sieve_evictor.h.
-// `maxkeys` evicts the coldest entry under any policy, but under SIEVE, which does not know it, SIEVE's
-// victim. Run stops when its slice is used up; the caller goes on in the next loop turn. Loop thread only.
+// volatile-ttl takes from the wheels' earliest slots. allkeys-sieve is explained in cache/sieve_evictor.h,
+// the LFU policies in cache/lfu_evictor.h. `maxkeys` evicts the coldest entry under any policy but these,
+// which do not know it: there the victim is theirs, of all keys. Run stops when its slice is used up; the
+// caller goes on in the next loop turn. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "cache/databases.h"
+#include "cache/lfu_evictor.h"
 #include "cache/sieve_evictor.h"
 
 namespace mayfly {
@@ -23,13 +25,16 @@ enum class EvictionPolicy : uint8_t {
   kVolatileTtl,
   kAllKeysRandom,
   kVolatileRandom,
-  kAllKeysSieve,  // REQUIRES: Databases::UseSieve(true)
+  kAllKeysSieve,  // REQUIRES: HitMemory::kBit
+  kAllKeysLfu,    // REQUIRES: HitMemory::kCount
+  kVolatileLfu,   // as kAllKeysLfu
 };
 
 struct EvictionLimits {
   uint64_t maxmemory_bytes = 0;  // 0: no limit
   uint64_t maxkeys = 0;          // 0: no limit
   EvictionPolicy policy = EvictionPolicy::kNoEviction;
+  size_t samples = 5;  // entries of each database that LFU looks at for a victim; not 0
 };
 
 class Evictor {
@@ -37,7 +42,7 @@ class Evictor {
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
   Evictor(Databases& databases, std::mt19937_64& random) noexcept
-      : databases_(databases), random_(random), sieve_(databases) {}
+      : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
 
   // Evicts entries until `budget` of them have been looked at, at least one where it must and can.
   // `used_bytes` is asked again after each; it must not count what waits to be freed. kMore: over a limit
@@ -49,7 +54,7 @@ class Evictor {
       const bool too_big = limits.maxmemory_bytes != 0 && used_bytes() > limits.maxmemory_bytes;
       if (!too_many && !too_big) return Outcome::kWithin;
       if (budget == 0) return Outcome::kMore;
-      const size_t looked = EvictOne(limits.policy, too_big, too_many, now);
+      const size_t looked = EvictOne(limits, too_big, too_many, now);
       if (looked == 0) return Outcome::kNothingToEvict;
       budget -= std::min(budget, looked);
     }
@@ -57,7 +62,7 @@ class Evictor {
 
  private:
   // The number of entries looked at; 0: there is no victim.
-  size_t EvictOne(EvictionPolicy policy, bool too_big, bool too_many, Now now);
+  size_t EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now);
   bool EvictBy(EvictionPolicy policy, Now now);
   bool EvictLru(bool with_lasting, Now now);
   bool EvictNearestDeadline(Now now);
@@ -66,6 +71,7 @@ class Evictor {
   Databases& databases_;
   std::mt19937_64& random_;
   SieveEvictor sieve_;
+  LfuEvictor lfu_;
 };
 
 }  // namespace mayfly

@@ -59,6 +59,10 @@ Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
   return live;
 }
 
+void Keyspace::CountHit(Entry& entry, Now now) noexcept {
+  entry.set_stamp(LfuHit(entry.stamp(), now.mono_ms, parts_.lfu));
+}
+
 // ---- change
 
 Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry) {
@@ -87,6 +91,7 @@ Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now 
     Free(*entry);
     throw std::bad_alloc();
   }
+  entry->set_stamp(Entry::StampOf(now.mono_ms));
   File(*entry, now);
   Tell(ChangeReason::kSet, key.text, entry);
   return entry;
@@ -137,6 +142,13 @@ Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value, Expir
   return entry;
 }
 
+Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now) {
+  const uint32_t stamp = existing.stamp();
+  Entry* entry = Put(key, &existing, std::move(value), ExpiryOf(existing), now);
+  if (parts_.hits == HitMemory::kCount) entry->set_stamp(stamp);
+  return entry;
+}
+
 Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now now) {
   Entry* entry = &existing;
   const Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
@@ -151,7 +163,7 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
     Replace(key, existing, *entry, now);
     bytes_ += BytesOf(*entry);
   }
-  Touch(*entry, now);
+  TouchFound(*entry, now);
   Tell(ChangeReason::kSet, key.text, entry);
   return entry;
 }
@@ -175,10 +187,11 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
                                static_cast<uint8_t>(EntryFlag::kWallDeadline) |
                                static_cast<uint8_t>(EntryFlag::kExtra);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
+  fresh.set_stamp(old.stamp());
   parts_.departures.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
-  if (parts_.sieve && ListOf(old) == ListOf(fresh)) {  // it keeps its place in the order of insertion
+  if (parts_.hits != HitMemory::kOrder && ListOf(old) == ListOf(fresh)) {  // insertion's order stays
     lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
     UnfileFromWheel(old);
     FileInTime(fresh, now);
@@ -216,7 +229,6 @@ void Keyspace::File(Entry& entry, Now now) {
 }
 
 void Keyspace::FileInTime(Entry& entry, Now now) noexcept {
-  entry.set_stamp(Entry::StampOf(now.mono_ms));
   if (!entry.expires()) return;
   if (entry.Has(EntryFlag::kWallDeadline)) FollowWallStepBack(now);
   FileInWheel(entry, now);
@@ -259,6 +271,14 @@ size_t Keyspace::BytesOf(const Entry& entry) noexcept {
   return Heap::SizeClass(entry.allocated_bytes()) + OutsideBytesOf(entry);
 }
 
+uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
+  uint64_t bytes = Heap::SizeClass(entry.allocated_bytes());
+  if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(sizeof(EntryExtra));
+  if (entry.encoding() == Encoding::kBlock)
+    bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + entry.block().size());
+  return bytes;
+}
+
 void Keyspace::DropValue(Entry& entry) noexcept {
   if (entry.encoding() == Encoding::kBlock) SharedBytes::Adopt(entry.pointer());
 }
@@ -279,8 +299,7 @@ void Keyspace::Free(Entry& entry) noexcept {
 void Keyspace::CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept {
   ++parts_.expiry_stats.expired_keys;
   // A key that was set with a deadline long past is not late: its last use lies behind its deadline.
-  const uint64_t age_ms =
-      (uint64_t{Entry::StampAge(Entry::StampOf(now.mono_ms), entry.stamp())} + 1) * Entry::kStampMs;
+  const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());
   if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
 }
 
@@ -362,6 +381,20 @@ Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
     if (ListOf(*entry) == list) return entry;
   }
   return Coldest(list);
+}
+
+Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
+  if (with_lasting) return At(table_.Random(random));
+  constexpr int kTries = 8;
+  for (int i = 0; i < kTries; ++i) {
+    Entry* entry = At(table_.Random(random));
+    if (entry->expires()) return entry;
+  }
+  // The hand is SIEVE's: under LFU it is free to go round.
+  Lru& list = lists_[kExpiring];
+  const HeapRef next = list.hand() ? list.hand() : list.coldest();
+  list.set_hand(list.Hotter(next));
+  return At(next);
 }
 
 void Keyspace::Evict(Entry& entry) {

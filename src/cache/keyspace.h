@@ -29,6 +29,7 @@
 #include "cache/entry_hooks.h"
 #include "cache/expiry_stats.h"
 #include "cache/hash_table.h"
+#include "cache/lfu.h"
 #include "cache/lru_list.h"
 #include "cache/sieve_hand.h"
 #include "cache/timing_wheel.h"
@@ -60,6 +61,13 @@ struct Expiry {
   }
 };
 
+// How a hit is remembered (Databases::RememberHits).
+enum class HitMemory : uint8_t {
+  kOrder,  // the entry moves to the front of its list
+  kBit,    // SIEVE: it gets the visited bit and stays where it is
+  kCount,  // LFU: its count may rise, and it stays where it is
+};
+
 // What all keyspaces of a server share.
 struct KeyspaceParts {
   Heap& heap;
@@ -68,7 +76,8 @@ struct KeyspaceParts {
   ExpiryStats& expiry_stats;
   Departures departures = {};
   bool rearm = false;  // a deadline was filed that is nearer than all before
-  bool sieve = false;  // a hit sets the visited bit and moves nobody (Databases::UseSieve)
+  HitMemory hits = HitMemory::kOrder;
+  LfuRules lfu = {};  // with a source of random numbers under HitMemory::kCount
 };
 
 class Keyspace {
@@ -91,21 +100,29 @@ class Keyspace {
     }
     return entry;
   }
-  // The live entry, now the hottest of its list, or under SIEVE visited; or null.
+  // The live entry, whose use is remembered (HitMemory); or null.
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
     if (entry != nullptr) Touch(*entry, now);
     return entry;
   }
   [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
+    if (parts_.hits == HitMemory::kOrder) [[likely]] {
+      entry.set_stamp(Entry::StampOf(now.mono_ms));
+      return lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
+    }
+    if (parts_.hits == HitMemory::kCount) [[unlikely]]
+      return CountHit(entry, now);
     entry.set_stamp(Entry::StampOf(now.mono_ms));
-    if (parts_.sieve) return entry.Set(EntryFlag::kVisited);
-    lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
+    entry.Set(EntryFlag::kVisited);
   }
 
   size_t size() const noexcept { return table_.size(); }
   size_t expiring() const noexcept { return lists_[kExpiring].size(); }
   uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
+  uint64_t table_bytes() const noexcept { return table_.memory(); }
+  // What an entry takes with its value, as the allocator rounds it.
+  static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
 
   [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept {
@@ -122,13 +139,12 @@ class Keyspace {
   }
 
   // ---- change. `existing` is what Peek or Find gave for the same key just before.
-  // Creates the key or overwrites its value, with this expiry. Returns the entry, hottest of its list.
+  // Creates the key or overwrites its value, with this expiry. Returns the entry; that is a use of it.
   Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
-  // Overwrites the value alone; the expiry stays.
-  Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now) {
-    return Put(key, &existing, std::move(value), ExpiryOf(existing), now);
-  }
-  // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated.
+  // Overwrites the value alone; the expiry stays. No use of its own: Find has counted that.
+  Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now);
+  // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated. No use
+  // of its own: Find has counted that.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
   // Gives the key the value and the expiry of `source`, an entry under another name or of another keyspace.
   // Returns the entry, which is as new: nobody has used it but now.
@@ -174,7 +190,7 @@ class Keyspace {
   // REQUIRES: guess is not null.
   void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
     const Entry& entry = *At(guess);
-    if (!parts_.sieve) {
+    if (parts_.hits == HitMemory::kOrder) {
       if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
       if (entry.colder()) PrefetchToWrite(At(entry.colder()));
     }
@@ -198,6 +214,9 @@ class Keyspace {
   // An entry of the earliest slots of the wheels, or null.
   Entry* NearestDeadline(Now now) const noexcept;
   Entry* RandomOf(List list, std::mt19937_64& random) const;
+  // An entry for a policy that goes by samples: by chance; or, where those with a TTL are asked for and few
+  // among many, the next of their list. REQUIRES: there is one, and HitMemory::kCount.
+  Entry* Sample(bool with_lasting, std::mt19937_64& random) noexcept;
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
   // SIEVE's hand looks at up to `most` entries; `passed` gets those that lose their visited bit. The victim
   // stays until it is evicted. REQUIRES: CountOf(list) >= 2.
@@ -245,6 +264,11 @@ class Keyspace {
     return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
   }
 
+  void CountHit(Entry& entry, Now now) noexcept;
+  // Touch of an entry that Find has given, so that its use is not counted twice.
+  void TouchFound(Entry& entry, Now now) noexcept {
+    if (parts_.hits != HitMemory::kCount) Touch(entry, now);
+  }
   static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);

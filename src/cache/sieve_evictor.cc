@@ -13,10 +13,10 @@ bool IsBehind(uint64_t turned, uint64_t other) noexcept { return static_cast<int
 // Of the entries that it is offered, the one used longest ago; of equals the first.
 class Idlest {
  public:
-  void Offer(Keyspace& keyspace, Entry& entry, uint32_t stamp) noexcept {
-    const int64_t age = Entry::StampAge(stamp, entry.stamp());
-    if (age <= age_) return;
-    age_ = age;
+  void Offer(Keyspace& keyspace, Entry& entry, Now now) noexcept {
+    const auto idle_ms = static_cast<int64_t>(Entry::IdleMs(entry.stamp(), now.mono_ms));
+    if (idle_ms <= idle_ms_) return;
+    idle_ms_ = idle_ms;
     keyspace_ = &keyspace;
     entry_ = &entry;
   }
@@ -29,7 +29,7 @@ class Idlest {
  private:
   Keyspace* keyspace_ = nullptr;
   Entry* entry_ = nullptr;
-  int64_t age_ = -1;
+  int64_t idle_ms_ = -1;
 };
 
 }  // namespace
@@ -56,28 +56,25 @@ SieveEvictor::Place SieveEvictor::LeastFar() noexcept {
 }
 
 size_t SieveEvictor::EvictSingle(Now now) {
-  const uint32_t stamp = Entry::StampOf(now.mono_ms);
   Idlest idlest;
   for (unsigned i = 0; i < databases_.count(); ++i) {
     for (const Keyspace::List list : kLists) {
       Entry* entry = databases_.At(i).Coldest(list);
-      if (entry != nullptr) idlest.Offer(databases_.At(i), *entry, stamp);
+      if (entry != nullptr) idlest.Offer(databases_.At(i), *entry, now);
     }
   }
   return idlest.Evict() ? 1 : 0;
 }
 
 size_t SieveEvictor::EvictOne(Now now) {
-  const uint32_t stamp = Entry::StampOf(now.mono_ms);
   Idlest idlest;
   size_t looked = 0;
   while (looked < kMostPassed) {
     const Place place = LeastFar();
     if (place.keyspace == nullptr) return EvictSingle(now);
     const size_t turn = place.keyspace->CountOf(place.list) - 1;
-    const HandWalk<Entry*> walk = place.keyspace->Sieve(place.list, kMostPassed - looked, [&](Entry& passed) {
-      idlest.Offer(*place.keyspace, passed, stamp);
-    });
+    const HandWalk<Entry*> walk = place.keyspace->Sieve(
+        place.list, kMostPassed - looked, [&](Entry& passed) { idlest.Offer(*place.keyspace, passed, now); });
     place.keyspace->Turned(place.list) += walk.looked * Keyspace::kTurn / turn;
     looked += walk.looked;
     if (walk.victim == nullptr) continue;

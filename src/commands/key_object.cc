@@ -1,9 +1,19 @@
-// OBJECT: how a value is kept and how long it has not been used.
+// OBJECT: how a value is kept, and how long it has not been used, or how often it has.
+#include <string>
+
+#include "cache/lfu.h"
+#include "exec/command_help.h"
 #include "exec/context.h"
 #include "exec/value_type.h"
 
 namespace mayfly {
 namespace {
+
+constexpr std::string_view kTakesTime =
+    " Please note that when switching between policies at runtime LRU and LFU data will take some time to "
+    "adjust.";
+
+bool CountsHits(const Context& ctx) { return ctx.server.databases.hits() == HitMemory::kCount; }
 
 void ObjectEncoding(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
@@ -14,23 +24,31 @@ void ObjectEncoding(Context& ctx, Args& args) {
 void ObjectIdleTime(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
+  if (CountsHits(ctx)) {
+    return ctx.Fail("ERR An LFU maxmemory policy is selected, idle time not tracked." +
+                    std::string(kTakesTime));
+  }
   // Both stamps are rounded down; adding what the difference may lack, a key that idles for n seconds says n.
-  const uint64_t age = Entry::StampAge(Entry::StampOf(ctx.now.mono_ms), entry->stamp());
-  ctx.reply.Integer(static_cast<int64_t>((age * Entry::kStampMs + Entry::kStampMs - 1) / 1000));
+  const uint64_t idle_ms = Entry::IdleMs(entry->stamp(), ctx.now.mono_ms);
+  ctx.reply.Integer(static_cast<int64_t>((idle_ms + Entry::kStampMs - 1) / 1000));
 }
 
-void ObjectHelp(Context& ctx, Args&) {
-  static constexpr std::string_view kLines[] = {
-      "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-      "ENCODING <key>",
-      "    How the value of <key> is kept: int, embstr, raw.",
-      "IDLETIME <key>",
-      "    Seconds since <key> was last read or written.",
-      "HELP",
-      "    These lines.",
-  };
-  ctx.reply.Array(std::size(kLines));
-  for (const std::string_view line : kLines) ctx.reply.Simple(line);
+void ObjectFreq(Context& ctx, Args& args) {
+  const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
+  if (entry == nullptr) return ctx.reply.Null();
+  if (!CountsHits(ctx)) {
+    return ctx.Fail("ERR An LFU maxmemory policy is not selected, access frequency not tracked." +
+                    std::string(kTakesTime));
+  }
+  ctx.reply.Integer(LfuCount(entry->stamp(), ctx.now.mono_ms, ctx.server.databases.lfu_rules()));
+}
+
+// No value is shared between keys, so each has one reference, as in a Redis that has a maxmemory-policy by
+// use.
+void ObjectRefCount(Context& ctx, Args& args) {
+  const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
+  if (entry == nullptr) return ctx.reply.Null();
+  ctx.reply.Integer(1);
 }
 
 constexpr Command kSubcommands[] = {
@@ -45,11 +63,22 @@ constexpr Command kSubcommands[] = {
      .summary = "Answers how the value of a key is kept.",
      .syntax = "key",
      .tips = "nondeterministic_output"},
+    {.name = "freq",
+     .arity = 3,
+     .flags = kReadOnly | kUntouched,
+     .keys = {2, 2, 1, kKeyRO},
+     .acl = kAclKeyspace,
+     .handler = ObjectFreq,
+     .since = "4.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers how often a key is used, as the logarithm that the LFU policies go by.",
+     .syntax = "key",
+     .tips = "nondeterministic_output"},
     {.name = "help",
      .arity = 2,
      .flags = kLoading | kStale,
      .acl = kAclKeyspace,
-     .handler = ObjectHelp,
+     .handler = ReplyHelp,
      .since = "6.2.0",
      .complexity = "O(1)",
      .summary = "Answers with a few lines about the subcommands."},
@@ -62,6 +91,17 @@ constexpr Command kSubcommands[] = {
      .since = "2.2.3",
      .complexity = "O(1)",
      .summary = "Answers how many seconds ago a key was last used.",
+     .syntax = "key",
+     .tips = "nondeterministic_output"},
+    {.name = "refcount",
+     .arity = 3,
+     .flags = kReadOnly | kUntouched,
+     .keys = {2, 2, 1, kKeyRO},
+     .acl = kAclKeyspace,
+     .handler = ObjectRefCount,
+     .since = "2.2.3",
+     .complexity = "O(1)",
+     .summary = "Answers how many references the value of a key has: 1.",
      .syntax = "key",
      .tips = "nondeterministic_output"},
 };

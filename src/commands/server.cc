@@ -17,6 +17,12 @@ void Time(Context& ctx, Args&) {
   ctx.reply.BulkInteger(ctx.now.wall_ms % kMsPerSecond * kUsPerMs);
 }
 
+// Redis, too, tells when it was started as long as nothing was saved.
+void LastSave(Context& ctx, Args&) {
+  constexpr int64_t kMsPerSecond = 1000;
+  ctx.reply.Integer(ctx.now.WallOf(ctx.server.stats.started_mono_ms) / kMsPerSecond);
+}
+
 // There is no snapshot yet, so a shutdown that must save is refused unless it is forced. A successful one has
 // no reply: the connection just ends.
 void Shutdown(Context& ctx, Args& args) {
@@ -56,6 +62,15 @@ constexpr Command kRows[] = {
      .syntax = "[section [section ...]]",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
      .history = "Adds the section expiry; fields without a meaning here are left out."},
+    {.name = "lastsave",
+     .arity = 1,
+     .flags = kLoading | kStale | kFast,
+     .acl = kAclAdmin | kAclDangerous,
+     .handler = LastSave,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Tells the Unix time of the last snapshot, or of the start.",
+     .tips = "nondeterministic_output"},
     {.name = "shutdown",
      .arity = -1,
      .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy,

@@ -20,8 +20,11 @@ void Add(Context& ctx, const Key& key, int64_t amount) {
     if (!old) return ctx.Fail(errors::kNotInteger);
     if (__builtin_add_overflow(*old, amount, &sum)) return ctx.Fail(errors::kOverflow);
   }
-  const Expiry expiry = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
-  ctx.keyspace.Put(key, existing, StringValue::Integer(sum), expiry, ctx.now);
+  if (existing != nullptr) {
+    ctx.keyspace.PutValue(key, *existing, StringValue::Integer(sum), ctx.now);
+  } else {
+    ctx.keyspace.Put(key, nullptr, StringValue::Integer(sum), Expiry::Never(), ctx.now);
+  }
   ctx.reply.Integer(sum);
 }
 

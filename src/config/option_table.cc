@@ -11,6 +11,8 @@ constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMegabyte = 1 << 20;
 // Every entry names its owner (a database) in one byte.
 constexpr int64_t kDatabasesMax = 256;
+// As in Redis 8: an eviction is to stay short.
+constexpr int64_t kSamplesMax = 64;
 constexpr int64_t kFileModeMax = 0777;
 
 constexpr Option kOptions[] = {
@@ -44,6 +46,12 @@ constexpr Option kOptions[] = {
      "bytes, 0 for no limit, a percentage of the memory, or auto (75%)"},
     {"maxmemory-policy", "", &Settings::maxmemory_policy, "volatile-lru", 0, 0, 0,
      "which keys make room when memory is full"},
+    {"maxmemory-samples", "", &Settings::maxmemory_samples, "5", 0, 1, kSamplesMax,
+     "keys of each database that LFU looks at to find one to evict"},
+    {"lfu-log-factor", "", &Settings::lfu_log_factor, "10", 0, 0, kIntMax,
+     "the higher, the more hits a high LFU count takes"},
+    {"lfu-decay-time", "", &Settings::lfu_decay_time_minutes, "1", 0, 0, kIntMax,
+     "minutes without a hit until an LFU count loses one, 0 for never"},
     {"maxkeys", "", &Settings::maxkeys, "0", 0, 0, kNoMax,
      "most keys of all databases together, 0 for no limit"},
 

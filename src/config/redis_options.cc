@@ -116,11 +116,8 @@ constexpr Option kOptions[] = {
     Integer("tls-session-cache-timeout", "300"),
 
     // Memory and eviction.
-    Integer("maxmemory-samples", "5"),
     Integer("maxmemory-eviction-tenacity", "10"),
     Integer("active-expire-effort", "1"),
-    Integer("lfu-log-factor", "10"),
-    Integer("lfu-decay-time", "1"),
     YesNo("lazyfree-lazy-eviction", "no"),
     YesNo("lazyfree-lazy-expire", "no"),
     YesNo("lazyfree-lazy-server-del", "no"),

@@ -13,9 +13,11 @@ namespace mayfly::config {
 
 enum class EvictionPolicy : uint8_t {
   kVolatileLru,
+  kVolatileLfu,
   kVolatileRandom,
   kVolatileTtl,
   kAllKeysLru,
+  kAllKeysLfu,
   kAllKeysRandom,
   kAllKeysSieve,
   kNoEviction,
@@ -106,6 +108,9 @@ struct Settings {
   int64_t databases = 16;
   MaxMemory maxmemory;
   EvictionPolicy maxmemory_policy = EvictionPolicy::kVolatileLru;
+  int64_t maxmemory_samples = 5;
+  int64_t lfu_log_factor = 10;
+  int64_t lfu_decay_time_minutes = 1;
   int64_t maxkeys = 0;
 
   // Expiry.

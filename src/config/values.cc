@@ -17,9 +17,9 @@ constexpr size_t kWordsPerOutputLimit = 4;
 constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
 
 // The names of each enum's values, in the order of the enum.
-constexpr std::array<std::string_view, 7> kPolicyNames = {"volatile-lru", "volatile-random", "volatile-ttl",
-                                                          "allkeys-lru",  "allkeys-random",  "allkeys-sieve",
-                                                          "noeviction"};
+constexpr std::array<std::string_view, 9> kPolicyNames = {
+    "volatile-lru", "volatile-lfu",   "volatile-random", "volatile-ttl", "allkeys-lru",
+    "allkeys-lfu",  "allkeys-random", "allkeys-sieve",   "noeviction"};
 constexpr std::array<std::string_view, 5> kLogLevelNames = {"debug", "verbose", "notice", "warning",
                                                             "nothing"};
 constexpr std::array<std::string_view, 3> kDebugCommandNames = {"no", "yes", "local"};

@@ -23,8 +23,24 @@ EvictionPolicy PolicyOf(config::EvictionPolicy policy) noexcept {
       return EvictionPolicy::kVolatileRandom;
     case config::EvictionPolicy::kAllKeysSieve:
       return EvictionPolicy::kAllKeysSieve;
+    case config::EvictionPolicy::kAllKeysLfu:
+      return EvictionPolicy::kAllKeysLfu;
+    case config::EvictionPolicy::kVolatileLfu:
+      return EvictionPolicy::kVolatileLfu;
   }
   return EvictionPolicy::kNoEviction;
+}
+
+HitMemory HitMemoryOf(config::EvictionPolicy policy) noexcept {
+  switch (policy) {
+    case config::EvictionPolicy::kAllKeysSieve:
+      return HitMemory::kBit;
+    case config::EvictionPolicy::kAllKeysLfu:
+    case config::EvictionPolicy::kVolatileLfu:
+      return HitMemory::kCount;
+    default:
+      return HitMemory::kOrder;
+  }
 }
 
 }  // namespace
@@ -33,12 +49,15 @@ Executor::Executor(Server& server)
     : server_(server),
       batch_(server.commands, server.databases),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
-  const auto follow = [&databases = server.databases](const config::Settings& settings) {
-    databases.UseSieve(settings.maxmemory_policy == config::EvictionPolicy::kAllKeysSieve);
+  const auto follow = [&server](const config::Settings& settings) {
+    server.databases.RememberHits(HitMemoryOf(settings.maxmemory_policy),
+                                  {.log_factor = settings.lfu_log_factor,
+                                   .decay_minutes = settings.lfu_decay_time_minutes,
+                                   .random = &server.random});
   };
   follow(server.options.settings());
   server.options.OnChange([follow](const config::Settings& settings, std::string_view name) {
-    if (name == "maxmemory-policy") follow(settings);
+    if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time") follow(settings);
   });
   RefreshNow();
 }
@@ -259,7 +278,8 @@ EvictionLimits Executor::Limits() const noexcept {
   const config::Settings& settings = server_.options.settings();
   return {.maxmemory_bytes = settings.maxmemory.bytes,
           .maxkeys = static_cast<uint64_t>(settings.maxkeys),
-          .policy = PolicyOf(settings.maxmemory_policy)};
+          .policy = PolicyOf(settings.maxmemory_policy),
+          .samples = static_cast<size_t>(settings.maxmemory_samples)};
 }
 
 Evictor::Outcome Executor::MakeRoom(size_t budget) {

@@ -7,6 +7,7 @@
 
 #include "exec/identity.h"
 #include "exec/info_sections.h"
+#include "exec/memory_report.h"
 #include "server/process_usage.h"
 
 #include <sys/utsname.h>
@@ -35,21 +36,8 @@ std::string AllocatorName() {
 #endif
 }
 
-double Percent(uint64_t part, uint64_t whole) noexcept {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
-uint64_t Above(uint64_t value, uint64_t floor) noexcept { return value > floor ? value - floor : 0; }
-
-uint64_t DatasetBytes(const Databases& databases) noexcept {
-  uint64_t bytes = 0;
-  for (unsigned i = 0; i < databases.count(); ++i) bytes += databases.At(i).bytes();
-  return bytes;
-}
-
 void FragmentationFields(InfoText& text, uint64_t used, uint64_t resident) {
-  const double ratio = used == 0 ? 0 : static_cast<double>(resident) / static_cast<double>(used);
-  text.Fixed("mem_fragmentation_ratio", ratio, 2);
+  text.Fixed("mem_fragmentation_ratio", Ratio(resident, used), 2);
   text.Field("mem_fragmentation_bytes", static_cast<int64_t>(resident) - static_cast<int64_t>(used));
 }
 
@@ -81,24 +69,24 @@ void ClientsSection(InfoText& text, Server& server, Now) {
 }
 
 void MemorySection(InfoText& text, Server& server, Now) {
-  MemoryMeter& memory = server.memory;
-  const uint64_t used = memory.All();
-  const uint64_t peak = memory.Peak();
-  const uint64_t resident = ResidentBytes();
-  const uint64_t dataset = DatasetBytes(server.databases);
-  text.Bytes("used_memory", used);
-  text.Bytes("used_memory_rss", resident);
-  text.Bytes("used_memory_peak", peak);
-  text.Fixed("used_memory_peak_perc", Percent(used, peak), 2, "%");
-  text.Field("used_memory_overhead", Above(used, dataset));
-  text.Field("used_memory_startup", memory.AtStart());
-  text.Field("used_memory_dataset", dataset);
-  text.Fixed("used_memory_dataset_perc", Percent(dataset, Above(used, memory.AtStart())), 2, "%");
+  const MemoryReport report = ReportMemory(server);
+  text.Bytes("used_memory", report.used);
+  text.Bytes("used_memory_rss", report.resident);
+  text.Bytes("used_memory_peak", report.peak);
+  text.Fixed("used_memory_peak_perc", report.PeakPercent(), 2, "%");
+  text.Field("used_memory_overhead", report.overhead);
+  text.Field("used_memory_startup", report.at_start);
+  text.Field("used_memory_dataset", report.dataset);
+  text.Fixed("used_memory_dataset_perc", report.DatasetPercent(), 2, "%");
+  text.Field("allocator_allocated", report.allocator.allocated);
+  text.Field("allocator_active", report.allocator.active);
+  text.Field("allocator_resident", report.allocator.resident);
+  text.Field("allocator_muzzy", report.allocator.muzzy);
   text.Bytes("total_system_memory", MachineMemoryBytes());
   text.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
   text.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
-  FragmentationFields(text, used, resident);
-  text.Field("mem_not_counted_for_evict", Above(used, memory.Data()));
+  FragmentationFields(text, report.used, report.resident);
+  text.Field("mem_not_counted_for_evict", server.memory.Apart());
   text.Field("mem_clients_normal", server.stats.client_bytes);
   text.Field("mem_allocator", AllocatorName());
   text.Field("active_defrag_running", 0);

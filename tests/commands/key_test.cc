@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "support/command_test.h"
 
 namespace mayfly::testing {
@@ -79,6 +81,15 @@ TEST_CASE_METHOD(CommandTest, "OBJECT knows its subcommands") {
   const Reply help = Run({"OBJECT", "HELP"});
   REQUIRE(help.elements.size() > 1);
   CHECK(help.elements[0] == Simple("OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
+  CHECK(std::find(help.elements.begin(), help.elements.end(), Simple("FREQ key")) != help.elements.end());
+}
+
+TEST_CASE_METHOD(CommandTest, "OBJECT REFCOUNT answers 1: nothing is shared between keys") {
+  Run({"MSET", "int", "5", "text", "v"});
+  CHECK(Run({"OBJECT", "REFCOUNT", "int"}) == Integer(1));
+  CHECK(Run({"OBJECT", "refcount", "text"}) == Integer(1));
+  CHECK(Run({"OBJECT", "REFCOUNT", "absent"}) == Null());
+  CHECK(Run({"OBJECT", "REFCOUNT"}) == Error("ERR wrong number of arguments for 'object|refcount' command"));
 }
 
 TEST_CASE_METHOD(CommandTest, "a key that SET NX or EXPIRE found has been used") {

@@ -35,4 +35,23 @@ TEST_CASE_METHOD(CommandTest, "SHUTDOWN that cannot do what it was asked for goe
   CHECK(Run({"PING"}) == Simple("PONG"));
 }
 
+TEST_CASE_METHOD(CommandTest, "LASTSAVE tells when the server was started, as long as nothing was saved") {
+  const int64_t started = WallMs() / 1000;
+  stats().started_mono_ms = server().clock.Read().mono_ms;
+  AdvanceTime(100'000);
+  CHECK(Run({"LASTSAVE"}) == Integer(started));
+  CHECK(Run({"LASTSAVE", "x"}) == Error("ERR wrong number of arguments for 'lastsave' command"));
+}
+
+TEST_CASE_METHOD(CommandTest, "LOLWUT shows a mayfly and the version, as plain text in RESP3") {
+  const Reply art = Run({"LOLWUT"});
+  CHECK(art.text.find("Mayfly ver. " MAYFLY_VERSION "\n") != std::string::npos);
+  CHECK(Run({"LOLWUT", "version", "5", "1", "x"}).text == art.text);
+  CHECK(Run({"LOLWUT", "VERSION"}).text == art.text);
+  CHECK(Run({"LOLWUT", "x"}).text == art.text);
+  CHECK(Run({"LOLWUT", "VERSION", "x"}) == Error("ERR value is not an integer or out of range"));
+  UseResp3();
+  CHECK(RunRaw("LOLWUT\r\n").substr(0, 1) == "=");
+}
+
 }  // namespace mayfly::testing

@@ -126,9 +126,22 @@ TEST_CASE("header fields do not disturb each other") {
 }
 
 TEST_CASE("the age of a stamp survives the counter's wrap") {
-  CHECK(Entry::StampAge(5, 3) == 2);
-  CHECK(Entry::StampAge(1, Entry::kStampMask) == 2);
-  CHECK(Entry::StampAge(Entry::StampOf(64 * 10), Entry::StampOf(0)) == 10);
+  constexpr uint64_t kTurnMs = (uint64_t{Entry::kTimeMask} + 1) * Entry::kStampMs;
+  CHECK(Entry::IdleMs(Entry::StampOf(640), 640) == 0);
+  CHECK(Entry::IdleMs(Entry::StampOf(0), 640) == 640);
+  CHECK(Entry::IdleMs(Entry::StampOf(kTurnMs - 1), kTurnMs + 64) == 128);
+  constexpr uint64_t kMinutesTurnMs = 65'536 * Entry::kMinuteMs;
+  CHECK(Entry::IdleMs(Entry::CountedStamp(255, kMinutesTurnMs - 1), kMinutesTurnMs) == Entry::kMinuteMs);
+  CHECK(Entry::IdleMs(Entry::CountedStamp(0, 59'999), 60'000) == Entry::kMinuteMs);
+}
+
+TEST_CASE("no time looks like a count, whatever the clock says") {
+  for (const uint64_t mono_ms : {uint64_t{0}, uint64_t{1} << 33, uint64_t{1} << 40, UINT64_MAX}) {
+    CHECK((Entry::StampOf(mono_ms) & Entry::kCountedStamp) == 0);
+    CHECK(Entry::StampOf(mono_ms) <= Entry::kStampMask);
+    CHECK((Entry::CountedStamp(255, mono_ms) & Entry::kCountedStamp) != 0);
+    CHECK(Entry::CountedStamp(255, mono_ms) <= Entry::kStampMask);
+  }
 }
 
 }  // namespace mayfly

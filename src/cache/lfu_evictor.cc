@@ -1,0 +1,67 @@
+#include "cache/lfu_evictor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mayfly {
+namespace {
+
+uint64_t RankOf(const Entry& entry, uint64_t now_mono_ms, const LfuRules& rules) noexcept {
+  constexpr unsigned kIdleBits = 48;
+  const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), now_mono_ms);
+  const uint64_t rarity = kLfuCountMax - LfuCount(entry.stamp(), now_mono_ms, rules);
+  return rarity << kIdleBits | std::min(idle_ms, (uint64_t{1} << kIdleBits) - 1);
+}
+
+}  // namespace
+
+size_t LfuEvictor::EvictOne(bool with_lasting, size_t samples, Now now) {
+  size_t looked = 0;
+  for (;;) {
+    const size_t more = Look(with_lasting, samples, now);
+    if (more == 0) return 0;
+    looked += more;
+    while (!candidates_.empty()) {
+      const Candidate best = std::move(candidates_.back());
+      candidates_.pop_back();
+      if (Evict(best, with_lasting, now)) return looked;
+    }
+  }
+}
+
+size_t LfuEvictor::Look(bool with_lasting, size_t samples, Now now) {
+  size_t looked = 0;
+  for (unsigned i = 0; i < databases_.count(); ++i) {
+    Keyspace& keyspace = databases_.At(i);
+    if ((with_lasting ? keyspace.size() : keyspace.expiring()) == 0) continue;
+    for (size_t sample = 0; sample < samples; ++sample)
+      Offer(i, *keyspace.Sample(with_lasting, random_), now);
+    looked += samples;
+  }
+  return looked;
+}
+
+void LfuEvictor::Offer(unsigned database, const Entry& entry, Now now) {
+  const uint64_t rank = RankOf(entry, now.mono_ms, databases_.lfu_rules());
+  const bool full = candidates_.size() == kCandidates;
+  if (full && rank <= candidates_.front().rank) return;
+  for (const Candidate& known : candidates_) {
+    if (known.database == database && known.key == entry.key()) return;
+  }
+  if (full) candidates_.erase(candidates_.begin());
+  const auto at =
+      std::lower_bound(candidates_.begin(), candidates_.end(), rank,
+                       [](const Candidate& candidate, uint64_t wanted) { return candidate.rank < wanted; });
+  candidates_.insert(at, {rank, database, entry.stamp(), std::string(entry.key())});
+}
+
+bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, Now now) {
+  Keyspace& keyspace = databases_.At(candidate.database);
+  Entry* entry = keyspace.Peek(keyspace.KeyOf(candidate.key), now);
+  if (entry == nullptr || entry->stamp() != candidate.stamp) return false;
+  if (!with_lasting && !entry->expires()) return false;
+  keyspace.Evict(*entry);
+  return true;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,44 @@
+// LOLWUT: a picture, and which version this is.
+#include <string>
+
+#include "exec/context.h"
+#include "exec/identity.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kMayfly =
+    "            .-------.__\n"
+    "            `-.  `.    `-.\n"
+    "               `-. `.     `.\n"
+    "                  `-.`.     |\n"
+    "  ~~~~~~~~~~~~~~~.____`.`.__;__ .-.\n"
+    "  ~~~~~~~~~~~~~~~'==============( o)<\n"
+    "                       / |  \\   `-'\n"
+    "                      /  |   \\\n"
+    "\n"
+    "  It lives for a day, and every key for as long as you say.\n"
+    "\n";
+
+// There is one picture, so VERSION and what follows it change nothing; but its number must be one.
+void LolWut(Context& ctx, Args& args) {
+  if (args.Accept("VERSION", 1) && !args.NextInteger()) return ctx.Fail(errors::kNotInteger);
+  std::string text(kMayfly);
+  text.append("Mayfly ver. ").append(kMayflyVersion).append("\n");
+  ctx.reply.Verbatim("txt", text);
+}
+
+constexpr Command kRows[] = {
+    {.name = "lolwut",
+     .arity = -1,
+     .flags = kReadOnly | kFast,
+     .handler = LolWut,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Shows a mayfly and the version.",
+     .syntax = "[VERSION version]"},
+};
+const CommandFamily kFamily("server", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,51 @@
+#include "exec/memory_report.h"
+
+#include <algorithm>
+
+#include "server/process_usage.h"
+
+namespace mayfly {
+namespace {
+
+uint64_t Above(uint64_t value, uint64_t floor) noexcept { return value > floor ? value - floor : 0; }
+
+DatabaseOverhead OverheadOf(unsigned index, const Keyspace& keyspace) noexcept {
+  return {.index = index,
+          .keys = keyspace.size(),
+          .table = keyspace.table_bytes(),
+          .headers = keyspace.size() * sizeof(EntryHeader),
+          .expiries = keyspace.expiring() * sizeof(EntryExpiry)};
+}
+
+}  // namespace
+
+double Ratio(uint64_t part, uint64_t whole) noexcept {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double MemoryReport::DatasetPercent() const noexcept { return 100 * Ratio(dataset, Above(used, at_start)); }
+double MemoryReport::PeakPercent() const noexcept { return 100 * Ratio(used, peak); }
+uint64_t MemoryReport::BytesPerKey() const noexcept { return keys == 0 ? 0 : Above(used, at_start) / keys; }
+
+MemoryReport ReportMemory(Server& server) {
+  MemoryReport report;
+  report.used = server.memory.All();
+  report.peak = server.memory.Peak();
+  report.at_start = server.memory.AtStart();
+  report.clients = server.stats.client_bytes;
+  report.resident = ResidentBytes();
+  report.allocator = server.databases.heap().ReadAllocator();
+  report.overhead = report.at_start + report.clients;
+  for (unsigned i = 0; i < server.databases.count(); ++i) {
+    const Keyspace& keyspace = server.databases.At(i);
+    if (keyspace.size() == 0) continue;
+    const DatabaseOverhead& of = report.databases.emplace_back(OverheadOf(i, keyspace));
+    report.keys += of.keys;
+    report.tables += of.table;
+    report.overhead += of.table + of.headers + of.expiries;
+  }
+  report.dataset = Above(report.used, report.overhead);
+  return report;
+}
+
+}  // namespace mayfly

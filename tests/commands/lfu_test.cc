@@ -1,0 +1,116 @@
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr uint64_t kMinuteMs = 60'000;
+
+// Under a factor of 0 every hit counts.
+class LfuCommandTest : public CommandTest {
+ public:
+  LfuCommandTest() {
+    SetOption("lfu-log-factor", "0");
+    SetOption("maxmemory-policy", GENERATE("allkeys-lfu", "volatile-lfu"));
+  }
+  int64_t FreqOf(const std::string& key) { return Run({"OBJECT", "FREQ", key}).integer; }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(LfuCommandTest, "a new key starts at 5, and each command that uses it counts once") {
+  Run({"SET", "k", "1"});
+  int64_t count = 5;
+  CHECK(FreqOf("k") == count);
+  const std::vector<std::vector<std::string>> uses = {{"GET", "k"},
+                                                      {"SET", "k", "10"},
+                                                      {"INCR", "k"},
+                                                      {"APPEND", "k", "0"},
+                                                      {"EXPIRE", "k", "1000"},
+                                                      {"GETEX", "k", "EX", "2000"},
+                                                      {"PERSIST", "k"},
+                                                      {"SETNX", "k", "v"},
+                                                      {"MSET", "k", "v"},
+                                                      {"SETEX", "k", "1000", "v"},
+                                                      {"TOUCH", "k"},
+                                                      {"STRLEN", "k"},
+                                                      {"MGET", "k"},
+                                                      {"COPY", "k", "copy"}};
+  for (const std::vector<std::string>& use : uses) {
+    INFO(use[0]);
+    Run(use);
+    CHECK(FreqOf("k") == ++count);
+  }
+  CHECK(FreqOf("copy") == 5);
+  Run({"RENAME", "k", "copy"});
+  CHECK(FreqOf("copy") == ++count);
+  for (const char* look : {"EXISTS", "TYPE", "TTL", "PTTL", "EXPIRETIME"}) Run({look, "copy"});
+  Run({"SCAN", "0"});
+  CHECK(FreqOf("copy") == count);
+}
+
+TEST_CASE_METHOD(LfuCommandTest, "OBJECT FREQ answers what is left of the count") {
+  SetOption("lfu-decay-time", "2");
+  Run({"SET", "k", "v"});
+  for (int i = 0; i < 7; ++i) Run({"GET", "k"});
+  CHECK(FreqOf("k") == 12);
+  AdvanceTime(6 * kMinuteMs);
+  CHECK(FreqOf("k") == 9);
+  SetOption("lfu-decay-time", "0");
+  CHECK(FreqOf("k") == 12);
+  CHECK(Run({"OBJECT", "FREQ", "absent"}) == Null());
+}
+
+TEST_CASE_METHOD(CommandTest, "FREQ and IDLETIME each need their policy, once there is a key") {
+  Run({"SET", "k", "v"});
+  CHECK(Run({"OBJECT", "FREQ", "absent"}) == Null());
+  CHECK(Run({"OBJECT", "FREQ", "k"}) ==
+        Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that "
+              "when switching between policies at runtime LRU and LFU data will take some time to adjust."));
+  SetOption("maxmemory-policy", "allkeys-lfu");
+  CHECK(Run({"OBJECT", "IDLETIME", "absent"}) == Null());
+  CHECK(Run({"OBJECT", "IDLETIME", "k"}) ==
+        Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
+              "switching between policies at runtime LRU and LFU data will take some time to adjust."));
+}
+
+TEST_CASE_METHOD(CommandTest, "a change of policy makes neither idle times nor counts wrong") {
+  Run({"SET", "k", "v"});
+  AdvanceTime(3 * kMinuteMs + Entry::kStampMs);
+  SetOption("maxmemory-policy", "allkeys-lfu");
+  CHECK(Run({"OBJECT", "FREQ", "k"}) == Integer(2));
+  Run({"GET", "k"});
+  AdvanceTime(2 * kMinuteMs);
+  SetOption("maxmemory-policy", "volatile-lru");
+  const int64_t idle_s = Run({"OBJECT", "IDLETIME", "k"}).integer;
+  CHECK((idle_s >= 60 && idle_s <= 180));  // the minute was remembered
+  Run({"GET", "k"});
+  CHECK(Run({"OBJECT", "IDLETIME", "k"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(CommandTest, "under allkeys-lfu a full server keeps what is asked for often") {
+  SetOption("maxmemory-policy", "allkeys-lfu");
+  SetOption("maxkeys", "100");
+  for (int i = 0; i < 20; ++i) {
+    Run({"SET", "hot" + std::to_string(i), "v"});
+    for (int use = 0; use < 30; ++use) Run({"GET", "hot" + std::to_string(i)});
+  }
+  for (int i = 0; i < 2000; ++i) Run({"SET", "cold" + std::to_string(i), "v"});
+  CHECK(Run({"DBSIZE"}) == Integer(100));
+  int64_t left = 0;
+  for (int i = 0; i < 20; ++i) left += Run({"EXISTS", "hot" + std::to_string(i)}).integer;
+  CHECK(left == 20);
+}
+
+TEST_CASE_METHOD(CommandTest, "the options of LFU have Redis's defaults and bounds") {
+  CHECK(Run({"CONFIG", "GET", "lfu-log-factor"}) == Bulks({"lfu-log-factor", "10"}));
+  CHECK(Run({"CONFIG", "GET", "lfu-decay-time"}) == Bulks({"lfu-decay-time", "1"}));
+  CHECK(Run({"CONFIG", "GET", "maxmemory-samples"}) == Bulks({"maxmemory-samples", "5"}));
+  CHECK(Run({"CONFIG", "SET", "lfu-log-factor", "-1"}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'lfu-log-factor') - argument must be "
+              "between 0 and 2147483647 inclusive"));
+  CHECK(Run({"CONFIG", "SET", "maxmemory-samples", "0"}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory-samples') - argument must be "
+              "between 1 and 64 inclusive"));
+}
+
+}  // namespace mayfly::testing
