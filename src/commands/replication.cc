@@ -78,7 +78,8 @@ const CommandFamily kWaitFamily("generic", kWaitRows);
 constexpr Command kRows[] = {
     {.name = "role",
      .arity = 1,
-     .flags = kAdmin | kNoScript | kLoading | kStale | kFast,
+     .flags = kNoScript | kLoading | kStale | kFast,
+     .acl = kAclAdmin | kAclDangerous,
      .handler = Role,
      .since = "2.8.12",
      .complexity = "O(1)",

@@ -62,6 +62,22 @@ TEST_CASE_METHOD(CommandTest, "SCAN shows the keys that stay while others come a
   for (const std::string& key : SortedKeys(0, 500)) CHECK(shown.count(key) == 1);
 }
 
+TEST_CASE_METHOD(CommandTest, "SCAN shows the keys that stay while nearly all others go") {
+  for (const std::string& key : SortedKeys(0, 20'000)) Run({"SET", key, "v"});
+  std::set<std::string> shown;
+  std::string cursor = "0";
+  int gone = 200;
+  do {
+    const Reply page = Run({"SCAN", cursor, "COUNT", "100", "TYPE", "string", "MATCH", "key:*"});
+    cursor = page.elements[0].text;
+    REQUIRE(std::stoull(cursor) < (uint64_t{1} << 53));
+    for (const Reply& key : page.elements[1].elements) shown.insert(key.text);
+    for (int i = 0; i < 500 && gone < 20'000; ++i) Run({"DEL", "key:" + std::to_string(gone++)});
+  } while (cursor != "0");
+  CHECK(gone > 10'000);
+  for (const std::string& key : SortedKeys(0, 200)) CHECK(shown.count(key) == 1);
+}
+
 TEST_CASE_METHOD(CommandTest, "SCAN MATCH and TYPE choose what is shown") {
   Run({"MSET", "user:1", "a", "user:2", "b", "item:1", "c"});
   CHECK(ScanAll(*this, {"MATCH", "user:*"}) == std::vector<std::string>{"user:1", "user:2"});

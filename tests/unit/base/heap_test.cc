@@ -71,6 +71,26 @@ TEST_CASE("memory is counted as it comes and goes") {
 }
 
 #ifndef MAYFLY_SANITIZE
+TEST_CASE("purging gives the pages of freed objects back at once") {
+  constexpr size_t kSize = 1024;
+  constexpr size_t kCount = 20'000;
+  Heap heap(Heap::kMinRegionBytes);
+  std::vector<void*> objects;
+  for (size_t i = 0; i < kCount; ++i) {
+    objects.push_back(heap.Allocate(kSize));
+    REQUIRE(objects.back() != nullptr);
+    std::memset(objects.back(), 1, kSize);
+  }
+  const AllocatorBytes full = heap.ReadAllocator();
+  CHECK(full.allocated >= kCount * kSize);
+  CHECK(full.resident >= full.active);
+  for (void* object : objects) heap.Free(object, kSize);
+  heap.Purge();
+  const AllocatorBytes purged = heap.ReadAllocator();
+  CHECK(purged.resident + kCount * kSize <= full.resident + kCount * kSize / 10);
+  CHECK_FALSE(Heap::AllocatorReport().empty());
+}
+
 TEST_CASE("SizeClass tells what the allocator really takes") {
   for (size_t size = 1; size <= 70'000; ++size) REQUIRE(Heap::SizeClass(size) == nallocx(size, 0));
 }
