@@ -205,6 +205,41 @@ TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves 
                   std::bad_alloc);
   CHECK((keyspace.Peek(keyspace.KeyOf("key:0"), now())->text() == value));
   CHECK(keyspace.Validate());
+  const Key from = keyspace.KeyOf("key:1");
+  Entry* entry = keyspace.Peek(from, now());
+  const Key to = keyspace.KeyOf("another name");
+  CHECK_THROWS_AS(keyspace.Move(from, *entry, keyspace, to, nullptr, now()), std::bad_alloc);
+  CHECK(keyspace.Peek(from, now())->text() == value);
+  CHECK(keyspace.size() == stored);
+  CHECK(keyspace.Validate());
+}
+
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a moved key keeps its deadline and its clock, and is told of under both names") {
+  Set("mono", "v", In(100));
+  Set("wall", std::string(50'000, 'x'), Expiry::At(now().wall_ms + 100));
+  Set("taken", "w", In(1));
+  ChangeLog log;
+  changes.Listen(log, ~0U);
+  db().Move(db().KeyOf("mono"), *Peek("mono"), db(), db().KeyOf("taken"), Peek("taken"), now());
+  db().Move(db().KeyOf("wall"), *Peek("wall"), db(1), db(1).KeyOf("wall"), nullptr, now());
+  changes.Unlisten(log);
+  using Reason = ChangeReason;
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kSet, "taken"},
+                                                 {Reason::kRenamed, "mono"},
+                                                 {Reason::kSet, "wall"},
+                                                 {Reason::kRenamed, "wall"}});
+  CHECK(Keyspace::ExpiryOf(*Peek("taken")).kind == Expiry::Kind::kRelative);
+  const Entry* wall = db(1).Peek(db(1).KeyOf("wall"), now());
+  CHECK(Keyspace::ExpiryOf(*wall).kind == Expiry::Kind::kWall);
+  CHECK(Keyspace::TtlMs(*wall, now()) == 100);
+  CHECK(Keyspace::TtlMs(*Peek("taken"), now()) == 100);
+  CHECK(db().size() == 1);
+  CHECK(db().Validate());
+  CHECK(db(1).Validate());
+  clock.AdvanceTime(100);
+  Settle();
+  CHECK(databases.total_keys() == 0);
 }
 
 namespace {
