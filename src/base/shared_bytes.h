@@ -43,6 +43,13 @@ class SharedBytes {
     return made;
   }
 
+  // A block of `size` zeros. Throws std::bad_alloc.
+  static SharedBytes Zeros(size_t size) {
+    void* memory = std::calloc(1, sizeof(Block) + size);
+    if (memory == nullptr) throw std::bad_alloc();
+    return SharedBytes(new (memory) Block{1, size});
+  }
+
   explicit operator bool() const noexcept { return block_ != nullptr; }
   char* data() const noexcept { return reinterpret_cast<char*>(block_ + 1); }
   size_t size() const noexcept { return block_->size; }
@@ -50,6 +57,10 @@ class SharedBytes {
   bool Unique() const noexcept { return block_->references == 1; }
   // REQUIRES: size <= size(). Forgets the bytes behind it; the memory stays.
   void Truncate(size_t size) noexcept { block_->size = size; }
+  // Makes the bytes writable: a copy of a shared block takes its place. With `size`, it grows by zeros to at
+  // least that; the allocator's size classes keep the copying rare. Throws std::bad_alloc, and nothing has
+  // changed then.
+  void Own(size_t size);
 
   // Hand the reference over as a plain pointer (an entry keeps it in its bytes) and take it back.
   void* Release() noexcept { return std::exchange(block_, nullptr); }

@@ -283,6 +283,21 @@ void Keyspace::DropValue(Entry& entry) noexcept {
   if (entry.encoding() == Encoding::kBlock) SharedBytes::Adopt(entry.pointer());
 }
 
+char* Keyspace::OwnBlock(Entry& entry, size_t size) {
+  SharedBytes block = SharedBytes::Adopt(entry.pointer());
+  const size_t old = block.size();
+  try {
+    block.Own(size);
+  } catch (...) {
+    static_cast<void>(block.Release());  // the entry's still
+    throw;
+  }
+  bytes_ += block.size() - old;
+  char* const bytes = block.data();
+  StringValue::Block(std::move(block)).StoreTo(entry.stored_data());
+  return bytes;
+}
+
 void Keyspace::FreeMemory(Entry& entry) noexcept {
   if (entry.Has(EntryFlag::kExtra)) delete entry.extra();
   parts_.heap.Free(&entry, entry.allocated_bytes());

@@ -143,6 +143,14 @@ class Keyspace {
   Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
   // Overwrites the value alone; the expiry stays. No use of its own: Find has counted that.
   Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now);
+  // Changes the text of a big string where it lies, made longer by zeros where `size` is more than it has:
+  // `write` gets its first byte. A block that a reply shares is copied first. The expiry stays, and the entry
+  // where it is. No use of its own: Find has counted that. REQUIRES: existing.encoding() == Encoding::kBlock.
+  template <typename Write>
+  void EditBlock(Entry& existing, size_t size, Write&& write) {
+    write(OwnBlock(existing, size));
+    Tell(ChangeReason::kSet, existing.key(), &existing);
+  }
   // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated. No use
   // of its own: Find has counted that.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
@@ -289,6 +297,7 @@ class Keyspace {
   // With what its value holds outside the entry; and that part alone.
   static size_t BytesOf(const Entry& entry) noexcept;
   static size_t OutsideBytesOf(const Entry& entry) noexcept;
+  char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
   bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
   void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;

@@ -25,6 +25,9 @@ class StringValue {
   }
   // As APPEND and SETRANGE leave it: never an integer, "raw" for OBJECT ENCODING.
   static StringValue Edited(std::string_view text);
+  // A text of a command's own making, never an integer, "embstr" where it is short: what INCRBYFLOAT leaves.
+  // REQUIRES: text.size() <= Entry::kMaxInlineValue.
+  static StringValue Text(std::string_view text) noexcept { return StringValue(Encoding::kText, text); }
   static StringValue Integer(int64_t value) noexcept;
   // As another entry has it: a block is shared, a text borrowed. REQUIRES: a string (not kRich).
   static StringValue CopyOf(const Entry& entry);

@@ -1,23 +1,8 @@
 // APPEND: strings that grow in place of being set.
-#include "config/settings.h"
-#include "exec/string_access.h"
+#include "exec/string_edit.h"
 
 namespace mayfly {
 namespace {
-
-// Both texts behind each other; a block where the result is too big to lie in an entry.
-StringValue Joined(std::string_view front, std::string_view back, std::string& scratch) {
-  const size_t size = front.size() + back.size();
-  if (size > Entry::kMaxInlineValue) {
-    SharedBytes block = SharedBytes::Allocate(size);
-    front.copy(block.data(), front.size());
-    back.copy(block.data() + front.size(), back.size());
-    return StringValue::Block(std::move(block));
-  }
-  scratch.reserve(size);
-  scratch.append(front).append(back);
-  return StringValue::Edited(scratch);
-}
 
 void Append(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
@@ -28,18 +13,10 @@ void Append(Context& ctx, Args& args) {
     return ctx.reply.Integer(static_cast<int64_t>(addition.size()));
   }
   if (!RequireString(ctx, *existing)) return;
-  const size_t size = existing->TextLength() + addition.size();
-  if (size > ctx.server.options.settings().proto_max_bulk_len) return ctx.Fail(errors::kStringTooBig);
-
-  char digits[kMaxIntegerText];
-  std::string_view front;
-  if (existing->encoding() == Encoding::kInteger) {
-    front = {digits, FormatInteger(existing->integer(), digits)};
-  } else {
-    front = existing->text();
-  }
-  std::string scratch;
-  ctx.keyspace.PutValue(key, *existing, Joined(front, addition, scratch), ctx.now);
+  const size_t old = existing->TextLength();
+  if (!RequireStringSize(ctx, old, addition.size())) return;
+  const size_t size = old + addition.size();
+  EditString(ctx, key, existing, size, [&](char* bytes) { addition.copy(bytes + old, addition.size()); });
   ctx.reply.Integer(static_cast<int64_t>(size));
 }
 

@@ -2,6 +2,9 @@
 // replies.
 #pragma once
 
+#include <string_view>
+
+#include "base/numbers.h"
 #include "cache/value.h"
 #include "exec/context.h"
 
@@ -26,6 +29,12 @@ namespace mayfly {
 }
 
 inline bool IsString(const Entry& entry) noexcept { return entry.encoding() != Encoding::kRich; }
+
+// The text of a string value; an integer's is written to `digits`, which must live as long as the view.
+inline std::string_view TextOf(const Entry& entry, char (&digits)[kMaxIntegerText]) noexcept {
+  if (entry.encoding() != Encoding::kInteger) return entry.text();
+  return {digits, FormatInteger(entry.integer(), digits)};
+}
 
 // True for a string; otherwise answers with the error for a value of another type.
 inline bool RequireString(Context& ctx, const Entry& entry) {

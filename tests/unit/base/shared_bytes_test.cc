@@ -82,5 +82,35 @@ TEST_CASE("truncating forgets the bytes behind the new size") {
   CHECK(bytes.view().empty());
 }
 
+TEST_CASE("zeros are what a fresh block of zeros holds") {
+  CHECK(SharedBytes::Zeros(3).view() == std::string_view("\0\0\0", 3));
+  CHECK(SharedBytes::Zeros(0).view().empty());
+}
+
+TEST_CASE("an own block is changed where it lies, a shared one leaves its bytes to the others") {
+  SharedBytes bytes = SharedBytes::Copy("old");
+  const char* const data = bytes.data();
+  bytes.Own(2);
+  CHECK(bytes.data() == data);
+  CHECK(bytes.view() == "old");
+  const SharedBytes other = bytes;
+  bytes.Own(5);
+  bytes.data()[0] = 'b';
+  CHECK(bytes.view() == std::string_view("bld\0\0", 5));
+  CHECK(other.view() == "old");
+  CHECK(other.Unique());
+  CHECK(bytes.Unique());
+}
+
+TEST_CASE("an own block grows by zeros and keeps its bytes") {
+  SharedBytes bytes = SharedBytes::Copy("front");
+  for (size_t size = 6; size < 100'000; size += size / 2) {
+    bytes.Own(size);
+    REQUIRE(bytes.size() == size);
+    REQUIRE(bytes.view().substr(0, 5) == "front");
+    REQUIRE(bytes.view().find_first_not_of('\0', 5) == std::string_view::npos);
+  }
+}
+
 }  // namespace
 }  // namespace mayfly

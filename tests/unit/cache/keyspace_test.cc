@@ -179,6 +179,33 @@ TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with 
   CHECK(log.seen.size() == 10);
 }
 
+TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited where it lies, and passes the change point once") {
+  const std::string old(40'000, 'o');
+  Entry* const entry = Set("k", old, In(10));
+  REQUIRE(entry->encoding() == Encoding::kBlock);
+  const void* const block = entry->pointer();
+  ChangeLog log;
+  changes.Listen(log, ~0U);
+  db().EditBlock(*entry, 0, now(), [](char* bytes) { bytes[1] = 'n'; });
+  CHECK(entry->pointer() == block);
+  CHECK(entry->text().substr(0, 3) == "ono");
+  CHECK(entry->text().size() == old.size());
+  {
+    const SharedBytes shared = entry->block();
+    db().EditBlock(*entry, 90'000, now(), [](char* bytes) { bytes[89'999] = 'e'; });
+    CHECK(shared.view().substr(0, 3) == "ono");
+    CHECK(shared.size() == old.size());
+  }
+  CHECK(Peek("k") == entry);
+  CHECK(entry->text().size() == 90'000);
+  CHECK(entry->text().substr(39'999, 2) == std::string_view("o\0", 2));
+  CHECK(entry->text().back() == 'e');
+  CHECK(Keyspace::TtlMs(*entry, now()) == 10);
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{ChangeReason::kSet, "k"}, {ChangeReason::kSet, "k"}});
+  CHECK(db().Validate());
+  changes.Unlisten(log);
+}
+
 TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves everything as it was") {
   Heap small(Heap::kMinRegionBytes);
   Databases tight(small, hasher, changes, 1, now());

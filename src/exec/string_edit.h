@@ -1,0 +1,67 @@
+// Changing a part of a string, which may grow: what APPEND, SETRANGE and the bitmap commands share.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/shared_bytes.h"
+#include "cache/value.h"
+#include "exec/string_access.h"
+
+namespace mayfly {
+
+// The bytes of a value that is being made, zeros at first: here if they will lie in an entry, else in a
+// block.
+class StringDraft {
+ public:
+  // Throws std::bad_alloc.
+  explicit StringDraft(size_t size) : size_(size) {
+    if (size > sizeof near_) {
+      far_ = SharedBytes::Zeros(size);
+    } else {
+      std::memset(near_, 0, size);
+    }
+  }
+  StringDraft(const StringDraft&) = delete;
+  StringDraft& operator=(const StringDraft&) = delete;
+
+  char* data() noexcept { return far_ ? far_.data() : near_; }
+  // Borrows the bytes: the draft must live until the keyspace has them.
+  StringValue Take() {
+    if (far_) return StringValue::Block(std::move(far_));
+    return StringValue::Edited({near_, size_});
+  }
+
+ private:
+  size_t size_;
+  SharedBytes far_;
+  char near_[Entry::kMaxInlineValue];
+};
+
+// Makes the string of `key` at least `size` bytes long, by zeros, and lets `write` change them from the first
+// one on. An absent key (null) is created; the expiry of another stays. REQUIRES: `existing` is a string, and
+// what Peek or Find gave for the key just before.
+template <typename Write>
+void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, Write&& write) {
+  if (existing != nullptr && existing->encoding() == Encoding::kBlock)
+    return ctx.keyspace.EditBlock(*existing, size, ctx.now, write);
+  char digits[kMaxIntegerText];
+  const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
+  StringDraft draft(std::max(size, old.size()));
+  old.copy(draft.data(), old.size());
+  write(draft.data());
+  const Expiry expiry = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
+  ctx.keyspace.Put(key, existing, draft.Take(), expiry, ctx.now);
+}
+
+// False, and the error answered, where proto-max-bulk-len is less than the sum.
+inline bool RequireStringSize(Context& ctx, uint64_t size, uint64_t more) {
+  const uint64_t most = ctx.server.options.settings().proto_max_bulk_len;
+  if (size <= most && more <= most - size) return true;
+  ctx.Fail(errors::kStringTooBig);
+  return false;
+}
+
+}  // namespace mayfly
