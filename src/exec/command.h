@@ -91,6 +91,9 @@ struct KeySpec {
   int16_t step = 0;
   uint16_t use = 0;
   std::string_view notes = {};
+  // Where a number says how many keys there are, from `first` on; `last` says nothing then. 0: no such
+  // number.
+  int16_t count_at = 0;
 };
 
 struct Command {
@@ -98,7 +101,7 @@ struct Command {
   int arity = 0;          // with the name; negative: at least so many
   uint32_t flags = 0;
   KeySpec keys = {};
-  KeySpec more_keys = {};  // what lies behind `keys` and is used in another way: COPY's destination
+  KeySpec more_keys = {};  // where some keys are used in another way: those behind the first ones
   uint32_t acl = 0;
   Handler handler = nullptr;  // null for a container that needs a subcommand
   std::string_view since = {};

@@ -1,5 +1,6 @@
 #include "exec/command_docs.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -53,14 +54,7 @@ void WriteNumber(resp::Writer& reply, std::string_view name, int64_t value) {
   reply.Integer(value);
 }
 
-void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
-  reply.Map(keys.notes.empty() ? 3 : 4);
-  if (!keys.notes.empty()) {
-    reply.Bulk("notes");
-    reply.Bulk(keys.notes);
-  }
-  reply.Bulk("flags");
-  WriteSimpleSet(reply, KeyUseNames(keys.use));
+void WriteRange(resp::Writer& reply, const KeySpec& keys) {
   WriteSearch(reply, "begin_search", "index", 1);
   WriteNumber(reply, "index", keys.first);
   WriteSearch(reply, "find_keys", "range", 3);
@@ -70,11 +64,46 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   WriteNumber(reply, "limit", 0);
 }
 
+void WriteCounted(resp::Writer& reply, const KeySpec& keys) {
+  WriteSearch(reply, "begin_search", "index", 1);
+  WriteNumber(reply, "index", keys.count_at);
+  WriteSearch(reply, "find_keys", "keynum", 3);
+  WriteNumber(reply, "keynumidx", 0);
+  WriteNumber(reply, "firstkey", keys.first - keys.count_at);
+  WriteNumber(reply, "keystep", keys.step);
+}
+
+void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
+  reply.Map(keys.notes.empty() ? 3 : 4);
+  if (!keys.notes.empty()) {
+    reply.Bulk("notes");
+    reply.Bulk(keys.notes);
+  }
+  reply.Bulk("flags");
+  WriteSimpleSet(reply, KeyUseNames(keys.use));
+  keys.count_at != 0 ? WriteCounted(reply, keys) : WriteRange(reply, keys);
+}
+
+size_t KeySpecsOf(const Command& command) noexcept {
+  return size_t{command.keys.first != 0} + size_t{command.more_keys.first != 0};
+}
+
 void WriteKeySpecs(resp::Writer& reply, const Command& command) {
-  if (command.keys.first == 0) return reply.Set(0);
-  reply.Set(command.more_keys.first == 0 ? 1 : 2);
-  WriteKeySpec(reply, command.keys);
-  if (command.more_keys.first != 0) WriteKeySpec(reply, command.more_keys);
+  reply.Set(KeySpecsOf(command));
+  for (const KeySpec* keys : {&command.keys, &command.more_keys}) {
+    if (keys->first != 0) WriteKeySpec(reply, *keys);
+  }
+}
+
+// First, last and step over all keys, as COMMAND told them before there were key specs: none where a number
+// says how many there are.
+void WriteKeyRange(resp::Writer& reply, const Command& command) {
+  const KeySpec none;
+  const KeySpec& keys = command.keys.count_at != 0 ? none : command.keys;
+  const bool more = command.more_keys.first != 0;
+  reply.Integer(keys.first);
+  reply.Integer(more ? command.more_keys.last : keys.last);
+  reply.Integer(keys.step);
 }
 
 void WriteText(resp::Writer& reply, std::string_view name, std::string_view value) {
@@ -82,36 +111,47 @@ void WriteText(resp::Writer& reply, std::string_view name, std::string_view valu
   reply.Bulk(value);
 }
 
-// Which specification the next key has: with one of them, all keys have that.
-struct KeySpecIndex {
-  int64_t next = 0;
-  bool rises = false;
-  int64_t Take() noexcept { return rises ? next++ : next; }
-};
+// Writes arguments in the order of the syntax. A key belongs to the key spec of its turn; behind the last
+// spec, to that.
+class ArgumentWriter {
+ public:
+  ArgumentWriter(resp::Writer& reply, size_t key_specs) : reply_(reply), key_specs_(key_specs) {}
 
-void WriteArgument(resp::Writer& reply, const SyntaxArgument& argument, KeySpecIndex& key_spec) {
-  const bool nested = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
-  const bool is_key = argument.type == ArgumentType::kKey;
-  const bool flagged = argument.optional || argument.multiple;
-  reply.Map(size_t{3} + (is_key ? 1 : 0) + (argument.token.empty() ? 0 : 1) + (flagged ? 1 : 0));
-  WriteText(reply, "name", argument.name);
-  WriteText(reply, "type", NameOf(argument.type));
-  if (!nested) WriteText(reply, "display_text", argument.name);
-  if (is_key) WriteNumber(reply, "key_spec_index", key_spec.Take());
-  if (!argument.token.empty()) WriteText(reply, "token", argument.token);
-  if (flagged) {
+  void Write(const SyntaxArgument& argument) {
+    const bool nested = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
+    const bool is_key = argument.type == ArgumentType::kKey;
+    const bool flagged = argument.optional || argument.multiple;
+    reply_.Map(size_t{3} + (is_key ? 1 : 0) + (argument.token.empty() ? 0 : 1) + (flagged ? 1 : 0));
+    WriteText(reply_, "name", argument.name);
+    WriteText(reply_, "type", NameOf(argument.type));
+    if (!nested) WriteText(reply_, "display_text", argument.name);
+    if (is_key) WriteNumber(reply_, "key_spec_index", NextKeySpec());
+    if (!argument.token.empty()) WriteText(reply_, "token", argument.token);
+    if (flagged) WriteFlags(argument);
+    if (!nested) return;
+    reply_.Bulk("arguments");
+    reply_.Array(argument.arguments.size());
+    for (const SyntaxArgument& inner : argument.arguments) Write(inner);
+  }
+
+ private:
+  int64_t NextKeySpec() noexcept {
+    const size_t spec = keys_++;
+    return static_cast<int64_t>(spec < key_specs_ ? spec : std::max<size_t>(key_specs_, 1) - 1);
+  }
+
+  void WriteFlags(const SyntaxArgument& argument) {
     std::vector<std::string_view> flags;
     if (argument.optional) flags.emplace_back("optional");
     if (argument.multiple) flags.emplace_back("multiple");
-    reply.Bulk("flags");
-    WriteSimpleSet(reply, flags);
+    reply_.Bulk("flags");
+    WriteSimpleSet(reply_, flags);
   }
-  if (nested) {
-    reply.Bulk("arguments");
-    reply.Array(argument.arguments.size());
-    for (const SyntaxArgument& inner : argument.arguments) WriteArgument(reply, inner, key_spec);
-  }
-}
+
+  resp::Writer& reply_;
+  const size_t key_specs_;
+  size_t keys_ = 0;
+};
 
 }  // namespace
 
@@ -128,9 +168,7 @@ void WriteCommandInfo(resp::Writer& reply, const TableRow& row) {
   reply.Bulk(row.full_name);
   reply.Integer(command.arity);
   WriteSimpleSet(reply, CommandTable::FlagNames(command.flags));
-  reply.Integer(command.keys.first);
-  reply.Integer(command.more_keys.first == 0 ? command.keys.last : command.more_keys.last);
-  reply.Integer(command.keys.step);
+  WriteKeyRange(reply, command);
   const std::vector<std::string_view> categories = CommandTable::AclNames(row.acl);
   reply.Set(categories.size());
   for (const std::string_view category : categories) reply.Simple("@" + std::string(category));
@@ -156,8 +194,8 @@ void WriteCommandDocs(resp::Writer& reply, const TableRow& row) {
   if (!arguments.empty()) {
     reply.Bulk("arguments");
     reply.Array(arguments.size());
-    KeySpecIndex key_spec{.rises = command.more_keys.first != 0};
-    for (const SyntaxArgument& argument : arguments) WriteArgument(reply, argument, key_spec);
+    ArgumentWriter writer(reply, KeySpecsOf(command));
+    for (const SyntaxArgument& argument : arguments) writer.Write(argument);
   }
   if (row.subcommands.empty()) return;
   reply.Bulk("subcommands");

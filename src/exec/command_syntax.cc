@@ -46,12 +46,12 @@ bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) noe
 }
 
 ArgumentType TypeOfValue(std::string_view name) noexcept {
-  constexpr std::string_view kKeys[] = {"key", "newkey", "source", "destination"};
+  constexpr std::string_view kKeys[] = {"key", "key1", "key2", "newkey", "source", "destination", "destkey"};
   constexpr std::string_view kIntegers[] = {
-      "seconds",   "milliseconds", "cursor",         "count",    "index",    "offset",
-      "increment", "end",          "decrement",      "numkeys",  "start",    "stop",
-      "db",        "client-id",    "length",         "protover", "samples",  "index1",
-      "index2",    "numreplicas",  "destination-db", "version",  "numlocal", "timeout"};
+      "seconds",     "milliseconds", "cursor",    "count",   "index",    "offset",       "increment",
+      "decrement",   "numkeys",      "start",     "end",     "stop",     "db",           "destination-db",
+      "index1",      "index2",       "client-id", "length",  "protover", "samples",      "version",
+      "numreplicas", "numlocal",     "timeout",   "integer", "bit",      "min-match-len"};
   constexpr std::string_view kDoubles[] = {"score", "float"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
   if (IsOneOf(name, kIntegers)) return ArgumentType::kInteger;
@@ -105,6 +105,8 @@ Sequence BindTokens(Sequence items, bool in_brackets) {
 
 std::string ChoiceName(const Sequence& choices) {
   if (std::all_of(choices.begin(), choices.end(), IsPureToken)) return "condition";
+  const auto is_comparison = [](const SyntaxArgument& choice) { return choice.name.substr(0, 2) == "if"; };
+  if (std::any_of(choices.begin(), choices.end(), is_comparison)) return "condition";
   const auto is_expiry = [](const SyntaxArgument& choice) { return choice.name == "seconds"; };
   return std::any_of(choices.begin(), choices.end(), is_expiry) ? "expiration" : "option";
 }

@@ -67,7 +67,10 @@ void Writer::LongBulk(std::string_view bytes) {
 
 void Writer::Double(double value) {
   char text[kDoubleSize];
-  const std::string_view number = FormatDouble17(value, text);
+  DoubleText(FormatDouble17(value, text));
+}
+
+void Writer::DoubleText(std::string_view number) {
   if (version_ == 2) return Bulk(number);
   out_.Append(",");
   out_.Append(number);

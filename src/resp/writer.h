@@ -154,6 +154,8 @@ class Writer {
 
   // With 17 significant digits, as Redis 7.0 does ("0.10000000000000001").
   void Double(double value);
+  // A double that has its text already.
+  void DoubleText(std::string_view number);
   void Bool(bool value) {
     if (version_ == 2) return Literal(value ? ":1\r\n" : ":0\r\n");
     Literal(value ? "#t\r\n" : "#f\r\n");

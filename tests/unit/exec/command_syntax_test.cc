@@ -29,6 +29,8 @@ std::string Parsed(std::string_view syntax) {
 TEST_CASE("values have the type that their name says") {
   CHECK(Parsed("") == "");
   CHECK(Parsed("key value") == "key:key value:string");
+  CHECK(Parsed("key1 destkey bit float integer") ==
+        "key1:key destkey:key bit:integer float:double integer:integer");
   CHECK(Parsed("key seconds pattern unix-time-seconds cursor") ==
         "key:key seconds:integer pattern:pattern unix-time-seconds:unix-time cursor:integer");
 }
@@ -56,6 +58,21 @@ TEST_CASE("bars separate choices") {
         "FILTERBY=filterby:oneof?{MODULE=module-name:string PATTERN=pattern:pattern}");
   CHECK(Parsed("ON|OFF [NOLOOP]") ==
         "condition:oneof{ON=on:pure-token OFF=off:pure-token} NOLOOP=noloop:pure-token?");
+}
+
+TEST_CASE("choices that compare are a condition, be there bare words among them or not") {
+  CHECK(Parsed("[NX | IFEQ ifeq-value]") == "condition:oneof?{NX=nx:pure-token IFEQ=ifeq-value:string}");
+  CHECK(Parsed("[IFEQ ifeq-value | IFNE ifne-value]") ==
+        "condition:oneof?{IFEQ=ifeq-value:string IFNE=ifne-value:string}");
+}
+
+TEST_CASE("a whole choice may be left out and repeated, with choices in it") {
+  CHECK(Parsed("key [GET encoding offset | [OVERFLOW <WRAP | SAT>] <SET encoding offset value | "
+               "INCRBY encoding offset increment>] ...") ==
+        "key:key option:oneof?*{GET=get:block{encoding:string offset:integer} "
+        "overflow_option:block{OVERFLOW=overflow:oneof?{WRAP=wrap:pure-token SAT=sat:pure-token} "
+        "option:oneof{SET=set:block{encoding:string offset:integer value:string} "
+        "INCRBY=incrby:block{encoding:string offset:integer increment:integer}}}}");
 }
 
 TEST_CASE("what is repeated is told once, as multiple") {

@@ -80,6 +80,7 @@ TEST_CASE("every type has its form in both protocols") {
       {"true", [](Writer& w) { w.Bool(true); }, ":1\r\n", "#t\r\n"},
       {"false", [](Writer& w) { w.Bool(false); }, ":0\r\n", "#f\r\n"},
       {"double", [](Writer& w) { w.Double(3.141); }, "$5\r\n3.141\r\n", ",3.141\r\n"},
+      {"double text", [](Writer& w) { w.DoubleText("0.10"); }, "$4\r\n0.10\r\n", ",0.10\r\n"},
       {"verbatim", [](Writer& w) { w.Verbatim("txt", "two\nlines"); }, "$9\r\ntwo\nlines\r\n",
        "=13\r\ntxt:two\nlines\r\n"},
       {"big number", [](Writer& w) { w.BigNumber("1234567999999999999999999999999999999"); },
