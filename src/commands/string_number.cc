@@ -1,15 +1,8 @@
 // Strings as counters: 64-bit integers that are changed in place.
-#include "exec/string_access.h"
+#include "exec/string_number.h"
 
 namespace mayfly {
 namespace {
-
-// The integer that a string holds; nothing where it is no integer. A value that APPEND left behind is text
-// even where it reads as a number.
-std::optional<int64_t> IntegerOf(const Entry& entry) {
-  if (entry.encoding() == Encoding::kInteger) return entry.integer();
-  return ParseInteger(entry.text());
-}
 
 void Add(Context& ctx, const Key& key, int64_t amount) {
   Entry* existing = ctx.keyspace.Find(key, ctx.now);
@@ -20,11 +13,7 @@ void Add(Context& ctx, const Key& key, int64_t amount) {
     if (!old) return ctx.Fail(errors::kNotInteger);
     if (__builtin_add_overflow(*old, amount, &sum)) return ctx.Fail(errors::kOverflow);
   }
-  if (existing != nullptr) {
-    ctx.keyspace.PutValue(key, *existing, StringValue::Integer(sum), ctx.now);
-  } else {
-    ctx.keyspace.Put(key, nullptr, StringValue::Integer(sum), Expiry::Never(), ctx.now);
-  }
+  StoreKeepingExpiry(ctx, key, existing, StringValue::Integer(sum));
   ctx.reply.Integer(sum);
 }
 

@@ -1,6 +1,7 @@
 // SET and the commands that are one form of it.
 #include "exec/expire_options.h"
 #include "exec/string_access.h"
+#include "exec/value_condition.h"
 
 namespace mayfly {
 namespace {
@@ -11,6 +12,7 @@ struct SetOptions {
   bool get = false;
   bool keep_ttl = false;
   ExpireOption expire;
+  ValueCondition condition;
 };
 
 // False for words that make no sense, alone or together.
@@ -30,12 +32,12 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
         options.keep_ttl = true;
         break;
       default:
-        if (!options.expire.Take(word, args)) return false;
+        if (!options.expire.Take(word, args) && !options.condition.Take(word, args)) return false;
     }
     if ((options.if_absent && options.if_present) || (options.keep_ttl && options.expire.given()))
       return false;
   }
-  return true;
+  return !options.condition.given() || !(options.if_absent || options.if_present);
 }
 
 void SetWithOptions(Context& ctx, Args& args) {
@@ -47,16 +49,18 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
 
   Entry* existing = options.get ? ctx.Read(key) : ctx.keyspace.Peek(key, ctx.now);
+  const bool conditional = options.condition.given();
+  if (existing != nullptr && (options.get || conditional) && !RequireString(ctx, *existing)) return;
+  if (existing != nullptr && conditional && !options.condition.RequireDigest(ctx)) return;
   if (options.get) {
     if (existing == nullptr) {
       ctx.reply.Null();
-    } else if (RequireString(ctx, *existing)) {
-      ReplyString(ctx, *existing);
     } else {
-      return;
+      ReplyString(ctx, *existing);
     }
   }
-  const bool refused = existing != nullptr ? options.if_absent : options.if_present;
+  bool refused = existing != nullptr ? options.if_absent : options.if_present;
+  if (conditional) refused = !options.condition.Holds(existing);
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
     ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
@@ -102,14 +106,18 @@ void SetNx(Context& ctx, Args& args) {
   ctx.reply.Integer(absent ? 1 : 0);
 }
 
-void MSet(Context& ctx, Args& args) {
-  if (args.size() % 2 == 0) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
-  for (size_t i = 1; i < args.size(); i += 2) {
-    const Key key = ctx.KeyAt(args, i);
-    Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-    ctx.keyspace.Put(key, existing, StringFrom(args, i + 1), Expiry::Never(), ctx.now);
+// The value that was there must be a string: it is the answer.
+void GetSet(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.Read(key);
+  if (existing == nullptr) {
+    ctx.reply.Null();
+  } else if (RequireString(ctx, *existing)) {
+    ReplyString(ctx, *existing);
+  } else {
+    return;
   }
-  ctx.reply.Ok();
+  ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
 }
 
 constexpr Command kRows[] = {
@@ -123,7 +131,8 @@ constexpr Command kRows[] = {
      .since = "1.0.0",
      .complexity = "O(1)",
      .summary = "Gives a key a string value, whatever it held before, and an expiry if one is asked for.",
-     .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
+     .syntax = "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
+               "IFDNE ifdne-digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | KEEPTTL]"},
     {.name = "setex",
      .arity = 4,
@@ -155,17 +164,16 @@ constexpr Command kRows[] = {
      .complexity = "O(1)",
      .summary = "Gives a key a string value unless the key exists.",
      .syntax = "key value"},
-    {.name = "mset",
-     .arity = -3,
-     .flags = kWrite | kDenyOom,
-     .keys = {1, -1, 2, kKeyOW | kKeyUpdate},
+    {.name = "getset",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate},
      .acl = kAclString,
-     .handler = MSet,
-     .since = "1.0.1",
-     .complexity = "O(N) where N is the number of keys",
-     .summary = "Gives several keys their string values in one step.",
-     .syntax = "key value [key value ...]",
-     .tips = "request_policy:multi_shard response_policy:all_succeeded"},
+     .handler = GetSet,
+     .since = "1.0.0",
+     .complexity = "O(1)",
+     .summary = "Gives a key a string value and answers with the one that it had.",
+     .syntax = "key value"},
 };
 const CommandFamily kFamily("string", kRows);
 

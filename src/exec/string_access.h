@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include <utility>
+
 #include "cache/value.h"
 #include "exec/context.h"
 
@@ -16,6 +18,15 @@ namespace mayfly {
     return StringValue::Of(args[index]);
   if (SharedBytes block = args.BlockOf(index)) return StringValue::Block(std::move(block));
   return StringValue::Of(args[index]);
+}
+
+// Gives the key this value: its expiry stays; without one if it is new. REQUIRES: `existing` is what Find gave
+// for the key just before.
+inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value) {
+  if (existing != nullptr)
+    ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now);
+  else
+    ctx.keyspace.Put(key, nullptr, std::move(value), Expiry::Never(), ctx.now);
 }
 
 // Answers with the value of a string. Big values are shared with the reply. REQUIRES: entry.encoding() !=

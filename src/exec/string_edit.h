@@ -42,18 +42,17 @@ class StringDraft {
 
 // Makes the string of `key` at least `size` bytes long, by zeros, and lets `write` change them from the first
 // one on. An absent key (null) is created; the expiry of another stays. REQUIRES: `existing` is a string, and
-// what Peek or Find gave for the key just before.
+// what Find gave for the key just before.
 template <typename Write>
 void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, Write&& write) {
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
-    return ctx.keyspace.EditBlock(*existing, size, ctx.now, write);
+    return ctx.keyspace.EditBlock(*existing, size, write);
   char digits[kMaxIntegerText];
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
   StringDraft draft(std::max(size, old.size()));
   old.copy(draft.data(), old.size());
   write(draft.data());
-  const Expiry expiry = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
-  ctx.keyspace.Put(key, existing, draft.Take(), expiry, ctx.now);
+  StoreKeepingExpiry(ctx, key, existing, draft.Take());
 }
 
 // False, and the error answered, where proto-max-bulk-len is less than the sum.

@@ -114,6 +114,13 @@ TEST_CASE_METHOD(CommandTest, "reads count as hits and misses, writes do not") {
   Run({"EXPIRE", "k", "100"});
   Run({"PERSIST", "k"});
   Run({"DEL", "absent"});
+  Run({"SETRANGE", "k", "0", "x"});
+  Run({"SETBIT", "k", "0", "0"});
+  Run({"BITFIELD", "k", "SET", "u8", "0", "1", "GET", "u8", "0"});
+  Run({"INCRBYFLOAT", "f", "1"});
+  Run({"INCREX", "n"});
+  Run({"MSETNX", "k", "v"});
+  Run({"DELEX", "absent", "IFEQ", "v"});
   CHECK(stats().keyspace_hits == 0);
   CHECK(stats().keyspace_misses == 0);
   const auto read = GENERATE(values<std::vector<std::string>>({
@@ -122,6 +129,14 @@ TEST_CASE_METHOD(CommandTest, "reads count as hits and misses, writes do not") {
       {"GETDEL", "k"},
       {"STRLEN", "k"},
       {"SET", "k", "w", "GET"},
+      {"GETSET", "k", "w"},
+      {"GETRANGE", "k", "0", "0"},
+      {"DIGEST", "k"},
+      {"GETBIT", "k", "0"},
+      {"BITCOUNT", "k"},
+      {"BITPOS", "k", "1"},
+      {"BITFIELD", "k", "GET", "u8", "0"},
+      {"BITOP", "NOT", "d", "k"},
       {"EXISTS", "k"},
       {"TOUCH", "k"},
       {"TYPE", "k"},

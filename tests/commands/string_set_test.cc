@@ -225,6 +225,20 @@ TEST_CASE_METHOD(CommandTest, "SETNX answers 1 where it set and 0 where the key 
   CHECK(Run({"TTL", "k"}) == Integer(-1));
 }
 
+TEST_CASE_METHOD(CommandTest, "GETSET answers with the old value and takes the expiry away") {
+  CHECK(Run({"GETSET", "k", "1"}) == Null());
+  CHECK(Run({"PEXPIRE", "k", "50"}) == Integer(1));
+  CHECK(Run({"GETSET", "k", "two"}) == Bulk("1"));
+  CHECK(Run({"TTL", "k"}) == Integer(-1));
+  const std::string big(50'000, 'b');
+  CHECK(Run({"GETSET", "k", big}) == Bulk("two"));
+  CHECK(Run({"GETSET", "k", "7"}) == Bulk(big));
+  CHECK(Run({"OBJECT", "ENCODING", "k"}) == Bulk("int"));
+  CHECK(Run({"GETSET", "k"}) == Error("ERR wrong number of arguments for 'getset' command"));
+  UseResp3();
+  CHECK(RunRaw("GETSET absent 1\r\n") == "_\r\n");
+}
+
 TEST_CASE_METHOD(CommandTest, "MSET sets all pairs, the last of a key that comes twice, and no expiry") {
   CHECK(Run({"SET", "a", "0", "EX", "10"}) == Ok());
   CHECK(Run({"MSET", "a", "1", "b", "2", "a", "3"}) == Ok());

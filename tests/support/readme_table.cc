@@ -15,11 +15,8 @@ struct Group {
 };
 
 // In the README's order; a group that is not listed comes behind them by its own name.
-constexpr Group kGroups[] = {{"string", "Strings"},
-                             {"generic", "Keys"},
-                             {"connection", "Connection"},
-                             {"server", "Server"},
-                             {"cluster", "Cluster"}};
+constexpr Group kGroups[] = {{"string", "Strings"},        {"bitmap", "Bitmaps"}, {"generic", "Keys"},
+                             {"connection", "Connection"}, {"server", "Server"},  {"cluster", "Cluster"}};
 
 std::string UpperCase(std::string_view text) {
   std::string upper(text);

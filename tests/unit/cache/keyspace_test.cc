@@ -186,13 +186,13 @@ TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited where it lies, and passe
   const void* const block = entry->pointer();
   ChangeLog log;
   changes.Listen(log, ~0U);
-  db().EditBlock(*entry, 0, now(), [](char* bytes) { bytes[1] = 'n'; });
+  db().EditBlock(*entry, 0, [](char* bytes) { bytes[1] = 'n'; });
   CHECK(entry->pointer() == block);
   CHECK(entry->text().substr(0, 3) == "ono");
   CHECK(entry->text().size() == old.size());
   {
     const SharedBytes shared = entry->block();
-    db().EditBlock(*entry, 90'000, now(), [](char* bytes) { bytes[89'999] = 'e'; });
+    db().EditBlock(*entry, 90'000, [](char* bytes) { bytes[89'999] = 'e'; });
     CHECK(shared.view().substr(0, 3) == "ono");
     CHECK(shared.size() == old.size());
   }

@@ -1,0 +1,174 @@
+// BITFIELD and BITFIELD_RO: integers of any width within a string.
+#include <vector>
+
+#include "base/bit_field.h"
+#include "base/bits.h"
+#include "exec/bit_offset.h"
+#include "exec/string_edit.h"
+#include "exec/word.h"
+
+namespace mayfly {
+namespace {
+
+enum class FieldAction : uint8_t { kGet, kSet, kAdd };
+
+struct FieldOperation {
+  FieldAction action = FieldAction::kGet;
+  FieldOverflow overflow = FieldOverflow::kWrap;
+  FieldType type;
+  uint64_t offset = 0;
+  int64_t operand = 0;
+
+  uint64_t end() const noexcept { return offset + type.width; }
+};
+
+// What a request asks for, in order.
+struct FieldPlan {
+  std::vector<FieldOperation> operations;
+  uint64_t written_bits = 0;  // where the last written field ends; 0: none is written
+};
+
+bool ReadOverflow(Context& ctx, std::string_view word, FieldOverflow& overflow) {
+  switch (WordOf(word)) {
+    case WordOf("WRAP"):
+      overflow = FieldOverflow::kWrap;
+      return true;
+    case WordOf("SAT"):
+      overflow = FieldOverflow::kSaturate;
+      return true;
+    case WordOf("FAIL"):
+      overflow = FieldOverflow::kFail;
+      return true;
+    default:
+      ctx.Fail("ERR Invalid OVERFLOW type specified");
+      return false;
+  }
+}
+
+// Type, offset and operand, when the word of the action has been passed.
+bool ReadOperation(Context& ctx, Args& args, FieldOperation& operation) {
+  const std::optional<FieldType> type = FieldType::Parse(args.Next());
+  if (!type) {
+    ctx.Fail(
+        "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.");
+    return false;
+  }
+  const std::optional<uint64_t> offset = ReadBitOffset(ctx, args.Next(), type->width);
+  if (!offset) return false;
+  operation.type = *type;
+  operation.offset = *offset;
+  if (operation.action == FieldAction::kGet) return true;
+  const std::optional<int64_t> operand = args.NextInteger();
+  if (!operand) return ctx.Fail(errors::kNotInteger), false;
+  operation.operand = *operand;
+  return true;
+}
+
+// False, and the error answered, where an argument makes no sense.
+bool ReadPlan(Context& ctx, Args& args, FieldPlan& plan) {
+  FieldOverflow overflow = FieldOverflow::kWrap;
+  while (!args.Done()) {
+    FieldOperation operation;
+    if (args.Accept("OVERFLOW", 1)) {
+      if (!ReadOverflow(ctx, args.Next(), overflow)) return false;
+      continue;
+    }
+    if (args.Accept("SET", 3)) {
+      operation.action = FieldAction::kSet;
+    } else if (args.Accept("INCRBY", 3)) {
+      operation.action = FieldAction::kAdd;
+    } else if (!args.Accept("GET", 2)) {
+      return ctx.Fail(errors::kSyntax), false;
+    }
+    operation.overflow = overflow;
+    if (!ReadOperation(ctx, args, operation)) return false;
+    if (operation.action != FieldAction::kGet)
+      plan.written_bits = std::max(plan.written_bits, operation.end());
+    plan.operations.push_back(operation);
+  }
+  return true;
+}
+
+int64_t ValueAt(std::string_view text, const FieldOperation& operation) noexcept {
+  return operation.type.ValueOf(ReadBits(text, operation.offset, operation.type.width));
+}
+
+void ReplyFields(Context& ctx, const FieldPlan& plan, std::string_view text) {
+  ctx.reply.Array(plan.operations.size());
+  for (const FieldOperation& operation : plan.operations) ctx.reply.Integer(ValueAt(text, operation));
+}
+
+// SET answers with the old value, INCRBY with the new one, and both with null where FAIL kept them from it.
+void RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, size_t size) {
+  const int64_t old = ValueAt({bytes, size}, operation);
+  if (operation.action == FieldAction::kGet) return ctx.reply.Integer(old);
+  const bool sets = operation.action == FieldAction::kSet;
+  const std::optional<uint64_t> next =
+      sets ? SetField(operation.type, operation.operand, operation.overflow)
+           : AddToField(operation.type, old, operation.operand, operation.overflow);
+  if (!next) return ctx.reply.Null();
+  WriteBits(bytes, operation.offset, operation.type.width, *next);
+  ctx.reply.Integer(sets ? old : operation.type.ValueOf(*next));
+}
+
+void ReadOnlyFields(Context& ctx, const Key& key, const FieldPlan& plan) {
+  const Entry* entry = ctx.Read(key);
+  if (entry == nullptr) return ReplyFields(ctx, plan, "");
+  if (!RequireString(ctx, *entry)) return;
+  char digits[kMaxIntegerText];
+  ReplyFields(ctx, plan, TextOf(*entry, digits));
+}
+
+void BitField(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  args.Skip(1);
+  FieldPlan plan;
+  if (!ReadPlan(ctx, args, plan)) return;
+  if (plan.written_bits == 0) return ReadOnlyFields(ctx, key, plan);
+  Entry* existing = ctx.keyspace.Find(key, ctx.now);
+  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  const size_t old = existing != nullptr ? existing->TextLength() : 0;
+  const size_t size = std::max<size_t>(old, (plan.written_bits + kByteBits - 1) / kByteBits);
+  EditString(ctx, key, existing, size, [&](char* bytes) {
+    ctx.reply.Array(plan.operations.size());
+    for (const FieldOperation& operation : plan.operations) RunOperation(ctx, operation, bytes, size);
+  });
+}
+
+void BitFieldRo(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  args.Skip(1);
+  FieldPlan plan;
+  if (!ReadPlan(ctx, args, plan)) return;
+  if (plan.written_bits != 0) return ctx.Fail("ERR BITFIELD_RO only supports the GET subcommand");
+  ReadOnlyFields(ctx, key, plan);
+}
+
+constexpr Command kRows[] = {
+    {.name = "bitfield",
+     .arity = -2,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags,
+              "RW and UPDATE only where a field is set or incremented"},
+     .acl = kAclBitmap,
+     .handler = BitField,
+     .since = "3.2.0",
+     .complexity = "O(1) for each operation",
+     .summary = "Reads, sets and increments integers of any width within a string value.",
+     .syntax = "key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset integer | "
+               "INCRBY encoding offset increment>] ..."},
+    {.name = "bitfield_ro",
+     .arity = -2,
+     .flags = kReadOnly | kFast,
+     .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclBitmap,
+     .handler = BitFieldRo,
+     .since = "6.0.0",
+     .complexity = "O(1) for each operation",
+     .summary = "Reads integers of any width within a string value.",
+     .syntax = "key [GET encoding offset] ..."},
+};
+const CommandFamily kFamily("bitmap", kRows);
+
+}  // namespace
+}  // namespace mayfly

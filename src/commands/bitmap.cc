@@ -1,0 +1,177 @@
+// SETBIT, GETBIT, BITCOUNT and BITPOS: strings as bits.
+#include "base/bits.h"
+#include "exec/bit_offset.h"
+#include "exec/index_range.h"
+#include "exec/string_edit.h"
+
+namespace mayfly {
+namespace {
+
+void SetBit(Context& ctx, Args& args) {
+  const std::optional<uint64_t> offset = ReadBitOffset(ctx, args[2]);
+  if (!offset) return;
+  const std::optional<int64_t> bit = ParseInteger(args[3]);
+  if (!bit || (*bit != 0 && *bit != 1)) return ctx.Fail("ERR bit is not an integer or out of range");
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Find(key, ctx.now);
+  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  const size_t size = *offset / kByteBits + 1;
+  bool old = false;
+  EditString(ctx, key, existing, size, [&](char* bytes) {
+    old = BitAt({bytes, size}, *offset);
+    SetBitAt(bytes, *offset, *bit == 1);
+  });
+  ctx.reply.Integer(old ? 1 : 0);
+}
+
+void GetBit(Context& ctx, Args& args) {
+  const std::optional<uint64_t> offset = ReadBitOffset(ctx, args[2]);
+  if (!offset) return;
+  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (!RequireString(ctx, *entry)) return;
+  char digits[kMaxIntegerText];
+  ctx.reply.Integer(BitAt(TextOf(*entry, digits), *offset) ? 1 : 0);
+}
+
+// A stretch of a string by two indices, of bytes or of bits.
+struct Stretch {
+  int64_t start = 0;
+  int64_t end = -1;
+  bool in_bits = false;
+
+  // Passes "BYTE" or "BIT"; false for anything else.
+  bool TakeUnit(Args& args) noexcept {
+    in_bits = args.Accept("BIT");
+    return in_bits || args.Accept("BYTE");
+  }
+  // How many of its units the text has.
+  uint64_t UnitsOf(std::string_view text) const noexcept {
+    return in_bits ? BitsOf(text.size()) : text.size();
+  }
+  IndexRange ToBits(IndexRange units) const noexcept {
+    if (in_bits) return units;
+    return {BitsOf(units.first), BitsOf(units.last + 1) - 1};
+  }
+};
+
+// Since Redis 7.2 all arguments are looked at before the key is; before, an absent key was always 0.
+void BitCount(Context& ctx, Args& args) {
+  constexpr size_t kWithRange = 4;
+  constexpr size_t kWithUnit = 5;
+  Stretch stretch;
+  const Key key = ctx.KeyAt(args, 1);
+  if (args.size() == kWithRange || args.size() == kWithUnit) {
+    args.Skip(1);
+    const std::optional<int64_t> start = args.NextInteger();
+    const std::optional<int64_t> end = args.NextInteger();
+    if (!start || !end) return ctx.Fail(errors::kNotInteger);
+    if (!args.Done() && !stretch.TakeUnit(args)) return ctx.Fail(errors::kSyntax);
+    stretch.start = *start;
+    stretch.end = *end;
+  } else if (args.size() != 2) {
+    return ctx.Fail(errors::kSyntax);
+  }
+  const Entry* entry = ctx.Read(key);
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (!RequireString(ctx, *entry)) return;
+  char digits[kMaxIntegerText];
+  const std::string_view text = TextOf(*entry, digits);
+  const std::optional<IndexRange> units = ClipOrderedRange(stretch.start, stretch.end, stretch.UnitsOf(text));
+  if (!units) return ctx.reply.Integer(0);
+  const IndexRange bits = stretch.ToBits(*units);
+  ctx.reply.Integer(static_cast<int64_t>(CountOnes(text, bits.first, bits.last)));
+}
+
+// False, and the error answered, for anything but "[start [end [BYTE|BIT]]]". Redis looks at the unit before
+// the end.
+bool ReadStretch(Context& ctx, Args& args, Stretch& stretch) {
+  constexpr size_t kMost = 3;
+  if (args.Left() > kMost) return ctx.Fail(errors::kSyntax), false;
+  if (args.Done()) return true;
+  const std::optional<int64_t> start = args.NextInteger();
+  if (!start) return ctx.Fail(errors::kNotInteger), false;
+  stretch.start = *start;
+  if (args.Done()) return true;
+  const std::string_view end_text = args.Next();
+  if (!args.Done() && !stretch.TakeUnit(args)) return ctx.Fail(errors::kSyntax), false;
+  const std::optional<int64_t> end = ParseInteger(end_text);
+  if (!end) return ctx.Fail(errors::kNotInteger), false;
+  stretch.end = *end;
+  return true;
+}
+
+void BitPos(Context& ctx, Args& args) {
+  constexpr size_t kWithEnd = 5;
+  const Key key = ctx.KeyAt(args, 1);
+  args.Skip(1);
+  const std::optional<int64_t> bit = args.NextInteger();
+  if (!bit) return ctx.Fail(errors::kNotInteger);
+  if (*bit != 0 && *bit != 1) return ctx.Fail("ERR The bit argument must be 1 or 0.");
+  const bool wanted = *bit == 1;
+  const bool end_given = args.size() >= kWithEnd;
+  Stretch stretch;
+  if (!ReadStretch(ctx, args, stretch)) return;
+  const Entry* entry = ctx.Read(key);
+  if (entry == nullptr) return ctx.reply.Integer(wanted ? -1 : 0);
+  if (!RequireString(ctx, *entry)) return;
+  char digits[kMaxIntegerText];
+  const std::string_view text = TextOf(*entry, digits);
+  const std::optional<IndexRange> units = ClipRange(stretch.start, stretch.end, stretch.UnitsOf(text));
+  if (!units) return ctx.reply.Integer(-1);
+  const IndexRange bits = stretch.ToBits(*units);
+  const std::optional<uint64_t> found = FindBit(text, wanted, bits.first, bits.last);
+  if (found) return ctx.reply.Integer(static_cast<int64_t>(*found));
+  // Without an end, zeros go on behind the string.
+  ctx.reply.Integer(wanted || end_given ? -1 : static_cast<int64_t>(BitsOf(text.size())));
+}
+
+constexpr KeySpec kBitsRead = {1, 1, 1, kKeyRO | kKeyAccess};
+
+constexpr Command kRows[] = {
+    {.name = "setbit",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate},
+     .acl = kAclBitmap,
+     .handler = SetBit,
+     .since = "2.2.0",
+     .complexity = "O(1)",
+     .summary =
+         "Sets or clears a bit of a string value and answers with what it was; the string grows as needed.",
+     .syntax = "key offset bit"},
+    {.name = "getbit",
+     .arity = 3,
+     .flags = kReadOnly | kFast,
+     .keys = kBitsRead,
+     .acl = kAclBitmap,
+     .handler = GetBit,
+     .since = "2.2.0",
+     .complexity = "O(1)",
+     .summary = "Answers with a bit of a string value.",
+     .syntax = "key offset"},
+    {.name = "bitcount",
+     .arity = -2,
+     .flags = kReadOnly,
+     .keys = kBitsRead,
+     .acl = kAclBitmap,
+     .handler = BitCount,
+     .since = "2.6.0",
+     .complexity = "O(N) where N is the length of the value",
+     .summary = "Counts the bits of a string value, or of a part of it, that are 1.",
+     .syntax = "key [start end [BYTE | BIT]]"},
+    {.name = "bitpos",
+     .arity = -3,
+     .flags = kReadOnly,
+     .keys = kBitsRead,
+     .acl = kAclBitmap,
+     .handler = BitPos,
+     .since = "2.8.7",
+     .complexity = "O(N) where N is the length of the value",
+     .summary = "Finds the first bit of a string value, or of a part of it, that is 1 or 0.",
+     .syntax = "key bit [start [end [BYTE | BIT]]]"},
+};
+const CommandFamily kFamily("bitmap", kRows);
+
+}  // namespace
+}  // namespace mayfly

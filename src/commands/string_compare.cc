@@ -1,0 +1,87 @@
+// Strings by their content: DIGEST tells a fingerprint, DELEX and DELIFEQ delete what is as the client
+// thinks.
+#include "base/digest.h"
+#include "exec/value_condition.h"
+
+namespace mayfly {
+namespace {
+
+void DigestCommand(Context& ctx, Args& args) {
+  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
+  if (entry == nullptr) return ctx.reply.Null();
+  if (!RequireString(ctx, *entry)) return;
+  char digits[kMaxIntegerText];
+  const Digest digest = DigestOf(TextOf(*entry, digits));
+  ctx.reply.Bulk({digest.data(), digest.size()});
+}
+
+// An absent key answers before the condition is looked at, and a key of another type before the word of the
+// condition is, as in Redis.
+void DelEx(Context& ctx, Args& args) {
+  const bool conditional = args.size() == 4;
+  if (!conditional && args.size() != 2) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* entry = ctx.keyspace.Find(key, ctx.now);
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (conditional) {
+    if (!IsString(*entry)) return ctx.Fail("ERR Key should be of string type if conditions are specified");
+    args.Skip(1);
+    const uint64_t word = WordOf(args.Next());
+    ValueCondition condition;
+    if (!condition.Take(word, args))
+      return ctx.Fail("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
+    if (!condition.RequireDigest(ctx)) return;
+    if (!condition.Holds(entry)) return ctx.reply.Integer(0);
+  }
+  ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+  ctx.reply.Integer(1);
+}
+
+void DelIfEq(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* entry = ctx.keyspace.Find(key, ctx.now);
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (!RequireString(ctx, *entry)) return;
+  char digits[kMaxIntegerText];
+  if (TextOf(*entry, digits) != args[2]) return ctx.reply.Integer(0);
+  ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+  ctx.reply.Integer(1);
+}
+
+constexpr Command kRows[] = {
+    {.name = "digest",
+     .arity = 2,
+     .flags = kReadOnly | kFast,
+     .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclString,
+     .handler = DigestCommand,
+     .since = "8.4.0",
+     .complexity = "O(N) where N is the length of the value",
+     .summary = "Answers with the XXH3 digest of a string value in hexadecimal digits.",
+     .syntax = "key"},
+    {.name = "delex",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyDelete},
+     .acl = kAclString,
+     .handler = DelEx,
+     .since = "8.4.0",
+     .complexity = "O(N) where N is the length of the value",
+     .summary = "Deletes a key, if its value or the digest of its value is or is not a given one.",
+     .syntax = "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]"},
+    {.name = "delifeq",
+     .arity = 3,
+     .flags = kWrite,
+     .keys = {1, 1, 1, kKeyRM | kKeyAccess | kKeyDelete},
+     .acl = kAclString,
+     .handler = DelIfEq,
+     .since = "9.0.0",
+     .complexity = "O(N) where N is the length of the value",
+     .summary = "Deletes a key if its string value is a given one.",
+     .syntax = "key value",
+     .history = "Valkey's."},
+};
+const CommandFamily kFamily("string", kRows);
+
+}  // namespace
+}  // namespace mayfly

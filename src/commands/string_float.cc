@@ -1,0 +1,39 @@
+// INCRBYFLOAT: strings as numbers with a fraction.
+#include <cmath>
+
+#include "base/long_double.h"
+#include "exec/string_number.h"
+
+namespace mayfly {
+namespace {
+
+void IncrByFloat(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Find(key, ctx.now);
+  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  const std::optional<long double> old = existing != nullptr ? FloatOf(*existing) : 0;
+  const std::optional<long double> amount = ParseLongDouble(args[2]);
+  if (!old || !amount) return ctx.Fail(errors::kNotFloat);
+  const long double sum = *old + *amount;
+  if (!std::isfinite(sum)) return ctx.Fail("ERR increment would produce NaN or Infinity");
+  const std::string text = FormatLongDouble(sum);
+  StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text));
+  ctx.reply.Bulk(text);
+}
+
+constexpr Command kRows[] = {
+    {.name = "incrbyfloat",
+     .arity = 3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate},
+     .acl = kAclString,
+     .handler = IncrByFloat,
+     .since = "2.6.0",
+     .complexity = "O(1)",
+     .summary = "Adds to the number that a key holds, which may have a fraction; an absent key counts as 0.",
+     .syntax = "key float"},
+};
+const CommandFamily kFamily("string", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,83 @@
+// GETRANGE, SUBSTR and SETRANGE: parts of a string by their place.
+#include "exec/index_range.h"
+#include "exec/string_edit.h"
+
+namespace mayfly {
+namespace {
+
+void ReplyPart(Context& ctx, const Entry& entry, IndexRange range) {
+  if (entry.encoding() == Encoding::kBlock)
+    return ctx.reply.BulkShared(entry.block(), range.first, range.size());
+  char digits[kMaxIntegerText];
+  ctx.reply.Bulk(TextOf(entry, digits).substr(range.first, range.size()));
+}
+
+void GetRange(Context& ctx, Args& args) {
+  const std::optional<int64_t> start = ParseInteger(args[2]);
+  const std::optional<int64_t> end = ParseInteger(args[3]);
+  if (!start || !end) return ctx.Fail(errors::kNotInteger);
+  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
+  if (entry == nullptr) return ctx.reply.Bulk("");
+  if (!RequireString(ctx, *entry)) return;
+  const std::optional<IndexRange> range = ClipOrderedRange(*start, *end, entry->TextLength());
+  if (!range) return ctx.reply.Bulk("");
+  ReplyPart(ctx, *entry, *range);
+}
+
+void SetRange(Context& ctx, Args& args) {
+  const std::optional<int64_t> offset = ParseInteger(args[2]);
+  if (!offset) return ctx.Fail(errors::kNotInteger);
+  if (*offset < 0) return ctx.Fail("ERR offset is out of range");
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Find(key, ctx.now);
+  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  const size_t old = existing != nullptr ? existing->TextLength() : 0;
+  const std::string_view part = args[3];
+  if (part.empty()) return ctx.reply.Integer(static_cast<int64_t>(old));  // changes nothing, not even the end
+  const auto begin = static_cast<uint64_t>(*offset);
+  if (!RequireStringSize(ctx, begin, part.size())) return;
+  const size_t size = std::max(old, begin + part.size());
+  EditString(ctx, key, existing, size, [&](char* bytes) { part.copy(bytes + begin, part.size()); });
+  ctx.reply.Integer(static_cast<int64_t>(size));
+}
+
+constexpr KeySpec kPartRead = {1, 1, 1, kKeyRO | kKeyAccess};
+
+constexpr Command kRows[] = {
+    {.name = "getrange",
+     .arity = 4,
+     .flags = kReadOnly,
+     .keys = kPartRead,
+     .acl = kAclString,
+     .handler = GetRange,
+     .since = "2.4.0",
+     .complexity = "O(N) where N is the length of the answer",
+     .summary = "Answers with the bytes of a string value between two places.",
+     .syntax = "key start end"},
+    {.name = "substr",
+     .arity = 4,
+     .flags = kReadOnly,
+     .keys = kPartRead,
+     .acl = kAclString,
+     .handler = GetRange,
+     .since = "1.0.0",
+     .complexity = "O(N) where N is the length of the answer",
+     .summary = "The old name of GETRANGE.",
+     .syntax = "key start end"},
+    {.name = "setrange",
+     .arity = 4,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
+     .acl = kAclString,
+     .handler = SetRange,
+     .since = "2.2.0",
+     .complexity =
+         "O(N) where N is the length of the new bytes, and of the zeros before them where the string "
+         "was shorter",
+     .summary = "Overwrites the bytes of a string value from a place on; zeros fill what lies before it.",
+     .syntax = "key offset value"},
+};
+const CommandFamily kFamily("string", kRows);
+
+}  // namespace
+}  // namespace mayfly
