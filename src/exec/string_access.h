@@ -3,10 +3,9 @@
 #pragma once
 
 #include <string_view>
-
-#include "base/numbers.h"
 #include <utility>
 
+#include "base/numbers.h"
 #include "cache/value.h"
 #include "exec/context.h"
 
@@ -20,8 +19,8 @@ namespace mayfly {
   return StringValue::Of(args[index]);
 }
 
-// Gives the key this value: its expiry stays; without one if it is new. REQUIRES: `existing` is what Find gave
-// for the key just before.
+// Gives the key this value: its expiry stays; without one if it is new. REQUIRES: `existing` is what Find
+// gave for the key just before.
 inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value) {
   if (existing != nullptr)
     ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now);

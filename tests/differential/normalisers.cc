@@ -102,6 +102,11 @@ bool SameIntroductionOrLogin(const Exchange& pair) {
          std::count_if(pair.request.begin(), pair.request.end(), is_login) > 1;
 }
 
+// Before 7.2 a missing key is looked for first, and what is wrong behind it is never read.
+bool NothingOrError(const Exchange& pair) {
+  return pair.redis.kind == Kind::kInteger && pair.redis.integer <= 0 && pair.mayfly.kind == Kind::kError;
+}
+
 // Up to the names of what there is to choose from.
 bool SameBeforeChoices(const Exchange& pair) {
   static constexpr std::string_view kBefore = "must be one of the following: ";
@@ -147,6 +152,8 @@ constexpr bool kAlways = false;
 constexpr bool kErrors = true;
 
 constexpr Normaliser kNormalisers[] = {
+    {"bitcount", NothingOrError, kAlways, "7.0 answers for a missing key before it reads the range", kErrors},
+    {"bitpos", NothingOrError, kAlways, "as BITCOUNT", kErrors},
     {"client|help", OwnText, kAlways, "our own words"},
     {"client|id", SameSign, kAlways, "each server counts its own clients"},
     {"cluster", SameError, kAlways, "there is no cluster, whatever the subcommand", kErrors},
@@ -165,6 +172,12 @@ constexpr Normaliser kNormalisers[] = {
      kErrors},
     {"info", OwnReport, kAlways, "each server's own figures"},
     {"keys", SameElements, kAlways, "the order of keys is that of the hash"},
+    {"lolwut", OwnText, kAlways, "our own words"},
+    {"memory|doctor", OwnText, kAlways, "our own words"},
+    {"memory|help", OwnText, kAlways, "our own words"},
+    {"memory|malloc-stats", OwnText, kAlways, "each server's own memory"},
+    {"memory|stats", SameKind, kAlways, "each server's own memory"},
+    {"memory|usage", SameSign, kAlways, "each server's own layout"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", NearSeconds, kSometimes, "the servers read their clocks at different moments"},
     {"pexpiretime", NearMilliseconds, kSometimes, "as TTL, for relative expiries"},
