@@ -20,9 +20,20 @@ constexpr std::string_view kMayfly =
     "  It lives for a day, and every key for as long as you say.\n"
     "\n";
 
-// There is one picture, so VERSION and what follows it change nothing; but its number must be one.
+// There is one picture, so VERSION and what follows it change nothing. But where Redis reads numbers, there
+// must be some: the version's, and the sizes of its pictures 5 and 6.
+bool NumbersAreSome(Args& args) {
+  if (!args.Accept("VERSION", 1)) return true;
+  const std::optional<int64_t> version = args.NextInteger();
+  if (!version) return false;
+  for (int sizes = *version == 5 ? 3 : *version == 6 ? 2 : 0; sizes > 0 && !args.Done(); --sizes) {
+    if (!args.NextInteger()) return false;
+  }
+  return true;
+}
+
 void LolWut(Context& ctx, Args& args) {
-  if (args.Accept("VERSION", 1) && !args.NextInteger()) return ctx.Fail(errors::kNotInteger);
+  if (!NumbersAreSome(args)) return ctx.Fail(errors::kNotInteger);
   std::string text(kMayfly);
   text.append("Mayfly ver. ").append(kMayflyVersion).append("\n");
   ctx.reply.Verbatim("txt", text);

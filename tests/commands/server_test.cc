@@ -46,7 +46,9 @@ TEST_CASE_METHOD(CommandTest, "LASTSAVE tells when the server was started, as lo
 TEST_CASE_METHOD(CommandTest, "LOLWUT shows a mayfly and the version, as plain text in RESP3") {
   const Reply art = Run({"LOLWUT"});
   CHECK(art.text.find("Mayfly ver. " MAYFLY_VERSION "\n") != std::string::npos);
-  CHECK(Run({"LOLWUT", "version", "5", "1", "x"}).text == art.text);
+  CHECK(Run({"LOLWUT", "version", "5", "1", "2", "3", "x"}).text == art.text);
+  CHECK(Run({"LOLWUT", "version", "7", "x"}).text == art.text);
+  CHECK(Run({"LOLWUT", "VERSION", "5", "1", "x"}) == Error("ERR value is not an integer or out of range"));
   CHECK(Run({"LOLWUT", "VERSION"}).text == art.text);
   CHECK(Run({"LOLWUT", "x"}).text == art.text);
   CHECK(Run({"LOLWUT", "VERSION", "x"}) == Error("ERR value is not an integer or out of range"));

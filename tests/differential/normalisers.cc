@@ -139,6 +139,11 @@ bool NearTime(const Exchange& pair) {
   return std::abs(seconds(pair.redis) - seconds(pair.mayfly)) <= kLateMs / 1000;
 }
 
+// Redis's MEMORY USAGE finds a key that is due until it is freed.
+bool BothSizesOrDue(const Exchange& pair) {
+  return SameSign(pair) || (pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kNull);
+}
+
 struct Normaliser {
   std::string_view row;
   bool (*same)(const Exchange&);
@@ -172,14 +177,16 @@ constexpr Normaliser kNormalisers[] = {
      kErrors},
     {"info", OwnReport, kAlways, "each server's own figures"},
     {"keys", SameElements, kAlways, "the order of keys is that of the hash"},
-    {"lolwut", OwnText, kAlways, "our own words"},
-    {"memory|doctor", OwnText, kAlways, "our own words"},
+    {"lastsave", SameSign, kSometimes, "each server's own start"},
+    {"lolwut", SameKind, kAlways, "our own picture"},
+    {"memory|doctor", SameKind, kAlways, "our own words"},
     {"memory|help", OwnText, kAlways, "our own words"},
-    {"memory|malloc-stats", OwnText, kAlways, "each server's own memory"},
-    {"memory|stats", SameKind, kAlways, "each server's own memory"},
-    {"memory|usage", SameSign, kAlways, "each server's own layout"},
+    {"memory|malloc-stats", SameKind, kAlways, "each server's own figures"},
+    {"memory|stats", SameKind, kAlways, "each server's own figures, ours with the fields of 7.4"},
+    {"memory|usage", BothSizesOrDue, kAlways, "each server's own figures; a key that is due has none here"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", NearSeconds, kSometimes, "the servers read their clocks at different moments"},
+    {"object|refcount", SameSign, kSometimes, "Redis shares small integers where there is no maxmemory"},
     {"pexpiretime", NearMilliseconds, kSometimes, "as TTL, for relative expiries"},
     {"pttl", NearMilliseconds, kSometimes, "as TTL"},
     {"randomkey", SameKind, kAlways, "chance"},
