@@ -56,10 +56,13 @@ void Databases::FlushAll(Now now) {
 
 void Databases::RememberHits(HitMemory hits, const LfuRules& rules) noexcept {
   parts_.lfu = rules;
-  if (hits == parts_.hits) return;
-  parts_.hits = hits;
+  if (hits == hits_) return;
+  hits_ = hits;
+  if (parts_.hits != HitMemory::kNone) parts_.hits = hits;
   for (const auto& database : databases_) database->ForgetHands();
 }
+
+void Databases::LeaveNoTrace(bool on) noexcept { parts_.hits = on ? HitMemory::kNone : hits_; }
 
 bool Databases::Advance(Now now, size_t budget) {
   bool more = false;

@@ -48,8 +48,10 @@ class Databases {
   // How hits are remembered from now on. The lists are taken over as they are: under kOrder their order
   // becomes that of use again as keys are used. What `rules` borrow must outlive this; kCount needs them.
   void RememberHits(HitMemory hits, const LfuRules& rules = {}) noexcept;
-  HitMemory hits() const noexcept { return parts_.hits; }
+  HitMemory hits() const noexcept { return hits_; }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
+  // While on, hits change neither the order of use nor the time of the last one: for a client's single read.
+  void LeaveNoTrace(bool on) noexcept;
 
   // ---- expiry, for the owner of the timer
   // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.
@@ -72,6 +74,7 @@ class Databases {
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;
+  HitMemory hits_ = HitMemory::kOrder;  // as the policy asks for
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;

@@ -66,6 +66,7 @@ enum class HitMemory : uint8_t {
   kOrder,  // the entry moves to the front of its list
   kBit,    // SIEVE: it gets the visited bit and stays where it is
   kCount,  // LFU: its count may rise, and it stays where it is
+  kNone,   // not at all: for the reads of a client that leaves no trace (Databases::LeaveNoTrace)
 };
 
 // What all keyspaces of a server share.
@@ -113,6 +114,7 @@ class Keyspace {
     }
     if (parts_.hits == HitMemory::kCount) [[unlikely]]
       return CountHit(entry, now);
+    if (parts_.hits == HitMemory::kNone) return;
     entry.set_stamp(Entry::StampOf(now.mono_ms));
     entry.Set(EntryFlag::kVisited);
   }

@@ -1,7 +1,11 @@
-// CLIENT: what a client says of itself.
+// CLIENT: what a client says of itself, what is told of clients, and what one client may do to others.
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "exec/client_filter.h"
+#include "exec/client_info.h"
 #include "exec/client_names.h"
 #include "exec/command_help.h"
 #include "exec/context.h"
@@ -37,7 +41,178 @@ void ClientSetInfo(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
+// ---- what is told
+
+void ClientInfo(Context& ctx, Args&) {
+  std::string text;
+  AppendClientLine(text, ctx.session, ctx.now);
+  ctx.reply.Verbatim("txt", text);
+}
+
+// False when the error was answered.
+bool AppendClientsById(Context& ctx, Args& args, std::string& text) {
+  const auto& sessions = ctx.server.sessions.by_id();
+  while (!args.Done()) {
+    const std::optional<int64_t> id = args.NextInteger();
+    if (!id) return ctx.Fail("ERR Invalid client ID"), false;
+    const auto found = sessions.find(static_cast<uint64_t>(*id));
+    if (found != sessions.end()) AppendClientLine(text, *found->second, ctx.now);
+  }
+  return true;
+}
+
+void ClientList(Context& ctx, Args& args) {
+  std::optional<ClientType> type;
+  std::string text;
+  if (args.Left() == 2 && args.Accept("TYPE")) {
+    type = ClientTypeOf(args.Peek());
+    if (!type)
+      return ctx.Fail("ERR Unknown client type '" + std::string(errors::Repeated(args.Next())) + "'");
+  } else if (args.Accept("ID", 1)) {
+    if (AppendClientsById(ctx, args, text)) ctx.reply.Verbatim("txt", text);
+    return;
+  } else if (!args.Done()) {
+    return ctx.Fail(errors::kSyntax);
+  }
+  for (const auto& [id, session] : ctx.server.sessions.by_id()) {
+    if (!type || *type == TypeOf(*session)) AppendClientLine(text, *session, ctx.now);
+  }
+  ctx.reply.Verbatim("txt", text);
+}
+
+void ClientGetRedir(Context& ctx, Args&) { ctx.reply.Integer(-1); }
+
+// ---- what it asks for itself
+
+std::optional<bool> OnOrOff(std::string_view word) noexcept {
+  if (EqualsIgnoringCase(word, "ON")) return true;
+  if (EqualsIgnoringCase(word, "OFF")) return false;
+  return std::nullopt;
+}
+
+void ClientNoEvict(Context& ctx, Args& args) {
+  const std::optional<bool> on = OnOrOff(args.Next());
+  if (!on) return ctx.Fail(errors::kSyntax);
+  ctx.session.no_evict = *on;
+  ctx.reply.Ok();
+}
+
+void ClientNoTouch(Context& ctx, Args& args) {
+  const std::optional<bool> on = OnOrOff(args.Next());
+  if (!on) return ctx.Fail(errors::kSyntax);
+  ctx.session.no_touch = *on;
+  ctx.server.sessions.CountModes(ctx.session);
+  ctx.reply.Ok();
+}
+
+// Neither OFF nor SKIP has a reply of its own.
+void ClientReply(Context& ctx, Args& args) {
+  Session& session = ctx.session;
+  const std::string_view wanted = args.Next();
+  if (EqualsIgnoringCase(wanted, "ON")) {
+    session.replies = Replies::kOn;
+    session.Speak();
+    ctx.reply.Ok();
+  } else if (EqualsIgnoringCase(wanted, "OFF")) {
+    session.replies = Replies::kOff;
+    session.Silence();
+  } else if (!EqualsIgnoringCase(wanted, "SKIP")) {
+    return ctx.Fail(errors::kSyntax);
+  } else if (session.replies != Replies::kOff) {
+    session.replies = Replies::kSkipNext;
+  }
+  ctx.server.sessions.CountModes(session);
+}
+
+// ---- what it does to others
+
+// Its own reply still goes out; of anybody else's nothing more does.
+void Kill(Context& ctx, Session& session) {
+  if (&session == &ctx.session) {
+    session.close_after_reply = true;
+  } else {
+    session.close_now = true;
+    ctx.server.sessions.MarkDirty(session);
+  }
+}
+
+int64_t KillAll(Context& ctx, const ClientFilter& filter) {
+  int64_t killed = 0;
+  for (const auto& [id, session] : ctx.server.sessions.by_id()) {
+    if (session->close_now || !filter.Meets(*session, ctx.session, ctx.now)) continue;
+    Kill(ctx, *session);
+    ++killed;
+  }
+  return killed;
+}
+
+void ClientKill(Context& ctx, Args& args) {
+  ClientFilter filter;
+  if (args.Left() == 1) {  // the old form: an address, which may be one's own
+    filter.address = args.Next();
+    filter.skip_me = false;
+    if (KillAll(ctx, filter) == 0) return ctx.Fail("ERR No such client");
+    return ctx.reply.Ok();
+  }
+  if (!ReadClientFilter(ctx, args, filter)) return;
+  ctx.reply.Integer(KillAll(ctx, filter));
+}
+
+void FailOnSyntaxOf(Context& ctx, const Args& args) {
+  ctx.Fail("ERR unknown subcommand or wrong number of arguments for '" +
+           std::string(errors::Repeated(args[1])) + "'. Try CLIENT HELP.");
+}
+
+void ClientPause(Context& ctx, Args& args) {
+  if (args.Left() > 2) return FailOnSyntaxOf(ctx, args);
+  const std::string_view timeout = args.Next();
+  PauseOf whom = PauseOf::kEverybody;
+  if (!args.Done()) {
+    if (args.Accept("WRITE")) {
+      whom = PauseOf::kWriters;
+    } else if (!args.Accept("ALL")) {
+      return ctx.Fail("ERR CLIENT PAUSE mode must be WRITE or ALL");
+    }
+  }
+  const std::optional<int64_t> timeout_ms = ParseInteger(timeout);
+  if (!timeout_ms) return ctx.Fail("ERR timeout is not an integer or out of range");
+  if (*timeout_ms < 0) return ctx.Fail("ERR timeout is negative");
+  const uint64_t longest = ParkingLot::kForever - ctx.now.mono_ms;
+  const uint64_t length_ms = std::min(static_cast<uint64_t>(*timeout_ms), longest);
+  ctx.server.parking.Pause(whom, ctx.now.mono_ms + length_ms);
+  ctx.reply.Ok();
+}
+
+void ClientUnpause(Context& ctx, Args&) {
+  ctx.server.parking.Unpause();
+  ctx.reply.Ok();
+}
+
+// Ends another client's wait, as if its time were over, or with an error. Whom a pause holds back does not
+// wait.
+void ClientUnblock(Context& ctx, Args& args) {
+  if (args.Left() > 2) return FailOnSyntaxOf(ctx, args);
+  const std::string_view number = args.Next();
+  WakeReason reason = WakeReason::kTimeout;
+  if (!args.Done()) {
+    if (args.Accept("ERROR")) {
+      reason = WakeReason::kUnblocked;
+    } else if (!args.Accept("TIMEOUT")) {
+      return ctx.Fail("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    }
+  }
+  const std::optional<int64_t> id = ParseInteger(number);
+  if (!id) return ctx.Fail(errors::kNotInteger);
+  const auto& sessions = ctx.server.sessions.by_id();
+  const auto found = sessions.find(static_cast<uint64_t>(*id));
+  Parked* const parked = found != sessions.end() ? found->second->parked : nullptr;
+  if (parked == nullptr || parked->paused) return ctx.reply.Integer(0);
+  ctx.server.parking.Wake(*parked, reason);
+  ctx.reply.Integer(1);
+}
+
 constexpr uint32_t kFlags = kNoScript | kLoading | kStale;
+constexpr uint32_t kAdminFlags = kFlags | kAdmin;
 
 constexpr Command kClientRows[] = {
     {.name = "getname",
@@ -48,6 +223,15 @@ constexpr Command kClientRows[] = {
      .since = "2.6.9",
      .complexity = "O(1)",
      .summary = "Tells the connection's name, or nil."},
+    {.name = "getredir",
+     .arity = 2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = ClientGetRedir,
+     .since = "6.0.0",
+     .complexity = "O(1)",
+     .summary =
+         "Tells which client gets this one's invalidation messages; -1: none, since keys are not tracked."},
     {.name = "help",
      .arity = 2,
      .flags = kLoading | kStale,
@@ -64,6 +248,74 @@ constexpr Command kClientRows[] = {
      .since = "5.0.0",
      .complexity = "O(1)",
      .summary = "Tells the connection's number, which no other connection ever gets."},
+    {.name = "info",
+     .arity = 2,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = ClientInfo,
+     .since = "6.2.0",
+     .complexity = "O(1)",
+     .summary = "Tells about this connection what CLIENT LIST tells about all.",
+     .tips = "nondeterministic_output"},
+    {.name = "kill",
+     .arity = -3,
+     .flags = kAdminFlags | kUnpaused,
+     .acl = kAclConnection,
+     .handler = ClientKill,
+     .since = "2.4.0",
+     .complexity = "O(N) where N is the number of client connections",
+     .summary = "Closes the connections that meet all conditions, or the one of an address.",
+     .syntax = "<ip:port | ID client-id | TYPE <NORMAL | MASTER | REPLICA | PUBSUB> | USER username | ADDR "
+               "ip:port | LADDR ip:port | SKIPME <YES | NO> | MAXAGE seconds> "
+               "[filter value [filter value ...]]"},
+    {.name = "list",
+     .arity = -2,
+     .flags = kAdminFlags,
+     .acl = kAclConnection,
+     .handler = ClientList,
+     .since = "2.4.0",
+     .complexity = "O(N) where N is the number of client connections",
+     .summary = "Tells about connections, a line for each.",
+     .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
+     .tips = "nondeterministic_output"},
+    {.name = "no-evict",
+     .arity = 3,
+     .flags = kAdminFlags,
+     .acl = kAclConnection,
+     .handler = ClientNoEvict,
+     .since = "7.0.0",
+     .complexity = "O(1)",
+     .summary = "Asks that this connection is not closed to make room; Mayfly closes none for that.",
+     .syntax = "<ON | OFF>"},
+    {.name = "no-touch",
+     .arity = 3,
+     .flags = kFlags | kEndsBatch,
+     .acl = kAclConnection,
+     .handler = ClientNoTouch,
+     .since = "7.2.0",
+     .complexity = "O(1)",
+     .summary = "Lets this connection read without making keys recently used, but for TOUCH.",
+     .syntax = "<ON | OFF>"},
+    {.name = "pause",
+     .arity = -3,
+     .flags = kAdminFlags | kEndsBatch | kEndsTurn | kUnpaused,
+     .acl = kAclConnection,
+     .handler = ClientPause,
+     .since = "2.9.50",
+     .complexity = "O(1)",
+     .summary = "Holds everybody's requests back for a time, or those that write.",
+     .syntax = "timeout [WRITE | ALL]",
+     .history =
+         "Keys expire during a pause as well, and CLIENT KILL, PAUSE and UNPAUSE are never held back."},
+    {.name = "reply",
+     .arity = 3,
+     .flags = kFlags | kEndsBatch,
+     .acl = kAclConnection,
+     .handler = ClientReply,
+     .since = "3.2.0",
+     .complexity = "O(1)",
+     .summary = "Turns this connection's replies on or off, or leaves the next one out.",
+     .syntax = "<ON | OFF | SKIP>"},
     {.name = "setinfo",
      .arity = 4,
      .flags = kFlags,
@@ -84,6 +336,23 @@ constexpr Command kClientRows[] = {
      .summary = "Names the connection; an empty name takes the name away.",
      .syntax = "connection-name",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "unblock",
+     .arity = -3,
+     .flags = kAdminFlags,
+     .acl = kAclConnection,
+     .handler = ClientUnblock,
+     .since = "5.0.0",
+     .complexity = "O(log N) where N is the number of client connections",
+     .summary = "Ends another connection's wait, as if its time were over or with an error.",
+     .syntax = "client-id [TIMEOUT | ERROR]"},
+    {.name = "unpause",
+     .arity = 2,
+     .flags = kAdminFlags | kUnpaused,
+     .acl = kAclConnection,
+     .handler = ClientUnpause,
+     .since = "6.2.0",
+     .complexity = "O(N) where N is the number of connections held back",
+     .summary = "Ends a pause: whoever was held back goes on."},
 };
 
 constexpr Command kRows[] = {
@@ -91,7 +360,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .since = "2.4.0",
      .complexity = "Depends on subcommand.",
-     .summary = "What a client says of itself.",
+     .summary = "What is known of connections, and what may be done to them.",
      .subcommands = kClientRows},
 };
 

@@ -1,10 +1,12 @@
 // COMMAND: what the table knows of every command.
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/glob.h"
 #include "exec/command_docs.h"
 #include "exec/command_help.h"
+#include "exec/command_keys.h"
 #include "exec/context.h"
 
 namespace mayfly {
@@ -93,6 +95,42 @@ void CommandList(Context& ctx, Args& args) {
   ReplyNames(ctx.reply, names);
 }
 
+// The keys of the call that the arguments are. Nothing when the reply was given.
+std::optional<std::vector<FoundKey>> ReadKeys(Context& ctx, const Args& args) {
+  const std::span<const std::string_view> call = args.Rest();
+  const TableRow* row = ctx.server.commands.FindCall(call);
+  const auto fail = [&ctx](std::string_view error) { return ctx.Fail(error), std::nullopt; };
+  if (row == nullptr || (!row->subcommands.empty() && call.size() > 1))
+    return fail("ERR Invalid command specified");
+  const Command& command = *row->command;
+  if (KeySpecsOf(command).empty()) return fail("ERR The command has no key arguments");
+  if (!row->Takes(call.size())) return fail("ERR Invalid number of arguments specified for command");
+  std::optional<std::vector<FoundKey>> keys = KeysOf(command, call);
+  if (keys) return keys;
+  if ((command.flags & kNoMandatoryKeys) == 0) return fail("ERR Invalid arguments specified for command");
+  return std::vector<FoundKey>();
+}
+
+void CommandGetKeys(Context& ctx, Args& args) {
+  const std::optional<std::vector<FoundKey>> keys = ReadKeys(ctx, args);
+  if (!keys) return;
+  ctx.reply.Array(keys->size());
+  for (const FoundKey& key : *keys) ctx.reply.Bulk(key.text);
+}
+
+void CommandGetKeysAndFlags(Context& ctx, Args& args) {
+  const std::optional<std::vector<FoundKey>> keys = ReadKeys(ctx, args);
+  if (!keys) return;
+  ctx.reply.Array(keys->size());
+  for (const FoundKey& key : *keys) {
+    ctx.reply.Array(2);
+    ctx.reply.Bulk(key.text);
+    const std::vector<std::string_view> names = KeyUseNames(key.use);
+    ctx.reply.Set(names.size());
+    for (const std::string_view name : names) ctx.reply.Simple(name);
+  }
+}
+
 constexpr uint32_t kFlags = kLoading | kStale;
 constexpr std::string_view kOrderTip = "nondeterministic_output_order";
 
@@ -115,6 +153,24 @@ constexpr Command kCommandRows[] = {
      .summary = "Tells what commands are for and which arguments they take.",
      .syntax = "[command-name [command-name ...]]",
      .tips = kOrderTip},
+    {.name = "getkeys",
+     .arity = -4,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandGetKeys,
+     .since = "2.8.13",
+     .complexity = "O(N) where N is the number of arguments to the command",
+     .summary = "Tells which arguments of a call are keys.",
+     .syntax = "command arg [arg ...]"},
+    {.name = "getkeysandflags",
+     .arity = -4,
+     .flags = kFlags,
+     .acl = kAclConnection,
+     .handler = CommandGetKeysAndFlags,
+     .since = "7.0.0",
+     .complexity = "O(N) where N is the number of arguments to the command",
+     .summary = "Tells which arguments of a call are keys, and what is done to each.",
+     .syntax = "command arg [arg ...]"},
     {.name = "help",
      .arity = 2,
      .flags = kFlags,

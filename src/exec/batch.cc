@@ -9,6 +9,7 @@ Batch::Batch(const CommandTable& commands, Databases& databases)
 
 bool Batch::Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door) {
   next_ = requests_.data();
+  full_ = requests_.end();
   args_.Clear();
   limits_.max_bulk = max_bulk;
   open_door_ = open_door;
@@ -16,7 +17,7 @@ bool Batch::Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door) {
   entries_asked_ = neighbours_asked_ = 0;
   stage_at_ = next_ + kStageDistance;
   for (Feed& feed : feeds) {
-    if (next_ == requests_.end()) break;
+    if (next_ == full_) break;
     if (feed.state > Feed::State::kPaused) continue;
     feed.state = feed.session->MayRun() ? Feed::State::kOpen : Feed::State::kDone;
     if (feed.state == Feed::State::kOpen) PlanFrom(feed);
@@ -44,7 +45,10 @@ void Batch::PlanFrom(Feed& feed) {
       }
       at += request.size;
       const bool ends_batch = Add(feed, keyspace, request, row, at);
-      if (ends_batch || !limits_.authenticated) break;
+      if (ends_batch || !limits_.authenticated) {
+        if (ends_batch && (row->command->flags & kEndsTurn) != 0) full_ = next_;
+        break;
+      }
       if (next_ == stage_at_) StepStages(kStageDistance);
     }
   } catch (const std::bad_alloc&) {

@@ -11,7 +11,8 @@
 //
 // Each client's requests keep their order; clients take turns. A batch takes nothing of a client behind a
 // request that changes what its next bytes mean (kEndsBatch), may park it (kBlocking), or while it has to log
-// in. Views into the feeds: they die with the feeds' bytes. Loop thread only.
+// in; and nothing of anybody behind one that changes what all clients may do (kEndsTurn). Views into the
+// feeds: they die with the feeds' bytes. Loop thread only.
 #pragma once
 
 #include <array>
@@ -98,6 +99,7 @@ class Batch {
   resp::Limits limits_;
   std::array<Planned, kRequests> requests_;
   Planned* next_ = requests_.data();  // behind the last planned one
+  Planned* full_ = nullptr;           // where next_ may go no further; earlier where a request ends the turn
   Planned* stage_at_ = nullptr;       // where the next step of the stages is due
   size_t entries_asked_ = 0;          // so many requests are through the second stage
   size_t neighbours_asked_ = 0;       // and so many through the third

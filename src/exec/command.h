@@ -44,6 +44,8 @@ enum CommandFlag : uint32_t {
   kAllowBusy = 1 << 22,
   kEndsBatch = 1 << 23,  // ours: changes session state, so look-ahead stops behind it; not told by COMMAND
   kUntouched = 1 << 24,  // ours: looks at keys without making them recent; not told by COMMAND
+  kEndsTurn = 1 << 25,   // ours: with kEndsBatch, changes what other clients' requests may do; not told
+  kUnpaused = 1 << 26,   // ours: runs while CLIENT PAUSE holds everybody back; not told by COMMAND
 };
 
 // ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,

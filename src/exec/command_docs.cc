@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/command_keys.h"
 #include "exec/command_syntax.h"
 
 namespace mayfly {
@@ -17,22 +18,6 @@ std::vector<std::string_view> SplitTips(std::string_view tips) {
     tips.remove_prefix(end == std::string_view::npos ? tips.size() : end + 1);
   }
   return words;
-}
-
-std::vector<std::string_view> KeyUseNames(uint16_t use) {
-  struct UseName {
-    uint16_t bit;
-    std::string_view text;
-  };
-  constexpr UseName kNames[] = {
-      {kKeyRO, "RO"},         {kKeyRW, "RW"},         {kKeyOW, "OW"},
-      {kKeyRM, "RM"},         {kKeyAccess, "access"}, {kKeyUpdate, "update"},
-      {kKeyInsert, "insert"}, {kKeyDelete, "delete"}, {kKeyVariableFlags, "variable_flags"}};
-  std::vector<std::string_view> found;
-  for (const UseName& name : kNames) {
-    if ((use & name.bit) != 0) found.push_back(name.text);
-  }
-  return found;
 }
 
 void WriteSimpleSet(resp::Writer& reply, const std::vector<std::string_view>& names) {
@@ -84,15 +69,10 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   keys.count_at != 0 ? WriteCounted(reply, keys) : WriteRange(reply, keys);
 }
 
-size_t KeySpecsOf(const Command& command) noexcept {
-  return size_t{command.keys.first != 0} + size_t{command.more_keys.first != 0};
-}
-
 void WriteKeySpecs(resp::Writer& reply, const Command& command) {
-  reply.Set(KeySpecsOf(command));
-  for (const KeySpec* keys : {&command.keys, &command.more_keys}) {
-    if (keys->first != 0) WriteKeySpec(reply, *keys);
-  }
+  const std::vector<const KeySpec*> specs = KeySpecsOf(command);
+  reply.Set(specs.size());
+  for (const KeySpec* spec : specs) WriteKeySpec(reply, *spec);
 }
 
 // First, last and step over all keys, as COMMAND told them before there were key specs: none where a number
@@ -167,7 +147,8 @@ void WriteCommandInfo(resp::Writer& reply, const TableRow& row) {
   reply.Array(10);
   reply.Bulk(row.full_name);
   reply.Integer(command.arity);
-  WriteSimpleSet(reply, CommandTable::FlagNames(command.flags));
+  const bool movable = HasMovableKeys(command);
+  WriteSimpleSet(reply, CommandTable::FlagNames(command.flags | (movable ? uint32_t{kMovableKeys} : 0U)));
   WriteKeyRange(reply, command);
   const std::vector<std::string_view> categories = CommandTable::AclNames(row.acl);
   reply.Set(categories.size());
@@ -194,7 +175,7 @@ void WriteCommandDocs(resp::Writer& reply, const TableRow& row) {
   if (!arguments.empty()) {
     reply.Bulk("arguments");
     reply.Array(arguments.size());
-    ArgumentWriter writer(reply, KeySpecsOf(command));
+    ArgumentWriter writer(reply, KeySpecsOf(command).size());
     for (const SyntaxArgument& argument : arguments) writer.Write(argument);
   }
   if (row.subcommands.empty()) return;

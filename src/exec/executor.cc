@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <type_traits>
+
+#include "exec/client_modes.h"
 
 namespace mayfly {
 namespace {
@@ -74,7 +77,7 @@ void Executor::Run(std::span<Feed> feeds) {
   const config::Settings& settings = server_.options.settings();
   for (std::span<Feed> left = feeds;
        batch_.Plan(left, settings.proto_max_bulk_len, settings.requirepass.empty());) {
-    RunPlanned();
+    AnyModes(server_) ? RunPlanned<true>() : RunPlanned<false>();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
   for (Feed& feed : feeds) {
@@ -85,6 +88,7 @@ void Executor::Run(std::span<Feed> feeds) {
   }
 }
 
+template <bool kWithModes>
 void Executor::RunPlanned() {
   const resp::ArgList& arguments = batch_.args();
   command_began_ = ReadCycles();
@@ -98,12 +102,14 @@ void Executor::RunPlanned() {
       continue;  // an empty line, or *0: Redis ignores them too
     const TableRow* row = planned.row;
     if (row != timed_row_) TakeTime();
+    const std::conditional_t<kWithModes, ModeScope, NoModeScope> scope(server_, session, row);
     if (row == nullptr) [[unlikely]] {
       Reject(session, Args({arguments.data() + planned.first_arg, planned.arg_count}, 1), nullptr);
       continue;
     }
     Args args({arguments.data() + planned.first_arg, planned.arg_count}, row->cursor);
     args.SetBlocks(&arguments, planned.first_arg);
+    if (kWithModes && HoldBack(server_, session, args, *row)) continue;
     if (!Execute(session, args, *row, {planned.hash, planned.guess}, nullptr)) continue;
     timed_row_ = row;
     ++timed_calls_;
@@ -143,9 +149,15 @@ void Executor::Dispatch(Session& session, std::span<const std::string_view> argu
   MarkIfDirty(session);
 }
 
+// A request that a pause held back begins only now, unless there is another pause.
 void Executor::Resume(const Parked& parked) {
-  std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
-  Dispatch(*parked.session, arguments, &parked);
+  const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
+  const TableRow* row = server_.commands.FindCall(arguments);
+  Session& session = *parked.session;
+  const ModeScope scope(server_, session, row);
+  if (parked.paused && row != nullptr && HoldBack(server_, session, Args(arguments, row->cursor), *row))
+    return;
+  Dispatch(session, arguments, parked.paused ? nullptr : &parked);
 }
 
 [[gnu::always_inline]] inline bool Executor::Execute(Session& session, Args& args, const TableRow& row,
@@ -224,11 +236,11 @@ void Executor::SetMemoryCeiling() noexcept {
 // Only a reply that was cut off in its middle cannot be mended, so that client is closed.
 [[gnu::always_inline]] inline void Executor::Call(Context& context, Args& args) {
   Session& session = context.session;
-  const char* const end = session.output.end();
+  const char* const end = session.reply.out().end();
   try {
     context.row.command->handler(context, args);
   } catch (const std::bad_alloc&) {
-    if (session.output.end() == end) {
+    if (session.reply.out().end() == end) {
       session.reply.Error(errors::kOutOfMemory);
     } else {
       session.close_now = true;

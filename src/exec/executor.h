@@ -54,6 +54,8 @@ class Executor {
   Now now() const noexcept { return now_; }
 
  private:
+  // `kWithModes`: with an eye on what single clients asked for (exec/client_modes.h).
+  template <bool kWithModes>
   void RunPlanned();
   void AnswerBroken(Feed& feed);
   void MarkIfDirty(Session& session);

@@ -28,11 +28,11 @@ bool IsLineEnd(char c) noexcept { return c == '\r' || c == '\n'; }
 }  // namespace
 
 void Writer::Line(char type, std::string_view text) {
-  out_.Append({&type, 1});
+  out_->Append({&type, 1});
   while (!text.empty()) {
     const size_t clean = std::min(text.find_first_of("\r\n"), text.size());
-    out_.Append(text.substr(0, clean));
-    if (clean < text.size()) out_.Append(" ");
+    out_->Append(text.substr(0, clean));
+    if (clean < text.size()) out_->Append(" ");
     text.remove_prefix(std::min(clean + 1, text.size()));
   }
   Literal("\r\n");
@@ -45,6 +45,9 @@ void Writer::Error(std::string_view text) {
   while (!text.empty() && IsLineEnd(text.back())) text.remove_suffix(1);
   Line('-', text);
   ++errors_;
+  const size_t code = text.find(' ');
+  last_error_code_ = {};
+  if (code < last_error_code_.size()) text.copy(last_error_code_.data(), code);
 }
 
 void Writer::BulkInteger(int64_t value) {
@@ -55,13 +58,13 @@ void Writer::BulkInteger(int64_t value) {
 void Writer::BulkShared(SharedBytes block, size_t offset, size_t length) {
   if (length <= OutputChain::kCopyMax) return Bulk({block.data() + offset, length});
   Header('$', static_cast<int64_t>(length));
-  out_.AppendShared(std::move(block), offset, length);
+  out_->AppendShared(std::move(block), offset, length);
   Literal("\r\n");
 }
 
 void Writer::LongBulk(std::string_view bytes) {
   Header('$', static_cast<int64_t>(bytes.size()));
-  out_.Append(bytes);
+  out_->Append(bytes);
   Literal("\r\n");
 }
 
@@ -72,8 +75,8 @@ void Writer::Double(double value) {
 
 void Writer::DoubleText(std::string_view number) {
   if (version_ == 2) return Bulk(number);
-  out_.Append(",");
-  out_.Append(number);
+  out_->Append(",");
+  out_->Append(number);
   Literal("\r\n");
 }
 
@@ -81,16 +84,16 @@ void Writer::Verbatim(std::string_view format, std::string_view text) {
   assert(format.size() == 3);
   if (version_ == 2) return Bulk(text);
   Header('=', static_cast<int64_t>(format.size() + 1 + text.size()));
-  out_.Append(format);
-  out_.Append(":");
-  out_.Append(text);
+  out_->Append(format);
+  out_->Append(":");
+  out_->Append(text);
   Literal("\r\n");
 }
 
 void Writer::BigNumber(std::string_view digits) {
   if (version_ == 2) return Bulk(digits);
-  out_.Append("(");
-  out_.Append(digits);
+  out_->Append("(");
+  out_->Append(digits);
   Literal("\r\n");
 }
 

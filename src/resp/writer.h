@@ -95,12 +95,14 @@ class Writer {
   // Bulks up to this size are written in one piece with their header.
   static constexpr size_t kOnePieceMax = 256;
 
-  explicit Writer(OutputChain& out, int version = 2) noexcept : out_(out), version_(version) {}
+  explicit Writer(OutputChain& out, int version = 2) noexcept : out_(&out), version_(version) {}
 
   int version() const noexcept { return version_; }
   // REQUIRES: version is 2 or 3.
   void set_version(int version) noexcept { version_ = version; }
-  OutputChain& out() noexcept { return out_; }
+  OutputChain& out() noexcept { return *out_; }
+  // From now on replies go there.
+  void Redirect(OutputChain& out) noexcept { out_ = &out; }
 
   [[gnu::always_inline]] void Ok() { Literal("+OK\r\n"); }
   void Pong() { Literal("+PONG\r\n"); }
@@ -112,16 +114,18 @@ class Writer {
   void Error(std::string_view text);
   // How many errors were written so far.
   uint64_t errors() const noexcept { return errors_; }
+  // The code of the last of them; empty where it had none, or one longer than a code is.
+  std::string_view last_error_code() const noexcept { return last_error_code_.data(); }
 
   void Integer(int64_t value) { Header(':', value); }
   [[gnu::always_inline]] void Bulk(std::string_view bytes) {
     if (bytes.size() > kOnePieceMax) [[unlikely]]
       return LongBulk(bytes);
-    char* const begin = out_.Reserve(internal::kHeaderSize + bytes.size() + 2);
+    char* const begin = out_->Reserve(internal::kHeaderSize + bytes.size() + 2);
     char* p = internal::PutHeader(begin, '$', static_cast<int64_t>(bytes.size()));
     CopyBytes(p, bytes.data(), bytes.size());
     p = internal::PutLineEnd(p + bytes.size());
-    out_.Commit(static_cast<size_t>(p - begin));
+    out_->Commit(static_cast<size_t>(p - begin));
   }
   // The number's text as a bulk string: what GET answers for an integer value.
   void BulkInteger(int64_t value);
@@ -150,7 +154,7 @@ class Writer {
   void Set(size_t count) { Header(version_ == 2 ? '*' : '~', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(version_ == 2 ? '*' : '>', static_cast<int64_t>(count)); }
   // Announces a container whose length is given when its elements have been written.
-  Deferred Defer() { return Deferred(out_, version_); }
+  Deferred Defer() { return Deferred(*out_, version_); }
 
   // With 17 significant digits, as Redis 7.0 does ("0.10000000000000001").
   void Double(double value);
@@ -168,19 +172,20 @@ class Writer {
  private:
   template <size_t N>
   [[gnu::always_inline]] void Literal(const char (&text)[N]) {
-    std::memcpy(out_.Reserve(N - 1), text, N - 1);
-    out_.Commit(N - 1);
+    std::memcpy(out_->Reserve(N - 1), text, N - 1);
+    out_->Commit(N - 1);
   }
   void Header(char type, int64_t n) {
-    char* const begin = out_.Reserve(internal::kHeaderSize);
-    out_.Commit(static_cast<size_t>(internal::PutHeader(begin, type, n) - begin));
+    char* const begin = out_->Reserve(internal::kHeaderSize);
+    out_->Commit(static_cast<size_t>(internal::PutHeader(begin, type, n) - begin));
   }
   void LongBulk(std::string_view bytes);
   void Line(char type, std::string_view text);
 
-  OutputChain& out_;
+  OutputChain* out_;
   int version_;
   uint64_t errors_ = 0;
+  std::array<char, 32> last_error_code_{};  // zero-terminated
 };
 
 }  // namespace mayfly::resp

@@ -40,7 +40,28 @@ void ParkingLot::Leave(Session& session) noexcept {
   static_cast<void>(Release(*session.parked));
 }
 
+void ParkingLot::Pause(PauseOf whom, uint64_t until_mono_ms) noexcept {
+  paused_until_mono_ms_ =
+      paused_ == PauseOf::kNobody ? until_mono_ms : std::max(paused_until_mono_ms_, until_mono_ms);
+  paused_ = std::max(paused_, whom);
+}
+
+void ParkingLot::Unpause() {
+  paused_ = PauseOf::kNobody;
+  std::vector<Parked*> held;
+  for (const std::unique_ptr<Parked>& parked : parked_) {
+    if (parked->paused) held.push_back(parked.get());
+  }
+  std::sort(held.begin(), held.end(), [](const Parked* a, const Parked* b) { return a->order < b->order; });
+  for (Parked* parked : held) Wake(*parked, WakeReason::kReady);
+}
+
+void ParkingLot::HoldBack(Session& session, std::span<const std::string_view> arguments) {
+  Park(session, arguments, kForever).paused = true;
+}
+
 void ParkingLot::Advance(uint64_t now_mono_ms) {
+  if (paused_ != PauseOf::kNobody && now_mono_ms >= paused_until_mono_ms_) Unpause();
   std::array<Parked*, 64> due;
   for (;;) {
     const auto progress = wheel_.Advance(now_mono_ms, due, due.size());
@@ -49,7 +70,10 @@ void ParkingLot::Advance(uint64_t now_mono_ms) {
   }
 }
 
-uint64_t ParkingLot::NextWake() const noexcept { return wheel_.size() == 0 ? kForever : wheel_.NextWake(); }
+uint64_t ParkingLot::NextWake() const noexcept {
+  const uint64_t timeout = wheel_.size() == 0 ? kForever : wheel_.NextWake();
+  return paused_ == PauseOf::kNobody ? timeout : std::min(timeout, paused_until_mono_ms_);
+}
 
 std::unique_ptr<Parked> ParkingLot::TakeWoken() {
   if (woken_.empty()) return nullptr;

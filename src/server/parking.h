@@ -1,5 +1,8 @@
 // Clients that wait: for a key, for a time, for an operator. Built once for everything that blocks.
 //
+// A pause holds requests back before they begin. They go on in the order in which they came, when the pause
+// is taken back or Advance finds that its time is over.
+//
 // A request's arguments are views that die when its handler returns, so parking copies them. While a session
 // is parked no further request of it runs. Waking puts it on a queue; the executor takes it from there at the
 // end of the turn, never from inside whoever woke it, and runs the same command again with the reason. First
@@ -28,12 +31,16 @@ enum class WakeReason : uint8_t {
   kUnblocked  // an operator asked for it
 };
 
+// Whose requests CLIENT PAUSE holds back.
+enum class PauseOf : uint8_t { kNobody, kWriters, kEverybody };
+
 struct Parked {
   Session* session = nullptr;
   std::vector<std::string> arguments;
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park
   WakeReason reason = WakeReason::kNone;
+  bool paused = false;  // held back by a pause: its request has not begun
 
   size_t index = 0;  // in ParkingLot
   Parked* wheel_next = nullptr;
@@ -70,6 +77,15 @@ class ParkingLot {
   // Drops a session that goes away; no effect on one that is not parked.
   void Leave(Session& session) noexcept;
 
+  // Holds back the requests of `whom` until then. A pause that is under way gets neither shorter nor milder.
+  // REQUIRES: whom is not kNobody.
+  void Pause(PauseOf whom, uint64_t until_mono_ms) noexcept;
+  // Ends the pause; whom it held back runs on.
+  void Unpause();
+  PauseOf paused() const noexcept { return paused_; }
+  // Parks a session whose request must not begin. REQUIRES: there is a pause; the session is not parked.
+  void HoldBack(Session& session, std::span<const std::string_view> arguments);
+
   // Wakes those whose deadline has come.
   void Advance(uint64_t now_mono_ms);
   // When Advance has something to do, in monotonic ms; kForever where nobody has a deadline.
@@ -86,6 +102,8 @@ class ParkingLot {
   std::deque<Parked*> woken_;
   TimingWheel<ParkedWheelHooks> wheel_;
   uint64_t last_order_ = 0;
+  PauseOf paused_ = PauseOf::kNobody;
+  uint64_t paused_until_mono_ms_ = 0;
 };
 
 }  // namespace mayfly

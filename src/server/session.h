@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,13 +17,33 @@ namespace mayfly {
 
 struct Parked;
 
+// Which replies a client wants: CLIENT REPLY.
+enum class Replies : uint8_t {
+  kOn,
+  kOff,
+  kSkipNext,  // all but the next one
+  kSkipping,  // that one is being made
+};
+
 struct Session {
-  explicit Session(ChunkPool& pool) : output(pool), reply(output) {}
+  explicit Session(ChunkPool& chunks) : output(chunks), reply(output), pool(chunks) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   // False while it waits, or once it is to be closed: nothing more of what it sent runs then.
   bool MayRun() const noexcept { return parked == nullptr && !close_after_reply && !close_now; }
+
+  // While silent its replies go to a chain that nobody writes.
+  void Silence() {
+    if (unwanted == nullptr) unwanted = std::make_unique<OutputChain>(pool);
+    reply.Redirect(*unwanted);
+  }
+  void Speak() noexcept {
+    reply.Redirect(output);
+    unwanted.reset();
+  }
+  // Its requests have to be run one by one, with an eye on what it asked for.
+  bool HasModes() const noexcept { return replies != Replies::kOn || no_touch; }
 
   uint64_t id = 0;   // never reused
   std::string peer;  // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
@@ -34,6 +55,9 @@ struct Session {
   OutputChain output;
   resp::Writer reply;
 
+  ChunkPool& pool;
+  std::unique_ptr<OutputChain> unwanted;  // replies on their way to nowhere; null: they are wanted
+
   unsigned db = 0;
   bool authenticated = false;
   std::string name;
@@ -43,6 +67,11 @@ struct Session {
   uint64_t created_mono_ms = 0;
   uint64_t active_mono_ms = 0;         // when it last sent a command
   std::string_view last_command = {};  // full name of a table row
+
+  Replies replies = Replies::kOn;
+  bool no_touch = false;       // what it reads does not become recent
+  bool no_evict = false;       // remembered for CLIENT LIST: Mayfly closes no client to make room for keys
+  bool modes_counted = false;  // in Sessions
 
   bool close_after_reply = false;  // nothing more is read; closed once `output` is written
   bool close_now = false;          // dropped without another byte

@@ -1,0 +1,26 @@
+// The line that CLIENT LIST and CLIENT INFO tell of a client, and the kinds of clients that there are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "server/parking.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+// As CLIENT LIST TYPE and CLIENT KILL TYPE name them.
+enum class ClientType : uint8_t { kNormal, kMaster, kReplica, kPubSub };
+
+// In any case; "slave" is a replica. Nothing for another word.
+std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept;
+ClientType TypeOf(const Session& session) noexcept;
+
+// Appends "id=3 addr=..." and a line feed: the fields of Redis 7.4 in its order, since clients split the
+// line.
+void AppendClientLine(std::string& text, const Session& session, Now now);
+
+}  // namespace mayfly

@@ -1,0 +1,45 @@
+#include "exec/client_modes.h"
+
+#include "exec/authentication.h"
+
+namespace mayfly {
+namespace {
+
+// TOUCH says that it wants a trace, and what changes a key leaves one anyway.
+bool LeavesNoTrace(const Session& session, const TableRow* row) noexcept {
+  return session.no_touch && row != nullptr && (row->command->flags & kWrite) == 0 &&
+         row->full_name != "touch";
+}
+
+}  // namespace
+
+bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row) {
+  const uint32_t flags = row.command->flags;
+  const PauseOf whom = server.parking.paused();
+  if (whom == PauseOf::kNobody || (flags & kUnpaused) != 0) return false;
+  if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
+  if (!row.Takes(args.size())) return false;
+  if (row.needs_login && !MayEnter(session, server.options.settings())) return false;
+  server.parking.HoldBack(session, args.all());
+  return true;
+}
+
+ModeScope::ModeScope(Server& server, Session& session, const TableRow* row)
+    : server_(server), session_(session), without_trace_(LeavesNoTrace(session, row)) {
+  if (without_trace_) server_.databases.LeaveNoTrace(true);
+  if (session_.replies != Replies::kSkipNext) return;
+  session_.replies = Replies::kSkipping;
+  session_.Silence();
+}
+
+ModeScope::~ModeScope() {
+  if (without_trace_) server_.databases.LeaveNoTrace(false);
+  if (session_.unwanted != nullptr) session_.unwanted->Clear();
+  // A client that waits is not through with its request.
+  if (session_.replies != Replies::kSkipping || session_.parked != nullptr) return;
+  session_.replies = Replies::kOn;
+  session_.Speak();
+  server_.sessions.CountModes(session_);
+}
+
+}  // namespace mayfly

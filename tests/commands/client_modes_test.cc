@@ -1,0 +1,56 @@
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+
+TEST_CASE_METHOD(CommandTest, "CLIENT REPLY OFF sends nothing at all until ON") {
+  CHECK(RunRaw("PING\r\nCLIENT REPLY OFF\r\nSET k v\r\nGET\r\nNOSUCH\r\nGET k\r\n") == "+PONG\r\n");
+  CHECK(Run({"GET", "k"}) == NoReply());
+  CHECK(Run({"CLIENT", "REPLY", "SKIP"}) == NoReply());
+  CHECK(Run({"CLIENT", "REPLY", "foo"}) == NoReply());
+  CHECK(Run({"GET", "k"}) == NoReply());
+  CHECK(Connect().Run({"GET", "k"}) == Bulk("v"));
+  CHECK(RunRaw("CLIENT REPLY ON\r\nGET k\r\n") == "+OK\r\n$1\r\nv\r\n");
+  CHECK(Run({"CLIENT", "REPLY", "foo"}) == Error("ERR syntax error"));
+}
+
+TEST_CASE_METHOD(CommandTest, "CLIENT REPLY SKIP leaves out the next reply alone") {
+  CHECK(RunRaw("CLIENT REPLY SKIP\r\nSET k v\r\nGET k\r\n") == "$1\r\nv\r\n");
+  CHECK(Run({"CLIENT", "REPLY", "SKIP"}) == NoReply());
+  CHECK(Run({"CLIENT", "REPLY", "SKIP"}) == NoReply());
+  CHECK(Run({"NOSUCH"}) == NoReply());
+  CHECK(Run({"PING"}) == Simple("PONG"));
+  CHECK(RunRaw("CLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nPING\r\n") == "+OK\r\n+PONG\r\n");
+}
+
+TEST_CASE_METHOD(CommandTest, "a reply that is to be skipped is skipped after a pause as well") {
+  TestClient& other = Connect();
+  CHECK(other.Run({"CLIENT", "REPLY", "SKIP"}) == NoReply());
+  Run({"CLIENT", "PAUSE", "10"});
+  CHECK(other.RunRaw("SET k v\r\nGET k\r\n").empty());
+  AdvanceTime(10);
+  CHECK(other.Received() == std::vector<Reply>{Bulk("v")});
+}
+
+TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads is not used recently") {
+  for (const char* policy : {"allkeys-lru", "allkeys-sieve"}) {
+    SetOption("maxmemory-policy", policy);
+    Run({"FLUSHALL"});
+    Run({"SET", "old", "1"});
+    Run({"SET", "new", "1"});
+    AdvanceTime(60'000);
+    CHECK(Run({"CLIENT", "NO-TOUCH", "ON"}) == Ok());
+    CHECK(Run({"GET", "old"}) == Bulk("1"));
+    CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(60));
+    CHECK(Connect().Run({"GET", "new"}) == Bulk("1"));
+    CHECK(Run({"OBJECT", "IDLETIME", "new"}) == Integer(0));
+    CHECK(Run({"TOUCH", "old"}) == Integer(1));
+    CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(0));
+    AdvanceTime(1000);
+    CHECK(Run({"CLIENT", "NO-TOUCH", "OFF"}) == Ok());
+    CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(1));
+    CHECK(Run({"GET", "old"}) == Bulk("1"));
+    CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(0));
+  }
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,35 @@
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS tells which arguments of a call are keys") {
+  CHECK(Run({"COMMAND", "GETKEYS", "get", "k"}) == Bulks({"k"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "MSET", "a", "1", "b", "2"}) == Bulks({"a", "b"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "mset", "a", "1", "b"}) == Bulks({"a", "b"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "del", "a", "b", "a"}) == Bulks({"a", "b", "a"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "object", "ENCODING", "k"}) == Bulks({"k"}));
+}
+
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS tells what is done to each key, too") {
+  UseResp3();
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "get", "k"}) ==
+        Array({Array({Bulk("k"), Set({Simple("RO"), Simple("access")})})}));
+  const Reply overwritten = Set({Simple("OW"), Simple("update")});
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "mset", "a", "1", "b", "2"}) ==
+        Array({Array({Bulk("a"), overwritten}), Array({Bulk("b"), overwritten})}));
+}
+
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS refuses calls in Redis's order and words") {
+  for (const char* subcommand : {"GETKEYS", "GETKEYSANDFLAGS"}) {
+    CHECK(Run({"COMMAND", subcommand, "nosuch", "k"}) == Error("ERR Invalid command specified"));
+    CHECK(Run({"COMMAND", subcommand, "client", "nosuch"}) == Error("ERR Invalid command specified"));
+    CHECK(Run({"COMMAND", subcommand, "client", "id"}) == Error("ERR The command has no key arguments"));
+    CHECK(Run({"COMMAND", subcommand, "ping", "a", "b", "c"}) ==
+          Error("ERR The command has no key arguments"));
+    CHECK(Run({"COMMAND", subcommand, "get", "a", "b"}) ==
+          Error("ERR Invalid number of arguments specified for command"));
+    CHECK(Run({"COMMAND", subcommand, "get"}).kind == Reply::Kind::kError);
+  }
+}
+
+}  // namespace mayfly::testing
