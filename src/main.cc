@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "config/options.h"
+#include "config/words.h"
 #include "exec/executor.h"
 #include "net/process.h"
 #include "net/server_loop.h"
@@ -66,7 +67,11 @@ int Serve(config::Options& options, SystemClock& clock, Log& log) {
   MemoryMeter memory(databases, stats);
   Sessions sessions;
   ParkingLot parking(now.mono_ms);
-  const CommandTable commands;
+  CommandTable commands;
+  for (const auto& [from, to] : settings.renamings) {
+    if (const config::Problem problem = commands.Rename(from, to))
+      return Complain("rename-command " + config::Printable(from) + ": " + *problem);
+  }
   Server server{.clock = clock,
                 .options = options,
                 .databases = databases,
@@ -78,7 +83,8 @@ int Serve(config::Options& options, SystemClock& clock, Log& log) {
                 .commands = commands,
                 .cycle_rate = CycleRate::Measure(),
                 .random = random,
-                .run_id = DrawRunId()};
+                .run_id = DrawRunId(),
+                .log = &log};
   Executor executor(server);
   net::ServerLoop loop(server, executor, log);
   if (const config::Problem problem = loop.Listen()) return Complain(*problem);

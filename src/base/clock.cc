@@ -30,4 +30,6 @@ Now SystemClock::Read() noexcept {
   return {.mono_ms = static_cast<uint64_t>(mono_ms), .wall_ms = mono_ms + wall_minus_mono_ms_};
 }
 
+int64_t SystemClock::ReadWallUs() noexcept { return ReadNs(CLOCK_REALTIME) / 1000; }
+
 }  // namespace mayfly

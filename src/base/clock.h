@@ -23,6 +23,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Now Read() noexcept = 0;
+  // Unix time in us, read anew: for who asks for the time of day and nothing else.
+  virtual int64_t ReadWallUs() noexcept = 0;
 };
 
 // Reads the kernel's clocks. The distance between wall and monotonic time is kept constant while it moves by
@@ -31,6 +33,7 @@ class SystemClock final : public Clock {
  public:
   static constexpr int64_t kSlewMs = 2;
   Now Read() noexcept override;
+  int64_t ReadWallUs() noexcept override;
 
  private:
   int64_t wall_minus_mono_ms_ = 0;
@@ -41,6 +44,7 @@ class SystemClock final : public Clock {
 class SteppedClock final : public Clock {
  public:
   Now Read() noexcept override { return now_; }
+  int64_t ReadWallUs() noexcept override { return now_.wall_ms * 1000; }
   void AdvanceTime(uint64_t ms) noexcept {
     now_.mono_ms += ms;
     now_.wall_ms += static_cast<int64_t>(ms);

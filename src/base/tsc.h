@@ -35,6 +35,7 @@ class CycleRate {
   uint64_t ToUs(uint64_t cycles) const noexcept {
     return static_cast<uint64_t>(static_cast<double>(cycles) / cycles_per_us_);
   }
+  double cycles_per_us() const noexcept { return cycles_per_us_; }
   uint64_t ToCycles(uint64_t us) const noexcept {
     return static_cast<uint64_t>(static_cast<double>(us) * cycles_per_us_);
   }

@@ -64,7 +64,13 @@ void Databases::RememberHits(HitMemory hits, const LfuRules& rules) noexcept {
 
 void Databases::LeaveNoTrace(bool on) noexcept { parts_.hits = on ? HitMemory::kNone : hits_; }
 
+void Databases::SetActiveExpiry(bool on) noexcept {
+  active_expiry_ = on;
+  parts_.rearm = true;
+}
+
 bool Databases::Advance(Now now, size_t budget) {
+  if (!active_expiry_) return false;
   bool more = false;
   for (unsigned i = 0; i < count(); ++i) {
     const unsigned index = (advance_from_ + i) % count();
@@ -75,6 +81,7 @@ bool Databases::Advance(Now now, size_t budget) {
 }
 
 uint64_t Databases::NextWakeMs(Now now) const noexcept {
+  if (!active_expiry_) return UINT64_MAX;
   uint64_t wake = std::numeric_limits<uint64_t>::max();
   for (const auto& database : databases_) {
     wake = std::min(wake, database->NextWakeMs(now));
@@ -92,6 +99,12 @@ uint64_t Databases::GraveyardBytes() const noexcept {
   uint64_t bytes = 0;
   for (const auto& keyspace : graveyard_) bytes += keyspace->bytes();
   return bytes;
+}
+
+size_t Databases::waiting_keys() const noexcept {
+  size_t keys = 0;
+  for (const auto& keyspace : graveyard_) keys += keyspace->size();
+  return keys;
 }
 
 bool Databases::FreeSome(size_t budget) noexcept {

@@ -54,6 +54,8 @@ class Databases {
   void LeaveNoTrace(bool on) noexcept;
 
   // ---- expiry, for the owner of the timer
+  // Off, nothing is freed at its deadline, only when somebody comes by: for tests.
+  void SetActiveExpiry(bool on) noexcept;
   // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
@@ -66,6 +68,7 @@ class Databases {
 
   // ---- what was flushed
   uint64_t waiting_bytes() const noexcept { return graveyard_.empty() ? 0 : GraveyardBytes(); }
+  size_t waiting_keys() const noexcept;
   // Frees up to `budget` flushed entries; true while more wait.
   bool FreeSome(size_t budget) noexcept;
 
@@ -79,6 +82,7 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   std::array<bool, kMaxKeyspaces> id_taken_{};
+  bool active_expiry_ = true;
   unsigned advance_from_ = 0;  // round robin, so that no database starves another's expiry
 };
 

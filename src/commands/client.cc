@@ -114,11 +114,12 @@ void ClientReply(Context& ctx, Args& args) {
     session.Speak();
     ctx.reply.Ok();
   } else if (EqualsIgnoringCase(wanted, "OFF")) {
-    session.replies = Replies::kOff;
     session.Silence();
+    session.replies = Replies::kOff;
   } else if (!EqualsIgnoringCase(wanted, "SKIP")) {
     return ctx.Fail(errors::kSyntax);
   } else if (session.replies != Replies::kOff) {
+    session.Silence();
     session.replies = Replies::kSkipNext;
   }
   ctx.server.sessions.CountModes(session);

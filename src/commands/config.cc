@@ -57,6 +57,11 @@ void ConfigResetStat(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
+void ConfigRewrite(Context& ctx, Args&) {
+  if (const config::Problem problem = ctx.server.options.Rewrite()) return ctx.Fail("ERR " + *problem);
+  ctx.reply.Ok();
+}
+
 constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 
 constexpr Command kConfigRows[] = {
@@ -83,6 +88,14 @@ constexpr Command kConfigRows[] = {
      .complexity = "O(1)",
      .summary = "Sets the counters that INFO tells back to zero.",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
+    {.name = "rewrite",
+     .arity = 2,
+     .flags = kFlags,
+     .handler = ConfigRewrite,
+     .since = "2.8.0",
+     .complexity = "O(N) where N is the size of the file",
+     .summary = "Writes the options that CONFIG SET has changed to the conf file.",
+     .history = "Options that are in force from the command line or the environment are not written."},
     {.name = "set",
      .arity = -4,
      .flags = kFlags | kEndsBatch,  // what is allowed, and how it is parsed

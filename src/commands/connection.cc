@@ -15,6 +15,11 @@ namespace {
 constexpr std::string_view kNoPasswordSet =
     "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
     "configuration is correct?";
+void FailLogin(Context& ctx) {
+  ++ctx.server.stats.failed_logins;
+  ctx.Fail(errors::kWrongPassword);
+}
+
 constexpr std::string_view kHelloNeedsAuth =
     "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH "
     "<user> "
@@ -34,7 +39,7 @@ void Auth(Context& ctx, Args& args) {
   if (args.Left() > 2) return ctx.Fail(errors::kSyntax);
   if (args.Left() == 1 && settings.requirepass.empty()) return ctx.Fail(kNoPasswordSet);
   const std::string_view user = args.Left() == 2 ? args.Next() : kDefaultUser;
-  if (!Authenticate(ctx.session, settings, user, args.Next())) return ctx.Fail(errors::kWrongPassword);
+  if (!Authenticate(ctx.session, settings, user, args.Next())) return FailLogin(ctx);
   ctx.reply.Ok();
 }
 
@@ -96,7 +101,7 @@ void Hello(Context& ctx, Args& args) {
   HelloRequest request;
   if (!ReadHello(ctx, args, request)) return;
   if (request.with_login && !Authenticate(ctx.session, settings, request.user, request.password))
-    return ctx.Fail(errors::kWrongPassword);
+    return FailLogin(ctx);
   if (!MayEnter(ctx.session, settings)) return ctx.Fail(kHelloNeedsAuth);
   if (request.name) ctx.session.name = *request.name;
   if (request.version != 0) ctx.reply.set_version(request.version);
@@ -119,6 +124,12 @@ void Reset(Context& ctx, Args&) {
   Session& session = ctx.session;
   session.db = 0;
   session.name.clear();
+  session.no_evict = session.no_touch = false;
+  if (session.replies == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
+    session.replies = Replies::kOn;
+    session.Speak();
+  }
+  ctx.server.sessions.CountModes(session);
   session.authenticated = ctx.server.options.settings().requirepass.empty();
   ctx.reply.set_version(2);
   ctx.reply.Simple("RESET");

@@ -28,9 +28,7 @@ void ObjectIdleTime(Context& ctx, Args& args) {
     return ctx.Fail("ERR An LFU maxmemory policy is selected, idle time not tracked." +
                     std::string(kTakesTime));
   }
-  // Both stamps are rounded down; adding what the difference may lack, a key that idles for n seconds says n.
-  const uint64_t idle_ms = Entry::IdleMs(entry->stamp(), ctx.now.mono_ms);
-  ctx.reply.Integer(static_cast<int64_t>((idle_ms + Entry::kStampMs - 1) / 1000));
+  ctx.reply.Integer(static_cast<int64_t>(IdleSeconds(*entry, ctx.now)));
 }
 
 void ObjectFreq(Context& ctx, Args& args) {

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "config/words.h"
+
+#include <sys/stat.h>
 
 namespace mayfly::config {
 namespace {
@@ -61,8 +64,34 @@ Problem AbsoluteDirectory(const std::string& path, std::string& absolute) {
   return std::nullopt;
 }
 
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno != EINTR) return false;
+    text.remove_prefix(put > 0 ? static_cast<size_t>(put) : 0);
+  }
+  return true;
+}
+
+// A new file takes the place of the old one, once all of it is on the disk.
+Problem WritePath(const std::string& path, const std::string& text) {
+  constexpr mode_t kNewFileMode = 0644;
+  struct stat old {};
+  const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 07777 : kNewFileMode;
+  std::string fresh = path + ".XXXXXX";
+  const int fd = ::mkstemp(fresh.data());
+  if (fd < 0) return Failed(path, errno);
+  const bool written = WriteAll(fd, text) && ::fchmod(fd, mode) == 0 && ::fsync(fd) == 0;
+  int error = written ? 0 : errno;
+  ::close(fd);
+  if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return std::nullopt;
+  ::unlink(fresh.c_str());
+  return Failed(path, error);
+}
+
 }  // namespace
 
-Files SystemFiles() { return {ReadPath, Expand, AbsoluteDirectory}; }
+Files SystemFiles() { return {ReadPath, Expand, AbsoluteDirectory, WritePath}; }
 
 }  // namespace mayfly::config

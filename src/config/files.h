@@ -1,5 +1,5 @@
-// What the configuration reads from the file system, behind two functions, so that tests and the fuzzer bring
-// files of their own.
+// What the configuration reads from the file system and writes to it, behind a few functions, so that tests
+// and the fuzzer bring files of their own.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,9 @@ struct Files {
   std::function<std::vector<std::string>(const std::string& pattern)> expand;
   // The absolute form of an existing directory's path in `absolute`. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& absolute)> directory;
+  // `path` holds `text` from now on, or, on a problem, what it held before. The problem's text begins with
+  // the path.
+  std::function<Problem(const std::string& path, const std::string& text)> write;
 };
 
 // The real ones. A file larger than kConfigBytesMax is refused, so that /dev/zero ends.

@@ -66,8 +66,12 @@ constexpr Option kOptions[] = {
     {"loglevel", "", &Settings::loglevel, "notice", 0, 0, 0, "how much is logged"},
     {"latency-tracking", "", &Settings::latency_tracking, "yes", 0, 0, 0,
      "keep a histogram of each command's time"},
+    {"latency-tracking-info-percentiles", "", &Settings::latency_percentiles, "50 99 99.9", kMultiWord, 0, 0,
+     "which percentiles INFO latencystats tells"},
     {"enable-debug-command", "", &Settings::enable_debug_command, "no", kFixed, 0, 0,
      "who may use DEBUG: no, yes or local"},
+    {"rename-command", "", &Settings::renamings, "", kNoConfig | kMultiWord, 0, 0,
+     "a command and its new name; \"\" for none, so that nobody can send it"},
 };
 
 const Option* FindIn(std::span<const Option> options, std::string_view name) noexcept {

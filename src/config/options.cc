@@ -5,6 +5,7 @@
 #include "base/glob.h"
 #include "config/command_line.h"
 #include "config/conf_file.h"
+#include "config/conf_rewrite.h"
 #include "config/environment.h"
 #include "config/values.h"
 #include "config/words.h"
@@ -84,7 +85,21 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   if ((result.error = Apply(directives, state, blames))) return result;
   if ((result.error = Finish(state, blames, result.warnings))) return result;
   state_ = std::move(state);
+  if (line.conf_file && *line.conf_file != "-") result.error = FindConfFile(*line.conf_file);
   return result;
+}
+
+// The working directory may change later.
+Problem Options::FindConfFile(const std::string& path) {
+  std::string here;
+  if (path.starts_with('/')) {
+    conf_file_ = path;
+  } else if (Problem problem = files_.directory("./", here)) {
+    return problem;
+  } else {
+    conf_file_ = here + "/" + path;
+  }
+  return std::nullopt;
 }
 
 Problem Options::Apply(std::span<const Directive> directives, State& state,
@@ -176,6 +191,7 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
 Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings) {
   if (Problem problem = CheckSet(pairs)) return problem;
   State state = state_;
+  std::set<const Option*> changed = changed_;
   std::map<const Option*, std::string> ignored;
   for (const auto& [name, value] : pairs) {
     const Option* option = FindOption(name);
@@ -186,6 +202,7 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
     if (!problem && IsRefused(*option, foreign_text)) problem = option->doc;
     if (problem)
       return "CONFIG SET failed (possibly related to argument '" + LowerCase(name) + "') - " + *problem;
+    changed.insert(option);
     if (!std::holds_alternative<Foreign>(option->target)) continue;
     ignored[option] = foreign_text;
     state.foreign[option] = std::move(foreign_text);
@@ -193,7 +210,34 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
+  changed_ = std::move(changed);
   Replace(std::move(state));
+  return std::nullopt;
+}
+
+Problem Options::ReadConfFile(const std::string& path, State& state) const {
+  ConfFileReader reader(files_);
+  std::vector<Directive> directives;
+  std::map<const Option*, std::string> blames;
+  if (Problem problem = reader.Read(path, directives)) return problem;
+  return Apply(directives, state, blames);
+}
+
+Problem Options::Rewrite() const {
+  if (conf_file_.empty()) return "The server is running without a config file";
+  State said;  // by the file as it is now
+  std::string text;
+  Problem problem = ReadConfFile(conf_file_, said);
+  if (!problem) problem = files_.read(conf_file_, text);
+  if (problem) return "Rewriting config file: " + *problem;
+  std::vector<ConfLine> lines;
+  for (const Option* option : changed_) {
+    const std::string line = LineOf(*option, state_.settings, state_.foreign);
+    if (line != LineOf(*option, said.settings, said.foreign)) lines.push_back({option, line});
+  }
+  if (lines.empty()) return std::nullopt;
+  if ((problem = files_.write(conf_file_, RewriteConf(text, std::move(lines)))))
+    return "Rewriting config file: " + *problem;
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,12 @@ class Options {
   // line for what was accepted without effect.
   [[nodiscard]] Problem Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings);
 
+  // CONFIG REWRITE: the conf file says what CONFIG SET changed; all else in it stays. A problem is an error
+  // text without "ERR ".
+  [[nodiscard]] Problem Rewrite() const;
+  // Absolute; empty where there is none, or it was standard input.
+  const std::string& conf_file() const noexcept { return conf_file_; }
+
   // The machine's memory or the cgroup's limit has changed: works maxmemory out anew.
   void SetMemoryBytes(uint64_t memory_bytes);
 
@@ -74,11 +81,15 @@ class Options {
                  std::vector<std::string>& warnings) const;
   Problem CheckSet(std::span<const NameValue> pairs) const;
   std::string Value(const Option& option) const;
+  Problem FindConfFile(const std::string& path);
+  Problem ReadConfFile(const std::string& path, State& state) const;
   void Replace(State state);
 
   uint64_t memory_bytes_;
   const Files& files_;
   State state_;
+  std::string conf_file_;
+  std::set<const Option*> changed_;  // by Set, since the start
   std::vector<Listener> listeners_;
 };
 

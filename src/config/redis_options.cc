@@ -53,8 +53,6 @@ constexpr Option kOptions[] = {
             "there are no ACL users yet, so its limits would not hold"),
     Refused("user", "", Foreign::kWords, "", kNoConfig | kMultiWord | kSecret,
             "there are no ACL users yet, so its limits would not hold"),
-    Refused("rename-command", "", Foreign::kWords, "", kNoConfig | kMultiWord,
-            "commands cannot be renamed yet, so the command would stay open"),
     Refused("loadmodule", "", Foreign::kWords, "", kNoConfig | kMultiWord, "there are no modules"),
 
     // The process.
@@ -151,7 +149,6 @@ constexpr Option kOptions[] = {
     Integer("slowlog-log-slower-than", "10000", kQuiet),
     Integer("slowlog-max-len", "128", kQuiet),
     Integer("latency-monitor-threshold", "0"),
-    Words("latency-tracking-info-percentiles", "50 99 99.9"),
     Any("notify-keyspace-events", "", kQuiet, "",
         "notify-keyspace-events is remembered, but no keyspace event is sent yet"),
 

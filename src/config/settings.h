@@ -86,6 +86,14 @@ struct Directory {
   bool operator==(const Directory&) const = default;
 };
 
+// A command that is called something else here; nothing, where `to` is empty.
+struct Renaming {
+  std::string from;
+  std::string to;
+
+  bool operator==(const Renaming&) const = default;
+};
+
 struct Settings {
   // Where to listen, and to whom.
   int64_t port = 6379;
@@ -123,7 +131,9 @@ struct Settings {
   std::string pidfile;
   Directory dir;
   bool latency_tracking = true;
+  std::vector<double> latency_percentiles{50, 99, 99.9};
   DebugCommand enable_debug_command = DebugCommand::kNo;
+  std::vector<Renaming> renamings;  // in the order in which they are done
 
   bool operator==(const Settings&) const = default;
 };

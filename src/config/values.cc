@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -124,6 +125,31 @@ Problem Read(const Option&, std::span<const std::string> words, std::vector<Bind
   return std::nullopt;
 }
 
+Problem Read(const Option& option, std::span<const std::string> words, std::vector<double>& value) {
+  std::vector<double> percentiles;
+  if (words.size() == 1 && words[0].empty()) words = {};  // none
+  for (const std::string& word : words) {
+    double percentile = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, percentile);
+    if (error != std::errc() || stop != end || !std::isfinite(percentile))
+      return "Invalid " + std::string(option.name) + " parameters";
+    if (percentile < 0 || percentile > 100)
+      return std::string(option.name) + " parameters should sit between [0.0,100.0]";
+    percentiles.push_back(percentile);
+  }
+  value = std::move(percentiles);
+  return std::nullopt;
+}
+
+// Each adds to what others said before.
+Problem Read(const Option&, std::span<const std::string> words, std::vector<Renaming>& value) {
+  if (words.empty() || (words.size() == 1 && words[0].empty())) return std::nullopt;
+  if (words.size() != 2) return "wrong number of arguments";
+  value.push_back({words[0], words[1]});
+  return std::nullopt;
+}
+
 OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   if (EqualIgnoringCase(name, "normal")) return &limits.normal;
   if (EqualIgnoringCase(name, "replica") || EqualIgnoringCase(name, "slave")) return &limits.replica;
@@ -210,6 +236,22 @@ std::string Format(const std::vector<BindAddress>& value) {
   return JoinWords(words);
 }
 
+std::string Format(const std::vector<double>& value) {
+  std::vector<std::string> words;
+  words.reserve(value.size());
+  for (const double number : value) words.push_back(FormatDouble(number));
+  return JoinWords(words);
+}
+
+std::string Format(const std::vector<Renaming>& value) {
+  std::vector<std::string> words;
+  for (const auto& [from, to] : value) {
+    words.push_back(QuoteWord(from));
+    words.push_back(QuoteWord(to));
+  }
+  return JoinWords(words);
+}
+
 std::string Format(const OutputLimits& value) {
   std::vector<std::string> words;
   const std::pair<const char*, const OutputLimit*> classes[] = {
@@ -234,6 +276,8 @@ Problem ReadValue(const Option& option, std::span<const std::string> words, Sett
         if constexpr (std::is_same_v<T, Foreign>) {
           return ReadForeign(option, target, words, foreign_text);
         } else if constexpr (std::is_same_v<T, std::vector<BindAddress> Settings::*> ||
+                             std::is_same_v<T, std::vector<double> Settings::*> ||
+                             std::is_same_v<T, std::vector<Renaming> Settings::*> ||
                              std::is_same_v<T, OutputLimits Settings::*>) {
           return Read(option, words, settings.*target);
         } else {

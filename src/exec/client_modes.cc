@@ -1,5 +1,7 @@
 #include "exec/client_modes.h"
 
+#include <new>
+
 #include "exec/authentication.h"
 
 namespace mayfly {
@@ -20,16 +22,18 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
   if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
   if (!row.Takes(args.size())) return false;
   if (row.needs_login && !MayEnter(session, server.options.settings())) return false;
-  server.parking.HoldBack(session, args.all());
+  try {
+    server.parking.HoldBack(session, args.all());
+  } catch (const std::bad_alloc&) {
+    session.close_now = true;  // its requests must neither run nor be lost without a sign
+  }
   return true;
 }
 
 ModeScope::ModeScope(Server& server, Session& session, const TableRow* row)
     : server_(server), session_(session), without_trace_(LeavesNoTrace(session, row)) {
   if (without_trace_) server_.databases.LeaveNoTrace(true);
-  if (session_.replies != Replies::kSkipNext) return;
-  session_.replies = Replies::kSkipping;
-  session_.Silence();
+  if (session_.replies == Replies::kSkipNext) session_.replies = Replies::kSkipping;
 }
 
 ModeScope::~ModeScope() {

@@ -137,12 +137,7 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
       parent == nullptr ? std::string(command.name) : parent->full_name + "|" + std::string(command.name);
   row->group = group;
   row->acl = command.acl | ImpliedCategories(command.flags);
-  const Folded folded = Fold(command.name);
-  row->folded[0] = folded.first;
-  row->folded[1] = folded.last;
-  row->folds_exactly =
-      command.name.size() <= 2 * sizeof(uint64_t) &&
-      std::all_of(command.name.begin(), command.name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  Call(*row, command.name);
   row->least_args = static_cast<uint32_t>(std::abs(command.arity));
   if (command.subcommands.empty()) {
     if (command.arity < 0) row->spare_args = UINT32_MAX - row->least_args;
@@ -159,11 +154,32 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   return row;
 }
 
+void CommandTable::Call(TableRow& row, std::string_view name) {
+  row.called = name;
+  for (char& c : row.called) c = Lower(c);
+  const Folded folded = Fold(row.called);
+  row.folded[0] = folded.first;
+  row.folded[1] = folded.last;
+  row.folds_exactly =
+      row.called.size() <= 2 * sizeof(uint64_t) &&
+      std::all_of(row.called.begin(), row.called.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+std::optional<std::string> CommandTable::Rename(std::string_view from, std::string_view to) {
+  const TableRow* found = Find(from);
+  if (found == nullptr) return "No such command in rename-command";
+  if (!to.empty() && Find(to) != nullptr) return "Target command name already exists";
+  const auto row = std::find(rows_.begin(), rows_.end(), found);
+  to.empty() ? static_cast<void>(rows_.erase(row)) : Call(**row, to);
+  Index();
+  return std::nullopt;
+}
+
 void CommandTable::Index() {
   slots_.assign(std::bit_ceil(std::max<size_t>(rows_.size() * 4, 16)), nullptr);
   const size_t mask = slots_.size() - 1;
   for (TableRow* row : rows_) {
-    size_t at = Fold(row->full_name).Slot(row->full_name.size(), mask);
+    size_t at = Fold(row->called).Slot(row->called.size(), mask);
     while (slots_[at] != nullptr) at = (at + 1) & mask;
     slots_[at] = row;
   }
@@ -175,8 +191,8 @@ const TableRow* CommandTable::Find(std::string_view name) const noexcept {
   for (size_t at = folded.Slot(name.size(), mask); slots_[at] != nullptr; at = (at + 1) & mask) {
     const TableRow& row = *slots_[at];
     if (row.folded[0] != folded.first || row.folded[1] != folded.last) continue;
-    if (name.size() != row.full_name.size()) continue;
-    if (row.folds_exactly || SameName(name, row.command->name)) return &row;
+    if (name.size() != row.called.size()) continue;
+    if (row.folds_exactly || SameName(name, row.called)) return &row;
   }
   return nullptr;
 }
@@ -190,6 +206,11 @@ const TableRow* CommandTable::FindSubcommand(const TableRow& container, std::str
 
 void CommandTable::ResetStats() const noexcept {
   for (const std::unique_ptr<TableRow>& row : owned_) row->calls.Reset();
+  ForgetLatencies();
+}
+
+void CommandTable::ForgetLatencies() const noexcept {
+  for (const std::unique_ptr<TableRow>& row : owned_) row->latency.reset();
 }
 
 std::vector<std::string_view> CommandTable::FlagNames(uint32_t flags) { return NamesOf(kFlagNames, flags); }

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/histogram.h"
 #include "exec/command.h"
 #include "server/call_stats.h"
 
@@ -20,11 +22,13 @@ struct TableRow {
   const Command* command = nullptr;
   const TableRow* parent = nullptr;  // the container, for a subcommand
   std::string full_name;             // "client|setname"
+  std::string called;  // what clients call it: its own name, unless rename-command says otherwise
   std::string_view group;
   uint32_t acl = 0;  // all categories, implied ones too
   std::vector<TableRow*> subcommands;
-  mutable CallStats calls;  // counting does not change what the table says
-  uint64_t folded[2] = {};  // the name as CommandTable::Fold has it
+  mutable CallStats calls;                     // counting does not change what the table says
+  mutable std::unique_ptr<Histogram> latency;  // cycles of a call; null: none was seen, or none is tracked
+  uint64_t folded[2] = {};                     // the name as CommandTable::Fold has it
   // At most 16 letters: who has the same size and the same fold has the same name.
   bool folds_exactly = false;
 
@@ -47,6 +51,10 @@ class CommandTable {
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
+  // From now on clients call the command `from` by the name `to`; by none, where that is empty. A problem is
+  // one line. REQUIRES: nobody has looked anything up yet.
+  [[nodiscard]] std::optional<std::string> Rename(std::string_view from, std::string_view to);
+
   // In any case; null where there is none.
   const TableRow* Find(std::string_view name) const noexcept;
   // The row of a call, or of its subcommand. REQUIRES: arguments is not empty.
@@ -61,6 +69,7 @@ class CommandTable {
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }
   void ResetStats() const noexcept;
+  void ForgetLatencies() const noexcept;
 
   // Names of the flags and categories, as COMMAND and ACL spell them.
   static std::vector<std::string_view> FlagNames(uint32_t flags);
@@ -77,6 +86,7 @@ class CommandTable {
   static Folded Fold(std::string_view name) noexcept;
 
   TableRow* Add(const Command& command, std::string_view group, TableRow* parent);
+  static void Call(TableRow& row, std::string_view name);
   void Index();
 
   std::vector<std::unique_ptr<TableRow>> owned_;

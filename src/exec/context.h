@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/tsc.h"
 #include "cache/databases.h"
 #include "cache/eviction.h"
@@ -40,6 +41,7 @@ struct Server {
   std::string run_id;               // 40 hex digits, drawn at start
   bool shutdown_requested = false;  // the loop stops at the end of the turn
   Rates rates = {};                 // sampled whenever the loop turns
+  Log* log = nullptr;               // null: nobody reads it
 };
 
 // What look-ahead knows of a request's first key.

@@ -59,9 +59,12 @@ Executor::Executor(Server& server)
                                    .random = &server.random});
   };
   follow(server.options.settings());
-  server.options.OnChange([follow](const config::Settings& settings, std::string_view name) {
-    if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time") follow(settings);
-  });
+  server.options.OnChange(
+      [follow, &commands = server.commands](const config::Settings& settings, std::string_view name) {
+        if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
+          follow(settings);
+        if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
+      });
   RefreshNow();
 }
 
@@ -120,8 +123,9 @@ void Executor::RunPlanned() {
 
 void Executor::AnswerBroken(Feed& feed) {
   Session& session = *feed.session;
+  const uint64_t errors_before = session.reply.errors();
   session.reply.Error("ERR " + session.parser.ErrorText());
-  ++server_.stats.error_replies;
+  CountErrors(session, errors_before);
   session.close_after_reply = true;
   feed.consumed = feed.input.size();
 }
@@ -179,7 +183,7 @@ void Executor::Resume(const Parked& parked) {
     static_cast<void>(MakeRoom(kEvictionsPerCommand));
   const uint64_t errors = session.reply.errors() - errors_before;
   if (errors != 0) [[unlikely]] {
-    server_.stats.error_replies += errors;
+    CountErrors(session, errors_before);
     ++row.calls.failed;
   }
   return true;
@@ -229,7 +233,14 @@ void Executor::SetMemoryCeiling() noexcept {
     else
       session.reply.Error(errors::kOutOfMemory);
   }
-  server_.stats.error_replies += session.reply.errors() - errors_before;
+  CountErrors(session, errors_before);
+}
+
+[[gnu::noinline, gnu::cold]] void Executor::CountErrors(const Session& session, uint64_t before) {
+  const uint64_t errors = session.reply.errors() - before;
+  if (errors == 0) return;
+  server_.stats.error_replies += errors;
+  server_.stats.errors.Count(session.reply.last_error_code(), errors);
 }
 
 // Running out of memory is an answer, not an end: handlers change nothing before they have what they need.
@@ -251,7 +262,7 @@ void Executor::SetMemoryCeiling() noexcept {
 void Executor::RejectUnknown(Session& session, const Args& args, const TableRow* container) {
   constexpr size_t kMostText = 128;
   if (container != nullptr) {
-    std::string name = container->full_name;
+    std::string name(errors::Repeated(args[0], kMostText));
     for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
     session.reply.Error("ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) +
                         "'. Try " + name + " HELP.");
@@ -274,14 +285,24 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
 void Executor::TakeTime() noexcept {
   if (timed_row_ == nullptr) return;
   const uint64_t ended = ReadCycles();
+  const uint64_t cycles = ended - command_began_;
   timed_row_->calls.calls += timed_calls_;
   server_.stats.commands_processed += timed_calls_;
-  timed_row_->calls.cycles += ended - command_began_;
+  timed_row_->calls.cycles += cycles;
+  if (Histogram* latency = timed_row_->latency.get(); latency != nullptr) [[likely]]
+    latency->Add(timed_calls_ == 1 ? cycles : cycles / timed_calls_, timed_calls_);
+  else
+    TrackLatency(*timed_row_);
   command_began_ = ended;
   timed_row_ = nullptr;
   timed_calls_ = 0;
   if (ended - refreshed_at_ > stale_cycles_) [[unlikely]]
     RefreshNow();
+}
+
+// From the next call on; a row that is never called needs no histogram.
+[[gnu::noinline, gnu::cold]] void Executor::TrackLatency(const TableRow& row) noexcept {
+  if (server_.options.settings().latency_tracking) row.latency.reset(new (std::nothrow) Histogram);
 }
 
 // ---- memory

@@ -21,16 +21,12 @@ int64_t MeanTtlMs(const Keyspace& keyspace, std::mt19937_64& random, Now now) {
   return sum_ms;
 }
 
-void CallsField(InfoText& text, const TableRow& row, const CycleRate& rate) {
-  const CallStats& calls = row.calls;
-  if (calls.calls == 0 && calls.rejected == 0 && calls.failed == 0) return;
-  const uint64_t us = rate.ToUs(calls.cycles);
-  const double us_per_call =
-      calls.calls == 0 ? 0 : static_cast<double>(us) / static_cast<double>(calls.calls);
-  text.Field("cmdstat_" + row.full_name,
-             "calls=" + std::to_string(calls.calls) + ",usec=" + std::to_string(us) + ",usec_per_call=" +
-                 InfoText::FixedText(us_per_call, 2) + ",rejected_calls=" + std::to_string(calls.rejected) +
-                 ",failed_calls=" + std::to_string(calls.failed));
+// Of the keys that expire, those that are still in memory though their time is over.
+double StalePercent(const Databases& databases, Now now) {
+  size_t expiring = 0;
+  for (unsigned i = 0; i < databases.count(); ++i) expiring += databases.At(i).expiring();
+  return expiring == 0 ? 0
+                       : 100.0 * static_cast<double>(databases.Backlog(now)) / static_cast<double>(expiring);
 }
 
 }  // namespace
@@ -40,6 +36,8 @@ void PersistenceSection(InfoText& text, Server&, Now) {
   text.Field("async_loading", 0);
   text.Field("rdb_bgsave_in_progress", 0);
   text.Field("rdb_last_bgsave_status", "ok");
+  text.Field("rdb_last_bgsave_time_sec", -1);
+  text.Field("rdb_current_bgsave_time_sec", -1);
   text.Field("rdb_saves", 0);
   text.Field("aof_enabled", 0);
   text.Field("aof_rewrite_in_progress", 0);
@@ -61,17 +59,33 @@ void StatsSection(InfoText& text, Server& server, Now now) {
   text.Fixed("instantaneous_input_kbps", rates.input_bytes / kKilo, 2);
   text.Fixed("instantaneous_output_kbps", rates.output_bytes / kKilo, 2);
   text.Field("rejected_connections", stats.connections_rejected);
+  text.Field("sync_full", 0);
+  text.Field("sync_partial_ok", 0);
+  text.Field("sync_partial_err", 0);
+  text.Field("expired_subkeys", 0);
   text.Field("expired_keys", expiry.expired_keys);
+  text.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
+  text.Field("expired_time_cap_reached_count", expiry.full_slices);
   text.Field("evicted_keys", expiry.evicted_keys);
+  text.Field("evicted_clients", 0);
   text.Field("keyspace_hits", stats.keyspace_hits);
   text.Field("keyspace_misses", stats.keyspace_misses);
   text.Field("pubsub_channels", 0);
   text.Field("pubsub_patterns", 0);
+  text.Field("pubsubshard_channels", 0);
   text.Field("latest_fork_usec", 0);
   text.Field("total_forks", 0);
+  text.Field("tracking_total_keys", 0);
+  text.Field("tracking_total_items", 0);
+  text.Field("tracking_total_prefixes", 0);
+  text.Field("unexpected_error_replies", 0);
   text.Field("total_error_replies", stats.error_replies);
   text.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);
   text.Field("client_output_buffer_limit_disconnections", stats.output_limit_disconnections);
+  text.Field("acl_access_denied_auth", stats.failed_logins);
+  text.Field("acl_access_denied_cmd", 0);
+  text.Field("acl_access_denied_key", 0);
+  text.Field("acl_access_denied_channel", 0);
   text.Field("eventloop_cycles", stats.loop_turns);
   text.Field("loop_turn_max_us", stats.loop_turn_max_us);
 }
@@ -93,18 +107,16 @@ void ReplicationSection(InfoText& text, Server& server, Now) {
   text.Field("connected_slaves", 0);
   text.Field("master_failover_state", "no-failover");
   text.Field("master_replid", server.run_id);
+  text.Field("master_replid2", std::string(server.run_id.size(), '0'));
   text.Field("master_repl_offset", 0);
+  text.Field("second_repl_offset", -1);
   text.Field("repl_backlog_active", 0);
+  text.Field("repl_backlog_size", server.options.Get("repl-backlog-size").value_or("0"));
+  text.Field("repl_backlog_first_byte_offset", 0);
+  text.Field("repl_backlog_histlen", 0);
 }
 
 void ModulesSection(InfoText&, Server&, Now) {}
-
-void CommandStatsSection(InfoText& text, Server& server, Now) {
-  for (const TableRow* row : server.commands.rows()) {
-    CallsField(text, *row, server.cycle_rate);
-    for (const TableRow* sub : row->subcommands) CallsField(text, *sub, server.cycle_rate);
-  }
-}
 
 void ClusterSection(InfoText& text, Server&, Now) { text.Field("cluster_enabled", 0); }
 
@@ -114,7 +126,7 @@ void KeyspaceSection(InfoText& text, Server& server, Now now) {
     if (keyspace.size() == 0) continue;
     text.Field("db" + std::to_string(i),
                "keys=" + std::to_string(keyspace.size()) + ",expires=" + std::to_string(keyspace.expiring()) +
-                   ",avg_ttl=" + std::to_string(MeanTtlMs(keyspace, server.random, now)));
+                   ",avg_ttl=" + std::to_string(MeanTtlMs(keyspace, server.random, now)) + ",subexpiry=0");
   }
 }
 

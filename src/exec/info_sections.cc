@@ -27,6 +27,8 @@ constexpr InfoSection kSections[] = {
     {"CPU", "CPU", info::CpuSection},
     {"MODULES", "Modules", info::ModulesSection},
     {"COMMANDSTATS", "Commandstats", info::CommandStatsSection, true},
+    {"ERRORSTATS", "Errorstats", info::ErrorStatsSection},
+    {"LATENCYSTATS", "Latencystats", info::LatencyStatsSection, true},
     {"CLUSTER", "Cluster", info::ClusterSection},
     {"KEYSPACE", "Keyspace", info::KeyspaceSection},
 };

@@ -1,7 +1,8 @@
 // The sections of INFO: one function each, and the table that says which are told when.
 //
-// A field stands here only if its number is true. Where Redis has a field for what Mayfly has no notion of,
-// the field is left out, unless clients refuse to work without it and its value can be only one (loading:0).
+// A field stands here only if its number is true: 0 for what never happened. Of Redis's fields for what
+// Mayfly has no notion of, those stand here that tools read and whose value can be only one (loading:0).
+// Tools search for the first occurrence of a name, so no text before it may hold it.
 #pragma once
 
 #include <span>
@@ -25,6 +26,8 @@ void ExpirySection(InfoText& text, Server& server, Now now);
 void ReplicationSection(InfoText& text, Server& server, Now now);
 void ModulesSection(InfoText& text, Server& server, Now now);
 void CommandStatsSection(InfoText& text, Server& server, Now now);
+void ErrorStatsSection(InfoText& text, Server& server, Now now);
+void LatencyStatsSection(InfoText& text, Server& server, Now now);
 void ClusterSection(InfoText& text, Server& server, Now now);
 void KeyspaceSection(InfoText& text, Server& server, Now now);
 

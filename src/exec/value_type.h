@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/clock.h"
 #include "cache/entry.h"
 
 namespace mayfly {
@@ -18,6 +19,12 @@ inline std::string_view EncodingName(const Entry& entry) noexcept {
   if (entry.encoding() == Encoding::kInteger) return "int";
   const bool embedded = entry.encoding() == Encoding::kText && entry.stored().size() <= kEmbeddedTextMax;
   return embedded ? "embstr" : "raw";
+}
+
+// How long a key has not been used. Both stamps are rounded down; with what their difference may lack, a key
+// that idles for n seconds says n.
+inline uint64_t IdleSeconds(const Entry& entry, Now now) noexcept {
+  return (Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::kStampMs - 1) / 1000;
 }
 
 }  // namespace mayfly

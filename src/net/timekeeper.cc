@@ -90,6 +90,7 @@ void Timekeeper::Expire(uint64_t slice_cycles) {
   do {
     more_due_ = server_.databases.Advance(now, kEntriesPerLook);
   } while (more_due_ && ReadCycles() - began < slice_cycles);
+  if (more_due_) ++stats.full_slices;
   stats.burst_max = std::max(stats.burst_max, stats.expired_keys - expired_before);
   keys_wake_known_ = false;
 }

@@ -153,6 +153,8 @@ class Writer {
   }
   void Set(size_t count) { Header(version_ == 2 ? '*' : '~', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(version_ == 2 ? '*' : '>', static_cast<int64_t>(count)); }
+  // Before the reply that it belongs to. REQUIRES: version() is 3.
+  void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
   // Announces a container whose length is given when its elements have been written.
   Deferred Defer() { return Deferred(*out_, version_); }
 

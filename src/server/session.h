@@ -21,7 +21,7 @@ struct Parked;
 enum class Replies : uint8_t {
   kOn,
   kOff,
-  kSkipNext,  // all but the next one
+  kSkipNext,  // all but the next one; silent until that one is made
   kSkipping,  // that one is being made
 };
 

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+
+#include "server/error_stats.h"
 
 namespace mayfly {
 
@@ -16,6 +19,8 @@ struct Stats {
   uint64_t keyspace_hits = 0;
   uint64_t keyspace_misses = 0;
   uint64_t error_replies = 0;
+  ErrorStats errors;
+  uint64_t failed_logins = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
   uint64_t loop_turn_max_us = 0;  // longest time that one loop turn spent working
@@ -26,7 +31,7 @@ struct Stats {
     Stats fresh;
     fresh.started_mono_ms = started_mono_ms;
     fresh.client_bytes = client_bytes;
-    *this = fresh;
+    *this = std::move(fresh);
   }
 };
 

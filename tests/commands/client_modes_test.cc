@@ -22,6 +22,14 @@ TEST_CASE_METHOD(CommandTest, "CLIENT REPLY SKIP leaves out the next reply alone
   CHECK(RunRaw("CLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nPING\r\n") == "+OK\r\n+PONG\r\n");
 }
 
+TEST_CASE_METHOD(CommandTest, "RESET takes back what a client asked for") {
+  CHECK(RunRaw("CLIENT REPLY OFF\r\nRESET\r\nPING\r\n") == "+RESET\r\n+PONG\r\n");
+  CHECK(RunRaw("CLIENT REPLY SKIP\r\nRESET\r\nPING\r\n") == "+PONG\r\n");
+  CHECK(RunRaw("CLIENT NO-TOUCH ON\r\nCLIENT NO-EVICT ON\r\nRESET\r\n") == "+OK\r\n+OK\r\n+RESET\r\n");
+  CHECK(Run({"CLIENT", "INFO"}).text.find(" flags=N ") != std::string::npos);
+  CHECK(server().sessions.with_modes() == 0);
+}
+
 TEST_CASE_METHOD(CommandTest, "a reply that is to be skipped is skipped after a pause as well") {
   TestClient& other = Connect();
   CHECK(other.Run({"CLIENT", "REPLY", "SKIP"}) == NoReply());

@@ -139,7 +139,8 @@ TEST_CASE_METHOD(CommandTest, "COMMAND DOCS tells arguments with their types, to
 TEST_CASE_METHOD(CommandTest, "COMMAND LIST filters by pattern and category, subcommands too") {
   CHECK(Run({"COMMAND", "LIST", "FILTERBY", "PATTERN", "p?ng"}) == Bulks({"ping"}));
   CHECK(Sorted(Run({"COMMAND", "LIST", "filterby", "pattern", "CONFIG*"})) ==
-        Sorted(Bulks({"config", "config|get", "config|help", "config|resetstat", "config|set"})));
+        Sorted(Bulks(
+            {"config", "config|get", "config|help", "config|resetstat", "config|rewrite", "config|set"})));
   CHECK(Run({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "connection"}).elements.size() > 10);
   CHECK(Run({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "nosuch"}) == Array({}));
   CHECK(Run({"COMMAND", "LIST", "FILTERBY", "MODULE", "any"}) == Array({}));

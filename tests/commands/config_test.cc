@@ -91,10 +91,16 @@ TEST_CASE_METHOD(CommandTest, "CONFIG RESETSTAT sets the counters back") {
         Error("ERR wrong number of arguments for 'config|resetstat' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "CONFIG knows no other subcommand yet") {
-  CHECK(Run({"CONFIG", "REWRITE"}) == Error("ERR unknown subcommand 'REWRITE'. Try CONFIG HELP."));
+TEST_CASE_METHOD(CommandTest, "CONFIG knows no other subcommand") {
+  CHECK(Run({"CONFIG", "FOO"}) == Error("ERR unknown subcommand 'FOO'. Try CONFIG HELP."));
   CHECK(Run({"CONFIG"}) == Error("ERR wrong number of arguments for 'config' command"));
   CHECK(Run({"CONFIG", "HELP"}).kind == Reply::Kind::kArray);
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG REWRITE is refused where the server was started without a file") {
+  CHECK(Run({"CONFIG", "REWRITE"}) == Error("ERR The server is running without a config file"));
+  CHECK(Run({"CONFIG", "REWRITE", "x"}) ==
+        Error("ERR wrong number of arguments for 'config|rewrite' command"));
 }
 
 }  // namespace mayfly::testing

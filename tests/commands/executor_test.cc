@@ -159,6 +159,7 @@ TEST_CASE_METHOD(CommandTest,
   SetOption("maxmemory-policy", "allkeys-sieve");
   const auto key = [](int i) { return "k" + std::to_string(1000 + i); };
   for (int i = 0; i < 300; ++i) Run({"SET", key(i), std::string(100, 'v')});
+  Run({"GET", key(0)});  // from its first call on a command has a histogram
   const uint64_t limit = server().memory.Data();
   SetOption("maxmemory", std::to_string(limit));
   for (int i = 300; i < 400; ++i) {

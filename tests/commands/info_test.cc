@@ -36,20 +36,21 @@ class InfoTest : public CommandTest {
 }  // namespace
 
 TEST_CASE_METHOD(InfoTest, "INFO tells its sections in Redis's order, with Expiry among them") {
-  const std::vector<std::string> usual{"Server",  "Clients", "Memory",      "Persistence",
-                                       "Stats",   "Expiry",  "Replication", "CPU",
-                                       "Modules", "Cluster", "Keyspace"};
+  const std::vector<std::string> usual{"Server",  "Clients",    "Memory",      "Persistence",
+                                       "Stats",   "Expiry",     "Replication", "CPU",
+                                       "Modules", "Errorstats", "Cluster",     "Keyspace"};
   CHECK(Titles() == usual);
   CHECK(Titles({"default"}) == usual);
   std::vector<std::string> all = usual;
   all.insert(all.begin() + 9, "Commandstats");
+  all.insert(all.begin() + 11, "Latencystats");
   CHECK(Titles({"all"}) == all);
   CHECK(Titles({"EVERYTHING"}) == all);
 }
 
 TEST_CASE_METHOD(InfoTest, "INFO tells the sections asked for, each once, whatever the case") {
   CHECK(Titles({"memory", "SERVER", "Memory", "nosuch"}) == std::vector<std::string>{"Server", "Memory"});
-  CHECK(Titles({"commandstats", "default"}).size() == 12);
+  CHECK(Titles({"commandstats", "default"}).size() == 13);
   CHECK(Run({"INFO", "nosuch"}) == Bulk(""));
   CHECK(Run({"INFO", "cluster"}) == Bulk("# Cluster\r\ncluster_enabled:0\r\n"));
   CHECK(Run({"INFO", "modules", "cluster"}) == Bulk("# Modules\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"));
@@ -124,7 +125,8 @@ TEST_CASE_METHOD(InfoTest, "Keyspace tells the databases that hold keys, and how
   Run({"SELECT", "9"});
   Run({"SET", "c", "1"});
   CHECK(Text({"keyspace"}) ==
-        "# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=1000\r\ndb9:keys=1,expires=0,avg_ttl=0\r\n");
+        "# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=1000,subexpiry=0\r\n"
+        "db9:keys=1,expires=0,avg_ttl=0,subexpiry=0\r\n");
 }
 
 TEST_CASE_METHOD(InfoTest, "Commandstats tells calls, refusals and failures of each command that was seen") {
@@ -138,6 +140,109 @@ TEST_CASE_METHOD(InfoTest, "Commandstats tells calls, refusals and failures of e
   CHECK(Field("cmdstat_client|id", "commandstats").find("calls=1,") == 0);
   CHECK(Field("cmdstat_get", "commandstats") == "absent");
   CHECK(Field("cmdstat_set", "default") == "absent");
+}
+
+TEST_CASE_METHOD(InfoTest, "Errorstats counts the error replies of each code") {
+  CHECK(Text({"errorstats"}) == "# Errorstats\r\n");
+  SetOption("requirepass", "secret");
+  RunRaw("GET k\r\nAUTH wrong\r\nHELLO 3 AUTH default wrong\r\nAUTH secret\r\n");
+  Run({"NOSUCH"});
+  Run({"SET", "k", "v"});
+  Run({"INCR", "k"});
+  CHECK(
+      Text({"errorstats"}) ==
+      "# Errorstats\r\nerrorstat_ERR:count=2\r\nerrorstat_NOAUTH:count=1\r\nerrorstat_WRONGPASS:count=2\r\n");
+  CHECK(Field("total_error_replies") == "5");
+  CHECK(Field("acl_access_denied_auth") == "2");
+  RunRaw("*1\r\n$x\r\n");
+  TestClient& other = Connect();
+  other.session().authenticated = true;
+  CHECK(other.Run({"INFO", "errorstats"}).text.find("errorstat_ERR:count=3") != std::string::npos);
+  CHECK(other.Run({"CONFIG", "RESETSTAT"}) == Ok());
+  CHECK(other.Run({"INFO", "errorstats"}) == Bulk("# Errorstats\r\n"));
+}
+
+TEST_CASE_METHOD(InfoTest, "Latencystats tells the percentiles asked for, of each command that was called") {
+  for (int i = 0; i < 3; ++i) Run({"CLIENT", "ID"});
+  const std::string usual = Field("latency_percentiles_usec_client|id", "latencystats");
+  CHECK(usual.find("p50=") == 0);
+  CHECK(usual.find(",p99=") != std::string::npos);
+  CHECK(usual.find(",p99.9=") != std::string::npos);
+  CHECK(Field("latency_percentiles_usec_get", "latencystats") == "absent");
+  SetOption("latency-tracking-info-percentiles", "12.5");
+  CHECK(Field("latency_percentiles_usec_client|id", "latencystats").find("p12.5=") == 0);
+  Run({"CONFIG", "RESETSTAT"});
+  CHECK(Field("latency_percentiles_usec_client|id", "latencystats") == "absent");
+}
+
+TEST_CASE_METHOD(InfoTest, "with latency-tracking no there are no percentiles") {
+  for (int i = 0; i < 3; ++i) Run({"PING"});
+  SetOption("latency-tracking", "no");
+  for (int i = 0; i < 3; ++i) Run({"PING"});
+  CHECK(Text({"latencystats"}) == "# Latencystats\r\n");
+  SetOption("latency-tracking", "yes");
+  for (int i = 0; i < 3; ++i) Run({"PING"});
+  CHECK(Field("latency_percentiles_usec_ping", "latencystats") != "absent");
+}
+
+TEST_CASE_METHOD(InfoTest, "percentiles that are none are refused in Redis's words") {
+  const std::string failed =
+      "ERR CONFIG SET failed (possibly related to argument 'latency-tracking-info-percentiles') - ";
+  const auto set = [&](const char* value) {
+    return Run({"CONFIG", "SET", "latency-tracking-info-percentiles", value});
+  };
+  CHECK(set("abc") == Error(failed + "Invalid latency-tracking-info-percentiles parameters"));
+  CHECK(set("50 101") ==
+        Error(failed + "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]"));
+  CHECK(set("50 99.95 1e1") == Ok());
+  CHECK(Run({"CONFIG", "GET", "latency-tracking-info-percentiles"}).elements.at(1) == Bulk("50 99.95 10"));
+  CHECK(set("") == Ok());
+  Run({"PING"});
+  Run({"PING"});
+  CHECK(Text({"latencystats"}) == "# Latencystats\r\n");
+}
+
+TEST_CASE_METHOD(InfoTest, "every field that tools read is there") {
+  for (const char* name : {"redis_build_id",
+                           "server_mode",
+                           "hz",
+                           "configured_hz",
+                           "executable",
+                           "config_file",
+                           "tracking_clients",
+                           "pubsub_clients",
+                           "watching_clients",
+                           "client_recent_max_input_buffer",
+                           "client_recent_max_output_buffer",
+                           "total_blocking_keys",
+                           "used_memory_lua",
+                           "used_memory_scripts",
+                           "number_of_cached_scripts",
+                           "lazyfree_pending_objects",
+                           "mem_fragmentation_ratio",
+                           "expired_subkeys",
+                           "evicted_clients",
+                           "expired_stale_perc",
+                           "expired_time_cap_reached_count",
+                           "unexpected_error_replies",
+                           "tracking_total_keys",
+                           "tracking_total_items",
+                           "tracking_total_prefixes",
+                           "acl_access_denied_cmd",
+                           "master_replid2",
+                           "second_repl_offset",
+                           "repl_backlog_size",
+                           "pubsubshard_channels"}) {
+    INFO(name);
+    CHECK(Field(name) != "absent");
+  }
+  SetOption("maxmemory", "0");
+  Run({"SET", "a", "v", "PX", "10"});
+  Run({"SET", "b", "v", "PX", "100"});
+  LetTimePass(10);
+  CHECK(Field("expired_stale_perc") == "50.00");
+  Run({"FLUSHALL"});
+  CHECK(Field("lazyfree_pending_objects") == "2");
 }
 
 TEST_CASE_METHOD(InfoTest, "Expiry tells how late keys were freed, how many at once, and what still waits") {

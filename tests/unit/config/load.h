@@ -20,6 +20,9 @@ class TestFiles {
 
   void Put(const std::string& path, std::string text) { texts_[path] = std::move(text); }
 
+  std::string Text(const std::string& path) const { return texts_.at(path); }
+  void RefuseWrites() { refuses_writes_ = true; }
+
   const Files& files() const { return files_; }
 
  private:
@@ -41,10 +44,17 @@ class TestFiles {
     absolute = path == "./" ? "/here" : path;
     return std::nullopt;
   }
+  Problem Write(const std::string& path, const std::string& text) {
+    if (refuses_writes_) return Printable(path) + ": Permission denied";
+    texts_[path] = text;
+    return std::nullopt;
+  }
 
+  bool refuses_writes_ = false;
   std::map<std::string, std::string> texts_;
   Files files_{[this](const std::string& path, std::string& text) { return Read(path, text); },
-               [this](const std::string& pattern) { return Expand(pattern); }, Directory};
+               [this](const std::string& pattern) { return Expand(pattern); }, Directory,
+               [this](const std::string& path, const std::string& text) { return Write(path, text); }};
 };
 
 // REQUIRES: `files` outlives it.

@@ -115,7 +115,6 @@ TEST_CASE("options whose loss would hurt are refused, but for the value that ask
   CHECK(ErrorOf({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--aclfile", "/x"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--rename-command", "FLUSHALL", ""}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--user", "bob", ">hush"}) ==
         "--user: user is refused: there are no ACL users yet, so its limits would not hold");
   CHECK(ErrorOf({"--replicaof", "no", "one", "--tls-port", "0", "--aclfile", "", "--cluster-enabled",

@@ -1,0 +1,239 @@
+// DEBUG: for people who test a server or a client library, behind the option enable-debug-command.
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/log.h"
+#include "exec/context.h"
+#include "exec/dataset_digest.h"
+#include "exec/value_type.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kNotAllowed =
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it "
+    "from "
+    "a local connection, otherwise you need to set this option in the configuration file, and then restart "
+    "the server.";
+
+bool MayDebug(const Session& session, config::DebugCommand who) noexcept {
+  if (who != config::DebugCommand::kLocal) return who == config::DebugCommand::kYes;
+  const std::string_view peer = session.peer;
+  return session.over_unix_socket || peer.starts_with("127.") || peer.starts_with("[::1]:");
+}
+
+// ---- the server
+
+// Nobody is served meanwhile: that is what it is for.
+void Sleep(Context& ctx, Args& args) {
+  const double seconds = ParseDouble(args.Next()).value_or(0);
+  if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  ctx.reply.Ok();
+}
+
+void SetActiveExpire(Context& ctx, Args& args) {
+  ctx.server.databases.SetActiveExpiry(args.NextInteger().value_or(0) != 0);
+  ctx.reply.Ok();
+}
+
+void WriteLog(Context& ctx, Args& args) {
+  if (ctx.server.log != nullptr) ctx.server.log->Warning("DEBUG LOG: " + std::string(args.Next()));
+  ctx.reply.Ok();
+}
+
+// There are neither replicas nor scripts that this could be for.
+void Nothing(Context& ctx, Args&) { ctx.reply.Ok(); }
+
+// ---- keys
+
+// Null where the error was answered.
+const Entry* FindKey(Context& ctx, Args& args) {
+  const Entry* entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(args.Next()), ctx.now);
+  if (entry == nullptr) ctx.Fail(errors::kNoSuchKey);
+  return entry;
+}
+
+// Bytes that Redis's snapshot takes for a string, uncompressed.
+size_t SerializedLength(const Entry& entry) {
+  const auto with_length = [](size_t size) { return size + (size < 1 << 6 ? 1 : size < 1 << 14 ? 2 : 5); };
+  if (entry.encoding() == Encoding::kInteger) {
+    const int64_t value = entry.integer();
+    if (value >= INT8_MIN && value <= INT8_MAX) return 2;
+    if (value >= INT16_MIN && value <= INT16_MAX) return 3;
+    if (value >= INT32_MIN && value <= INT32_MAX) return 5;
+    return with_length(std::to_string(value).size());
+  }
+  const bool inside = entry.encoding() <= Encoding::kEdited;
+  return with_length(inside ? entry.stored().size() : entry.block().size());
+}
+
+void Object(Context& ctx, Args& args) {
+  const Entry* entry = FindKey(ctx, args);
+  if (entry == nullptr) return;
+  char address[2 * sizeof entry];
+  const auto end =
+      std::to_chars(address, address + sizeof address, reinterpret_cast<uintptr_t>(entry), 16).ptr;
+  ctx.reply.Simple("Value at:0x" + std::string(address, end) +
+                   " refcount:1 encoding:" + std::string(EncodingName(*entry)) + " serializedlength:" +
+                   std::to_string(SerializedLength(*entry)) + " lru:" + std::to_string(entry->stamp()) +
+                   " lru_seconds_idle:" + std::to_string(IdleSeconds(*entry, ctx.now)));
+}
+
+void Digest(Context& ctx, Args&) { ctx.reply.Simple(HexOf(DigestOfAll(ctx.server.databases, ctx.now))); }
+
+void DigestValue(Context& ctx, Args& args) {
+  ctx.reply.Array(args.Left());
+  while (!args.Done()) {
+    const Entry* entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(args.Next()), ctx.now);
+    ctx.reply.Simple(HexOf(entry != nullptr ? DigestOfValue(*entry) : Sha1()));
+  }
+}
+
+void Listpack(Context& ctx, Args& args) {
+  if (FindKey(ctx, args) != nullptr) ctx.Fail("ERR Not a listpack encoded object.");
+}
+
+void HashTableOf(Context& ctx, Args& args) {
+  if (FindKey(ctx, args) != nullptr)
+    ctx.Fail("ERR The value stored at the specified key is not represented using an hash table");
+}
+
+// ---- replies
+
+void Error(Context& ctx, Args& args) { ctx.Fail(args.Next()); }
+
+void ReplyTruths(resp::Writer& reply) {
+  for (int i = 0; i < 3; ++i) {
+    reply.Integer(i);
+    reply.Bool(i == 1);
+  }
+}
+
+void ReplyNumbers(resp::Writer& reply) {
+  for (int i = 0; i < 3; ++i) reply.Integer(i);
+}
+
+void ReplyPush(Context& ctx) {
+  if (ctx.reply.version() == 2) return ctx.Fail("ERR RESP2 is not supported by this command");
+  ctx.reply.Push(2);
+  ctx.reply.Bulk("server-cpu-usage");
+  ctx.reply.Integer(42);
+  ctx.reply.Bulk("Some real reply following the push reply");
+}
+
+void ReplyAttribute(resp::Writer& reply) {
+  if (reply.version() > 2) {
+    reply.Attribute(1);
+    reply.Bulk("key-popularity");
+    reply.Array(2);
+    reply.Bulk("key:123");
+    reply.Integer(90);
+  }
+  reply.Bulk("Some real reply following the attribute");
+}
+
+struct Sample {
+  std::string_view name;  // upper case, as Args compares
+  void (*write)(Context&);
+};
+constexpr Sample kSamples[] = {
+    {"STRING", [](Context& ctx) { ctx.reply.Bulk("Hello World"); }},
+    {"INTEGER", [](Context& ctx) { ctx.reply.Integer(12345); }},
+    {"DOUBLE", [](Context& ctx) { ctx.reply.Double(3.141); }},
+    {"BIGNUM", [](Context& ctx) { ctx.reply.BigNumber("1234567999999999999999999999999999999"); }},
+    {"NULL", [](Context& ctx) { ctx.reply.Null(); }},
+    {"ARRAY", [](Context& ctx) { ctx.reply.Array(3), ReplyNumbers(ctx.reply); }},
+    {"SET", [](Context& ctx) { ctx.reply.Set(3), ReplyNumbers(ctx.reply); }},
+    {"MAP", [](Context& ctx) { ctx.reply.Map(3), ReplyTruths(ctx.reply); }},
+    {"ATTRIB", [](Context& ctx) { ReplyAttribute(ctx.reply); }},
+    {"PUSH", ReplyPush},
+    {"VERBATIM", [](Context& ctx) { ctx.reply.Verbatim("txt", "This is a verbatim\nstring"); }},
+    {"TRUE", [](Context& ctx) { ctx.reply.Bool(true); }},
+    {"FALSE", [](Context& ctx) { ctx.reply.Bool(false); }},
+};
+
+void Protocol(Context& ctx, Args& args) {
+  const std::string_view wanted = args.Next();
+  for (const Sample& sample : kSamples) {
+    if (EqualsIgnoringCase(wanted, sample.name)) return sample.write(ctx);
+  }
+  ctx.Fail(
+      "ERR Wrong protocol type name. Please use one of the following: "
+      "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
+}
+
+// ---- which is which
+
+void Help(Context& ctx, Args& args);
+
+// Redis keeps no rows of these, so neither COMMAND nor the README's table tells them.
+struct Subcommand {
+  std::string_view name;  // upper case, as Args compares
+  size_t least;           // arguments behind the name
+  size_t most;
+  Handler handler;
+  std::string_view syntax;
+  std::string_view summary;
+};
+constexpr size_t kAny = SIZE_MAX;
+constexpr Subcommand kSubcommands[] = {
+    {"DIGEST", 0, 0, Digest, "", "A signature of all keys and values, as Redis makes it."},
+    {"DIGEST-VALUE", 0, kAny, DigestValue, "[key ...]", "Signatures of the values of single keys."},
+    {"ERROR", 1, 1, Error, "text", "Answers this error."},
+    {"HELP", 0, 0, Help, "", "Prints this help."},
+    {"HTSTATS-KEY", 1, 1, HashTableOf, "key", "The hash table of a value; no value has one."},
+    {"LISTPACK", 1, 1, Listpack, "key", "The listpack of a value; no value has one."},
+    {"LOG", 1, 1, WriteLog, "text", "Writes a line to the log."},
+    {"OBJECT", 1, 1, Object, "key", "How a value is kept."},
+    {"PROTOCOL", 1, 1, Protocol, "type", "Answers a value of this type of the protocol."},
+    {"REPLICATE", 0, kAny, Nothing, "text ...", "Has no effect: there are no replicas."},
+    {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
+    {"SET-DISABLE-DENY-SCRIPTS", 1, 1, Nothing, "0|1", "Has no effect: there are no scripts."},
+    {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},
+};
+
+void Help(Context& ctx, Args&) {
+  ctx.reply.Array(1 + 2 * std::size(kSubcommands));
+  ctx.reply.Simple("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+  for (const Subcommand& subcommand : kSubcommands) {
+    std::string line(subcommand.name);
+    if (!subcommand.syntax.empty()) line.append(" ").append(subcommand.syntax);
+    ctx.reply.Simple(line);
+    ctx.reply.Simple("    " + std::string(subcommand.summary));
+  }
+}
+
+void Debug(Context& ctx, Args& args) {
+  if (!MayDebug(ctx.session, ctx.server.options.settings().enable_debug_command))
+    return ctx.Fail(kNotAllowed);
+  const std::string_view name = args.Next();
+  for (const Subcommand& subcommand : kSubcommands) {
+    if (!EqualsIgnoringCase(name, subcommand.name)) continue;
+    if (args.Left() < subcommand.least || args.Left() > subcommand.most) break;
+    return subcommand.handler(ctx, args);
+  }
+  ctx.Fail("ERR unknown subcommand or wrong number of arguments for '" +
+           std::string(errors::Repeated(name, 128)) + "'. Try DEBUG HELP.");
+}
+
+constexpr Command kRows[] = {
+    {.name = "debug",
+     .arity = -2,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kProtected,
+     .handler = Debug,
+     .since = "1.0.0",
+     .complexity = "Depends on subcommand.",
+     .summary = "Tools for tests, off unless enable-debug-command says otherwise.",
+     .syntax = "subcommand [arg [arg ...]]",
+     .history = "DEBUG HELP lists the subcommands that exist."},
+};
+
+const CommandFamily kFamily("server", kRows);
+
+}  // namespace
+}  // namespace mayfly

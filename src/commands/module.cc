@@ -1,0 +1,69 @@
+// MODULE: there are none.
+#include "exec/command_help.h"
+#include "exec/context.h"
+
+namespace mayfly {
+namespace {
+
+void ModuleList(Context& ctx, Args&) { ctx.reply.EmptyArray(); }
+
+void RefuseModule(Context& ctx, Args&) { ctx.Fail("ERR Mayfly cannot load modules."); }
+
+constexpr uint32_t kFlags = kAdmin | kNoScript;
+constexpr uint32_t kLoadFlags = kFlags | kNoAsyncLoading;
+
+constexpr Command kModuleRows[] = {
+    {.name = "help",
+     .arity = 2,
+     .flags = kLoading | kStale,
+     .handler = ReplyHelp,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Lists the subcommands."},
+    {.name = "list",
+     .arity = 2,
+     .flags = kFlags,
+     .handler = ModuleList,
+     .since = "4.0.0",
+     .complexity = "O(1)",
+     .summary = "Lists the loaded modules: none.",
+     .tips = "nondeterministic_output_order"},
+    {.name = "load",
+     .arity = -3,
+     .flags = kLoadFlags,
+     .handler = RefuseModule,
+     .since = "4.0.0",
+     .complexity = "O(1)",
+     .summary = "Is refused: modules cannot be loaded.",
+     .syntax = "path [arg [arg ...]]"},
+    {.name = "loadex",
+     .arity = -3,
+     .flags = kLoadFlags,
+     .handler = RefuseModule,
+     .since = "7.0.0",
+     .complexity = "O(1)",
+     .summary = "Is refused: modules cannot be loaded.",
+     .syntax = "path [arg [arg ...]]"},
+    {.name = "unload",
+     .arity = 3,
+     .flags = kLoadFlags,
+     .handler = RefuseModule,
+     .since = "4.0.0",
+     .complexity = "O(1)",
+     .summary = "Is refused: there is no module to unload.",
+     .syntax = "name"},
+};
+
+constexpr Command kRows[] = {
+    {.name = "module",
+     .arity = -2,
+     .since = "4.0.0",
+     .complexity = "Depends on subcommand.",
+     .summary = "Modules, of which there are none.",
+     .subcommands = kModuleRows},
+};
+
+const CommandFamily kFamily("server", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,19 @@
+// A signature of keys and values, the same as that of a Redis server that holds the same: DEBUG DIGEST.
+//
+// Keys are combined by exclusive or, so their order does not matter; the parts of one value are mixed one
+// after the other, so theirs does.
+#pragma once
+
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/sha1.h"
+#include "cache/databases.h"
+
+namespace mayfly {
+
+// All zeros for nothing.
+Sha1 DigestOfValue(const Entry& entry);
+Sha1 DigestOfAll(const Databases& databases, Now now);
+
+}  // namespace mayfly

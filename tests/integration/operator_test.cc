@@ -1,0 +1,118 @@
+// What an operator does to a running daemon and its clients.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "integration/client.h"
+#include "integration/daemon.h"
+#include "integration/wire.h"
+
+namespace mayfly {
+namespace {
+
+// The id of a connection that answers.
+std::string IdOf(const Wire& wire) {
+  REQUIRE(wire.Send(Request({"CLIENT", "ID"})));
+  std::string id;
+  for (std::string byte = wire.Read(1); byte != "\n"; byte = wire.Read(1)) id += byte;
+  return id.substr(1, id.size() - 2);
+}
+
+TEST_CASE("CLIENT KILL closes a client's socket, whatever it is doing") {
+  const Daemon daemon;
+  Client operator_client(daemon);
+  REQUIRE(operator_client.Run({"SET", "big", std::string(1'000'000, 'v')}) == "OK");
+  const Wire idle = Wire::Tcp(daemon.port());
+  const Wire paused = Wire::Tcp(daemon.port());
+  const Wire unread = Wire::Tcp(daemon.port());
+  const std::string ids[] = {IdOf(idle), IdOf(paused), IdOf(unread)};
+  for (int i = 0; i < 50; ++i) REQUIRE(unread.Send(Request({"GET", "big"})));
+  CHECK(Eventually([&] {
+    return operator_client.Run({"CLIENT", "LIST", "ID", ids[2]}).find(" omem=0 ") == std::string::npos;
+  }));
+  CHECK(operator_client.Run({"CLIENT", "PAUSE", "1000000", "WRITE"}) == "OK");
+  REQUIRE(paused.Send(Request({"SET", "k", "v"})));
+  CHECK(Eventually([&] {
+    return operator_client.Run({"CLIENT", "LIST", "ID", ids[1]}).find(" flags=b ") != std::string::npos;
+  }));
+  for (const std::string& id : ids) CHECK(operator_client.Run({"CLIENT", "KILL", "ID", id}) == ":1");
+  CHECK(idle.ReadToEnd().empty());
+  CHECK(paused.ReadToEnd().empty());
+  CHECK(unread.ReadToEnd().size() < 50 * 1'000'000);
+  CHECK(Eventually([&] { return operator_client.InfoNumber("connected_clients") == 1; }));
+  CHECK(operator_client.Run({"CLIENT", "UNPAUSE"}) == "OK");
+  CHECK(operator_client.Run({"EXISTS", "k"}) == ":0");
+}
+
+TEST_CASE("a client that kills itself reads its reply and then the end") {
+  const Daemon daemon;
+  const Wire wire = Wire::Tcp(daemon.port());
+  REQUIRE(wire.Send(Request({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no"}) + Request({"PING"})));
+  CHECK(wire.ReadToEnd() == ":1\r\n");
+}
+
+TEST_CASE("a pause ends by itself, and what came meanwhile is answered in order") {
+  const Daemon daemon;
+  const Wire wire = Wire::Tcp(daemon.port());
+  const int64_t began_ms = NowMs();
+  REQUIRE(wire.Ask(Request({"CLIENT", "PAUSE", "50"}), "+OK\r\n") == "+OK\r\n");
+  std::string requests, replies;
+  for (int i = 0; i < 1000; ++i) {
+    requests += Request({"INCR", "n"});
+    replies += ":" + std::to_string(i + 1) + "\r\n";
+  }
+  CHECK(wire.Ask(requests, replies) == replies);
+  CHECK(NowMs() - began_ms >= 50);
+}
+
+TEST_CASE("with CLIENT REPLY OFF a whole pipeline is run and nothing is sent") {
+  const Daemon daemon;
+  const Wire wire = Wire::Tcp(daemon.port());
+  std::string requests = Request({"CLIENT", "REPLY", "OFF"});
+  for (int i = 0; i < 10'000; ++i) requests += Request({"INCR", "n"});
+  requests += Request({"CLIENT", "REPLY", "ON"}) + Request({"GET", "n"}) + Request({"QUIT"});
+  REQUIRE(wire.Send(requests));
+  CHECK(wire.ReadToEnd() == "+OK\r\n$5\r\n10000\r\n+OK\r\n");
+}
+
+TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and leaves nothing beside it") {
+  namespace fs = std::filesystem;
+  const std::string directory = fs::temp_directory_path() / ("mayfly-rewrite-" + std::to_string(getpid()));
+  fs::create_directory(directory);
+  const std::string file = directory + "/my.conf";
+  std::ofstream(file) << "# mine\ntimeout 300\n";
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  {
+    const Daemon daemon({file});
+    Client client(daemon);
+    CHECK(client.Run({"CONFIG", "SET", "timeout", "301", "maxkeys", "7"}) == "OK");
+    CHECK(client.Run({"CONFIG", "REWRITE"}) == "OK");
+    CHECK(client.Info("config_file") == file);
+  }
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  CHECK(text.str() == "# mine\ntimeout 301\n\n# Written by CONFIG REWRITE\nmaxkeys 7\n");
+  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(std::distance(fs::directory_iterator(directory), fs::directory_iterator()) == 1);
+  CHECK(Client(Daemon({file})).Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 7]");
+  fs::remove_all(directory);
+}
+
+TEST_CASE("rename-command takes commands away and renames them; what cannot be renamed ends the start") {
+  const Daemon daemon({"--rename-command", "FLUSHALL", "", "--rename-command", "CONFIG", "hidden"});
+  Client client(daemon);
+  CHECK(client.Run({"FLUSHALL"}).starts_with("-ERR unknown command"));
+  CHECK(client.Run({"CONFIG", "GET", "port"}).starts_with("-ERR unknown command"));
+  CHECK(client.Run({"HIDDEN", "GET", "databases"}) == "[databases 16]");
+  const Ended ended = Daemon::RunToEnd({"--port", "0", "--rename-command", "NOPE", "x"});
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.output.find("No such command in rename-command") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace mayfly

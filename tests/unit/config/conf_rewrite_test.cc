@@ -1,0 +1,96 @@
+#include <catch2/catch.hpp>
+
+#include "unit/config/load.h"
+
+namespace mayfly::config {
+namespace {
+
+// What a.conf with `text` says after these CONFIG SETs and a CONFIG REWRITE.
+std::string Rewritten(const std::string& text, const std::vector<NameValue>& changes) {
+  TestFiles files;
+  files.Put("/a.conf", text);
+  files.Put("/b.conf", "timeout 7\n");
+  Loaded loaded(files, {"/a.conf"});
+  REQUIRE(loaded.error == "");
+  for (const NameValue& change : changes) REQUIRE(loaded.Set({change}) == "");
+  CHECK(loaded.options.Rewrite().value_or("") == "");
+  // Whoever starts from it has what was in force.
+  const Loaded again(files, {"/a.conf"});
+  CHECK(again.error == "");
+  CHECK(again.options.settings() == loaded.options.settings());
+  return files.Text("/a.conf");
+}
+
+TEST_CASE("an option that the file names is changed where it stands, and the rest stays") {
+  CHECK(Rewritten("# first\n\nmaxclients 5\n  TIMEOUT 3  \n# last\n", {{"timeout", "9"}}) ==
+        "# first\n\nmaxclients 5\ntimeout 9\n# last\n");
+  CHECK(Rewritten("timeout 3\nmaxclients 5\ntimeout 4\n", {{"timeout", "9"}}) == "maxclients 5\ntimeout 9\n");
+}
+
+TEST_CASE("an option that the file does not name comes to its end") {
+  CHECK(Rewritten("maxclients 5", {{"timeout", "9"}, {"maxkeys", "3"}}) ==
+        "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 3\ntimeout 9\n");
+  CHECK(Rewritten("\n# Written by CONFIG REWRITE\nmaxkeys 3\n", {{"timeout", "9"}}) ==
+        "\n# Written by CONFIG REWRITE\nmaxkeys 3\ntimeout 9\n");
+}
+
+TEST_CASE("what an include behind it would override comes to the end as well") {
+  CHECK(Rewritten("timeout 3\ninclude /b.conf\n", {{"timeout", "9"}}) ==
+        "include /b.conf\n\n# Written by CONFIG REWRITE\ntimeout 9\n");
+}
+
+TEST_CASE("a file that says what is in force is not touched") {
+  CHECK(Rewritten("timeout 3\r\n", {{"timeout", "9"}, {"timeout", "3"}}) == "timeout 3\r\n");
+  CHECK(Rewritten("", {{"timeout", "0"}}).empty());
+}
+
+TEST_CASE("values of any kind are written so that they are read back") {
+  CHECK(Rewritten("requirepass x\n", {{"requirepass", "a \"b\"\n\xff"}}) ==
+        "requirepass \"a \\\"b\\\"\\x0a\\xff\"\n");
+  CHECK(Rewritten("requirepass x\n", {{"requirepass", ""}}) == "requirepass \"\"\n");
+  CHECK(Rewritten("maxmemory 1gb\n", {{"maxmemory", "40%"}}) == "maxmemory 40%\n");
+  CHECK(Rewritten("maxmemory 1gb\n", {{"maxmemory", "auto"}}) == "maxmemory auto\n");
+  CHECK(Rewritten("latency-tracking-info-percentiles 1\n", {{"latency-tracking-info-percentiles", ""}}) ==
+        "latency-tracking-info-percentiles \"\"\n");
+  CHECK(Rewritten("client-output-buffer-limit normal 1 0 0\nclient-output-buffer-limit pubsub 2 0 0\n",
+                  {{"client-output-buffer-limit", "normal 3 0 0"}})
+            .starts_with("client-output-buffer-limit normal 3 0 0 slave "));
+  CHECK(Rewritten("save 1 2\n", {{"save", ""}}) == "save \"\"\n");
+}
+
+TEST_CASE("what the command line and the environment say is not written") {
+  TestFiles files;
+  files.Put("/a.conf", "maxclients 5\n");
+  Loaded loaded(files, {"/a.conf", "--timeout", "3"}, {"MAYFLY_REQUIREPASS=hush"});
+  REQUIRE(loaded.error == "");
+  CHECK(loaded.Set({{"maxkeys", "1"}}) == "");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf") == "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 1\n");
+}
+
+TEST_CASE("without a conf file, or where it cannot be written, a rewrite says so") {
+  TestFiles files;
+  files.Put("/a.conf", "");
+  files.Put("-", "timeout 3\n");
+  const std::string without = "The server is running without a config file";
+  CHECK(Loaded(files, {}).options.Rewrite() == without);
+  CHECK(Loaded(files, {"-"}).options.Rewrite() == without);
+  Loaded loaded(files, {"/a.conf"});
+  CHECK(loaded.options.conf_file() == "/a.conf");
+  files.RefuseWrites();
+  REQUIRE(loaded.Set({{"timeout", "9"}}) == "");
+  CHECK(loaded.options.Rewrite() == "Rewriting config file: /a.conf: Permission denied");
+}
+
+TEST_CASE("rename-command takes pairs, from the file and from the command line") {
+  TestFiles files;
+  files.Put("/a.conf", "rename-command FLUSHALL \"\"\nrename-command CONFIG secret\n");
+  const Loaded loaded(files, {"/a.conf", "--rename-command", "KEYS", ""});
+  CHECK(loaded.error == "");
+  CHECK(loaded.options.settings().renamings ==
+        std::vector<Renaming>{{"FLUSHALL", ""}, {"CONFIG", "secret"}, {"KEYS", ""}});
+  CHECK(Loaded(files, {"--rename-command", "KEYS"}).error == "--rename-command: wrong number of arguments");
+}
+
+}  // namespace
+}  // namespace mayfly::config
