@@ -1,0 +1,34 @@
+#include "base/histogram.h"
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+TEST_CASE("a percentile is at most an eighth above the value that it stands for") {
+  for (uint64_t value = 1; value < (uint64_t{1} << 40); value = value * 5 / 3 + 1) {
+    Histogram histogram;
+    histogram.Add(value, 99);
+    histogram.Add(value * 100);
+    INFO(value);
+    const uint64_t median = histogram.Percentile(0.5);
+    CHECK(median >= value);
+    CHECK(median <= value + value / 8);
+    CHECK(histogram.Percentile(0.99) == median);
+    CHECK(histogram.Percentile(1) == value * 100);
+  }
+}
+
+TEST_CASE("a value may be added many times at once") {
+  Histogram once, twice;
+  once.Add(7, 2);
+  twice.Add(7);
+  twice.Add(7);
+  CHECK(once.total() == twice.total());
+  CHECK(once.Percentile(0.5) == 7);
+  CHECK(once.max() == 7);
+  CHECK(Histogram().Percentile(0.5) == 0);
+}
+
+}  // namespace
+}  // namespace mayfly
