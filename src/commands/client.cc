@@ -180,7 +180,7 @@ void ClientPause(Context& ctx, Args& args) {
   if (*timeout_ms < 0) return ctx.Fail("ERR timeout is negative");
   const uint64_t longest = ParkingLot::kForever - ctx.now.mono_ms;
   const uint64_t length_ms = std::min(static_cast<uint64_t>(*timeout_ms), longest);
-  ctx.server.parking.Pause(whom, ctx.now.mono_ms + length_ms);
+  if (length_ms != 0) ctx.server.parking.Pause(whom, ctx.now.mono_ms + length_ms);
   ctx.reply.Ok();
 }
 

@@ -86,6 +86,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT PAUSE refuses wrong times and modes, in Re
   CHECK(Run({"CLIENT", "PAUSE", "x"}) == Error("ERR timeout is not an integer or out of range"));
   CHECK(Run({"CLIENT", "PAUSE", "-1"}) == Error("ERR timeout is negative"));
   CHECK(Run({"CLIENT", "PAUSE", "x", "foo"}) == Error("ERR CLIENT PAUSE mode must be WRITE or ALL"));
+  CHECK(Run({"CLIENT", "PAUSE", "0", "ALL"}) == Ok());
   CHECK(Run({"CLIENT", "PAUSE", "0", "ALL", "x"}) ==
         Error("ERR unknown subcommand or wrong number of arguments for 'PAUSE'. Try CLIENT HELP."));
   CHECK(Run({"PING"}) == Simple("PONG"));

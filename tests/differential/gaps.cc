@@ -11,15 +11,25 @@ namespace {
 
 constexpr Gap kGaps[] = {
     {"asking", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"client|kill", "MAXAGE", GapKind::kUnknown, "since 7.4; client_kill_test.cc covers it"},
+    {"client|kill", "USER", GapKind::kNeverAccepted,
+     "no user is drawn that exists; client_kill_test.cc covers it"},
+    {"client|no-touch", "", GapKind::kUnknown, "since 7.2; client_modes_test.cc covers it"},
+    {"client|pause", "", GapKind::kNotSent, "time stands still here; client_pause_test.cc covers it"},
     {"client|setinfo", "", GapKind::kUnknown, "since 7.2; client_test.cc covers it"},
     {"cluster", "", GapKind::kNeverAccepted, "there is no cluster"},
     {"command|docs", "", GapKind::kNeverRefused, "what nobody knows is left out"},
     {"command|info", "", GapKind::kNeverRefused, "what nobody knows is nil"},
+    {"config|rewrite", "", GapKind::kNeverAccepted, "neither server has a conf file"},
+    {"debug", "", GapKind::kNeverAccepted, "off in both; debug_test.cc covers it"},
     {"delex", "", GapKind::kUnknown, "since 8.4; string_compare_test.cc covers it"},
     {"delifeq", "", GapKind::kUnknown, "of Valkey 9.0; string_compare_test.cc covers it"},
     {"digest", "", GapKind::kUnknown, "since 8.4; string_compare_test.cc covers it"},
     {"increx", "", GapKind::kUnknown, "since 8.8; string_increx_test.cc covers it"},
     {"info", "", GapKind::kNeverRefused, "sections that nobody knows are empty"},
+    {"module|load", "", GapKind::kNeverAccepted, "off in the oracle, impossible here"},
+    {"module|loadex", "", GapKind::kNeverAccepted, "off in the oracle, impossible here"},
+    {"module|unload", "", GapKind::kNeverAccepted, "off in the oracle, impossible here"},
     {"msetex", "", GapKind::kUnknown, "since 8.4; string_mset_test.cc covers it"},
     {"quit", "", GapKind::kNeverRefused, "arguments are ignored"},
     {"readonly", "", GapKind::kNeverAccepted, "there is no cluster"},
@@ -34,6 +44,8 @@ constexpr Gap kGaps[] = {
 };
 
 constexpr RoughRow kRoughRows[] = {
+    {"client|kill", "connections end"},
+    {"client|reply", "replies are left out"},
     {"hello", "7.0 logs in and takes the name before it finds a later error, 7.2 and we when all is well"},
     {"quit", "the connection ends"},
     {"shutdown", "where it is not refused, the server ends"},

@@ -107,6 +107,9 @@ bool NothingOrError(const Exchange& pair) {
   return pair.redis.kind == Kind::kInteger && pair.redis.integer <= 0 && pair.mayfly.kind == Kind::kError;
 }
 
+// A command that we do not have (yet).
+bool UnknownHere(const Exchange& pair) { return pair.mayfly.text == "ERR Invalid command specified"; }
+
 // Up to the names of what there is to choose from.
 bool SameBeforeChoices(const Exchange& pair) {
   static constexpr std::string_view kBefore = "must be one of the following: ";
@@ -161,10 +164,14 @@ constexpr Normaliser kNormalisers[] = {
     {"bitpos", NothingOrError, kAlways, "as BITCOUNT", kErrors},
     {"client|help", OwnText, kAlways, "our own words"},
     {"client|id", SameSign, kAlways, "each server counts its own clients"},
+    {"client|info", OwnText, kAlways, "each server's own figures"},
+    {"client|list", OwnText, kAlways, "each server's own figures"},
     {"cluster", SameError, kAlways, "there is no cluster, whatever the subcommand", kErrors},
     {"command", SameKind, kAlways, "each server's own table"},
     {"command|count", SameSign, kAlways, "each server's own table"},
     {"command|docs", SameKind, kAlways, "each server's own table, ours in our own words"},
+    {"command|getkeys", UnknownHere, kSometimes, "of commands that we do not have", kErrors},
+    {"command|getkeysandflags", UnknownHere, kSometimes, "of commands that we do not have", kErrors},
     {"command|help", OwnText, kAlways, "our own words"},
     {"command|info", SameFacts, kAlways, "containers tell each server's own subcommands"},
     {"command|list", SameKind, kAlways, "each server's own table"},
@@ -184,6 +191,10 @@ constexpr Normaliser kNormalisers[] = {
     {"memory|malloc-stats", SameKind, kAlways, "each server's own figures"},
     {"memory|stats", SameKind, kAlways, "each server's own figures, ours with the fields of 7.4"},
     {"memory|usage", BothSizesOrDue, kAlways, "each server's own figures; a key that is due has none here"},
+    {"module|help", OwnText, kAlways, "our own words"},
+    {"module|load", SameError, kAlways, "modules cannot be loaded here", kErrors},
+    {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
+    {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", NearSeconds, kSometimes, "the servers read their clocks at different moments"},
     {"object|refcount", SameSign, kSometimes, "Redis shares small integers where there is no maxmemory"},

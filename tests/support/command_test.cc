@@ -50,6 +50,7 @@ void TestServer::RunWoken() {
 
 TestClient::TestClient(TestServer& server) : server_(server), session_(server.chunks) {
   server_.sessions.Add(session_);
+  session_.peer = "127.0.0.1:" + std::to_string(session_.id);
   server_.clients.push_back(this);
 }
 
