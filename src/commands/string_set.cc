@@ -1,4 +1,6 @@
 // SET and the commands that are one form of it.
+#include <algorithm>
+
 #include "exec/expire_options.h"
 #include "exec/string_access.h"
 #include "exec/value_condition.h"
@@ -120,12 +122,20 @@ void GetSet(Context& ctx, Args& args) {
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
 }
 
+// With GET the old value is read. Like Redis, does not ask whether the word stands where an option may.
+uint16_t KeyUseOfSet(std::span<const std::string_view> call) {
+  const bool reads = std::any_of(call.begin() + 3, call.end(),
+                                 [](std::string_view word) { return EqualsIgnoringCase(word, "GET"); });
+  return reads ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyOW | kKeyUpdate;
+}
+
 constexpr Command kRows[] = {
     {.name = "set",
      .arity = -3,
      .flags = kWrite | kDenyOom,
      .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags,
               "RW and ACCESS due to the optional `GET` argument"},
+     .key_use = KeyUseOfSet,
      .acl = kAclString,
      .handler = Set,
      .since = "1.0.0",

@@ -104,6 +104,8 @@ struct Command {
   uint32_t flags = 0;
   KeySpec keys = {};
   KeySpec more_keys = {};  // where some keys are used in another way: those behind the first ones
+  // What a call does to its keys, where that depends on its arguments (kKeyVariableFlags).
+  uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
   uint32_t acl = 0;
   Handler handler = nullptr;  // null for a container that needs a subcommand
   std::string_view since = {};

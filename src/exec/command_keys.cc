@@ -51,7 +51,7 @@ std::optional<std::vector<FoundKey>> KeysOf(const Command& command, std::span<co
     const std::optional<Stretch> stretch = StretchOf(*spec, call);
     if (!stretch) return std::nullopt;
     for (size_t at = stretch->begin; at < std::min(stretch->end, call.size()); at += stretch->step)
-      keys.push_back({call[at], spec->use});
+      keys.push_back({call[at], command.key_use != nullptr ? command.key_use(call) : spec->use});
   }
   return keys;
 }

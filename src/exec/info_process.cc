@@ -64,8 +64,6 @@ void LargestBuffers(InfoText& text, const Sessions& sessions) {
   text.Field("client_recent_max_output_buffer", output);
 }
 
-uint64_t Above(uint64_t whole, uint64_t part) noexcept { return whole > part ? whole - part : 0; }
-
 // What the allocator has handed out, the pages that this takes, and those that the kernel holds for it.
 void AllocatorFields(InfoText& text, const MemoryReport& report) {
   const AllocatorBytes& bytes = report.allocator;

@@ -7,8 +7,6 @@
 namespace mayfly {
 namespace {
 
-uint64_t Above(uint64_t value, uint64_t floor) noexcept { return value > floor ? value - floor : 0; }
-
 DatabaseOverhead OverheadOf(unsigned index, const Keyspace& keyspace) noexcept {
   return {.index = index,
           .keys = keyspace.size(),
@@ -18,6 +16,8 @@ DatabaseOverhead OverheadOf(unsigned index, const Keyspace& keyspace) noexcept {
 }
 
 }  // namespace
+
+uint64_t Above(uint64_t whole, uint64_t part) noexcept { return whole > part ? whole - part : 0; }
 
 double Ratio(uint64_t part, uint64_t whole) noexcept {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);

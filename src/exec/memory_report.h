@@ -42,6 +42,8 @@ struct MemoryReport {
 
 MemoryReport ReportMemory(Server& server);
 
+// A difference that is 0 where `part` is the larger one.
+uint64_t Above(uint64_t whole, uint64_t part) noexcept;
 // A quotient that is 0 where there is nothing to divide by.
 double Ratio(uint64_t part, uint64_t whole) noexcept;
 

@@ -14,6 +14,10 @@ TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS tells what is done to eac
   UseResp3();
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "get", "k"}) ==
         Array({Array({Bulk("k"), Set({Simple("RO"), Simple("access")})})}));
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "v", "get"}) ==
+        Array({Array({Bulk("k"), Set({Simple("RW"), Simple("access"), Simple("update")})})}));
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "get"}) ==
+        Array({Array({Bulk("k"), Set({Simple("OW"), Simple("update")})})}));
   const Reply overwritten = Set({Simple("OW"), Simple("update")});
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "mset", "a", "1", "b", "2"}) ==
         Array({Array({Bulk("a"), overwritten}), Array({Bulk("b"), overwritten})}));
