@@ -103,6 +103,7 @@ Heap::Heap(size_t region_bytes) {
   mallctl(decay.c_str(), nullptr, nullptr, &decay_ms, sizeof decay_ms);
   tcache_ = ReadControl<unsigned>("tcache.create");
   flags_ = static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE(tcache_));
+  arena_slabs_.set_arena(arena_);
   thread_allocated_ = ReadControl<uint64_t*>("thread.allocatedp");
   thread_freed_ = ReadControl<uint64_t*>("thread.deallocatedp");
 }
@@ -142,6 +143,7 @@ void Heap::Reserve(size_t region_bytes) {
 }
 
 void Heap::Purge() noexcept {
+  slabs_.Purge();
   mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_);
   mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
   const std::string purge = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";

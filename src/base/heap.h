@@ -5,6 +5,9 @@
 //                         ^ base              ^ grown_to                        ^ end
 //   HeapRef = (address - base) / 16: 0 is nobody, since the first page is never handed out.
 //
+// Sizes in which jemalloc's classes lie far apart are served from slabs of our own (base/slabs.h), each of
+// which is one allocation of the arena.
+//
 // Invariants: every object lies in the region, aligned to 16 (to 64 where its size is a multiple of 64).
 // An object is allocated and freed through an explicit tcache of this arena only; plain malloc never sees it
 // (a thread's own tcache would mix in memory from other arenas).
@@ -22,6 +25,8 @@
 #ifndef MAYFLY_SANITIZE
 #include <jemalloc/jemalloc.h>
 #endif
+
+#include "base/slabs.h"
 
 namespace mayfly {
 
@@ -96,26 +101,31 @@ class Heap {
   void Free(void* object, size_t size) noexcept;
 #else
   // nullptr when the region is full.
-  void* Allocate(size_t size) noexcept { return mallocx(size, flags_); }
+  void* Allocate(size_t size) noexcept {
+    return Slabs::Serves(size) ? slabs_.Allocate(size) : mallocx(size, flags_);
+  }
   // REQUIRES: `size` is of the same size class as what Allocate was asked for.
-  void Free(void* object, size_t size) noexcept { sdallocx(object, size, flags_); }
+  void Free(void* object, size_t size) noexcept {
+    Slabs::Serves(size) ? slabs_.Free(object) : sdallocx(object, size, flags_);
+  }
 #endif
 
   // Bytes that an object of `size` really takes. Two sizes of one class can share an allocation.
   static constexpr size_t SizeClass(size_t size) noexcept {
     constexpr size_t kQuantum = 16;
+    if (Slabs::Serves(size)) return Slabs::SizeClass(size);
     if (size <= 8 * kQuantum)
       return size <= kQuantum / 2 ? kQuantum / 2 : (size + kQuantum - 1) & ~(kQuantum - 1);
     const size_t step = std::bit_floor(size - 1) / 4;
     return (size + step - 1) & ~(step - 1);
   }
 
-  // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike. One load
-  // each.
+  // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike; of slabs what
+  // is in objects, so that it falls with each key that is evicted. A load for each.
 #ifdef MAYFLY_SANITIZE
   uint64_t ThreadBytes() const noexcept { return used_bytes_; }
 #else
-  uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_; }
+  uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_ - slabs_.idle_bytes(); }
 #endif
   // Gives unused pages of all arenas back to the kernel now.
   void Purge() noexcept;
@@ -126,6 +136,19 @@ class Heap {
   static void StartBackgroundPurging() noexcept;
 
  private:
+#ifndef MAYFLY_SANITIZE
+  // Not through the tcache: it would keep slabs that were returned, and never give them out again.
+  class ArenaSlabs final : public SlabSource {
+   public:
+    void set_arena(unsigned arena) noexcept { flags_ |= static_cast<int>(MALLOCX_ARENA(arena)); }
+    void* GetSlab() noexcept override { return mallocx(Slabs::kSlabBytes, flags_); }
+    void ReturnSlab(void* slab) noexcept override { sdallocx(slab, Slabs::kSlabBytes, flags_); }
+
+   private:
+    int flags_ = static_cast<int>(MALLOCX_ALIGN(Slabs::kSlabAlignment) | MALLOCX_TCACHE_NONE);
+  };
+#endif
+
   void Reserve(size_t region_bytes);
 
   HeapBase base_;
@@ -140,6 +163,8 @@ class Heap {
   unsigned tcache_ = 0;
   uint64_t* thread_allocated_ = nullptr;
   uint64_t* thread_freed_ = nullptr;
+  ArenaSlabs arena_slabs_;
+  Slabs slabs_{arena_slabs_};
 #endif
 };
 

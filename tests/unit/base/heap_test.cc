@@ -7,10 +7,6 @@
 
 #include <catch2/catch.hpp>
 
-#ifndef MAYFLY_SANITIZE
-#include <jemalloc/jemalloc.h>
-#endif
-
 namespace mayfly {
 
 TEST_CASE("a reference names the object that it was made from") {
@@ -61,13 +57,44 @@ TEST_CASE("a full region answers null and serves again after something was freed
   for (void* object : objects) heap.Free(object, kSize);
 }
 
+TEST_CASE("a region full of small objects answers null, too, and serves again after some were freed") {
+  Heap heap(Heap::kMinRegionBytes);
+  std::vector<void*> objects;
+  constexpr size_t kSize = 150;
+  for (;;) {
+    void* object = heap.Allocate(kSize);
+    if (object == nullptr) break;
+    objects.push_back(object);
+    REQUIRE(objects.size() <= Heap::kMinRegionBytes / kSize);
+  }
+  CHECK(objects.size() > Heap::kMinRegionBytes / kSize / 2);
+  heap.Free(objects.back(), kSize);
+  objects.back() = heap.Allocate(kSize);
+  CHECK(objects.back() != nullptr);
+  for (void* object : objects) heap.Free(object, kSize);
+  void* of_another_size = heap.Allocate(4 * kSize);
+  CHECK(of_another_size != nullptr);
+  heap.Free(of_another_size, 4 * kSize);
+}
+
 TEST_CASE("memory is counted as it comes and goes") {
   Heap heap(Heap::kMinRegionBytes);
-  const uint64_t before = heap.ThreadBytes();
-  void* object = heap.Allocate(100);
-  CHECK(heap.ThreadBytes() - before == Heap::SizeClass(100));
-  heap.Free(object, 100);
-  CHECK(heap.ThreadBytes() == before);
+  for (const size_t size : {100, 129, 150, 512, 513}) {
+    const uint64_t before = heap.ThreadBytes();
+    void* object = heap.Allocate(size);
+    CHECK(heap.ThreadBytes() - before == Heap::SizeClass(size));
+    heap.Free(object, size);
+    CHECK(heap.ThreadBytes() == before);
+    heap.Purge();
+    CHECK(heap.ThreadBytes() == before);
+  }
+}
+
+TEST_CASE("up to 512 bytes no object takes 16 more than it asked for, and none takes less") {
+  for (size_t size = 9; size <= 512; ++size) {
+    REQUIRE(Heap::SizeClass(size) >= size);
+    REQUIRE(Heap::SizeClass(size) < size + 16);
+  }
 }
 
 #ifndef MAYFLY_SANITIZE
@@ -92,7 +119,13 @@ TEST_CASE("purging gives the pages of freed objects back at once") {
 }
 
 TEST_CASE("SizeClass tells what the allocator really takes") {
-  for (size_t size = 1; size <= 70'000; ++size) REQUIRE(Heap::SizeClass(size) == nallocx(size, 0));
+  Heap heap(Heap::kMinRegionBytes);
+  for (size_t size = 1; size <= 70'000; ++size) {
+    const uint64_t before = heap.ThreadBytes();
+    void* object = heap.Allocate(size);
+    REQUIRE(heap.ThreadBytes() - before == Heap::SizeClass(size));
+    heap.Free(object, size);
+  }
 }
 #endif
 
