@@ -64,9 +64,7 @@ CLI_STEPS = (
 )
 # Steps that cannot agree yet, and why. One that agrees all the same must be taken out.
 WAITING = {
-    "floats and ranges": "INCRBYFLOAT and GETRANGE do not exist",
     "meets a wrong type": "it takes a second type: there are only strings",
-    "--memkeys": "it asks MEMORY USAGE, which does not exist",
     "--rdb": "there are no snapshots, and so it is refused",
 }
 
