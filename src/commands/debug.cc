@@ -1,4 +1,5 @@
 // DEBUG: for people who test a server or a client library, behind the option enable-debug-command.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/glob.h"
 #include "base/log.h"
 #include "exec/context.h"
 #include "exec/dataset_digest.h"
@@ -31,7 +33,8 @@ bool MayDebug(const Session& session, config::DebugCommand who) noexcept {
 
 // Nobody is served meanwhile: that is what it is for.
 void Sleep(Context& ctx, Args& args) {
-  const double seconds = ParseDouble(args.Next()).value_or(0);
+  constexpr double kLongest = 1e9;  // what the clock's 64 bits of nanoseconds can say
+  const double seconds = std::min(ParseDouble(args.Next()).value_or(0), kLongest);
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   ctx.reply.Ok();
 }
@@ -44,6 +47,14 @@ void SetActiveExpire(Context& ctx, Args& args) {
 void WriteLog(Context& ctx, Args& args) {
   if (ctx.server.log != nullptr) ctx.server.log->Warning("DEBUG LOG: " + std::string(args.Next()));
   ctx.reply.Ok();
+}
+
+// Redis has no such subcommand any more; a map of the memory is what its name asks for.
+void MemoryMap(Context& ctx, Args&) { ctx.reply.Verbatim("txt", Heap::AllocatorReport()); }
+
+void MatchPattern(Context& ctx, Args& args) {
+  const std::string_view pattern = args.Next();
+  ctx.reply.Integer(GlobMatch(pattern, args.Next()) ? 1 : 0);
 }
 
 // There are neither replicas nor scripts that this could be for.
@@ -187,6 +198,7 @@ constexpr Subcommand kSubcommands[] = {
     {"ERROR", 1, 1, Error, "text", "Answers this error."},
     {"HELP", 0, 0, Help, "", "Prints this help."},
     {"HTSTATS-KEY", 1, 1, HashTableOf, "key", "The hash table of a value; no value has one."},
+    {"JMAP", 0, 0, MemoryMap, "", "The allocator's report of the memory, as MEMORY MALLOC-STATS gives it."},
     {"LISTPACK", 1, 1, Listpack, "key", "The listpack of a value; no value has one."},
     {"LOG", 1, 1, WriteLog, "text", "Writes a line to the log."},
     {"OBJECT", 1, 1, Object, "key", "How a value is kept."},
@@ -195,6 +207,8 @@ constexpr Subcommand kSubcommands[] = {
     {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
     {"SET-DISABLE-DENY-SCRIPTS", 1, 1, Nothing, "0|1", "Has no effect: there are no scripts."},
     {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},
+    {"STRINGMATCH-LEN", 2, 2, MatchPattern, "pattern text",
+     "1 where the pattern of KEYS matches the text, else 0."},
 };
 
 void Help(Context& ctx, Args&) {

@@ -56,6 +56,8 @@ bool ReadScanOptions(Context& ctx, Args& args, ScanOptions& options) {
       options.pattern = args.Next();
     } else if (args.Accept("TYPE", 1)) {
       options.type = LowerCase(args.Next());
+    } else if (args.Accept("NOVALUES")) {  // the words of Redis 7.4
+      return ctx.Fail("ERR NOVALUES option can only be used in HSCAN"), false;
     } else {
       return ctx.Fail(errors::kSyntax), false;
     }

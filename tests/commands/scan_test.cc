@@ -98,7 +98,7 @@ TEST_CASE_METHOD(CommandTest, "SCAN refuses what it does not know") {
   CHECK(Run({"SCAN", "0", "COUNT"}) == Error("ERR syntax error"));
   CHECK(Run({"SCAN", "0", "MATCH"}) == Error("ERR syntax error"));
   CHECK(Run({"SCAN", "0", "TYPE"}) == Error("ERR syntax error"));
-  CHECK(Run({"SCAN", "0", "NOVALUES"}) == Error("ERR syntax error"));
+  CHECK(Run({"SCAN", "0", "NOVALUES"}) == Error("ERR NOVALUES option can only be used in HSCAN"));
   CHECK(Run({"SCAN", "0", "COUNT", "0"}) == Error("ERR syntax error"));
   CHECK(Run({"SCAN", "0", "COUNT", "-1"}) == Error("ERR syntax error"));
   CHECK(Run({"SCAN", "0", "COUNT", "x"}) == Error("ERR value is not an integer or out of range"));
