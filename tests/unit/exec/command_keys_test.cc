@@ -16,14 +16,14 @@ Words Keys(const Command& command, const Words& call) {
   return texts;
 }
 
-constexpr KeySpec kCounted[] = {
-    {.first = 2, .step = 1, .use = kKeyRO | kKeyAccess, .find = KeyFind::kKeyNum}};
 constexpr Command kPlain = {.name = "plain"};
 constexpr Command kPairs = {.name = "pairs", .keys = {1, -1, 2, kKeyOW}};
 constexpr Command kTwo = {.name = "two", .keys = {1, 2, 1, kKeyRW}};
-constexpr Command kStore = {.name = "store", .keys = {1, 1, 1, kKeyOW}, .more_keys = kCounted};
+constexpr Command kStore = {.name = "store",
+                            .keys = {1, 1, 1, kKeyOW},
+                            .more_keys = {.first = 3, .step = 1, .use = kKeyRO | kKeyAccess, .count_at = 2}};
 constexpr Command kCountedPairs = {.name = "counted",
-                                   .keys = {.first = 1, .step = 2, .use = kKeyOW, .find = KeyFind::kKeyNum}};
+                                   .keys = {.first = 2, .step = 2, .use = kKeyOW, .count_at = 1}};
 
 TEST_CASE("a range names its keys by position") {
   CHECK(Keys(kPlain, {"plain", "a"}).empty());
