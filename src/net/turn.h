@@ -29,6 +29,7 @@ class Turn {
   void End() noexcept {
     if (!running_) return;
     running_ = false;
+    static_cast<void>(server_.memory.Peak());  // asking notices it
     const uint64_t us = server_.cycle_rate.ToUs(ReadCycles() - began_);
     if (us > server_.stats.loop_turn_max_us) server_.stats.loop_turn_max_us = us;
   }

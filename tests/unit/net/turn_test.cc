@@ -33,6 +33,19 @@ TEST_CASE("the first callback of a turn reads the clock, the others do not") {
   CHECK(parts.stats.loop_turns == 2);
 }
 
+TEST_CASE("each turn notices how much memory it has taken, for the peak that INFO tells") {
+  constexpr size_t kBytes = 1 << 20;
+  Parts parts;
+  const uint64_t before = parts.memory.All();
+  parts.turn.Begin();
+  void* object = parts.heap.Allocate(kBytes);
+  REQUIRE(object != nullptr);
+  parts.turn.End();
+  parts.heap.Free(object, kBytes);
+  CHECK(parts.memory.All() < before + kBytes);
+  CHECK(parts.memory.Peak() >= before + kBytes);
+}
+
 TEST_CASE("a step of the wall clock is noticed once, whichever way it goes, and slewing is none") {
   Parts parts;
   parts.OneTurn();
