@@ -142,6 +142,10 @@ bool NearTime(const Exchange& pair) {
   return std::abs(seconds(pair.redis) - seconds(pair.mayfly)) <= kLateMs / 1000;
 }
 
+bool BothIdle(const Exchange& pair) {
+  return pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kInteger && pair.mayfly.integer >= 0;
+}
+
 // Redis's MEMORY USAGE finds a key that is due until it is freed.
 bool BothSizesOrDue(const Exchange& pair) {
   return SameSign(pair) || (pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kNull);
@@ -196,7 +200,8 @@ constexpr Normaliser kNormalisers[] = {
     {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"object|help", OwnText, kAlways, "our own words"},
-    {"object|idletime", NearSeconds, kSometimes, "the servers read their clocks at different moments"},
+    {"object|idletime", BothIdle, kSometimes,
+     "the clocks differ; and Redis shares small integers between keys, with their idle time"},
     {"object|refcount", SameSign, kSometimes, "Redis shares small integers where there is no maxmemory"},
     {"pexpiretime", NearMilliseconds, kSometimes, "as TTL, for relative expiries"},
     {"pttl", NearMilliseconds, kSometimes, "as TTL"},
