@@ -175,7 +175,8 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
     const Option* option = FindOption(name);
     if (option == nullptr || option->Has(kNoConfig))
       // As far as Redis tells it: up to a zero byte.
-      return "Unknown option or number of arguments for CONFIG SET - '" + std::string(name.c_str()) + "'";
+      return "Unknown option or number of arguments for CONFIG SET - '" + name.substr(0, name.find('\0')) +
+             "'";
     const char* reason = nullptr;
     if (option->Has(kFixed)) reason = "can't set immutable config";
     if (option->Has(kProtected)) reason = "can't set protected config";
