@@ -78,13 +78,13 @@ uint64_t ReadBits(std::string_view bytes, uint64_t index, unsigned width) noexce
 
 void WriteBits(char* bytes, uint64_t index, unsigned width, uint64_t value) noexcept {
   while (width > 0) {
-    char& byte = bytes[index / kByteBits];
+    const uint64_t at = index / kByteBits;
     const auto skipped = static_cast<unsigned>(index % kByteBits);
     const unsigned taken = std::min(width, kByteBits - skipped);
     const unsigned below = kByteBits - skipped - taken;  // bits of the byte behind the written ones
     const unsigned mask = ((1U << taken) - 1) << below;
     const auto part = static_cast<unsigned>(value >> (width - taken)) << below;
-    byte = static_cast<char>((static_cast<unsigned char>(byte) & ~mask) | (part & mask));
+    bytes[at] = static_cast<char>((static_cast<unsigned char>(bytes[at]) & ~mask) | (part & mask));
     index += taken;
     width -= taken;
   }

@@ -24,8 +24,8 @@ inline bool BitAt(std::string_view bytes, uint64_t index) noexcept {
 // REQUIRES: the byte of `index` is there.
 inline void SetBitAt(char* bytes, uint64_t index, bool bit) noexcept {
   const auto mask = static_cast<unsigned char>(1U << (kByteBits - 1 - index % kByteBits));
-  char& byte = bytes[index / kByteBits];
-  byte = static_cast<char>(bit ? byte | mask : byte & ~mask);
+  const uint64_t at = index / kByteBits;
+  bytes[at] = static_cast<char>(bit ? bytes[at] | mask : bytes[at] & ~mask);
 }
 
 // An unsigned number of up to 64 bits that begins at `index`, highest bit first. REQUIRES: 1 <= width <= 64.
