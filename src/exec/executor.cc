@@ -101,9 +101,9 @@ void Executor::RunPlanned() {
     if (!session.MayRun()) [[unlikely]]
       continue;
     planned.feed->consumed = planned.end;
-    if (planned.arg_count == 0) [[unlikely]]
-      continue;  // an empty line, or *0: Redis ignores them too
     const TableRow* row = planned.row;
+    if (row == nullptr && planned.arg_count == 0) [[unlikely]]
+      continue;  // an empty line, or *0: Redis ignores them too
     if (row != timed_row_) TakeTime();
     const std::conditional_t<kWithModes, ModeScope, NoModeScope> scope(server_, session, row);
     if (row == nullptr) [[unlikely]] {
