@@ -11,6 +11,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+# Debian's compiler looks there for its own architecture only.
+set(CMAKE_CXX_FLAGS_INIT "-isystem ${target_root}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}")
 
 # pkg-config finds the target's files only, and names them where they really lie.
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${target_root})
