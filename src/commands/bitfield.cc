@@ -1,4 +1,5 @@
 // BITFIELD and BITFIELD_RO: integers of any width within a string.
+#include <algorithm>
 #include <vector>
 
 #include "base/bit_field.h"
@@ -144,12 +145,20 @@ void BitFieldRo(Context& ctx, Args& args) {
   ReadOnlyFields(ctx, key, plan);
 }
 
+uint16_t KeyUseOfBitField(std::span<const std::string_view> call) {
+  const bool writes = std::any_of(call.begin() + 2, call.end(), [](std::string_view word) {
+    return EqualsIgnoringCase(word, "SET") || EqualsIgnoringCase(word, "INCRBY");
+  });
+  return writes ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyRO | kKeyAccess;
+}
+
 constexpr Command kRows[] = {
     {.name = "bitfield",
      .arity = -2,
      .flags = kWrite | kDenyOom,
      .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags,
               "RW and UPDATE only where a field is set or incremented"},
+     .key_use = KeyUseOfBitField,
      .acl = kAclBitmap,
      .handler = BitField,
      .since = "3.2.0",

@@ -16,6 +16,10 @@ TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS tells what is done to eac
         Array({Array({Bulk("k"), Set({Simple("RO"), Simple("access")})})}));
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "v", "get"}) ==
         Array({Array({Bulk("k"), Set({Simple("RW"), Simple("access"), Simple("update")})})}));
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "bitfield", "k", "get", "u8", "0"}) ==
+        Run({"COMMAND", "GETKEYSANDFLAGS", "get", "k"}));
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "bitfield", "k", "set", "u8", "0", "1"}) ==
+        Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "v", "get"}));
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "get"}) ==
         Array({Array({Bulk("k"), Set({Simple("OW"), Simple("update")})})}));
   const Reply overwritten = Set({Simple("OW"), Simple("update")});
