@@ -143,6 +143,7 @@ class Heap {
     void set_arena(unsigned arena) noexcept { flags_ |= static_cast<int>(MALLOCX_ARENA(arena)); }
     void* GetSlab() noexcept override { return mallocx(Slabs::kSlabBytes, flags_); }
     void ReturnSlab(void* slab) noexcept override { sdallocx(slab, Slabs::kSlabBytes, flags_); }
+    size_t BytesTaken() const noexcept override { return nallocx(Slabs::kSlabBytes, flags_); }
 
    private:
     int flags_ = static_cast<int>(MALLOCX_ALIGN(Slabs::kSlabAlignment) | MALLOCX_TCACHE_NONE);

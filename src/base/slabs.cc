@@ -36,7 +36,7 @@ Slabs::Slab* Slabs::Carve(const Class& its_class) noexcept {
   const auto class_index = static_cast<uint32_t>(&its_class - classes_.data());
   const auto object_bytes = static_cast<uint32_t>(kAbove + (class_index + 1) * kStep);
   ++slab_count_;
-  idle_bytes_ += kSlabBytes;
+  idle_bytes_ += slab_takes_;
   return new (memory) Slab{.free = nullptr,
                            .fresh = static_cast<char*>(memory) + sizeof(Slab),
                            .next = nullptr,
@@ -60,7 +60,7 @@ void Slabs::Refile(Slab& slab) noexcept {
 
 void Slabs::Return(Slab& slab) noexcept {
   --slab_count_;
-  idle_bytes_ -= kSlabBytes;
+  idle_bytes_ -= slab_takes_;
   source_.ReturnSlab(&slab);
 }
 
@@ -103,7 +103,8 @@ bool Slabs::ValidateSlab(const Slab& slab, size_t class_index) noexcept {
   return slab.used + free == had / bytes;
 }
 
-bool Slabs::ValidateBands(const Class& its_class, size_t class_index, size_t& slabs, size_t& idle) noexcept {
+bool Slabs::ValidateBands(const Class& its_class, size_t class_index, size_t& slabs,
+                          size_t& idle) const noexcept {
   for (uint32_t band = 0; band < kBands; ++band) {
     const Slab* previous = nullptr;
     for (const Slab* at = its_class.bands[band]; at != nullptr; previous = at, at = at->next) {
@@ -111,7 +112,7 @@ bool Slabs::ValidateBands(const Class& its_class, size_t class_index, size_t& sl
       if (at->refile_below != LeastOf(*at, band) || at->used < at->refile_below) return false;
       if (at->used >= LeastOf(*at, band + 1) || !ValidateSlab(*at, class_index)) return false;
       ++slabs;
-      idle += kSlabBytes - size_t{at->used} * at->object_bytes;
+      idle += slab_takes_ - size_t{at->used} * at->object_bytes;
     }
   }
   return true;
@@ -126,11 +127,11 @@ bool Slabs::Validate() const noexcept {
     if (const Slab* current = its_class.current; current != nullptr) {
       if (current->refile_below != 0 || !ValidateSlab(*current, i)) return false;
       ++slabs;
-      idle += kSlabBytes - size_t{current->used} * current->object_bytes;
+      idle += slab_takes_ - size_t{current->used} * current->object_bytes;
     }
     const size_t bytes = kAbove + (i + 1) * kStep;
     slabs += its_class.full;
-    idle += its_class.full * (kSlabBytes - (kSlabBytes - sizeof(Slab)) / bytes * bytes);
+    idle += its_class.full * (slab_takes_ - (kSlabBytes - sizeof(Slab)) / bytes * bytes);
   }
   return slabs == slab_count_ && idle == idle_bytes_;
 }

@@ -18,7 +18,7 @@
 // band.
 //
 // Invariants (Validate): a slab is current, in the band of its use, or full and in no list; used, free and
-// fresh objects of a slab make up its capacity; idle_bytes() is what slabs hold beyond their used objects.
+// fresh objects of a slab make up its capacity; idle_bytes() is what slabs take beyond their used objects.
 // Objects are aligned to 16, to 64 where the class is a multiple of 64.
 // Ownership: slabs belong to us from GetSlab to ReturnSlab; those that we have when we die stay with the
 // source, which must outlive us. Loop thread only. Units: bytes.
@@ -36,6 +36,8 @@ class SlabSource {
   // Slabs::kSlabBytes, aligned to Slabs::kSlabAlignment; nullptr when there is no more.
   virtual void* GetSlab() noexcept = 0;
   virtual void ReturnSlab(void* slab) noexcept = 0;
+  // What a slab takes there: kSlabBytes, and what the source rounds up. The same for each, always.
+  virtual size_t BytesTaken() const noexcept = 0;
 
  protected:
   ~SlabSource() = default;
@@ -43,15 +45,15 @@ class SlabSource {
 
 class Slabs {
  public:
-  // jemalloc takes a page more for whatever is above 14 KB: together 32 KB, so slabs lie side by side. It
-  // never touches that page, nor do we.
+  // With pages of 4 KB jemalloc takes a page more for whatever is above 14 KB: together 32 KB, so slabs lie
+  // side by side. It never touches that page, nor do we. With larger pages 32 KB is its class for a slab.
   static constexpr size_t kSlabBytes = 28 * 1024;
   static constexpr size_t kSlabAlignment = 32 * 1024;
   static constexpr size_t kStep = 16;
   static constexpr size_t kAbove = 128;
   static constexpr size_t kUpTo = 512;
 
-  explicit Slabs(SlabSource& source) noexcept : source_(source) {}
+  explicit Slabs(SlabSource& source) noexcept : source_(source), slab_takes_(source.BytesTaken()) {}
   Slabs(const Slabs&) = delete;
   Slabs& operator=(const Slabs&) = delete;
 
@@ -140,9 +142,10 @@ class Slabs {
 
   static bool ValidateSlab(const Slab& slab, size_t class_index) noexcept;
   // Adds the bands' slabs to the sums.
-  static bool ValidateBands(const Class& its_class, size_t class_index, size_t& slabs, size_t& idle) noexcept;
+  bool ValidateBands(const Class& its_class, size_t class_index, size_t& slabs, size_t& idle) const noexcept;
 
   SlabSource& source_;
+  const size_t slab_takes_;
   std::array<Class, kClasses> classes_{};
   size_t slab_count_ = 0;
   size_t idle_bytes_ = 0;
