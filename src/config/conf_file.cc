@@ -28,10 +28,13 @@ Problem ConfFileReader::Read(const std::string& path, std::vector<Directive>& di
 Problem ConfFileReader::Include(const std::string& place, const std::string& pattern,
                                 std::vector<Directive>& directives) {
   const std::string blame = place + ": include ";
-  if (!HasGlobSyntax(pattern)) return ReadFile(blame, pattern, directives);
-  for (const std::string& path : files_.expand(pattern)) {
+  const std::vector<std::string> paths =
+      HasGlobSyntax(pattern) ? files_.expand(pattern) : std::vector<std::string>{pattern};
+  ++including_;
+  for (const std::string& path : paths) {
     if (Problem problem = ReadFile(blame, path, directives)) return problem;
   }
+  --including_;
   return std::nullopt;
 }
 
@@ -76,7 +79,7 @@ Problem ConfFileReader::ReadLine(const std::string& place, std::string_view line
     if (words->size() != 1) return place + ": include: wrong number of arguments";
     return Include(place, words->front(), directives);
   }
-  directives.push_back({place, true, std::move(name), std::move(*words)});
+  directives.push_back({place, true, std::move(name), std::move(*words), including_ != 0});
   return std::nullopt;
 }
 

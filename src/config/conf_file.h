@@ -37,6 +37,7 @@ class ConfFileReader {
 
   const Files& files_;
   size_t depth_ = 0;
+  size_t including_ = 0;  // include lines that we are within
   size_t files_read_ = 0;
 };
 

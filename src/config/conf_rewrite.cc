@@ -37,12 +37,12 @@ bool Names(const std::string& line, const Option& option) {
 // True where the line now stands in the place of an older one. The older ones go in any case.
 bool PutInPlace(std::vector<std::string>& lines, const ConfLine& line) {
   bool put = false;
-  bool included = false;
+  bool overridden = false;
   for (auto at = lines.rbegin(); at != lines.rend();) {
-    included |= NameOf(*at) == "include";
+    overridden |= line.included && NameOf(*at) == "include";
     if (!Names(*at, *line.option)) {
       ++at;
-    } else if (!put && !included) {
+    } else if (!put && !overridden) {
       *at++ = line.text;
       put = true;
     } else {

@@ -12,6 +12,7 @@ struct Directive {
   bool in_file = false;
   std::string name;  // in lower case
   std::vector<std::string> words;
+  bool included = false;  // the line of a file that another file, or the command line, includes
 
   // How an error message begins.
   std::string Blame() const { return in_file ? place + ": " + name : place; }

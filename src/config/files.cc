@@ -46,6 +46,18 @@ Problem ReadPath(const std::string& path, std::string& text) {
   return problem;
 }
 
+Problem CheckRegular(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return Failed(path, errno);
+  if (!S_ISREG(found.st_mode)) return Printable(path) + ": is not a regular file";
+  return std::nullopt;
+}
+
+Problem ReadRegular(const std::string& path, std::string& text) {
+  if (Problem problem = CheckRegular(path)) return problem;
+  return ReadPath(path, text);
+}
+
 std::vector<std::string> Expand(const std::string& pattern) {
   std::vector<std::string> paths;
   glob_t found{};
@@ -74,14 +86,13 @@ bool WriteAll(int fd, std::string_view text) {
 }
 
 // A new file takes the place of the old one, once all of it is on the disk.
-Problem WritePath(const std::string& path, const std::string& text) {
-  constexpr mode_t kNewFileMode = 0644;
+Problem Replace(const std::string& path, const std::string& text) {
   struct stat old {};
-  const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 07777 : kNewFileMode;
+  if (::stat(path.c_str(), &old) != 0) return Failed(path, errno);
   std::string fresh = path + ".XXXXXX";
   const int fd = ::mkstemp(fresh.data());
   if (fd < 0) return Failed(path, errno);
-  const bool written = WriteAll(fd, text) && ::fchmod(fd, mode) == 0 && ::fsync(fd) == 0;
+  const bool written = WriteAll(fd, text) && ::fchmod(fd, old.st_mode & 07777) == 0 && ::fsync(fd) == 0;
   int error = written ? 0 : errno;
   ::close(fd);
   if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
@@ -90,8 +101,17 @@ Problem WritePath(const std::string& path, const std::string& text) {
   return Failed(path, error);
 }
 
+// A link stays a link: what it leads to is replaced.
+Problem WritePath(const std::string& path, const std::string& text) {
+  if (Problem problem = CheckRegular(path)) return problem;
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  if (error) return Failed(path, error.value());
+  return Replace(target.string(), text);
+}
+
 }  // namespace
 
-Files SystemFiles() { return {ReadPath, Expand, AbsoluteDirectory, WritePath}; }
+Files SystemFiles() { return {ReadPath, ReadRegular, Expand, AbsoluteDirectory, WritePath}; }
 
 }  // namespace mayfly::config

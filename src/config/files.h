@@ -14,12 +14,15 @@ namespace mayfly::config {
 struct Files {
   // Reads all of `path` into `text`; "-" is standard input. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& text)> read;
+  // The same of a regular file alone, whose text is there a second time: a pipe, a socket or a device is
+  // refused at once.
+  std::function<Problem(const std::string& path, std::string& text)> read_again;
   // The existing paths that match a glob pattern, sorted.
   std::function<std::vector<std::string>(const std::string& pattern)> expand;
   // The absolute form of an existing directory's path in `absolute`. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& absolute)> directory;
-  // `path` holds `text` from now on, or, on a problem, what it held before. The problem's text begins with
-  // the path.
+  // The regular file behind `path`, links followed, holds `text` from now on, or, on a problem, what it held
+  // before. The problem's text begins with the path.
   std::function<Problem(const std::string& path, const std::string& text)> write;
 };
 

@@ -5,7 +5,6 @@
 #include "base/glob.h"
 #include "config/command_line.h"
 #include "config/conf_file.h"
-#include "config/conf_rewrite.h"
 #include "config/environment.h"
 #include "config/values.h"
 #include "config/words.h"
@@ -216,26 +215,40 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
   return std::nullopt;
 }
 
-Problem Options::ReadConfFile(const std::string& path, State& state) const {
-  ConfFileReader reader(files_);
+Problem Options::ReadConfFile(State& said, std::map<const Option*, bool>& named) const {
+  Files files = files_;
+  files.read = files_.read_again;
+  ConfFileReader reader(files);
   std::vector<Directive> directives;
+  if (Problem problem = reader.Read(conf_file_, directives)) return problem;
   std::map<const Option*, std::string> blames;
-  if (Problem problem = reader.Read(path, directives)) return problem;
-  return Apply(directives, state, blames);
+  if (Problem problem = Apply(directives, said, blames)) return problem;
+  for (const Directive& directive : directives) named[FindOption(directive.name)] |= directive.included;
+  return std::nullopt;
+}
+
+// Of an option that has no effect whatever it is set to, only a line that is there is changed.
+std::vector<ConfLine> Options::NewLines(const State& said, const std::map<const Option*, bool>& named) const {
+  std::vector<ConfLine> lines;
+  for (const Option* option : changed_) {
+    const auto naming = named.find(option);
+    if (naming == named.end() && option->Has(kInert)) continue;
+    std::string line = LineOf(*option, state_.settings, state_.foreign);
+    if (line == LineOf(*option, said.settings, said.foreign)) continue;
+    lines.push_back({option, std::move(line), naming != named.end() && naming->second});
+  }
+  return lines;
 }
 
 Problem Options::Rewrite() const {
   if (conf_file_.empty()) return "The server is running without a config file";
-  State said;  // by the file as it is now
+  State said;
+  std::map<const Option*, bool> named;
   std::string text;
-  Problem problem = ReadConfFile(conf_file_, said);
-  if (!problem) problem = files_.read(conf_file_, text);
+  Problem problem = ReadConfFile(said, named);
+  if (!problem) problem = files_.read_again(conf_file_, text);
   if (problem) return "Rewriting config file: " + *problem;
-  std::vector<ConfLine> lines;
-  for (const Option* option : changed_) {
-    const std::string line = LineOf(*option, state_.settings, state_.foreign);
-    if (line != LineOf(*option, said.settings, said.foreign)) lines.push_back({option, line});
-  }
+  std::vector<ConfLine> lines = NewLines(said, named);
   if (lines.empty()) return std::nullopt;
   if ((problem = files_.write(conf_file_, RewriteConf(text, std::move(lines)))))
     return "Rewriting config file: " + *problem;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/conf_rewrite.h"
 #include "config/directive.h"
 #include "config/files.h"
 #include "config/option.h"
@@ -82,7 +83,10 @@ class Options {
   Problem CheckSet(std::span<const NameValue> pairs) const;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
-  Problem ReadConfFile(const std::string& path, State& state) const;
+  // What the conf file says now, and which options are named there: true, if an included file is among those
+  // that do.
+  Problem ReadConfFile(State& said, std::map<const Option*, bool>& named) const;
+  std::vector<ConfLine> NewLines(const State& said, const std::map<const Option*, bool>& named) const;
   void Replace(State state);
 
   uint64_t memory_bytes_;

@@ -34,14 +34,22 @@ TEST_CASE("an option that the file does not name comes to its end") {
         "\n# Written by CONFIG REWRITE\nmaxkeys 3\ntimeout 9\n");
 }
 
-TEST_CASE("what an include behind it would override comes to the end as well") {
+TEST_CASE("what an include behind it would override comes to the end, and nothing else does") {
   CHECK(Rewritten("timeout 3\ninclude /b.conf\n", {{"timeout", "9"}}) ==
         "include /b.conf\n\n# Written by CONFIG REWRITE\ntimeout 9\n");
+  CHECK(Rewritten("include /b.conf\ntimeout 3\n", {{"timeout", "9"}}) == "include /b.conf\ntimeout 9\n");
+  CHECK(Rewritten("maxkeys 3\ninclude /b.conf\n", {{"maxkeys", "9"}}) == "maxkeys 9\ninclude /b.conf\n");
 }
 
 TEST_CASE("a file that says what is in force is not touched") {
   CHECK(Rewritten("timeout 3\r\n", {{"timeout", "9"}, {"timeout", "3"}}) == "timeout 3\r\n");
   CHECK(Rewritten("", {{"timeout", "0"}}).empty());
+}
+
+TEST_CASE("an option without an effect is not brought into the file, only changed there") {
+  CHECK(Rewritten("# mine\n", {{"save", "900 1"}, {"appendfsync", "everysec"}}) == "# mine\n");
+  CHECK(Rewritten("save 1 2\n", {{"save", "900 1"}}) == "save 900 1\n");
+  CHECK(Rewritten("", {{"appendfsync", "always"}}) == "# Written by CONFIG REWRITE\nappendfsync always\n");
 }
 
 TEST_CASE("values of any kind are written so that they are read back") {
@@ -80,6 +88,19 @@ TEST_CASE("without a conf file, or where it cannot be written, a rewrite says so
   files.RefuseWrites();
   REQUIRE(loaded.Set({{"timeout", "9"}}) == "");
   CHECK(loaded.options.Rewrite() == "Rewriting config file: /a.conf: Permission denied");
+}
+
+TEST_CASE("what can be read only once is no file to rewrite, nor one to include in it") {
+  TestFiles files;
+  files.PutPipe("/pipe", "timeout 3\n");
+  files.Put("/a.conf", "include /pipe\n");
+  Loaded from_pipe(files, {"/pipe"});
+  REQUIRE(from_pipe.Set({{"timeout", "9"}}) == "");
+  CHECK(from_pipe.options.Rewrite() == "Rewriting config file: /pipe: is not a regular file");
+  Loaded including(files, {"/a.conf"});
+  REQUIRE(including.Set({{"timeout", "9"}}) == "");
+  CHECK(including.options.Rewrite() ==
+        "Rewriting config file: /a.conf:1: include /pipe: is not a regular file");
 }
 
 TEST_CASE("rename-command takes pairs, from the file and from the command line") {

@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
+
 namespace mayfly::config {
 namespace {
 
@@ -64,6 +66,36 @@ TEST_CASE("patterns are expanded in order, and a directory is told in its absolu
   CHECK(absolute == "/usr");
   CHECK(SystemFiles().directory(scratch / "x.txt", absolute) == scratch / "x.txt" + ": Not a directory");
   CHECK(SystemFiles().directory("/none", absolute) == std::string("/none: No such file or directory"));
+}
+
+TEST_CASE("what is written goes to the file that a link leads to, and the link stays") {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  fs::create_directory(scratch / "real");
+  scratch.Put("real/my.conf", "old");
+  fs::create_symlink("real/my.conf", scratch / "inner");
+  fs::create_symlink(scratch / "inner", scratch / "outer");
+  CHECK_FALSE(SystemFiles().write(scratch / "outer", "new"));
+  CHECK(fs::is_symlink(scratch / "outer"));
+  CHECK(fs::is_symlink(scratch / "inner"));
+  std::string text;
+  CHECK_FALSE(SystemFiles().read(scratch / "real/my.conf", text));
+  CHECK(text == "new");
+  fs::remove(scratch / "real/my.conf");
+  CHECK(SystemFiles().write(scratch / "outer", "x") == scratch / "outer" + ": No such file or directory");
+}
+
+TEST_CASE("a pipe or a device is neither read a second time nor written, and nobody waits for it") {
+  const Scratch scratch;
+  REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
+  const std::string problem = scratch / "pipe" + ": is not a regular file";
+  std::string text;
+  CHECK(SystemFiles().read_again(scratch / "pipe", text) == problem);
+  CHECK(SystemFiles().write(scratch / "pipe", "x") == problem);
+  CHECK(SystemFiles().read_again("/dev/null", text) == std::string("/dev/null: is not a regular file"));
+  scratch.Put("plain", "x");
+  CHECK_FALSE(SystemFiles().read_again(scratch / "plain", text));
+  CHECK(text == "x");
 }
 
 }  // namespace mayfly::config

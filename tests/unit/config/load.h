@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,11 @@ class TestFiles {
   void Put(const std::string& path, std::string text) { texts_[path] = std::move(text); }
 
   std::string Text(const std::string& path) const { return texts_.at(path); }
+  // A file that can be read once.
+  void PutPipe(const std::string& path, std::string text) {
+    Put(path, std::move(text));
+    pipes_.insert(path);
+  }
   void RefuseWrites() { refuses_writes_ = true; }
 
   const Files& files() const { return files_; }
@@ -31,6 +37,10 @@ class TestFiles {
     if (found == texts_.end()) return Printable(path) + ": No such file or directory";
     text = found->second;
     return std::nullopt;
+  }
+  Problem ReadAgain(const std::string& path, std::string& text) const {
+    if (pipes_.contains(path)) return Printable(path) + ": is not a regular file";
+    return Read(path, text);
   }
   std::vector<std::string> Expand(const std::string& pattern) const {
     std::vector<std::string> paths;
@@ -52,7 +62,9 @@ class TestFiles {
 
   bool refuses_writes_ = false;
   std::map<std::string, std::string> texts_;
+  std::set<std::string> pipes_;
   Files files_{[this](const std::string& path, std::string& text) { return Read(path, text); },
+               [this](const std::string& path, std::string& text) { return ReadAgain(path, text); },
                [this](const std::string& pattern) { return Expand(pattern); }, Directory,
                [this](const std::string& path, const std::string& text) { return Write(path, text); }};
 };
