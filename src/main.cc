@@ -52,7 +52,17 @@ void FitFileLimit(config::Options& options, Log& log) {
               ": the limit of open files (ulimit -n) allows no more");
 }
 
-int Serve(config::Options& options, SystemClock& clock, Log& log) {
+config::Problem RenameCommands(const config::Settings& settings, CommandTable& commands) {
+  for (const config::Renaming& renaming : settings.renamings) {
+    const config::Problem problem = commands.Rename(renaming.from, renaming.to);
+    if (!problem) continue;
+    const std::string to = renaming.to.empty() ? "\"\"" : config::Printable(renaming.to);
+    return renaming.blame + ' ' + config::Printable(renaming.from) + ' ' + to + ": " + *problem;
+  }
+  return std::nullopt;
+}
+
+int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, Log& log) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -67,11 +77,6 @@ int Serve(config::Options& options, SystemClock& clock, Log& log) {
   MemoryMeter memory(databases, stats);
   Sessions sessions;
   ParkingLot parking(now.mono_ms);
-  CommandTable commands;
-  for (const auto& [from, to] : settings.renamings) {
-    if (const config::Problem problem = commands.Rename(from, to))
-      return Complain("rename-command " + config::Printable(from) + ": " + *problem);
-  }
   Server server{.clock = clock,
                 .options = options,
                 .databases = databases,
@@ -108,6 +113,8 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
     return 0;
   }
   const config::Settings& settings = options.settings();
+  CommandTable commands;
+  if (const config::Problem problem = RenameCommands(settings, commands)) return Complain(*problem);
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);
   SystemClock clock;
   Log log(clock, net::LevelOf(settings.loglevel), settings.logfile);
@@ -115,7 +122,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
   log.Notice("Mayfly " MAYFLY_VERSION " starts");
   for (const std::string& warning : loaded.warnings) log.Warning(warning);
   FitFileLimit(options, log);
-  return Serve(options, clock, log);
+  return Serve(options, commands, clock, log);
 }
 
 }  // namespace

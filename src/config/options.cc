@@ -22,6 +22,10 @@ bool IsRefused(const Option& option, const std::string& value) {
   return option.Has(kRefused) && value != option.default_text;
 }
 
+std::string SetFailed(const std::string& name, const std::string& reason) {
+  return "CONFIG SET failed (possibly related to argument '" + name + "') - " + reason;
+}
+
 void ResolveMaxMemory(uint64_t memory_bytes, MaxMemory& maxmemory, std::vector<std::string>& warnings) {
   maxmemory.Resolve(memory_bytes);
   if (maxmemory.request != MaxMemory::Request::kBytes && memory_bytes == 0)
@@ -112,6 +116,9 @@ Problem Options::Apply(std::span<const Directive> directives, State& state,
     if (Problem problem = ReadValue(*option, words, state.settings, foreign_text))
       return directive.Blame() + ": " + *problem;
     if (std::holds_alternative<Foreign>(option->target)) state.foreign[option] = foreign_text;
+    for (Renaming& renaming : state.settings.renamings) {
+      if (renaming.blame.empty()) renaming.blame = directive.Blame();
+    }
     blames[option] = directive.place;
   }
   return std::nullopt;
@@ -182,8 +189,17 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
     const auto same = [&](const NameValue& other) { return FindOption(other.first) == option; };
     if (std::any_of(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(i), same))
       reason = "duplicate parameter";
-    if (reason != nullptr)
-      return "CONFIG SET failed (possibly related to argument '" + name + "') - " + reason;
+    if (reason != nullptr) return SetFailed(name, reason);
+  }
+  return std::nullopt;
+}
+
+Problem Options::AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const {
+  for (const auto& [name, value] : pairs) {
+    const std::string own_name(FindOption(name)->name);
+    for (const Judge& judge : judges_) {
+      if (Problem problem = judge(wanted, own_name)) return SetFailed(own_name, *problem);
+    }
   }
   return std::nullopt;
 }
@@ -200,13 +216,13 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
     std::string foreign_text;
     Problem problem = ReadValue(*option, words, state.settings, foreign_text);
     if (!problem && IsRefused(*option, foreign_text)) problem = option->doc;
-    if (problem)
-      return "CONFIG SET failed (possibly related to argument '" + LowerCase(name) + "') - " + *problem;
+    if (problem) return SetFailed(LowerCase(name), *problem);
     changed.insert(option);
     if (!std::holds_alternative<Foreign>(option->target)) continue;
     ignored[option] = foreign_text;
     state.foreign[option] = std::move(foreign_text);
   }
+  if (Problem problem = AskJudges(pairs, state.settings)) return problem;
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));

@@ -38,6 +38,7 @@ struct LoadResult {
 class Options {
  public:
   using Listener = std::function<void(const Settings& settings, std::string_view name)>;
+  using Judge = std::function<Problem(const Settings& settings, std::string_view name)>;
 
   // Holds the defaults. `memory_bytes` is what `maxmemory auto` and percentages are taken of
   // (MemoryLimit::Smaller); 0 = unknown. `files` must outlive this object.
@@ -67,6 +68,9 @@ class Options {
   // The machine's memory or the cgroup's limit has changed: works maxmemory out anew.
   void SetMemoryBytes(uint64_t memory_bytes);
 
+  // `judge` may refuse what CONFIG SET asks of an option, when all values were read and none is in force yet:
+  // its problem is why.
+  void BeforeSet(Judge judge) { judges_.push_back(std::move(judge)); }
   // `listener` is called once for each option whose value in Settings changed, after all of them have.
   void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
 
@@ -81,6 +85,7 @@ class Options {
   Problem Finish(State& state, std::map<const Option*, std::string>& blames,
                  std::vector<std::string>& warnings) const;
   Problem CheckSet(std::span<const NameValue> pairs) const;
+  Problem AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
   // What the conf file says now, and which options are named there: true, if an included file is among those
@@ -94,6 +99,7 @@ class Options {
   State state_;
   std::string conf_file_;
   std::set<const Option*> changed_;  // by Set, since the start
+  std::vector<Judge> judges_;
   std::vector<Listener> listeners_;
 };
 

@@ -86,12 +86,14 @@ struct Directory {
   bool operator==(const Directory&) const = default;
 };
 
-// A command that is called something else here; nothing, where `to` is empty.
+// A command that is called something else here; nothing, where `to` is empty. Whether there is one of that
+// name is not known on this floor.
 struct Renaming {
   std::string from;
   std::string to;
+  std::string blame = {};  // how an error message about it begins: the place that asked for it
 
-  bool operator==(const Renaming&) const = default;
+  bool operator==(const Renaming& other) const { return from == other.from && to == other.to; }
 };
 
 struct Settings {

@@ -245,9 +245,9 @@ std::string Format(const std::vector<double>& value) {
 
 std::string Format(const std::vector<Renaming>& value) {
   std::vector<std::string> words;
-  for (const auto& [from, to] : value) {
-    words.push_back(QuoteWord(from));
-    words.push_back(QuoteWord(to));
+  for (const Renaming& renaming : value) {
+    words.push_back(QuoteWord(renaming.from));
+    words.push_back(QuoteWord(renaming.to));
   }
   return JoinWords(words);
 }

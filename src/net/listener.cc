@@ -103,6 +103,13 @@ int Listeners::OpenTcp(const sockaddr& address, int backlog) {
   return error;
 }
 
+// Libuv says "permission denied" where the folder is missing, as Windows does.
+int ReasonOf(int error, const std::string& path) noexcept {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const bool missing = !folder.empty() && access(folder.c_str(), F_OK) != 0 && errno == ENOENT;
+  return error == UV_EACCES && missing ? UV_ENOENT : error;
+}
+
 config::Problem Listeners::OpenUnix(const config::Settings& settings, int backlog) {
   const std::string& path = settings.unixsocket;
   if (config::Problem problem = RemoveStale(path)) return problem;
@@ -116,7 +123,7 @@ config::Problem Listeners::OpenUnix(const config::Settings& settings, int backlo
   if (error == 0) error = Listen(*socket, backlog);
   if (error != 0) {
     CloseSocket(socket);
-    return CannotListen(path, uv_strerror(error));
+    return CannotListen(path, uv_strerror(ReasonOf(error, path)));
   }
   sockets_.push_back(socket);
   names_.push_back(path);

@@ -43,7 +43,14 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
     if (name == "timeout") clients_.RefileAll();
     if (name == "loglevel") log_.set_least(LevelOf(settings.loglevel));
-    if (name == "maxclients") RaiseFileLimit(static_cast<uint64_t>(settings.maxclients));
+  });
+  server.options.BeforeSet([](const config::Settings& settings, std::string_view name) -> config::Problem {
+    if (name != "maxclients") return std::nullopt;
+    const auto wanted = static_cast<uint64_t>(settings.maxclients);
+    const uint64_t fits = RaiseFileLimit(wanted);
+    if (fits == wanted) return std::nullopt;
+    return "The operating system is not able to handle the specified number of clients, try with " +
+           std::to_string(fits);
   });
 }
 

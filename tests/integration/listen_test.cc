@@ -68,6 +68,11 @@ TEST_CASE("an address in use or missing is one line and exit code 1") {
   CHECK(missing.exit_code == 1);
   CHECK(missing.output.find("mayfly: cannot listen on 192.0.2.77:" + port + ": address not available\n") !=
         std::string::npos);
+  const Ended folderless = Daemon::RunToEnd({"--port", "0", "--unixsocket", "/no/such/folder/socket"});
+  CHECK(folderless.exit_code == 1);
+  CHECK(folderless.output.find(
+            "mayfly: cannot listen on /no/such/folder/socket: no such file or directory\n") !=
+        std::string::npos);
   const Ended nowhere = Daemon::RunToEnd({"--port", "0"});
   CHECK(nowhere.exit_code == 1);
   CHECK(nowhere.output.find("mayfly: nothing to listen on") != std::string::npos);
@@ -86,6 +91,16 @@ TEST_CASE("a client above maxclients is told so and closed, and the others go on
   CHECK(second.Run({"PING"}) == "PONG");
   CHECK(first.Run({"CONFIG", "SET", "maxclients", "3"}) == "OK");
   CHECK(Wire::Tcp(daemon.port()).Ask("PING\r\n", kPong) == kPong);
+}
+
+TEST_CASE("maxclients is not set to more than the system lets us open") {
+  const Daemon daemon({"--maxclients", "100"});
+  Client client(daemon);
+  CHECK(client.Run({"CONFIG", "SET", "timeout", "5", "maxclients", "4294967295"})
+            .starts_with("-ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating "
+                         "system is not able to handle the specified number of clients, try with "));
+  CHECK(client.Run({"CONFIG", "GET", "maxclients"}) == "[maxclients 100]");
+  CHECK(client.Run({"CONFIG", "GET", "timeout"}) == "[timeout 0]");
 }
 
 TEST_CASE("with requirepass a client may only log in, and its requests must be small until then") {

@@ -1,6 +1,5 @@
 // What an operator does to a running daemon and its clients.
-#include <unistd.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +13,27 @@
 
 namespace mayfly {
 namespace {
+
+namespace fs = std::filesystem;
+
+// A fresh one, for as long as it lives.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "mayfly-operator-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
 
 // The id of a connection that answers.
 std::string IdOf(const Wire& wire) {
@@ -81,10 +101,8 @@ TEST_CASE("with CLIENT REPLY OFF a whole pipeline is run and nothing is sent") {
 }
 
 TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and leaves nothing beside it") {
-  namespace fs = std::filesystem;
-  const std::string directory = fs::temp_directory_path() / ("mayfly-rewrite-" + std::to_string(getpid()));
-  fs::create_directory(directory);
-  const std::string file = directory + "/my.conf";
+  const Folder folder;
+  const std::string file = folder / "my.conf";
   std::ofstream(file) << "# mine\ntimeout 300\n";
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
   {
@@ -98,9 +116,8 @@ TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and
   text << std::ifstream(file).rdbuf();
   CHECK(text.str() == "# mine\ntimeout 301\n\n# Written by CONFIG REWRITE\nmaxkeys 7\n");
   CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
-  CHECK(std::distance(fs::directory_iterator(directory), fs::directory_iterator()) == 1);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
   CHECK(Client(Daemon({file})).Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 7]");
-  fs::remove_all(directory);
 }
 
 TEST_CASE("rename-command takes commands away and renames them; what cannot be renamed ends the start") {
@@ -111,7 +128,17 @@ TEST_CASE("rename-command takes commands away and renames them; what cannot be r
   CHECK(client.Run({"HIDDEN", "GET", "databases"}) == "[databases 16]");
   const Ended ended = Daemon::RunToEnd({"--port", "0", "--rename-command", "NOPE", "x"});
   CHECK(ended.exit_code == 1);
-  CHECK(ended.output.find("No such command in rename-command") != std::string::npos);
+  CHECK(ended.output == "mayfly: --rename-command NOPE x: No such command in rename-command\n");
+}
+
+TEST_CASE("a renaming that cannot be done is told with its line before anything starts") {
+  const Folder folder;
+  const std::string file = folder / "my.conf";
+  std::ofstream(file) << "port 0\nrename-command GET g\nrename-command SET DEL\n";
+  const Ended ended = Daemon::RunToEnd({file});
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.output ==
+        "mayfly: " + file + ":3: rename-command SET DEL: Target command name already exists\n");
 }
 
 }  // namespace

@@ -245,4 +245,18 @@ TEST_CASE("a Load that fails leaves the defaults") {
   CHECK(loaded.options.settings().port == 6379);
 }
 
+TEST_CASE("whoever judges a CONFIG SET sees all of its values, and what is refused changes nothing") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  loaded.options.BeforeSet([](const Settings& wanted, std::string_view name) -> Problem {
+    if (name == "maxkeys" && wanted.maxkeys > wanted.maxclients) return "too many";
+    return std::nullopt;
+  });
+  CHECK(loaded.Set({{"maxclients", "5"}, {"MaxKeys", "6"}}) ==
+        "CONFIG SET failed (possibly related to argument 'maxkeys') - too many");
+  CHECK(loaded.Get("maxclients") == "10000");
+  CHECK(loaded.Set({{"MaxKeys", "6"}, {"maxclients", "7"}}) == "");
+  CHECK(loaded.Get("maxkeys") == "6");
+}
+
 }  // namespace mayfly::config
