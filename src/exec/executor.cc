@@ -102,10 +102,10 @@ void Executor::RunPlanned() {
       continue;
     planned.feed->consumed = planned.end;
     const TableRow* row = planned.row;
-    if (row == nullptr && planned.arg_count == 0) [[unlikely]]
-      continue;  // an empty line, or *0: Redis ignores them too
-    if (row != timed_row_) TakeTime();
     const std::conditional_t<kWithModes, ModeScope, NoModeScope> scope(server_, session, row);
+    if (row == nullptr && planned.arg_count == 0) [[unlikely]]
+      continue;  // an empty line, or *0: Redis ignores them too, but for CLIENT REPLY SKIP
+    if (row != timed_row_) TakeTime();
     if (row == nullptr) [[unlikely]] {
       Reject(session, Args({arguments.data() + planned.first_arg, planned.arg_count}, 1), nullptr);
       continue;

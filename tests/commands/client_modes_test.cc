@@ -20,6 +20,9 @@ TEST_CASE_METHOD(CommandTest, "CLIENT REPLY SKIP leaves out the next reply alone
   CHECK(Run({"NOSUCH"}) == NoReply());
   CHECK(Run({"PING"}) == Simple("PONG"));
   CHECK(RunRaw("CLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nPING\r\n") == "+OK\r\n+PONG\r\n");
+  // What has no reply is a request as well.
+  CHECK(RunRaw("CLIENT REPLY SKIP\r\n\r\nPING\r\n") == "+PONG\r\n");
+  CHECK(RunRaw("CLIENT REPLY SKIP\r\n*0\r\nPING\r\n") == "+PONG\r\n");
 }
 
 TEST_CASE_METHOD(CommandTest, "RESET takes back what a client asked for") {

@@ -100,6 +100,17 @@ TEST_CASE("with CLIENT REPLY OFF a whole pipeline is run and nothing is sent") {
   CHECK(wire.ReadToEnd() == "+OK\r\n$5\r\n10000\r\n+OK\r\n");
 }
 
+TEST_CASE("QUIT and a broken request end a connection whose replies nobody wants") {
+  const Daemon daemon;
+  for (const char* mode : {"OFF", "SKIP"}) {
+    for (const std::string& last : {Request({"QUIT"}), std::string("*x\r\n")}) {
+      const Wire wire = Wire::Tcp(daemon.port());
+      REQUIRE(wire.Send(Request({"PING"}) + Request({"CLIENT", "REPLY", mode}) + last));
+      CHECK(wire.ReadToEnd() == "+PONG\r\n");
+    }
+  }
+}
+
 TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and leaves nothing beside it") {
   const Folder folder;
   const std::string file = folder / "my.conf";
