@@ -58,7 +58,8 @@ struct OutputChunk {
 static_assert(sizeof(OutputChunk) == OutputChunk::kSize);
 
 // Chunks that nobody needs at the moment; one pool per loop. Keeps at most `kept_max` of them, so that a turn
-// allocates nothing in the steady state and a burst does not stay for ever.
+// allocates nothing in the steady state and a burst does not stay for ever. They are memory of the server and
+// of no client.
 class ChunkPool {
  public:
   static constexpr size_t kKeptMax = 256;  // 4 MB

@@ -39,7 +39,7 @@ void MemoryFields(std::string& text, const Session& session) {
   const uint64_t arguments = ParkedBytes(session);
   const uint64_t chunks = output.chunk_memory();
   Field(text, "qbuf", session.input_bytes);
-  Field(text, "qbuf-free", 0);
+  Field(text, "qbuf-free", session.input_memory - session.input_bytes);
   Field(text, "argv-mem", arguments);
   Field(text, "multi-mem", 0);
   Field(text, "rbs", chunks);
@@ -47,7 +47,7 @@ void MemoryFields(std::string& text, const Session& session) {
   Field(text, "obl", output.size());
   Field(text, "oll", chunks / OutputChunk::kSize);
   Field(text, "omem", output.memory());
-  Field(text, "tot-mem", sizeof(Session) + session.input_bytes + arguments + output.memory());
+  Field(text, "tot-mem", sizeof(Session) + session.input_memory + arguments + output.memory());
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ std::string BuildId() {
 void LargestBuffers(InfoText& text, const Sessions& sessions) {
   uint64_t input = 0, output = 0;
   for (const auto& [id, session] : sessions.by_id()) {
-    input = std::max(input, session->input_bytes);
+    input = std::max(input, session->input_memory);
     output = std::max<uint64_t>(output, session->output.memory());
   }
   text.Field("client_recent_max_input_buffer", input);
@@ -143,12 +143,13 @@ void MemorySection(InfoText& text, Server& server, Now) {
   text.Field("mem_replication_backlog", 0);
   text.Field("mem_total_replication_buffers", 0);
   text.Field("mem_clients_slaves", 0);
-  text.Field("mem_clients_normal", server.stats.client_bytes);
+  text.Field("mem_clients_normal", report.clients);
   text.Field("mem_cluster_links", 0);
   text.Field("mem_aof_buffer", 0);
   text.Field("mem_allocator", AllocatorName());
   text.Field("active_defrag_running", 0);
   text.Field("lazyfree_pending_objects", server.databases.waiting_keys());
+  text.Field("mem_spare_reply_chunks", report.spare_chunks);
   text.Field("flushed_pending_bytes", server.databases.waiting_bytes());
 }
 

@@ -2,8 +2,8 @@
 // subtraction.
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
-//   data   all, without client buffers (a slow reader must never evict a key) and without what a flush left
-//          waiting to be freed
+//   data   all, without client buffers (a slow reader must never evict a key), reply chunks that are kept for
+//          the next client, and what a flush left waiting to be freed
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,9 @@ class MemoryMeter {
     return all > apart ? all - apart : 0;
   }
   // The part of All that is not Data.
-  uint64_t Apart() const noexcept { return stats_.client_bytes + databases_.waiting_bytes(); }
+  uint64_t Apart() const noexcept {
+    return stats_.client_bytes + stats_.spare_chunk_bytes + databases_.waiting_bytes();
+  }
   uint64_t AtStart() const noexcept { return at_start_; }
   // The highest All() that was noticed; asking notices.
   uint64_t Peak() noexcept {

@@ -33,9 +33,10 @@ MemoryReport ReportMemory(Server& server) {
   report.peak = server.memory.Peak();
   report.at_start = server.memory.AtStart();
   report.clients = server.stats.client_bytes;
+  report.spare_chunks = server.stats.spare_chunk_bytes;
   report.resident = ResidentBytes();
   report.allocator = server.databases.heap().ReadAllocator();
-  report.overhead = report.at_start + report.clients;
+  report.overhead = report.at_start + report.clients + report.spare_chunks;
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;

@@ -1,8 +1,8 @@
 // Where the memory is: the figures behind INFO memory, MEMORY STATS and MEMORY DOCTOR, taken at one moment.
 //
 // Everything but the keys and values themselves is overhead: what the server had at its start, buffers of
-// clients, and what each database needs to find its entries and to know their order and deadlines. Bytes,
-// unless a name says otherwise.
+// clients, reply chunks that are nobody's at the moment, and what each database needs to find its entries and
+// to know their order and deadlines. Bytes, unless a name says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct MemoryReport {
   uint64_t peak = 0;
   uint64_t at_start = 0;
   uint64_t clients = 0;
+  uint64_t spare_chunks = 0;
   uint64_t resident = 0;  // as the kernel counts
   AllocatorBytes allocator;
   std::vector<DatabaseOverhead> databases;  // those that have keys

@@ -60,14 +60,7 @@ void Clients::FinishTurn() {
   for (Session* session : dirty_) Connection::Of(*session).Flush();
   if (!held_back_.empty()) [[unlikely]]
     RelieveSome();
-  BookKeptChunks();
-}
-
-// Chunks that wait in the pool are buffers of clients, too: no key makes room for them.
-void Clients::BookKeptChunks() noexcept {
-  const uint64_t kept = chunks_.kept() * OutputChunk::kSize;
-  server_.stats.client_bytes += kept - booked_kept_bytes_;
-  booked_kept_bytes_ = kept;
+  server_.stats.spare_chunk_bytes = chunks_.kept() * OutputChunk::kSize;
 }
 
 void Clients::EndAll() {

@@ -82,7 +82,6 @@ class Clients {
  private:
   uint64_t OutputPoolBytes() const noexcept;
   void RelieveSome();
-  void BookKeptChunks() noexcept;
 
   Server& server_;
   Executor& executor_;
@@ -94,7 +93,6 @@ class Clients {
   std::unordered_set<Connection*> held_back_;
   std::vector<Session*> dirty_;
   uint64_t output_bytes_ = 0;
-  uint64_t booked_kept_bytes_ = 0;  // the pool's part of Stats::client_bytes
   size_t lingering_ = 0;
   bool ending_ = false;
   std::vector<Feed> deferred_;

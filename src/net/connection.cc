@@ -155,10 +155,12 @@ void Connection::Drop() {
 }
 
 void Connection::Account() noexcept {
-  input_bytes = tail_.size() + parser.memory();
+  const size_t blocks = parser.memory();
+  input_bytes = tail_.size() + blocks - parser.awaited();
+  input_memory = tail_.memory() + blocks;
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
   // clients.
-  Book(tail_.memory() + parser.memory() + output.chunk_memory(), output.memory());
+  Book(input_memory + output.chunk_memory(), output.memory());
 }
 
 void Connection::Book(uint64_t client_bytes, uint64_t output_bytes) noexcept {

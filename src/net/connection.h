@@ -104,7 +104,7 @@ class Connection final : public Session, public TimedClient {
   bool BreaksOutputLimit();
   void Linger();
 
-  // Keeps input_bytes and the sums over all clients right.
+  // Keeps input_bytes, input_memory and the sums over all clients right.
   void Account() noexcept;
   void Book(uint64_t client_bytes, uint64_t output_bytes) noexcept;
 

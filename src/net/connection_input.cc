@@ -67,6 +67,7 @@ void Connection::OnRead(ssize_t n) {
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   switch (target_) {
     case Target::kBlock:
+      input_bytes += size;
       return parser.BlockFilled(size);  // what completes it is still to come
     case Target::kTail:
       tail_.Filled(size);
@@ -140,7 +141,8 @@ void Connection::AfterInput() {
   if (dirty && tail_.empty() && parser.idle()) [[likely]]
     return;
   Account();
-  if (input_bytes > clients_.settings().client_query_buffer_limit) {
+  // There is room for what was announced, so it counts before it comes.
+  if (input_bytes + parser.awaited() > clients_.settings().client_query_buffer_limit) {
     ++clients_.server().stats.query_limit_disconnections;
     clients_.log().Warning("closing client " + peer +
                            ": its request is longer than client-query-buffer-limit");

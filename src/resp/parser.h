@@ -114,8 +114,9 @@ class Parser {
 
   // Nothing of an unfinished request is remembered.
   bool idle() const noexcept { return state_ == State::kIdle; }
-  // Bytes held in blocks.
+  // Bytes held in blocks, and how many of them have not come yet.
   size_t memory() const noexcept;
+  size_t awaited() const noexcept { return in_block_ ? blocks_.back().bytes.size() - filled_ : 0; }
 
  private:
   enum class State : uint8_t { kIdle, kStarted, kArguments, kInline, kFailed };

@@ -77,7 +77,10 @@ struct Session {
   bool close_now = false;          // dropped without another byte
   bool dirty = false;              // queued in Sessions for the end of the turn
   Parked* parked = nullptr;        // set while it waits; no further request of it runs
-  uint64_t input_bytes = 0;        // held by the connection for it: incomplete requests
+  // Incomplete requests that the connection keeps: bytes that have come, and the memory that they are kept
+  // in.
+  uint64_t input_bytes = 0;
+  uint64_t input_memory = 0;
 };
 
 }  // namespace mayfly

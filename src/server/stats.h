@@ -25,12 +25,15 @@ struct Stats {
   uint64_t query_limit_disconnections = 0;
   uint64_t loop_turn_max_us = 0;  // longest time that one loop turn spent working
   uint64_t loop_turns = 0;
-  uint64_t client_bytes = 0;  // input tails and reply chunks of all clients: a pool apart; survives Reset
+  // Not counters, so they survive Reset. Both are a pool apart: no key makes room for them.
+  uint64_t client_bytes = 0;       // input tails and reply chunks of all clients
+  uint64_t spare_chunk_bytes = 0;  // reply chunks that are kept for whoever needs one next
 
   void Reset() noexcept {
     Stats fresh;
     fresh.started_mono_ms = started_mono_ms;
     fresh.client_bytes = client_bytes;
+    fresh.spare_chunk_bytes = spare_chunk_bytes;
     *this = std::move(fresh);
   }
 };

@@ -121,5 +121,40 @@ TEST_CASE("clients that come and go leave nothing behind") {
   CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
 }
 
+TEST_CASE("CLIENT LIST tells of a big argument what has come, and what is still free for it") {
+  const Daemon daemon;
+  Client client(daemon);
+  const Wire sender = Wire::Tcp(daemon.port());
+  const std::string header = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n";
+  const auto list = [&] { return client.Run({"CLIENT", "LIST"}); };
+  REQUIRE(sender.Send(header + std::string(300'000, 'x')));
+  const std::string some = " qbuf=" + std::to_string(header.size() + 300'000) + " qbuf-free=7000";
+  CHECK(Eventually([&] { return list().find(some) != std::string::npos; }));
+  REQUIRE(sender.Send(std::string(600'000, 'x')));
+  const std::string more = " qbuf=" + std::to_string(header.size() + 900'000) + " qbuf-free=1000";
+  CHECK(Eventually([&] { return list().find(more) != std::string::npos; }));
+  CHECK(client.InfoNumber("client_recent_max_input_buffer") >= 1'000'000);
+  CHECK(sender.Ask(std::string(100'000, 'x') + "\r\n", "+OK\r\n") == "+OK\r\n");
+}
+
+TEST_CASE("reply chunks that a slow reader leaves behind are counted for no client") {
+  const Daemon daemon;
+  Client client(daemon);
+  REQUIRE(client.Run({"SET", "k", std::string(400, 'v')}) == "OK");
+  {
+    const Wire slow = Wire::Tcp(daemon.port());
+    std::string requests;
+    for (int i = 0; i < 30'000; ++i) requests += Request({"GET", "k"});
+    REQUIRE(slow.Send(requests));
+    CHECK(Eventually([&] { return client.InfoNumber("mem_clients_normal") > int64_t{1} << 20; }));
+  }
+  CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
+  CHECK(client.InfoNumber("mem_clients_normal") < 64 << 10);
+  CHECK(client.InfoNumber("mem_spare_reply_chunks") > 64 << 10);
+  CHECK(client.InfoNumber("mem_spare_reply_chunks") <= 4 << 20);
+  CHECK(client.InfoNumber("mem_not_counted_for_evict") ==
+        client.InfoNumber("mem_clients_normal") + client.InfoNumber("mem_spare_reply_chunks"));
+}
+
 }  // namespace
 }  // namespace mayfly
