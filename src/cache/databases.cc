@@ -56,13 +56,10 @@ void Databases::FlushAll(Now now) {
 
 void Databases::RememberHits(HitMemory hits, const LfuRules& rules) noexcept {
   parts_.lfu = rules;
-  if (hits == hits_) return;
-  hits_ = hits;
-  if (parts_.hits != HitMemory::kNone) parts_.hits = hits;
+  if (hits == parts_.hits) return;
+  parts_.hits = hits;
   for (const auto& database : databases_) database->ForgetHands();
 }
-
-void Databases::LeaveNoTrace(bool on) noexcept { parts_.hits = on ? HitMemory::kNone : hits_; }
 
 void Databases::SetActiveExpiry(bool on) noexcept {
   active_expiry_ = on;

@@ -48,10 +48,12 @@ class Databases {
   // How hits are remembered from now on. The lists are taken over as they are: under kOrder their order
   // becomes that of use again as keys are used. What `rules` borrow must outlive this; kCount needs them.
   void RememberHits(HitMemory hits, const LfuRules& rules = {}) noexcept;
-  HitMemory hits() const noexcept { return hits_; }
+  HitMemory hits() const noexcept { return parts_.hits; }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
-  // While on, hits change neither the order of use nor the time of the last one: for a client's single read.
-  void LeaveNoTrace(bool on) noexcept;
+  // Until ResumeHits is given what this returns, hits change neither the order of use nor the time of the
+  // last one: for a client's single read. REQUIRES: meanwhile nobody asks for hits() or calls RememberHits.
+  [[nodiscard]] HitMemory SuspendHits() noexcept { return std::exchange(parts_.hits, HitMemory::kNone); }
+  void ResumeHits(HitMemory hits) noexcept { parts_.hits = hits; }
 
   // ---- expiry, for the owner of the timer
   // Off, nothing is freed at its deadline, only when somebody comes by: for tests.
@@ -77,7 +79,6 @@ class Databases {
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;
-  HitMemory hits_ = HitMemory::kOrder;  // as the policy asks for
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;

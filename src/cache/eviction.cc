@@ -28,15 +28,15 @@ Victim Oldest(Databases& databases, Choose&& choose, Score&& score) {
   return victim;
 }
 
-bool Evict(const Victim& victim) {
-  if (victim.entry == nullptr) return false;
+size_t Evict(const Victim& victim) {
+  if (victim.entry == nullptr) return 0;
   victim.keyspace->Evict(*victim.entry);
-  return true;
+  return 1;
 }
 
 }  // namespace
 
-bool Evictor::EvictLru(bool with_lasting, Now now) {
+size_t Evictor::EvictLru(bool with_lasting, Now now) {
   return Evict(Oldest(
       databases_,
       [&](Keyspace& keyspace, auto&& offer) {
@@ -46,19 +46,19 @@ bool Evictor::EvictLru(bool with_lasting, Now now) {
       [&](const Entry& entry) { return static_cast<int64_t>(Entry::IdleMs(entry.stamp(), now.mono_ms)); }));
 }
 
-bool Evictor::EvictNearestDeadline(Now now) {
+size_t Evictor::EvictNearestDeadline(Now now) {
   // Times to live are never negative for long, so the horizon minus what is left ranks them.
   return Evict(Oldest(
       databases_, [&](Keyspace& keyspace, auto&& offer) { offer(keyspace.NearestDeadline(now)); },
       [&](const Entry& entry) { return INT64_MAX - std::max<int64_t>(Keyspace::TtlMs(entry, now), 0); }));
 }
 
-bool Evictor::EvictRandom(bool with_lasting) {
+size_t Evictor::EvictRandom(bool with_lasting) {
   // A database by the number of its candidates, then a key of it.
   uint64_t candidates = 0;
   const auto candidates_of = [&](const Keyspace& k) { return with_lasting ? k.size() : k.expiring(); };
   for (unsigned i = 0; i < databases_.count(); ++i) candidates += candidates_of(databases_.At(i));
-  if (candidates == 0) return false;
+  if (candidates == 0) return 0;
   uint64_t at = std::uniform_int_distribution<uint64_t>(0, candidates - 1)(random_);
   unsigned index = 0;
   for (; at >= candidates_of(databases_.At(index)); ++index) at -= candidates_of(databases_.At(index));
@@ -68,39 +68,35 @@ bool Evictor::EvictRandom(bool with_lasting) {
 }
 
 size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now) {
+  const auto lfu = [&](bool with_lasting) { return lfu_.EvictOne(with_lasting, limits.samples, now); };
+  size_t looked = 0;
   switch (limits.policy) {
     case EvictionPolicy::kAllKeysSieve:
       return sieve_.EvictOne(now);
     case EvictionPolicy::kAllKeysLfu:
-      return lfu_.EvictOne(/*with_lasting=*/true, limits.samples, now);
-    case EvictionPolicy::kVolatileLfu: {
-      const size_t looked = too_big ? lfu_.EvictOne(/*with_lasting=*/false, limits.samples, now) : 0;
-      return looked == 0 && too_many ? lfu_.EvictOne(/*with_lasting=*/true, limits.samples, now) : looked;
-    }
-    default:
-      return (too_big && EvictBy(limits.policy, now)) || (too_many && EvictLru(true, now)) ? 1 : 0;
-  }
-}
-
-bool Evictor::EvictBy(EvictionPolicy policy, Now now) {
-  switch (policy) {
-    case EvictionPolicy::kNoEviction:
-    case EvictionPolicy::kAllKeysSieve:  // EvictOne has done these
-    case EvictionPolicy::kAllKeysLfu:
+      return lfu(true);
     case EvictionPolicy::kVolatileLfu:
-      return false;
+      if (too_big) looked = lfu(false);
+      return looked == 0 && too_many ? lfu(true) : looked;
+    case EvictionPolicy::kNoEviction:
+      break;
     case EvictionPolicy::kAllKeysLru:
-      return EvictLru(true, now);
+      if (too_big) looked = EvictLru(true, now);
+      break;
     case EvictionPolicy::kVolatileLru:
-      return EvictLru(false, now);
+      if (too_big) looked = EvictLru(false, now);
+      break;
     case EvictionPolicy::kVolatileTtl:
-      return EvictNearestDeadline(now);
+      if (too_big) looked = EvictNearestDeadline(now);
+      break;
     case EvictionPolicy::kAllKeysRandom:
-      return EvictRandom(true);
+      if (too_big) looked = EvictRandom(true);
+      break;
     case EvictionPolicy::kVolatileRandom:
-      return EvictRandom(false);
+      if (too_big) looked = EvictRandom(false);
+      break;
   }
-  return false;
+  return looked == 0 && too_many ? EvictLru(true, now) : looked;
 }
 
 }  // namespace mayfly

@@ -3,8 +3,9 @@
 // LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists.
 // volatile-ttl takes from the wheels' earliest slots. allkeys-sieve is explained in cache/sieve_evictor.h,
 // the LFU policies in cache/lfu_evictor.h. `maxkeys` evicts the coldest entry under any policy but these,
-// which do not know it: there the victim is theirs, of all keys. Run stops when its slice is used up; the
-// caller goes on in the next loop turn. Loop thread only.
+// which do not know it: there the victim is theirs, of all keys. SIEVE needs HitMemory::kBit, the LFU
+// policies HitMemory::kCount. Run stops when its slice is used up; the caller goes on in the next loop turn.
+// Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +13,12 @@
 #include <random>
 
 #include "base/clock.h"
+#include "base/eviction_policy.h"
 #include "cache/databases.h"
 #include "cache/lfu_evictor.h"
 #include "cache/sieve_evictor.h"
 
 namespace mayfly {
-
-enum class EvictionPolicy : uint8_t {
-  kNoEviction,
-  kAllKeysLru,
-  kVolatileLru,
-  kVolatileTtl,
-  kAllKeysRandom,
-  kVolatileRandom,
-  kAllKeysSieve,  // REQUIRES: HitMemory::kBit
-  kAllKeysLfu,    // REQUIRES: HitMemory::kCount
-  kVolatileLfu,   // as kAllKeysLfu
-};
 
 struct EvictionLimits {
   uint64_t maxmemory_bytes = 0;  // 0: no limit
@@ -61,12 +51,11 @@ class Evictor {
   }
 
  private:
-  // The number of entries looked at; 0: there is no victim.
+  // Each: the number of entries looked at; 0: there is no victim.
   size_t EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now);
-  bool EvictBy(EvictionPolicy policy, Now now);
-  bool EvictLru(bool with_lasting, Now now);
-  bool EvictNearestDeadline(Now now);
-  bool EvictRandom(bool with_lasting);
+  size_t EvictLru(bool with_lasting, Now now);
+  size_t EvictNearestDeadline(Now now);
+  size_t EvictRandom(bool with_lasting);
 
   Databases& databases_;
   std::mt19937_64& random_;

@@ -66,7 +66,7 @@ enum class HitMemory : uint8_t {
   kOrder,  // the entry moves to the front of its list
   kBit,    // SIEVE: it gets the visited bit and stays where it is
   kCount,  // LFU: its count may rise, and it stays where it is
-  kNone,   // not at all: for the reads of a client that leaves no trace (Databases::LeaveNoTrace)
+  kNone,   // not at all: for the reads of a client that leaves no trace (Databases::SuspendHits)
 };
 
 // What all keyspaces of a server share.

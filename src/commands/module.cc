@@ -13,13 +13,7 @@ constexpr uint32_t kFlags = kAdmin | kNoScript;
 constexpr uint32_t kLoadFlags = kFlags | kNoAsyncLoading;
 
 constexpr Command kModuleRows[] = {
-    {.name = "help",
-     .arity = 2,
-     .flags = kLoading | kStale,
-     .handler = ReplyHelp,
-     .since = "5.0.0",
-     .complexity = "O(1)",
-     .summary = "Lists the subcommands."},
+    HelpRow("5.0.0"),
     {.name = "list",
      .arity = 2,
      .flags = kFlags,

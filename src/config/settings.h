@@ -9,19 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace mayfly::config {
+#include "base/eviction_policy.h"
 
-enum class EvictionPolicy : uint8_t {
-  kVolatileLru,
-  kVolatileLfu,
-  kVolatileRandom,
-  kVolatileTtl,
-  kAllKeysLru,
-  kAllKeysLfu,
-  kAllKeysRandom,
-  kAllKeysSieve,
-  kNoEviction,
-};
+namespace mayfly::config {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 

@@ -7,10 +7,11 @@
 namespace mayfly {
 namespace {
 
-// TOUCH says that it wants a trace, and what changes a key leaves one anyway.
-bool LeavesNoTrace(const Session& session, const TableRow* row) noexcept {
-  return session.no_touch && row != nullptr && (row->command->flags & kWrite) == 0 &&
-         row->full_name != "touch";
+// Whether hits have to be kept from leaving a trace: what changes a key leaves one anyway, and what only
+// looks at keys leaves none.
+bool WouldLeaveTrace(const Session& session, const TableRow* row) noexcept {
+  return session.no_touch && row != nullptr &&
+         (row->command->flags & (kReadOnly | kUntouched | kTouches)) == kReadOnly;
 }
 
 }  // namespace
@@ -31,13 +32,13 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
 }
 
 ModeScope::ModeScope(Server& server, Session& session, const TableRow* row)
-    : server_(server), session_(session), without_trace_(LeavesNoTrace(session, row)) {
-  if (without_trace_) server_.databases.LeaveNoTrace(true);
+    : server_(server), session_(session) {
+  if (WouldLeaveTrace(session, row)) hits_ = server_.databases.SuspendHits();
   if (session_.replies == Replies::kSkipNext) session_.replies = Replies::kSkipping;
 }
 
 ModeScope::~ModeScope() {
-  if (without_trace_) server_.databases.LeaveNoTrace(false);
+  if (hits_) server_.databases.ResumeHits(*hits_);
   if (session_.unwanted != nullptr) session_.unwanted->Clear();
   // A client that waits is not through with its request.
   if (session_.replies != Replies::kSkipping || session_.parked != nullptr) return;

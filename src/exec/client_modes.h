@@ -3,6 +3,8 @@
 // requests pay one test for each batch. Loop thread only.
 #pragma once
 
+#include <optional>
+
 #include "exec/context.h"
 
 namespace mayfly {
@@ -26,7 +28,7 @@ class ModeScope {
  private:
   Server& server_;
   Session& session_;
-  bool without_trace_;
+  std::optional<HitMemory> hits_;  // to go on with; empty: they were not suspended
 };
 
 // In its place where nobody has modes.

@@ -46,6 +46,7 @@ enum CommandFlag : uint32_t {
   kUntouched = 1 << 24,  // ours: looks at keys without making them recent; not told by COMMAND
   kEndsTurn = 1 << 25,   // ours: with kEndsBatch, changes what other clients' requests may do; not told
   kUnpaused = 1 << 26,   // ours: runs while CLIENT PAUSE holds everybody back; not told by COMMAND
+  kTouches = 1 << 27,    // ours: makes keys recent even for a client with NO-TOUCH; not told by COMMAND
 };
 
 // ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,

@@ -10,36 +10,12 @@
 namespace mayfly {
 namespace {
 
-EvictionPolicy PolicyOf(config::EvictionPolicy policy) noexcept {
+HitMemory HitMemoryOf(EvictionPolicy policy) noexcept {
   switch (policy) {
-    case config::EvictionPolicy::kNoEviction:
-      return EvictionPolicy::kNoEviction;
-    case config::EvictionPolicy::kAllKeysLru:
-      return EvictionPolicy::kAllKeysLru;
-    case config::EvictionPolicy::kVolatileLru:
-      return EvictionPolicy::kVolatileLru;
-    case config::EvictionPolicy::kVolatileTtl:
-      return EvictionPolicy::kVolatileTtl;
-    case config::EvictionPolicy::kAllKeysRandom:
-      return EvictionPolicy::kAllKeysRandom;
-    case config::EvictionPolicy::kVolatileRandom:
-      return EvictionPolicy::kVolatileRandom;
-    case config::EvictionPolicy::kAllKeysSieve:
-      return EvictionPolicy::kAllKeysSieve;
-    case config::EvictionPolicy::kAllKeysLfu:
-      return EvictionPolicy::kAllKeysLfu;
-    case config::EvictionPolicy::kVolatileLfu:
-      return EvictionPolicy::kVolatileLfu;
-  }
-  return EvictionPolicy::kNoEviction;
-}
-
-HitMemory HitMemoryOf(config::EvictionPolicy policy) noexcept {
-  switch (policy) {
-    case config::EvictionPolicy::kAllKeysSieve:
+    case EvictionPolicy::kAllKeysSieve:
       return HitMemory::kBit;
-    case config::EvictionPolicy::kAllKeysLfu:
-    case config::EvictionPolicy::kVolatileLfu:
+    case EvictionPolicy::kAllKeysLfu:
+    case EvictionPolicy::kVolatileLfu:
       return HitMemory::kCount;
     default:
       return HitMemory::kOrder;
@@ -311,7 +287,7 @@ EvictionLimits Executor::Limits() const noexcept {
   const config::Settings& settings = server_.options.settings();
   return {.maxmemory_bytes = settings.maxmemory.bytes,
           .maxkeys = static_cast<uint64_t>(settings.maxkeys),
-          .policy = PolicyOf(settings.maxmemory_policy),
+          .policy = settings.maxmemory_policy,
           .samples = static_cast<size_t>(settings.maxmemory_samples)};
 }
 

@@ -32,7 +32,7 @@ TEST_CASE_METHOD(CommandTest, "what clients and benchmarks ask of CONFIG has an 
 TEST_CASE_METHOD(CommandTest, "CONFIG SET takes effect at once") {
   CHECK(Run({"CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"}) == Ok());
   CHECK(Run({"CONFIG", "GET", "maxmemory"}) == Bulks({"maxmemory", "104857600"}));
-  CHECK(server().options.settings().maxmemory_policy == config::EvictionPolicy::kAllKeysLru);
+  CHECK(server().options.settings().maxmemory_policy == EvictionPolicy::kAllKeysLru);
 }
 
 TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of those that exist") {
