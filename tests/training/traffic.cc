@@ -48,7 +48,7 @@ void Traffic::AppendAny(std::string& out) {
   if (draw < 600) return AppendRequest(out, {"GET", "absent:" + std::to_string(Pick(keys_))});
   if (draw < 800) return AppendWrite(out);
   if (draw < 985) return AppendOther(out);
-  AppendRare(out);
+  draw < 993 ? AppendRare(out) : AppendNewer(out);
 }
 
 void Traffic::AppendWrite(std::string& out) {
@@ -125,6 +125,59 @@ void Traffic::AppendRare(std::string& out) {
       return AppendRequest(out, {"PEXPIRE", AnyKey(), AnyMilliseconds()});
     default:
       return AppendRequest(out, {"PING"});
+  }
+}
+
+// What few clients know: parts of values, bits, conditions, several keys with one expiry.
+void Traffic::AppendNewer(std::string& out) {
+  switch (Pick(24)) {
+    case 0:
+      return AppendRequest(out, {"GETRANGE", AnyKey(), "0", "15"});
+    case 1:
+      return AppendRequest(out, {"SETRANGE", AnyKey(), "2", "part"});
+    case 2:
+      return AppendRequest(out, {"GETSET", AnyKey(), AnyValue()});
+    case 3:
+      return AppendRequest(out, {"INCRBYFLOAT", "price:" + std::to_string(Pick(100)), "0.25"});
+    case 4:
+      return AppendRequest(out, {"DECR", AnyCounter()});
+    case 5:
+      return AppendRequest(out, {"INCREX", "rate:" + AnyOffset(), "UBOUND", "100", "EX", "60", "ENX"});
+    case 6:
+    case 7:
+      return AppendRequest(out, {"SETBIT", AnyFlags(), AnyOffset(), "1"});
+    case 8:
+      return AppendRequest(out, {"GETBIT", AnyFlags(), AnyOffset()});
+    case 9:
+      return AppendRequest(out, {"BITCOUNT", AnyFlags()});
+    case 10:
+      return AppendRequest(out, {"BITPOS", AnyFlags(), "0"});
+    case 11:
+      return AppendRequest(out, {"BITOP", "OR", AnyFlags(), AnyFlags(), AnyFlags()});
+    case 12:
+      return AppendRequest(out, {"BITFIELD", AnyFlags(), "INCRBY", "u8", "#3", "1", "GET", "u4", "0"});
+    case 13:
+      return AppendRequest(out, {"BITFIELD_RO", AnyFlags(), "GET", "i16", AnyOffset()});
+    case 14:
+      return AppendRequest(out, {"MSETEX", "2", AnyKey(), AnyValue(), AnyKey(), AnyValue(), "EX", "60"});
+    case 15:
+      return AppendRequest(out, {"SET", AnyKey(), AnyValue(), "IFEQ", AnyValue()});
+    case 16:
+      return AppendRequest(out, {"DELEX", AnyKey(), "IFEQ", AnyValue()});
+    case 17:
+      return AppendRequest(out, {"DIGEST", AnyKey()});
+    case 18:
+      return AppendRequest(out, {"TOUCH", AnyKey()});
+    case 19:
+      return AppendRequest(out, {"UNLINK", AnyKey(), AnyKey()});
+    case 20:
+      return AppendRequest(out, {"RENAME", AnyKey(), AnyKey()});
+    case 21:
+      return AppendRequest(out, {"COPY", AnyKey(), AnyKey(), "REPLACE"});
+    case 22:
+      return AppendRequest(out, {"LCS", AnyCounter(), AnyCounter(), "LEN"});
+    default:
+      return AppendRequest(out, {"EXPIRETIME", AnyKey()});
   }
 }
 

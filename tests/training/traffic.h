@@ -22,10 +22,13 @@ class Traffic {
   void AppendWrite(std::string& out);
   void AppendOther(std::string& out);
   void AppendRare(std::string& out);
+  void AppendNewer(std::string& out);
   uint64_t Pick(uint64_t below) { return random_() % below; }
   // Low numbers are asked for more often than high ones.
   std::string AnyKey();
   std::string AnyCounter() { return "counter:" + std::to_string(Pick(100)); }
+  std::string AnyFlags() { return "flags:" + std::to_string(Pick(100)); }
+  std::string AnyOffset() { return std::to_string(Pick(2048)); }
   std::string AnyValue();
   std::string AnySeconds() { return std::to_string(1 + Pick(3600)); }
   std::string AnyMilliseconds() { return std::to_string(1 + Pick(30'000)); }

@@ -70,6 +70,10 @@ class Training {
       LimitMemory(policy);
       Serve(/*clients=*/4, /*pipeline=*/32);
     }
+    for (const std::string_view policy : {"allkeys-lfu", "volatile-lfu"}) {
+      LimitMemory(policy);
+      Serve(/*clients=*/4, /*pipeline=*/32, kRequestsPerPhase / 4);
+    }
     // Everything with a TTL runs out.
     server_.clock.AdvanceTime(4'000'000);
     server_.FreeDue();
@@ -97,8 +101,8 @@ class Training {
   }
 
   // Turns of the loop in which so many clients have sent so many requests each.
-  void Serve(size_t clients, size_t pipeline) {
-    for (size_t run = 0; run < kRequestsPerPhase; run += clients * pipeline) {
+  void Serve(size_t clients, size_t pipeline, size_t requests = kRequestsPerPhase) {
+    for (size_t run = 0; run < requests; run += clients * pipeline) {
       for (size_t i = 0; i < clients; ++i) {
         for (size_t j = 0; j < pipeline; ++j) traffic_.AppendAny(clients_[i]->sent());
       }
