@@ -10,6 +10,7 @@
 
 #include "base/glob.h"
 #include "base/log.h"
+#include "exec/command_help.h"
 #include "exec/context.h"
 #include "exec/dataset_digest.h"
 #include "exec/value_type.h"
@@ -196,7 +197,7 @@ constexpr Subcommand kSubcommands[] = {
     {"DIGEST", 0, 0, Digest, "", "A signature of all keys and values, as Redis makes it."},
     {"DIGEST-VALUE", 0, kAny, DigestValue, "[key ...]", "Signatures of the values of single keys."},
     {"ERROR", 1, 1, Error, "text", "Answers this error."},
-    {"HELP", 0, 0, Help, "", "Prints this help."},
+    {"HELP", 0, 0, Help, "", kHelpOnHelp},
     {"HTSTATS-KEY", 1, 1, HashTableOf, "key", "The hash table of a value; no value has one."},
     {"JMAP", 0, 0, MemoryMap, "", "The allocator's report of the memory, as MEMORY MALLOC-STATS gives it."},
     {"LISTPACK", 1, 1, Listpack, "key", "The listpack of a value; no value has one."},
@@ -212,14 +213,10 @@ constexpr Subcommand kSubcommands[] = {
 };
 
 void Help(Context& ctx, Args&) {
-  ctx.reply.Array(1 + 2 * std::size(kSubcommands));
-  ctx.reply.Simple("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
-  for (const Subcommand& subcommand : kSubcommands) {
-    std::string line(subcommand.name);
-    if (!subcommand.syntax.empty()) line.append(" ").append(subcommand.syntax);
-    ctx.reply.Simple(line);
-    ctx.reply.Simple("    " + std::string(subcommand.summary));
-  }
+  HelpText text("debug");
+  for (const Subcommand& subcommand : kSubcommands)
+    text.Add(subcommand.name, subcommand.syntax, subcommand.summary);
+  text.Reply(ctx.reply);
 }
 
 void Debug(Context& ctx, Args& args) {

@@ -1,8 +1,5 @@
 #include "exec/command_help.h"
 
-#include <string>
-#include <vector>
-
 namespace mayfly {
 namespace {
 
@@ -14,22 +11,30 @@ std::string UpperCase(std::string_view lower) {
 
 }  // namespace
 
+HelpText::HelpText(std::string_view container) {
+  lines_.push_back(UpperCase(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+}
+
+void HelpText::Add(std::string_view name, std::string_view syntax, std::string_view summary) {
+  lines_.push_back(UpperCase(name));
+  if (!syntax.empty()) lines_.back().append(" ").append(syntax);
+  lines_.push_back("    " + std::string(summary));
+}
+
+void HelpText::Reply(resp::Writer& reply) const {
+  reply.Array(lines_.size());
+  for (const std::string& line : lines_) reply.Simple(line);
+}
+
 void ReplyHelp(Context& ctx, Args&) {
   const TableRow& container = *ctx.row.parent;
-  std::vector<std::string> lines;
-  lines.push_back(UpperCase(container.full_name) +
-                  " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+  HelpText text(container.full_name);
   for (const TableRow* row : container.subcommands) {
-    if (row == &ctx.row) continue;
     const Command& command = *row->command;
-    lines.push_back(UpperCase(command.name));
-    if (!command.syntax.empty()) lines.back().append(" ").append(command.syntax);
-    lines.push_back("    " + std::string(command.summary));
+    if (row != &ctx.row) text.Add(command.name, command.syntax, command.summary);
   }
-  lines.emplace_back("HELP");
-  lines.emplace_back("    Prints this help.");
-  ctx.reply.Array(lines.size());
-  for (const std::string& line : lines) ctx.reply.Simple(line);
+  text.Add("help", "", kHelpOnHelp);
+  text.Reply(ctx.reply);
 }
 
 }  // namespace mayfly

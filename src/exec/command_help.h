@@ -1,9 +1,26 @@
 // HELP of every container: its text is made from the container's rows, so it cannot be out of date.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "exec/context.h"
 
 namespace mayfly {
+
+inline constexpr std::string_view kHelpOnHelp = "Prints this help.";
+
+// The lines of such a reply: a heading, and two for each subcommand. Names become upper case.
+class HelpText {
+ public:
+  explicit HelpText(std::string_view container);
+  void Add(std::string_view name, std::string_view syntax, std::string_view summary);
+  void Reply(resp::Writer& reply) const;
+
+ private:
+  std::vector<std::string> lines_;
+};
 
 // REQUIRES: ctx.row is a subcommand.
 void ReplyHelp(Context& ctx, Args& args);

@@ -64,4 +64,15 @@ TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads is not used rec
   }
 }
 
+TEST_CASE_METHOD(CommandTest, "a client with NO-TOUCH sees the policy, and chooses it, like anybody else") {
+  CHECK(Run({"CLIENT", "NO-TOUCH", "ON"}) == Ok());
+  CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu"}) == Ok());
+  Run({"SET", "k", "v"});
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Run({"OBJECT", "FREQ", "k"}) == Integer(5));
+  // The first hit of a new key is always counted.
+  CHECK(Connect().Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Run({"OBJECT", "FREQ", "k"}) == Integer(6));
+}
+
 }  // namespace mayfly::testing
