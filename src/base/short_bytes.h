@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace mayfly {
 
@@ -15,6 +16,11 @@ inline Word LoadWord(const char* from) noexcept {
   Word word;
   std::memcpy(&word, from, sizeof word);
   return word;
+}
+
+template <typename Word>
+inline void StoreWord(char* to, Word word) noexcept {
+  std::memcpy(to, &word, sizeof word);
 }
 
 // The first and the last word of both, which meet or overlap. REQUIRES: sizeof(Word) <= size <= 2 *
@@ -31,8 +37,8 @@ inline void CopyEnds(char* to, const char* from, size_t size) noexcept {
   const size_t last = size - sizeof(Word);
   const Word head = LoadWord<Word>(from);
   const Word tail = LoadWord<Word>(from + last);
-  std::memcpy(to, &head, sizeof head);
-  std::memcpy(to + last, &tail, sizeof tail);
+  StoreWord(to, head);
+  StoreWord(to + last, tail);
 }
 
 // One register of 16 bytes on every machine that we build for.
@@ -42,12 +48,14 @@ using Pair [[gnu::vector_size(16)]] = uint64_t;
 template <size_t kPairs>
 [[gnu::always_inline]] inline void CopyEndPairs(char* to, const char* from, size_t size) noexcept {
   const size_t last = size - kPairs * sizeof(Pair);
-  Pair head[kPairs];
-  Pair tail[kPairs];
-  std::memcpy(head, from, sizeof head);
-  std::memcpy(tail, from + last, sizeof tail);
-  std::memcpy(to, head, sizeof head);
-  std::memcpy(to + last, tail, sizeof tail);
+  // Pair by pair: arrays that are copied as a whole go over the stack.
+  [&]<size_t... kAt>(std::index_sequence<kAt...>) {
+    const Pair head[] = {LoadWord<Pair>(from + kAt * sizeof(Pair))...};
+    const Pair tail[] = {LoadWord<Pair>(from + last + kAt * sizeof(Pair))...};
+    (StoreWord(to + kAt * sizeof(Pair), head[kAt]), ...);
+    (StoreWord(to + last + kAt * sizeof(Pair), tail[kAt]), ...);
+  }
+  (std::make_index_sequence<kPairs>());
 }
 
 // Where gcc knows a bound of the size, it makes a string instruction of memcpy, which takes tens of cycles to

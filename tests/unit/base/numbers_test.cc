@@ -51,6 +51,23 @@ TEST_CASE("an integer is read when it is written the one canonical way") {
   CHECK_FALSE(ParseInteger(std::string_view("1\0", 2)).has_value());
 }
 
+TEST_CASE("the fast reader of integers agrees with the thorough one on any byte at any place") {
+  const std::string digits = "9876543210123456789";
+  for (size_t size = 1; size <= digits.size(); ++size) {
+    for (size_t at = 0; at < size; ++at) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text = digits.substr(0, size);
+        text[at] = static_cast<char>(byte);
+        CAPTURE(text);
+        const std::optional<int64_t> thorough = ParseInteger(text);
+        int64_t fast = 0;
+        REQUIRE(ParseInteger(text, fast) == thorough.has_value());
+        if (thorough) REQUIRE(fast == *thorough);
+      }
+    }
+  }
+}
+
 TEST_CASE("an integer without a sign is read up to the largest of 64 bits") {
   CHECK(ParseUnsigned("0") == 0U);
   CHECK(ParseUnsigned("18446744073709551615") == UINT64_MAX);
