@@ -52,9 +52,9 @@ class ChangeHub {
     Sum();
   }
 
+  // Whether Tell would tell anybody: worth asking before a Change is made.
+  bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
   void Tell(const Change& change) const {
-    if ((mask_ & Bit(change.reason)) == 0) [[likely]]
-      return;
     for (const Subscription& s : listeners_) {
       if ((s.reasons & Bit(change.reason)) != 0) s.listener->OnChange(change);
     }

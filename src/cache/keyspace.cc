@@ -97,46 +97,25 @@ Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now 
   return entry;
 }
 
-Entry::Shape Keyspace::ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept {
-  const bool expires = expiry.kind != Expiry::Kind::kNever;
-  return {.key_bytes = key.text.size(),
-          .value_bytes = value_bytes,
-          .expires = expires,
-          .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
-}
-
-[[gnu::always_inline]] inline void Keyspace::Refile(Entry& entry, Expiry expiry, Now now) {
+// A step back of the wall clock, or a move from one wheel to the other.
+void Keyspace::RefileByWall(Entry& entry, Expiry expiry, Now now) {
   const bool wall = expiry.kind == Expiry::Kind::kWall;
   if (wall) FollowWallStepBack(now);
-  if (wall == entry.Has(EntryFlag::kWallDeadline)) [[likely]] {
-    entry.set_deadline_ms(expiry.deadline_ms);
-    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
-    return;
-  }
+  if (wall == entry.Has(EntryFlag::kWallDeadline)) return MoveInWheel(entry, expiry);
   WheelOf(entry).Remove(RefOf(entry));
   wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
   entry.set_deadline_ms(expiry.deadline_ms);
   FileInWheel(entry, now);
 }
 
-Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now) {
-  if (existing == nullptr) return Create(key, std::move(value), expiry, now);
-  Entry* entry = existing;
-  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
-  char* room = existing->Become(shape);
-  if (room != nullptr) [[likely]] {
-    bytes_ += value.outside_bytes() - OutsideBytesOf(*existing);
-    DropValue(*existing);
-    if (shape.expires) Refile(*existing, expiry, now);
-  } else {
-    entry = Allocate(key, shape, expiry);
-    room = entry->stored_data();
-    bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(*existing);
-    DropValue(*existing);
-    Replace(key, *existing, *entry, now);
-  }
+Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
+                         Expiry expiry, Now now) {
+  Entry* entry = Allocate(key, shape, expiry);
+  bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
+  DropValue(existing);
+  Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());
-  value.StoreTo(room);
+  value.StoreTo(entry->stored_data());
   Touch(*entry, now);
   Tell(ChangeReason::kSet, key.text, entry);
   return entry;
@@ -263,10 +242,6 @@ void Keyspace::FollowWallStepBack(Now now) noexcept {
 
 // ---- memory
 
-size_t Keyspace::OutsideBytesOf(const Entry& entry) noexcept {
-  return entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
-}
-
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
   return Heap::SizeClass(entry.allocated_bytes()) + OutsideBytesOf(entry);
 }
@@ -277,10 +252,6 @@ uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
   if (entry.encoding() == Encoding::kBlock)
     bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + entry.block().size());
   return bytes;
-}
-
-void Keyspace::DropValue(Entry& entry) noexcept {
-  if (entry.encoding() == Encoding::kBlock) SharedBytes::Adopt(entry.pointer());
 }
 
 char* Keyspace::OwnBlock(Entry& entry, size_t size) {

@@ -279,8 +279,17 @@ class Keyspace {
   void TouchFound(Entry& entry, Now now) noexcept {
     if (parts_.hits != HitMemory::kCount) Touch(entry, now);
   }
-  static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
+  static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept {
+    const bool expires = expiry.kind != Expiry::Kind::kNever;
+    return {.key_bytes = key.text.size(),
+            .value_bytes = value_bytes,
+            .expires = expires,
+            .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
+  }
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
+  // As Put, where `existing` cannot become an entry of `shape`.
+  Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
+                 Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
@@ -289,22 +298,38 @@ class Keyspace {
   void FileInWheel(Entry& entry, Now now) noexcept;
   void Unfile(Entry& entry) noexcept;
   void UnfileFromWheel(Entry& entry) noexcept;
-  void Refile(Entry& entry, Expiry expiry, Now now);
+  // Gives an entry in a wheel another deadline. REQUIRES: entry.expires().
+  [[gnu::always_inline]] void Refile(Entry& entry, Expiry expiry, Now now) {
+    if (expiry.kind == Expiry::Kind::kWall || entry.Has(EntryFlag::kWallDeadline)) [[unlikely]]
+      return RefileByWall(entry, expiry, now);
+    MoveInWheel(entry, expiry);
+  }
+  void RefileByWall(Entry& entry, Expiry expiry, Now now);
+  // REQUIRES: the wheel that it is in is the one of `expiry`.
+  [[gnu::always_inline]] void MoveInWheel(Entry& entry, Expiry expiry) {
+    entry.set_deadline_ms(expiry.deadline_ms);
+    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
+  }
   // The wall wheel goes back with the wall clock before anything is filed by the new time.
   void FollowWallStepBack(Now now) noexcept;
   void Free(Entry& entry) noexcept;
   // The entry's own memory, not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
-  static void DropValue(Entry& entry) noexcept;
+  static void DropValue(Entry& entry) noexcept {
+    if (entry.encoding() == Encoding::kBlock) SharedBytes::Adopt(entry.pointer());
+  }
   // With what its value holds outside the entry; and that part alone.
   static size_t BytesOf(const Entry& entry) noexcept;
-  static size_t OutsideBytesOf(const Entry& entry) noexcept;
+  static size_t OutsideBytesOf(const Entry& entry) noexcept {
+    return entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
+  }
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
   bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
   void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
   void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
-    parts_.changes.Tell({reason, id_, key, entry});
+    if (parts_.changes.Wants(reason)) [[unlikely]]
+      parts_.changes.Tell({reason, id_, key, entry});
   }
 
   KeyspaceParts& parts_;
@@ -317,5 +342,24 @@ class Keyspace {
   Wheel mono_wheel_;
   Wheel wall_wheel_;
 };
+
+// In the header because nearly every SET ends here: a value of the same size, and a TTL as before. Inlined,
+// it costs 40 instructions less than called.
+[[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
+                                                   Expiry expiry, Now now) {
+  if (existing == nullptr) return Create(key, std::move(value), expiry, now);
+  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+  char* const room = existing->Become(shape);
+  if (room == nullptr) [[unlikely]]
+    return PutAnew(key, *existing, shape, std::move(value), expiry, now);
+  bytes_ += value.outside_bytes() - OutsideBytesOf(*existing);
+  DropValue(*existing);
+  if (shape.expires) Refile(*existing, expiry, now);
+  existing->set_encoding(value.encoding());
+  value.StoreTo(room);
+  Touch(*existing, now);
+  Tell(ChangeReason::kSet, key.text, existing);
+  return existing;
+}
 
 }  // namespace mayfly
