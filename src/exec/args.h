@@ -57,18 +57,21 @@ class Args {
 
   // Where the connection read argument `index` straight into a block of its own: that block, else empty.
   SharedBytes BlockOf(size_t index) const noexcept {
-    const SharedBytes* block = list_ != nullptr ? list_->BlockOf(first_ + index) : nullptr;
+    const SharedBytes* block = list_ != nullptr ? list_->BlockOf(IndexInList(index)) : nullptr;
     return block != nullptr ? *block : SharedBytes();
   }
   bool HasBlocks() const noexcept { return list_ != nullptr && list_->has_blocks(); }
-  // `list` is where these arguments come from, beginning at its index `first`.
-  void SetBlocks(const resp::ArgList* list, size_t first) noexcept { list_ = list, first_ = first; }
+  // REQUIRES: the arguments lie in `list`.
+  void SetList(const resp::ArgList& list) noexcept { list_ = &list; }
 
  private:
+  size_t IndexInList(size_t index) const noexcept {
+    return static_cast<size_t>(all_.data() - list_->data()) + index;
+  }
+
   std::span<const std::string_view> all_;
   size_t cursor_;
   const resp::ArgList* list_ = nullptr;
-  size_t first_ = 0;
 };
 
 }  // namespace mayfly

@@ -12,6 +12,7 @@ bool Batch::Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door) {
   full_ = requests_.end();
   args_.Clear();
   limits_.max_bulk = max_bulk;
+  args_.Reserve(kRequests * resp::Head::kMostArgs);
   open_door_ = open_door;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = 0;
@@ -33,16 +34,19 @@ void Batch::PlanFrom(Feed& feed) {
   const std::string_view input = feed.input;
   size_t at = feed.planned;
   feed.state = Feed::State::kPaused;
+  // A whole request that is done with leaves the parser idle.
+  bool may_guess = limits_.authenticated && feed.session->parser.idle();
   try {
     while (next_ != requests_.end()) {
       resp::Request request;
       const TableRow* row = nullptr;
       const std::string_view left(input.data() + at, input.size() - at);
-      const resp::Status status = Next(feed.session->parser, left, request, row);
+      const resp::Status status = Next(feed.session->parser, left, may_guess, request, row);
       if (status != resp::Status::kReady) [[unlikely]] {
         feed.state = status == resp::Status::kError ? Feed::State::kBroken : Feed::State::kDone;
         break;
       }
+      may_guess = true;
       at += request.size;
       const bool ends_batch = Add(feed, keyspace, request, row, at);
       if (ends_batch || !limits_.authenticated) {
@@ -53,8 +57,16 @@ void Batch::PlanFrom(Feed& feed) {
     }
   } catch (const std::bad_alloc&) {
     feed.state = Feed::State::kNoRoom;
+    ForgetUnplanned();
   }
   feed.planned = at;
+}
+
+// Arguments are told apart by their number alone, so there must be none of a request that is not planned.
+void Batch::ForgetUnplanned() noexcept {
+  size_t planned = 0;
+  for (const Planned& request : requests()) planned += request.arg_count;
+  args_.Truncate(planned);
 }
 
 // True where nothing behind it may be looked at before it has run.
@@ -63,8 +75,7 @@ void Batch::PlanFrom(Feed& feed) {
   Planned& next = *next_++;
   next.feed = &feed;
   next.end = end;
-  next.first_arg = static_cast<uint32_t>(request.first_arg);
-  next.arg_count = static_cast<uint32_t>(request.arg_count);
+  next.arg_count = request.arg_count;
   next.row = row;
   next.guess = {};
   next.small = request.size <= kSmallBytes;
@@ -74,7 +85,7 @@ void Batch::PlanFrom(Feed& feed) {
     next.hash = 0;
     return row != nullptr && row->ends_batch;
   }
-  const uint64_t hash = keyspace.HashOf(args_[request.first_arg + first_key]);
+  const uint64_t hash = keyspace.HashOf((args_.end() - request.arg_count)[first_key]);
   next.keyspace = &keyspace;
   next.hash = hash;
   next.trail = keyspace.PrefetchGroup(hash);
@@ -83,10 +94,11 @@ void Batch::PlanFrom(Feed& feed) {
 
 // The next request of one client and its row, null where there is none.
 [[gnu::always_inline]] inline resp::Status Batch::Next(resp::Parser& parser, std::string_view input,
-                                                       resp::Request& request, const TableRow*& row) {
+                                                       bool may_guess, resp::Request& request,
+                                                       const TableRow*& row) {
   resp::Head head;
   KnownHead* known = nullptr;
-  if (resp::Head::Read(input, head)) [[likely]] {
+  if (may_guess && resp::Head::Read(input, head)) [[likely]] {
     constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
     known = &heads_[((head.name ^ head.shape) * kMultiplier) >> 60];
     if (known->head == head && parser.NextBehind(head, input, limits_, args_, request)) [[likely]] {
@@ -100,12 +112,12 @@ void Batch::PlanFrom(Feed& feed) {
 resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,
                                 const TableRow*& row, KnownHead* known) {
   if (input.empty()) return resp::Status::kNeedMore;
-  const bool fresh = parser.idle();
   const resp::Status status = parser.Next(input, limits_, args_, request);
+  args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
   if (status != resp::Status::kReady || request.arg_count == 0) return status;
   row = commands_.FindCall({args_.data() + request.first_arg, request.arg_count});
   resp::Head head;
-  if (row != nullptr && row->parent == nullptr && row->subcommands.empty() && fresh && known != nullptr &&
+  if (row != nullptr && row->parent == nullptr && row->subcommands.empty() && known != nullptr &&
       resp::Head::Read(input, head) && head.IsPlain())
     *known = {head, row};
   return status;

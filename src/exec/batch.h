@@ -47,8 +47,7 @@ struct Planned {
   Feed* feed;
   const TableRow* row;    // null: unknown
   size_t end;             // offset behind it in the feed's input
-  uint32_t first_arg;     // in the batch's arguments
-  uint32_t arg_count;     // 0: nothing to run
+  size_t arg_count;       // of the batch's arguments, behind those of the request before; 0: nothing to run
   Keyspace* keyspace;     // where the first key would be now; null: no key
   uint64_t hash;          // of the first key; 0 where there is none
   Keyspace::Trail trail;  // where to look for it; only with a keyspace
@@ -76,6 +75,7 @@ class Batch {
   size_t count() const noexcept { return static_cast<size_t>(next_ - requests_.data()); }
 
   void PlanFrom(Feed& feed);
+  void ForgetUnplanned() noexcept;
   bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const TableRow* row, size_t end);
   // Brings all but the last `distance` requests a stage further, and all but the last two distances by two.
   void StepStages(size_t distance) noexcept;
@@ -87,7 +87,9 @@ class Batch {
   };
   static constexpr size_t kKnownHeads = 16;
 
-  resp::Status Next(resp::Parser& parser, std::string_view input, resp::Request& request,
+  // `may_guess`: the parser is idle and the client need not log in. A head that is known is not parsed again:
+  // args_ always have room for as many of them as the batch can still take.
+  resp::Status Next(resp::Parser& parser, std::string_view input, bool may_guess, resp::Request& request,
                     const TableRow*& row);
   // As Next, the thorough way. `known`: where to note the head; null where it cannot be noted.
   resp::Status NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,

@@ -78,7 +78,7 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "watch", 0);
   MemoryFields(text, session);
   Field(text, "events", session.output.empty() ? "r" : "rw");
-  Field(text, "cmd", session.last_command.empty() ? "NULL" : session.last_command);
+  Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");
   Field(text, "user", kDefaultUser);
   Field(text, "redir", "-1");
   Field(text, "resp", std::to_string(session.reply.version()));

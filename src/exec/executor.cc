@@ -72,7 +72,10 @@ void Executor::RunPlanned() {
   const resp::ArgList& arguments = batch_.args();
   command_began_ = ReadCycles();
   SetMemoryCeiling();
+  const std::string_view* behind = arguments.data();
   for (const Planned& planned : batch_.requests()) {
+    const std::span<const std::string_view> call(behind, planned.arg_count);
+    behind += planned.arg_count;
     Session& session = *planned.feed->session;
     if (!session.MayRun()) [[unlikely]]
       continue;
@@ -83,11 +86,11 @@ void Executor::RunPlanned() {
       continue;  // an empty line, or *0: Redis ignores them too, but for CLIENT REPLY SKIP
     if (row != timed_row_) TakeTime();
     if (row == nullptr) [[unlikely]] {
-      Reject(session, Args({arguments.data() + planned.first_arg, planned.arg_count}, 1), nullptr);
+      Reject(session, Args(call, 1), nullptr);
       continue;
     }
-    Args args({arguments.data() + planned.first_arg, planned.arg_count}, row->cursor);
-    args.SetBlocks(&arguments, planned.first_arg);
+    Args args(call, row->cursor);
+    args.SetList(arguments);
     if (kWithModes && HoldBack(server_, session, args, *row)) continue;
     if (!Execute(session, args, *row, {planned.hash, planned.guess}, nullptr)) continue;
     timed_row_ = row;
@@ -145,7 +148,7 @@ void Executor::Resume(const Parked& parked) {
   if (!Admit(session, args, row)) [[unlikely]]
     return false;
   const uint64_t errors_before = session.reply.errors();
-  session.last_command = row.full_name;
+  session.last_command = &row.full_name;
   Context context{.server = server_,
                   .session = session,
                   .row = row,

@@ -25,6 +25,8 @@ class ArgList {
   size_t size() const noexcept { return static_cast<size_t>(end_ - args_.get()); }
   std::string_view operator[](size_t index) const noexcept { return args_[index]; }
   const std::string_view* data() const noexcept { return args_.get(); }
+  // Where the next argument goes.
+  std::string_view* end() noexcept { return end_; }
 
   // Room for `count` more; set them in order, then Commit. Moves the list. Throws std::bad_alloc.
   std::string_view* Reserve(size_t count) {
@@ -52,7 +54,11 @@ class ArgList {
   }
 
   // Forgets arguments behind the first `size`, for a request that turned out to be broken.
-  void Truncate(size_t size) noexcept { end_ = std::min(end_, args_.get() + size); }
+  void Truncate(size_t size) noexcept {
+    end_ = std::min(end_, args_.get() + size);
+    std::erase_if(blocks_,
+                  [=](const Block& block) { return block.index >= size && block.index != kNoArgument; });
+  }
   void Clear() noexcept {
     end_ = args_.get();
     if (!blocks_.empty()) blocks_.clear();

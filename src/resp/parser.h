@@ -33,6 +33,7 @@
 // Loop thread only. Units: bytes.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +66,9 @@ struct Head {
   uint64_t name = 0;   // its bytes, the first one lowest
 
   static constexpr size_t kBytes = 16;  // so many are read, if fewer count
+  static constexpr size_t kMostArgs = 9;
+  static constexpr std::array<uint64_t, 9> kNameMasks = {
+      0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, ~uint64_t{0}};
 
   // False where the input is too short, or the name too long; not all that is read is a head (IsPlain).
   static bool Read(std::string_view input, Head& head) noexcept {
@@ -72,13 +76,13 @@ struct Head {
     std::memcpy(&head.shape, input.data(), sizeof head.shape);
     std::memcpy(&head.name, input.data() + sizeof head.shape, sizeof head.name);
     if (head.name_size() - 1 >= sizeof head.name) return false;
-    head.name &= ~uint64_t{0} >> (64 - 8 * head.name_size());
+    head.name &= kNameMasks[head.name_size()];
     return true;
   }
   bool IsPlain() const noexcept {
     constexpr uint64_t kPattern = 0x0A0D30240A0D302A;  // "*0\r\n$0\r\n"
     constexpr uint64_t kDigits = 0x0000FF000000FF00;
-    return ((shape ^ kPattern) & ~kDigits) == 0 && count() - 1 <= 8;
+    return ((shape ^ kPattern) & ~kDigits) == 0 && count() - 1 < kMostArgs;
   }
   size_t count() const noexcept { return ((shape >> 8) & 0xFF) - '0'; }
   size_t name_size() const noexcept { return ((shape >> 40) & 0xFF) - '0'; }
@@ -94,9 +98,10 @@ class Parser {
   // StartBlock).
   Status Next(std::string_view input, const Limits& limits, ArgList& args, Request& request);
   // As Next, for a request that begins with `head` (Head::Read). False where the rest is not plain or not all
-  // there: nothing was done, ask Next.
-  bool NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
-                  Request& request) const;
+  // there: nothing was done, ask Next. REQUIRES: idle(); limits.authenticated; args have room for
+  // Head::kMostArgs.
+  static bool NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
+                         Request& request) noexcept;
 
   // "Protocol error: invalid bulk length": without the code. REQUIRES: Next returned kError.
   std::string ErrorText() const;
@@ -214,7 +219,7 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
 [[gnu::always_inline]] inline bool Parser::ParseArguments(std::string_view input, const Limits& limits,
                                                           std::string_view* arg, size_t count, size_t& at) {
   constexpr uint32_t kOneDigit = 0x0A0D3024;   // "$0\r\n"
-  constexpr uint32_t kTwoDigits = 0x0D303024;  // "$00\r"
+  constexpr uint32_t kTwoDigits = 0x0D303124;  // "$10\r"
   const char* const data = input.data();
   const size_t last_start = input.size() - kShortestArgument;  // no argument can begin behind
   for (std::string_view* const end = arg + count; arg != end; ++arg) {
@@ -225,11 +230,11 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
     if (size <= 9) {
       at += 4;
     } else {
-      const uint32_t digits = header - kTwoDigits;  // tens in byte 1, ones in byte 2, zeros elsewhere
-      const uint32_t tens = (digits >> 8) & 0xFF;
-      // Above 9, a digit reaches the highest bit of its byte once 118 are added.
-      if (((digits | (digits + 0x767600)) & 0xFF8080FF) == 0 && tens != 0) [[likely]] {
-        size = tens * 10 + (digits >> 16);
+      const uint32_t digits =
+          header - kTwoDigits;  // tens less one in byte 1, ones in byte 2, zeros elsewhere
+      // A digit that is too big reaches the highest bit of its byte once 119 or 118 are added.
+      if (((digits | (digits + 0x767700)) & 0xFF8080FF) == 0) [[likely]] {
+        size = 10 + ((digits >> 8) & 0xFF) * 10 + (digits >> 16);
         at += 5;
       } else {
         if (data[at] != '$') return false;
@@ -245,10 +250,9 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
 }
 
 inline bool Parser::NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
-                               Request& request) const {
-  if (state_ != State::kIdle || !limits.authenticated) return false;
+                               Request& request) noexcept {
   const size_t count = head.count();
-  std::string_view* const arg = args.Reserve(count);
+  std::string_view* const arg = args.end();
   *arg = std::string_view(input.data() + sizeof head.shape, head.name_size());
   size_t at = sizeof head.shape + head.name_size() + 2;
   if (!ParseArguments(input, limits, arg + 1, count - 1, at)) return false;

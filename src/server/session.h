@@ -65,8 +65,8 @@ struct Session {
   std::string lib_version;
 
   uint64_t created_mono_ms = 0;
-  uint64_t active_mono_ms = 0;         // when it last sent a command
-  std::string_view last_command = {};  // full name of a table row
+  uint64_t active_mono_ms = 0;                // when it last sent a command
+  const std::string* last_command = nullptr;  // full name of a table row; null before the first
 
   Replies replies = Replies::kOn;
   bool no_touch = false;       // what it reads does not become recent

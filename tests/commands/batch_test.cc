@@ -78,7 +78,7 @@ TEST_CASE_METHOD(CommandTest, "a pipeline in pieces of any size is answered like
   std::vector<TestClient*> clients = {&client(), &Connect(), &Connect()};
   const auto key = [&] { return "k" + std::to_string(below(20)); };
   const auto draw = [&]() -> std::vector<std::string> {
-    switch (below(12)) {
+    switch (below(14)) {
       case 0:
         return {"DEL", key(), key()};
       case 1:
@@ -94,6 +94,13 @@ TEST_CASE_METHOD(CommandTest, "a pipeline in pieces of any size is answered like
                              : std::vector<std::string>{"GETDEL", key()};
       case 6:
         return {"SET", key(), std::to_string(random())};
+      case 7: {
+        std::vector<std::string> many = {"MGET"};
+        for (unsigned n = below(30); n > 0; --n) many.push_back(key());
+        return many;
+      }
+      case 8:
+        return {"NOSUCH", key()};
       default:
         return {"GET", key()};
     }
@@ -116,6 +123,15 @@ TEST_CASE_METHOD(CommandTest, "a pipeline in pieces of any size is answered like
       REQUIRE(replies[0] == expected[i]);
     }
   }
+}
+
+TEST_CASE_METHOD(CommandTest, "a client that breaks the protocol shifts no argument of the next one") {
+  TestClient& broken = Connect();
+  const auto replies = RunTogether(server(), {{broken, "SET k v\r\nSET k \"half\r\n"},
+                                              {client(), "SET \"quoted key\" \"quoted \\x21\"\r\n" +
+                                                             Request({"GET", "quoted key"}) + "GET k\r\n"}});
+  CHECK(replies[0] == "+OK\r\n-ERR Protocol error: unbalanced quotes in request\r\n");
+  CHECK(replies[1] == "+OK\r\n$8\r\nquoted !\r\n$1\r\nv\r\n");
 }
 
 #ifndef MAYFLY_SANITIZE
