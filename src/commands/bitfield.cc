@@ -145,11 +145,21 @@ void BitFieldRo(Context& ctx, Args& args) {
   ReadOnlyFields(ctx, key, plan);
 }
 
+// Reads alone where it is a row of whole GETs and OVERFLOWs. Whatever else a word is, the key may be written.
 uint16_t KeyUseOfBitField(std::span<const std::string_view> call) {
-  const bool writes = std::any_of(call.begin() + 2, call.end(), [](std::string_view word) {
-    return EqualsIgnoringCase(word, "SET") || EqualsIgnoringCase(word, "INCRBY");
-  });
-  return writes ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyRO | kKeyAccess;
+  constexpr uint16_t kReads = kKeyRO | kKeyAccess;
+  constexpr uint16_t kWrites = kKeyRW | kKeyAccess | kKeyUpdate;
+  size_t at = 2;
+  while (at < call.size()) {
+    if (EqualsIgnoringCase(call[at], "GET") && at + 2 < call.size()) {
+      at += 3;
+    } else if (EqualsIgnoringCase(call[at], "OVERFLOW") && at + 1 < call.size()) {
+      at += 2;
+    } else {
+      return kWrites;
+    }
+  }
+  return kReads;
 }
 
 constexpr Command kRows[] = {

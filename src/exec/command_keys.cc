@@ -24,10 +24,10 @@ std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::strin
     return Stretch{first, static_cast<size_t>(last) + 1, step};
   }
   const std::optional<int64_t> count = ParseInteger(call[static_cast<size_t>(spec.count_at)]);
-  if (!count || *count < 0 || static_cast<uint64_t>(*count) > call.size()) return std::nullopt;
+  if (!count || *count < 1 || static_cast<uint64_t>(*count) > call.size()) return std::nullopt;
   const Stretch stretch{first, first + static_cast<size_t>(*count) * step, step};
   // The last key's own arguments may be cut off; the key may not.
-  if (*count > 0 && stretch.end - step >= call.size()) return std::nullopt;
+  if (stretch.end - step >= call.size()) return std::nullopt;
   return stretch;
 }
 

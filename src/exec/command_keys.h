@@ -22,7 +22,7 @@ std::vector<const KeySpec*> KeySpecsOf(const Command& command);
 bool HasMovableKeys(const Command& command);
 
 // The keys of a call that begins with the command's name. Nothing where a spec does not fit the call, as
-// where it announces more keys than come.
+// where it announces no keys, or more than come.
 std::optional<std::vector<FoundKey>> KeysOf(const Command& command, std::span<const std::string_view> call);
 
 // "RO", "access" ...: what is done to a key, as COMMAND tells it.

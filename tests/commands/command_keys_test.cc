@@ -20,11 +20,27 @@ TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS tells what is done to eac
         Run({"COMMAND", "GETKEYSANDFLAGS", "get", "k"}));
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "bitfield", "k", "set", "u8", "0", "1"}) ==
         Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "v", "get"}));
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "bitfield", "k", "overflow", "set", "get", "u8", "0"}) ==
+        Run({"COMMAND", "GETKEYSANDFLAGS", "get", "k"}));
+  CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "bitfield", "k", "get", "u8"}) ==
+        Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "v", "get"}));
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "set", "k", "get"}) ==
         Array({Array({Bulk("k"), Set({Simple("OW"), Simple("update")})})}));
   const Reply overwritten = Set({Simple("OW"), Simple("update")});
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "mset", "a", "1", "b", "2"}) ==
         Array({Array({Bulk("a"), overwritten}), Array({Bulk("b"), overwritten})}));
+}
+
+// With Redis's key specs a number of keys that is none, or none of the call, is an error of the call's.
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS goes by the number that says how many keys there are") {
+  CHECK(Run({"COMMAND", "GETKEYS", "msetex", "1", "a", "1"}) == Bulks({"a"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "msetex", "2", "a", "1", "b", "2", "NX"}) == Bulks({"a", "b"}));
+  for (const char* count : {"0", "-1", "3", "x", "", "99999999999999999999"}) {
+    for (const char* subcommand : {"GETKEYS", "GETKEYSANDFLAGS"}) {
+      CHECK(Run({"COMMAND", subcommand, "msetex", count, "a", "1", "b", "2"}) ==
+            Error("ERR Invalid arguments specified for command"));
+    }
+  }
 }
 
 TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS refuses calls in Redis's order and words") {
