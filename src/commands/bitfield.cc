@@ -175,7 +175,10 @@ constexpr Command kRows[] = {
      .complexity = "O(1) for each operation",
      .summary = "Reads, sets and increments integers of any width within a string value.",
      .syntax = "key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset integer | "
-               "INCRBY encoding offset increment>] ..."},
+               "INCRBY encoding offset increment>] ...",
+     .argument_notes =
+         "option=operation GET=encoding_offset overflow_option=write OVERFLOW=wrap_sat_fail "
+         "option=write_operation SET=encoding_offset_value integer=value INCRBY=encoding_offset_increment"},
     {.name = "bitfield_ro",
      .arity = -2,
      .flags = kReadOnly | kFast,
@@ -185,7 +188,8 @@ constexpr Command kRows[] = {
      .since = "6.0.0",
      .complexity = "O(1) for each operation",
      .summary = "Reads integers of any width within a string value.",
-     .syntax = "key [GET encoding offset] ..."},
+     .syntax = "key [GET encoding offset] ...",
+     .argument_notes = "GET=encoding_offset"},
 };
 const CommandFamily kFamily("bitmap", kRows);
 

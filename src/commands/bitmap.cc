@@ -139,7 +139,8 @@ constexpr Command kRows[] = {
      .complexity = "O(1)",
      .summary =
          "Sets or clears a bit of a string value and answers with what it was; the string grows as needed.",
-     .syntax = "key offset bit"},
+     .syntax = "key offset bit",
+     .argument_notes = "bit=value"},
     {.name = "getbit",
      .arity = 3,
      .flags = kReadOnly | kFast,
@@ -159,7 +160,8 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(N) where N is the length of the value",
      .summary = "Counts the bits of a string value, or of a part of it, that are 1.",
-     .syntax = "key [start end [BYTE | BIT]]"},
+     .syntax = "key [start end [BYTE | BIT]]",
+     .argument_notes = "start_end_condition=index condition=index_unit@7.0.0"},
     {.name = "bitpos",
      .arity = -3,
      .flags = kReadOnly,
@@ -169,7 +171,8 @@ constexpr Command kRows[] = {
      .since = "2.8.7",
      .complexity = "O(N) where N is the length of the value",
      .summary = "Finds the first bit of a string value, or of a part of it, that is 1 or 0.",
-     .syntax = "key bit [start [end [BYTE | BIT]]]"},
+     .syntax = "key bit [start [end [BYTE | BIT]]]",
+     .argument_notes = "start_end_condition=index end_condition=end_index condition=index_unit@7.0.0"},
 };
 const CommandFamily kFamily("bitmap", kRows);
 

@@ -241,6 +241,7 @@ constexpr Command kRows[] = {
      .complexity = "Depends on subcommand.",
      .summary = "Tools for tests, off unless enable-debug-command says otherwise.",
      .syntax = "subcommand [arg [arg ...]]",
+     .doc_flags = "syscmd",
      .history = "DEBUG HELP lists the subcommands that exist."},
 };
 

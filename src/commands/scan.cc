@@ -121,6 +121,7 @@ constexpr Command kRows[] = {
      .complexity = "O(COUNT) for a call, O(N) for a whole iteration, N being the number of keys",
      .summary = "Shows the keys of the selected database, a page at a time.",
      .syntax = "cursor [MATCH pattern] [COUNT count] [TYPE type]",
+     .argument_notes = "TYPE@6.0.0",
      .tips = "nondeterministic_output request_policy:special"},
     {.name = "keys",
      .arity = 2,

@@ -79,6 +79,7 @@ constexpr Command kRows[] = {
      .complexity = "O(1)",
      .summary = "Ends the server.",
      .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
+     .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
      .history = "SAVE is refused while there are no snapshots, unless FORCE is given."},
     {.name = "time",
      .arity = 1,

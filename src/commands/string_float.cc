@@ -31,7 +31,8 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(1)",
      .summary = "Adds to the number that a key holds, which may have a fraction; an absent key counts as 0.",
-     .syntax = "key float"},
+     .syntax = "key float",
+     .argument_notes = "float=increment"},
 };
 const CommandFamily kFamily("string", kRows);
 

@@ -143,7 +143,9 @@ constexpr Command kRows[] = {
      .summary = "Gives a key a string value, whatever it held before, and an expiry if one is asked for.",
      .syntax = "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
                "IFDNE ifdne-digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-               "PXAT unix-time-milliseconds | KEEPTTL]"},
+               "PXAT unix-time-milliseconds | KEEPTTL]",
+     .argument_notes = "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 EX@2.6.12 "
+                       "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,
@@ -153,7 +155,10 @@ constexpr Command kRows[] = {
      .since = "2.0.0",
      .complexity = "O(1)",
      .summary = "Gives a key a string value that expires after some seconds.",
-     .syntax = "key seconds value"},
+     .syntax = "key seconds value",
+     .doc_flags = "deprecated",
+     .deprecated_since = "2.6.12",
+     .replaced_by = "`SET` with `EX`"},
     {.name = "psetex",
      .arity = 4,
      .flags = kWrite | kDenyOom,
@@ -163,7 +168,10 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(1)",
      .summary = "Gives a key a string value that expires after some milliseconds.",
-     .syntax = "key milliseconds value"},
+     .syntax = "key milliseconds value",
+     .doc_flags = "deprecated",
+     .deprecated_since = "2.6.12",
+     .replaced_by = "`SET` with `PX`"},
     {.name = "setnx",
      .arity = 3,
      .flags = kWrite | kDenyOom | kFast,
@@ -173,7 +181,10 @@ constexpr Command kRows[] = {
      .since = "1.0.0",
      .complexity = "O(1)",
      .summary = "Gives a key a string value unless the key exists.",
-     .syntax = "key value"},
+     .syntax = "key value",
+     .doc_flags = "deprecated",
+     .deprecated_since = "2.6.12",
+     .replaced_by = "`SET` with `NX`"},
     {.name = "getset",
      .arity = 3,
      .flags = kWrite | kDenyOom | kFast,
@@ -183,7 +194,10 @@ constexpr Command kRows[] = {
      .since = "1.0.0",
      .complexity = "O(1)",
      .summary = "Gives a key a string value and answers with the one that it had.",
-     .syntax = "key value"},
+     .syntax = "key value",
+     .doc_flags = "deprecated",
+     .deprecated_since = "6.2.0",
+     .replaced_by = "`SET` with `GET`"},
 };
 const CommandFamily kFamily("string", kRows);
 

@@ -114,6 +114,12 @@ struct Command {
   std::string_view summary = {};  // our words
   std::string_view syntax = {};   // what follows the name: "key value [NX|XX] [EX seconds|PX milliseconds]"
   std::span<const Command> subcommands = {};
+  // What COMMAND DOCS says of arguments beyond the syntax: "word=name@since", space separated. The word is
+  // the argument's token, or without one the name that the syntax gives it; see exec/command_docs.h.
+  std::string_view argument_notes = {};
+  std::string_view doc_flags = {};  // "deprecated" or "syscmd"
+  std::string_view deprecated_since = {};
+  std::string_view replaced_by = {};
   std::string_view tips = {};     // command tips of COMMAND, space separated
   std::string_view history = {};  // where Mayfly differs or what 7.4 added; may be empty
 };

@@ -1,7 +1,9 @@
 #include "exec/command_docs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exec/command_keys.h"
@@ -10,15 +12,30 @@
 namespace mayfly {
 namespace {
 
-std::vector<std::string_view> SplitTips(std::string_view tips) {
+std::vector<std::string_view> SplitWords(std::string_view text) {
   std::vector<std::string_view> words;
-  while (!tips.empty()) {
-    const size_t end = tips.find(' ');
-    words.push_back(tips.substr(0, end));
-    tips.remove_prefix(end == std::string_view::npos ? tips.size() : end + 1);
+  while (!text.empty()) {
+    const size_t end = text.find(' ');
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return words;
 }
+
+// One of Command::argument_notes. Views of it.
+struct ArgumentNote {
+  explicit ArgumentNote(std::string_view note) {
+    const size_t at = std::min(note.find('@'), note.size());
+    if (at < note.size()) since = note.substr(at + 1);
+    const size_t equals = std::min(note.substr(0, at).find('='), at);
+    word = note.substr(0, equals);
+    if (equals < at) name = note.substr(equals + 1, at - equals - 1);
+  }
+
+  std::string_view word;
+  std::string_view name = {};
+  std::string_view since = {};
+};
 
 void WriteSimpleSet(resp::Writer& reply, const std::vector<std::string_view>& names) {
   reply.Set(names.size());
@@ -95,18 +112,25 @@ void WriteText(resp::Writer& reply, std::string_view name, std::string_view valu
 // spec, to that.
 class ArgumentWriter {
  public:
-  ArgumentWriter(resp::Writer& reply, size_t key_specs) : reply_(reply), key_specs_(key_specs) {}
+  ArgumentWriter(resp::Writer& reply, const Command& command)
+      : reply_(reply), key_specs_(KeySpecsOf(command).size()) {
+    for (const std::string_view note : SplitWords(command.argument_notes)) notes_.emplace_back(note);
+  }
 
   void Write(const SyntaxArgument& argument) {
     const bool nested = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
     const bool is_key = argument.type == ArgumentType::kKey;
     const bool flagged = argument.optional || argument.multiple;
-    reply_.Map(size_t{3} + (is_key ? 1 : 0) + (argument.token.empty() ? 0 : 1) + (flagged ? 1 : 0));
-    WriteText(reply_, "name", argument.name);
+    const ArgumentNote note = TakeNote(argument);
+    const std::string_view name = note.name.empty() ? std::string_view(argument.name) : note.name;
+    reply_.Map(size_t{3} + (is_key ? 1 : 0) + (argument.token.empty() ? 0 : 1) +
+               (note.since.empty() ? 0 : 1) + (flagged ? 1 : 0));
+    WriteText(reply_, "name", name);
     WriteText(reply_, "type", NameOf(argument.type));
-    if (!nested) WriteText(reply_, "display_text", argument.name);
+    if (!nested) WriteText(reply_, "display_text", name);
     if (is_key) WriteNumber(reply_, "key_spec_index", NextKeySpec());
     if (!argument.token.empty()) WriteText(reply_, "token", argument.token);
+    if (!note.since.empty()) WriteText(reply_, "since", note.since);
     if (flagged) WriteFlags(argument);
     if (!nested) return;
     reply_.Bulk("arguments");
@@ -115,6 +139,17 @@ class ArgumentWriter {
   }
 
  private:
+  // Each note is taken once, so that two arguments of one word can have one each.
+  ArgumentNote TakeNote(const SyntaxArgument& argument) {
+    const std::string_view word = argument.token.empty() ? argument.name : argument.token;
+    const auto found = std::find_if(notes_.begin(), notes_.end(),
+                                    [&](const ArgumentNote& note) { return note.word == word; });
+    if (found == notes_.end()) return ArgumentNote({});
+    const ArgumentNote note = *found;
+    notes_.erase(found);
+    return note;
+  }
+
   int64_t NextKeySpec() noexcept {
     const size_t spec = keys_++;
     return static_cast<int64_t>(spec < key_specs_ ? spec : std::max<size_t>(key_specs_, 1) - 1);
@@ -124,12 +159,14 @@ class ArgumentWriter {
     std::vector<std::string_view> flags;
     if (argument.optional) flags.emplace_back("optional");
     if (argument.multiple) flags.emplace_back("multiple");
+    if (argument.multiple_token) flags.emplace_back("multiple_token");
     reply_.Bulk("flags");
     WriteSimpleSet(reply_, flags);
   }
 
   resp::Writer& reply_;
   const size_t key_specs_;
+  std::vector<ArgumentNote> notes_;
   size_t keys_ = 0;
 };
 
@@ -153,7 +190,7 @@ void WriteCommandInfo(resp::Writer& reply, const TableRow& row) {
   const std::vector<std::string_view> categories = CommandTable::AclNames(row.acl);
   reply.Set(categories.size());
   for (const std::string_view category : categories) reply.Simple("@" + std::string(category));
-  const std::vector<std::string_view> tips = SplitTips(command.tips);
+  const std::vector<std::string_view> tips = SplitWords(command.tips);
   reply.Set(tips.size());
   for (const std::string_view tip : tips) reply.Bulk(tip);
   WriteKeySpecs(reply, command);
@@ -166,16 +203,27 @@ void WriteCommandDocs(resp::Writer& reply, const TableRow& row) {
   const Command& command = *row.command;
   const std::vector<SyntaxArgument> arguments =
       ParseSyntax(command.syntax).value_or(std::vector<SyntaxArgument>());
-  reply.Map(size_t{3} + (command.complexity.empty() ? 0 : 1) + (arguments.empty() ? 0 : 1) +
-            (row.subcommands.empty() ? 0 : 1));
+  const std::pair<std::string_view, std::string_view> replacement[] = {
+      {"deprecated_since", command.deprecated_since}, {"replaced_by", command.replaced_by}};
+  const auto is_told = [](const auto& text) { return !text.second.empty(); };
+  reply.Map(size_t{3} + (command.complexity.empty() ? 0 : 1) + (command.doc_flags.empty() ? 0 : 1) +
+            static_cast<size_t>(std::count_if(std::begin(replacement), std::end(replacement), is_told)) +
+            (arguments.empty() ? 0 : 1) + (row.subcommands.empty() ? 0 : 1));
   WriteText(reply, "summary", command.summary);
   WriteText(reply, "since", command.since);
   WriteText(reply, "group", row.group);
   if (!command.complexity.empty()) WriteText(reply, "complexity", command.complexity);
+  if (!command.doc_flags.empty()) {
+    reply.Bulk("doc_flags");
+    WriteSimpleSet(reply, {command.doc_flags});
+  }
+  for (const auto& [name, text] : replacement) {
+    if (!text.empty()) WriteText(reply, name, text);
+  }
   if (!arguments.empty()) {
     reply.Bulk("arguments");
     reply.Array(arguments.size());
-    ArgumentWriter writer(reply, KeySpecsOf(command).size());
+    ArgumentWriter writer(reply, command);
     for (const SyntaxArgument& argument : arguments) writer.Write(argument);
   }
   if (row.subcommands.empty()) return;

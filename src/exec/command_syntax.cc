@@ -48,10 +48,10 @@ bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) noe
 ArgumentType TypeOfValue(std::string_view name) noexcept {
   constexpr std::string_view kKeys[] = {"key", "key1", "key2", "newkey", "source", "destination", "destkey"};
   constexpr std::string_view kIntegers[] = {
-      "seconds",     "milliseconds", "cursor",    "count",   "index",    "offset",       "increment",
-      "decrement",   "numkeys",      "start",     "end",     "stop",     "db",           "destination-db",
-      "index1",      "index2",       "client-id", "length",  "protover", "samples",      "version",
-      "numreplicas", "numlocal",     "timeout",   "integer", "bit",      "min-match-len"};
+      "seconds",     "milliseconds", "cursor",    "count",   "index",    "offset",  "increment",
+      "decrement",   "numkeys",      "start",     "end",     "stop",     "db",      "destination-db",
+      "index1",      "index2",       "client-id", "length",  "protover", "samples", "version",
+      "numreplicas", "numlocal",     "maxage",    "timeout", "integer",  "bit",     "min-match-len"};
   constexpr std::string_view kDoubles[] = {"score", "float"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
   if (IsOneOf(name, kIntegers)) return ArgumentType::kInteger;
@@ -150,6 +150,7 @@ class SyntaxParser {
       } else if (word == kRepeat) {
         if (items.empty()) return std::nullopt;
         items.back().multiple = true;
+        items.back().multiple_token = !items.back().token.empty();
       } else if (word == "|") {
         if (items.empty() || at_ == words_.size() || IsSign(words_[at_][0])) return std::nullopt;
         JoinChoice(items, Word(words_[at_++]));

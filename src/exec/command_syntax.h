@@ -6,6 +6,7 @@
 //   < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
 //   a | b                one of them, within brackets; outside of brackets | joins two single words: "ON|OFF"
 //   x [x ...]            may be repeated; several words too: "key value [key value ...]"
+//   [ ... ] ...          may be repeated with its token: "[GET encoding offset] ..."
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct SyntaxArgument {
   std::string token;  // the literal word, or the one before the value
   bool optional = false;
   bool multiple = false;
+  bool multiple_token = false;            // where it is repeated, so is the token
   std::vector<SyntaxArgument> arguments;  // of a choice or a block
 };
 

@@ -50,6 +50,8 @@ void CheckDocs(const Reply& docs) {
     names.push_back(name);
     if (name == "arguments") {
       CHECK(value.kind == Reply::Kind::kArray);
+    } else if (name == "doc_flags") {
+      CHECK((value == Set({Simple("deprecated")}) || value == Set({Simple("syscmd")})));
     } else if (name == "subcommands") {
       REQUIRE(value.kind == Reply::Kind::kMap);
       for (size_t j = 0; j < value.elements.size(); j += 2) {
