@@ -66,7 +66,7 @@ constexpr Pool kPools[] = {
      }},
     {"client|kill", "ip:port",
      [](ValuePools& p) {
-       return OneOf(p, {"127.0.0.1:1", "[::1]:1", "/nosuch:0"});
+       return OneOf(p, {"127.0.0.2:1", "[::1]:1", "/nosuch:0"});
      }},
     {"client|kill", "username",
      [](ValuePools& p) {
