@@ -204,7 +204,7 @@ constexpr Subcommand kSubcommands[] = {
     {"LOG", 1, 1, WriteLog, "text", "Writes a line to the log."},
     {"OBJECT", 1, 1, Object, "key", "How a value is kept."},
     {"PROTOCOL", 1, 1, Protocol, "type", "Answers a value of this type of the protocol."},
-    {"REPLICATE", 0, kAny, Nothing, "text ...", "Has no effect: there are no replicas."},
+    {"REPLICATE", 1, kAny, Nothing, "text ...", "Has no effect: there are no replicas."},
     {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
     {"SET-DISABLE-DENY-SCRIPTS", 1, 1, Nothing, "0|1", "Has no effect: there are no scripts."},
     {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},

@@ -128,6 +128,7 @@ TEST_CASE_METHOD(DebugTest, "DEBUG answers what else tests send") {
   CHECK(Run({"DEBUG", "ERROR", "FOO bar"}) == Error("FOO bar"));
   CHECK(Run({"DEBUG", "LOG", "hello"}) == Ok());
   CHECK(Run({"DEBUG", "REPLICATE", "all", "SET", "a", "b"}) == Ok());
+  CHECK(Run({"DEBUG", "REPLICATE"}).kind == Reply::Kind::kError);
   CHECK(Run({"DEBUG", "SET-DISABLE-DENY-SCRIPTS", "1"}) == Ok());
   CHECK(Run({"DEBUG", "SLEEP", "x"}) == Ok());
   CHECK(Run({"DEBUG", "HELP"}).elements.size() > 20);
