@@ -12,28 +12,28 @@ namespace mayfly {
 namespace internal {
 
 template <typename Word>
-inline Word LoadWord(const char* from) noexcept {
+[[gnu::always_inline]] inline Word LoadWord(const char* from) noexcept {
   Word word;
   std::memcpy(&word, from, sizeof word);
   return word;
 }
 
 template <typename Word>
-inline void StoreWord(char* to, Word word) noexcept {
+[[gnu::always_inline]] inline void StoreWord(char* to, Word word) noexcept {
   std::memcpy(to, &word, sizeof word);
 }
 
 // The first and the last word of both, which meet or overlap. REQUIRES: sizeof(Word) <= size <= 2 *
 // sizeof(Word).
 template <typename Word>
-inline bool SameEnds(const char* a, const char* b, size_t size) noexcept {
+[[gnu::always_inline]] inline bool SameEnds(const char* a, const char* b, size_t size) noexcept {
   const size_t last = size - sizeof(Word);
   return ((LoadWord<Word>(a) ^ LoadWord<Word>(b)) | (LoadWord<Word>(a + last) ^ LoadWord<Word>(b + last))) ==
          0;
 }
 
 template <typename Word>
-inline void CopyEnds(char* to, const char* from, size_t size) noexcept {
+[[gnu::always_inline]] inline void CopyEnds(char* to, const char* from, size_t size) noexcept {
   const size_t last = size - sizeof(Word);
   const Word head = LoadWord<Word>(from);
   const Word tail = LoadWord<Word>(from + last);
@@ -44,18 +44,20 @@ inline void CopyEnds(char* to, const char* from, size_t size) noexcept {
 // One register of 16 bytes on every machine that we build for.
 using Pair [[gnu::vector_size(16)]] = uint64_t;
 
-// The first and the last `kPairs` * 16 bytes, which meet or overlap.
+// The first and the last 16 bytes so many times, which meet or overlap. Pair by pair: arrays that are copied
+// as a whole go over the stack.
+template <size_t... kAt>
+[[gnu::always_inline]] inline void CopyEndPairs(char* to, const char* from, size_t size,
+                                                std::index_sequence<kAt...>) noexcept {
+  const size_t last = size - sizeof...(kAt) * sizeof(Pair);
+  const Pair head[] = {LoadWord<Pair>(from + kAt * sizeof(Pair))...};
+  const Pair tail[] = {LoadWord<Pair>(from + last + kAt * sizeof(Pair))...};
+  (StoreWord(to + kAt * sizeof(Pair), head[kAt]), ...);
+  (StoreWord(to + last + kAt * sizeof(Pair), tail[kAt]), ...);
+}
 template <size_t kPairs>
 [[gnu::always_inline]] inline void CopyEndPairs(char* to, const char* from, size_t size) noexcept {
-  const size_t last = size - kPairs * sizeof(Pair);
-  // Pair by pair: arrays that are copied as a whole go over the stack.
-  [&]<size_t... kAt>(std::index_sequence<kAt...>) {
-    const Pair head[] = {LoadWord<Pair>(from + kAt * sizeof(Pair))...};
-    const Pair tail[] = {LoadWord<Pair>(from + last + kAt * sizeof(Pair))...};
-    (StoreWord(to + kAt * sizeof(Pair), head[kAt]), ...);
-    (StoreWord(to + last + kAt * sizeof(Pair), tail[kAt]), ...);
-  }
-  (std::make_index_sequence<kPairs>());
+  CopyEndPairs(to, from, size, std::make_index_sequence<kPairs>());
 }
 
 // Where gcc knows a bound of the size, it makes a string instruction of memcpy, which takes tens of cycles to

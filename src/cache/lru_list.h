@@ -93,7 +93,7 @@ class LruList {
 
  private:
   // Makes two neighbours of a leaving entry meet; either may be nobody.
-  void Join(Ref hotter, Ref colder) noexcept {
+  [[gnu::always_inline]] void Join(Ref hotter, Ref colder) noexcept {
     (hotter == Hooks::kNull) ? void(hottest_ = colder) : hooks_.SetColder(hotter, colder);
     (colder == Hooks::kNull) ? void(coldest_ = hotter) : hooks_.SetHotter(colder, hotter);
   }
