@@ -22,7 +22,7 @@ namespace internal {
 
 // Four to eight digits at once; false where there is something else. Digits are added up in pairs, then in
 // fours, then in eights, each sum within the bytes that it is made of.
-inline bool ParseDigits(std::string_view text, int64_t& value) noexcept {
+[[gnu::always_inline]] inline bool ParseDigits(std::string_view text, int64_t& value) noexcept {
   constexpr uint64_t kOnes = 0x0101010101010101;
   const size_t last = text.size() - sizeof(uint32_t);
   const size_t unused_bits = 8 * (sizeof(uint32_t) - last);
@@ -42,7 +42,7 @@ inline bool ParseDigits(std::string_view text, int64_t& value) noexcept {
 
 // The same, faster for plain numbers of few digits: false instead of nothing, and `value` is unspecified
 // then.
-inline bool ParseInteger(std::string_view text, int64_t& value) noexcept {
+[[gnu::always_inline]] inline bool ParseInteger(std::string_view text, int64_t& value) noexcept {
   constexpr size_t kSurelyFits = 18;
   static_assert(std::endian::native == std::endian::little);
   if (text.size() - 1 >= kSurelyFits || static_cast<unsigned char>(text[0] - '1') > 8) {

@@ -26,7 +26,7 @@ class SharedBytes {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~SharedBytes() {
+  [[gnu::always_inline]] ~SharedBytes() {
     if (block_ != nullptr) [[unlikely]]
       Drop();
   }

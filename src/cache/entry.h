@@ -207,7 +207,7 @@ class Entry {
   }
   // Becomes an entry of `shape` for the same key, where that needs neither another allocation nor the key to
   // move: returns where the value's bytes go, which are the caller's to fill. Otherwise null, and unchanged.
-  char* Become(const Shape& shape) noexcept {
+  [[gnu::always_inline]] char* Become(const Shape& shape) noexcept {
     if (shape.expires != expires() || shape.extra != Has(EntryFlag::kExtra)) return nullptr;
     const Lengths at = lengths();
     if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;

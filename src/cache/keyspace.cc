@@ -243,7 +243,8 @@ void Keyspace::FollowWallStepBack(Now now) noexcept {
 // ---- memory
 
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  return Heap::SizeClass(entry.allocated_bytes()) + OutsideBytesOf(entry);
+  const size_t outside = entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
+  return Heap::SizeClass(entry.allocated_bytes()) + outside;
 }
 
 uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {

@@ -279,7 +279,8 @@ class Keyspace {
   void TouchFound(Entry& entry, Now now) noexcept {
     if (parts_.hits != HitMemory::kCount) Touch(entry, now);
   }
-  static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept {
+  [[gnu::always_inline]] static Entry::Shape ShapeFor(const Key& key, size_t value_bytes,
+                                                      Expiry expiry) noexcept {
     const bool expires = expiry.kind != Expiry::Kind::kNever;
     return {.key_bytes = key.text.size(),
             .value_bytes = value_bytes,
@@ -315,19 +316,19 @@ class Keyspace {
   void Free(Entry& entry) noexcept;
   // The entry's own memory, not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
-  static void DropValue(Entry& entry) noexcept {
-    if (entry.encoding() == Encoding::kBlock) SharedBytes::Adopt(entry.pointer());
+  // Lets go of what the value holds outside the entry: so many bytes.
+  [[gnu::always_inline]] static size_t DropValue(Entry& entry) noexcept {
+    if (entry.encoding() != Encoding::kBlock) [[likely]]
+      return 0;
+    return SharedBytes::Adopt(entry.pointer()).size();
   }
-  // With what its value holds outside the entry; and that part alone.
+  // With what its value holds outside the entry.
   static size_t BytesOf(const Entry& entry) noexcept;
-  static size_t OutsideBytesOf(const Entry& entry) noexcept {
-    return entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
-  }
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
   bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
   void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
-  void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
+  [[gnu::always_inline]] void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
     if (parts_.changes.Wants(reason)) [[unlikely]]
       parts_.changes.Tell({reason, id_, key, entry});
   }
@@ -352,8 +353,7 @@ class Keyspace {
   char* const room = existing->Become(shape);
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, *existing, shape, std::move(value), expiry, now);
-  bytes_ += value.outside_bytes() - OutsideBytesOf(*existing);
-  DropValue(*existing);
+  bytes_ += value.outside_bytes() - DropValue(*existing);
   if (shape.expires) Refile(*existing, expiry, now);
   existing->set_encoding(value.encoding());
   value.StoreTo(room);

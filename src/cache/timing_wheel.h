@@ -76,10 +76,9 @@ class TimingWheel {
   // To be called after the owner has stored another deadline in `ref`; the result is that of Insert.
   // Costs one look at the entry when the new deadline is no earlier than the start of the slot it is in.
   // REQUIRES: ref is in the wheel.
-  [[nodiscard]] bool Move(Ref ref) noexcept {
+  [[nodiscard]] [[gnu::always_inline]] bool Move(Ref ref) noexcept {
     if (hooks().Deadline(ref) >= EmptyBy(wheel::ListOf(hooks().Slot(ref)))) return false;
-    lists_.Unlink(ref);
-    return File(ref);
+    return FileAnew(ref);
   }
 
   // REQUIRES: ref is in the wheel.
@@ -207,6 +206,10 @@ class TimingWheel {
   }
 
   bool File(Ref ref) noexcept;
+  [[gnu::noinline]] bool FileAnew(Ref ref) noexcept {
+    lists_.Unlink(ref);
+    return File(ref);
+  }
   bool FileOn(Ref ref, ListId list, int level, uint64_t by) noexcept {
     if (!lists_.Push(ref, list)) return false;
     const uint64_t from = WorkableFrom(level, by);

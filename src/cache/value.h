@@ -35,13 +35,13 @@ class StringValue {
   static StringValue Block(SharedBytes block);
 
   Encoding encoding() const noexcept { return encoding_; }
-  size_t stored_bytes() const noexcept {
+  [[gnu::always_inline]] size_t stored_bytes() const noexcept {
     return encoding_ == Encoding::kText ? text_.size() : OtherStoredBytes();
   }
   // Bytes of memory beside the entry that this value brings along.
-  size_t outside_bytes() const noexcept { return block_ ? block_.size() : 0; }
+  [[gnu::always_inline]] size_t outside_bytes() const noexcept { return block_ ? block_.size() : 0; }
   // Writes stored_bytes() bytes; a block's reference moves into them.
-  void StoreTo(char* out) noexcept {
+  [[gnu::always_inline]] void StoreTo(char* out) noexcept {
     if (encoding_ != Encoding::kText) [[unlikely]]
       return StoreOtherTo(out);
     CopyBytes(out, text_.data(), text_.size());
