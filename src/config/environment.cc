@@ -19,7 +19,9 @@ const Option* FindVariable(std::string_view name) {
   std::replace(option_name.begin(), option_name.end(), '_', '-');
   const Option* option = FindOption(option_name);
   // A MAYFLY_USER is likelier to be somebody's user name than an ACL rule.
-  return option != nullptr && !option->Has(kNoConfig) ? option : nullptr;
+  const bool no_setting =
+      option != nullptr && option->Has(kNoConfig) && std::holds_alternative<Foreign>(option->target);
+  return no_setting ? nullptr : option;
 }
 
 bool IsServiceAddress(std::string_view name, std::string_view value) {

@@ -155,9 +155,8 @@ void Connection::Drop() {
 }
 
 void Connection::Account() noexcept {
-  const size_t blocks = parser.memory();
-  input_bytes = tail_.size() + blocks - parser.awaited();
-  input_memory = tail_.memory() + blocks;
+  input_bytes = tail_.size() + parser.received();
+  input_memory = tail_.memory() + parser.memory();
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
   // clients.
   Book(input_memory + output.chunk_memory(), output.memory());

@@ -14,6 +14,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/heap.h"
+
 namespace mayfly::net {
 
 class InputTail {
@@ -21,7 +23,8 @@ class InputTail {
   std::string_view view() const noexcept { return {memory_.get() + begin_, end_ - begin_}; }
   size_t size() const noexcept { return end_ - begin_; }
   bool empty() const noexcept { return end_ == begin_; }
-  size_t memory() const noexcept { return capacity_; }
+  // As the allocator counts it.
+  size_t memory() const noexcept { return capacity_ == 0 ? 0 : Heap::SizeClass(capacity_); }
 
   // Becomes a copy of `bytes`. REQUIRES: they are not in this tail.
   void Assign(std::string_view bytes) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/heap.h"
 #include "base/numbers.h"
 #include "resp/inline.h"
 
@@ -169,9 +170,15 @@ std::span<char> Parser::BlockRoom() noexcept {
   return {bytes.data() + filled_, bytes.size() - filled_};
 }
 
-size_t Parser::memory() const noexcept {
+size_t Parser::received() const noexcept {
   size_t bytes = 0;
   for (const Block& block : blocks_) bytes += block.bytes.size();
+  return bytes - awaited();
+}
+
+size_t Parser::memory() const noexcept {
+  size_t bytes = 0;
+  for (const Block& block : blocks_) bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + block.bytes.size());
   return bytes;
 }
 

@@ -119,9 +119,10 @@ class Parser {
 
   // Nothing of an unfinished request is remembered.
   bool idle() const noexcept { return state_ == State::kIdle; }
-  // Bytes held in blocks, and how many of them have not come yet.
-  size_t memory() const noexcept;
+  // Bytes that are in blocks, those that are still to come into them, and the memory that blocks take.
+  size_t received() const noexcept;
   size_t awaited() const noexcept { return in_block_ ? blocks_.back().bytes.size() - filled_ : 0; }
+  size_t memory() const noexcept;
 
  private:
   enum class State : uint8_t { kIdle, kStarted, kArguments, kInline, kFailed };

@@ -128,13 +128,28 @@ TEST_CASE("CLIENT LIST tells of a big argument what has come, and what is still 
   const std::string header = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n";
   const auto list = [&] { return client.Run({"CLIENT", "LIST"}); };
   REQUIRE(sender.Send(header + std::string(300'000, 'x')));
-  const std::string some = " qbuf=" + std::to_string(header.size() + 300'000) + " qbuf-free=7000";
+  const std::string some = " qbuf=" + std::to_string(header.size() + 300'000) + " qbuf-free=748";
   CHECK(Eventually([&] { return list().find(some) != std::string::npos; }));
   REQUIRE(sender.Send(std::string(600'000, 'x')));
-  const std::string more = " qbuf=" + std::to_string(header.size() + 900'000) + " qbuf-free=1000";
+  const std::string more = " qbuf=" + std::to_string(header.size() + 900'000) + " qbuf-free=148";
   CHECK(Eventually([&] { return list().find(more) != std::string::npos; }));
   CHECK(client.InfoNumber("client_recent_max_input_buffer") >= 1'000'000);
   CHECK(sender.Ask(std::string(100'000, 'x') + "\r\n", "+OK\r\n") == "+OK\r\n");
+}
+
+TEST_CASE("a big argument that is announced and never comes evicts no key") {
+  const Daemon daemon({"--maxmemory", "16mb"});
+  Client client(daemon);
+  for (int i = 0; i < 12'000; ++i)
+    REQUIRE(client.Run({"SET", "k" + std::to_string(i), std::string(1000, 'v'), "EX", "1000"}) == "OK");
+  std::vector<Wire> senders;
+  for (int i = 0; i < 20; ++i) {
+    senders.push_back(Wire::Tcp(daemon.port()));
+    REQUIRE(senders.back().Send("*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$2100000\r\nabc"));
+  }
+  CHECK(Eventually([&] { return client.InfoNumber("mem_clients_normal") >= int64_t{20} * 2'100'000; }));
+  REQUIRE(client.Run({"SET", "one", "1"}) == "OK");
+  CHECK(client.InfoNumber("evicted_keys") == 0);
 }
 
 TEST_CASE("reply chunks that a slow reader leaves behind are counted for no client") {

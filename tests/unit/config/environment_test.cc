@@ -20,6 +20,14 @@ TEST_CASE("MAYFLY_ variables set options, and others are none of our business") 
   CHECK(settings.port == 6379);
 }
 
+TEST_CASE("MAYFLY_RENAME_COMMAND renames a command, as its line in a file does") {
+  const TestFiles files;
+  const Loaded loaded(files, {}, {"MAYFLY_RENAME_COMMAND=FLUSHALL \"\""});
+  CHECK(loaded.error == "");
+  CHECK(loaded.warnings.empty());
+  CHECK(loaded.options.settings().renamings == std::vector<Renaming>{{"FLUSHALL", ""}});
+}
+
 TEST_CASE("command line beats environment beats file") {
   TestFiles files;
   files.Put("a.conf", "port 1\ntimeout 1\ndatabases 1\n");
