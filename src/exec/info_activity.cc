@@ -31,10 +31,14 @@ double StalePercent(const Databases& databases, Now now) {
 
 }  // namespace
 
-void PersistenceSection(InfoText& text, Server&, Now) {
+// Nothing is saved, so nothing waits to be; the last save counts from the start, as in LASTSAVE.
+void PersistenceSection(InfoText& text, Server& server, Now now) {
+  constexpr int64_t kMsPerSecond = 1000;
   text.Field("loading", 0);
   text.Field("async_loading", 0);
+  text.Field("rdb_changes_since_last_save", 0);
   text.Field("rdb_bgsave_in_progress", 0);
+  text.Field("rdb_last_save_time", now.WallOf(server.stats.started_mono_ms) / kMsPerSecond);
   text.Field("rdb_last_bgsave_status", "ok");
   text.Field("rdb_last_bgsave_time_sec", -1);
   text.Field("rdb_current_bgsave_time_sec", -1);

@@ -94,6 +94,17 @@ TEST_CASE_METHOD(InfoTest, "what clients decide by has the value that they expec
     CHECK(Field(other) == "absent");
 }
 
+TEST_CASE_METHOD(InfoTest, "what redis-cli, exporters and dashboards read of loading and saving is there") {
+  for (const char* name :
+       {"async_loading", "rdb_changes_since_last_save", "rdb_bgsave_in_progress", "rdb_last_save_time",
+        "rdb_last_bgsave_status", "aof_enabled", "aof_rewrite_in_progress", "aof_last_write_status"}) {
+    INFO(name);
+    CHECK(Field(name, "persistence") != "absent");
+  }
+  // As in Redis, only while something is loaded.
+  CHECK(Field("loading_eta_seconds", "persistence") == "absent");
+}
+
 TEST_CASE_METHOD(InfoTest, "a tool that searches for the first occurrence finds the right field") {
   const std::string text = Text();
   for (const char* name : {"connected_clients:", "used_memory:", "used_memory_human:", "loading:",

@@ -40,6 +40,8 @@ TEST_CASE_METHOD(CommandTest, "LASTSAVE tells when the server was started, as lo
   stats().started_mono_ms = server().clock.Read().mono_ms;
   AdvanceTime(100'000);
   CHECK(Run({"LASTSAVE"}) == Integer(started));
+  const std::string told = "\r\nrdb_last_save_time:" + std::to_string(started) + "\r\n";
+  CHECK(Run({"INFO", "persistence"}).text.find(told) != std::string::npos);
   CHECK(Run({"LASTSAVE", "x"}) == Error("ERR wrong number of arguments for 'lastsave' command"));
 }
 
