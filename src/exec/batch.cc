@@ -12,7 +12,6 @@ bool Batch::Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door) {
   full_ = requests_.end();
   args_.Clear();
   limits_.max_bulk = max_bulk;
-  args_.Reserve(kRequests * resp::Head::kMostArgs);
   open_door_ = open_door;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = 0;
@@ -37,6 +36,7 @@ void Batch::PlanFrom(Feed& feed) {
   // A whole request that is done with leaves the parser idle.
   bool may_guess = limits_.authenticated && feed.session->parser.idle();
   try {
+    MakeRoomForHeads();
     while (next_ != requests_.end()) {
       resp::Request request;
       const TableRow* row = nullptr;
@@ -113,7 +113,7 @@ resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, re
                                 const TableRow*& row, KnownHead* known) {
   if (input.empty()) return resp::Status::kNeedMore;
   const resp::Status status = parser.Next(input, limits_, args_, request);
-  args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
+  MakeRoomForHeads();
   if (status != resp::Status::kReady || request.arg_count == 0) return status;
   row = commands_.FindCall({args_.data() + request.first_arg, request.arg_count});
   resp::Head head;

@@ -76,6 +76,10 @@ class Batch {
 
   void PlanFrom(Feed& feed);
   void ForgetUnplanned() noexcept;
+  // In args_, for as many known heads as the batch can still take. Throws std::bad_alloc.
+  void MakeRoomForHeads() {
+    args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
+  }
   bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const TableRow* row, size_t end);
   // Brings all but the last `distance` requests a stage further, and all but the last two distances by two.
   void StepStages(size_t distance) noexcept;
