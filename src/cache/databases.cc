@@ -37,14 +37,14 @@ void Databases::Flush(unsigned index, Now now) {
   if (old.size() == 0) return;
   const uint8_t id = old.id();
   std::unique_ptr<Keyspace> fresh = Fresh(now);
-  parts_.departures.NoteAll();
+  parts_.stale_guesses.NoteAll();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
   parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
 }
 
 void Databases::Swap(unsigned a, unsigned b) {
   if (a == b) return;
-  parts_.departures.NoteAll();
+  parts_.stale_guesses.NoteAll();
   std::swap(databases_[a], databases_[b]);
   for (const unsigned index : {a, b})
     parts_.changes.Tell({ChangeReason::kSwapped, At(index).id(), {}, nullptr});
@@ -54,10 +54,10 @@ void Databases::FlushAll(Now now) {
   for (unsigned i = 0; i < count(); ++i) Flush(i, now);
 }
 
-void Databases::RememberHits(HitMemory hits, const LfuRules& rules) noexcept {
+void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {
   parts_.lfu = rules;
-  if (hits == parts_.hits) return;
-  parts_.hits = hits;
+  if (tracking == parts_.tracking) return;
+  parts_.tracking = tracking;
   for (const auto& database : databases_) database->ForgetHands();
 }
 

@@ -43,17 +43,20 @@ class Databases {
   // What was database `a` is `b` from now on, and the other way round. REQUIRES: both are < count().
   void Swap(unsigned a, unsigned b);
   // Look-ahead starts anew: all guesses made so far are dead.
-  void ForgetGuesses() noexcept { parts_.departures.Forget(); }
+  void ForgetGuesses() noexcept { parts_.stale_guesses.Forget(); }
 
   // How hits are remembered from now on. The lists are taken over as they are: under kOrder their order
   // becomes that of use again as keys are used. What `rules` borrow must outlive this; kCount needs them.
-  void RememberHits(HitMemory hits, const LfuRules& rules = {}) noexcept;
-  HitMemory hits() const noexcept { return parts_.hits; }
+  void TrackAccesses(AccessTracking tracking, const LfuRules& rules = {}) noexcept;
+  AccessTracking tracking() const noexcept { return parts_.tracking; }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
-  // Until ResumeHits is given what this returns, hits change neither the order of use nor the time of the
-  // last one: for a client's single read. REQUIRES: meanwhile nobody asks for hits() or calls RememberHits.
-  [[nodiscard]] HitMemory SuspendHits() noexcept { return std::exchange(parts_.hits, HitMemory::kNone); }
-  void ResumeHits(HitMemory hits) noexcept { parts_.hits = hits; }
+  // Until ResumeTracking is given what this returns, hits change neither the order of use nor the time of the
+  // last one: for a client's single read. REQUIRES: meanwhile nobody asks for tracking() or calls
+  // TrackAccesses.
+  [[nodiscard]] AccessTracking SuspendTracking() noexcept {
+    return std::exchange(parts_.tracking, AccessTracking::kNone);
+  }
+  void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }
 
   // ---- expiry, for the owner of the timer
   // Off, nothing is freed at its deadline, only when somebody comes by: for tests.

@@ -3,9 +3,9 @@
 // LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists.
 // volatile-ttl takes from the wheels' earliest slots. allkeys-sieve is explained in cache/sieve_evictor.h,
 // the LFU policies in cache/lfu_evictor.h. `maxkeys` evicts the coldest entry under any policy but these,
-// which do not know it: there the victim is theirs, of all keys. SIEVE needs HitMemory::kBit, the LFU
-// policies HitMemory::kCount. Run stops when its slice is used up; the caller goes on in the next loop turn.
-// Loop thread only.
+// which do not know it: there the victim is theirs, of all keys. SIEVE needs AccessTracking::kVisitedBit, the
+// LFU policies AccessTracking::kFrequency. Run stops when its slice is used up; the caller goes on in the
+// next loop turn. Loop thread only.
 #pragma once
 
 #include <algorithm>

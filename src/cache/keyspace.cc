@@ -124,7 +124,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now) {
   const uint32_t stamp = existing.stamp();
   Entry* entry = Put(key, &existing, std::move(value), ExpiryOf(existing), now);
-  if (parts_.hits == HitMemory::kCount) entry->set_stamp(stamp);
+  if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
   return entry;
 }
 
@@ -167,10 +167,11 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
                                static_cast<uint8_t>(EntryFlag::kExtra);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
   fresh.set_stamp(old.stamp());
-  parts_.departures.Note(RefOf(old));
+  parts_.stale_guesses.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
-  if (parts_.hits != HitMemory::kOrder && ListOf(old) == ListOf(fresh)) {  // insertion's order stays
+  if (parts_.tracking != AccessTracking::kRecency &&
+      ListOf(old) == ListOf(fresh)) {  // insertion's order stays
     lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
     UnfileFromWheel(old);
     FileInTime(fresh, now);
@@ -182,7 +183,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
 }
 
 void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
-  parts_.departures.Note(RefOf(entry));
+  parts_.stale_guesses.Note(RefOf(entry));
   [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
   assert(erased);
   Unfile(entry);

@@ -24,7 +24,6 @@
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
 #include "cache/change.h"
-#include "cache/departures.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry_stats.h"
@@ -32,6 +31,7 @@
 #include "cache/lfu.h"
 #include "cache/lru_list.h"
 #include "cache/sieve_hand.h"
+#include "cache/stale_guesses.h"
 #include "cache/timing_wheel.h"
 #include "cache/value.h"
 
@@ -61,12 +61,12 @@ struct Expiry {
   }
 };
 
-// How a hit is remembered (Databases::RememberHits).
-enum class HitMemory : uint8_t {
-  kOrder,  // the entry moves to the front of its list
-  kBit,    // SIEVE: it gets the visited bit and stays where it is
-  kCount,  // LFU: its count may rise, and it stays where it is
-  kNone,   // not at all: for the reads of a client that leaves no trace (Databases::SuspendHits)
+// What a hit changes in its entry (Databases::TrackAccesses).
+enum class AccessTracking : uint8_t {
+  kRecency,     // the entry moves to the front of its list
+  kVisitedBit,  // SIEVE: it gets the visited bit and stays where it is
+  kFrequency,   // LFU: its count may rise, and it stays where it is
+  kNone,        // nothing: reads of a client with CLIENT NO-TOUCH (Databases::SuspendTracking)
 };
 
 // What all keyspaces of a server share.
@@ -75,10 +75,10 @@ struct KeyspaceParts {
   const Hasher& hasher;
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
-  Departures departures = {};
+  StaleGuesses stale_guesses = {};
   bool rearm = false;  // a deadline was filed that is nearer than all before
-  HitMemory hits = HitMemory::kOrder;
-  LfuRules lfu = {};  // with a source of random numbers under HitMemory::kCount
+  AccessTracking tracking = AccessTracking::kRecency;
+  LfuRules lfu = {};  // with a source of random numbers under AccessTracking::kFrequency
 };
 
 class Keyspace {
@@ -92,7 +92,7 @@ class Keyspace {
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
   // The live entry, or null; leaves the LRU order alone.
   [[gnu::always_inline]] Entry* Peek(const Key& key, Now now) {
-    const bool alive = key.guess && !parts_.departures.MayHold(key.guess);
+    const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
     Entry* entry =
         alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
     if (entry != nullptr && Expired(*entry, now)) [[unlikely]] {
@@ -101,20 +101,20 @@ class Keyspace {
     }
     return entry;
   }
-  // The live entry, whose use is remembered (HitMemory); or null.
+  // The live entry, recording the access (AccessTracking); null when there is none.
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
     if (entry != nullptr) Touch(*entry, now);
     return entry;
   }
   [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
-    if (parts_.hits == HitMemory::kOrder) [[likely]] {
+    if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
       entry.set_stamp(Entry::StampOf(now.mono_ms));
       return lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
     }
-    if (parts_.hits == HitMemory::kCount) [[unlikely]]
+    if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
       return CountHit(entry, now);
-    if (parts_.hits == HitMemory::kNone) return;
+    if (parts_.tracking == AccessTracking::kNone) return;
     entry.set_stamp(Entry::StampOf(now.mono_ms));
     entry.Set(EntryFlag::kVisited);
   }
@@ -187,7 +187,7 @@ class Keyspace {
   Entry* Random(std::mt19937_64& random, Now now);
 
   // ---- look-ahead, in three stages with other work between them: what a stage reads, the one before has
-  // asked for. A guess is the key's entry or another one; Departures tell when it is dead.
+  // asked for. A guess is the key's entry or another one; StaleGuesses says when it may be freed.
   using Trail = HashTable<EntryTablePolicy>::Trail;
   uint64_t HashOf(std::string_view key) const noexcept { return parts_.hasher(key); }
   Trail PrefetchGroup(uint64_t hash) const noexcept { return table_.PrefetchGroup(hash); }
@@ -200,7 +200,7 @@ class Keyspace {
   // REQUIRES: guess is not null.
   void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
     const Entry& entry = *At(guess);
-    if (parts_.hits == HitMemory::kOrder) {
+    if (parts_.tracking == AccessTracking::kRecency) {
       if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
       if (entry.colder()) PrefetchToWrite(At(entry.colder()));
     }
@@ -225,7 +225,7 @@ class Keyspace {
   Entry* NearestDeadline(Now now) const noexcept;
   Entry* RandomOf(List list, std::mt19937_64& random) const;
   // An entry for a policy that goes by samples: by chance; or, where those with a TTL are asked for and few
-  // among many, the next of their list. REQUIRES: there is one, and HitMemory::kCount.
+  // among many, the next of their list. REQUIRES: there is one, and AccessTracking::kFrequency.
   Entry* Sample(bool with_lasting, std::mt19937_64& random) noexcept;
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
   // SIEVE's hand looks at up to `most` entries; `passed` gets those that lose their visited bit. The victim
@@ -277,7 +277,7 @@ class Keyspace {
   void CountHit(Entry& entry, Now now) noexcept;
   // Touch of an entry that Find has given, so that its use is not counted twice.
   void TouchFound(Entry& entry, Now now) noexcept {
-    if (parts_.hits != HitMemory::kCount) Touch(entry, now);
+    if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
   }
   [[gnu::always_inline]] static Entry::Shape ShapeFor(const Key& key, size_t value_bytes,
                                                       Expiry expiry) noexcept {

@@ -25,7 +25,7 @@ class LfuEvictor {
       : databases_(databases), random_(random) {}
 
   // Evicts one entry; where `with_lasting` is false, one with a TTL. The number of entries looked at; 0 where
-  // there is none to evict. REQUIRES: samples > 0, and Databases::RememberHits(HitMemory::kCount).
+  // there is none to evict. REQUIRES: samples > 0, and Databases::TrackAccesses(AccessTracking::kFrequency).
   size_t EvictOne(bool with_lasting, size_t samples, Now now);
 
  private:

@@ -109,7 +109,7 @@ constexpr Command kRows[] = {
      .summary = "Stores what a bitwise operation (AND, OR, XOR, NOT, DIFF, DIFF1, ANDOR, ONE) makes of "
                 "string values.",
      .syntax = "operation destkey key [key ...]",
-     .history = "DIFF, DIFF1, ANDOR and ONE as in Redis 8.2."},
+     .notes = "DIFF, DIFF1, ANDOR and ONE as in Redis 8.2."},
 };
 const CommandFamily kFamily("bitmap", kRows);
 

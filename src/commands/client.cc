@@ -305,8 +305,7 @@ constexpr Command kClientRows[] = {
      .summary = "Holds everybody's requests back for a time, or those that write.",
      .syntax = "timeout [WRITE | ALL]",
      .argument_notes = "condition=mode@6.2.0",
-     .history =
-         "Keys expire during a pause as well, and CLIENT KILL, PAUSE and UNPAUSE are never held back."},
+     .notes = "Keys expire during a pause as well, and CLIENT KILL, PAUSE and UNPAUSE are never held back."},
     {.name = "reply",
      .arity = 3,
      .flags = kFlags | kEndsBatch,
@@ -317,7 +316,7 @@ constexpr Command kClientRows[] = {
      .summary = "Turns this connection's replies on or off, or leaves the next one out.",
      .syntax = "<ON | OFF | SKIP>",
      .argument_notes = "condition=on_off_skip",
-     .history = "QUIT closes the connection at once, wanted or not its reply; Redis leaves it open."},
+     .notes = "QUIT closes the connection at once, wanted or not its reply; Redis leaves it open."},
     {.name = "setinfo",
      .arity = 4,
      .flags = kFlags,

@@ -242,7 +242,7 @@ constexpr Command kRows[] = {
      .summary = "Tools for tests, off unless enable-debug-command says otherwise.",
      .syntax = "subcommand [arg [arg ...]]",
      .doc_flags = "syscmd",
-     .history = "DEBUG HELP lists the subcommands that exist."},
+     .notes = "DEBUG HELP lists the subcommands that exist."},
 };
 
 const CommandFamily kFamily("server", kRows);

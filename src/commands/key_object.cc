@@ -13,7 +13,9 @@ constexpr std::string_view kTakesTime =
     " Please note that when switching between policies at runtime LRU and LFU data will take some time to "
     "adjust.";
 
-bool CountsHits(const Context& ctx) { return ctx.server.databases.hits() == HitMemory::kCount; }
+bool TracksFrequency(const Context& ctx) {
+  return ctx.server.databases.tracking() == AccessTracking::kFrequency;
+}
 
 void ObjectEncoding(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
@@ -24,7 +26,7 @@ void ObjectEncoding(Context& ctx, Args& args) {
 void ObjectIdleTime(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
-  if (CountsHits(ctx)) {
+  if (TracksFrequency(ctx)) {
     return ctx.Fail("ERR An LFU maxmemory policy is selected, idle time not tracked." +
                     std::string(kTakesTime));
   }
@@ -34,7 +36,7 @@ void ObjectIdleTime(Context& ctx, Args& args) {
 void ObjectFreq(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
-  if (!CountsHits(ctx)) {
+  if (!TracksFrequency(ctx)) {
     return ctx.Fail("ERR An LFU maxmemory policy is not selected, access frequency not tracked." +
                     std::string(kTakesTime));
   }

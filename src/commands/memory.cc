@@ -192,7 +192,7 @@ constexpr Command kSubcommands[] = {
      .complexity = "O(1)",
      .summary = "Answers how many bytes a key takes with its value.",
      .syntax = "key [SAMPLES count]",
-     .history = "Exact for strings, whatever SAMPLES says; without the key's share of the hash table."},
+     .notes = "Exact for strings, whatever SAMPLES says; without the key's share of the hash table."},
 };
 
 constexpr Command kRows[] = {

@@ -79,7 +79,7 @@ constexpr Command kRows[] = {
      .complexity = "O(N) where N is the length of the value",
      .summary = "Deletes a key if its string value is a given one.",
      .syntax = "key value",
-     .history = "Valkey's."},
+     .notes = "Valkey's."},
 };
 const CommandFamily kFamily("string", kRows);
 

@@ -218,7 +218,7 @@ constexpr Command kRows[] = {
          "key [NX | XX] [BYFLOAT float | BYINT integer] [LBOUND lowerbound] [UBOUND upperbound] [SATURATE] "
          "[EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | "
          "PERSIST] [ENX]",
-     .history = "NX and XX as in Valkey 9.2."},
+     .notes = "NX and XX as in Valkey 9.2."},
 };
 const CommandFamily kFamily("string", kRows);
 

@@ -7,7 +7,7 @@
 //
 // So the cache misses of a batch overlap with each other and with parsing, whether the requests come from one
 // pipeline or from many clients with one request each. Look-ahead hands on guesses only: a guess is void once
-// its entry has left (cache/departures.h), and every guess is checked against the key.
+// its entry has left (cache/stale_guesses.h), and every guess is checked against the key.
 //
 // Each client's requests keep their order; clients take turns. A batch takes nothing of a client behind a
 // request that changes what its next bytes mean (kEndsBatch), may park it (kBlocking), or while it has to log

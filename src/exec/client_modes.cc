@@ -33,12 +33,12 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
 
 ModeScope::ModeScope(Server& server, Session& session, const TableRow* row)
     : server_(server), session_(session) {
-  if (WouldLeaveTrace(session, row)) hits_ = server_.databases.SuspendHits();
+  if (WouldLeaveTrace(session, row)) hits_ = server_.databases.SuspendTracking();
   if (session_.replies == Replies::kSkipNext) session_.replies = Replies::kSkipping;
 }
 
 ModeScope::~ModeScope() {
-  if (hits_) server_.databases.ResumeHits(*hits_);
+  if (hits_) server_.databases.ResumeTracking(*hits_);
   if (session_.unwanted != nullptr) session_.unwanted->Clear();
   // A client that waits is not through with its request.
   if (session_.replies != Replies::kSkipping || session_.parked != nullptr) return;

@@ -28,7 +28,7 @@ class ModeScope {
  private:
   Server& server_;
   Session& session_;
-  std::optional<HitMemory> hits_;  // to go on with; empty: they were not suspended
+  std::optional<AccessTracking> hits_;  // to go on with; empty: they were not suspended
 };
 
 // In its place where nobody has modes.

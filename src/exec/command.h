@@ -120,8 +120,8 @@ struct Command {
   std::string_view doc_flags = {};  // "deprecated" or "syscmd"
   std::string_view deprecated_since = {};
   std::string_view replaced_by = {};
-  std::string_view tips = {};     // command tips of COMMAND, space separated
-  std::string_view history = {};  // where Mayfly differs or what 7.4 added; may be empty
+  std::string_view tips = {};   // command tips of COMMAND, space separated
+  std::string_view notes = {};  // where Mayfly differs or what 7.4 added; may be empty
 };
 
 // Registers a family's rows when the program starts. `group` is what COMMAND DOCS says: "string", "generic"

@@ -10,15 +10,15 @@
 namespace mayfly {
 namespace {
 
-HitMemory HitMemoryOf(EvictionPolicy policy) noexcept {
+AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
   switch (policy) {
     case EvictionPolicy::kAllKeysSieve:
-      return HitMemory::kBit;
+      return AccessTracking::kVisitedBit;
     case EvictionPolicy::kAllKeysLfu:
     case EvictionPolicy::kVolatileLfu:
-      return HitMemory::kCount;
+      return AccessTracking::kFrequency;
     default:
-      return HitMemory::kOrder;
+      return AccessTracking::kRecency;
   }
 }
 
@@ -29,10 +29,10 @@ Executor::Executor(Server& server)
       batch_(server.commands, server.databases),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   const auto follow = [&server](const config::Settings& settings) {
-    server.databases.RememberHits(HitMemoryOf(settings.maxmemory_policy),
-                                  {.log_factor = settings.lfu_log_factor,
-                                   .decay_minutes = settings.lfu_decay_time_minutes,
-                                   .random = &server.random});
+    server.databases.TrackAccesses(AccessTrackingOf(settings.maxmemory_policy),
+                                   {.log_factor = settings.lfu_log_factor,
+                                    .decay_minutes = settings.lfu_decay_time_minutes,
+                                    .random = &server.random});
   };
   follow(server.options.settings());
   server.options.OnChange(
@@ -84,7 +84,7 @@ void Executor::RunPlanned() {
     const std::conditional_t<kWithModes, ModeScope, NoModeScope> scope(server_, session, row);
     if (row == nullptr && planned.arg_count == 0) [[unlikely]]
       continue;  // an empty line, or *0: Redis ignores them too, but for CLIENT REPLY SKIP
-    if (row != timed_row_) TakeTime();
+    if (row != timed_row_) RecordCallTime();
     if (row == nullptr) [[unlikely]] {
       Reject(session, Args(call, 1), nullptr);
       continue;
@@ -95,9 +95,9 @@ void Executor::RunPlanned() {
     if (!Execute(session, args, *row, {planned.hash, planned.guess}, nullptr)) continue;
     timed_row_ = row;
     ++timed_calls_;
-    if (!row->constant_time || !planned.small) TakeTime();
+    if (!row->constant_time || !planned.small) RecordCallTime();
   }
-  TakeTime();
+  RecordCallTime();
 }
 
 void Executor::AnswerBroken(Feed& feed) {
@@ -127,7 +127,7 @@ void Executor::Dispatch(Session& session, std::span<const std::string_view> argu
   } else if (Execute(session, args, *row, {}, resumed)) {
     timed_row_ = row;
     timed_calls_ = 1;
-    TakeTime();
+    RecordCallTime();
   }
   MarkIfDirty(session);
 }
@@ -194,7 +194,7 @@ bool Executor::MakeRoomSlowly(const TableRow& row) {
 // within a batch, and never so that the ceiling were too high.
 void Executor::SetMemoryCeiling() noexcept {
   const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
-  memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : maxmemory + server_.memory.Apart();
+  memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : maxmemory + server_.memory.NotEvictable();
 }
 
 // Answers why a request cannot run. `row`: null where the command is unknown.
@@ -261,7 +261,7 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
 }
 
 // Books the time since it was last taken for the calls since then, which were all of one command.
-void Executor::TakeTime() noexcept {
+void Executor::RecordCallTime() noexcept {
   if (timed_row_ == nullptr) return;
   const uint64_t ended = ReadCycles();
   const uint64_t cycles = ended - command_began_;

@@ -71,7 +71,7 @@ class Executor {
   void RejectUnknown(Session& session, const Args& args, const TableRow* container);
   // Books the error replies that the session got since it had `before` of them.
   void CountErrors(const Session& session, uint64_t before);
-  void TakeTime() noexcept;
+  void RecordCallTime() noexcept;
   void TrackLatency(const TableRow& row) noexcept;
   EvictionLimits Limits() const noexcept;
   Evictor::Outcome MakeRoom(size_t budget);

@@ -139,7 +139,7 @@ void MemorySection(InfoText& text, Server& server, Now) {
   text.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
   text.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
   FragmentationFields(text, report.used, report.resident);
-  text.Field("mem_not_counted_for_evict", server.memory.Apart());
+  text.Field("mem_not_counted_for_evict", server.memory.NotEvictable());
   text.Field("mem_replication_backlog", 0);
   text.Field("mem_total_replication_buffers", 0);
   text.Field("mem_clients_slaves", 0);

@@ -20,16 +20,16 @@ class MemoryMeter {
 
   uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
   uint64_t Data() const noexcept {
-    const uint64_t apart = Apart();
+    const uint64_t not_evictable = NotEvictable();
     const uint64_t all = All();
-    return all > apart ? all - apart : 0;
+    return all > not_evictable ? all - not_evictable : 0;
   }
   // The part of All that is not Data.
-  uint64_t Apart() const noexcept {
+  uint64_t NotEvictable() const noexcept {
     return stats_.client_bytes + stats_.spare_chunk_bytes + databases_.waiting_bytes();
   }
   uint64_t AtStart() const noexcept { return at_start_; }
-  // The highest All() that was noticed; asking notices.
+  // Samples All() and returns the highest sample so far.
   uint64_t Peak() noexcept {
     if (All() > peak_) peak_ = All();
     return peak_;

@@ -187,7 +187,7 @@ uint64_t Connection::NextDeadline() const noexcept {
 
 void Connection::OnTime(uint64_t now_mono_ms) {
   if (state_ == State::kLingering) return Drop();
-  if (BreaksOutputLimit()) return Drop();
+  if (EnforceOutputLimit()) return Drop();
   if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
   if (parked != nullptr) {  // it waits by its own deadline, so its idle time begins anew
     heard_mono_ms_ = now_mono_ms;

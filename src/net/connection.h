@@ -101,7 +101,7 @@ class Connection final : public Session, public TimedClient {
   void WriteLater();
   void OnWritten(int status);
   void Settle();
-  bool BreaksOutputLimit();
+  bool EnforceOutputLimit();
   void Linger();
 
   // Keeps input_bytes, input_memory and the sums over all clients right.

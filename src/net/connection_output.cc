@@ -30,7 +30,7 @@ Pieces GatherFrom(const OutputChain& output) noexcept {
 
 void Connection::Flush() {
   if (state_ != State::kOpen && state_ != State::kEnding) return;
-  if (close_now || BreaksOutputLimit()) return Drop();
+  if (close_now || EnforceOutputLimit()) return Drop();
   if (write_ == nullptr) Write();
   if (state_ != State::kClosed) Settle();
 }
@@ -99,7 +99,7 @@ void Connection::Relieve() {
 }
 
 // As in Redis, what counts is what waits before the write, so that one reply may be too much already.
-bool Connection::BreaksOutputLimit() {
+bool Connection::EnforceOutputLimit() {
   const config::OutputLimit& limit = clients_.settings().client_output_buffer_limit.normal;
   const uint64_t now = clients_.turn().now().mono_ms;
   const size_t waiting = output.size();

@@ -41,7 +41,7 @@ void AddRow(std::string& text, const TableRow& row) {
   if (!command.syntax.empty()) usage.append(" ").append(command.syntax);
   text.append("| `").append(Cell(usage)).append("` | ").append(command.since).append(" | ");
   text.append(Cell(command.summary));
-  if (!command.history.empty()) text.append(" *").append(Cell(command.history)).append("*");
+  if (!command.notes.empty()) text.append(" *").append(Cell(command.notes)).append("*");
   text += " |\n";
 }
 

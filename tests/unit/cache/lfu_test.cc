@@ -33,7 +33,7 @@ class LfuFixture : public KeyspaceFixture {
   }
   ~LfuFixture() { changes.Unlisten(log); }
 
-  void CountHits(const LfuRules& rules) { databases.RememberHits(HitMemory::kCount, rules); }
+  void CountHits(const LfuRules& rules) { databases.TrackAccesses(AccessTracking::kFrequency, rules); }
   void Use(std::string_view key, int times, unsigned index = 0) {
     for (int i = 0; i < times; ++i) REQUIRE(db(index).Find(db(index).KeyOf(key), now()) != nullptr);
   }
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(LfuFixture, "stamps stay valid when the policy changes") {
   Use("counted", 20);
   Set("fresh", "v");
   clock.AdvanceTime(2 * kMinuteMs + Entry::kStampMs);
-  databases.RememberHits(HitMemory::kOrder);
+  databases.TrackAccesses(AccessTracking::kRecency);
   CHECK(Entry::IdleMs(Peek("counted")->stamp(), now().mono_ms) == 2 * kMinuteMs);
   CHECK(Entry::IdleMs(Peek("fresh")->stamp(), now().mono_ms) >= 2 * kMinuteMs);
   Find("counted");
@@ -209,7 +209,8 @@ TEST_CASE_METHOD(LfuFixture, "a count survives a new value, a new TTL and a new 
 TEST_CASE_METHOD(LfuFixture, "random commands under changing policies leave everything sound") {
   constexpr EvictionPolicy kPolicies[] = {EvictionPolicy::kAllKeysLfu, EvictionPolicy::kVolatileLfu,
                                           EvictionPolicy::kAllKeysLru, EvictionPolicy::kAllKeysSieve};
-  constexpr HitMemory kHits[] = {HitMemory::kCount, HitMemory::kCount, HitMemory::kOrder, HitMemory::kBit};
+  constexpr AccessTracking kHits[] = {AccessTracking::kFrequency, AccessTracking::kFrequency,
+                                      AccessTracking::kRecency, AccessTracking::kVisitedBit};
   size_t policy = 0;
   for (int step = 0; step < 20'000; ++step) {
     const unsigned index = static_cast<unsigned>(random() % 3);
@@ -220,7 +221,7 @@ TEST_CASE_METHOD(LfuFixture, "random commands under changing policies leave ever
       case 0:
         if (random() % 50 != 0) break;
         policy = random() % std::size(kPolicies);
-        databases.RememberHits(kHits[policy], {.random = &random});
+        databases.TrackAccesses(kHits[policy], {.random = &random});
         break;
       case 1:
         clock.AdvanceTime(random() % 30'000);

@@ -18,7 +18,7 @@ using Keys = std::vector<std::string>;
 class SieveFixture : public KeyspaceFixture {
  public:
   SieveFixture() {
-    databases.RememberHits(HitMemory::kBit);
+    databases.TrackAccesses(AccessTracking::kVisitedBit);
     changes.Listen(log, ChangeHub::Bit(ChangeReason::kEvicted));
   }
   ~SieveFixture() { changes.Unlisten(log); }
@@ -267,7 +267,8 @@ TEST_CASE_METHOD(SieveFixture,
         if (random() % 40 != 0) break;
         policy = policy == EvictionPolicy::kAllKeysSieve ? EvictionPolicy::kAllKeysLru
                                                          : EvictionPolicy::kAllKeysSieve;
-        databases.RememberHits(policy == EvictionPolicy::kAllKeysSieve ? HitMemory::kBit : HitMemory::kOrder);
+        databases.TrackAccesses(policy == EvictionPolicy::kAllKeysSieve ? AccessTracking::kVisitedBit
+                                                                        : AccessTracking::kRecency);
         break;
       case 4:
       case 5:
@@ -295,7 +296,7 @@ TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes that of 
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
   CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2
-  databases.RememberHits(HitMemory::kOrder);
+  databases.TrackAccesses(AccessTracking::kRecency);
   for (const char* key : {"k2", "k4", "k0", "k3"}) {
     clock.AdvanceTime(Entry::kStampMs);
     Find(key);

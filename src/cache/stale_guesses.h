@@ -1,8 +1,8 @@
-// Which entries have left their table, or their place in memory, since look-ahead last began: what makes a
-// guess worthless.
+// Entries that were freed or moved since the current batch was planned. A guess (an entry that look-ahead
+// found for a request) that names one of them must not be followed.
 //
-// A filter: it may name an entry that is still there, never the other way round. Look-ahead forgets it when
-// it starts anew and no guess is alive. One batch seldom has more departures than kBits / 16.
+// A filter: MayHold may be true for an entry that is still in place, but is never false for one that is not.
+// Batch::Plan clears it when no guess is in use. A batch seldom frees or moves more than kBits / 16 entries.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace mayfly {
 
-class Departures {
+class StaleGuesses {
  public:
   void Note(HeapRef ref) noexcept {
     any_ = true;
