@@ -63,6 +63,7 @@ void OutputChain::Grow() {
   OutputChunk* chunk = pool_.Take();
   if (tail_ != nullptr) {
     SealRun();
+    CheckLimit();
     tail_->end = EndOf(*tail_);
     tail_->next = chunk;
   } else {
@@ -102,6 +103,7 @@ void OutputChain::AppendShared(SharedBytes block, size_t offset, size_t length) 
   splice->block = std::move(block);
   sealed_ += length;
   shared_ += length;
+  CheckLimit();
 }
 
 OutputChain::Slot OutputChain::OpenSlot() {

@@ -112,6 +112,11 @@ class OutputChain {
   // REQUIRES: n <= what the last Reserve was asked for; nothing else was appended since.
   void Commit(size_t n) noexcept { write_ += n; }
 
+  // The chain is full once it holds `bytes` (rounded up to whole chunks): for whoever appends to notice
+  // before the next reply. Nothing is refused, and a chain that was full stays so.
+  void set_limit(size_t bytes) noexcept { limit_bytes_ = bytes; }
+  bool full() const noexcept { return full_; }
+
   // Differs once bytes were appended.
   const char* end() const noexcept { return write_; }
 
@@ -152,6 +157,9 @@ class OutputChain {
   void AppendSlowly(std::string_view bytes);
   OutputSplice* AddSplice(uint32_t skip);
   void SealRun() noexcept;
+  void CheckLimit() noexcept {
+    if (size() >= limit_bytes_) full_ = true;
+  }
   void DropSplice(OutputSplice& splice) noexcept;
   uint32_t EndOf(const OutputChunk& chunk) const noexcept {
     return &chunk == tail_ ? static_cast<uint32_t>(write_ - chunk.bytes) : chunk.end;
@@ -175,6 +183,8 @@ class OutputChain {
 
   size_t chunks_ = 0;
   size_t shared_ = 0;
+  size_t limit_bytes_ = SIZE_MAX;
+  bool full_ = false;
 };
 
 }  // namespace mayfly

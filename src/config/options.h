@@ -48,6 +48,8 @@ class Options {
   LoadResult Load(std::span<const std::string> words, std::span<const std::string> environment);
 
   const Settings& settings() const noexcept { return state_.settings; }
+  // What `maxmemory auto` and percentages are taken of; 0 = unknown.
+  uint64_t memory_bytes() const noexcept { return memory_bytes_; }
 
   // The value of a name or alias in CONFIG GET's form; nothing for an unknown name.
   std::optional<std::string> Get(std::string_view name) const;

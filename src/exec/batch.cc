@@ -2,17 +2,20 @@
 
 #include <new>
 
+#include "server/output_pool.h"
+
 namespace mayfly {
 
 Batch::Batch(const CommandTable& commands, Databases& databases)
     : commands_(commands), databases_(databases) {}
 
-bool Batch::Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door) {
+bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   next_ = requests_.data();
   full_ = requests_.end();
   args_.Clear();
-  limits_.max_bulk = max_bulk;
-  open_door_ = open_door;
+  limits_.max_bulk = limits.max_bulk;
+  most_output_ = limits.most_output;
+  open_door_ = limits.open_door;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = 0;
   stage_at_ = next_ + kStageDistance;
@@ -29,6 +32,7 @@ bool Batch::Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door) {
 void Batch::PlanFrom(Feed& feed) {
   // A client that has to log in is parsed one request at a time: AUTH lifts its limits.
   limits_.authenticated = open_door_ || feed.session->authenticated;
+  feed.session->output.set_limit(limits_.authenticated ? most_output_ : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;
   size_t at = feed.planned;

@@ -62,9 +62,14 @@ class Batch {
 
   Batch(const CommandTable& commands, Databases& databases);
 
+  struct Limits {
+    size_t max_bulk;     // the longest argument that is taken
+    size_t most_output;  // of a client that is logged in; see OutputChain::set_limit
+    bool open_door;      // nobody has to log in
+  };
   // Forgets the last batch and plans the next one. False when the feeds hold no further request that can be
-  // planned. `max_bulk`: the longest argument that is taken. `open_door`: nobody has to log in.
-  bool Plan(std::span<Feed> feeds, size_t max_bulk, bool open_door);
+  // planned.
+  bool Plan(std::span<Feed> feeds, const Limits& limits);
 
   std::span<const Planned> requests() const noexcept { return {requests_.data(), count()}; }
   const resp::ArgList& args() const noexcept { return args_; }
@@ -109,6 +114,7 @@ class Batch {
   Planned* stage_at_ = nullptr;       // where the next step of the stages is due
   size_t entries_asked_ = 0;          // so many requests are through the second stage
   size_t neighbours_asked_ = 0;       // and so many through the third
+  size_t most_output_ = SIZE_MAX;
   bool open_door_ = false;
   std::array<KnownHead, kKnownHeads> heads_;
 };

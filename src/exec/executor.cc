@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "exec/client_modes.h"
+#include "server/output_pool.h"
 
 namespace mayfly {
 namespace {
@@ -53,15 +54,15 @@ Now Executor::RefreshNow() noexcept {
 // ---- a batch
 
 void Executor::Run(std::span<Feed> feeds) {
-  const config::Settings& settings = server_.options.settings();
-  for (std::span<Feed> left = feeds;
-       batch_.Plan(left, settings.proto_max_bulk_len, settings.requirepass.empty());) {
+  for (std::span<Feed> left = feeds; batch_.Plan(left, BatchLimits());) {
     AnyModes(server_) ? RunPlanned<true>() : RunPlanned<false>();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
   for (Feed& feed : feeds) {
     Session& session = *feed.session;
     session.active_mono_ms = now_.mono_ms;
+    // A request was parsed ahead, and an earlier one has to wait: the input will be parsed from there.
+    if (feed.consumed != feed.planned) session.parser.Forget();
     if (feed.state == Feed::State::kBroken && session.MayRun()) AnswerBroken(feed);
     MarkIfDirty(session);
   }
@@ -98,6 +99,15 @@ void Executor::RunPlanned() {
     if (!row->constant_time || !planned.small) RecordCallTime();
   }
   RecordCallTime();
+}
+
+Batch::Limits Executor::BatchLimits() const noexcept {
+  const config::Settings& settings = server_.options.settings();
+  const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
+  const uint64_t most = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes()).most_bytes;
+  return {.max_bulk = settings.proto_max_bulk_len,
+          .most_output = hard == 0 ? most : std::min(hard, most),
+          .open_door = settings.requirepass.empty()};
 }
 
 void Executor::AnswerBroken(Feed& feed) {

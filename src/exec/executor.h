@@ -57,6 +57,7 @@ class Executor {
   // `kWithModes`: with an eye on what single clients asked for (exec/client_modes.h).
   template <bool kWithModes>
   void RunPlanned();
+  Batch::Limits BatchLimits() const noexcept;
   void AnswerBroken(Feed& feed);
   void MarkIfDirty(Session& session);
   void Resume(const Parked& parked);

@@ -30,16 +30,16 @@ void Clients::Accept(uv_stream_t& listener, Connection::Kind kind) {
   connection->Refuse(RefusalOf(verdict), MayLinger());
 }
 
-char* Clients::LendInput(size_t tail) {
+char* Clients::LendInput(size_t size) {
   static_assert(kSharedInputBytes >= 2 * (kReadBufferBytes + kCopiedTailBytes));
-  const bool full = shared_input_.size() - input_used_ < tail + kReadBufferBytes;
+  const bool full = shared_input_.size() - input_used_ < size;
   if (full || deferred_.size() == kDeferredMax) RunDeferred();
   return shared_input_.data() + input_used_;
 }
 
-void Clients::Defer(Connection& connection, size_t size) {
-  deferred_.push_back({.session = &connection, .input = {shared_input_.data() + input_used_, size}});
-  input_used_ += size;
+void Clients::Defer(Connection& connection, std::string_view input) {
+  deferred_.push_back({.session = &connection, .input = input});
+  if (input.data() == shared_input_.data() + input_used_) input_used_ += input.size();
 }
 
 void Clients::RunDeferred() {
@@ -58,8 +58,10 @@ void Clients::FinishTurn() {
   executor_.RunWoken([](Session& session) { Connection::Of(session).Resume(); });
   server_.sessions.TakeDirty(dirty_);
   for (Session* session : dirty_) Connection::Of(*session).Flush();
-  if (!held_back_.empty()) [[unlikely]]
-    RelieveSome();
+  if (output_bytes_ > Pool().most_bytes) [[unlikely]]
+    ShrinkOutput();
+  if (!throttled_.empty()) [[unlikely]]
+    UnthrottleIfCalm();
   server_.stats.spare_chunk_bytes = chunks_.kept() * OutputChunk::kSize;
 }
 
@@ -119,19 +121,22 @@ void Clients::RefileAll() {
 
 // ---- back-pressure
 
-uint64_t Clients::OutputPoolBytes() const noexcept {
-  const uint64_t maxmemory = settings().maxmemory.bytes;
-  if (maxmemory == 0) return kOutputPoolMaxBytes;
-  return std::clamp(maxmemory / kOutputPoolShare, kOutputPoolMinBytes, kOutputPoolMaxBytes);
+// Others have drained: those that are throttled may go on, or two that wait for each other would wait for
+// ever.
+void Clients::UnthrottleIfCalm() {
+  if (output_bytes_ > Pool().calm_bytes / 4 * 3) return;
+  const std::vector<Connection*> throttled(throttled_.begin(), throttled_.end());
+  for (Connection* connection : throttled) connection->Unthrottle();
 }
 
-// Others have drained: those that were held back may go on, or two that wait for each other would wait for
-// ever.
-void Clients::RelieveSome() {
-  if (output_bytes_ > OutputPoolBytes() / 4 * 3) return;
-  const std::vector<Connection*> held(held_back_.begin(), held_back_.end());
-  held_back_.clear();
-  for (Connection* connection : held) connection->Relieve();
+[[gnu::noinline, gnu::cold]] void Clients::ShrinkOutput() {
+  while (output_bytes_ > Pool().most_bytes) {
+    const auto less = [](const Connection* a, const Connection* b) {
+      return a->booked_output_bytes() < b->booked_output_bytes();
+    };
+    (*std::max_element(all_.begin(), all_.end(), less))
+        ->DropForOutput("the most of all, and all hold too much");
+  }
 }
 
 }  // namespace mayfly::net

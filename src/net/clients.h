@@ -18,6 +18,7 @@
 #include "net/connection.h"
 #include "net/limits.h"
 #include "net/turn.h"
+#include "server/output_pool.h"
 
 namespace mayfly::net {
 
@@ -53,13 +54,13 @@ class Clients {
   Turn& turn() noexcept { return turn_; }
   Log& log() noexcept { return log_; }
   ChunkPool& chunks() noexcept { return chunks_; }
-  // Room for `tail` bytes that were kept and kReadBufferBytes behind them, in the buffer that all share. What
-  // waits there is run first where it leaves too little.
-  char* LendInput(size_t tail);
-  // The first `size` bytes of what was lent last are input of this connection: run when the turn has read
-  // from everybody, together with the others'.
-  void Defer(Connection& connection, size_t size);
-  // Runs what was deferred. Whoever acts on a connection's state calls this first.
+  // `size` bytes of the buffer that all connections share. If there is too little room, the input that lies
+  // there is run first.
+  char* LendInput(size_t size);
+  // `input` of this connection is to be run when the turn has read from all clients. It lies at the front of
+  // what was lent last, or in memory of the connection that does not change until then.
+  void Defer(Connection& connection, std::string_view input);
+  // Runs what was deferred. To be called before anything else acts on a connection's state.
   void RunDeferred();
 
   // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
@@ -69,10 +70,10 @@ class Clients {
   bool ending() const noexcept { return ending_; }
   // Adds to the sum of all clients' output; wraps, so that a part may be taken away.
   void BookOutput(uint64_t difference) noexcept { output_bytes_ += difference; }
-  // Whether clients together hold more output than their pool.
-  bool Crowded() const noexcept { return output_bytes_ > OutputPoolBytes(); }
-  void HoldBack(Connection& connection) { held_back_.insert(&connection); }
-  void LetGo(Connection& connection) noexcept { held_back_.erase(&connection); }
+  // Whether clients together hold more output than is calm.
+  bool Crowded() const noexcept { return output_bytes_ > Pool().calm_bytes; }
+  void Throttled(Connection& connection) { throttled_.insert(&connection); }
+  void Unthrottled(Connection& connection) noexcept { throttled_.erase(&connection); }
   bool MayLinger() const noexcept { return lingering_ < kLingeringMax; }
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
@@ -80,8 +81,12 @@ class Clients {
   void Forget(Connection& connection) noexcept { all_.erase(&connection); }
 
  private:
-  uint64_t OutputPoolBytes() const noexcept;
-  void RelieveSome();
+  OutputPool Pool() const noexcept {
+    return OutputPool::Of(settings().maxmemory, server_.options.memory_bytes());
+  }
+  void UnthrottleIfCalm();
+  // Drops clients, those with the most output first, until what all hold is within the pool.
+  void ShrinkOutput();
 
   Server& server_;
   Executor& executor_;
@@ -90,7 +95,7 @@ class Clients {
   ChunkPool chunks_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  std::unordered_set<Connection*> held_back_;
+  std::unordered_set<Connection*> throttled_;
   std::vector<Session*> dirty_;
   uint64_t output_bytes_ = 0;
   size_t lingering_ = 0;

@@ -85,7 +85,7 @@ void Connection::SetSocketOptions() noexcept {
 void Connection::Open() {
   Server& server = clients_.server();
   SetSocketOptions();
-  created_mono_ms = active_mono_ms = heard_mono_ms_ = clients_.turn().now().mono_ms;
+  created_mono_ms = active_mono_ms = heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
   authenticated = clients_.settings().requirepass.empty();
   server.sessions.Add(*this);
   ++server.stats.connections_received;
@@ -125,11 +125,11 @@ void Connection::Linger() {
   Server& server = clients_.server();
   if (parked != nullptr) server.parking.Leave(*this);
   if (id != 0) server.sessions.Remove(*this);
-  clients_.LetGo(*this);
+  clients_.Unthrottled(*this);
   state_ = State::kLingering;
   clients_.BeginLinger();
   linger_until_mono_ms_ = clients_.turn().now().mono_ms + kLingerMs;
-  tail_.Release();
+  input_.Release();
   Account();
   clients_.File(*this);
   UpdateReading();
@@ -143,7 +143,7 @@ void Connection::Drop() {
     clients_.EndLinger();
   else if (id != 0)
     server.sessions.Remove(*this);
-  clients_.LetGo(*this);
+  clients_.Unthrottled(*this);
   clients_.Unfile(*this);
   state_ = State::kClosed;
   Book(0, 0);
@@ -155,8 +155,8 @@ void Connection::Drop() {
 }
 
 void Connection::Account() noexcept {
-  input_bytes = tail_.size() + parser.received();
-  input_memory = tail_.memory() + parser.memory();
+  input_bytes = input_.bytes(parser);
+  input_memory = input_.memory(parser);
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
   // clients.
   Book(input_memory + output.chunk_memory(), output.memory());
@@ -182,12 +182,18 @@ uint64_t Connection::NextDeadline() const noexcept {
         static_cast<uint64_t>(clients_.settings().client_output_buffer_limit.normal.soft_seconds);
     deadline = std::min(deadline, above_soft_since_mono_ms_ + soft * kMsPerSecond);
   }
+  if (throttled_) deadline = std::min(deadline, took_mono_ms_ + kStalledMs);
   return deadline;
 }
 
 void Connection::OnTime(uint64_t now_mono_ms) {
   if (state_ == State::kLingering) return Drop();
-  if (EnforceOutputLimit()) return Drop();
+  if (EnforceOutputLimit()) return;
+  NoticeReading();
+  if (throttled_) {
+    Throttle();
+    UpdateReading();
+  }
   if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
   if (parked != nullptr) {  // it waits by its own deadline, so its idle time begins anew
     heard_mono_ms_ = now_mono_ms;

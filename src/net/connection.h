@@ -8,14 +8,12 @@
 //     is dropped
 //   kClosed <--- end of input, or a bound is reached ------------------------+
 //
-// Input. Bytes are read into the buffer that all connections share; only an incomplete request is kept
-// (InputTail), and copied before the next bytes when they come. A long tail is grown where it lies, and a big
-// argument is read straight into the block that will be its value (resp::Parser). One read per turn; the rest
-// waits in the kernel.
+// Input. One read per turn; the rest waits in the kernel. What has come is run when the turn has read from
+// all clients (Clients::Defer), and what has not run is kept (net/input.h).
 //
 // Output. One gathering write when the turn ends; what the kernel does not take is written as it drains. A
-// client that does not read its replies is not read from, either (limits.h), and the
-// client-output-buffer-limit closes it.
+// client that holds much of it and reads too slowly is throttled: not read from until it has caught up
+// (limits.h). The client-output-buffer-limit and the pool's limit (server/output_pool.h) close it.
 //
 // Memory: an idle connection holds neither tail nor chunk. Ownership: Clients makes and forgets connections;
 // each deletes itself when libuv has let go of its handle. Loop thread only.
@@ -28,7 +26,7 @@
 #include <uv.h>
 
 #include "exec/batch.h"
-#include "net/input_tail.h"
+#include "net/input.h"
 #include "net/timed_client.h"
 #include "server/session.h"
 
@@ -60,25 +58,27 @@ class Connection final : public Session, public TimedClient {
 
   // Writes what waits, and closes if that was asked for. Called when the turn ends.
   void Flush();
-  // What it sent was run (see Clients::Defer); keeps what was left.
+  // What it sent was run (see Clients::Defer): keeps the rest.
   void AfterRun(const Feed& feed);
-  // Goes on with kept input, after it was parked.
+  // Runs what it sent while it was parked.
   void Resume();
-  // Reads again, after it was held back for the sake of the output pool.
-  void Relieve();
+  // Reads again, after it was throttled for the sake of the output pool.
+  void Unthrottle();
   // Runs nothing more; closed once its replies are written.
   void End();
   // Closed at once; what was not written is lost.
   void Drop();
+  // The same, with a log line that says how much output it holds and `why` that is too much.
+  void DropForOutput(const char* why);
 
+  // Output that counts against the pool; none of a client that was dropped.
+  uint64_t booked_output_bytes() const noexcept { return booked_output_bytes_; }
   // When OnTime has something to do; ParkingLot::kForever where nothing is timed.
   uint64_t NextDeadline() const noexcept;
   // The deadline has come.
   void OnTime(uint64_t now_mono_ms);
 
  private:
-  enum class Target : uint8_t { kShared, kTail, kBlock };
-
   ~Connection() = default;  // only when libuv has closed the handle
 
   uv_stream_t* stream() noexcept { return &socket_.stream; }
@@ -89,10 +89,8 @@ class Connection final : public Session, public TimedClient {
   uv_buf_t LendBuffer();
   void OnRead(ssize_t n);
   void OnEndOfInput();
-  void RunTail();
   void DropForMemory();
-  // After Run took `consumed` bytes of `input`: how many bytes of the rest are to be kept.
-  size_t ToKeep(std::string_view rest);
+  // Counts what is kept, closes the client if that is too much, and reads on or not.
   void AfterInput();
   void UpdateReading();
 
@@ -101,6 +99,12 @@ class Connection final : public Session, public TimedClient {
   void WriteLater();
   void OnWritten(int status);
   void Settle();
+  // Starts or ends throttling, by how much output there is and whether the client reads.
+  void Throttle();
+  // Looks whether the kernel has taken bytes since the last call: then the client reads, and is not idle.
+  void NoticeReading() noexcept;
+  // Drops the client if it holds more output than a limit allows: true. Starts and ends the soft limit's
+  // time.
   bool EnforceOutputLimit();
   void Linger();
 
@@ -117,20 +121,22 @@ class Connection final : public Session, public TimedClient {
   } socket_;
   std::unique_ptr<uv_write_t> write_;  // only while a write is under way
   size_t writing_bytes_ = 0;
-  InputTail tail_;
+  Input input_;
   uint64_t booked_client_bytes_ = 0;  // this connection's part of Stats::client_bytes
   uint64_t booked_output_bytes_ = 0;  // and of what back-pressure goes by
-  uint64_t heard_mono_ms_ = 0;        // when bytes last went either way
+  uint64_t heard_mono_ms_ = 0;        // when bytes were last seen to go either way
+  uint64_t took_mono_ms_ = 0;         // when the client was last seen to read
+  uint64_t taken_bytes_ = 0;          // by the kernel, when that was looked at last
+  uint64_t written_bytes_ = 0;        // by writes that have ended
   uint64_t linger_until_mono_ms_ = 0;
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   size_t lingered_bytes_ = 0;
   uint32_t read_turn_ = 0;  // the turn in which it was last read from
   State state_ = State::kNew;
-  Target target_ = Target::kShared;
   const Kind kind_;
   bool from_loopback_ = false;
   bool reading_ = false;
-  bool held_back_ = false;  // by back-pressure
+  bool throttled_ = false;
   bool input_ended_ = false;
 };
 

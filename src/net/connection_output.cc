@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "exec/authentication.h"
 #include "net/clients.h"
 #include "net/connection.h"
 
@@ -30,7 +31,8 @@ Pieces GatherFrom(const OutputChain& output) noexcept {
 
 void Connection::Flush() {
   if (state_ != State::kOpen && state_ != State::kEnding) return;
-  if (close_now || EnforceOutputLimit()) return Drop();
+  if (close_now) return Drop();
+  if (EnforceOutputLimit()) return;
   if (write_ == nullptr) Write();
   if (state_ != State::kClosed) Settle();
 }
@@ -43,6 +45,7 @@ void Connection::Write() {
     if (written < 0) return Drop();
     const auto size = static_cast<size_t>(written);
     output.Consume(size);
+    written_bytes_ += size;
     clients_.server().stats.net_output_bytes += size;
     if (size < pieces.bytes) return WriteLater();
   }
@@ -69,8 +72,8 @@ void Connection::OnWritten(int status) {
   if (state_ == State::kClosed) return;
   if (status != 0) return Drop();
   clients_.turn().Begin();
-  heard_mono_ms_ = clients_.turn().now().mono_ms;
   output.Consume(writing_bytes_);
+  written_bytes_ += writing_bytes_;
   clients_.server().stats.net_output_bytes += writing_bytes_;
   Flush();
 }
@@ -81,20 +84,36 @@ void Connection::Settle() {
   Account();
   if (state_ == State::kEnding) {
     if (output.empty()) return input_ended_ || clients_.ending() ? Drop() : Linger();
-    held_back_ = false;
-    clients_.LetGo(*this);
-  } else if (!held_back_ && output.size() > kOutputOwnBytes && clients_.Crowded()) {
-    held_back_ = true;
-    clients_.HoldBack(*this);
-  } else if (held_back_ && output.size() <= kOutputOwnBytes / 2) {
-    held_back_ = false;
-    clients_.LetGo(*this);
+    return Unthrottle();
   }
+  if (throttled_ || output.size() > kOutputOwnBytes) [[unlikely]]
+    Throttle();
   UpdateReading();
 }
 
-void Connection::Relieve() {
-  held_back_ = false;
+void Connection::NoticeReading() noexcept {
+  const size_t under_way = write_ == nullptr ? 0 : writing_bytes_ - uv_stream_get_write_queue_size(stream());
+  const uint64_t taken = written_bytes_ + under_way;
+  if (taken == taken_bytes_) return;
+  taken_bytes_ = taken;
+  heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
+}
+
+void Connection::Throttle() {
+  NoticeReading();
+  const bool reads = clients_.turn().now().mono_ms - took_mono_ms_ < kStalledMs;
+  const size_t much = throttled_ ? kOutputOwnBytes / 2 : kOutputOwnBytes;
+  const bool wanted = reads && output.size() > much && (throttled_ || clients_.Crowded());
+  if (wanted == throttled_) return;
+  throttled_ = wanted;
+  if (!wanted) return clients_.Unthrottled(*this);
+  clients_.Throttled(*this);
+  clients_.File(*this);
+}
+
+void Connection::Unthrottle() {
+  throttled_ = false;
+  clients_.Unthrottled(*this);
   UpdateReading();
 }
 
@@ -104,7 +123,7 @@ bool Connection::EnforceOutputLimit() {
   const uint64_t now = clients_.turn().now().mono_ms;
   const size_t waiting = output.size();
   constexpr uint64_t kMsPerSecond = 1000;
-  bool broken = limit.hard_bytes != 0 && waiting >= limit.hard_bytes;
+  bool broken = output.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
   if (limit.soft_bytes == 0 || waiting < limit.soft_bytes) {
     above_soft_since_mono_ms_ = 0;
   } else if (above_soft_since_mono_ms_ == 0) {
@@ -115,10 +134,19 @@ bool Connection::EnforceOutputLimit() {
     broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
   }
   if (!broken) return false;
-  ++clients_.server().stats.output_limit_disconnections;
-  clients_.log().Warning("closing client " + peer + ": it holds " + std::to_string(waiting) +
-                         " bytes of unread replies, more than client-output-buffer-limit");
+  const bool stranger = !MayEnter(*this, clients_.settings());
+  const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
+  DropForOutput(stranger                   ? "more than a client that has not logged in may"
+                : by_pool && output.full() ? "more than is left for output"
+                                           : "more than client-output-buffer-limit");
   return true;
+}
+
+void Connection::DropForOutput(const char* why) {
+  ++clients_.server().stats.output_limit_disconnections;
+  clients_.log().Warning("closing client " + peer + ": it holds " + std::to_string(output.size()) +
+                         " bytes of unread replies, " + why);
+  Drop();
 }
 
 }  // namespace mayfly::net

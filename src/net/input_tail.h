@@ -1,15 +1,18 @@
-// What a connection keeps of its input between two reads: the beginning of a request that has not arrived as
-// a whole.
+// The bytes that a connection keeps between two reads: requests that wait, and the beginning of one that has
+// not arrived as a whole.
 //
 //   memory  | taken | kept ............ | room |
-//                   ^begin              ^end
+//                   ^begin              ^end   ^capacity
 //
-// Appending is amortised O(1) a byte; an empty tail holds no memory. Loop thread only.
+// New bytes are stored in the room directly after the kept ones, so that both are one string; Keep then says
+// which part of that string is still needed. Growing costs amortised O(1) a byte; an empty tail holds no
+// memory. Loop thread only. Units: bytes.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -26,34 +29,27 @@ class InputTail {
   // As the allocator counts it.
   size_t memory() const noexcept { return capacity_ == 0 ? 0 : Heap::SizeClass(capacity_); }
 
-  // Becomes a copy of `bytes`. REQUIRES: they are not in this tail.
-  void Assign(std::string_view bytes) {
-    if (bytes.empty()) return Release();
-    begin_ = end_ = 0;
-    // A tail that was large gives its memory back rather than holding it for a few bytes.
-    if (capacity_ > kKeptSlack * (bytes.size() + kQuantum)) Release();
-    Append(bytes);
-  }
-  // REQUIRES: `bytes` are not in this tail.
-  void Append(std::string_view bytes) {
-    if (bytes.empty()) return;
-    std::memcpy(Room(bytes.size()).data(), bytes.data(), bytes.size());
-    end_ += bytes.size();
-  }
-  // Room behind the kept bytes, at least `least` bytes. Throws std::bad_alloc.
+  // Room of at least `least` bytes directly after view(), which may have moved. Throws std::bad_alloc, and
+  // then nothing has changed.
   std::span<char> Room(size_t least) {
     if (capacity_ - end_ < least) MakeRoom(least);
     return {memory_.get() + end_, capacity_ - end_};
   }
-  // So many bytes were stored at the front of Room.
-  void Filled(size_t n) noexcept { end_ += n; }
-  // REQUIRES: n <= size().
-  void RemovePrefix(size_t n) noexcept {
-    begin_ += n;
-    if (begin_ == end_) Release();
+  // Holds `bytes` from now on and nothing else. They may be a part of view() followed by Room(), and then
+  // stay in place, or lie elsewhere and are copied. Throws std::bad_alloc, and then nothing has changed.
+  void Keep(std::string_view bytes) {
+    if (bytes.empty()) return Release();
+    // A tail that was large does not hold its memory for a few bytes.
+    const bool fits = bytes.size() <= capacity_ && capacity_ <= kKeptSlack * (bytes.size() + kQuantum);
+    if (!fits) return MoveToFresh(bytes, RoundUp(bytes.size()));
+    if (Holds(bytes.data())) {
+      begin_ = static_cast<size_t>(bytes.data() - memory_.get());
+    } else {
+      begin_ = 0;
+      std::memcpy(memory_.get(), bytes.data(), bytes.size());
+    }
+    end_ = begin_ + bytes.size();
   }
-  // Keeps the first `n` bytes. REQUIRES: n <= size().
-  void Truncate(size_t n) noexcept { end_ = begin_ + n; }
   void Release() noexcept {
     memory_.reset();
     begin_ = end_ = capacity_ = 0;
@@ -63,20 +59,28 @@ class InputTail {
   static constexpr size_t kQuantum = 64;
   static constexpr size_t kKeptSlack = 4;
 
+  static size_t RoundUp(size_t n) noexcept { return (n + kQuantum - 1) / kQuantum * kQuantum; }
+
+  bool Holds(const char* p) const noexcept {
+    const std::less<const char*> before;  // for pointers into different objects
+    return !before(p, memory_.get()) && before(p, memory_.get() + capacity_);
+  }
+
+  void MoveToFresh(std::string_view bytes, size_t capacity) {
+    auto fresh = std::make_unique_for_overwrite<char[]>(capacity);
+    bytes.copy(fresh.get(), bytes.size());
+    memory_ = std::move(fresh);
+    capacity_ = capacity;
+    begin_ = 0;
+    end_ = bytes.size();
+  }
+
   void MakeRoom(size_t least) {
     const size_t kept = size();
-    // The room that was taken from is used again only where that is at least half of it, so that moving stays
-    // rare.
-    if (begin_ >= capacity_ / 2 && capacity_ - kept >= least) {
-      std::memmove(memory_.get(), memory_.get() + begin_, kept);
-    } else {
-      size_t grown = (kept + least + kQuantum - 1) / kQuantum * kQuantum;
-      if (capacity_ != 0) grown = std::max(grown, 2 * kept);
-      auto larger = std::make_unique_for_overwrite<char[]>(grown);
-      if (kept != 0) std::memcpy(larger.get(), memory_.get() + begin_, kept);
-      memory_ = std::move(larger);
-      capacity_ = grown;
-    }
+    // Bytes are moved to the front only if at least half of the memory comes free, so that this stays rare.
+    if (begin_ < capacity_ / 2 || capacity_ - kept < least)
+      return MoveToFresh(view(), std::max(RoundUp(kept + least), 2 * kept));
+    std::memmove(memory_.get(), memory_.get() + begin_, kept);
     begin_ = 0;
     end_ = kept;
   }

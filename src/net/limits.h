@@ -25,14 +25,11 @@ inline constexpr size_t kParkedInputBytes = 64 * 1024;
 // Pieces of one gathering write.
 inline constexpr size_t kPiecesPerWrite = 64;
 
-// Back-pressure. A client that has more than kOutputOwnBytes of replies to read is not read from while all
-// clients together hold more than their pool. The pool is an eighth of maxmemory between these bounds: large,
-// because many client libraries send a whole pipeline before they read the first reply, and would wait for
-// ever.
+// Back-pressure (server/output_pool.h). While clients together hold more output than is calm, one that has
+// more than kOutputOwnBytes of it is not read from as long as it reads. Once it has read nothing for
+// kStalledMs it may be waiting for us to read, and is read from again.
 inline constexpr size_t kOutputOwnBytes = 1024 * 1024;
-inline constexpr uint64_t kOutputPoolMinBytes = uint64_t{32} << 20;
-inline constexpr uint64_t kOutputPoolMaxBytes = uint64_t{1} << 30;
-inline constexpr uint64_t kOutputPoolShare = 8;
+inline constexpr uint64_t kStalledMs = 100;
 
 // A connection that we end reads and drops what the client still sends, so that its last reply arrives: a
 // socket closed with unread bytes is reset. Bounded in time, bytes, and number of such connections.

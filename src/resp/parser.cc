@@ -186,6 +186,8 @@ void Parser::Reset() noexcept {
   state_ = State::kIdle;
   count_ = done_ = 0;
   scanned_ = searched_ = filled_ = 0;
+  bulk_size_ = -1;
+  in_block_ = block_wanted_ = false;
   if (!blocks_.empty()) blocks_ = {};
 }
 

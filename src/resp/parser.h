@@ -35,6 +35,7 @@
 
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -117,6 +118,12 @@ class Parser {
   // REQUIRES: n <= BlockRoom().size(), and so many bytes were stored there.
   void BlockFilled(size_t n) noexcept { filled_ += n; }
 
+  // Forgets the unfinished request; Next starts anew with the first byte that it is shown. For a caller that
+  // goes back before that request. REQUIRES: BlockRoom() is empty.
+  void Forget() noexcept {
+    assert(!in_block_);
+    Reset();
+  }
   // Nothing of an unfinished request is remembered.
   bool idle() const noexcept { return state_ == State::kIdle; }
   // Bytes that are in blocks, those that are still to come into them, and the memory that blocks take.

@@ -31,7 +31,9 @@ struct Session {
   Session& operator=(const Session&) = delete;
 
   // False while it waits, or once it is to be closed: nothing more of what it sent runs then.
-  bool MayRun() const noexcept { return parked == nullptr && !close_after_reply && !close_now; }
+  bool MayRun() const noexcept {
+    return parked == nullptr && !close_after_reply && !close_now && !output.full();
+  }
 
   // While silent its replies go to a chain that nobody writes.
   void Silence() {

@@ -8,24 +8,43 @@
 namespace mayfly::net {
 namespace {
 
+// As a read does: stores bytes in the room and keeps all.
+void Append(InputTail& tail, std::string_view bytes) {
+  const std::span<char> room = tail.Room(bytes.size());
+  REQUIRE(room.size() >= bytes.size());
+  bytes.copy(room.data(), bytes.size());
+  tail.Keep({room.data() - tail.size(), tail.size() + bytes.size()});
+}
+
 TEST_CASE("an empty tail holds no memory") {
   InputTail tail;
   CHECK(tail.memory() == 0);
-  tail.Append("abc");
+  Append(tail, "abc");
   CHECK(tail.view() == "abc");
-  tail.RemovePrefix(3);
+  tail.Keep({});
   CHECK(tail.empty());
   CHECK(tail.memory() == 0);
-  tail.Assign("xy");
-  tail.Assign("");
-  CHECK(tail.memory() == 0);
+}
+
+TEST_CASE("kept bytes may lie in the tail or elsewhere") {
+  InputTail tail;
+  tail.Keep("one two three");
+  tail.Keep(tail.view().substr(4));
+  CHECK(tail.view() == "two three");
+  tail.Keep(tail.view().substr(0, 3));
+  CHECK(tail.view() == "two");
+  Append(tail, " four");
+  CHECK(tail.view() == "two four");
+  tail.Keep("five");
+  CHECK(tail.view() == "five");
 }
 
 TEST_CASE("a tail that was long gives its memory back when it becomes short") {
   InputTail tail;
-  tail.Append(std::string(1'000'000, 'x'));
-  tail.Assign("short");
-  CHECK(tail.view() == "short");
+  Append(tail, std::string(1'000'000, 'x'));
+  SECTION("to bytes from elsewhere") { tail.Keep("short"); }
+  SECTION("to a part of itself") { tail.Keep(tail.view().substr(500'000, 5)); }
+  CHECK(tail.size() == 5);
   CHECK(tail.memory() < 1000);
 }
 
@@ -34,7 +53,7 @@ TEST_CASE("appending bytes one by one grows the memory a few times only") {
   size_t changes = 0;
   size_t memory = 0;
   for (int i = 0; i < 1'000'000; ++i) {
-    tail.Append("x");
+    Append(tail, "x");
     if (tail.memory() != memory) ++changes;
     memory = tail.memory();
   }
@@ -51,35 +70,17 @@ TEST_CASE("random edits leave the same bytes as on a string") {
   std::string expected;
   for (int step = 0; step < 50'000; ++step) {
     const std::string bytes(below(300), static_cast<char>('a' + step % 26));
-    switch (below(6)) {
-      case 0:
-        tail.Assign(bytes);
-        expected = bytes;
-        break;
-      case 1: {
-        const size_t n = below(tail.size() + 1);
-        tail.RemovePrefix(n);
-        expected.erase(0, n);
-        break;
-      }
-      case 2: {
-        const size_t n = below(tail.size() + 1);
-        if (n == 0) break;
-        tail.Truncate(n);
-        expected.resize(n);
-        break;
-      }
-      case 3: {
-        const std::span<char> room = tail.Room(bytes.size());
-        REQUIRE(room.size() >= bytes.size());
-        bytes.copy(room.data(), bytes.size());
-        tail.Filled(bytes.size());
-        expected += bytes;
-        break;
-      }
-      default:
-        tail.Append(bytes);
-        expected += bytes;
+    if (below(4) == 0) {
+      tail.Keep(bytes);
+      expected = bytes;
+    } else if (below(3) == 0) {
+      const size_t at = below(tail.size() + 1);
+      const size_t n = below(tail.size() - at + 1);
+      tail.Keep(tail.view().substr(at, n));
+      expected = expected.substr(at, n);
+    } else {
+      Append(tail, bytes);
+      expected += bytes;
     }
     REQUIRE((tail.view() == expected));
   }

@@ -1,0 +1,89 @@
+// One client's input on its way from the socket to the executor.
+//
+//              kept: has not run                        a read brings more
+//   | whole requests of a client that waits | beginning of a request | new bytes |
+//   ^ what runs next begins here
+//
+// There is one rule. Kept and new bytes are one string; the executor is shown all of it (Filled) and says how
+// much of it has run; the rest is kept (Keep), until the next read or until the client goes on. Whether the
+// client waits, is paused, or has sent half a request makes no difference here.
+//
+// The string lies in the read buffer that all connections share when little is kept, which is copied there,
+// and in the connection's own memory (InputTail) otherwise. The payload of a big argument is the one
+// exception: the parser takes it out of the string and reads it into a block of its own (resp::Parser, "Big
+// arguments").
+//
+// Invariant: the parser remembers something only of the request at the front of the kept bytes. So it has a
+// block only when that request is the first one, and every request before it has run. (Executor::Run makes
+// the parser forget a request that it parsed ahead when an earlier one of the same client has to wait.)
+//
+// Loop thread only. Units: bytes.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "exec/batch.h"
+#include "net/input_tail.h"
+#include "net/limits.h"
+
+namespace mayfly::net {
+
+class Input {
+ public:
+  // Where the next bytes go. `lend_shared(n)` gives n bytes of the shared buffer; it is called only if the
+  // bytes go there. Throws std::bad_alloc.
+  template <typename LendShared>
+  std::span<char> Lend(resp::Parser& parser, LendShared&& lend_shared) {
+    const std::span<char> block = parser.BlockRoom();
+    if (!block.empty()) {
+      front_ = nullptr;
+      return block.first(std::min(block.size(), kBlockReadBytes));
+    }
+    if (tail_.size() <= kCopiedTailBytes) {
+      front_ = lend_shared(tail_.size() + kReadBufferBytes);
+      tail_.view().copy(front_, tail_.size());
+      return {front_ + tail_.size(), kReadBufferBytes};
+    }
+    const std::span<char> room = tail_.Room(kReadBufferBytes);
+    front_ = room.data() - tail_.size();
+    return room.first(std::min(room.size(), kBlockReadBytes));
+  }
+
+  // `n` bytes were stored at the front of what Lend returned. Returns the string to run; it is empty when the
+  // bytes went into a block. REQUIRES: nothing was kept since Lend.
+  std::string_view Filled(resp::Parser& parser, size_t n) noexcept {
+    if (front_ != nullptr) return {front_, tail_.size() + n};
+    parser.BlockFilled(n);
+    return {};
+  }
+
+  // Keeps what has not run of a string that Filled or kept() returned. Throws std::bad_alloc.
+  void Keep(const Feed& feed) {
+    Session& session = *feed.session;
+    std::string_view rest = feed.input.substr(feed.consumed);
+    if (rest.empty() && tail_.empty()) return;
+    if (session.close_after_reply || session.close_now) {
+      rest = {};
+    } else if (session.parked == nullptr && session.parser.WantsBlock() != 0) {
+      rest = rest.substr(0, session.parser.StartBlock(rest));
+    }
+    tail_.Keep(rest);
+  }
+
+  std::string_view kept() const noexcept { return tail_.view(); }
+  bool empty() const noexcept { return tail_.empty(); }
+  // Bytes that have come and not run, with those in blocks, and the memory that holds them.
+  size_t bytes(const resp::Parser& parser) const noexcept { return tail_.size() + parser.received(); }
+  size_t memory(const resp::Parser& parser) const noexcept { return tail_.memory() + parser.memory(); }
+  void Release() noexcept { tail_.Release(); }
+
+ private:
+  InputTail tail_;
+  char* front_ = nullptr;  // of the string that the read continues; null: it continues a block
+};
+
+}  // namespace mayfly::net
