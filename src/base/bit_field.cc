@@ -7,7 +7,7 @@
 namespace mayfly {
 namespace {
 
-// Holds the sum of any two values.
+// Wide enough for the sum of any two values.
 __extension__ using Wide = __int128;
 
 std::optional<uint64_t> Fit(FieldType type, Wide value, FieldOverflow overflow) noexcept {

@@ -1,4 +1,5 @@
-// Integers of 1 to 64 bits within a string of bits, and what happens when one grows out of its bits.
+// Integers of 1 to 64 bits within a string of bits (BITFIELD), and what happens when a value overflows its
+// field.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,21 @@ struct FieldType {
   static constexpr unsigned kMaxWidth = 64;
 
   bool is_signed = false;
-  unsigned width = 0;  // bits, 1 to 64; an unsigned one has at most 63, so that int64_t holds its value
+  unsigned width = 0;  // 1 to 64 bits; at most 63 if unsigned, so that int64_t holds every value
 
-  // "i16", "u8"; nothing for any other text.
+  // Parses "i16" or "u8"; nullopt for any other text.
   static std::optional<FieldType> Parse(std::string_view text) noexcept;
-  // What these low bits mean.
+  // The value of a field whose bits are the low `width` bits of `bits`.
   int64_t ValueOf(uint64_t bits) const noexcept;
 };
 
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
-// The value that a field takes, in its low bits; nothing where it does not fit and may not change (kFail).
-// An unsigned field takes the value as one of 64 unsigned bits, so -1 is far too big for it.
+// The bits of a field that is set to `value`, in the low bits; nullopt if the value does not fit and
+// `overflow` is kFail. An unsigned field reads `value` as a 64-bit unsigned number, so -1 is far too big for
+// it.
 std::optional<uint64_t> SetField(FieldType type, int64_t value, FieldOverflow overflow) noexcept;
-// The same for the sum of what it holds and `amount`.
+// The same for the sum of the field's current value and `amount`.
 std::optional<uint64_t> AddToField(FieldType type, int64_t value, int64_t amount,
                                    FieldOverflow overflow) noexcept;
 

@@ -16,14 +16,14 @@ Word LoadWord(const char* from) noexcept {
   return word;
 }
 
-// The 8 bytes in the order of their bits, the first bit highest.
+// Loads 8 bytes with the first bit highest.
 Word LoadInOrder(const char* from) noexcept {
   const Word word = LoadWord(from);
   if constexpr (std::endian::native == std::endian::little) return __builtin_bswap64(word);
   return word;
 }
 
-// How many bits of each byte are 1, in that byte.
+// For each byte, the number of its ones, stored in that byte.
 Word OnesByByte(Word word) noexcept {
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
@@ -35,8 +35,8 @@ uint64_t SumOfBytes(Word bytes) noexcept {
   return ((bytes & kEven) + (bytes >> kByteBits & kEven)) * 0x0001000100010001 >> 48;
 }
 
-// Not every x86-64 counts bits by an instruction, so many words are counted side by side: a byte of the sum
-// holds 31 words of 8 ones each.
+// Not every x86-64 has a popcount instruction, so words are counted in parallel: a byte of the sum can hold
+// the ones of 31 words, 8 each.
 uint64_t CountOnesOfBytes(std::string_view bytes) noexcept {
   constexpr size_t kWordsASum = 31;
   const char* at = bytes.data();
@@ -54,7 +54,7 @@ uint64_t CountOnesOfBytes(std::string_view bytes) noexcept {
   return ones;
 }
 
-// The first byte that has a bit like the wanted one, beginning at `byte` and before `end`; or `end`.
+// The index of the first byte from `byte` to `end` that contains `bit`; `end` if there is none.
 size_t FindByte(std::string_view bytes, bool bit, size_t byte, size_t end) noexcept {
   const Word none = bit ? 0 : ~Word{0};
   while (end - byte >= sizeof(Word) && LoadWord(bytes.data() + byte) == none) byte += sizeof(Word);
@@ -67,7 +67,7 @@ size_t FindByte(std::string_view bytes, bool bit, size_t byte, size_t end) noexc
 uint64_t ReadBits(std::string_view bytes, uint64_t index, unsigned width) noexcept {
   const size_t first = index / kByteBits;
   if (first >= bytes.size()) return 0;
-  // Up to 64 bits that do not begin with a byte lie in nine: the word, and what is left in the byte behind.
+  // Up to 64 bits at any bit offset span at most nine bytes: a word and one more byte.
   char window[sizeof(Word) + 1] = {};
   bytes.substr(first, sizeof window).copy(window, sizeof window);
   const auto skipped = static_cast<unsigned>(index % kByteBits);
@@ -81,7 +81,7 @@ void WriteBits(char* bytes, uint64_t index, unsigned width, uint64_t value) noex
     const uint64_t at = index / kByteBits;
     const auto skipped = static_cast<unsigned>(index % kByteBits);
     const unsigned taken = std::min(width, kByteBits - skipped);
-    const unsigned below = kByteBits - skipped - taken;  // bits of the byte behind the written ones
+    const unsigned below = kByteBits - skipped - taken;  // bits of the byte after the written ones
     const unsigned mask = ((1U << taken) - 1) << below;
     const auto part = static_cast<unsigned>(value >> (width - taken)) << below;
     bytes[at] = static_cast<char>((static_cast<unsigned char>(bytes[at]) & ~mask) | (part & mask));

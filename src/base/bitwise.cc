@@ -7,12 +7,12 @@
 namespace mayfly {
 namespace {
 
-// The result is made piece by piece, so that what is between two sources stays in the nearest cache.
+// The result is computed in pieces, so that intermediate results stay in the first-level cache.
 constexpr size_t kPieceWords = 256;
 using Piece = std::array<uint64_t, kPieceWords>;
 constexpr size_t kPieceBytes = sizeof(Piece);
 
-// Bytes of `source` from `offset` on, zeros behind its end.
+// Loads the bytes of `source` from `offset` on, with zeros after its end.
 void Load(std::string_view source, size_t offset, Piece& piece) noexcept {
   const size_t there = offset < source.size() ? std::min(source.size() - offset, kPieceBytes) : 0;
   if (there < kPieceBytes) piece.fill(0);
@@ -26,7 +26,7 @@ void Each(Piece& into, const Piece& from, Combine&& combine) noexcept {
 
 uint64_t Or(uint64_t a, uint64_t b) noexcept { return a | b; }
 
-// `repeated` are the bits that more than one source had.
+// Adds a source. `once` are the bits that exactly one source has had, `repeated` those that several have had.
 void AddOnce(Piece& once, Piece& repeated, const Piece& from) noexcept {
   for (size_t i = 0; i < kPieceWords; ++i) {
     repeated[i] |= once[i] & from[i];
@@ -34,7 +34,7 @@ void AddOnce(Piece& once, Piece& repeated, const Piece& from) noexcept {
   }
 }
 
-// What the sources behind the first make of `piece`, for the operations that treat all alike.
+// Combines the next source into `piece`.
 void Fold(BitOperation operation, Piece& piece, Piece& repeated, const Piece& next) noexcept {
   switch (operation) {
     case BitOperation::kAnd:
@@ -53,7 +53,7 @@ bool SetsFirstApart(BitOperation operation) noexcept {
          operation == BitOperation::kAndOr;
 }
 
-// `others` is what any source but the first has.
+// Combines the first source with `others`, the union of all other sources.
 void Compare(BitOperation operation, Piece& others, const Piece& first) noexcept {
   switch (operation) {
     case BitOperation::kDiff:

@@ -1,4 +1,4 @@
-// One string of bits made of several: BITOP's operations.
+// The operations of BITOP: combines several strings of bits into one.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace mayfly {
 
-// Of x, the first source, and all others:
+// Which bits are 1 in the result; x is the first source.
 enum class BitOperation : uint8_t {
-  kAnd,    // in every source
-  kOr,     // in at least one
-  kXor,    // in an odd number of them
-  kNot,    // not in x, the only one
-  kDiff,   // in x and in no other
-  kDiff1,  // not in x but in another
-  kAndOr,  // in x and in another
-  kOne,    // in exactly one
+  kAnd,    // those of every source
+  kOr,     // those of at least one source
+  kXor,    // those of an odd number of sources
+  kNot,    // those that x lacks; x is the only source
+  kDiff,   // those of x and of no other source
+  kDiff1,  // those of another source but not of x
+  kAndOr,  // those of x and of another source
+  kOne,    // those of exactly one source
 };
 
-// Writes `size` bytes to `out`; a source that is shorter goes on with zeros. REQUIRES: sources is not empty,
-// none is longer than `size`, and none overlaps `out`.
+// Writes the result, `size` bytes, to `out`. A shorter source is extended by zeros.
+// REQUIRES: there is at least one source; none is longer than `size` or overlaps `out`.
 void CombineBits(BitOperation operation, std::span<const std::string_view> sources, char* out,
                  size_t size) noexcept;
 

@@ -1,8 +1,8 @@
-// Time, injected: nothing below main reads a system clock by itself.
+// Time, injected: only the Clock made in main reads the system's clocks.
 //
-// Units: milliseconds unless a name says otherwise. `mono` counts from boot and goes on through a suspend
-// (CLOCK_BOOTTIME where there is one); it never steps. `wall` is Unix time; an operator or NTP may step it.
-// A Now is read once per connection batch and passed down by value.
+// Units: milliseconds unless a name says otherwise. `mono` counts from boot and never steps; it includes time
+// in suspend (CLOCK_BOOTTIME) if the system can tell. `wall` is Unix time; an operator or NTP may step it. A
+// Now is read at the start of a loop turn and after a slow command, and passed down by value.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Now {
   uint64_t mono_ms = 0;
   int64_t wall_ms = 0;
 
-  // The one instant at which something with a monotonic deadline happens, told as Unix time.
+  // The Unix time of a monotonic deadline.
   int64_t WallOf(uint64_t mono_deadline_ms) const noexcept {
     return wall_ms + static_cast<int64_t>(mono_deadline_ms - mono_ms);
   }
@@ -23,12 +23,12 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Now Read() noexcept = 0;
-  // Unix time in us, read anew: for who asks for the time of day and nothing else.
+  // Unix time in us, read now: for a command that reports the time of day.
   virtual int64_t ReadWallUs() noexcept = 0;
 };
 
-// Reads the kernel's clocks. The distance between wall and monotonic time is kept constant while it moves by
-// less than kSlewMs, so that EXPIRETIME of one key answers the same number each time.
+// Reads the kernel's clocks. The difference of wall and monotonic time is kept constant until it has changed
+// by at least kSlewMs, so that EXPIRETIME of a key returns the same number every time.
 class SystemClock final : public Clock {
  public:
   static constexpr int64_t kSlewMs = 2;
@@ -40,7 +40,7 @@ class SystemClock final : public Clock {
   bool first_ = true;
 };
 
-// Stands still until a test moves it.
+// Stands still until a test advances it.
 class SteppedClock final : public Clock {
  public:
   Now Read() noexcept override { return now_; }

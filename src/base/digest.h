@@ -1,5 +1,5 @@
-// A fingerprint of a text that clients compute as well: XXH3 of 64 bits without a seed, in 16 hexadecimal
-// digits. Anybody can make texts that collide, so it is for comparing, never for a table.
+// A digest of a text that clients can compute as well: XXH3 with 64 bits and no seed, as 16 hexadecimal
+// digits. Collisions are easy to construct, so it serves comparisons, never hash tables.
 #pragma once
 
 #include <array>

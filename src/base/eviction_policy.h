@@ -1,12 +1,12 @@
-// Which keys make room when memory is full: named here for config, where it is chosen, and cache, where it is
-// done, since neither sees the other.
+// The names of the eviction policies. In base because config reads the option and cache applies it, and
+// neither may include the other.
 #pragma once
 
 #include <cstdint>
 
 namespace mayfly {
 
-// In the order in which Redis tells the names.
+// In the order in which Redis lists them.
 enum class EvictionPolicy : uint8_t {
   kVolatileLru,
   kVolatileLfu,

@@ -11,7 +11,7 @@ unsigned char Fold(char c, GlobCase letters) noexcept {
   return static_cast<unsigned char>(c);
 }
 
-// Matches `c` against the class whose '[' stands before `at`; moves `at` behind the class.
+// Matches `c` against the class whose '[' is before `at`; moves `at` past the class.
 bool MatchClass(std::string_view pattern, size_t& at, char c, GlobCase letters) noexcept {
   const unsigned char wanted = Fold(c, letters);
   const bool negated = at < pattern.size() && pattern[at] == '^';
@@ -36,7 +36,7 @@ bool MatchClass(std::string_view pattern, size_t& at, char c, GlobCase letters) 
   return found != negated;
 }
 
-// Matches `c` against the one element at `at`, which is no '*'; moves `at` behind it.
+// Matches `c` against the pattern element at `at`, which is not '*'; moves `at` past it.
 bool MatchOne(std::string_view pattern, size_t& at, char c, GlobCase letters) noexcept {
   const char element = pattern[at++];
   if (element == '?') return true;
@@ -50,8 +50,8 @@ bool MatchOne(std::string_view pattern, size_t& at, char c, GlobCase letters) no
 bool GlobMatch(std::string_view pattern, std::string_view text, GlobCase letters) noexcept {
   constexpr size_t kNone = std::string_view::npos;
   size_t at = 0;
-  size_t after_star = kNone;  // where to go on in the pattern, and
-  size_t star_text = 0;       // in the text, when what follows the last star did not fit
+  size_t after_star = kNone;  // where to continue after a mismatch, in the pattern
+  size_t star_text = 0;       // and in the text
   for (size_t i = 0; i < text.size();) {
     if (at < pattern.size() && pattern[at] == '*') {
       after_star = ++at;

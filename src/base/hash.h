@@ -1,4 +1,5 @@
-// Keyed hash of keys: XXH3 with a secret drawn at start, so that nobody can choose keys that collide.
+// The keyed hash of keys: XXH3 with a secret that is drawn at start, so that nobody can construct colliding
+// keys.
 #pragma once
 
 #include <array>
@@ -12,9 +13,9 @@ namespace mayfly {
 
 class Hasher {
  public:
-  // Draws the secret from the kernel.
+  // Draws the secret from the kernel's random generator.
   Hasher();
-  // The same secret for the same seed: for tests and benchmarks that must repeat.
+  // Derives the secret from `seed`, for tests and benchmarks that must be repeatable.
   explicit Hasher(uint64_t seed) noexcept;
 
   uint64_t operator()(std::string_view key) const noexcept {

@@ -1,7 +1,7 @@
-// How often values of each size were seen, and what their percentiles are.
+// A histogram with percentiles.
 //
-// Power-of-two buckets split in 8, so a percentile is within 12.5 %; adding is a few instructions and 4 KB is
-// all the memory. Units: the owner's. Loop thread only.
+// Buckets are powers of two, each divided into 8. So a percentile is at most 12.5 % too high. Adding takes a
+// few instructions; a histogram takes 4 KB. Units: those of the values. Loop thread only.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace mayfly {
 
 class Histogram {
  public:
-  // `value` was seen so many times.
+  // Counts `value` as seen `times` times.
   void Add(uint64_t value, uint64_t times = 1) noexcept {
     counts_[BucketOf(value)] += times;
     total_ += times;
@@ -20,7 +20,8 @@ class Histogram {
   }
   uint64_t max() const noexcept { return max_; }
   uint64_t total() const noexcept { return total_; }
-  // The smallest bucket bound that at least `fraction` of all values do not exceed; 0 where there are none.
+  // The upper bound of the first bucket at which at least `fraction` of all values are counted, but at most
+  // max(); 0 if there are none.
   uint64_t Percentile(double fraction) const noexcept {
     const auto wanted = static_cast<uint64_t>(fraction * static_cast<double>(total_));
     uint64_t seen = 0;
@@ -35,7 +36,7 @@ class Histogram {
  private:
   static constexpr unsigned kSplitBits = 3;
   static constexpr unsigned kBuckets = (64 - kSplitBits + 1) << kSplitBits;
-  // Values below 8 have buckets of their own; above, the top four bits choose.
+  // Values below 8 have a bucket each. For larger values the highest four bits choose the bucket.
   static constexpr unsigned BucketOf(uint64_t value) noexcept {
     if (value < (1U << kSplitBits)) return static_cast<unsigned>(value);
     const unsigned shift = static_cast<unsigned>(std::bit_width(value)) - 1 - kSplitBits;

@@ -19,7 +19,7 @@ std::string FormatLogLine(Log::Level level, std::string_view text, int pid, int6
   const int length = std::snprintf(head.data(), head.size(), "%d:M %s.%03d %c ", pid, date.data(),
                                    static_cast<int>(wall_ms % 1000), kMarks[static_cast<size_t>(level)]);
   std::string line(head.data(), static_cast<size_t>(length));
-  // A line is a line, whatever a client's name or address says.
+  // One line per event, even if a client's name contains line ends.
   for (const char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
   return line;
 }
@@ -36,7 +36,7 @@ void Log::Write(Level level, std::string_view text) {
   if (!Takes(level)) return;
   const std::string line = FormatLogLine(level, text, getpid(), clock_.Read().wall_ms) + '\n';
   std::FILE* file = path_.empty() ? stdout : std::fopen(path_.c_str(), "a");
-  if (file == nullptr) return;  // nowhere to tell it
+  if (file == nullptr) return;  // there is no place to report this
   std::fwrite(line.data(), 1, line.size(), file);
   if (file == stdout)
     std::fflush(file);

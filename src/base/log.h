@@ -1,10 +1,9 @@
-// The log: one line per event, in the form that people who run Redis already search in.
+// The log: one line per event, in Redis's format, so that existing tools can search it.
 //
 //   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
 //
-// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning.
-// A log file is opened for each line, so that it may be moved away at any time; lines are rare. Loop thread
-// only.
+// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
+// for each line, so it may be moved away at any time; lines are rare. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +18,12 @@ class Log {
  public:
   enum class Level : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-  // To `path`, or to standard output where it is empty. Borrows the clock.
+  // Writes to the file `path`, or to standard output if `path` is empty. Borrows the clock.
   Log(Clock& clock, Level least, std::string path) : clock_(clock), least_(least), path_(std::move(path)) {}
 
   void set_least(Level least) noexcept { least_ = least; }
   bool Takes(Level level) const noexcept { return level >= least_ && level != Level::kNothing; }
-  // Whether a line can be written to where the log goes.
+  // Whether the log file can be opened for writing.
   bool Writable() const;
 
   void Debug(std::string_view text) { Write(Level::kDebug, text); }
@@ -39,7 +38,7 @@ class Log {
   std::string path_;
 };
 
-// The line for `text`, without a line end.
+// Formats the line for `text`, without a line end.
 std::string FormatLogLine(Log::Level level, std::string_view text, int pid, int64_t wall_ms);
 
 }  // namespace mayfly

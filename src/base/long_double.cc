@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// Longer texts are no numbers for Redis; LDBL_MAX has 4,933 digits before the point.
+// Redis rejects longer texts. LDBL_MAX has 4,933 digits before the point.
 constexpr size_t kMaxText = size_t{5} * 1024;
 
 bool IsSpace(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }

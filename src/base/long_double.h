@@ -1,4 +1,4 @@
-// The numbers of INCRBYFLOAT: long double, as text and back by Redis's rules.
+// The numbers of INCRBYFLOAT: parses and formats long double by Redis's rules.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,13 @@
 
 namespace mayfly {
 
-// What strtold reads, all of it: also "inf", "1e3" and "0x1p3". Nothing for "", leading spaces, NaN, and what
-// is too big or too near to 0.
+// Parses what strtold reads, if that is the whole text: also "inf", "1e3" and "0x1p3". Returns nullopt for
+// "", leading spaces, NaN, and numbers that are too large or too close to 0.
 std::optional<long double> ParseLongDouble(std::string_view text);
 
-// With 17 digits behind the point, without the zeros at their end: "3", "0.1", "-0.00000000000000001"; never
-// with an exponent. Up to 5 KB. "inf" and "-inf". REQUIRES: no NaN.
+// Formats with 17 digits after the point, less trailing zeros, and never with an exponent: "3", "0.1",
+// "-0.00000000000000001", "inf", "-inf". Up to 5 KB long.
+// REQUIRES: value is not NaN.
 std::string FormatLongDouble(long double value);
 
 }  // namespace mayfly

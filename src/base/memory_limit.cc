@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// Version 1 says "no limit" with the largest multiple of a page; nothing real comes near it.
+// Version 1 reports "no limit" as the largest multiple of a page. No real limit comes near it.
 constexpr uint64_t kNoLimit = 1ULL << 60;
 
 void Lower(std::optional<uint64_t>& limit, std::optional<uint64_t> other) {
@@ -20,7 +20,7 @@ std::optional<uint64_t> ReadNumber(const std::string& path) {
   std::ifstream file(path);
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
-  return ParseUnsigned(text);  // "max" is no number: no limit
+  return ParseUnsigned(text);  // "max" is not a number: no limit
 }
 
 std::optional<uint64_t> ReadRam(const std::string& root) {
@@ -37,10 +37,11 @@ std::optional<uint64_t> ReadRam(const std::string& root) {
   return std::nullopt;
 }
 
-// The smallest limit in `file` of `cgroup` and of its parents. Inside a container the path may be the host's
-// and missing here: the walk then ends at the mount's own root, which is the container's cgroup.
+// Lowers `limit` to the smallest limit in `file` of `cgroup` and its parents. Inside a container the path may
+// be the host's and missing here. Then the walk ends at the root of the mount, which is the container's
+// cgroup.
 void WalkUp(const std::string& mount, std::string cgroup, const char* file, std::optional<uint64_t>& limit) {
-  if (cgroup.find("..") != std::string::npos) cgroup.clear();  // outside of our cgroup namespace
+  if (cgroup.find("..") != std::string::npos) cgroup.clear();  // outside our cgroup namespace
   while (!cgroup.empty() && cgroup.back() == '/') cgroup.pop_back();
   for (;;) {
     Lower(limit, ReadNumber(mount + cgroup + "/" + file));
@@ -66,7 +67,7 @@ MemoryLimit ReadMemoryLimit(const std::string& root) {
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    std::string controllers = line.substr(first, second - first + 1);  // with a colon at each end
+    std::string controllers = line.substr(first, second - first + 1);  // with a colon at both ends
     std::replace(controllers.begin(), controllers.end(), ':', ',');
     const std::string path = line.substr(second + 1);
     if (controllers == ",,") {

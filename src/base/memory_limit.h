@@ -1,6 +1,7 @@
-// How much memory this process may use: what `maxmemory auto` and `maxmemory 75%` are taken of.
+// The memory that this process may use: the base of `maxmemory auto` and `maxmemory 75%`.
 //
-// The cgroup's limit is the smallest one on the way from the own cgroup up to the root, since a parent's
+// The cgroup's limit is the smallest one from the process's own cgroup up to the root, because a parent's
+// limit binds its children. Understands version 2 (memory.max) and version 1 (memory.limit_in_bytes).
 // limit binds its children; version 2 (memory.max) and version 1 (memory.limit_in_bytes) are both understood.
 #pragma once
 
@@ -11,14 +12,14 @@
 namespace mayfly {
 
 struct MemoryLimit {
-  std::optional<uint64_t> ram_bytes;     // nothing: could not be read
-  std::optional<uint64_t> cgroup_bytes;  // nothing: no limit
+  std::optional<uint64_t> ram_bytes;     // nullopt: unknown
+  std::optional<uint64_t> cgroup_bytes;  // nullopt: no limit
 
-  // The smaller of those that are known; nothing when neither is.
+  // The smaller of the known limits; nullopt if none is known.
   std::optional<uint64_t> Smaller() const noexcept;
 };
 
-// `root` stands before /proc and /sys, so that a test can show a tree of its own.
+// Reads /proc and /sys below `root`, so that a test can provide its own files.
 MemoryLimit ReadMemoryLimit(const std::string& root = "");
 
 }  // namespace mayfly

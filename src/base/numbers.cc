@@ -22,7 +22,7 @@ std::optional<T> ParseWhole(std::string_view text) noexcept {
   return value;
 }
 
-// d.ddd * 10^exponent as Redis writes it: plain while few zeros have to be added, else with an exponent.
+// Formats d.ddd * 10^exponent as Redis does: without an exponent if few zeros must be added, else with one.
 std::string LayOut(std::string digits, int exponent) {
   const int count = static_cast<int>(digits.size());
   const int zeros_behind = exponent - (count - 1);
@@ -74,7 +74,7 @@ std::string FormatDouble(double value) {
     char text[kMaxIntegerText];
     return std::string(text, FormatInteger(static_cast<int64_t>(value), text));
   }
-  // The shortest digits come as "1.2345e-07": taken apart here and laid out by LayOut.
+  // The shortest digits come as "1.2345e-07". They are taken apart here and laid out by LayOut.
   char text[32];
   const auto made = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific);
   const char* const e = std::find(text, made.ptr, 'e');
@@ -87,7 +87,7 @@ std::string FormatDouble(double value) {
 
 std::optional<uint64_t> ParseBytes(std::string_view text) noexcept {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  // Leading zeros are allowed here, as in a redis.conf.
+  // Leading zeros are allowed here, as in redis.conf.
   uint64_t number = 0;
   if (std::from_chars(text.data(), text.data() + digits, number).ec != std::errc()) return std::nullopt;
   struct Unit {

@@ -1,5 +1,5 @@
-// Text to number and back, by Redis's rules: the whole text or nothing, without leading zeros,
-// spaces or plus sign.
+// Parses and formats numbers by Redis's rules: the whole text must be the number, without leading zeros,
+// spaces or a plus sign.
 #pragma once
 
 #include <bit>
@@ -13,24 +13,25 @@
 
 namespace mayfly {
 
-// Longest text of a 64-bit integer, sign included.
+// Length of the longest text of a 64-bit integer, including the sign.
 inline constexpr size_t kMaxIntegerText = 20;
 
-// "0", "-1", "42"; nothing for "", "+1", "01", "-0", " 1", or what does not fit (Redis's string2ll).
+// Parses "0", "-1", "42". Returns nullopt for "", "+1", "01", "-0", " 1" and for numbers out of range.
+// (Redis's string2ll.)
 std::optional<int64_t> ParseInteger(std::string_view text) noexcept;
 namespace internal {
 
-// Four to eight digits at once; false where there is something else. Digits are added up in pairs, then in
-// fours, then in eights, each sum within the bytes that it is made of.
+// Parses four to eight digits at once; returns false if another byte is among them. Digits are combined into
+// pairs, pairs into fours, and fours into eights, each in the bytes of its parts.
 [[gnu::always_inline]] inline bool ParseDigits(std::string_view text, int64_t& value) noexcept {
   constexpr uint64_t kOnes = 0x0101010101010101;
   const size_t last = text.size() - sizeof(uint32_t);
   const size_t unused_bits = 8 * (sizeof(uint32_t) - last);
-  // The last digit lies in the highest byte; zeros below the first.
+  // The last digit is in the highest byte; the bytes below the first digit are 0.
   uint64_t digits = uint64_t{LoadWord<uint32_t>(text.data() + last)} << 32 |
                     uint64_t{LoadWord<uint32_t>(text.data())} << unused_bits;
   digits -= (kOnes * '0') << unused_bits;
-  // Above 9, a byte reaches its highest bit once 118 are added.
+  // Adding 118 sets the highest bit of every byte above 9.
   if (((digits | (digits + kOnes * 118)) & (kOnes * 128)) != 0) return false;
   digits = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FF;
   digits = (digits * 100 + (digits >> 16)) & 0x0000FFFF0000FFFF;
@@ -40,8 +41,8 @@ namespace internal {
 
 }  // namespace internal
 
-// The same, faster for plain numbers of few digits: false instead of nothing, and `value` is unspecified
-// then.
+// The same, but faster for positive numbers of few digits. Returns false if ParseInteger(text) would return
+// nullopt; `value` is unspecified then.
 [[gnu::always_inline]] inline bool ParseInteger(std::string_view text, int64_t& value) noexcept {
   constexpr size_t kSurelyFits = 18;
   static_assert(std::endian::native == std::endian::little);
@@ -60,20 +61,23 @@ namespace internal {
   value = number;
   return true;
 }
-// The same without a sign.
+// The same for an unsigned integer.
 std::optional<uint64_t> ParseUnsigned(std::string_view text) noexcept;
-// A finite or infinite decimal number as strtod reads it; nothing for "", spaces or NaN.
+// Parses a finite or infinite number as strtod does. Returns nullopt for "", spaces, NaN, and numbers that
+// are too large or too close to 0.
 std::optional<double> ParseDouble(std::string_view text) noexcept;
 
-// Writes `value` in decimal at `out` (kMaxIntegerText bytes at least); the number of bytes written.
+// Writes `value` in decimal to `out`, which must have room for kMaxIntegerText bytes. Returns the number of
+// bytes written.
 size_t FormatInteger(int64_t value, char* out) noexcept;
-// The shortest text that reads back as `value`: Redis's form ("1", "0.1", "1e+21", "inf", "-inf", "nan").
+// The shortest text that reads back as `value`, in Redis's form: "1", "0.1", "1e+21", "inf", "-inf", "nan".
 std::string FormatDouble(double value);
 
-// "100", "1k", "1kb", "1mb", "1g" in bytes, as redis.conf has it: k, m, g are powers of 1000, and
-// kb, mb, gb of 1024.
+// Parses a number of bytes as redis.conf does: "100", "1k", "1kb", "1mb", "1g". The units k, m, g are powers
+// of 1000, and kb, mb, gb powers of 1024, in any case of letters. Returns nullopt if malformed or out of
+// range.
 std::optional<uint64_t> ParseBytes(std::string_view text) noexcept;
-// "1.50M": how INFO tells *_human fields.
+// "1.50M": the format of INFO's *_human fields.
 std::string FormatBytesHuman(uint64_t bytes);
 
 }  // namespace mayfly

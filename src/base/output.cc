@@ -41,7 +41,7 @@ void ChunkPool::Give(OutputChunk* chunk) noexcept {
   chunk->next = free_;
   free_ = chunk;
   ++kept_;
-  // A kept chunk is as forbidden as a freed one.
+  // Accessing a kept chunk is as wrong as accessing a freed one.
   ASAN_POISON_MEMORY_REGION(chunk, sizeof *chunk);
 }
 

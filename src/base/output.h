@@ -1,21 +1,22 @@
-// The replies of one connection that wait to be written to its socket.
+// OutputChain: the replies of one connection that are not written to its socket yet.
 //
-// Shape: a list of 16 KB chunks taken from a pool. Replies are formatted straight into the last chunk. What
-// is not in a chunk (a shared block) or not known yet (the header of an array whose length is counted on the
-// way) is a *splice*: a note, kept at the chunk's end and growing downwards, which says "at this offset comes
-// that".
+// Shape: a list of 16 KB chunks from a pool. Replies are formatted straight into the last chunk. Bytes that
+// are not in the chunk (a shared block), or not known yet (the header of an array whose length is counted
+// later), are inserted by a *splice*. Splices are records at the chunk's end, growing downwards: each says
+// which bytes to insert at which offset.
 //
 //     chunk   | link | bytes written --> |      free      | <-- splices |
 //                        ^at                                   |
 //                        +--------- data, size, block ---------+
 //
-// So a reply costs no allocation while the chunk has room, and a shared block costs 32 bytes and no chunk of
-// its own.
+// So a reply costs no allocation while the chunk has room, and a shared block costs 32 bytes instead of a
+// copy.
 //
-// Invariants: an idle chain (size() == 0 after Consume or Clear) holds no chunk. Bytes that Gather has named
-// neither move nor change until they are consumed, whatever is appended meanwhile. Ownership: chunks belong
-// to the chain until it gives them back to the pool, which must outlive the chain. A splice holds a reference
-// to its block. Loop thread only. Units: bytes.
+// Invariants: an idle chain (size() == 0 after Consume or Clear) holds no chunk. Bytes that Gather has
+// returned neither move nor change until they are consumed, whatever is appended meanwhile.
+//
+// Ownership: the chain owns its chunks until it returns them to the pool, which must outlive the chain. A
+// splice holds a reference to its block. Loop thread only. Units: bytes.
 #pragma once
 
 #include <cstddef>
@@ -28,16 +29,16 @@
 
 namespace mayfly {
 
-// A stretch of pending bytes, in the shape that a gathering write wants.
+// A range of pending bytes, in the form of an element of a gathering write.
 struct OutputPiece {
   const char* data;
   size_t size;
 };
 
 struct OutputSplice {
-  uint32_t at;       // the offset in the chunk's bytes at which it is inserted
-  uint32_t skip;     // so many bytes of the chunk behind `at` are not output by themselves
-  const char* data;  // in `block`, or in the skipped bytes
+  uint32_t at;       // insert at this offset of the chunk's bytes
+  uint32_t skip;     // and omit this many bytes of the chunk there
+  const char* data;  // in `block`, or in the omitted bytes
   size_t size;
   SharedBytes block;
 };
@@ -57,9 +58,9 @@ struct OutputChunk {
 };
 static_assert(sizeof(OutputChunk) == OutputChunk::kSize);
 
-// Chunks that nobody needs at the moment; one pool per loop. Keeps at most `kept_max` of them, so that a turn
-// allocates nothing in the steady state and a burst does not stay for ever. They are memory of the server and
-// of no client.
+// Unused chunks, kept for reuse; one pool per loop. It keeps at most `kept_max` of them, so that a turn
+// allocates nothing in the steady state and the memory of a burst is freed. This memory is counted as the
+// server's, not as a client's.
 class ChunkPool {
  public:
   static constexpr size_t kKeptMax = 256;  // 4 MB
@@ -69,10 +70,10 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() { Trim(0); }
 
-  // An empty chunk. Throws std::bad_alloc.
+  // Returns an empty chunk. Throws std::bad_alloc.
   OutputChunk* Take();
   void Give(OutputChunk* chunk) noexcept;
-  // Frees all but `keep` of the kept chunks, for instance when the loop has been idle.
+  // Frees all kept chunks but `keep`, for instance when the loop is idle.
   void Trim(size_t keep) noexcept;
 
   size_t kept() const noexcept { return kept_; }
@@ -82,19 +83,19 @@ class ChunkPool {
   const size_t kept_max_;
   OutputChunk* free_ = nullptr;
   size_t kept_ = 0;
-  size_t allocations_ = 0;  // since the start
+  size_t allocations_ = 0;  // since construction
 };
 
 class OutputChain {
  public:
-  // The most that Reserve gives in one piece.
+  // The largest request to Reserve.
   static constexpr size_t kReserveMax = 4096;
-  // Shared stretches up to this size are copied: cheaper than a piece of their own in the write.
+  // Shared parts up to this size are copied: that is cheaper than another piece in the write.
   static constexpr size_t kCopyMax = 512;
-  // Room in a slot: the header of any array.
+  // The size of a slot: enough for the header of any array.
   static constexpr size_t kSlotSize = 24;
 
-  // A place in the output whose bytes are given later. Dies with the next Consume or Clear.
+  // A place in the output whose bytes are filled in later. Invalid after the next Consume or Clear.
   using Slot = OutputSplice*;
 
   explicit OutputChain(ChunkPool& pool) noexcept : pool_(pool) {}
@@ -102,57 +103,60 @@ class OutputChain {
   OutputChain& operator=(const OutputChain&) = delete;
   ~OutputChain() { Clear(); }
 
-  // Room for `n` bytes in one piece; write at most so many, then Commit what was written. Throws
-  // std::bad_alloc. REQUIRES: n <= kReserveMax.
+  // Returns the address of `n` free bytes. Write at most that many, then Commit the number written. Throws
+  // std::bad_alloc.
+  // REQUIRES: n <= kReserveMax.
   char* Reserve(size_t n) {
     if (static_cast<size_t>(limit_ - write_) < n) [[unlikely]]
       Grow();
     return write_;
   }
-  // REQUIRES: n <= what the last Reserve was asked for; nothing else was appended since.
+  // REQUIRES: n <= the `n` of the last Reserve; nothing else was appended since.
   void Commit(size_t n) noexcept { write_ += n; }
 
-  // The chain is full once it holds `bytes` (rounded up to whole chunks): for whoever appends to notice
-  // before the next reply. Nothing is refused, and a chain that was full stays so.
+  // From now on the chain is full once it holds `bytes` (rounded up to whole chunks). Appending to a full chain still
+  // works: its owner checks full() before the next reply. A chain that was full stays so.
   void set_limit(size_t bytes) noexcept { limit_bytes_ = bytes; }
   bool full() const noexcept { return full_; }
 
-  // Differs once bytes were appended.
+  // Differs from its former value if bytes were appended in between.
   const char* end() const noexcept { return write_; }
 
-  // Appends bytes of any number. Throws std::bad_alloc.
+  // Appends a copy of `bytes`. Throws std::bad_alloc.
   void Append(std::string_view bytes) {
     if (static_cast<size_t>(limit_ - write_) < bytes.size()) [[unlikely]]
       return AppendSlowly(bytes);
     if (!bytes.empty()) std::memcpy(write_, bytes.data(), bytes.size());
     write_ += bytes.size();
   }
-  // Appends a part of a shared block without copying it (unless it is small). Throws std::bad_alloc.
-  // REQUIRES: offset + length <= block.size(); nobody changes these bytes from now on.
+  // Appends a part of a shared block, without copying it unless it is small. Throws std::bad_alloc.
+  // REQUIRES: offset + length <= block.size(); these bytes are not changed until they are consumed.
   void AppendShared(SharedBytes block, size_t offset, size_t length);
 
-  // Leaves a place of up to kSlotSize bytes, empty until FillSlot. Throws std::bad_alloc.
+  // Appends a slot: empty until FillSlot puts up to kSlotSize bytes into it. Throws std::bad_alloc.
   Slot OpenSlot();
-  // REQUIRES: text.size() <= kSlotSize; the slot was not filled before; no Consume or Clear since OpenSlot.
+  // REQUIRES: text.size() <= kSlotSize; the slot is not filled yet; no Consume or Clear since OpenSlot.
   void FillSlot(Slot slot, std::string_view text) noexcept;
 
-  // Names the first pending bytes in order; the number of pieces set.
+  // Stores the first pending bytes, in order, as `pieces`. Returns the number of pieces stored.
   size_t Gather(std::span<OutputPiece> pieces) const noexcept;
-  // The first `n` pending bytes are written: forget them. REQUIRES: n <= size(); no slot is open.
+  // Removes the first `n` pending bytes, which have been written.
+  // REQUIRES: n <= size(); no slot is open.
   void Consume(size_t n) noexcept;
-  // Forgets everything. REQUIRES: no write refers to the pieces any more.
+  // Removes everything.
+  // REQUIRES: no write in progress refers to the pieces.
   void Clear() noexcept;
 
-  // Bytes pending.
+  // Number of pending bytes.
   size_t size() const noexcept { return sealed_ + static_cast<size_t>(write_ - run_) - consumed_; }
   bool empty() const noexcept { return size() == 0; }
-  // Bytes held for this connection: whole chunks and the stretches of shared blocks.
+  // Memory held for this connection: whole chunks, and the referenced parts of shared blocks.
   size_t memory() const noexcept { return chunk_memory() + shared_; }
-  // Of these, the chunks alone: what nobody else has a share in.
+  // The chunks' part of memory(), which no other client shares.
   size_t chunk_memory() const noexcept { return chunks_ * OutputChunk::kSize; }
 
  private:
-  // Seals the last chunk and takes another.
+  // Closes the last chunk and takes another.
   void Grow();
   void AppendSlowly(std::string_view bytes);
   OutputSplice* AddSplice(uint32_t skip);
@@ -166,17 +170,18 @@ class OutputChain {
   }
 
   ChunkPool& pool_;
-  // Where the next byte goes, and the end of the room for it; both null in an idle chain.
+  // The address of the next byte, and the end of the free room; both null in an idle chain.
   char* write_ = nullptr;
   char* limit_ = nullptr;
-  // size() without a counter on the hot path: all bytes before `run_` are counted in `sealed_`.
+  // size() without a counter on the hot path: `sealed_` counts all bytes before `run_`.
   char* run_ = nullptr;
   size_t sealed_ = 0;
   size_t consumed_ = 0;
 
   OutputChunk* head_ = nullptr;
   OutputChunk* tail_ = nullptr;
-  // How far the first chunk is consumed: offset in its bytes, splices done, bytes of the next splice done.
+  // How much of the first chunk is consumed: offset in its bytes, number of splices, bytes of the next
+  // splice.
   uint32_t head_at_ = 0;
   uint32_t head_splice_ = 0;
   size_t splice_at_ = 0;

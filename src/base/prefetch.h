@@ -1,7 +1,6 @@
-// Asks for a cache line before it is needed.
+// Prefetches a cache line before it is needed.
 //
-// The empty asm is what keeps the request: a function that does nothing but prefetch looks pure to gcc, which
-// then drops every call of it.
+// The empty asm keeps the prefetch: gcc considers a function that only prefetches pure, and drops its calls.
 #pragma once
 
 namespace mayfly {

@@ -1,4 +1,4 @@
-// SHA-1, by OpenSSL: for names and signatures that Redis makes with it, never for secrets.
+// SHA-1, by OpenSSL: for names and digests that Redis forms with it, never for secrets.
 #pragma once
 
 #include <array>

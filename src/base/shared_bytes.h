@@ -1,6 +1,6 @@
-// A reference-counted block of bytes: a big value, or a payload that goes to many clients.
+// A reference-counted block of bytes: a big value, or a payload that is sent to many clients.
 //
-// Invariant: the bytes do not change while more than one SharedBytes refers to the block (Unique() tells).
+// Invariant: the bytes do not change while more than one SharedBytes refers to the block (see Unique).
 // Ownership: the last SharedBytes frees the block. Loop thread only: the count is not atomic.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace mayfly {
 
 class SharedBytes {
  public:
-  static constexpr size_t kHeaderBytes = 2 * sizeof(uint64_t);  // beside the bytes themselves
+  static constexpr size_t kHeaderBytes = 2 * sizeof(uint64_t);  // in addition to the bytes
 
   SharedBytes() noexcept = default;
   SharedBytes(const SharedBytes& other) noexcept : block_(other.block_) {
@@ -31,7 +31,7 @@ class SharedBytes {
       Drop();
   }
 
-  // A block of `size` bytes, not initialised. Throws std::bad_alloc.
+  // A new block of `size` uninitialised bytes. Throws std::bad_alloc.
   static SharedBytes Allocate(size_t size) {
     void* memory = std::malloc(sizeof(Block) + size);
     if (memory == nullptr) throw std::bad_alloc();
@@ -43,7 +43,7 @@ class SharedBytes {
     return made;
   }
 
-  // A block of `size` zeros. Throws std::bad_alloc.
+  // A new block of `size` zero bytes. Throws std::bad_alloc.
   static SharedBytes Zeros(size_t size) {
     void* memory = std::calloc(1, sizeof(Block) + size);
     if (memory == nullptr) throw std::bad_alloc();
@@ -55,14 +55,15 @@ class SharedBytes {
   size_t size() const noexcept { return block_->size; }
   std::string_view view() const noexcept { return {data(), size()}; }
   bool Unique() const noexcept { return block_->references == 1; }
-  // REQUIRES: size <= size(). Forgets the bytes behind it; the memory stays.
+  // Shortens the block to `size` bytes. Its memory is kept.
+  // REQUIRES: size <= size().
   void Truncate(size_t size) noexcept { block_->size = size; }
-  // Makes the bytes writable: a copy of a shared block takes its place. With `size`, it grows by zeros to at
-  // least that; the allocator's size classes keep the copying rare. Throws std::bad_alloc, and nothing has
-  // changed then.
+  // Makes the bytes writable: replaces a block that others share by a copy. If `size` exceeds size(), also
+  // extends the block by zeros to `size`; the allocator's size classes make copying rare. Throws
+  // std::bad_alloc, and has changed nothing then.
   void Own(size_t size);
 
-  // Hand the reference over as a plain pointer (an entry keeps it in its bytes) and take it back.
+  // Release hands the reference over as a plain pointer, which an entry stores. Adopt takes it back.
   void* Release() noexcept { return std::exchange(block_, nullptr); }
   static SharedBytes Adopt(void* released) noexcept { return SharedBytes(static_cast<Block*>(released)); }
 

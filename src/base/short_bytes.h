@@ -1,4 +1,4 @@
-// Comparing and copying short texts without a call: keys, words, values on their way into a reply.
+// Compares and copies short texts without a function call: keys, words, and values on their way into a reply.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ template <typename Word>
   std::memcpy(to, &word, sizeof word);
 }
 
-// The first and the last word of both, which meet or overlap. REQUIRES: sizeof(Word) <= size <= 2 *
-// sizeof(Word).
+// Compares the first and the last word of both texts; the words meet or overlap.
+// REQUIRES: sizeof(Word) <= size <= 2 * sizeof(Word).
 template <typename Word>
 [[gnu::always_inline]] inline bool SameEnds(const char* a, const char* b, size_t size) noexcept {
   const size_t last = size - sizeof(Word);
@@ -41,11 +41,11 @@ template <typename Word>
   StoreWord(to + last, tail);
 }
 
-// One register of 16 bytes on every machine that we build for.
+// A 16-byte register on every supported machine.
 using Pair [[gnu::vector_size(16)]] = uint64_t;
 
-// The first and the last 16 bytes so many times, which meet or overlap. Pair by pair: arrays that are copied
-// as a whole go over the stack.
+// Copies the first and the last 16 bytes times the number of indices kAt; the two parts meet or overlap.
+// Copies pair by pair, because gcc copies whole arrays through the stack.
 template <size_t... kAt>
 [[gnu::always_inline]] inline void CopyEndPairs(char* to, const char* from, size_t size,
                                                 std::index_sequence<kAt...>) noexcept {
@@ -60,19 +60,18 @@ template <size_t kPairs>
   CopyEndPairs(to, from, size, std::make_index_sequence<kPairs>());
 }
 
-// Where gcc knows a bound of the size, it makes a string instruction of memcpy, which takes tens of cycles to
-// begin: here it knows none.
+// If gcc knows a bound of the size, it expands memcpy into a string instruction, which takes tens of cycles
+// to start. In this function it knows none.
 [[gnu::noinline]] inline void CopyLong(char* to, const char* from, size_t size) noexcept {
   std::memcpy(to, from, size);
 }
 
 }  // namespace internal
 
-// As memcpy, without a call up to 128 bytes. (Where gcc knows a bound of the size, it makes a string
-// instruction of memcpy, which takes tens of cycles to begin.)
+// As memcpy, but without a call for up to 128 bytes.
 [[gnu::always_inline]] inline void CopyBytes(char* to, const char* from, size_t size) noexcept {
   constexpr size_t kPair = sizeof(internal::Pair);
-  // gcc would warn of branches that a small array rules out: it need not know where `from` points.
+  // Hides from gcc where `from` points. Otherwise it warns about branches that a small array rules out.
   asm("" : "+r"(from));
   if (size >= kPair) {
     if (size <= 2 * kPair) return internal::CopyEndPairs<1>(to, from, size);

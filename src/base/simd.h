@@ -1,7 +1,7 @@
-// The one place with vector instructions: which of 16 bytes equal a given byte.
+// The only use of vector intrinsics: finds which of 16 bytes equal a given byte.
 //
-// SSE2 is part of every x86-64 and NEON of every arm64, so no run-time choice is needed. The plain form
-// serves any other machine and is compiled everywhere, so that a test can hold both against each other.
+// SSE2 is part of every x86-64 and NEON of every arm64, so there is no choice at run time. The plain form
+// serves any other machine. It is compiled everywhere, so that a test can compare the two.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace mayfly {
 
-// Bit i of the result is set iff bytes[i] == wanted. REQUIRES: 16 readable bytes; any alignment.
+// Bit i of the result is set iff bytes[i] == wanted.
+// REQUIRES: 16 readable bytes; any alignment.
 inline uint32_t MatchBytes16Plain(const uint8_t* bytes, uint8_t wanted) noexcept {
   uint32_t mask = 0;
   for (uint32_t i = 0; i < 16; ++i) mask |= static_cast<uint32_t>(bytes[i] == wanted) << i;

@@ -6,9 +6,9 @@
 namespace mayfly {
 namespace {
 
-// Goes through the table of lengths that the beginnings of both texts have, a row for each byte of `outer`.
-// `visit` hears, of each pair of different bytes, the length without the one of `outer` and without the one
-// of `inner`. Returns the length of the whole texts.
+// Computes the table of the lengths for all prefixes of both texts, with a row for each byte of `outer`. For
+// each pair of different bytes, calls visit(i, j, length without the byte of `outer`, length without the byte
+// of `inner`). Returns the length for the whole texts.
 template <typename Visit>
 uint32_t FillTable(std::string_view outer, std::string_view inner, Visit&& visit) {
   std::vector<uint32_t> row(inner.size() + 1, 0);
@@ -30,10 +30,10 @@ uint32_t FillTable(std::string_view outer, std::string_view inner, Visit&& visit
   return row.back();
 }
 
-// The pairs of bytes, one of each text, from which the way back shortens the first text.
+// The pairs of bytes at which the walk back shortens the first text.
 std::vector<bool> WaysBack(std::string_view a, std::string_view b) {
   std::vector<bool> shortens_a(a.size() * b.size());
-  // A row as long as the shorter text: the other may be most of the memory that there is.
+  // The table's row belongs to the shorter text: the longer one may take most of the memory.
   if (b.size() <= a.size()) {
     FillTable(a, b, [&](size_t i, size_t j, uint32_t without_a, uint32_t without_b) {
       if (without_a > without_b) shortens_a[i * b.size() + j] = true;

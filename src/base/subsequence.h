@@ -1,8 +1,9 @@
-// The longest sequence of bytes that two texts have in common, in order but with gaps: what LCS answers.
+// The longest common subsequence of two texts, as LCS reports it.
 //
-// Of several as long, it is the one that Redis finds by going back from both ends: the last byte of both if
-// they are the same, else the way to the longer rest, and of two alike the one that shortens the second text.
-// Time is a.size() * b.size(); memory for going back is one bit for each such pair.
+// If there are several, the result is the one that Redis finds. Redis walks back from the ends of both texts:
+// if the last bytes are equal they belong to the result; otherwise the text is shortened whose shortening
+// leaves the longer common subsequence, and the second text if both are equal. Time is O(a.size() *
+// b.size()). CommonRuns needs one bit of memory for each pair of bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +13,17 @@
 
 namespace mayfly {
 
-// A run of the sequence that has no gap in either text.
+// A run of the subsequence without a gap in either text.
 struct CommonRun {
-  size_t in_a = 0;  // where it begins
+  size_t in_a = 0;  // offset in the first text
   size_t in_b = 0;
   size_t length = 0;
 };
 
-// REQUIRES for all: neither text is longer than 32 bits can say.
+// The length of the subsequence. Throws std::bad_alloc.
+// REQUIRES for both functions: the size of each text fits 32 bits.
 uint32_t CommonLength(std::string_view a, std::string_view b);
-// The runs, the last first. Throws std::bad_alloc.
+// The runs of the subsequence, the last one first. Throws std::bad_alloc.
 std::vector<CommonRun> CommonRuns(std::string_view a, std::string_view b);
 
 }  // namespace mayfly

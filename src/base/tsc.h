@@ -1,7 +1,7 @@
-// The cheapest way to tell how long something took: the processor's time stamp counter.
+// The cheapest way to measure a duration: the processor's time stamp counter.
 //
-// Not a clock: it has no date and is used for durations only (SLOWLOG, histograms, slices). Units: cycles
-// until CycleRate turns them into microseconds. Where there is no such counter, steady_clock stands in.
+// It is not a clock: it has no date and is used only for durations (command statistics, time slices). Units:
+// cycles, until CycleRate converts them to microseconds. Other processors use steady_clock.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@ inline uint64_t ReadCycles() noexcept {
 #endif
 }
 
-// Cycles per microsecond, measured once at start against steady_clock.
+// Cycles per microsecond, measured at start against steady_clock.
 class CycleRate {
  public:
-  // Takes about kMeasureUs of wall time.
+  // Takes about kMeasureUs of real time.
   static CycleRate Measure() noexcept;
   explicit constexpr CycleRate(double cycles_per_us) noexcept : cycles_per_us_(cycles_per_us) {}
 

@@ -1,7 +1,8 @@
-// The one point that every creation, change and removal of a key passes, told to whoever listens.
+// The change point: every creation, change and removal of a key is reported here, to the listeners that
+// registered for its reason.
 //
-// With no listener a change costs one test of a mask. Listeners are told after the keyspace is consistent
-// again and must not change it. Loop thread only.
+// Without a listener, a change costs one test of a mask. Listeners are called when the keyspace is consistent
+// again, and must not change it. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -14,21 +15,22 @@ namespace mayfly {
 class Entry;
 
 enum class ChangeReason : uint8_t {
-  kSet,          // created, or its value or expiry changed
-  kDeleted,      // by a command; also told of a key that was not there
+  kSet,          // created, or the value or expiry changed
+  kDeleted,      // by a command; also reported for a key that did not exist
   kExpired,      // at its deadline
-  kEvicted,      // to make room
-  kInvalidated,  // by its tag
-  kFlushed,      // with the whole keyspace: key is empty
-  kRenamed,      // went away under this name: has another one now, or lies in another database
-  kSwapped,      // with the whole keyspace: belongs to another database now; key is empty
+  kEvicted,      // to free memory
+  kInvalidated,  // by its tag (reserved for tags)
+  kFlushed,      // with its whole keyspace; `key` is empty
+  kRenamed,      // it has another name now, or is in another database
+  kSwapped,      // its keyspace belongs to another database now; `key` is empty
 };
 
 struct Change {
   ChangeReason reason;
-  uint8_t keyspace;  // its id
+  uint8_t keyspace;  // id of the keyspace
   std::string_view key;
-  const Entry* entry;  // as it is now (kSet) or was (removals); null for an absent key, kFlushed, kSwapped
+  const Entry*
+      entry;  // its state now (kSet) or before its removal; null for an absent key, kFlushed and kSwapped
 };
 
 class ChangeListener {
@@ -41,7 +43,8 @@ class ChangeHub {
  public:
   static constexpr uint32_t Bit(ChangeReason reason) noexcept { return 1U << static_cast<unsigned>(reason); }
 
-  // Tells `listener` of every reason whose bit is in `reasons`, until Unlisten. Borrows it.
+  // Calls listener.OnChange for every reason whose bit is set in `reasons`, until Unlisten. Replaces an
+  // earlier registration of the same listener. Borrows `listener`.
   void Listen(ChangeListener& listener, uint32_t reasons) {
     Unlisten(listener);
     listeners_.push_back({&listener, reasons});
@@ -52,7 +55,7 @@ class ChangeHub {
     Sum();
   }
 
-  // Whether Tell would tell anybody: worth asking before a Change is made.
+  // Whether any listener wants this reason. Test it before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
   void Tell(const Change& change) const {
     for (const Subscription& s : listeners_) {

@@ -16,7 +16,7 @@ Databases::~Databases() = default;
 
 std::unique_ptr<Keyspace> Databases::Fresh(Now now) {
   const auto* free_id = std::find(id_taken_.begin(), id_taken_.end(), false);
-  if (free_id == id_taken_.end()) {  // so many flushes wait that their owner ids are used up: pay now
+  if (free_id == id_taken_.end()) {  // all ids belong to flushed keyspaces: free them now
     while (FreeSome(std::numeric_limits<size_t>::max())) {
     }
     free_id = std::find(id_taken_.begin(), id_taken_.end(), false);

@@ -1,7 +1,8 @@
-// The numbered databases, each a Keyspace, and what concerns all of them: flushing, swapping, expiry, memory.
+// The numbered databases, each with a Keyspace, and the operations on all of them: flush, swap, expiry and
+// memory.
 //
-// A flush exchanges the Keyspace for an empty one at once; what it held is freed in slices (FreeSome), and
-// its bytes no longer drive eviction. Loop thread only.
+// A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
+// no longer cause evictions. Loop thread only.
 #pragma once
 
 #include <array>
@@ -21,10 +22,11 @@ namespace mayfly {
 
 class Databases {
  public:
-  static constexpr unsigned kMaxKeyspaces = 256;  // an entry's owner id is one byte
+  static constexpr unsigned kMaxKeyspaces = 256;  // an entry stores its keyspace's id in one byte
   static constexpr size_t kBacklogCounted = 10'000;
 
-  // Borrows heap, hasher and changes. REQUIRES: 1 <= count < kMaxKeyspaces / 2.
+  // Borrows heap, hasher and changes.
+  // REQUIRES: 1 <= count < kMaxKeyspaces / 2.
   Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now);
   ~Databases();
 
@@ -32,49 +34,54 @@ class Databases {
   // REQUIRES: index < count().
   Keyspace& At(unsigned index) noexcept { return *databases_[index]; }
   const Keyspace& At(unsigned index) const noexcept { return *databases_[index]; }
+  // Keys of all databases, including expired ones that are not freed yet.
   size_t total_keys() const noexcept;
   Heap& heap() noexcept { return parts_.heap; }
   ChangeHub& changes() noexcept { return parts_.changes; }
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
+  // Replaces the database by an empty one and reports kFlushed. No effect on an empty database.
+  // REQUIRES: index < count().
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
-  // What was database `a` is `b` from now on, and the other way round. REQUIRES: both are < count().
+  // Exchanges the contents of the databases `a` and `b`.
+  // REQUIRES: both are < count().
   void Swap(unsigned a, unsigned b);
-  // Look-ahead starts anew: all guesses made so far are dead.
+  // Invalidates all guesses: look-ahead starts again.
   void ForgetGuesses() noexcept { parts_.stale_guesses.Forget(); }
 
-  // How hits are remembered from now on. The lists are taken over as they are: under kOrder their order
-  // becomes that of use again as keys are used. What `rules` borrow must outlive this; kCount needs them.
+  // Sets what accesses change from now on. The lists are kept: after a change to kRecency their order becomes
+  // that of use as keys are accessed. kFrequency needs `rules`; what they borrow must outlive this object.
   void TrackAccesses(AccessTracking tracking, const LfuRules& rules = {}) noexcept;
   AccessTracking tracking() const noexcept { return parts_.tracking; }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
-  // Until ResumeTracking is given what this returns, hits change neither the order of use nor the time of the
-  // last one: for a client's single read. REQUIRES: meanwhile nobody asks for tracking() or calls
-  // TrackAccesses.
+  // Turns access tracking off, so that a client's single request leaves no trace. Returns the value for
+  // ResumeTracking.
+  // REQUIRES: until ResumeTracking, nobody calls tracking(), TrackAccesses or this again.
   [[nodiscard]] AccessTracking SuspendTracking() noexcept {
     return std::exchange(parts_.tracking, AccessTracking::kNone);
   }
   void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }
 
   // ---- expiry, for the owner of the timer
-  // Off, nothing is freed at its deadline, only when somebody comes by: for tests.
+  // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
-  // Frees what is due in all databases, at most `budget` entries of work; true where more is due at `now`.
+  // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at
+  // `now`.
   bool Advance(Now now, size_t budget);
-  // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
+  // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
-  // Keys of all databases whose deadline has come and that wait to be freed. Looks at each of them, so
-  // counting stops at kBacklogCounted.
+  // Number of keys that have expired and are not freed yet. Visits each of them, so it stops counting at
+  // kBacklogCounted.
   size_t Backlog(Now now) const;
-  // True where a deadline was filed that is nearer than all before: NextWakeMs must be asked again.
+  // Returns true, once, after a deadline was filed that is nearer than all others: NextWakeMs has changed.
   bool TakeRearm() noexcept { return std::exchange(parts_.rearm, false); }
 
-  // ---- what was flushed
+  // ---- flushed keyspaces that are not freed yet
   uint64_t waiting_bytes() const noexcept { return graveyard_.empty() ? 0 : GraveyardBytes(); }
   size_t waiting_keys() const noexcept;
-  // Frees up to `budget` flushed entries; true while more wait.
+  // Frees up to `budget` entries of flushed keyspaces. Returns true if some are left.
   bool FreeSome(size_t budget) noexcept;
 
  private:
@@ -87,7 +94,7 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   std::array<bool, kMaxKeyspaces> id_taken_{};
   bool active_expiry_ = true;
-  unsigned advance_from_ = 0;  // round robin, so that no database starves another's expiry
+  unsigned advance_from_ = 0;  // the database to start with: round robin, so that none starves the others
 };
 
 }  // namespace mayfly

@@ -1,22 +1,30 @@
-// One key with its value, in one allocation.
+// An Entry is one key with its value, in a single allocation.
 //
-//   byte 0        4        8               12      13      14
-//        | colder | hotter | stamp:28 enc:4| owner | flags |  [expiry block] [extra*]  key length, value
-//        length,
-//        |<- LRU links  ->|                                    16 bytes       8 bytes   key bytes, value
-//        bytes
+//   offset  bytes  field
+//        0      4  colder         LRU link: the entry that was used just before this one
+//        4      4  hotter         LRU link: the entry that was used just after this one
+//        8      4  stamp (low 28 bits): time of the last access, or the LFU counter; encoding (high 4 bits)
+//       12      1  owner          id of the keyspace
+//       13      1  flags          EntryFlag
+//       14     16  expiry block   only with kExpires: wheel next 4 | wheel prev 4 | deadline 6 | filed 2
+//               8  extra          only with kExtra: a pointer to an EntryExtra
+//              1+  key length     7 bits per byte, low bits first: one byte for lengths below 128
+//              1+  value length   likewise
+//                  key bytes
+//                  value bytes    kText, kEdited: the text
+//                                 kInteger: the shortest two's complement form, 0 to 8 bytes, low byte first
+//                                 kBlock: a pointer to a SharedBytes block, 8 bytes (text > kMaxInlineValue)
+//                                 kRich: a pointer, 8 bytes (reserved for hashes, lists and other types)
 //
-//   expiry block, only with a TTL:   | wheel next 4 | wheel prev 4 | deadline 6 | filed 2 |
-//   extra, only where a rare feature is used: a pointer to an EntryExtra (far deadlines; later: stale window,
-//   tags) lengths: 7 bits a byte, low bits first, so one byte each for keys and values below 128 bytes value
-//   bytes by encoding: the text itself; an integer in its shortest two's complement (0 to 8 bytes); or a
-//   pointer of 8 bytes to a SharedBytes block (texts above kMaxInlineValue) or to a rich value.
+// So a short key costs 16 bytes beyond key and value, and 32 with a TTL. In sanitizer builds the links are
+// pointers, so all offsets are larger.
 //
-// So a plain key costs 16 bytes beyond key and value, one with a TTL 32. Sanitizer builds have wide links.
-// Units: stamp counts kStampMs since boot and wraps (IdleMs tells its age); under an LFU policy it becomes
-// Redis's counter when the entry is used (cache/lfu.h). A deadline is in ms: monotonic, or Unix time where
-// kWallDeadline is set. Ownership: Keyspace alone creates, relocates and frees entries; everybody else may
-// look until the next change.
+// Units: a stamp counts steps of kStampMs since boot and wraps (see IdleMs). Under an LFU policy an access
+// stores Redis's counter in its place (cache/lfu.h). A deadline is in ms: monotonic, or Unix time if
+// kWallDeadline is set.
+//
+// Ownership: only Keyspace creates, relocates and frees entries. A pointer to an entry is valid until the
+// next change of its keyspace. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -29,24 +37,24 @@
 
 namespace mayfly {
 
-// How the value bytes are to be read. kText and kEdited differ only in what OBJECT ENCODING says: Redis calls
-// a short text that was changed in place "raw".
+// How the value bytes are stored. kText and kEdited are stored alike; OBJECT ENCODING reports a short kEdited
+// text as "raw", as Redis does for a string that was modified in place.
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
 enum class EntryFlag : uint8_t {
   kExpires = 1 << 0,       // has the expiry block
   kWallDeadline = 1 << 1,  // the deadline is Unix time, filed in the wall wheel
   kExtra = 1 << 2,         // has an EntryExtra
-  kSaved = 1 << 3,         // the running snapshot has it already
-  kWatched = 1 << 4,       // a client WATCHes it
-  kTracked = 1 << 5,       // a client caches it
-  kVisited = 1 << 6,       // SIEVE's bit
-  kWaitedFor = 1 << 7,     // a parked client waits for it, or it is leased
+  kSaved = 1 << 3,         // reserved for snapshots: already written by the running one
+  kWatched = 1 << 4,       // reserved for WATCH
+  kTracked = 1 << 5,       // reserved for client-side caching
+  kVisited = 1 << 6,       // SIEVE: accessed since the hand last passed
+  kWaitedFor = 1 << 7,     // reserved for blocked clients and leases
 };
 
-// What few entries need. Allocated beside the entry and freed with it.
+// Data that few entries need. A separate allocation, freed with the entry.
 struct EntryExtra {
-  uint64_t far_deadline_ms = 0;  // deadlines that 48 bits cannot say
+  uint64_t far_deadline_ms = 0;  // the deadline, if 48 bits cannot hold it
 };
 
 #pragma pack(push, 1)
@@ -55,14 +63,14 @@ struct EntryExpiry {
   HeapRef wheel_prev;
   uint32_t deadline_low;
   uint16_t deadline_high;
-  uint16_t filed;  // which slot of the wheel
+  uint16_t filed;  // wheel::Place: the list and strand that hold the entry
 };
 
 struct EntryHeader {
   HeapRef colder;
   HeapRef hotter;
-  uint32_t stamp_and_encoding;  // not two bit fields, which gcc would write byte by byte
-  uint8_t owner;                // which keyspace
+  uint32_t stamp_and_encoding;  // not two bit fields: gcc would write them byte by byte
+  uint8_t owner;                // id of the keyspace
   uint8_t flags;
 };
 #pragma pack(pop)
@@ -72,14 +80,14 @@ class Entry {
   static constexpr uint64_t kStampMs = 64;
   static constexpr unsigned kStampBits = 28;
   static constexpr uint32_t kStampMask = (1U << kStampBits) - 1;
-  static constexpr uint32_t kCountedStamp = 1U << (kStampBits - 1);  // a count of hits, not a time
+  static constexpr uint32_t kCountedStamp = 1U << (kStampBits - 1);  // an LFU counter, not a time
   static constexpr uint32_t kTimeMask = kCountedStamp - 1;
   static constexpr uint64_t kMinuteMs = 60'000;
   static constexpr size_t kMaxInlineValue = 16 * 1024;
   static constexpr uint64_t kMaxNearDeadline = (uint64_t{1} << 48) - 2;
-  static constexpr uint64_t kFarDeadline = kMaxNearDeadline + 1;  // "look into the extra"
+  static constexpr uint64_t kFarDeadline = kMaxNearDeadline + 1;  // the deadline is in the extra
 
-  // What an entry is made of, before it exists.
+  // The sizes and optional parts of an entry.
   struct Shape {
     size_t key_bytes = 0;
     size_t value_bytes = 0;
@@ -88,8 +96,8 @@ class Entry {
     size_t Total() const noexcept;
   };
 
-  // Lays an entry out in `memory` (shape.Total() bytes) and writes key, lengths and a zeroed header.
-  // The value bytes, links, deadline and extra pointer are the caller's to fill.
+  // Lays out an entry in `memory`, which has shape.Total() bytes: writes a zeroed header, the lengths and the
+  // key. The caller fills in links, deadline, extra pointer and value bytes.
   static Entry* Format(void* memory, const Shape& shape, std::string_view key) noexcept;
 
   // ---- header
@@ -125,18 +133,19 @@ class Entry {
   static uint32_t CountedStamp(uint32_t count, uint64_t mono_ms) noexcept {
     return kCountedStamp | static_cast<uint32_t>(mono_ms / kMinuteMs & kMinuteMask) << kCountBits | count;
   }
-  // What stamps of this kind are rounded down to.
+  // The resolution of this stamp's time in ms.
   static uint64_t StampUnitMs(uint32_t stamp) noexcept {
     return (stamp & kCountedStamp) == 0 ? kStampMs : kMinuteMs;
   }
-  // The age of a stamp, in whole units of its kind. Wraps: after 99 days, or 45 for a count.
+  // The time since `stamp` was set, rounded down to StampUnitMs. Wraps after 99 days (a time) or 45 days (an
+  // LFU counter).
   static uint64_t IdleMs(uint32_t stamp, uint64_t now_mono_ms) noexcept {
     if ((stamp & kCountedStamp) == 0) [[likely]]
       return ((StampOf(now_mono_ms) - stamp) & kTimeMask) * kStampMs;
     return ((now_mono_ms / kMinuteMs - (stamp >> kCountBits)) & kMinuteMask) * kMinuteMs;
   }
 
-  // ---- expiry. REQUIRES for all but expires(): expires().
+  // ---- expiry. All but expires() REQUIRE expires().
   bool expires() const noexcept { return Has(EntryFlag::kExpires); }
   HeapRef wheel_next() const noexcept { return expiry()->wheel_next; }
   HeapRef wheel_prev() const noexcept { return expiry()->wheel_prev; }
@@ -149,7 +158,7 @@ class Entry {
     const uint64_t near = block->deadline_low | (static_cast<uint64_t>(block->deadline_high) << 32);
     return near != kFarDeadline ? near : extra()->far_deadline_ms;
   }
-  // A deadline above kMaxNearDeadline REQUIRES an extra.
+  // REQUIRES: deadline_ms <= kMaxNearDeadline, or the entry has an extra.
   void set_deadline_ms(uint64_t deadline_ms) noexcept {
     const uint64_t near = deadline_ms <= kMaxNearDeadline ? deadline_ms : kFarDeadline;
     if (near == kFarDeadline) extra()->far_deadline_ms = deadline_ms;
@@ -172,7 +181,7 @@ class Entry {
     const Lengths at = lengths();
     return {bytes() + at.payload, at.key};
   }
-  // The bytes as they are stored; what they mean is the encoding's.
+  // The value bytes as stored; encoding() says how to read them.
   [[gnu::always_inline]] std::string_view stored() const noexcept {
     const Lengths at = lengths();
     return {bytes() + at.payload + at.key, at.value};
@@ -183,17 +192,18 @@ class Entry {
   }
   // REQUIRES: encoding() is kInteger.
   int64_t integer() const noexcept { return UnpackInteger(stored()); }
-  // The block of a kBlock value, borrowed: the entry keeps its reference.
+  // The block of a kBlock value. The result holds a reference of its own; so does the entry.
   SharedBytes block() const noexcept;
-  // The pointer of a kBlock or kRich value.
+  // The pointer of a kBlock or kRich value. REQUIRES: that encoding.
   void* pointer() const noexcept {
     void* value = nullptr;
     std::memcpy(&value, stored().data(), sizeof value);
     return value;
   }
-  // The value as text where it is one (kText, kEdited, kBlock); an integer is not text until it is formatted.
+  // The value as text. REQUIRES: kText, kEdited or kBlock (an integer must be formatted first).
   std::string_view text() const noexcept;
-  // Length in bytes of the value as a client sees it. REQUIRES: a string (not kRich).
+  // Length in bytes of the value as a client sees it.
+  // REQUIRES: a string (not kRich).
   size_t TextLength() const noexcept;
 
   Shape shape() const noexcept {
@@ -205,8 +215,9 @@ class Entry {
     const Lengths at = lengths();
     return at.payload + at.key + at.value;
   }
-  // Becomes an entry of `shape` for the same key, where that needs neither another allocation nor the key to
-  // move: returns where the value's bytes go, which are the caller's to fill. Otherwise null, and unchanged.
+  // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value
+  // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
+  // size, other optional parts or a longer length field.
   [[gnu::always_inline]] char* Become(const Shape& shape) noexcept {
     if (shape.expires != expires() || shape.extra != Has(EntryFlag::kExtra)) return nullptr;
     const Lengths at = lengths();
@@ -214,7 +225,7 @@ class Entry {
     return bytes() + at.payload + at.key;
   }
 
-  // An integer in its shortest two's complement, low byte first: 0 takes no byte.
+  // The shortest two's complement form of an integer, low byte first. 0 takes no bytes.
   static size_t PackedIntegerBytes(int64_t value) noexcept;
   static void PackInteger(int64_t value, char* out, size_t size) noexcept { std::memcpy(out, &value, size); }
   static int64_t UnpackInteger(std::string_view packed) noexcept {
@@ -255,7 +266,8 @@ class Entry {
     return LongLengths(at);
   }
   Lengths LongLengths(size_t at) const noexcept;
-  // False where `shape` needs another size class or more bytes for its length.
+  // Stores the value length of `shape`. Returns false, and changes nothing, if `shape` is of another size
+  // class or its length field needs another number of bytes.
   bool SetLength(const Lengths& at, const Shape& shape) noexcept;
 };
 

@@ -1,4 +1,5 @@
-// How the containers of a keyspace reach into an Entry: one small policy object each.
+// Adapters through which the containers of a keyspace (LRU list, timing wheel, hash table) reach into an
+// Entry: one small policy class for each container. They own nothing.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,7 @@ class EntryTablePolicy {
       : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
   uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->key()); }
   bool Equals(Ref ref, Key key) const noexcept { return SameBytes(At(ref)->key(), key); }
-  // Two lines: most entries are not longer, and the value is read, too.
+  // Fetches two cache lines: most entries fit into them, and the value is read too.
   void Prefetch(Ref ref) const noexcept {
     constexpr size_t kLine = 64;
     const auto* bytes = reinterpret_cast<const char*>(At(ref));

@@ -1,36 +1,41 @@
-// Mayfly's hash table: finds the handle of an entry by its key. One template serves keys, hash fields, set
-// members and tags.
+// Mayfly's hash table: finds the handle of an entry by its key. A template, so that it can also serve hash
+// fields, set members and tags (reserved for these types).
 //
-// Shape (extendible hashing): the top bits of a 64-bit hash index a directory of words; a word leads to a
-// segment of 1 to 127 groups, the following bits choose the group, and a group is one cache line with 12 tags
-// and 12 handles:
+// Shape (extendible hashing): the top bits of a 64-bit hash index a directory of 64-bit words. A word refers
+// to a segment of 1 to 127 groups, and the following bits of the hash choose the group. A group is one cache
+// line with 12 tags of one byte and 12 handles:
 //
 //   directory            segment (2 to 128 cache lines)
 //   +--------+          +--------+---------+---------+---------+
 //   | word 0 |--------->| header | group 0 | group 1 |   ...   |
 //   | word 1 |--> ...   +--------+---------+---------+---------+
 //   | word 2 |--+
-//   | word 3 |--+---> a segment that is less deep than the directory fills several words
+//   | word 3 |--+---> a segment of lower depth than the directory fills several words
 //   +--------+
 //
-// Cost: a hit reads the word, mostly one group line, and the entry; a miss mostly one group line. About 6.3
-// bytes a key with handles of 4 bytes. No operation touches more than two segments (~1,500 entries each),
-// apart from the directory's doubling and halving, which copies 8 bytes per segment or so: there is no pause
-// and no second table. A segment grows in steps of 14 to 25 % and splits when it is largest; it shrinks in
-// the same steps and merges with its buddy. Keys of one hash (a hostile or broken hash) go to the segment's
-// stash, so that others do not pay for them.
+// Cost: a hit reads the word, nearly always one group line, and the entry. A miss reads nearly always one
+// group line and no entry. The table takes about 6.3 bytes per key with handles of 4 bytes.
 //
-// Scan order is hash order, whatever the layout; a cursor is a position in it. See table_layout.h.
+// There are no pauses, because there is no second table and no rehashing of everything. An operation touches
+// at most two segments of about 1,400 entries each, stashes aside. The exception is doubling or halving the
+// directory, which copies 8 bytes for each of its words. A segment grows in steps (of 14 to 25 % once it has
+// 64 lines), and splits into two when it is full at the largest size. It shrinks in the same steps and merges
+// with its buddy. Keys with equal hashes (from a hostile or broken hash function) go to their segment's
+// stash, so that other keys do not pay for them.
 //
-// Policy, a small copyable object (every function noexcept):
-//   - Ref, kNull: a trivially copyable handle of an entry, and the one that is none. Key: what Equals
-//   compares with.
+// Scan order is hash order, whatever the layout; a cursor is a position in that order. See table_layout.h.
+//
+// Policy is a small copyable object. All its functions are noexcept:
+//   - Ref, kNull: a trivially copyable handle of an entry, and the null handle. Key: the type that Equals
+//     compares with.
 //   - HashOf(Ref): well mixed in all bits, constant while the entry is in the table.
 //   - Equals(Ref, Key), Prefetch(Ref).
-//   - Allocate(bytes): multiples of 64, aligned to 64, addresses below 2^48; null when there is no memory.
+//   - Allocate(bytes): a multiple of 64 bytes, aligned to 64, at an address below 2^48; null if out of
+//     memory.
 //   - Free(block, bytes).
 //
-// Owns the directory and the segments, never the entries. An empty table holds no memory. Loop thread only.
+// Ownership: the table owns the directory and the segments, never the entries. An empty table holds no
+// memory. Loop thread only.
 #pragma once
 
 #include <bit>
@@ -53,7 +58,7 @@ class HashTable {
   using Ref = typename Policy::Ref;
   using Key = typename Policy::Key;
   static constexpr Ref kNull = Policy::kNull;
-  // Scan cursors are below this.
+  // Every scan cursor is less than this.
   static constexpr uint64_t kScanEnd = uint64_t{1} << kPositionBits;
 
   explicit HashTable(Policy policy = Policy()) noexcept : memory_(std::move(policy)) {}
@@ -63,23 +68,25 @@ class HashTable {
 
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  // Bytes held beside this object: segments, stashes and directory.
+  // Bytes allocated by the table: segments, stashes and directory.
   size_t memory() const noexcept { return memory_.bytes(); }
   const Policy& policy() const noexcept { return memory_.policy(); }
 
-  // In all of these `hash` is the key's hash.
-  // kNull when the key is absent.
+  // In all functions below, `hash` is the key's hash.
+  //
+  // The handle of the key's entry, or kNull if the key is absent.
   Ref Find(const Key& key, uint64_t hash) const noexcept {
     const Spot spot = LocateKey(key, hash);
     return spot ? spot.ref() : kNull;
   }
-  // Where the table keeps the handle, so that it can be exchanged for one of an equal key; null when absent.
-  // Valid until the next Insert, Erase or drain.
+  // The address of the key's handle, so that the caller can replace it by the handle of another entry with an
+  // equal key. Null if the key is absent. Valid until the next Insert, Erase or DrainSome.
   Ref* FindSlot(const Key& key, uint64_t hash) noexcept {
     const Spot spot = LocateKey(key, hash);
     return spot ? &spot.ref() : nullptr;
   }
-  // False when there is no memory; the table is unchanged then. REQUIRES: the key is absent; ref != kNull.
+  // Returns false, and changes nothing, if out of memory.
+  // REQUIRES: the key is absent; ref != kNull.
   [[nodiscard]] bool Insert(Ref ref, uint64_t hash) noexcept {
     Segment segment = SegmentOf(hash);
     if (segment.full()) [[unlikely]]
@@ -89,7 +96,7 @@ class HashTable {
     ++size_;
     return true;
   }
-  // Takes the entry out and returns it; kNull when the key is absent.
+  // Removes the key's entry from the table and returns its handle; kNull if the key is absent.
   Ref Erase(const Key& key, uint64_t hash) noexcept {
     const Spot spot = LocateKey(key, hash);
     if (!spot) return kNull;
@@ -97,26 +104,26 @@ class HashTable {
     RemoveAt(spot, hash);
     return ref;
   }
-  // Takes out exactly this entry, without reading it; false when it is not in the table.
+  // Removes exactly this entry, without reading it. Returns false if it is not in the table.
   bool EraseRef(Ref ref, uint64_t hash) noexcept {
     const Spot spot = LocateRef(ref, hash);
     if (spot) RemoveAt(spot, hash);
     return static_cast<bool>(spot);
   }
-  // The entry has moved: `now` takes the place of `old`, which is not read. False when `old` is not in the
-  // table.
+  // Replaces the handle `old` by `now`, for an entry that has moved. Does not read either entry. Returns
+  // false if `old` is not in the table.
   bool Replace(Ref old, Ref now, uint64_t hash) noexcept {
     const Spot spot = LocateRef(old, hash);
     if (spot) spot.ref() = now;
     return static_cast<bool>(spot);
   }
 
-  // Where to go on looking for a key; dies with the next change of the table.
+  // The state of a look-ahead between its stages. Invalidated by the next change of the table.
   struct Trail {
     const TableGroup<Ref>* home;
     uint8_t tag;
   };
-  // Look-ahead, first stage: fetches the group's line.
+  // Look-ahead, first stage: prefetches the cache line of the key's home group.
   Trail PrefetchGroup(uint64_t hash) const noexcept {
     const Segment segment = SegmentOf(hash);
     const uint32_t offset = OffsetOf(hash, segment.depth());
@@ -124,12 +131,12 @@ class HashTable {
     PrefetchToRead(home);
     return {home, TagOf(offset)};
   }
-  // Second stage, when the line has arrived: fetches what Find would read next. Returns the entry that Find
-  // is likely to return, unread; kNull where none is.
+  // Second stage, once that line has arrived: prefetches what Find would read next. Returns the entry that
+  // Find is likely to return, without having read it; kNull if there is no candidate.
   Ref PrefetchCandidates(const Trail& trail) const noexcept {
     const Group* home = trail.home;
     uint32_t mask = home->Match(trail.tag);
-    // A stray lies mostly in the next group. (Behind a segment's last group this asks for nothing of use.)
+    // A stray is mostly in the next group. (After a segment's last group this prefetches a useless line.)
     if (mask == 0 && home->MayHaveStray(trail.tag)) PrefetchToRead(home + 1);
     Ref likely = kNull;
     for (; mask != 0; mask &= mask - 1) {
@@ -139,7 +146,7 @@ class HashTable {
     return likely;
   }
 
-  // Third stage, where the second returned kNull: the same for the next group.
+  // Third stage, if the second returned kNull: does the same for the next group.
   Ref PrefetchStray(const Trail& trail, uint64_t hash) const noexcept {
     if (!trail.home->MayHaveStray(trail.tag)) return kNull;
     const Segment segment = SegmentOf(hash);
@@ -152,10 +159,11 @@ class HashTable {
     return likely;
   }
 
-  // Calls fn(ref) for a page of entries from position `cursor` on and returns the cursor of the next page; 0
-  // starts and 0 ends. A key that is in the table from the first call to the last is told once, whatever
-  // happens between the calls; keys of one position come in one page. Any cursor is safe. fn must not touch
-  // the table.
+  // Calls fn(ref) for a page of entries, starting at position `cursor`, and returns the cursor of the next
+  // page. 0 starts a scan, and a returned 0 ends it. A key that stays in the table from the first call to the
+  // last is reported exactly once, whatever changes between the calls. Keys of one position are in one page.
+  // Any value is a safe cursor.
+  // REQUIRES: fn does not touch the table.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
     if (cursor >= kScanEnd) return 0;
@@ -175,29 +183,33 @@ class HashTable {
     return next == kScanEnd ? 0 : next;
   }
 
-  // One entry, all about equally likely; kNull when empty. rng() gives 64 random bits.
+  // A random entry, all with about the same probability; kNull if the table is empty. rng() returns 64 random
+  // bits.
   template <typename Rng>
   Ref Random(Rng& rng) const;
 
-  // Calls fn(ref) for every entry; fn must not touch the table (but may free the entry if Clear() follows).
+  // Calls fn(ref) for every entry. fn may free the entry if Clear() follows.
+  // REQUIRES: fn does not touch the table.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     for (size_t i = 0; i < directory_words(); i += size_t{1} << (depth_ - Segment(directory_[i]).depth())) {
       Segment(directory_[i]).ForEach(fn);
     }
   }
-  // Takes entries out, a segment at a time, and hands them to fn(ref), until about `budget` are gone (at most
-  // one segment more). True when the table is empty. fn must not touch the table.
+  // Removes entries, one segment at a time, and calls fn(ref) for each, until at least `budget` entries have
+  // been removed or the table is empty. Exceeds the budget by less than one segment. Returns true if the
+  // table is empty.
+  // REQUIRES: fn does not touch the table.
   template <typename Fn>
   [[nodiscard]] bool DrainSome(size_t budget, Fn&& fn);
-  // Forgets all entries and gives the memory back.
+  // Removes all entries and frees the table's memory.
   void Clear() noexcept;
 
-  // Figures about the layout; reads every group and the displaced entries.
+  // Statistics of the layout. Reads every group and every displaced entry.
   TableStats Stats() const noexcept {
     return TableInspector<Policy>(directory_, depth_, memory_.policy()).Stats();
   }
-  // True when every invariant holds: reads everything, for tests.
+  // Checks all invariants. Reads every entry; for tests.
   bool Validate() const noexcept {
     const TableInspector<Policy> inspector(directory_, depth_, memory_.policy());
     const size_t own = directory_ == &single_ ? 0 : DirectoryBytes(depth_);
@@ -240,12 +252,12 @@ class HashTable {
   bool SetDirectoryDepth(uint32_t depth) noexcept;
 
   TableMemory<Policy> memory_;
-  uint64_t single_ = Segment::Empty(0).word();  // The directory while one word is enough.
+  uint64_t single_ = Segment::Empty(0).word();  // The directory while it has one word.
   uint64_t* directory_ = &single_;
   size_t size_ = 0;
   uint32_t depth_ = 0;
   uint32_t deepest_ = 1;     // Segments as deep as the directory: at 0 it can be halved.
-  uint32_t drain_next_ = 0;  // The directory word at which DrainSome goes on.
+  uint32_t drain_next_ = 0;  // The directory word at which DrainSome continues.
 };
 
 }  // namespace mayfly

@@ -1,7 +1,7 @@
-// The slow paths of HashTable: growing and shrinking, draining, sampling. Included by hash_table.h only.
+// The slow paths of HashTable: growing, shrinking, draining and sampling. Included by hash_table.h only.
 //
-// Every step builds the new segments aside and installs them at the end, so that running out of memory
-// changes nothing: an insert then uses whatever room is left, an erase leaves a segment larger than need be.
+// Every step builds the new segments first and installs them at the end, so running out of memory changes
+// nothing: an insert then uses the room that is left, and an erase leaves a segment larger than necessary.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ bool HashTable<Policy>::Create(uint32_t size, uint32_t depth, Segment* made) noe
   auto* header = new (block) Header{};
   header->size = size;
   header->limit = LimitOfSize(size);
-  // Never 0, so that the last erase is noticed.
+  // At least 1, so that erasing the last entry calls Shrink.
   header->low = std::max(ShrinkBelow(size), depth > 0 ? kMergeEntriesMax / 2 : 1U);
   *made = Segment(reinterpret_cast<const Group*>(header + 1), groups, depth);
   return true;
 }
 
-// Makes `segment` the one for all hashes that share segment.depth() top bits with `hash`.
+// Makes `segment` the segment of all hashes that share the first segment.depth() bits of `hash`.
 template <typename Policy>
 void HashTable<Policy>::Install(uint64_t hash, Segment segment) noexcept {
   const uint32_t spare_bits = depth_ - segment.depth();
@@ -33,7 +33,7 @@ void HashTable<Policy>::Install(uint64_t hash, Segment segment) noexcept {
   std::fill_n(first, size_t{1} << spare_bits, segment.word());
 }
 
-// The hash's segment with room for one more entry if memory and depth allow.
+// Returns the segment of `hash`, with room for one more entry if memory and depth allow it.
 template <typename Policy>
 typename HashTable<Policy>::Segment HashTable<Policy>::MakeRoom(uint64_t hash) noexcept {
   Segment segment = SegmentOf(hash);
@@ -80,7 +80,7 @@ bool HashTable<Policy>::Split(uint64_t hash) noexcept {
   const Segment old = SegmentOf(hash);
   const uint32_t depth = old.depth() + 1;
   if (depth > depth_ && !SetDirectoryDepth(depth)) return false;
-  // The entries of the lower groups tell roughly how many go to the lower half.
+  // The number of entries in the lower groups is roughly the number that go to the lower half.
   uint32_t lower = 0;
   for (uint32_t i = 0; i < old.group_count() / 2; ++i) lower += std::popcount(old.groups()[i].UsedSlots());
   const size_t upper = old.total() - lower;
@@ -104,7 +104,7 @@ bool HashTable<Policy>::Split(uint64_t hash) noexcept {
   return true;
 }
 
-// Makes one of the hash's segment and its buddy if they are sparse and equally deep.
+// Merges the segment of `hash` with its buddy if both are sparse and equally deep. Returns whether it did.
 template <typename Policy>
 bool HashTable<Policy>::Merge(uint64_t hash) noexcept {
   const Segment mine = SegmentOf(hash);
@@ -128,8 +128,8 @@ bool HashTable<Policy>::Merge(uint64_t hash) noexcept {
   return true;
 }
 
-// Doubles or halves the directory. REQUIRES: `depth` is one more or one less, and no segment is deeper than
-// that.
+// Doubles or halves the directory. Returns false if out of memory.
+// REQUIRES: `depth` differs from depth_ by one, and no segment is deeper than `depth`.
 template <typename Policy>
 bool HashTable<Policy>::SetDirectoryDepth(uint32_t depth) noexcept {
   uint64_t* made = &single_;
@@ -154,8 +154,9 @@ template <typename Policy>
 template <typename Rng>
 typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
   if (size_ == 0) return kNull;
-  // Rejection keeps it fair: a slot of a large segment and one of a small segment must be as likely. After
-  // many misses (only a table with a hostile hash gets there) the first entry in sight will do.
+  // Rejection sampling keeps it fair: a slot of a large segment and one of a small segment must be equally
+  // likely. After many rejections (which takes a table with a hostile hash function) the first entry of a
+  // scan from a random position is returned.
   constexpr uint32_t kTries = 1000;
   constexpr uint32_t kMostGroups = GroupsOfSize(kLargestSize);
   for (uint32_t i = 0; i < kTries; ++i) {
@@ -165,7 +166,7 @@ typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
     const uint32_t all = own + segment.header().stash_groups;
     const uint32_t among = depth_ == 0 ? all : std::max(all, kMostGroups);
     const uint64_t dice = rng();
-    // A segment that fills 2^n words is hit 2^n times as often.
+    // A segment that fills 2^n directory words is drawn 2^n times as often.
     if ((dice >> 32 & ((uint64_t{1} << (depth_ - segment.depth())) - 1)) != 0) continue;
     const auto index = static_cast<uint32_t>((dice & 0xFFFF'FFFF) * among >> 32);
     if (index >= all) continue;

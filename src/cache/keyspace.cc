@@ -32,7 +32,7 @@ Keyspace::~Keyspace() {
   }
 }
 
-// ---- look
+// ---- lookup
 
 int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
   const Expiry expiry = ExpiryOf(entry);
@@ -46,7 +46,7 @@ int64_t Keyspace::UnixDeadlineMs(const Entry& entry, Now now) noexcept {
 }
 
 Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
-  constexpr int kTries = 100;  // a herd that waits for the wheel may fill the table with expired entries
+  constexpr int kTries = 100;  // many expired entries may wait for the wheel
   for (int i = 0; i < kTries; ++i) {
     const HeapRef ref = table_.Random(random);
     if (!ref) return nullptr;
@@ -63,7 +63,7 @@ void Keyspace::CountHit(Entry& entry, Now now) noexcept {
   entry.set_stamp(LfuHit(entry.stamp(), now.mono_ms, parts_.lfu));
 }
 
-// ---- change
+// ---- changes
 
 Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry) {
   std::unique_ptr<EntryExtra> extra;
@@ -97,7 +97,7 @@ Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now 
   return entry;
 }
 
-// A step back of the wall clock, or a move from one wheel to the other.
+// For a wall clock that was set back, or an entry that changes wheels.
 void Keyspace::RefileByWall(Entry& entry, Expiry expiry, Now now) {
   const bool wall = expiry.kind == Expiry::Kind::kWall;
   if (wall) FollowWallStepBack(now);
@@ -153,7 +153,7 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
   return entry;
 }
 
-// The copy is made first: where there is no memory for it, nothing has changed.
+// The copy is made first, so that nothing has changed if memory runs out.
 void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
                     Now now) {
   Entry* moved = to.PutCopy(new_key, existing, entry, now);
@@ -170,8 +170,8 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   parts_.stale_guesses.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
-  if (parts_.tracking != AccessTracking::kRecency &&
-      ListOf(old) == ListOf(fresh)) {  // insertion's order stays
+  // SIEVE and LFU keep the order of insertion.
+  if (parts_.tracking != AccessTracking::kRecency && ListOf(old) == ListOf(fresh)) {
     lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
     UnfileFromWheel(old);
     FileInTime(fresh, now);
@@ -216,7 +216,7 @@ void Keyspace::FileInTime(Entry& entry, Now now) noexcept {
 
 void Keyspace::FileInWheel(Entry& entry, Now now) noexcept {
   Wheel& wheel = WheelOf(entry);
-  // Nobody advances an empty wheel: it stands where its last entry left it.
+  // An empty wheel is not advanced: it stands where its last entry left it.
   if (wheel.size() == 0) {
     const uint64_t to = entry.Has(EntryFlag::kWallDeadline) ? WallMs(now) : now.mono_ms;
     static_cast<void>(wheel.Advance(to, {}, 0));
@@ -230,7 +230,7 @@ void Keyspace::Unfile(Entry& entry) noexcept {
 }
 
 void Keyspace::UnfileFromWheel(Entry& entry) noexcept {
-  // An entry that the wheel has just handed back is in it no more.
+  // An entry that the wheel has just handed back is no longer in it.
   if (entry.expires() && WheelOf(entry).Contains(RefOf(entry))) WheelOf(entry).Remove(RefOf(entry));
 }
 
@@ -262,7 +262,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
   try {
     block.Own(size);
   } catch (...) {
-    static_cast<void>(block.Release());  // the entry's still
+    static_cast<void>(block.Release());  // the entry still owns its reference
     throw;
   }
   bytes_ += block.size() - old;
@@ -286,7 +286,7 @@ void Keyspace::Free(Entry& entry) noexcept {
 
 void Keyspace::CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept {
   ++parts_.expiry_stats.expired_keys;
-  // A key that was set with a deadline long past is not late: its last use lies behind its deadline.
+  // A key that was set with a deadline in the past is not late: its last access is after its deadline.
   const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());
   if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
 }
@@ -303,7 +303,7 @@ bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget) 
   std::array<uint64_t, kBatch> hashes;
   for (;;) {
     const typename Wheel::Progress progress = wheel.Advance(to, due, *budget);
-    // Two passes: what removal will touch is on its way to the cache before the first one is removed.
+    // Two passes: the memory that a removal touches is prefetched before the first removal.
     for (size_t i = 0; i < progress.due; ++i) {
       const Entry& entry = *At(due[i]);
       hashes[i] = parts_.hasher(entry.key());
@@ -338,7 +338,7 @@ size_t Keyspace::Backlog(Now now, size_t most) const {
 }
 
 uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
-  // An empty wheel is asked too: what it answered last is what its next Insert is measured by.
+  // Call NextWake on an empty wheel too: its result is what its next Insert compares with.
   const auto from = [](const Wheel& wheel, uint64_t clock) {
     const uint64_t wake = wheel.NextWake();
     if (wake == Wheel::kNever) return Wheel::kNever;
@@ -362,7 +362,7 @@ Entry* Keyspace::NearestDeadline(Now now) const noexcept {
 }
 
 Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
-  constexpr int kTries = 64;  // among many lasting keys, the coldest expiring one stands in
+  constexpr int kTries = 64;  // if few of many keys are in `list`, return its coldest
   if (lists_[list].empty()) return nullptr;
   for (int i = 0; i < kTries; ++i) {
     Entry* entry = At(table_.Random(random));
@@ -378,7 +378,7 @@ Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
     Entry* entry = At(table_.Random(random));
     if (entry->expires()) return entry;
   }
-  // The hand is SIEVE's: under LFU it is free to go round.
+  // The hand belongs to SIEVE, so LFU may use it to walk the list.
   Lru& list = lists_[kExpiring];
   const HeapRef next = list.hand() ? list.hand() : list.coldest();
   list.set_hand(list.Hotter(next));

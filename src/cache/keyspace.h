@@ -1,15 +1,19 @@
-// The keys of one (database, namespace): the hash table that finds them, two LRU lists that know the coldest,
-// and two timing wheels that know who is due. The only owner of entries; it keeps the three in step.
+// A Keyspace holds the keys of one database: a hash table that finds them, two LRU lists that order them by
+// last access, and two timing wheels that order them by deadline. It is the only owner of the entries and
+// keeps these containers consistent.
 //
-//   Key -> HashTable -> Entry <- LruList with a TTL / without one
-//                             <- TimingWheel monotonic / wall
+//   Key -> HashTable -> Entry <- LruList      with a TTL / without
+//                             <- TimingWheel  monotonic deadlines / wall-clock deadlines
 //
-// A key is gone for every method from its deadline on, whether or not the wheel has come round to it.
-// Every creation, change and removal passes the ChangeHub once, after all is consistent.
-// Invariants (Validate): each entry is in the table once, in the list that its TTL asks for, and, with a TTL,
-// in the wheel that its clock asks for; bytes() is the sum over all entries. Entry pointers die with the next
-// call that changes this keyspace. Allocation failure throws std::bad_alloc before anything has changed. Loop
-// thread only.
+// From its deadline on, a key is absent for every method, even if the wheel has not freed it yet.
+//
+// Every creation, change and removal is reported to the ChangeHub once, when all containers are consistent.
+//
+// Invariants (Validate): each entry is in the table once; in the list for entries with or without a TTL; and,
+// with a TTL, in the wheel of its clock. bytes() is the sum over all entries.
+//
+// Entry pointers are valid until the next call that changes this keyspace. If memory runs out, a method
+// throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +41,14 @@
 
 namespace mayfly {
 
-// A key that was hashed once and for all.
+// A key with its hash, which is computed only once.
 struct Key {
   std::string_view text;
   uint64_t hash;
-  HeapRef guess = {};  // an entry that may be the key's, or null; dies when look-ahead starts anew
+  HeapRef guess = {};  // an entry that may be the key's, or null; invalid after Databases::ForgetGuesses
 };
 
-// When a key is to expire. Deadlines are ms: monotonic (kRelative, from a TTL) or Unix (kWall, EXAT and
+// When a key expires. Deadlines are in ms: monotonic (kRelative: from a TTL) or Unix time (kWall: EXAT,
 // PXAT).
 struct Expiry {
   enum class Kind : uint8_t { kNever, kRelative, kWall };
@@ -61,24 +65,24 @@ struct Expiry {
   }
 };
 
-// What a hit changes in its entry (Databases::TrackAccesses).
+// What an access changes in its entry (see Databases::TrackAccesses).
 enum class AccessTracking : uint8_t {
-  kRecency,     // the entry moves to the front of its list
-  kVisitedBit,  // SIEVE: it gets the visited bit and stays where it is
-  kFrequency,   // LFU: its count may rise, and it stays where it is
-  kNone,        // nothing: reads of a client with CLIENT NO-TOUCH (Databases::SuspendTracking)
+  kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
+  kVisitedBit,  // SIEVE: the stamp and the visited bit are set; the entry does not move
+  kFrequency,   // LFU: the counter may rise; the entry does not move
+  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendTracking)
 };
 
-// What all keyspaces of a server share.
+// What all keyspaces of a server share. Borrows heap, hasher, changes and expiry_stats.
 struct KeyspaceParts {
   Heap& heap;
   const Hasher& hasher;
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
   StaleGuesses stale_guesses = {};
-  bool rearm = false;  // a deadline was filed that is nearer than all before
+  bool rearm = false;  // a deadline was filed that is nearer than all others
   AccessTracking tracking = AccessTracking::kRecency;
-  LfuRules lfu = {};  // with a source of random numbers under AccessTracking::kFrequency
+  LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
 };
 
 class Keyspace {
@@ -88,9 +92,9 @@ class Keyspace {
   Keyspace(const Keyspace&) = delete;
   Keyspace& operator=(const Keyspace&) = delete;
 
-  // ---- look
+  // ---- lookup
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
-  // The live entry, or null; leaves the LRU order alone.
+  // The live entry, or null. Removes the entry if it has expired. Does not count as an access.
   [[gnu::always_inline]] Entry* Peek(const Key& key, Now now) {
     const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
     Entry* entry =
@@ -101,12 +105,13 @@ class Keyspace {
     }
     return entry;
   }
-  // The live entry, recording the access (AccessTracking); null when there is none.
+  // The live entry, or null. Removes the entry if it has expired. Records the access (AccessTracking).
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
     if (entry != nullptr) Touch(*entry, now);
     return entry;
   }
+  // Records an access of the entry (AccessTracking).
   [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
     if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
       entry.set_stamp(Entry::StampOf(now.mono_ms));
@@ -119,11 +124,14 @@ class Keyspace {
     entry.Set(EntryFlag::kVisited);
   }
 
+  // Number of keys, including expired ones that are not freed yet.
   size_t size() const noexcept { return table_.size(); }
+  // Of these, the keys with a TTL.
   size_t expiring() const noexcept { return lists_[kExpiring].size(); }
+  // Bytes of all entries, of the values outside them, and of the table.
   uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
   uint64_t table_bytes() const noexcept { return table_.memory(); }
-  // What an entry takes with its value, as the allocator rounds it.
+  // Memory of an entry and its value, as the allocator rounds it.
   static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
 
@@ -132,43 +140,52 @@ class Keyspace {
     return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
             entry.deadline_ms()};
   }
-  // Milliseconds left; REQUIRES: entry.expires(). May be <= 0 while a late entry waits for the wheel.
+  // Milliseconds until the deadline; <= 0 if the entry has expired but is not freed yet.
+  // REQUIRES: entry.expires().
   static int64_t TtlMs(const Entry& entry, Now now) noexcept;
-  // The deadline as Unix time in ms. REQUIRES: entry.expires().
+  // The deadline as Unix time in ms.
+  // REQUIRES: entry.expires().
   static int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept;
   [[gnu::always_inline]] static bool Expired(const Entry& entry, Now now) noexcept {
     return entry.expires() && ExpiryOf(entry).Reached(now);
   }
 
-  // ---- change. `existing` is what Peek or Find gave for the same key just before.
-  // Creates the key or overwrites its value, with this expiry. Returns the entry; that is a use of it.
+  // ---- changes. `existing` is the result of Peek or Find for the same key, without a change in between.
+  //
+  // Creates the key or overwrites its value, and sets the expiry. Counts as an access. Returns the entry.
   Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
-  // Overwrites the value alone; the expiry stays. No use of its own: Find has counted that.
+  // Overwrites the value and keeps the expiry. Returns the entry. Does not count as an LFU access; the
+  // caller's Find already did.
   Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now);
-  // Changes the text of a big string where it lies, made longer by zeros where `size` is more than it has:
-  // `write` gets its first byte. A block that a reply shares is copied first. The expiry stays, and the entry
-  // where it is. No use of its own: Find has counted that. REQUIRES: existing.encoding() == Encoding::kBlock.
+  // Changes the text of a big string in place and keeps the expiry. If `size` exceeds its length, the text
+  // first grows to `size` by zero bytes. Calls write(char*) with the first byte of the text. A block that is
+  // shared with a reply is copied first. Does not count as an access; the caller's Find already did.
+  // REQUIRES: existing.encoding() == Encoding::kBlock.
   template <typename Write>
   void EditBlock(Entry& existing, size_t size, Write&& write) {
     write(OwnBlock(existing, size));
     Tell(ChangeReason::kSet, existing.key(), &existing);
   }
-  // Gives, changes or takes away (Never) the expiry. Returns the entry, which may have been relocated. No use
-  // of its own: Find has counted that.
+  // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
+  // count as an LFU access; the caller's Find already did.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
-  // Gives the key the value and the expiry of `source`, an entry under another name or of another keyspace.
-  // Returns the entry, which is as new: nobody has used it but now.
+  // Gives the key the value and expiry of `source`, an entry of another name or keyspace. Returns the entry,
+  // whose access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
-  // `entry` goes away under its name and lies in `to` under another one or the same, where it replaces
-  // `existing`. Value, expiry and the memory of its uses stay. REQUIRES: another name, or another keyspace.
+  // Moves `entry` to the keyspace `to` under `new_key`, where it replaces `existing`. Keeps value, expiry and
+  // access history.
+  // REQUIRES: `new_key` is another key, or `to` is another keyspace.
   void Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing, Now now);
+  // Removes and frees the entry, and reports the change with `reason`.
   void Remove(const Key& key, Entry& entry, ChangeReason reason);
-  // Removes the key if it lives. Tells the change point of an absent key too.
+  // Removes the key if it exists; returns whether it did. Reports kDeleted for an absent key too.
   bool Delete(const Key& key, Now now);
 
-  // ---- walk. Expired entries are never shown.
-  // One page of SCAN from `cursor` (0 starts); the next cursor, 0 at the end, below 2^53. Keys present
-  // throughout an iteration are shown, whatever grows or shrinks meanwhile.
+  // ---- iteration. Expired entries are skipped.
+  //
+  // Calls fn(entry) for one page of SCAN from `cursor` and returns the next cursor, which is below 2^53. 0
+  // starts and 0 ends. Keys that are present throughout an iteration are reported, whatever grows or shrinks
+  // meanwhile.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Now now, Fn&& fn) const {
     return table_.Scan(cursor, [&](HeapRef ref) {
@@ -176,6 +193,8 @@ class Keyspace {
       if (!Expired(entry, now)) fn(entry);
     });
   }
+  // Calls fn(entry) for every live key.
+  // REQUIRES: fn does not change this keyspace.
   template <typename Fn>
   void ForEach(Now now, Fn&& fn) const {
     table_.ForEach([&](HeapRef ref) {
@@ -183,20 +202,21 @@ class Keyspace {
       if (!Expired(entry, now)) fn(entry);
     });
   }
-  // A live entry by chance, or null where there is none.
+  // A random live entry, or null if none was found.
   Entry* Random(std::mt19937_64& random, Now now);
 
-  // ---- look-ahead, in three stages with other work between them: what a stage reads, the one before has
-  // asked for. A guess is the key's entry or another one; StaleGuesses says when it may be freed.
+  // ---- look-ahead. Three stages, with other work between them: each stage prefetches what the next one
+  // reads. A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
   using Trail = HashTable<EntryTablePolicy>::Trail;
   uint64_t HashOf(std::string_view key) const noexcept { return parts_.hasher(key); }
   Trail PrefetchGroup(uint64_t hash) const noexcept { return table_.PrefetchGroup(hash); }
   HeapRef PrefetchEntry(const Trail& trail) const noexcept { return table_.PrefetchCandidates(trail); }
-  // For the third stage where the second had no guess.
+  // The third stage, if the second returned null.
   HeapRef PrefetchStray(const Trail& trail, uint64_t hash) const noexcept {
     return table_.PrefetchStray(trail, hash);
   }
-  // The entries that a touch of this one writes to; with `writes`, also those that a new deadline does.
+  // Prefetches the entries that a Touch of this one will write to; with `writes`, also those that a new
+  // deadline will write to.
   // REQUIRES: guess is not null.
   void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
     const Entry& entry = *At(guess);
@@ -210,26 +230,30 @@ class Keyspace {
   }
 
   // ---- expiry
-  // Frees what is due; takes the entries that it worked on off `budget`. True where more is to be done at
-  // `now`.
+  // Frees expired entries. Subtracts the entries that it touched from `*budget`. Returns true if work is left
+  // at `now`.
   bool Advance(Now now, size_t* budget);
-  // Milliseconds from `now` until Advance has something to do; UINT64_MAX where nothing will expire.
+  // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
-  // Keys whose deadline has come and that wait to be freed; counting stops at `most`.
+  // Number of keys that have expired and are not freed yet. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const;
 
   // ---- eviction
-  enum List : uint8_t { kLasting = 0, kExpiring = 1 };
+  enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
+  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
   Entry* Coldest(List list) const noexcept;
-  // An entry of the earliest slots of the wheels, or null.
+  // An entry from the earliest slots of the wheels, or null.
   Entry* NearestDeadline(Now now) const noexcept;
+  // A random entry of `list`, possibly an expired one; null if the list is empty.
   Entry* RandomOf(List list, std::mt19937_64& random) const;
-  // An entry for a policy that goes by samples: by chance; or, where those with a TTL are asked for and few
-  // among many, the next of their list. REQUIRES: there is one, and AccessTracking::kFrequency.
+  // An entry for a policy that samples: a random one; or, if `with_lasting` is false and few keys have a TTL,
+  // the next one in the list of those.
+  // REQUIRES: there is such an entry, and tracking is AccessTracking::kFrequency.
   Entry* Sample(bool with_lasting, std::mt19937_64& random) noexcept;
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
-  // SIEVE's hand looks at up to `most` entries; `passed` gets those that lose their visited bit. The victim
-  // stays until it is evicted. REQUIRES: CountOf(list) >= 2.
+  // Lets SIEVE's hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
+  // passes, and calls passed(entry). The victim stays in the keyspace until Evict.
+  // REQUIRES: CountOf(list) >= 2.
   template <typename Passed>
   HandWalk<Entry*> Sieve(List list, size_t most, Passed&& passed) noexcept {
     const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
@@ -241,18 +265,21 @@ class Keyspace {
     });
     return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
   }
-  // How far the hand of `list` has come, in kTurn-ths of a turn; kept by SieveEvictor, 0 at first.
+  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
+  // first.
   uint64_t& Turned(List list) noexcept { return turned_[list]; }
   static constexpr uint64_t kTurn = uint64_t{1} << 32;
-  // The hands will start at the oldest entries.
+  // Lets the hands start at the oldest entries again.
   void ForgetHands() noexcept {
     for (Lru& list : lists_) list.set_hand({});
   }
+  // Removes the entry, counts it as evicted and reports the change.
   void Evict(Entry& entry);
 
   // ---- end
-  // Frees up to `budget` entries without telling anybody; true when the keyspace is empty. REQUIRES: nobody
-  // will use it for anything else any more.
+  //
+  // Frees up to `budget` entries without reporting the changes. Returns true if the keyspace is empty.
+  // REQUIRES: nobody uses the keyspace for anything else from now on.
   bool FreeSome(size_t budget) noexcept;
 
   bool Validate() const;
@@ -264,7 +291,7 @@ class Keyspace {
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
-  // Takes its arguments in registers, so that a Key need not be in memory.
+  // Takes its arguments in registers, so that a Key need not be stored in memory.
   [[gnu::noinline]] Entry* LookUp(std::string_view text, uint64_t hash) const noexcept {
     const HeapRef ref = table_.Find(text, hash);
     return ref ? At(ref) : nullptr;
@@ -275,7 +302,7 @@ class Keyspace {
   }
 
   void CountHit(Entry& entry, Now now) noexcept;
-  // Touch of an entry that Find has given, so that its use is not counted twice.
+  // Touches an entry that Find has returned, without counting the access twice.
   void TouchFound(Entry& entry, Now now) noexcept {
     if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
   }
@@ -288,41 +315,43 @@ class Keyspace {
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
-  // As Put, where `existing` cannot become an entry of `shape`.
+  // As Put, for an `existing` that cannot take `shape` in place.
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                  Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
-  // Swaps `fresh` in for `old` everywhere and frees old's memory (not what its value points to).
+  // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
+  // to.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
   void File(Entry& entry, Now now);
   void FileInTime(Entry& entry, Now now) noexcept;
   void FileInWheel(Entry& entry, Now now) noexcept;
   void Unfile(Entry& entry) noexcept;
   void UnfileFromWheel(Entry& entry) noexcept;
-  // Gives an entry in a wheel another deadline. REQUIRES: entry.expires().
+  // Changes the deadline of an entry that is in a wheel.
+  // REQUIRES: entry.expires().
   [[gnu::always_inline]] void Refile(Entry& entry, Expiry expiry, Now now) {
     if (expiry.kind == Expiry::Kind::kWall || entry.Has(EntryFlag::kWallDeadline)) [[unlikely]]
       return RefileByWall(entry, expiry, now);
     MoveInWheel(entry, expiry);
   }
   void RefileByWall(Entry& entry, Expiry expiry, Now now);
-  // REQUIRES: the wheel that it is in is the one of `expiry`.
+  // REQUIRES: the entry is in the wheel of expiry.kind.
   [[gnu::always_inline]] void MoveInWheel(Entry& entry, Expiry expiry) {
     entry.set_deadline_ms(expiry.deadline_ms);
     if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
   }
-  // The wall wheel goes back with the wall clock before anything is filed by the new time.
+  // If the wall clock was set back, sets the wall wheel back. Must precede any filing by the new time.
   void FollowWallStepBack(Now now) noexcept;
   void Free(Entry& entry) noexcept;
-  // The entry's own memory, not what its value points to.
+  // Frees the entry's own memory, but not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
-  // Lets go of what the value holds outside the entry: so many bytes.
+  // Releases what the value holds outside the entry. Returns its size in bytes.
   [[gnu::always_inline]] static size_t DropValue(Entry& entry) noexcept {
     if (entry.encoding() != Encoding::kBlock) [[likely]]
       return 0;
     return SharedBytes::Adopt(entry.pointer()).size();
   }
-  // With what its value holds outside the entry.
+  // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
@@ -344,8 +373,8 @@ class Keyspace {
   Wheel wall_wheel_;
 };
 
-// In the header because nearly every SET ends here: a value of the same size, and a TTL as before. Inlined,
-// it costs 40 instructions less than called.
+// In the header because nearly every SET ends here, with a value of the same size and a TTL as before.
+// Inlining it saves 40 instructions.
 [[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
                                                    Expiry expiry, Now now) {
   if (existing == nullptr) return Create(key, std::move(value), expiry, now);

@@ -1,15 +1,14 @@
-// How often an entry is used, by Redis's counter: 8 bits that grow with the logarithm of the hits and lose
-// one for every few minutes in which there was none.
+// Redis's LFU counter: 8 bits that grow with the logarithm of the number of hits, and lose one for every few
+// minutes without a hit. It is stored in the entry's stamp (cache/entry.h):
 //
-// It lies in the entry's stamp (cache/entry.h):
+//   bit 27   bits 26-24   bits 23-8            bits 7-0
+//     1          0        minute of last hit   counter     an entry that was hit under an LFU policy
+//     0      <------ time of last access ------------>     any other entry
 //
-//   bit  27 | 26..24 | 23..........8 | 7..0
-//       | 1 |   0    | minute of use | count |       Entry::kCountedStamp: a hit under an LFU policy was
-//       counted | 0 |        time of use             |       any other entry
-//
-// A time stands for the count that new keys start with. So every stamp is valid under every policy: from LRU
-// to LFU all keys start alike, less what they have idled; from LFU to LRU the minute of use is an age.
-// Minutes wrap after 45 days, as Redis's do. Pure functions.
+// Bit 27 is Entry::kCountedStamp. A stamp without it counts as kLfuCountStart, the counter of a new key. So
+// every stamp is valid under every policy. After a change from LRU to LFU all keys start alike, less the
+// decay for the time that they were idle. After a change from LFU to LRU the minute of the last hit gives the
+// age. Minutes wrap after 45 days, as in Redis. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +20,16 @@
 namespace mayfly {
 
 struct LfuRules {
-  int64_t log_factor = 10;            // the higher, the more hits a high count takes
-  int64_t decay_minutes = 1;          // without a hit, until the count loses one; 0: never
-  std::mt19937_64* random = nullptr;  // draws whether a hit counts; borrowed
+  int64_t log_factor = 10;            // the higher, the more hits it takes to raise a high counter
+  int64_t decay_minutes = 1;          // minutes without a hit that cost one count; 0: no decay
+  std::mt19937_64* random = nullptr;  // decides at random whether a hit raises the counter; borrowed
 };
 
 inline constexpr uint32_t kLfuCountMax = 255;
-// What a new key has, or it would be the victim before it was asked for a second time.
+// The counter of a new key. With 0 it would be the next victim before its second access.
 inline constexpr uint32_t kLfuCountStart = 5;
 
-// The count by now.
+// The counter at `now_mono_ms`, after decay.
 inline uint32_t LfuCount(uint32_t stamp, uint64_t now_mono_ms, const LfuRules& rules) noexcept {
   const uint32_t count = (stamp & Entry::kCountedStamp) != 0 ? stamp & kLfuCountMax : kLfuCountStart;
   if (rules.decay_minutes == 0) return count;
@@ -39,7 +38,8 @@ inline uint32_t LfuCount(uint32_t stamp, uint64_t now_mono_ms, const LfuRules& r
   return count - static_cast<uint32_t>(std::min<uint64_t>(lost, count));
 }
 
-// The stamp after one hit more. REQUIRES: rules.random is not null.
+// The stamp after one more hit.
+// REQUIRES: rules.random is not null.
 inline uint32_t LfuHit(uint32_t stamp, uint64_t now_mono_ms, const LfuRules& rules) noexcept {
   uint32_t count = LfuCount(stamp, now_mono_ms, rules);
   if (count < kLfuCountMax) {

@@ -1,8 +1,9 @@
-// Chooses the victims of the LFU policies as Redis does: a few entries of each database are looked at by
-// chance, and the best candidates of all looks so far are kept for the next time.
+// Chooses the victims of the LFU policies as Redis does: it samples a few entries of each database, and keeps
+// the best candidates of all samples so far in a pool for later evictions.
 //
-// The best is who has the lowest count; of equal counts, who idled longest. A candidate is known by its key:
-// one that went away, or was used since it was looked at, is passed over. Loop thread only.
+// The best candidate has the lowest counter, and of equal counters the longest idle time. The pool stores
+// keys, not entries: a candidate that was removed or accessed since it was sampled is skipped. Loop thread
+// only.
 #pragma once
 
 #include <cstddef>
@@ -24,25 +25,26 @@ class LfuEvictor {
   LfuEvictor(Databases& databases, std::mt19937_64& random) noexcept
       : databases_(databases), random_(random) {}
 
-  // Evicts one entry; where `with_lasting` is false, one with a TTL. The number of entries looked at; 0 where
-  // there is none to evict. REQUIRES: samples > 0, and Databases::TrackAccesses(AccessTracking::kFrequency).
+  // Evicts one entry; if `with_lasting` is false, only one with a TTL. Returns the number of entries sampled,
+  // or 0 if there is nothing to evict.
+  // REQUIRES: samples > 0 and databases.tracking() == AccessTracking::kFrequency.
   size_t EvictOne(bool with_lasting, size_t samples, Now now);
 
  private:
   struct Candidate {
-    uint64_t rank;  // the higher, the sooner it goes
+    uint64_t rank;  // the candidate of the highest rank is evicted first
     unsigned database;
-    uint32_t stamp;  // when it was looked at
+    uint32_t stamp;  // at the time of sampling
     std::string key;
   };
-  // The number of entries looked at.
+  // Samples `samples` entries of each database. Returns how many that were.
   size_t Look(bool with_lasting, size_t samples, Now now);
   void Offer(unsigned database, const Entry& entry, Now now);
   bool Evict(const Candidate& candidate, bool with_lasting, Now now);
 
   Databases& databases_;
   std::mt19937_64& random_;
-  std::vector<Candidate> candidates_;  // by rank, the best at the end
+  std::vector<Candidate> candidates_;  // by rising rank
 };
 
 }  // namespace mayfly

@@ -1,16 +1,20 @@
-// Exact recency order: who was used last is in front, the coldest is at the back.
+// A list of entries in the exact order of their last use: the most recently used entry is the hottest, at the
+// front; the least recently used is the coldest, at the back.
 //
 //   hottest_ -> entry -> entry -> ... -> coldest_        (colder links)
 //            <-       <-       <-                        (hotter links)
 //
-// Intrusive: the links lie in the entries, so every operation is O(1), allocates nothing and cannot fail.
-// Hooks is a small copyable object that reads and writes links:
-//   using Ref; static constexpr Ref kNull;  Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref),
-//   SetHotter(Ref, Ref)
-// SIEVE (cache/sieve_hand.h) walks the same list with a hand, which stays valid whatever leaves or is
-// replaced. Only MoveToHottest does not mind it, since it is on the way of every hit: under SIEVE nobody
-// moves. Invariants (Validate): the two directions mirror each other; size() entries lie between the ends;
-// the hand is null or one of them. Owns nothing. Loop thread only.
+// Intrusive: the links are in the entries, so every operation is O(1), allocates nothing and cannot fail.
+// Hooks is a small copyable object that reads and writes the links:
+//   using Ref;  static constexpr Ref kNull;
+//   Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref), SetHotter(Ref, Ref)
+//
+// The list also stores the hand of SIEVE (cache/sieve_hand.h), a position that moves from the back to the
+// front. The hand stays valid when entries are removed or replaced. Only MoveToHottest does not maintain it,
+// since every hit under LRU runs through it; under SIEVE, hits move no entry.
+//
+// Invariants (Validate): the links of both directions agree; size() entries lie between the two ends; the
+// hand is null or an entry of the list. Owns nothing. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +32,10 @@ class LruList {
   Ref coldest() const noexcept { return coldest_; }
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  // Who was used next after `entry`, or null. REQUIRES: `entry` is in this list.
+  // The entry used next after `entry`, or null if it is the hottest.
+  // REQUIRES: `entry` is in this list.
   Ref Hotter(Ref entry) const noexcept { return hooks_.Hotter(entry); }
-  // The entry that SIEVE looks at next; null: the coldest.
+  // The hand: the entry that SIEVE examines next. Null: start at the coldest.
   Ref hand() const noexcept { return hand_; }
   // REQUIRES: `entry` is null or in this list.
   void set_hand(Ref entry) noexcept { hand_ = entry; }
@@ -65,7 +70,8 @@ class LruList {
     hottest_ = entry;
   }
 
-  // `fresh` takes the place of `old`, which leaves the list. REQUIRES: old is in this list, fresh in none.
+  // Puts `fresh` in the position of `old`, which leaves the list.
+  // REQUIRES: `old` is in this list, `fresh` is in none.
   void Replace(Ref old, Ref fresh) noexcept {
     const Ref hotter = hooks_.Hotter(old);
     const Ref colder = hooks_.Colder(old);
@@ -76,7 +82,7 @@ class LruList {
     (colder == Hooks::kNull) ? void(coldest_ = fresh) : hooks_.SetHotter(colder, fresh);
   }
 
-  // Forgets everybody. Their links are left as they were.
+  // Empties the list in O(1). The links in the entries keep their values.
   void Clear() noexcept { *this = LruList(hooks_); }
 
   bool Validate() const noexcept {
@@ -92,7 +98,7 @@ class LruList {
   }
 
  private:
-  // Makes two neighbours of a leaving entry meet; either may be nobody.
+  // Links the two neighbours of a leaving entry; either may be null.
   [[gnu::always_inline]] void Join(Ref hotter, Ref colder) noexcept {
     (hotter == Hooks::kNull) ? void(hottest_ = colder) : hooks_.SetColder(hotter, colder);
     (colder == Hooks::kNull) ? void(coldest_ = hotter) : hooks_.SetHotter(colder, hotter);

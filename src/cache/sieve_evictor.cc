@@ -7,10 +7,10 @@ constexpr Keyspace::List kLists[] = {Keyspace::kLasting, Keyspace::kExpiring};
 
 constexpr uint64_t kHasNotJoined = 0;
 
-// Turns of a hand, wrapping: which of two hands is behind is told by the sign of their difference.
+// `turned` counts parts of turns and wraps, so the sign of the difference decides which hand is behind.
 bool IsBehind(uint64_t turned, uint64_t other) noexcept { return static_cast<int64_t>(turned - other) < 0; }
 
-// Of the entries that it is offered, the one used longest ago; of equals the first.
+// Remembers the least recently used of the entries that it is offered; of equal ones the first.
 class Idlest {
  public:
   void Offer(Keyspace& keyspace, Entry& entry, Now now) noexcept {

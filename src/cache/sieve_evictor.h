@@ -1,16 +1,18 @@
-// Chooses SIEVE's victims over all lists of all databases: each has a hand of its own (cache/sieve_hand.h).
+// Chooses SIEVE's victims from all lists of all databases. Each list has a hand of its own
+// (cache/sieve_hand.h).
 //
-// One queue would be the ideal: between two looks at one entry its hand looks once at every other. So all
-// hands go round in step, each making its turn in the same time: the next to walk is the one that has come
-// least far, counted in parts of a turn (Keyspace::Turned), and it walks to its first victim or to the front
-// of its list. Every key then has the same time to be visited, wherever it lies, and lists lose in proportion
-// to what they hold of keys that nobody asks for. A list that was empty joins one turn later, as entries in
-// front of one queue are looked at last. The newest entry of each list goes only when nothing else is left.
+// The ideal is a single queue: its hand examines every other entry once before it examines the same entry
+// again. To come close to that, all hands move in step and complete a turn in the same time. The hand that
+// has moved least, measured in parts of a turn (Keyspace::Turned), moves next, until it finds a victim or
+// reaches the front of its list. So every key has the same time to be visited, whatever its list, and a list
+// loses entries in proportion to the number of unvisited entries it holds. A list that was empty joins one
+// turn later, because a single queue would examine its new entries last. The newest entry of a list is
+// evicted only if nothing else is left.
 //
-// Work is bounded: after kMostPassed visited entries in a row, the one of them that was used longest ago
-// goes. A full turn over a million visited entries is thus spread over 250 evictions, each of which gives a
-// victim: nothing to evict means that there is no entry at all. Amortised, a hit pays for the look that
-// clears its bit. Loop thread only.
+// Work is bounded: after kMostPassed visited entries in a row, the least recently used of them is evicted. So
+// a full turn over a million visited entries is spread over 250 evictions, and every call finds a victim
+// unless there is no entry at all. Amortised, each hit pays for the step that clears its bit. Loop thread
+// only.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,7 @@ class SieveEvictor {
   // Borrows `databases`.
   explicit SieveEvictor(Databases& databases) noexcept : databases_(databases) {}
 
-  // Evicts one entry. The number of entries looked at, at most kMostPassed; 0 where there is none.
+  // Evicts one entry. Returns the number of entries examined, at most kMostPassed; 0 if there is none.
   size_t EvictOne(Now now);
 
  private:
@@ -36,13 +38,13 @@ class SieveEvictor {
     Keyspace* keyspace = nullptr;
     Keyspace::List list = Keyspace::kLasting;
   };
-  // The list whose hand has come least far; null where no list has two entries.
+  // The list whose hand has moved least; null if no list has two entries.
   Place LeastFar() noexcept;
-  // Evicts the one used longest ago of lists with a single entry.
+  // Evicts the least recently used entry, for lists with a single entry each.
   size_t EvictSingle(Now now);
 
   Databases& databases_;
-  uint64_t reached_ = 0;  // how far every hand has come at least; wraps
+  uint64_t reached_ = 0;  // every hand has moved at least this far; wraps
 };
 
 }  // namespace mayfly

@@ -1,15 +1,15 @@
 // The hand of SIEVE (Zhang et al., NSDI 2024) on a list of entries.
 //
-// New entries come in front, and a hit sets the entry's visited bit and moves nobody, so that the list is in
-// the order of insertion. The hand goes from the back to the front and starts again at the back: an entry
-// whose bit is set stays where it is and loses the bit; the first one without it is the victim.
+// New entries enter at the front. A hit sets the entry's visited bit and does not move it, so the list is in
+// the order of insertion. The hand moves from the back to the front and then starts at the back again. An
+// entry whose bit is set stays in its place and loses the bit. The first entry without the bit is the victim.
 //
 //   hottest (newest) -> entry -> entry -> entry -> entry -> coldest (oldest)
-//     not looked at       <-------  hand
+//     not examined        <-------  hand
 //
-// The newest entry is not looked at. A command stores first and makes room for the number of keys afterwards,
-// so this gives exactly the victim that SIEVE, which makes room first, would have chosen; and nobody loses
-// what was stored just now. A hand that has taken the entry next to the newest starts again at the back.
+// The newest entry is not examined. A command stores its key first and then makes room for it, while SIEVE
+// makes room first. Skipping the newest entry gives exactly the victim that SIEVE would choose, and no client
+// loses what it has just stored. After the entry next to the newest, the hand starts at the back again.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,13 @@ namespace mayfly {
 
 template <typename Ref>
 struct HandWalk {
-  Ref victim;     // null: the hand reached the front, or has looked at as many as it may
-  size_t looked;  // entries, the victim among them
+  Ref victim;     // null: the hand reached the front or examined `most` entries
+  size_t looked;  // entries examined, including the victim
 };
 
-// Lets the hand look at up to `most` entries. `take_visited(entry)` tells whether the bit was set, and clears
-// it. The victim stays in the list; the hand has gone on. REQUIRES: list.size() >= 2.
+// Lets the hand examine up to `most` entries and moves it. take_visited(entry) clears the visited bit and
+// returns whether it was set. The victim stays in the list.
+// REQUIRES: list.size() >= 2.
 template <typename List, typename TakeVisited>
 HandWalk<typename List::Ref> WalkHand(List& list, size_t most, TakeVisited&& take_visited) noexcept {
   using Ref = typename List::Ref;

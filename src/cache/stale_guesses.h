@@ -1,8 +1,9 @@
-// Entries that were freed or moved since the current batch was planned. A guess (an entry that look-ahead
-// found for a request) that names one of them must not be followed.
+// A filter of the entries that were freed or relocated since the current batch was planned. Look-ahead finds
+// a probable entry for each request of a batch, its *guess*. A guess that names a freed entry must not be
+// followed.
 //
-// A filter: MayHold may be true for an entry that is still in place, but is never false for one that is not.
-// Batch::Plan clears it when no guess is in use. A batch seldom frees or moves more than kBits / 16 entries.
+// MayHold has false positives but no false negatives. Batch::Plan clears the filter when no guess is in use.
+// A batch seldom frees or relocates more than kBits / 16 entries.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ class StaleGuesses {
     any_ = true;
     words_[WordOf(ref)] |= BitOf(ref);
   }
-  // Databases have changed places, or one has been emptied at once.
+  // All guesses are stale: databases were swapped, or one was flushed.
   void NoteAll() noexcept {
     any_ = true;
     words_.fill(~uint64_t{0});
@@ -36,7 +37,7 @@ class StaleGuesses {
  private:
   static constexpr size_t kBits = 1024;
 
-  // Neighbours in memory lie 1 to 20 steps apart: the low bits alone tell them well enough.
+  // Neighbours in memory are 1 to 20 units of HeapRef apart, so the low bits spread them well enough.
   static size_t WordOf(HeapRef ref) noexcept { return (ref.bits / 64) % (kBits / 64); }
   static uint64_t BitOf(HeapRef ref) noexcept { return uint64_t{1} << (ref.bits % 64); }
 

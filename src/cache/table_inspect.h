@@ -1,5 +1,4 @@
-// Looks at a whole hash table from outside: figures about its layout, and a proof of its invariants for
-// tests.
+// Examines a whole hash table: statistics of its layout, and a check of its invariants for tests.
 #pragma once
 
 #include <bit>
@@ -15,9 +14,9 @@ struct TableStats {
   size_t segments = 0;
   size_t groups = 0;
   size_t directory_words = 0;
-  size_t displaced = 0;  // Entries beside their home group.
+  size_t displaced = 0;  // Entries outside their home group, not counting the stash.
   size_t stashed = 0;
-  double probes_per_hit = 0;  // Group lines read, a stash aside.
+  double probes_per_hit = 0;  // Group lines read, not counting the stash.
   double probes_per_miss = 0;
 };
 
@@ -35,7 +34,7 @@ class TableInspector {
     TableStats stats;
     stats.directory_words = size_t{1} << depth_;
     size_t distance_sum = 0;
-    double miss_sum = 0;  // Weighted by each group's share of the hashes.
+    double miss_sum = 0;  // Weighted by each segment's share of the hashes.
     for (size_t i = 0; i < stats.directory_words; i += WordsOf(Segment(directory_[i]))) {
       const Segment segment(directory_[i]);
       ++stats.segments;
@@ -60,7 +59,7 @@ class TableInspector {
     return stats;
   }
 
-  // `bytes`: what the segments and stashes should hold together.
+  // `bytes` is the expected size of all segments and stashes together.
   bool Validate(size_t size, size_t deepest, size_t bytes) const noexcept {
     const size_t words = size_t{1} << depth_;
     for (size_t i = 0; i < words;) {
@@ -85,12 +84,12 @@ class TableInspector {
     return index >= home ? index - home : index + segment.group_count() - home;
   }
 
-  // The entry belongs to this segment and bears its tag.
+  // Whether the entry belongs to this segment and has the right tag.
   bool ValidateEntry(Segment segment, size_t word, uint64_t hash, uint8_t tag) const noexcept {
     return TopBits(hash, segment.depth()) == word >> (depth_ - segment.depth()) &&
            tag == TagOf(OffsetOf(hash, segment.depth()));
   }
-  // The entry is found again by its hash, exactly here.
+  // Whether a lookup by hash finds the entry in exactly this slot.
   static bool ValidateSpot(Segment segment, uint64_t hash, const Group& group, uint32_t slot) noexcept {
     const auto spot = segment.Locate(hash, [&](Ref other) { return other == group.refs[slot]; });
     return spot.group == &group && spot.index == slot && !spot.stashed;

@@ -1,4 +1,4 @@
-// The hash table's policy together with a count of the bytes that the table holds.
+// The policy of a hash table, with a count of the bytes that the table has allocated.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ class TableMemory {
  public:
   explicit TableMemory(Policy policy) noexcept : policy_(std::move(policy)) {}
 
-  // Null when there is no memory. REQUIRES: bytes is a multiple of 64; the block is aligned likewise.
+  // Null if out of memory. The block is aligned to 64.
+  // REQUIRES: bytes is a multiple of 64.
   void* Allocate(size_t bytes) noexcept {
     void* made = policy_.Allocate(bytes);
     if (made != nullptr) bytes_ += bytes;

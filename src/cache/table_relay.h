@@ -1,12 +1,12 @@
-// Moves the entries of one old segment into new ones: the step behind growing, shrinking, splitting and
+// Moves the entries of an old segment into new ones: the common part of growing, shrinking, splitting and
 // merging.
 //
-// Where group and tag tell the new group (nearly always when a segment grows, shrinks or merges) the entry
-// itself is not touched. The others (all of a split, displaced ones) must be hashed again: they are
+// If group and tag determine the new group (nearly always when a segment grows, shrinks or merges), the entry
+// itself is not read. The others (all entries of a split, and displaced ones) must be hashed again. They are
 // prefetched and wait in a small ring meanwhile, so that their cache misses overlap.
 //
-// The old segment is only read. When memory for a stash runs out, Run() is false and the new ones are half
-// filled: the caller frees them and nothing has happened. Loop thread only.
+// The old segment is only read. Run() returns false if there is no memory for a stash. Then the new segments
+// are incomplete and the caller frees them; the table is unchanged. Loop thread only.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ class TableRelay {
   using Group = typename Segment::Group;
   using Memory = TableMemory<Policy>;
 
-  // When the new segments are one bit deeper, `low` and `high` are the two halves; else both are the one new
-  // segment. `side` counts when that is one bit less deep: the old prefix's last bit, which half of the new
-  // one it fills.
+  // If the new segments are one bit deeper, `low` and `high` are the two halves; else both are the single new
+  // segment. If that segment is one bit less deep, `side` is the last bit of the old prefix: the half of the
+  // new segment that the entries belong to. `side` is ignored otherwise.
   TableRelay(Memory& memory, Segment from, Segment low, Segment high, uint32_t side) noexcept
       : memory_(memory), from_(from), low_(low), high_(high), side_(side) {}
 
@@ -47,7 +47,7 @@ class TableRelay {
   }
 
  private:
-  static constexpr uint32_t kWindow = 16;  // About as many cache misses as a core keeps in flight.
+  static constexpr uint32_t kWindow = 16;  // About as many cache misses as a core has in flight.
 
   bool MoveGroup(uint32_t index) noexcept {
     const Group& group = from_.groups()[index];
@@ -66,7 +66,7 @@ class TableRelay {
     return true;
   }
 
-  // The same range as the new segment sees it; unknown when that does not tell the tag.
+  // The same range of offsets in the new segment; unknown if it does not determine the tag.
   OffsetRange Translated(OffsetRange range) const noexcept {
     if (low_.depth() > from_.depth()) return {};
     if (low_.depth() == from_.depth()) return range;
@@ -95,7 +95,7 @@ class TableRelay {
   const Segment high_;
   const uint32_t side_;
   std::array<Ref, kWindow> waiting_{};
-  uint32_t first_ = 0;  // Of the ring; both run on and wrap.
+  uint32_t first_ = 0;  // Indices into the ring; both only rise and wrap.
   uint32_t last_ = 0;
 };
 

@@ -1,15 +1,17 @@
-// A segment of the hash table: one allocation of a header line and 1 to 127 groups; with it the rare *stash*,
-// an array of groups for entries that find no room near their home (thousands of equal hashes: only those pay
-// for it).
+// A segment of the hash table: one allocation of a header line and 1 to 127 groups. A segment may also have a
+// *stash*, an array of groups for entries that found no room near their home. A stash is rare: it takes a
+// great many keys with equal hashes, and only these pay for it.
 //
 // A TableSegment is only a view, made from a directory word and passed by value:
-//   word:  | depth: 8 bits | groups: 8 bits | address of group 0: 48 bits |
-// Depth = how many bits of the hash all its entries share. The word tells all that a lookup needs, so a hit
-// reads the word, one group line and the entry; the header (counts and limits) is read by changes only.
 //
-// Invariants (see table_inspect.h): stash slots are filled from the front without gaps; count and
-// stash_count agree with the tags. Owns nothing by itself: HashTable creates and frees segments. Loop thread
-// only.
+//   word:  | depth: 8 bits | groups: 8 bits | address of group 0: 48 bits |
+//
+// The depth is the number of leading hash bits that all entries of the segment share. The word contains all
+// that a lookup needs, so a hit reads the word, one group line and the entry. Only changes read the header
+// (counts and limits).
+//
+// Invariants (see table_inspect.h): stash slots are filled from the front without gaps; count and stash_count
+// agree with the tags. A view owns nothing: HashTable creates and frees segments. Loop thread only.
 #pragma once
 
 #include <bit>
@@ -26,7 +28,7 @@ template <typename Ref>
 struct alignas(kCacheLine) TableSegmentHeader {
   uint32_t count = 0;  // Entries in groups.
   uint32_t limit = 0;  // `count` at which the segment grows or splits; 0 marks the shared empty segment.
-  uint32_t low = 0;    // Below so many entries it shrinks or merges.
+  uint32_t low = 0;    // It shrinks or merges when it has fewer entries, the stash included.
   uint32_t size = 0;   // Index into kSegmentLines.
   uint32_t stash_count = 0;  // Entries in the stash.
   uint32_t stash_groups = 0;
@@ -41,8 +43,8 @@ class TableSegment {
   using Header = TableSegmentHeader<Ref>;
   using Memory = TableMemory<Policy>;
 
-  // Where an entry lies. `group` is null when there is none; in the stash `index` counts slots of the whole
-  // stash.
+  // The location of an entry. `group` is null if there is none. In the stash, `index` counts the slots of the
+  // whole stash.
   struct Spot {
     Group* home = nullptr;
     Group* group = nullptr;
@@ -56,8 +58,7 @@ class TableSegment {
   TableSegment(const Group* groups, uint32_t count, uint32_t depth) noexcept
       : word_(reinterpret_cast<uintptr_t>(groups) | uint64_t{count} << kGroupsShift |
               uint64_t{depth} << kDepthShift) {}
-  // The segment without entries and without memory of its own. It is never written: it has no room and no
-  // entry.
+  // The shared empty segment: no entries, no room, no memory of its own. Never written to.
   static TableSegment Empty(uint32_t depth) noexcept { return TableSegment(&kNothing.group, 1, depth); }
 
   uint64_t word() const noexcept { return word_; }
@@ -76,7 +77,8 @@ class TableSegment {
     return groups() + GroupOf(OffsetOf(hash, depth()), group_count());
   }
 
-  // The entry for which match(ref) holds among those that may have this hash. Inline for the home group only.
+  // Finds the entry for which match(ref) is true, among those that may have this hash. Only the search of the
+  // home group is inline.
   template <typename Match>
   Spot Locate(uint64_t hash, const Match& match) const noexcept {
     const uint32_t offset = OffsetOf(hash, depth());
@@ -91,7 +93,8 @@ class TableSegment {
     return LocateStray(home, tag, match);
   }
 
-  // False when there is neither room nor memory; nothing has changed then. REQUIRES: not the empty constant.
+  // Returns false, and changes nothing, if there is neither room nor memory.
+  // REQUIRES: !is_empty_constant().
   bool Place(Memory& memory, Ref ref, uint64_t hash) const noexcept {
     const uint32_t offset = OffsetOf(hash, depth());
     return PlaceAt(memory, GroupOf(offset, group_count()), TagOf(offset), ref);
@@ -106,7 +109,8 @@ class TableSegment {
     return PlaceStray(memory, home_index, tag, ref);
   }
 
-  // Takes the entry out. REQUIRES: `spot` comes from Locate and nothing changed since.
+  // Removes an entry.
+  // REQUIRES: `spot` comes from Locate, and nothing has changed since.
   void Remove(Memory& memory, const Spot& spot) const noexcept {
     if (spot.stashed) [[unlikely]]
       return RemoveStashed(memory, spot);
@@ -115,7 +119,8 @@ class TableSegment {
     --header().count;
   }
 
-  // Calls fn(ref) for every entry; fn must not touch the table.
+  // Calls fn(ref) for every entry.
+  // REQUIRES: fn does not touch the table.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     for (uint32_t i = 0; i < group_count(); ++i) ForEachIn(groups()[i], groups()[i].UsedSlots(), fn);
@@ -124,7 +129,7 @@ class TableSegment {
     }
   }
 
-  // Calls fn(ref) for every entry whose home is group `index`, wherever it lies. Hashes only the strays.
+  // Calls fn(ref) for every entry whose home is group `index`, wherever it is stored. Hashes only strays.
   template <typename Fn>
   void ForEachAtHome(const Policy& policy, uint32_t index, Fn&& fn) const {
     const Group& home = groups()[index];
@@ -217,8 +222,7 @@ class TableSegment {
     return true;
   }
 
-  // The last entry of the stash takes the place of the removed one; a stash that is three quarters empty is
-  // halved.
+  // Moves the last entry of the stash into the freed slot. Halves a stash that is three quarters empty.
   void RemoveStashed(Memory& memory, const Spot& spot) const noexcept {
     Header& head = header();
     --head.stash_count;
@@ -233,7 +237,8 @@ class TableSegment {
     }
   }
 
-  // REQUIRES: the entries fit into `group_count` groups. False: no memory, and the stash stays as it is.
+  // Returns false, and leaves the stash as it is, if out of memory.
+  // REQUIRES: the entries fit into `group_count` groups.
   bool ResizeStash(Memory& memory, uint32_t group_count) const noexcept {
     Header& head = header();
     Group* made = nullptr;

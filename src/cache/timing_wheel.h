@@ -1,39 +1,38 @@
-// Finds the entries whose deadline has passed; set, move and remove are O(1), whatever the number of entries.
+// A hierarchical timing wheel: finds the entries whose deadline has passed. Insert, Move and Remove are O(1).
 //
-// Unit: a tick, which is a millisecond for all its users, but the wheel does not care. Levels of 64 slots
-// span 1, 64, 4096 ... ticks (wheel_geometry.h). An entry waits on the level that its distance calls for and
-// moves down, level by level, when the slot that it is in comes near: a *cascade*. At the start of its slot
-// on level 0 it is due.
+// Time is counted in ticks. All users of this class use ticks of one millisecond, but the wheel does not
+// depend on it. Each level has 64 slots, which span 1, 64, 4096 ... ticks by level (wheel_geometry.h). The
+// distance of an entry's deadline decides its level. When the start of its slot approaches, an entry moves to
+// a lower level: a *cascade*. It is due at the start of its slot on level 0.
 //
-//   level 2  [ .  .  c  x  .  x ... ]     c = current position, x = occupied: one bit each in a bitmap
-//   level 1  [ .  x  c  N  .  . ... ]     N = next slot: may be emptied from half a span before its start on
+//   level 2  [ .  .  c  x  .  x ... ]     c = current position, x = occupied (one bit each in a bitmap)
+//   level 1  [ .  x  c  N  .  . ... ]     N = next slot: may be emptied from half a span before its start
 //   level 0  [ .  .  .  .  c  x ... ]
 //
-// Cascades ahead of time. Emptying a slot of a million entries at the moment it starts would hold up whatever
-// falls due then. So every list above level 0 has a time at which it must be empty, and may be worked on as
-// background work from half its level's span earlier:
-//   - a slot must be empty at its start S;
-//   - each level has a *side list* for entries of the next slot that do not fit the level below yet. Seen
-//   from the
-//     last half span before S these are the ones due in the second half of the slot or later, so the list
-//     must be empty at S + span / 2, and at S all of them fit. New entries of that kind go there at once.
-// So each entry has half a span of its level's time to move down, and given the budget it lies on level 0
-// before it is due. A half emptied list is an ordinary list: entries may be removed from it or moved at any
-// time. Level 0 needs no such list; its side list takes what was overdue when it was set, and must always be
-// empty.
+// Cascades ahead of time. Emptying a slot of a million entries when it starts would delay the entries that
+// are due at that moment. Therefore every list above level 0 has a time by which it must be empty, and may be
+// emptied in the background during the half span of its level before that time:
+//   - A slot must be empty at its start S.
+//   - Each level has a *side list*, for entries of the next slot that do not fit the level below yet. During
+//     the last half span before S these are the entries due in the second half of the slot or later, so the
+//     side list must be empty at S + span / 2, and from S on all of them fit. During that half span such
+//     entries are inserted into the side list directly.
+// So each entry has half a span of its level to move down in, and it reaches level 0 before it is due if the
+// caller grants enough budget. A half-emptied list is an ordinary list: its entries may be removed or moved
+// at any time. Level 0 needs no such side list; its side list holds entries that were overdue when they were
+// filed. Its time is 0, so the next Advance empties it.
 //
-// Order: work that must be done goes by time and, at equal times, from the top level down; background work
-// comes after all of it, the most pressing list first. Therefore due entries come out in the order of their
-// ticks, however long the wheel was not advanced. Within one tick the order is not defined.
+// Order. Work that must be done goes by time and, at equal times, from the top level down. Background work
+// comes after it, the list with the nearest time first. Therefore due entries are handed back in the order of
+// their ticks, however long Advance was not called. The order within one tick is undefined.
 //
-// Lazy move: an entry whose deadline moves later stays where it is, and is filed anew when its list comes up.
-// What is promised about an entry is only this invariant (Validate): the list it is on must be empty no later
-// than at its deadline. All else - lateness, cascades, Rewind - follows from it.
+// Lazy moves. An entry whose deadline moves later stays in its list and is filed again when that list is
+// emptied. The wheel guarantees one invariant (Validate): the list of an entry must be empty no later than
+// the entry's deadline. Punctuality, cascades and Rewind all follow from it.
 //
-// The operations are go-zero's: set (Insert), move, remove, drain. There is no stop: the wheel runs no timer
-// and no thread, so it stops when its owner no longer calls Advance, and may then be drained or destroyed as
-// it stands. The wheel runs no code of its users but the hooks. Owns nothing, allocates nothing. Loop thread
-// only.
+// The operations are those of go-zero's wheel: set (Insert), move, remove and drain. There is no stop: the
+// wheel has no timer and no thread, so the owner just no longer calls Advance. It calls no user code but the
+// hooks. It owns nothing and allocates nothing. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -55,26 +54,27 @@ class TimingWheel {
   static constexpr Ref kNull = Hooks::kNull;
   static constexpr uint64_t kNever = wheel::kNever;
 
-  // What one call of Advance did.
+  // What a call of Advance did.
   struct Progress {
     size_t due = 0;      // entries handed back
-    size_t touched = 0;  // these and the entries that were filed anew; never above the budget
-    bool more = false;   // something is left to be done at the same `now`
+    size_t touched = 0;  // these and the entries that were filed again; at most the budget
+    bool more = false;   // work is left at the same `now`
   };
 
   explicit TimingWheel(Hooks hooks, uint64_t now = 0) noexcept : lists_(hooks), elapsed_(now) {}
 
-  // Files `ref` by its deadline; a deadline already behind elapsed() is handed back by the next Advance.
-  // True when the wheel must now be advanced earlier than NextWake() or the last Advance promised: re-arm the
-  // timer. REQUIRES: ref is not in the wheel, and its slot field reads kUnfiled.
+  // Files `ref` by its deadline. The next Advance hands it back if the deadline is before elapsed(). Returns
+  // true if the wheel must now be advanced earlier than the last NextWake() or Advance implied: the caller
+  // must re-arm its timer.
+  // REQUIRES: ref is not in the wheel: its slot field is kUnfiled.
   [[nodiscard]] bool Insert(Ref ref) noexcept {
     assert(hooks().Slot(ref) == wheel::kUnfiled);
     ++size_;
     return File(ref);
   }
 
-  // To be called after the owner has stored another deadline in `ref`; the result is that of Insert.
-  // Costs one look at the entry when the new deadline is no earlier than the start of the slot it is in.
+  // Call this after storing a new deadline in `ref`. Returns what Insert returns. If the new deadline is not
+  // before the start of the entry's slot, this only reads the entry.
   // REQUIRES: ref is in the wheel.
   [[nodiscard]] [[gnu::always_inline]] bool Move(Ref ref) noexcept {
     if (hooks().Deadline(ref) >= EmptyBy(wheel::ListOf(hooks().Slot(ref)))) return false;
@@ -89,22 +89,24 @@ class TimingWheel {
 
   bool Contains(Ref ref) const noexcept { return hooks().Slot(ref) != wheel::kUnfiled; }
 
-  // Goes through the ticks up to `now` and writes what is due to `due`, in the order of the ticks and no
-  // longer in the wheel. Stops early when `budget` entries have been touched or when the next one due finds
-  // no room; call again while `more`. An empty `due` lets everything happen but the handing back. O(1) when
-  // nothing is to be done. A `now` before elapsed() counts as elapsed(): see Rewind.
+  // Goes through the ticks up to `now`. Removes the due entries from the wheel and writes them to `due` in
+  // the order of their ticks. Stops early when `budget` entries have been touched, or when `due` is full and
+  // another entry is due; then `more` is true and the caller calls again. With an empty `due` it does
+  // everything but hand entries back. O(1) if there is nothing to do. A `now` before elapsed() counts as
+  // elapsed(); see Rewind.
   Progress Advance(uint64_t now, std::span<Ref> due, size_t budget) noexcept;
 
-  // For a clock that was set back: time goes on from `now`. Costs O(levels); re-arm the timer afterwards.
+  // For a clock that was set back: time continues from `now`. O(levels). Re-arm the timer afterwards. (A
+  // clock that was set forward only means a larger step for Advance.)
   //
-  // Nothing comes out late: a slot at position p on a level that now stands at c <= p comes up at the first
-  // position from c on that equals p modulo 64, which is p or before it, and what is not due then is filed
-  // anew. The side lists are worked on at once. (A clock that was set forward just means a larger Advance.)
+  // No entry becomes late. The slot of position p, on a level that now stands at c <= p, is emptied at the
+  // first position from c on that equals p modulo 64. That is p or earlier, and entries that are not due then
+  // are filed again. The side lists are emptied at once.
   // REQUIRES: now <= elapsed().
   void Rewind(uint64_t now) noexcept;
 
-  // The earliest time at which Advance would find anything to do, background work included; kNever when
-  // empty. May be early (it need not be the time of a deadline), never late. O(levels).
+  // The earliest time at which Advance has work, background work included; kNever if the wheel is empty. It
+  // may be earlier than the first deadline, never later. O(levels).
   uint64_t NextWake() const noexcept {
     earliest_ = kNever;
     if (size_ == 0) return kNever;
@@ -115,11 +117,12 @@ class TimingWheel {
     return earliest_;
   }
 
-  // Whether Advance(now) would find anything to do.
+  // Whether Advance(now) has work.
   bool HasWork(uint64_t now) const noexcept { return size_ != 0 && NextWake() <= now; }
 
-  // An entry of the list that comes up first, kNull when empty: of the soonest deadlines, though seldom the
-  // very soonest, as upper slots are wide and moves are lazy.
+  // An entry with one of the nearest deadlines, or kNull if the wheel is empty: the first entry of the list
+  // that must be emptied first. It is seldom the very nearest, because upper slots are wide and moves are
+  // lazy.
   Ref Soonest() const noexcept {
     const Front front = MostPressing();
     if (front.list != wheel::kNoList) {
@@ -130,31 +133,33 @@ class TimingWheel {
     return kNull;
   }
 
-  // Calls fn(ref) -> bool for the entries with a deadline of at most `to`, in no order, until it returns
-  // false. Looks only at lists that can hold such. REQUIRES: fn does not change the wheel.
+  // Calls fn(ref) -> bool for each entry with a deadline of at most `to`, in no particular order, until fn
+  // returns false. Visits only lists that can hold such entries.
+  // REQUIRES: fn does not change the wheel.
   template <typename Fn>
   void ForEachUntil(uint64_t to, Fn fn) const;
 
-  // Hands out everything to fn(ref), in no order; each one is out of the wheel before the call, so fn may
-  // free it. REQUIRES: fn does not touch the wheel.
+  // Removes all entries and calls fn(ref) for each, in no particular order. fn may free the entry.
+  // REQUIRES: fn does not touch the wheel.
   template <typename Fn>
   void Drain(Fn fn);
 
   size_t size() const noexcept { return size_; }
-  // The tick that the wheel stands at: everything due before it has been handed back.
+  // The current tick: everything due before it has been handed back.
   uint64_t elapsed() const noexcept { return elapsed_; }
-  // Entries taken down from an upper list so far, and entries met on level 0 whose deadline had moved on.
+  // Entries moved down from a list above level 0, and entries of level 0 that were filed again because their
+  // deadline had moved. Both since construction.
   uint64_t cascaded() const noexcept { return cascaded_; }
   uint64_t refiled() const noexcept { return refiled_; }
 
-  // Walks everything and checks the invariants. For tests and debug builds.
+  // Checks all invariants by visiting every entry. For tests and debug builds.
   [[nodiscard]] bool Validate() const noexcept;
 
  private:
   using ListId = wheel::ListId;
   using Lists = wheel::WheelLists<Hooks>;
 
-  // The list of a level that comes up first, and the time at which it must be empty.
+  // The list that must be emptied first, and the time by which it must be empty.
   struct Front {
     uint64_t by = kNever;
     ListId list = wheel::kNoList;
@@ -162,7 +167,7 @@ class TimingWheel {
 
   const Hooks& hooks() const noexcept { return lists_.hooks(); }
 
-  // The time at which `list` must be empty. REQUIRES: something is on it.
+  // The time by which `list` must be empty. Meaningless if it is empty already.
   uint64_t EmptyBy(ListId list) const noexcept {
     const int level = wheel::LevelOf(list);
     if (wheel::IsSideList(list)) return side_by_[static_cast<size_t>(level)];
@@ -170,13 +175,14 @@ class TimingWheel {
     return wheel::StartOf(wheel::PositionAt(current, list % wheel::kSlots), level);
   }
 
-  // From when on a list that must be empty by `by` may be worked on.
+  // The time from which a list that must be empty by `by` may be emptied.
   uint64_t WorkableFrom(int level, uint64_t by) const noexcept {
-    const uint64_t lead = wheel::SpanOf(level) / 2;  // 0 on level 0: nothing is handed back before its tick
+    const uint64_t lead = wheel::SpanOf(level) / 2;  // 0 on level 0: no entry is handed back before its tick
     return std::max(by - std::min(by, lead), elapsed_);
   }
 
-  // Calls fn(level, by, list) for the first list in time of each row, from the top level down.
+  // Calls fn(level, by, list) for the side list and the first occupied slot of each level, from the top level
+  // down.
   template <typename Fn>
   void ForEachFront(Fn fn) const noexcept {
     for (int level = wheel::kLevels - 1; level >= 0; --level) {
@@ -223,17 +229,17 @@ class TimingWheel {
 
   Lists lists_;
   uint64_t elapsed_;
-  // No later than NextWake(), and what the caller's timer is taken to be armed for.
+  // At most NextWake(); the caller is assumed to have armed its timer for this time.
   mutable uint64_t earliest_ = kNever;
-  // When the side list of each level must be empty; means nothing where the list is empty. Always 0 for level
-  // 0.
+  // The time by which the side list of each level must be empty; meaningless if it is empty. Always 0 for
+  // level 0.
   std::array<uint64_t, wheel::kLevels> side_by_{};
   size_t size_ = 0;
   uint64_t cascaded_ = 0;
   uint64_t refiled_ = 0;
 };
 
-// Inlined by force: a set or a move is not much more than this.
+// Forced inline: an Insert or a Move is little more than this.
 template <wheel::WheelHooks Hooks>
 [[gnu::always_inline]] inline bool TimingWheel<Hooks>::File(Ref ref) noexcept {
   const uint64_t deadline = hooks().Deadline(ref);
@@ -242,12 +248,12 @@ template <wheel::WheelHooks Hooks>
   const int level = wheel::LevelFor(elapsed_, deadline);
   const uint64_t position = wheel::PositionOf(deadline, level);
   const uint64_t start = wheel::StartOf(position, level);
-  // One branch that is seldom taken: apart, each of these is hard to predict.
+  // A single branch that is seldom taken: each condition alone is hard to predict.
   const bool in_next_slot = position - wheel::PositionOf(elapsed_, level) == 1;
   const bool ahead = wheel::InSecondHalf(elapsed_, level);
   if (in_next_slot & ahead) [[unlikely]] {
-    // A side list that is still to be emptied at this moment belongs to the slot before and takes nothing
-    // new, or the work on it would never end.
+    // A side list that must be emptied at this moment belongs to the previous slot. Nothing is added to it,
+    // or emptying it would never end.
     const ListId side = wheel::SideList(level);
     const uint64_t by = start + wheel::SpanOf(level) / 2;
     uint64_t& side_by = side_by_[static_cast<size_t>(level)];
@@ -259,10 +265,11 @@ template <wheel::WheelHooks Hooks>
   return FileOn(ref, wheel::SlotList(level, position), level, start);
 }
 
-// Works on `list` until it is empty (true) or a limit is met. Nothing is filed back onto the list that is
-// worked on: what is not due at elapsed_ never goes to a current slot, an entry that leaves the next slot of
-// its level fits below or goes to the side list, and for side lists see File. So the cursors may be kept
-// aside meanwhile.
+// Empties `list`: returns true when it is empty, false when the budget or the room in `due` ran out.
+//
+// While a list is being emptied, nothing is filed back into it, so the cursors stay valid: an entry that is
+// not due at elapsed_ never goes to a current slot; an entry that leaves the next slot of its level fits the
+// level below or goes to the side list; for side lists see File.
 template <wheel::WheelHooks Hooks>
 bool TimingWheel<Hooks>::Run(ListId list, std::span<Ref> due, size_t budget, Progress& progress) noexcept {
   uint64_t& moved = wheel::LevelOf(list) == 0 ? refiled_ : cascaded_;
@@ -290,7 +297,7 @@ bool TimingWheel<Hooks>::Run(ListId list, std::span<Ref> due, size_t budget, Pro
         due[progress.due++] = ref;
         --size_;
       } else {
-        static_cast<void>(File(ref));  // whether to re-arm is settled at the end of Advance
+        static_cast<void>(File(ref));  // Advance decides at its end whether to re-arm
         ++moved;
       }
       ++progress.touched;
@@ -301,7 +308,8 @@ bool TimingWheel<Hooks>::Run(ListId list, std::span<Ref> due, size_t budget, Pro
   return !stopped;
 }
 
-// The work that must be done, then the background work; false when a limit was met first.
+// Does the work that must be done by `now`, then background work. Returns false when a limit was reached
+// first.
 template <wheel::WheelHooks Hooks>
 bool TimingWheel<Hooks>::RunUpTo(uint64_t now, std::span<Ref> due, size_t budget,
                                  Progress& progress) noexcept {

@@ -1,6 +1,8 @@
-// A string value on its way into an entry: which encoding it takes and which bytes are stored.
+// StringValue: a string that is about to be stored in an entry. It decides the encoding and the bytes to
+// store.
 //
-// The text is borrowed: it must live until the keyspace call returns. A block is shared.
+// Ownership: a text is borrowed and must stay valid until the keyspace call returns. A block is shared by
+// reference count.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +17,38 @@ namespace mayfly {
 
 class StringValue {
  public:
-  // As SET stores it: an integer where the text is exactly one, else the text.
+  // The value that SET stores: an integer if the text is the canonical form of one, else the text. Throws
+  // std::bad_alloc.
   [[gnu::always_inline]] static StringValue Of(std::string_view text) {
-    // Most texts tell by their first byte that they are no number.
+    // The first byte of most texts rules out a number.
     const bool plain = text.size() - 1 < Entry::kMaxInlineValue && text[0] > '9';
     if (!plain) [[unlikely]]
       return OfAny(text);
     return StringValue(Encoding::kText, text);
   }
-  // As APPEND and SETRANGE leave it: never an integer, "raw" for OBJECT ENCODING.
+  // The value that APPEND and SETRANGE store: never an integer; OBJECT ENCODING reports "raw". Throws
+  // std::bad_alloc.
   static StringValue Edited(std::string_view text);
-  // A text of a command's own making, never an integer, "embstr" where it is short: what INCRBYFLOAT leaves.
+  // A text that is never stored as an integer; OBJECT ENCODING reports "embstr" if it is short. For
+  // INCRBYFLOAT.
   // REQUIRES: text.size() <= Entry::kMaxInlineValue.
   static StringValue Text(std::string_view text) noexcept { return StringValue(Encoding::kText, text); }
   static StringValue Integer(int64_t value) noexcept;
-  // As another entry has it: a block is shared, a text borrowed. REQUIRES: a string (not kRich).
+  // The value of another entry: a block is shared, a text is borrowed.
+  // REQUIRES: a string (not kRich).
   static StringValue CopyOf(const Entry& entry);
-  // Shares `block` instead of copying it where it is too big to lie in the entry.
+  // Shares `block` if it is longer than kMaxInlineValue. A shorter one is borrowed as a text, so another
+  // reference must keep it alive.
   static StringValue Block(SharedBytes block);
 
   Encoding encoding() const noexcept { return encoding_; }
   [[gnu::always_inline]] size_t stored_bytes() const noexcept {
     return encoding_ == Encoding::kText ? text_.size() : OtherStoredBytes();
   }
-  // Bytes of memory beside the entry that this value brings along.
+  // Bytes that the value occupies outside the entry.
   [[gnu::always_inline]] size_t outside_bytes() const noexcept { return block_ ? block_.size() : 0; }
-  // Writes stored_bytes() bytes; a block's reference moves into them.
+  // Writes stored_bytes() bytes. If the value is a block, its reference moves into them.
+  // REQUIRES: called at most once.
   [[gnu::always_inline]] void StoreTo(char* out) noexcept {
     if (encoding_ != Encoding::kText) [[unlikely]]
       return StoreOtherTo(out);

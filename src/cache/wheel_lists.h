@@ -1,13 +1,15 @@
-// The lists of a timing wheel: heads, one occupancy bit per list, and the links inside the entries.
+// The lists of a timing wheel: the heads and one occupancy bit per list. The links are in the entries.
 //
-// A list is four *strands*, each doubly linked through the entries (Hooks reaches the fields), so that taking
-// an entry out is O(1) wherever it is. Following links from entry to entry through memory in random order
-// waits for one cache miss after the other; with four strands in turn, three of those waits go on meanwhile.
-// The previous-link of a head means nothing and is never read: the head is recognised by the head table,
-// which is in the cache, and so popping or removing a head does not touch its neighbour's memory.
+// A list consists of four *strands*. Each strand is doubly linked through its entries (Hooks accesses the
+// fields), so removing an entry is O(1). Following one linked list through memory in random order waits for
+// one cache miss after another. Walking four strands in turn overlaps these misses.
 //
-// Invariants (Validate): the bit of a list is set iff one of its strands has a head; every entry names the
-// strand that it is on; links agree both ways. Owns nothing, allocates nothing. Loop thread only.
+// The `prev` link of a strand's head is undefined and never read: the head is recognised by the table of
+// heads, which is likely in the cache. So popping or removing a head does not touch its neighbour's memory.
+//
+// Invariants (Validate): the bit of a list is set iff one of its strands has a head; every entry stores the
+// list and strand that it is on; `next` and `prev` links agree. Owns nothing, allocates nothing. Loop thread
+// only.
 #pragma once
 
 #include <array>
@@ -22,11 +24,15 @@
 
 namespace mayfly::wheel {
 
-// How the wheel reaches the fields inside an entry. A small value (say, a heap's base); kNull names no entry.
-// Deadline belongs to the owner, the other fields to the wheel; Slot reads kUnfiled in an entry that is on no
-// list. An owner stores a deadline and files the entry at once, so Deadline should load in the same pieces in
-// which the owner stores: a wider load waits until the stores have reached the cache, which doubles the cost
-// of filing. (The formatter of version 14 would break every requirement in two.)
+// How the wheel accesses the fields of an entry. A small value, such as the base address of a heap; kNull is
+// the null reference. The owner writes the deadline, the wheel the other fields. Slot is kUnfiled in an entry
+// that is on no list.
+//
+// An owner stores a deadline and files the entry right after. Deadline() should therefore load in the same
+// pieces in which the owner stored: a wider load cannot be forwarded from the store buffer, which doubles the
+// cost of filing.
+//
+// (clang-format 14 would break every requirement into two lines.)
 // clang-format off
 template <typename H>
 concept WheelHooks =
@@ -50,7 +56,7 @@ class WheelLists {
   using Ref = typename Hooks::Ref;
   static constexpr Ref kNull = Hooks::kNull;
 
-  // The heads of a list's strands, or cursors on them.
+  // The heads of a list's strands, or cursors into them.
   using Strands = std::array<Ref, kStrands>;
 
   static constexpr Strands kEmpty = [] {
@@ -64,10 +70,10 @@ class WheelLists {
   const Hooks& hooks() const noexcept { return hooks_; }
   const Strands& Heads(ListId list) const noexcept { return heads_[list]; }
   bool Holds(ListId list) const noexcept { return ((occupied_[list / kSlots] >> (list % kSlots)) & 1) != 0; }
-  // One bit per slot of the level; of row kLevels, one bit per side list.
+  // One bit for each slot of the level; row kLevels has one bit for each side list.
   uint64_t Occupied(int row) const noexcept { return occupied_[static_cast<size_t>(row)]; }
 
-  // Puts `ref` in front of its strand; true when the list was empty before.
+  // Puts `ref` at the front of its strand. Returns true if the list was empty.
   bool Push(Ref ref, ListId list) noexcept {
     const unsigned strand = StrandOf(ref);
     Ref& head = heads_[list][strand];
@@ -85,7 +91,8 @@ class WheelLists {
     return row != before;
   }
 
-  // Takes `ref` off its list. REQUIRES: it is on one.
+  // Removes `ref` from its list.
+  // REQUIRES: it is on one.
   void Unlink(Ref ref) noexcept {
     const Place place = hooks_.Slot(ref);
     assert(place < kLists * kStrands);
@@ -102,13 +109,13 @@ class WheelLists {
     if (next != kNull) hooks_.SetPrev(next, prev);
   }
 
-  // Lets go of everything before `cursors`, each of them further down its strand, or kNull for all of it.
+  // Drops all entries before `cursors`, one for each strand. A cursor of kNull drops the whole strand.
   void CutTo(ListId list, const Strands& cursors) noexcept {
     heads_[list] = cursors;
     MarkIfEmpty(list);
   }
 
-  // Calls fn(ref) -> bool for everything on `list` until it returns false; whether it went through.
+  // Calls fn(ref) -> bool for each entry of `list` until fn returns false. Returns false if it did.
   template <typename Fn>
   bool ForEach(ListId list, Fn fn) const {
     for (Ref ref : heads_[list]) {
@@ -121,7 +128,7 @@ class WheelLists {
     return true;
   }
 
-  // The number of entries on `list`, or SIZE_MAX where an invariant is broken or more than `most` are found.
+  // The number of entries on `list`; SIZE_MAX if an invariant is broken or there are more than `most`.
   size_t Validate(ListId list, size_t most) const noexcept {
     size_t count = 0;
     for (size_t strand = 0; strand < kStrands; ++strand) {
@@ -137,8 +144,8 @@ class WheelLists {
  private:
   static constexpr uint64_t BitOf(ListId list) noexcept { return uint64_t{1} << (list % kSlots); }
 
-  // Spreads the entries over the strands by their addresses. (A counter would do too, but it is one more
-  // store per filing, and it is the stores under way that bound how many filings overlap.)
+  // Spreads the entries over the strands by their addresses. (A counter would do too, but costs one more
+  // store per filing, and the number of outstanding stores limits how many filings overlap.)
   static unsigned StrandOf(Ref ref) noexcept {
     uint64_t bits = 0;
     std::memcpy(&bits, &ref, sizeof ref);

@@ -1,12 +1,11 @@
 // A client's socket: what arrives goes to the executor, the replies that wait go out, once per loop turn.
 //
-//   kOpen ------ QUIT, protocol error, end of input, server stops ------> kEnding
-//     |                                                                      | all replies written
-//     | reset, limits, CLIENT KILL                                           v
-//     |                                                                   kLingering: our side is shut, what
-//     the v                                                                      |        client still sends
-//     is dropped
-//   kClosed <--- end of input, or a bound is reached ------------------------+
+//   kOpen --- QUIT, protocol error, end of input, server stops ----> kEnding
+//     |                                                                 | all replies written
+//     | reset, limits, CLIENT KILL                                      v
+//     |                                                              kLingering: our side is shut, what
+//     v                                                                 | the client still sends is dropped
+//   kClosed <--- end of input, or a bound is reached -------------------+
 //
 // Input. One read per turn; the rest waits in the kernel. What has come is run when the turn has read from
 // all clients (Clients::Defer), and what has not run is kept (net/input.h).

@@ -1,7 +1,7 @@
 // The libuv loop of a server: listeners, clients, time and signals, wired into turns.
 //
-//   poll -> reads, writes, arrivals, signals -> check: FinishTurn -> timers, slices -> prepare: FinishTurn,
-//   BeforePoll
+//   poll -> reads, writes, arrivals, signals -> check: FinishTurn
+//        -> timers, slices -> prepare: FinishTurn, BeforePoll -> poll ...
 //
 // Replies are written in `check` for what I/O brought, and in `prepare` for what time brought: one write per
 // connection and turn. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been

@@ -2,8 +2,8 @@
 //
 //   BeforePoll --- nothing to do now ---> one uv_timer, armed for the nearest deadline of all wheels
 //        |
-//        +---- work is left ----> an idle handle, so that the next poll does not wait; it works a slice each
-//        turn
+//        +---- work is left ----> an idle handle, so that the next poll does not wait; it works
+//                                     a slice each turn
 //
 // The timer's delay is rounded up, so it is never early by more than the clocks' phases differ, and is armed
 // anew only when a nearer deadline was filed or when it fired. With expire-resolution-ms above 1 keys'

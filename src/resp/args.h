@@ -1,8 +1,9 @@
-// The arguments of a batch of requests, one after the other; a request is a range of indexes in it.
+// ArgList: the arguments of all requests of a batch, in one array. A request is a range of indices in it.
 //
-// Most arguments are views into the connection's read buffer and die with it. What the buffer cannot hold is
-// a block that the list keeps alive: a big argument that was read straight into its own block, which SET may
-// adopt without a copy (BlockOf), and the text of inline arguments whose quotes had to be taken away.
+// Most arguments are views into the connection's read buffer and become invalid with it. For the others the
+// list keeps a block alive: a big argument that was read straight into its own block, which SET may share
+// without a copy (BlockOf), and the text of inline arguments whose quotes were removed.
+//
 // Ownership: the caller owns the list and clears it when the batch is done. Loop thread only.
 #pragma once
 
@@ -19,33 +20,35 @@ namespace mayfly::resp {
 
 class ArgList {
  public:
-  // More room than this is given back by Clear.
+  // Clear frees the array if it has room for more arguments than this.
   static constexpr size_t kKeptRoom = 4096;
 
   size_t size() const noexcept { return static_cast<size_t>(end_ - args_.get()); }
   std::string_view operator[](size_t index) const noexcept { return args_[index]; }
   const std::string_view* data() const noexcept { return args_.get(); }
-  // Where the next argument goes.
+  // The address of the next argument.
   std::string_view* end() noexcept { return end_; }
 
-  // Room for `count` more; set them in order, then Commit. Moves the list. Throws std::bad_alloc.
+  // Makes room for `count` more arguments and returns the address of the first. Store them in order, then
+  // Commit. May move the list. Throws std::bad_alloc.
   std::string_view* Reserve(size_t count) {
     if (static_cast<size_t>(limit_ - end_) < count) [[unlikely]]
       Grow(size() + count);
     return end_;
   }
-  // REQUIRES: count <= what the last Reserve was asked for.
+  // REQUIRES: count <= the count passed to the last Reserve; that many arguments are stored.
   void Commit(size_t count) noexcept { end_ += count; }
   void Add(std::string_view arg) {
     *Reserve(1) = arg;
     Commit(1);
   }
 
-  // Keeps a block alive until Clear; `index` is the argument that is this block as a whole, or kNoArgument.
+  // Keeps a block alive until Clear. `index` is the argument that consists of the whole block, or
+  // kNoArgument.
   static constexpr size_t kNoArgument = ~size_t{0};
   void Keep(size_t index, SharedBytes block) { blocks_.push_back({index, std::move(block)}); }
   bool has_blocks() const noexcept { return !blocks_.empty(); }
-  // The block that argument `index` is, or null when it is a mere view.
+  // The block that is the whole of argument `index`, or null if that argument is a plain view.
   const SharedBytes* BlockOf(size_t index) const noexcept {
     for (const Block& block : blocks_) {
       if (block.index == index) return &block.bytes;
@@ -53,7 +56,7 @@ class ArgList {
     return nullptr;
   }
 
-  // Forgets arguments behind the first `size`, for a request that turned out to be broken.
+  // Removes all arguments after the first `size`, for a request that turned out to be malformed.
   void Truncate(size_t size) noexcept {
     end_ = std::min(end_, args_.get() + size);
     std::erase_if(blocks_,
@@ -84,9 +87,9 @@ class ArgList {
   }
 
   std::unique_ptr<std::string_view[]> args_;
-  std::string_view* end_ = nullptr;    // behind the last argument
-  std::string_view* limit_ = nullptr;  // behind the room
-  std::vector<Block> blocks_;          // few: only big and quoted arguments
+  std::string_view* end_ = nullptr;    // after the last argument
+  std::string_view* limit_ = nullptr;  // after the room for arguments
+  std::vector<Block> blocks_;          // few: only for big and quoted arguments
 };
 
 }  // namespace mayfly::resp

@@ -6,9 +6,9 @@
 namespace mayfly::resp {
 namespace {
 
-// The C library's isspace without its locale.
+// isspace of the "C" locale.
 bool IsBlank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-// Two blanks, form feed and vertical tab, are skipped before a word but do not end it: so Redis has it.
+// As in Redis, form feed and vertical tab are skipped before a word but do not end one.
 bool EndsWord(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool IsQuote(char c) noexcept { return c == '"' || c == '\''; }
 
@@ -72,7 +72,7 @@ class Splitter {
     return AtEnd() || IsBlank(line_[at_]);
   }
 
-  // Up to and with the closing quote; false when there is none.
+  // Copies the word's text up to the closing quote and skips the quote. Returns false if there is none.
   bool DoubleQuoted() noexcept {
     while (!AtEnd()) {
       const char c = line_[at_++];
@@ -90,7 +90,8 @@ class Splitter {
     }
     return false;
   }
-  // What stands behind a backslash. REQUIRES: !AtEnd().
+  // Decodes the escape sequence after a backslash.
+  // REQUIRES: !AtEnd().
   char Escape() noexcept {
     const char c = line_[at_++];
     if (c != 'x' || line_.size() - at_ < 2) return Unescape(c);
@@ -101,7 +102,7 @@ class Splitter {
     return static_cast<char>(high * 16 + low);
   }
 
-  // Words only get shorter, so the rest of the line is room enough for all of them.
+  // Words only get shorter, so a block of the line's length has room for all of them.
   void MakeText() {
     SharedBytes text = SharedBytes::Allocate(line_.size());
     out_ = text.data();

@@ -1,4 +1,4 @@
-// What the request parser accepts. Sizes in bytes.
+// The limits of the request parser. Sizes are in bytes.
 #pragma once
 
 #include <climits>
@@ -8,15 +8,16 @@
 namespace mayfly::resp {
 
 struct Limits {
-  // proto-max-bulk-len: the longest argument. REQUIRES: >= kMaxBulkFloor.
+  // The longest argument (option proto-max-bulk-len). At least kMaxBulkFloor.
   size_t max_bulk = size_t{512} << 20;
-  // The most arguments of one request. REQUIRES: >= 9.
+  // The most arguments of one request. At least 9.
   int64_t max_arguments = INT_MAX;
-  // The longest inline request, and the longest header line of a multibulk one.
+  // The longest inline request, and the longest header line of a RESP array.
   size_t max_line = 64 * 1024;
-  // An argument longer than this is offered a block of its own while it is incomplete.
+  // If a longer argument is incomplete, the parser offers it a block of its own.
   size_t big_bulk = 32 * 1024;
-  // False until a client that has to log in did so; it may send only what AUTH and HELLO need.
+  // False until a client that must log in has done so. Until then it may only send requests of the size that
+  // AUTH and HELLO need.
   bool authenticated = true;
 
   static constexpr size_t kMaxBulkFloor = 1024;

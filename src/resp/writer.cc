@@ -9,13 +9,13 @@
 namespace mayfly::resp {
 namespace {
 
-// The longest: "-2.2250738585072014e-308".
+// The longest text is "-2.2250738585072014e-308".
 constexpr size_t kDoubleSize = 32;
 
-// printf's %.17g without its locale.
+// printf's %.17g in the "C" locale.
 std::string_view FormatDouble17(double value, char (&text)[kDoubleSize]) noexcept {
   constexpr int kDigits = 17;
-  constexpr double kWhole = 1e15;  // whole numbers below have no exponent, and int64_t holds them
+  constexpr double kWhole = 1e15;  // smaller whole numbers are written without an exponent, and fit int64_t
   const bool whole =
       std::abs(value) < kWhole && value == std::trunc(value) && !(value == 0 && std::signbit(value));
   if (whole) return {text, FormatInteger(static_cast<int64_t>(value), text)};

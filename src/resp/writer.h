@@ -1,12 +1,12 @@
-// Replies in RESP2 or RESP3, formatted straight into a connection's OutputChain.
+// Writer formats replies in RESP2 or RESP3, straight into a connection's OutputChain.
 //
-// One call writes one value; an array, map or set announces its number of elements first, and they follow as
-// values. Types that RESP2 does not know become what Redis 7.0 makes of them: a map is a flat array of twice
-// the length, a set an array, a double or verbatim text a bulk string, a truth value an integer, every null
-// `$-1` or `*-1`.
+// Each call writes one value. The header of an array, map or set comes first and holds the number of
+// elements; the elements follow as values. RESP3 types become under RESP2 what Redis 7.0 makes of them: a map
+// is a flat array of twice the length, a set is an array, a double or verbatim text is a bulk string, a
+// boolean is an integer, and null is `$-1` or `*-1`.
 //
-// A Writer is small and made per batch; HELLO changes its version between two replies. It owns nothing: the
-// chain must outlive it. Every call may throw std::bad_alloc when a chunk cannot be had. Loop thread only.
+// HELLO changes the version between two replies. A Writer owns nothing: the chain must outlive it. Every call
+// that writes may throw std::bad_alloc. Loop thread only.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ namespace mayfly::resp {
 
 namespace internal {
 
-// Small headers ready-made: byte 0 is free for the type, then the digits and "\r\n"; byte 7 is the whole
-// length.
+// Precomputed headers of small numbers: byte 0 is free for the type, the digits and "\r\n" follow, and byte 7
+// is the total length.
 inline constexpr size_t kReadyHeaders = 1024;
 constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
   std::array<uint64_t, kReadyHeaders> headers{};
@@ -45,7 +45,7 @@ constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
 inline constexpr std::array<uint64_t, kReadyHeaders> kHeaders = MakeHeaders();
 static_assert(std::endian::native == std::endian::little);
 
-// Room that PutHeader may use.
+// The most bytes that PutHeader writes, rounded up.
 inline constexpr size_t kHeaderSize = 24;
 
 inline char* PutLineEnd(char* p) noexcept {
@@ -53,7 +53,8 @@ inline char* PutLineEnd(char* p) noexcept {
   p[1] = '\n';
   return p + 2;
 }
-// Writes "<type><n>\r\n"; returns the byte behind.
+// Writes "<type><n>\r\n" and returns the address after it.
+// REQUIRES: room for kHeaderSize bytes.
 [[gnu::always_inline]] inline char* PutHeader(char* p, char type, int64_t n) noexcept {
   if (static_cast<uint64_t>(n) < kReadyHeaders) [[likely]] {
     const uint64_t header = kHeaders[static_cast<size_t>(n)] | static_cast<unsigned char>(type);
@@ -66,9 +67,9 @@ inline char* PutLineEnd(char* p) noexcept {
 
 }  // namespace internal
 
-// The header of an array, map or set whose elements are counted while they are written: made by Writer::Defer
-// before the first element; exactly one of the calls below ends it. Never ended, it is as if it had not been
-// there. Several may be open at once, one in the other. Dies with the next Consume of the chain.
+// The header of an array, map or set whose elements are counted while they are written. Writer::Defer makes
+// it before the first element. Call exactly one of the methods below afterwards. If none is called, no header
+// is written. Several may be open at once, nested. Invalid after the next Consume of the chain.
 class Deferred {
  public:
   void Array(size_t count) noexcept { Fill('*', count); }
@@ -92,7 +93,7 @@ class Deferred {
 
 class Writer {
  public:
-  // Bulks up to this size are written in one piece with their header.
+  // Bulk strings up to this size are written in one piece with their header.
   static constexpr size_t kOnePieceMax = 256;
 
   explicit Writer(OutputChain& out, int version = 2) noexcept : out_(&out), version_(version) {}
@@ -101,20 +102,20 @@ class Writer {
   // REQUIRES: version is 2 or 3.
   void set_version(int version) noexcept { version_ = version; }
   OutputChain& out() noexcept { return *out_; }
-  // From now on replies go there.
+  // Writes replies to `out` from now on.
   void Redirect(OutputChain& out) noexcept { out_ = &out; }
 
   [[gnu::always_inline]] void Ok() { Literal("+OK\r\n"); }
   void Pong() { Literal("+PONG\r\n"); }
   void Queued() { Literal("+QUEUED\r\n"); }
-  // A status line. Line ends in it become blanks.
+  // A status line. Line ends in `text` become blanks.
   void Simple(std::string_view text);
-  // A complete error with its code: "ERR syntax error". Line ends around it are cut off, those in it become
-  // blanks.
+  // A complete error with its code: "ERR syntax error". Line ends around the text are removed, those inside
+  // become blanks.
   void Error(std::string_view text);
-  // How many errors were written so far.
+  // The number of errors written so far.
   uint64_t errors() const noexcept { return errors_; }
-  // The code of the last of them; empty where it had none, or one longer than a code is.
+  // The code of the last error; empty if it had none, or one longer than any known code.
   std::string_view last_error_code() const noexcept { return last_error_code_.data(); }
 
   void Integer(int64_t value) { Header(':', value); }
@@ -127,9 +128,10 @@ class Writer {
     p = internal::PutLineEnd(p + bytes.size());
     out_->Commit(static_cast<size_t>(p - begin));
   }
-  // The number's text as a bulk string: what GET answers for an integer value.
+  // The number's text as a bulk string, as GET replies for an integer value.
   void BulkInteger(int64_t value);
-  // A part of a block, which is not copied if it is long. REQUIRES: offset + length <= block.size().
+  // A part of a block as a bulk string. A long part is not copied but shared.
+  // REQUIRES: offset + length <= block.size().
   void BulkShared(SharedBytes block, size_t offset, size_t length);
   void BulkShared(SharedBytes block) {
     const size_t size = block.size();
@@ -153,22 +155,24 @@ class Writer {
   }
   void Set(size_t count) { Header(version_ == 2 ? '*' : '~', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(version_ == 2 ? '*' : '>', static_cast<int64_t>(count)); }
-  // Before the reply that it belongs to. REQUIRES: version() is 3.
+  // An attribute: `pairs` keys and values follow, then the reply that they belong to.
+  // REQUIRES: version() is 3.
   void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
-  // Announces a container whose length is given when its elements have been written.
+  // Starts a container whose length is known only after its elements have been written.
   Deferred Defer() { return Deferred(*out_, version_); }
 
   // With 17 significant digits, as Redis 7.0 does ("0.10000000000000001").
   void Double(double value);
-  // A double that has its text already.
+  // A double whose text the caller has formatted.
   void DoubleText(std::string_view number);
   void Bool(bool value) {
     if (version_ == 2) return Literal(value ? ":1\r\n" : ":0\r\n");
     Literal(value ? "#t\r\n" : "#f\r\n");
   }
-  // Text for people. REQUIRES: format has 3 bytes: "txt", "mkd".
+  // Text for people.
+  // REQUIRES: `format` has 3 bytes: "txt", "mkd".
   void Verbatim(std::string_view format, std::string_view text);
-  // REQUIRES: digits are decimal, after '-' perhaps.
+  // REQUIRES: `digits` is a decimal number, which may start with '-'.
   void BigNumber(std::string_view digits);
 
  private:

@@ -1,4 +1,4 @@
-// What is counted for each command: INFO's commandstats. Durations are TSC cycles.
+// The counters of one command, shown by INFO commandstats. Durations are in TSC cycles.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ struct CallStats {
   uint64_t calls = 0;
   uint64_t cycles = 0;
   uint64_t rejected = 0;  // refused before the handler ran
-  uint64_t failed = 0;    // the handler answered an error
+  uint64_t failed = 0;    // the handler replied with an error
 
   void Reset() noexcept { *this = CallStats(); }
 };

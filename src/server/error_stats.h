@@ -1,4 +1,4 @@
-// How many error replies there were of each code: INFO's errorstats. Loop thread only.
+// The number of error replies by error code, shown by INFO errorstats. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace mayfly {
 
 class ErrorStats {
  public:
-  // Scripts may make up codes: so many are told apart, the others are counted together, as in Redis 8.
+  // Scripts may invent error codes. This many are counted separately, the rest together, as in Redis 8.
   static constexpr size_t kCodesMax = 128;
   static constexpr std::string_view kOthers = "ERRORSTATS_OVERFLOW";
 
-  // An empty code counts as ERR.
+  // Adds `times` error replies. An empty code counts as ERR.
   void Count(std::string_view code, uint64_t times) {
     const std::string name(code.empty() ? "ERR" : code);
     if (const auto known = counts_.find(name); known != counts_.end()) {

@@ -22,7 +22,7 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   parked_.push_back(std::move(parked));
   Parked& stored = *parked_.back();
   stored.index = parked_.size() - 1;
-  // NextWake is asked at the end of every turn, so there is nobody to be told that it moved.
+  // The loop calls NextWake at the end of every turn, so the result of Insert is not needed.
   if (deadline_mono_ms != kForever) static_cast<void>(wheel_.Insert(&stored));
   session.parked = &stored;
   return stored;

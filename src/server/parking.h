@@ -1,13 +1,16 @@
-// Clients that wait: for a key, for a time, for an operator. Built once for everything that blocks.
+// Blocked clients: clients that wait for a key, a time or an operator. One mechanism for all blocking
+// commands, and for CLIENT PAUSE.
 //
-// A pause holds requests back before they begin. They go on in the order in which they came, when the pause
-// is taken back or Advance finds that its time is over.
+// Parking. A request's arguments are views that are invalid after its handler, so parking copies them. No
+// further request of a parked session runs. Waking puts the session into a queue. The executor takes it from
+// there at the end of the turn (never inside the call that woke it) and runs the same command again, with the
+// reason. The time limits are in a timing wheel of their own, in monotonic ms.
 //
-// A request's arguments are views that die when its handler returns, so parking copies them. While a session
-// is parked no further request of it runs. Waking puts it on a queue; the executor takes it from there at the
-// end of the turn, never from inside whoever woke it, and runs the same command again with the reason. First
-// parked is first woken where the waker goes by Order. Timeouts lie on a wheel of their own (ms, monotonic).
-// Ownership: ParkingLot owns each Parked; a session that dies while it waits must be dropped with Leave.
+// Pause. CLIENT PAUSE holds requests back before they begin. They continue in the order of their arrival,
+// after Unpause or when Advance finds that the pause is over.
+//
+// Ownership: ParkingLot owns each Parked. A session that is destroyed while it is parked must be removed by
+// Leave first. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +28,10 @@
 namespace mayfly {
 
 enum class WakeReason : uint8_t {
-  kNone,      // not woken: this is the request's first run
-  kReady,     // what it waited for may be there
-  kTimeout,   // its deadline has come
-  kUnblocked  // an operator asked for it
+  kNone,      // not woken: the first run of the request
+  kReady,     // what it waits for may be available
+  kTimeout,   // its deadline has passed
+  kUnblocked  // by CLIENT UNBLOCK
 };
 
 // Whose requests CLIENT PAUSE holds back.
@@ -38,11 +41,11 @@ struct Parked {
   Session* session = nullptr;
   std::vector<std::string> arguments;
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
-  uint64_t order = 0;             // rises with each Park
+  uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;  // held back by a pause: its request has not begun
+  bool paused = false;  // held back by CLIENT PAUSE: its request has not begun
 
-  size_t index = 0;  // in ParkingLot
+  size_t index = 0;  // in ParkingLot::parked_
   Parked* wheel_next = nullptr;
   Parked* wheel_prev = nullptr;
   uint16_t filed = 0;
@@ -68,30 +71,33 @@ class ParkingLot {
   explicit ParkingLot(uint64_t now_mono_ms);
   ~ParkingLot();
 
-  // Parks `session`, copying `arguments`. A session that was woken in vain and waits on passes the deadline
-  // and the order that it had, so it keeps its place; 0 is a new order. REQUIRES: it is not parked.
+  // Parks `session` and copies `arguments`. A session that was woken in vain passes its old deadline and
+  // order, so that it keeps its place. An order of 0 assigns the next one.
+  // REQUIRES: the session is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                uint64_t order = 0);
-  // Queues it to run again. No effect on one that is queued already.
+  // Queues the session to run again. No effect if it is queued already.
   void Wake(Parked& parked, WakeReason reason);
-  // Drops a session that goes away; no effect on one that is not parked.
+  // Removes a session that is about to be destroyed. No effect if it is not parked.
   void Leave(Session& session) noexcept;
 
-  // Holds back the requests of `whom` until then. A pause that is under way gets neither shorter nor milder.
+  // Holds back the requests of `whom` until `until_mono_ms`. During a pause it can only be extended, in time
+  // and in scope.
   // REQUIRES: whom is not kNobody.
   void Pause(PauseOf whom, uint64_t until_mono_ms) noexcept;
-  // Ends the pause; whom it held back runs on.
+  // Ends the pause. The requests that it held back run at the end of the turn.
   void Unpause();
   PauseOf paused() const noexcept { return paused_; }
-  // Parks a session whose request must not begin. REQUIRES: there is a pause; the session is not parked.
+  // Parks a session whose request must not begin.
+  // REQUIRES: paused() is not kNobody; the session is not parked.
   void HoldBack(Session& session, std::span<const std::string_view> arguments);
 
-  // Wakes those whose deadline has come.
+  // Wakes the sessions whose deadline has passed, and ends a pause that is over.
   void Advance(uint64_t now_mono_ms);
-  // When Advance has something to do, in monotonic ms; kForever where nobody has a deadline.
+  // The monotonic time in ms at which Advance has work; kForever if there is no deadline.
   uint64_t NextWake() const noexcept;
 
-  // The next one to run again, no longer parked; null where none is queued. The caller owns it.
+  // Removes the next woken session and passes it to the caller, no longer parked; null if there is none.
   std::unique_ptr<Parked> TakeWoken();
   size_t size() const noexcept { return parked_.size(); }
 

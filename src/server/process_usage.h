@@ -1,20 +1,21 @@
-// What the kernel says of this process: memory that is resident, processor time that was used. Asked for by
-// INFO only; a few system calls each.
+// What the kernel reports about this process: resident memory and processor time. A few system calls each, so
+// only INFO and its like call them.
 #pragma once
 
 #include <cstdint>
 
 namespace mayfly {
 
-// 0 where /proc cannot be read.
+// Resident memory of this process; 0 if /proc cannot be read.
 uint64_t ResidentBytes() noexcept;
-// Of the whole machine; 0 where it is not told.
+// Memory of the whole machine; 0 if unknown.
 uint64_t MachineMemoryBytes() noexcept;
 
 struct CpuSeconds {
   double user = 0;
   double system = 0;
 };
+// Processor time used so far. kThisThread is that of the whole process if the system cannot tell them apart.
 enum class CpuOf : uint8_t { kProcess, kChildren, kThisThread };
 CpuSeconds UsedCpu(CpuOf whom) noexcept;
 

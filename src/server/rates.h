@@ -1,9 +1,8 @@
-// How fast counters rise at the moment: INFO's instantaneous_* fields.
+// The current rates of counters, shown as INFO's instantaneous_* fields.
 //
-// Sample is fed the running totals whenever the loop turns; it keeps one sample per kSpacingMs, the last
-// kSamples of them. A rate is taken over at least the last kWindowMs, or since the last sample before a
-// silence, so a server that wakes only when there is work tells the truth as well. Times are monotonic ms.
-// Loop thread only.
+// The loop calls Sample with the running totals at each turn. One sample per kSpacingMs is kept, of which the
+// last kSamples are stored. A rate is measured over at least kWindowMs, or longer if the loop slept, so it is
+// also right for a server that wakes only when there is work. Times are in monotonic ms. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +28,11 @@ class Rates {
   };
   static constexpr uint64_t kSpacingMs = 100;
   static constexpr uint64_t kWindowMs = 1500;
-  // A stretch shorter than this counts as this long, so that the first request after a start is no burst.
+  // A shorter interval counts as this long, so that the first request after a start is not reported as a
+  // burst.
   static constexpr uint64_t kLeastMs = 1000;
 
-  // REQUIRES: `now_mono_ms` and the totals never fall (but see Reset).
+  // REQUIRES: neither `now_mono_ms` nor a total is less than before (but see Reset).
   void Sample(uint64_t now_mono_ms, const Totals& totals) noexcept {
     if (count_ != 0 && now_mono_ms - Newest().mono_ms < kSpacingMs) return;
     samples_[count_++ % kSamples] = {now_mono_ms, totals};
@@ -50,7 +50,7 @@ class Rates {
             static_cast<double>(totals.input_bytes - from->totals.input_bytes) / seconds,
             static_cast<double>(totals.output_bytes - from->totals.output_bytes) / seconds};
   }
-  // The totals start again from zero.
+  // Call this when the totals start from zero again.
   void Reset() noexcept { count_ = 0; }
 
  private:
@@ -63,7 +63,7 @@ class Rates {
   const Point& Newest() const noexcept { return samples_[(count_ - 1) % kSamples]; }
 
   std::array<Point, kSamples> samples_{};
-  size_t count_ = 0;  // ever taken
+  size_t count_ = 0;  // samples ever taken
 };
 
 inline Rates::Totals RateTotals(const Stats& stats) noexcept {

@@ -1,7 +1,7 @@
-// What the server knows of one client, apart from its socket.
+// A Session is the state of one client, without its socket.
 //
-// Ownership: the connection (src/net) owns its Session and the bytes that came in; the Session owns the
-// replies that have not been written. Loop thread only.
+// Ownership: the connection (src/net) owns its Session and the input. The Session owns the replies that are
+// not written yet. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace mayfly {
 
 struct Parked;
 
-// Which replies a client wants: CLIENT REPLY.
+// The replies that a client wants (CLIENT REPLY).
 enum class Replies : uint8_t {
   kOn,
   kOff,
-  kSkipNext,  // all but the next one; silent until that one is made
-  kSkipping,  // that one is being made
+  kSkipNext,  // from CLIENT REPLY SKIP until the next request begins
+  kSkipping,  // during that request
 };
 
 struct Session {
@@ -30,12 +30,12 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // False while it waits, or once it is to be closed: nothing more of what it sent runs then.
+  // False while the session is parked, about to close, or holds too much unread output: no further request of it runs.
   bool MayRun() const noexcept {
     return parked == nullptr && !close_after_reply && !close_now && !output.full();
   }
 
-  // While silent its replies go to a chain that nobody writes.
+  // Discards replies from now on: they go to a chain that is never written. Speak ends that.
   void Silence() {
     if (unwanted == nullptr) unwanted = std::make_unique<OutputChain>(pool);
     reply.Redirect(*unwanted);
@@ -44,10 +44,10 @@ struct Session {
     reply.Redirect(output);
     unwanted.reset();
   }
-  // Its requests have to be run one by one, with an eye on what it asked for.
+  // Whether its requests must run one at a time, because of CLIENT REPLY or NO-TOUCH.
   bool HasModes() const noexcept { return replies != Replies::kOn || no_touch; }
 
-  uint64_t id = 0;   // never reused
+  uint64_t id = 0;   // unique, never reused
   std::string peer;  // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
   std::string local;
   int fd = -1;
@@ -58,7 +58,8 @@ struct Session {
   resp::Writer reply;
 
   ChunkPool& pool;
-  std::unique_ptr<OutputChain> unwanted;  // replies on their way to nowhere; null: they are wanted
+  std::unique_ptr<OutputChain>
+      unwanted;  // receives the replies that the client does not want; null if it wants them
 
   unsigned db = 0;
   bool authenticated = false;
@@ -68,19 +69,18 @@ struct Session {
 
   uint64_t created_mono_ms = 0;
   uint64_t active_mono_ms = 0;                // when it last sent a command
-  const std::string* last_command = nullptr;  // full name of a table row; null before the first
+  const std::string* last_command = nullptr;  // full name in the command table; null before the first
 
   Replies replies = Replies::kOn;
-  bool no_touch = false;       // what it reads does not become recent
-  bool no_evict = false;       // remembered for CLIENT LIST: Mayfly closes no client to make room for keys
-  bool modes_counted = false;  // in Sessions
+  bool no_touch = false;       // its commands do not count as accesses to keys
+  bool no_evict = false;       // only shown by CLIENT LIST: Mayfly closes no client to free memory
+  bool modes_counted = false;  // counted in Sessions::with_modes
 
-  bool close_after_reply = false;  // nothing more is read; closed once `output` is written
-  bool close_now = false;          // dropped without another byte
-  bool dirty = false;              // queued in Sessions for the end of the turn
-  Parked* parked = nullptr;        // set while it waits; no further request of it runs
-  // Incomplete requests that the connection keeps: bytes that have come, and the memory that they are kept
-  // in.
+  bool close_after_reply = false;  // reads no more; closes when `output` is written
+  bool close_now = false;          // closes at once; `output` is lost
+  bool dirty = false;              // in the list of Sessions::TakeDirty
+  Parked* parked = nullptr;        // not null while the client is blocked
+  // The incomplete request that the connection keeps: its bytes, and the memory that holds them.
   uint64_t input_bytes = 0;
   uint64_t input_memory = 0;
 };

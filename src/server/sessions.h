@@ -1,6 +1,6 @@
-// All sessions: ids, how many there are, which of them have modes, and which have something to write at the
-// end of this turn. Borrows them: a connection adds its session when it opens and removes it before it dies.
-// Loop thread only.
+// All sessions: their ids, the number of those with modes, and the list of those that have something to write
+// at the end of the turn. Borrows the sessions: a connection adds its session when it opens and removes it
+// before it is destroyed. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace mayfly {
 
 class Sessions {
  public:
-  // Gives the session its id.
+  // Assigns the session's id. Borrows the session until Remove.
   void Add(Session& session) {
     session.id = ++last_id_;
     by_id_.emplace(session.id, &session);
@@ -24,12 +24,13 @@ class Sessions {
     if (session.dirty) std::erase(dirty_, &session);
   }
   size_t size() const noexcept { return by_id_.size(); }
-  // In order of their ids.
+  // Ordered by id.
   const std::map<uint64_t, Session*>& by_id() const noexcept { return by_id_; }
 
-  // How many sessions have modes (Session::HasModes). While there are none, nobody looks for any.
+  // The number of sessions with modes (Session::HasModes). While it is 0, the executor does not test for
+  // modes.
   size_t with_modes() const noexcept { return with_modes_; }
-  // A mode of the session has changed.
+  // Call this after a mode of the session has changed.
   void CountModes(Session& session) noexcept {
     const bool has = session.HasModes();
     if (has == session.modes_counted) return;
@@ -37,13 +38,13 @@ class Sessions {
     has ? ++with_modes_ : --with_modes_;
   }
 
-  // Puts the session on the list of those to be written (or closed) when the turn ends.
+  // Adds the session to the list of those that are written or closed at the end of the turn.
   void MarkDirty(Session& session) {
     if (session.dirty) return;
     session.dirty = true;
     dirty_.push_back(&session);
   }
-  // Hands the list over; nobody on it is marked any more. `scratch` is emptied and reused.
+  // Moves that list to `scratch`, replacing its contents, and clears the marks.
   void TakeDirty(std::vector<Session*>& scratch) noexcept {
     scratch.clear();
     scratch.swap(dirty_);

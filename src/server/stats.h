@@ -1,5 +1,5 @@
-// Counters that INFO tells. Plain numbers, changed where the thing happens; CONFIG RESETSTAT zeroes them.
-// Loop thread only.
+// Counters that INFO shows: plain numbers, incremented where the event happens. CONFIG RESETSTAT sets them to
+// zero. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace mayfly {
 
 struct Stats {
-  uint64_t started_mono_ms = 0;  // survives Reset
+  uint64_t started_mono_ms = 0;  // kept by Reset
   uint64_t connections_received = 0;
   uint64_t connections_rejected = 0;
   uint64_t commands_processed = 0;
@@ -23,11 +23,11 @@ struct Stats {
   uint64_t failed_logins = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
-  uint64_t loop_turn_max_us = 0;  // longest time that one loop turn spent working
+  uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn
   uint64_t loop_turns = 0;
-  // Not counters, so they survive Reset. Both are a pool apart: no key makes room for them.
-  uint64_t client_bytes = 0;       // input tails and reply chunks of all clients
-  uint64_t spare_chunk_bytes = 0;  // reply chunks that are kept for whoever needs one next
+  // Not counters, so Reset keeps them. This memory is separate from the keys': it causes no evictions.
+  uint64_t client_bytes = 0;       // input and reply chunks of all clients
+  uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
 
   void Reset() noexcept {
     Stats fresh;

@@ -4,7 +4,7 @@
 
 namespace mayfly {
 
-TEST_CASE("a field's type is a sign and a width") {
+TEST_CASE("a field's type is parsed as a sign and a width") {
   for (const char* text : {"", "i", "u", "i0", "u0", "i65", "u64", "x8", "I8", "u-1", "u08", "u8 ", "8"}) {
     INFO("text: " << text);
     CHECK_FALSE(FieldType::Parse(text));
@@ -28,7 +28,7 @@ TEST_CASE("the highest bit of a signed field is its sign") {
   CHECK(FieldType{false, 63}.ValueOf(INT64_MAX) == INT64_MAX);
 }
 
-TEST_CASE("what fits a field is what it holds") {
+TEST_CASE("a field holds every value that fits") {
   for (const FieldOverflow overflow :
        {FieldOverflow::kWrap, FieldOverflow::kSaturate, FieldOverflow::kFail}) {
     CHECK(SetField({false, 8}, 255, overflow) == 255U);
@@ -39,15 +39,15 @@ TEST_CASE("what fits a field is what it holds") {
   }
 }
 
-TEST_CASE("what does not fit keeps its low bits, stops at the nearest end, or is nothing") {
+TEST_CASE("a value that does not fit wraps, saturates or fails") {
   CHECK(SetField({false, 8}, 256, FieldOverflow::kWrap) == 0U);
   CHECK(SetField({false, 8}, 256, FieldOverflow::kSaturate) == 255U);
   CHECK_FALSE(SetField({false, 8}, 256, FieldOverflow::kFail));
-  // A negative number is a big unsigned one.
+  // A negative number is a large unsigned one.
   CHECK(SetField({false, 8}, -1, FieldOverflow::kSaturate) == 255U);
   CHECK(SetField({true, 8}, 128, FieldOverflow::kWrap) == 128U);
   CHECK(SetField({true, 8}, 128, FieldOverflow::kSaturate) == 127U);
-  // Redis 7.0 goes to the other end here: its distance to the limit overflows.
+  // Redis 7.0 saturates at the wrong end here, because its distance to the limit overflows.
   CHECK(SetField({true, 8}, INT64_MIN, FieldOverflow::kSaturate) == 128U);
   CHECK(AddToField({true, 64}, INT64_MAX, 1, FieldOverflow::kWrap) == uint64_t{1} << 63);
   CHECK(AddToField({true, 64}, INT64_MAX, 1, FieldOverflow::kSaturate) == uint64_t{INT64_MAX});

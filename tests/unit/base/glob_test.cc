@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// The same rules without classes and escapes, as plainly as they can be said; slow.
+// A plain but slow implementation of the same rules, without classes and escapes.
 bool PlainMatch(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {
@@ -24,7 +24,7 @@ bool PlainMatch(std::string_view pattern, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("stars, question marks and plain bytes") {
+TEST_CASE("a star matches any bytes, a question mark one byte, other bytes themselves") {
   CHECK(GlobMatch("", ""));
   CHECK_FALSE(GlobMatch("", "a"));
   CHECK(GlobMatch("*", ""));
@@ -38,7 +38,7 @@ TEST_CASE("stars, question marks and plain bytes") {
   CHECK(GlobMatch(std::string_view("a\0*", 3), std::string_view("a\0b", 3)));
 }
 
-TEST_CASE("classes, ranges and negation") {
+TEST_CASE("a class matches one of its bytes, ranges included, or none of them if negated") {
   CHECK(GlobMatch("h[ae]llo", "hallo"));
   CHECK_FALSE(GlobMatch("h[ae]llo", "hillo"));
   CHECK(GlobMatch("[a-c]", "b"));
@@ -52,39 +52,39 @@ TEST_CASE("classes, ranges and negation") {
   CHECK(GlobMatch("[\xf0-\xff]", "\xf5"));
 }
 
-TEST_CASE("a class that is empty or not closed") {
+TEST_CASE("an empty class matches nothing, and a class that is not closed ends with the pattern") {
   CHECK_FALSE(GlobMatch("[]", "a"));
   CHECK(GlobMatch("[^]", "a"));
   CHECK_FALSE(GlobMatch("[", "["));
   CHECK(GlobMatch("[^", "x"));
   CHECK(GlobMatch("[ab", "b"));
   CHECK(GlobMatch("[a-", "-"));
-  CHECK(GlobMatch("[a-]", "]"));  // a range up to ']', and then no end
+  CHECK(GlobMatch("[a-]", "]"));  // a range up to ']' in a class that is not closed
   CHECK_FALSE(GlobMatch("[ab", "bx"));
 }
 
-TEST_CASE("a backslash takes the next byte as it is, and stands for itself at the end") {
+TEST_CASE("a backslash quotes the next byte, and matches itself at the end of the pattern") {
   CHECK(GlobMatch("\\*", "*"));
   CHECK_FALSE(GlobMatch("\\*", "a"));
   CHECK(GlobMatch("a\\", "a\\"));
   CHECK(GlobMatch("\\a", "a"));
 }
 
-TEST_CASE("letters match without regard to case only when asked") {
+TEST_CASE("case is ignored only with GlobCase::kIgnore") {
   CHECK_FALSE(GlobMatch("MAX*", "maxmemory"));
   CHECK(GlobMatch("MAX*", "maxmemory", GlobCase::kIgnore));
   CHECK(GlobMatch("[A-C]x", "bX", GlobCase::kIgnore));
   CHECK(GlobMatch("\\A", "a", GlobCase::kIgnore));
 }
 
-TEST_CASE("a pattern that makes naive matchers explode is answered at once") {
+TEST_CASE("a pattern that takes naive matchers exponential time is matched at once") {
   std::string pattern;
   for (int i = 0; i < 100; ++i) pattern += "a*";
   CHECK_FALSE(GlobMatch(pattern + "b", std::string(10'000, 'a')));
   CHECK(GlobMatch(pattern, std::string(10'000, 'a')));
 }
 
-TEST_CASE("random patterns of stars and question marks match as the plain rules say") {
+TEST_CASE("random patterns of stars and question marks agree with a plain implementation") {
   constexpr unsigned kSeed = 11;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);
@@ -101,7 +101,7 @@ TEST_CASE("random patterns of stars and question marks match as the plain rules 
   }
 }
 
-TEST_CASE("random bytes are patterns that end and read nothing beyond their end") {
+TEST_CASE("matching random bytes terminates and reads nothing past their end") {
   std::mt19937 random(12);
   for (int round = 0; round < 50'000; ++round) {
     const size_t size = random() % 10;
@@ -112,7 +112,7 @@ TEST_CASE("random bytes are patterns that end and read nothing beyond their end"
   }
 }
 
-TEST_CASE("a pattern without wildcards can be told") {
+TEST_CASE("HasGlobSyntax reports whether a pattern has wildcards") {
   CHECK_FALSE(HasGlobSyntax("maxmemory-policy"));
   for (const char* pattern : {"*", "a?", "[a]", "a\\b"}) CHECK(HasGlobSyntax(pattern));
 }

@@ -5,7 +5,7 @@
 namespace mayfly {
 namespace {
 
-TEST_CASE("a percentile is at most an eighth above the value that it stands for") {
+TEST_CASE("a percentile is at most an eighth above the exact value") {
   for (uint64_t value = 1; value < (uint64_t{1} << 40); value = value * 5 / 3 + 1) {
     Histogram histogram;
     histogram.Add(value, 99);
@@ -19,7 +19,7 @@ TEST_CASE("a percentile is at most an eighth above the value that it stands for"
   }
 }
 
-TEST_CASE("a value may be added many times at once") {
+TEST_CASE("a value may be counted many times by one call") {
   Histogram once, twice;
   once.Add(7, 2);
   twice.Add(7);

@@ -13,7 +13,7 @@
 namespace mayfly {
 namespace {
 
-TEST_CASE("a log line has pid, date, mark and text, and stays one line") {
+TEST_CASE("a log line has pid, date, mark and text, and is one line whatever the text") {
   const std::string line = FormatLogLine(Log::Level::kNotice, "two\nlines", 42, 1'700'000'000'123);
   CHECK(line.starts_with("42:M "));
   CHECK(line.find(" Nov 2023 ") != std::string::npos);
@@ -23,7 +23,7 @@ TEST_CASE("a log line has pid, date, mark and text, and stays one line") {
   CHECK(FormatLogLine(Log::Level::kDebug, "d", 1, 0).ends_with(".000 . d"));
 }
 
-TEST_CASE("lines below the level are left out, and a file that was moved away is made anew") {
+TEST_CASE("lines below the level are skipped, and a log file that was moved away is created again") {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("mayfly-log-test-" + std::to_string(getpid()));
   const auto read = [&] {
@@ -47,7 +47,7 @@ TEST_CASE("lines below the level are left out, and a file that was moved away is
   std::filesystem::remove(path);
 }
 
-TEST_CASE("a log that cannot be written says so") {
+TEST_CASE("Writable is false for a log file that cannot be opened") {
   SteppedClock clock;
   CHECK_FALSE(Log(clock, Log::Level::kNotice, "/no/such/directory/log").Writable());
   CHECK(Log(clock, Log::Level::kNotice, "").Writable());

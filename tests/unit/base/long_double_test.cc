@@ -1,4 +1,4 @@
-// The answers are redis-server's, of INCRBYFLOAT.
+// The expected values are redis-server's replies to INCRBYFLOAT.
 #include "base/long_double.h"
 
 #include <cfloat>
@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-TEST_CASE("a long double is read as strtold reads it, but for spaces, NaN and what does not fit") {
+TEST_CASE("a long double is parsed as by strtold, except for spaces, NaN and numbers out of range") {
   CHECK(ParseLongDouble("0.1") == 0.1L);
   CHECK(ParseLongDouble("+1e3") == 1000.0L);
   CHECK(ParseLongDouble("0x1p-2") == 0.25L);
@@ -26,7 +26,7 @@ TEST_CASE("a long double is read as strtold reads it, but for spaces, NaN and wh
   }
 }
 
-TEST_CASE("a long double is written with 17 digits behind the point, without the zeros at their end") {
+TEST_CASE("a long double is formatted with 17 digits after the point, less trailing zeros") {
   CHECK(FormatLongDouble(0) == "0");
   CHECK(FormatLongDouble(-0.0L) == "0");
   CHECK(FormatLongDouble(3) == "3");

@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// A root directory with the files that a test puts there.
+// A root directory with the files that a test writes into it.
 class FakeRoot {
  public:
   FakeRoot() {
@@ -36,14 +36,14 @@ constexpr uint64_t kRam = 16000 * 1024;
 
 }  // namespace
 
-TEST_CASE("without a cgroup the machine's memory counts") {
+TEST_CASE("without a cgroup the limit is the machine's memory") {
   const FakeRoot root;
   CHECK(root.Read().ram_bytes == kRam);
   CHECK_FALSE(root.Read().cgroup_bytes);
   CHECK(root.Read().Smaller() == kRam);
 }
 
-TEST_CASE("version 2: the smallest limit on the way up counts") {
+TEST_CASE("with cgroup version 2 the limit is the smallest one of the cgroup and its parents") {
   const FakeRoot root;
   root.Put("/proc/self/cgroup", "0::/a/b/c\n");
   root.Put("/sys/fs/cgroup/a/b/c/memory.max", "max\n");
@@ -55,7 +55,7 @@ TEST_CASE("version 2: the smallest limit on the way up counts") {
   CHECK(root.Read().Smaller() == 3000);
 }
 
-TEST_CASE("version 2 inside a container: the mount's root is the own cgroup") {
+TEST_CASE("with cgroup version 2 in a container the mount's root is the process's cgroup") {
   const FakeRoot root;
   root.Put("/sys/fs/cgroup/memory.max", "4096\n");
   for (const char* line : {"0::/\n", "0::/system.slice/of/the/host\n", "0::/../..\n"}) {
@@ -64,7 +64,7 @@ TEST_CASE("version 2 inside a container: the mount's root is the own cgroup") {
   }
 }
 
-TEST_CASE("version 1: the memory controller's limit counts, its huge number is none") {
+TEST_CASE("with cgroup version 1 the memory controller limits, and its huge default is no limit") {
   const FakeRoot root;
   root.Put("/proc/self/cgroup", "12:cpu,cpuacct:/x\n7:hugetlb,memory:/docker/1\n0::/\n");
   root.Put("/sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "9223372036854771712\n");
@@ -73,14 +73,14 @@ TEST_CASE("version 1: the memory controller's limit counts, its huge number is n
   CHECK(root.Read().Smaller() == 8192);
 }
 
-TEST_CASE("a limit above the machine's memory does not raise it") {
+TEST_CASE("a cgroup limit above the machine's memory does not raise the limit") {
   const FakeRoot root;
   root.Put("/proc/self/cgroup", "0::/\n");
   root.Put("/sys/fs/cgroup/memory.max", "99999999999\n");
   CHECK(root.Read().Smaller() == kRam);
 }
 
-TEST_CASE("files that make no sense are as good as missing") {
+TEST_CASE("malformed files count as missing") {
   const FakeRoot root;
   root.Put("/proc/meminfo", "MemTotal: lots kB\n");
   root.Put("/proc/self/cgroup", "rubbish\n:\n0::\n\n");

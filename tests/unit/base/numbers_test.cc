@@ -1,5 +1,5 @@
-// The answers are redis-server's: INCRBY for integers, ZADD for doubles, CONFIG SET maxmemory for byte
-// counts.
+// The expected values are redis-server's: INCRBY for integers, ZADD for doubles, CONFIG SET maxmemory for
+// byte counts.
 #include "base/numbers.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ std::string Formatted(int64_t value) {
   return std::string(text, FormatInteger(value, text));
 }
 
-TEST_CASE("an integer is read when it is written the one canonical way") {
+TEST_CASE("only the canonical text of an integer is parsed") {
   CHECK(ParseInteger("0") == 0);
   CHECK(ParseInteger("7") == 7);
   CHECK(ParseInteger("-1") == -1);
@@ -51,7 +51,7 @@ TEST_CASE("an integer is read when it is written the one canonical way") {
   CHECK_FALSE(ParseInteger(std::string_view("1\0", 2)).has_value());
 }
 
-TEST_CASE("the fast reader of integers agrees with the thorough one on any byte at any place") {
+TEST_CASE("the fast and the thorough integer parser agree on any byte at any position") {
   const std::string digits = "9876543210123456789";
   for (size_t size = 1; size <= digits.size(); ++size) {
     for (size_t at = 0; at < size; ++at) {
@@ -68,7 +68,7 @@ TEST_CASE("the fast reader of integers agrees with the thorough one on any byte 
   }
 }
 
-TEST_CASE("an integer without a sign is read up to the largest of 64 bits") {
+TEST_CASE("an unsigned integer is parsed up to the largest of 64 bits") {
   CHECK(ParseUnsigned("0") == 0U);
   CHECK(ParseUnsigned("18446744073709551615") == UINT64_MAX);
   for (const char* text :
@@ -78,7 +78,7 @@ TEST_CASE("an integer without a sign is read up to the largest of 64 bits") {
   }
 }
 
-TEST_CASE("a written integer reads back as itself") {
+TEST_CASE("a formatted integer parses to the same value") {
   CHECK(Formatted(0) == "0");
   CHECK(Formatted(-42) == "-42");
   CHECK(Formatted(INT64_MAX) == "9223372036854775807");
@@ -94,7 +94,7 @@ TEST_CASE("a written integer reads back as itself") {
   }
 }
 
-TEST_CASE("a double is read as strtod reads it, but for spaces, NaN and what does not fit") {
+TEST_CASE("a double is parsed as by strtod, except for spaces, NaN and numbers out of range") {
   CHECK(ParseDouble("1") == 1.0);
   CHECK(ParseDouble("+1") == 1.0);
   CHECK(ParseDouble("-1.5") == -1.5);
@@ -117,7 +117,7 @@ TEST_CASE("a double is read as strtod reads it, but for spaces, NaN and what doe
   CHECK_FALSE(ParseDouble(std::string(256, '0')).has_value());
 }
 
-TEST_CASE("a double is written with the fewest digits that read back as it") {
+TEST_CASE("a double is formatted with the fewest digits that parse to the same value") {
   CHECK(FormatDouble(0) == "0");
   CHECK(FormatDouble(-0.0) == "-0");
   CHECK(FormatDouble(1) == "1");
@@ -142,7 +142,7 @@ TEST_CASE("a double is written with the fewest digits that read back as it") {
   }
 }
 
-TEST_CASE("whole numbers are written whole, very large and very small ones with an exponent") {
+TEST_CASE("only very large and very small doubles are formatted with an exponent") {
   CHECK(FormatDouble(100000) == "100000");
   CHECK(FormatDouble(1e15) == "1000000000000000");
   CHECK(FormatDouble(0x1p62) == "4611686018427387904");
@@ -157,7 +157,7 @@ TEST_CASE("whole numbers are written whole, very large and very small ones with 
   CHECK(FormatDouble(std::numeric_limits<double>::denorm_min()) == "5e-324");
 }
 
-TEST_CASE("byte counts have the units of redis.conf, in capitals or not") {
+TEST_CASE("byte counts are parsed with the units of redis.conf, in any case of letters") {
   CHECK(ParseBytes("0") == 0U);
   CHECK(ParseBytes("100") == 100U);
   CHECK(ParseBytes("1B") == 1U);
@@ -176,7 +176,7 @@ TEST_CASE("byte counts have the units of redis.conf, in capitals or not") {
   }
 }
 
-TEST_CASE("bytes for people have two digits and the unit below which the number is readable") {
+TEST_CASE("bytes are formatted with two decimals and the largest unit that fits") {
   CHECK(FormatBytesHuman(0) == "0B");
   CHECK(FormatBytesHuman(1023) == "1023B");
   CHECK(FormatBytesHuman(1024) == "1.00K");

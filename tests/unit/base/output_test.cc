@@ -12,7 +12,7 @@
 namespace mayfly {
 namespace {
 
-// Writes up to `n` bytes away, `pieces_max` pieces at a time, as a socket that takes what it likes.
+// Consumes up to `n` bytes, `pieces_max` pieces at a time, like a socket that accepts partial writes.
 std::string Drain(OutputChain& out, size_t n, size_t pieces_max) {
   std::string written;
   std::array<OutputPiece, 8> pieces;
@@ -33,7 +33,7 @@ std::string Drain(OutputChain& out, size_t n, size_t pieces_max) {
 
 }  // namespace
 
-TEST_CASE("an idle chain holds no chunk and a used one gives it back") {
+TEST_CASE("an idle chain holds no chunk, and a chain that becomes idle returns its chunks") {
   ChunkPool pool;
   OutputChain out(pool);
   CHECK(out.memory() == 0);
@@ -62,7 +62,7 @@ TEST_CASE("a turn allocates nothing once the pool is warm") {
   CHECK(pool.kept() == 4);
 }
 
-TEST_CASE("the pool keeps a bounded number of chunks") {
+TEST_CASE("the pool keeps at most kept_max chunks") {
   ChunkPool pool(3);
   OutputChain out(pool);
   out.Append(std::string(10 * OutputChunk::kSize, 'x'));
@@ -73,7 +73,7 @@ TEST_CASE("the pool keeps a bounded number of chunks") {
   CHECK(pool.kept() == 1);
 }
 
-TEST_CASE("reserved room is in one piece and only what is committed counts") {
+TEST_CASE("reserved room is contiguous, and only committed bytes are pending") {
   ChunkPool pool;
   OutputChain out(pool);
   std::string expected;
@@ -88,7 +88,7 @@ TEST_CASE("reserved room is in one piece and only what is committed counts") {
   CHECK(OutputText(out) == expected);
 }
 
-TEST_CASE("long shared blocks are not copied and are let go when they are written") {
+TEST_CASE("long shared blocks are not copied, and are released when they are written") {
   ChunkPool pool;
   OutputChain out(pool);
   SharedBytes block = SharedBytes::Copy(std::string(100'000, 's'));
@@ -110,13 +110,13 @@ TEST_CASE("long shared blocks are not copied and are let go when they are writte
   CHECK(out.memory() == OutputChunk::kSize);
   CHECK(OutputText(out) == "tail");
 
-  SECTION("short ones are copied") {
+  SECTION("short blocks are copied") {
     out.AppendShared(block, 0, OutputChain::kCopyMax);
     out.AppendShared(block, 0, 0);
     CHECK(block.Unique());
     CHECK(out.size() == 4 + OutputChain::kCopyMax);
   }
-  SECTION("and those that are not written are let go, too") {
+  SECTION("blocks that are never written are released too") {
     out.AppendShared(block, 0, 1000);
     out.AppendShared(block, 1000, 1000);
     out.Clear();
@@ -125,7 +125,7 @@ TEST_CASE("long shared blocks are not copied and are let go when they are writte
   }
 }
 
-TEST_CASE("many shared blocks cost notes, not chunks") {
+TEST_CASE("a shared block costs a splice, not a chunk") {
   ChunkPool pool;
   OutputChain out(pool);
   const SharedBytes block = SharedBytes::Copy(std::string(1000, 's'));
@@ -136,7 +136,7 @@ TEST_CASE("many shared blocks cost notes, not chunks") {
   CHECK(out.memory() == OutputChunk::kSize + 400 * 1000);
 }
 
-TEST_CASE("a slot is empty until it is filled") {
+TEST_CASE("a slot adds no bytes until it is filled") {
   ChunkPool pool;
   OutputChain out(pool);
   out.Append("a");
@@ -151,7 +151,7 @@ TEST_CASE("a slot is empty until it is filled") {
   CHECK(OutputText(out) == "a" + std::string(OutputChain::kSlotSize, '1') + "secondb");
 }
 
-TEST_CASE("bytes that are being written stay where they are while more is appended") {
+TEST_CASE("gathered bytes stay in place while more is appended") {
   ChunkPool pool;
   OutputChain out(pool);
   out.Append("first");
@@ -164,7 +164,7 @@ TEST_CASE("bytes that are being written stay where they are while more is append
   CHECK(std::string_view(data, 5) == "first");
 }
 
-TEST_CASE("any mix of appends and partial writes keeps every byte in order") {
+TEST_CASE("random appends and partial writes keep all bytes in order") {
   constexpr unsigned kSeed = 4711;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);

@@ -5,7 +5,7 @@
 namespace mayfly {
 namespace {
 
-TEST_CASE("SHA-1 of the standard's examples") {
+TEST_CASE("Sha1Of gives the hashes of the standard's examples") {
   CHECK(HexOf(Sha1Of("")) == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   CHECK(HexOf(Sha1Of("abc")) == "a9993e364706816aba3e25717850c26c9cd0d89d");
 }

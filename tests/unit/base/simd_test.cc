@@ -7,7 +7,7 @@
 
 namespace mayfly {
 
-TEST_CASE("a byte is found at each of the 16 places") {
+TEST_CASE("a byte is found at each of the 16 positions") {
   for (uint32_t place = 0; place < 16; ++place) {
     std::array<uint8_t, 16> bytes{};
     bytes[place] = 0xFF;
@@ -23,7 +23,7 @@ TEST_CASE("the vector form and the plain form agree on random bytes at any align
   std::mt19937 random(seed);
   std::array<uint8_t, 31> bytes;
   for (int round = 0; round < 50'000; ++round) {
-    // Few different values, so that there are many matches.
+    // Few distinct values, so that there are many matches.
     const uint32_t range = round % 2 == 0 ? 4 : 256;
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random() % range);
     const uint8_t* start = bytes.data() + random() % 16;

@@ -8,7 +8,7 @@
 
 namespace mayfly {
 
-TEST_CASE_METHOD(KeyspaceFixture, "a flush empties the database at once and frees what it held in slices") {
+TEST_CASE_METHOD(KeyspaceFixture, "a flush empties the database at once and frees its entries in slices") {
   for (int i = 0; i < 10'000; ++i) Set("k" + std::to_string(i), "v", i % 2 == 0 ? In(1000) : Expiry::Never());
   const uint64_t full = heap.ThreadBytes();
   databases.Flush(0, now());
@@ -23,7 +23,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a flush empties the database at once and free
   CHECK(heap.ThreadBytes() < full - 10'000 * 16);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "flushes without end run out of nothing") {
+TEST_CASE_METHOD(KeyspaceFixture, "any number of flushes works, though ids of keyspaces are few") {
   for (int i = 0; i < 1000; ++i) {
     Set("k", "v");
     databases.FlushAll(now());
@@ -31,7 +31,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "flushes without end run out of nothing") {
   CHECK(db().size() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "swapped databases keep their keys and their deadlines") {
+TEST_CASE_METHOD(KeyspaceFixture, "a swap exchanges the keys of two databases and keeps their deadlines") {
   Set("zero", "v", In(100), 0);
   Set("one", "v", In(200), 1);
   databases.Swap(0, 1);
@@ -44,8 +44,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "swapped databases keep their keys and their d
   CHECK(databases.At(0).Validate());
 }
 
-TEST_CASE_METHOD(KeyspaceFixture,
-                 "expiry in slices goes through all databases and stops when its budget is spent") {
+TEST_CASE_METHOD(KeyspaceFixture, "expiry visits all databases and stops when its budget is spent") {
   for (unsigned index = 0; index < 4; ++index) {
     for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), "v", In(50), index);
   }

@@ -10,7 +10,7 @@
 namespace mayfly {
 namespace {
 
-// An entry in a block of exactly its size, so that a sanitizer sees one byte too many.
+// An entry in a block of exactly its size, so that a sanitizer detects any access past the end.
 class OwnEntry {
  public:
   OwnEntry(std::string_view key, StringValue value, bool expires = false, bool extra = false)
@@ -33,7 +33,7 @@ class OwnEntry {
 
 }  // namespace
 
-TEST_CASE("key and value lengths around every boundary of their encoding come back") {
+TEST_CASE("key and value lengths around every boundary of their encoding read back") {
   for (const size_t key_bytes : {0, 1, 127, 128, 129, 16'383, 16'384, 70'000}) {
     for (const size_t value_bytes : {0, 1, 127, 128, 16'383, 16'384}) {
       for (const bool expires : {false, true}) {
@@ -79,7 +79,7 @@ TEST_CASE("an integer takes as few bytes as it needs") {
   }
 }
 
-TEST_CASE("a text that is exactly an integer is stored as one") {
+TEST_CASE("a text that is the canonical form of an integer is stored as an integer") {
   CHECK(StringValue::Of("42").encoding() == Encoding::kInteger);
   CHECK(StringValue::Of("-9223372036854775808").encoding() == Encoding::kInteger);
   for (const std::string text : {"042", "+1", "1.0", "", " 1", "9223372036854775808", "-0", "1a"})
@@ -87,7 +87,7 @@ TEST_CASE("a text that is exactly an integer is stored as one") {
   CHECK(StringValue::Edited("42").encoding() == Encoding::kEdited);
 }
 
-TEST_CASE("a text above the inline limit lies in a block of its own that can be shared") {
+TEST_CASE("a text above the inline limit is stored in a block that can be shared") {
   const std::string text(Entry::kMaxInlineValue + 1, 'x');
   const OwnEntry own("k", StringValue::Of(text));
   CHECK(own.entry->encoding() == Encoding::kBlock);
@@ -97,7 +97,7 @@ TEST_CASE("a text above the inline limit lies in a block of its own that can be 
   CHECK(own.entry->TextLength() == text.size());
 }
 
-TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
+TEST_CASE("a deadline above 48 bits is kept exactly, in the extra") {
   for (const uint64_t deadline : {uint64_t{0}, uint64_t{1}, Entry::kMaxNearDeadline,
                                   Entry::kMaxNearDeadline + 1, Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
     const OwnEntry own("k", StringValue::Of("v"), true, true);
@@ -108,7 +108,7 @@ TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
   }
 }
 
-TEST_CASE("header fields do not disturb each other") {
+TEST_CASE("writing a header field leaves the others alone") {
   const OwnEntry own("key", StringValue::Of("value"), true);
   Entry& entry = *own.entry;
   entry.set_stamp(Entry::kStampMask);
@@ -125,7 +125,7 @@ TEST_CASE("header fields do not disturb each other") {
   CHECK(entry.key() == "key");
 }
 
-TEST_CASE("the age of a stamp survives the counter's wrap") {
+TEST_CASE("the age of a stamp is right after the clock's counter has wrapped") {
   constexpr uint64_t kTurnMs = (uint64_t{Entry::kTimeMask} + 1) * Entry::kStampMs;
   CHECK(Entry::IdleMs(Entry::StampOf(640), 640) == 0);
   CHECK(Entry::IdleMs(Entry::StampOf(0), 640) == 640);
@@ -135,7 +135,7 @@ TEST_CASE("the age of a stamp survives the counter's wrap") {
   CHECK(Entry::IdleMs(Entry::CountedStamp(0, 59'999), 60'000) == Entry::kMinuteMs);
 }
 
-TEST_CASE("no time looks like a count, whatever the clock says") {
+TEST_CASE("no time of access is mistaken for an LFU counter") {
   for (const uint64_t mono_ms : {uint64_t{0}, uint64_t{1} << 33, uint64_t{1} << 40, UINT64_MAX}) {
     CHECK((Entry::StampOf(mono_ms) & Entry::kCountedStamp) == 0);
     CHECK(Entry::StampOf(mono_ms) <= Entry::kStampMask);

@@ -13,7 +13,7 @@ namespace {
 
 class EvictionFixture : public KeyspaceFixture {
  public:
-  // Evicts `count` entries under `policy`; their keys in order.
+  // Evicts `count` entries under `policy` and returns their keys in order.
   std::vector<std::string> Evict(EvictionPolicy policy, size_t count) {
     ChangeLog log;
     changes.Listen(log, ChangeHub::Bit(ChangeReason::kEvicted));
@@ -31,7 +31,8 @@ using Keys = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE_METHOD(EvictionFixture, "allkeys-lru takes the coldest keys of all databases, in exact order") {
+TEST_CASE_METHOD(EvictionFixture,
+                 "allkeys-lru evicts the least recently used keys of all databases, in exact order") {
   const Keys order = {"a", "b", "c", "d", "e", "f"};
   for (size_t i = 0; i < order.size(); ++i) {
     clock.AdvanceTime(Entry::kStampMs);
@@ -43,7 +44,7 @@ TEST_CASE_METHOD(EvictionFixture, "allkeys-lru takes the coldest keys of all dat
   CHECK(Evict(EvictionPolicy::kAllKeysLru, 10) == Keys{"f", "a"});
 }
 
-TEST_CASE_METHOD(EvictionFixture, "volatile-lru spares keys without a TTL") {
+TEST_CASE_METHOD(EvictionFixture, "volatile-lru evicts no key without a TTL") {
   Set("lasting", "v");
   clock.AdvanceTime(1000);
   Set("first", "v", In(100'000));
@@ -53,7 +54,7 @@ TEST_CASE_METHOD(EvictionFixture, "volatile-lru spares keys without a TTL") {
   CHECK(Peek("lasting") != nullptr);
 }
 
-TEST_CASE_METHOD(EvictionFixture, "volatile-ttl takes the keys that would expire soonest") {
+TEST_CASE_METHOD(EvictionFixture, "volatile-ttl evicts the keys that would expire soonest") {
   Set("late", "v", In(9'000'000));
   Set("soon", "v", Expiry::At(now().wall_ms + 50));
   Set("middle", "v", In(60'000));
@@ -61,7 +62,7 @@ TEST_CASE_METHOD(EvictionFixture, "volatile-ttl takes the keys that would expire
   CHECK(Evict(EvictionPolicy::kVolatileTtl, 10) == Keys{"soon", "middle", "late"});
 }
 
-TEST_CASE_METHOD(EvictionFixture, "the random policies keep to their candidates") {
+TEST_CASE_METHOD(EvictionFixture, "the random policies evict only their candidates") {
   for (int i = 0; i < 50; ++i) {
     Set("lasting" + std::to_string(i), "v", Expiry::Never(), 1);
     Set("volatile" + std::to_string(i), "v", In(100'000), 2);
@@ -73,7 +74,8 @@ TEST_CASE_METHOD(EvictionFixture, "the random policies keep to their candidates"
   CHECK(databases.total_keys() == 0);
 }
 
-TEST_CASE_METHOD(EvictionFixture, "noeviction finds nobody, and maxkeys evicts the coldest all the same") {
+TEST_CASE_METHOD(EvictionFixture,
+                 "under noeviction memory evicts nothing, and maxkeys evicts the least recently used key") {
   for (int i = 0; i < 10; ++i) {
     clock.AdvanceTime(Entry::kStampMs);
     Set("k" + std::to_string(i), "v");
@@ -88,7 +90,7 @@ TEST_CASE_METHOD(EvictionFixture, "noeviction finds nobody, and maxkeys evicts t
   CHECK(Peek("k3") != nullptr);
 }
 
-TEST_CASE_METHOD(EvictionFixture, "a limit far below what is used is reached in slices") {
+TEST_CASE_METHOD(EvictionFixture, "a limit far below the used memory is reached in slices") {
   for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), std::string(100, 'v'));
   const uint64_t limit = heap.ThreadBytes() - 100'000;
   const EvictionLimits limits{.maxmemory_bytes = limit, .policy = EvictionPolicy::kAllKeysLru};

@@ -1,4 +1,4 @@
-// Hashes that no good hash function gives: the table must stay right, and other keys must not pay.
+// Hashes as no good hash function gives them: the table must work, and other keys must not become slow.
 #include <catch2/catch.hpp>
 
 #include "cache/hash_table.h"
@@ -7,14 +7,14 @@
 namespace mayfly {
 
 constexpr uint64_t kColliding = 10'000;
-constexpr uint64_t kFewer = 2'500;  // Each erase reads the colliding ones: time is their square.
+constexpr uint64_t kFewer = 2'500;  // Each erase reads all colliding keys: quadratic time.
 
 static void AddEraseAll(uint64_t count, uint64_t (*hash)(uint64_t)) {
   TestTable<NarrowPolicy> t;
   t.world.hash = hash;
   for (uint64_t id = 1; id <= count; ++id) REQUIRE(t.Add(id));
   REQUIRE(t.Sound());
-  // Positions that differ in the lowest bits only may not come in one page, but none twice.
+  // Keys whose positions differ only in the lowest bits may come in different pages, but never twice.
   std::vector<int> told(count + 1);
   uint64_t cursor = 0;
   do {
@@ -28,7 +28,7 @@ static void AddEraseAll(uint64_t count, uint64_t (*hash)(uint64_t)) {
 
   TestRandom random(5);
   for (uint64_t left = count; left > 0; --left) {
-    // In an order that takes from groups and stash alike.
+    // In an order that removes from groups and from the stash.
     const uint64_t id = 1 + (left * 7'919) % count;
     REQUIRE(t.Remove(id));
     REQUIRE(t.table.size() == left - 1);
@@ -38,11 +38,11 @@ static void AddEraseAll(uint64_t count, uint64_t (*hash)(uint64_t)) {
   CHECK(t.world.bytes == 0);
 }
 
-TEST_CASE("ten thousand keys of one hash are kept, scanned in one page and erased") {
+TEST_CASE("ten thousand keys of equal hash can be found, scanned in one page and erased") {
   AddEraseAll(kColliding, [](uint64_t) { return uint64_t{0x123456789ABCDEF0}; });
 }
 
-TEST_CASE("keys that share the top 64, 40, 20 or 10 bits of their hash are kept, scanned and erased") {
+TEST_CASE("keys that share the top 64, 40, 20 or 10 bits of their hash can be found, scanned and erased") {
   AddEraseAll(kFewer, [](uint64_t) { return uint64_t{0}; });
   AddEraseAll(kFewer, [](uint64_t) { return ~uint64_t{0}; });
   AddEraseAll(kFewer, [](uint64_t id) { return (uint64_t{0xABCDEF1234} << 24) | (Mix(id) >> 40); });
@@ -50,7 +50,7 @@ TEST_CASE("keys that share the top 64, 40, 20 or 10 bits of their hash are kept,
   AddEraseAll(kFewer, [](uint64_t id) { return (uint64_t{0x3FF} << 54) | (Mix(id) >> 10); });
 }
 
-TEST_CASE("other keys of the table do not pay for colliding ones") {
+TEST_CASE("colliding keys do not slow down the other keys of the table") {
   TestTable<NarrowPolicy> t;
   t.world.hash = [](uint64_t id) { return id <= kColliding ? Mix(0) : Mix(id); };
   const uint64_t last = kColliding + 40'000;

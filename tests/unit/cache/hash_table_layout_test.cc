@@ -21,8 +21,7 @@ TEST_CASE("every group begins at its first offset, for every number of groups") 
   }
 }
 
-TEST_CASE(
-    "group and tag tell the truth about an offset, and nearly all of it in segments of the steady state") {
+TEST_CASE("group and tag give a correct range of offsets, and nearly always one in large segments") {
   TestRandom random(23);
   for (const uint32_t groups : {1U, 3U, 31U, 47U, 63U, 64U, 79U, 95U, 111U, 127U, 255U}) {
     int known = 0;
@@ -47,7 +46,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("sizes rise, and growing does not call for shrinking at once") {
+TEST_CASE("sizes rise, and a segment that has just grown is far from shrinking") {
   for (uint32_t size = 0; size <= kLargestSize; ++size) {
     const uint32_t limit = LimitOfSize(size);
     CHECK(limit <= GroupsOfSize(size) * 12);
@@ -58,8 +57,7 @@ TEST_CASE("sizes rise, and growing does not call for shrinking at once") {
 }
 
 #if !defined(MAYFLY_SANITIZE) && defined(__OPTIMIZE__)
-TEST_CASE(
-    "a key costs 6.6 bytes of table at most in the mean from one to two million keys, and 7.2 at any size") {
+TEST_CASE("from 1 to 2 million keys the table takes at most 6.6 bytes a key on average, 7.2 at any size") {
   TestTable<NarrowPolicy> t;
   double sum = 0;
   double most = 0;

@@ -1,4 +1,4 @@
-// Entries for the tests of the hash table: numbers whose hash the test chooses, with narrow and wide handles.
+// Entries for tests of the hash table: numbers whose hash the test chooses, with handles of 4 and 8 bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class TestRandom {
   uint64_t state_;
 };
 
-// What a test shares with the copy of the policy inside the table.
+// State that a test shares with the copy of the policy inside the table.
 struct TestWorld {
   uint64_t (*hash)(uint64_t id) = Mix;
-  size_t bytes = 0;               // Held by the table.
-  int64_t allocations_left = -1;  // At 0 there is no memory; -1: no limit.
+  size_t bytes = 0;               // Allocated by the table.
+  int64_t allocations_left = -1;  // At 0 allocations fail; -1: no limit.
 
   void* Allocate(size_t size) noexcept {
     if (allocations_left == 0 || size % 64 != 0) return nullptr;
@@ -76,7 +76,7 @@ struct WidePolicy {
   void Free(void* block, size_t size) noexcept { world->Free(block, size); }
 };
 
-// A table of numbers, spoken to in short verbs.
+// A table of numbers, with short methods for tests.
 template <typename Policy>
 struct TestTable {
   TestWorld world;
@@ -85,7 +85,7 @@ struct TestTable {
   bool Has(uint64_t id) const { return table.Find(id, world.hash(id)) == Policy::RefOf(id); }
   bool Add(uint64_t id) { return table.Insert(Policy::RefOf(id), world.hash(id)); }
   bool Remove(uint64_t id) { return table.Erase(id, world.hash(id)) == Policy::RefOf(id); }
-  // The world's count and the table's agree, too.
+  // Also compares the table's count of bytes with that of the allocator.
   bool Sound() const { return table.Validate() && table.memory() == world.bytes; }
 };
 

@@ -37,16 +37,16 @@ TEST_CASE("a small set costs two cache lines") {
   CHECK(t.Sound());
 }
 
-TEMPLATE_TEST_CASE("random changes leave table and model equal while it grows and shrinks", "", NarrowPolicy,
-                   WidePolicy) {
+TEMPLATE_TEST_CASE("the table equals a model after random changes, while it grows and shrinks", "",
+                   NarrowPolicy, WidePolicy) {
   const uint64_t seed = 7;
   INFO("seed " << seed);
   TestRandom random(seed);
   TestTable<TestType> t;
-  std::unordered_map<uint64_t, size_t> model;  // Of each key present: where it stands in `present`.
+  std::unordered_map<uint64_t, size_t> model;  // The index in `present` of each key in the table.
   std::vector<uint64_t> present;
   uint64_t steps = 0;
-  // Up to a size, down to another; three of four changes go that way.
+  // Grows to one size, shrinks to another; three of four changes go in that direction.
   for (const uint64_t goal : {uint64_t{50}, uint64_t{0}, uint64_t{3'000}, uint64_t{200}, kManyKeys,
                               kManyKeys / 9, kManyKeys / 2, uint64_t{0}}) {
     const bool up = present.size() < goal;
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("random changes leave table and model equal while it grows an
   CHECK(t.table.memory() == 0);
 }
 
-TEST_CASE("Replace and FindSlot exchange an entry's handle in place") {
+TEST_CASE("Replace and FindSlot replace an entry's handle in place") {
   TestTable<NarrowPolicy> t;
   // Handles from 2^20 on are second copies of the same key.
   t.world.hash = [](uint64_t id) { return Mix(id & 0xFFFFF); };
@@ -100,7 +100,7 @@ TEST_CASE("Replace and FindSlot exchange an entry's handle in place") {
   CHECK(t.Sound());
 }
 
-TEST_CASE("ForEach tells every entry once and DrainSome hands every entry out once") {
+TEST_CASE("ForEach visits and DrainSome removes every entry exactly once") {
   TestTable<NarrowPolicy> t;
   const uint64_t count = 30'000;
   for (uint64_t id = 1; id <= count; ++id) REQUIRE(t.Add(id));
@@ -116,7 +116,7 @@ TEST_CASE("ForEach tells every entry once and DrainSome hands every entry out on
     if (done) break;
     REQUIRE(before - t.table.size() >= 1'000);
     REQUIRE(before - t.table.size() <= 1'000 + 1'500);
-    // The table serves between two slices.
+    // The table works between two slices.
     if (slices < 20) REQUIRE(t.Add(++extra));
     REQUIRE(t.Has(extra) == (told[extra] == 0));
   }
@@ -125,7 +125,7 @@ TEST_CASE("ForEach tells every entry once and DrainSome hands every entry out on
   CHECK(t.world.bytes == 0);
 }
 
-TEST_CASE("Clear forgets everything, and the table can be used again") {
+TEST_CASE("Clear removes everything, and the table can be used again") {
   TestTable<NarrowPolicy> t;
   for (int round = 0; round < 2; ++round) {
     for (uint64_t id = 1; id <= 10'000; ++id) REQUIRE(t.Add(id));
@@ -137,7 +137,7 @@ TEST_CASE("Clear forgets everything, and the table can be used again") {
   }
 }
 
-TEST_CASE("Random draws all entries about equally often") {
+TEST_CASE("Random returns all entries about equally often") {
   const uint64_t seed = 99;
   INFO("seed " << seed);
   TestRandom random(seed);
@@ -158,7 +158,7 @@ TEST_CASE("Random draws all entries about equally often") {
   }
 }
 
-TEST_CASE("without memory an insert fails or finds room, and nothing is lost") {
+TEST_CASE("without memory an insert fails or finds room, and no entry is lost") {
   TestTable<NarrowPolicy> t;
   t.world.allocations_left = 0;
   CHECK_FALSE(t.Add(1));

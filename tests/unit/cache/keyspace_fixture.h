@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// Writes down what it is told.
+// Records the changes reported to it.
 class ChangeLog final : public ChangeListener {
  public:
   void OnChange(const Change& change) override { seen.push_back({change.reason, std::string(change.key)}); }
@@ -34,7 +34,7 @@ class KeyspaceFixture {
   Entry* Peek(std::string_view key) { return db().Peek(db().KeyOf(key), now()); }
   Entry* Find(std::string_view key) { return db().Find(db().KeyOf(key), now()); }
   Expiry In(uint64_t ms) { return Expiry::In(ms, now()); }
-  // Lets the wheels do all that is due.
+  // Frees all expired keys.
   void Settle() {
     while (databases.Advance(now(), 1000)) {
     }

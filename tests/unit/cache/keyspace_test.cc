@@ -12,7 +12,7 @@
 namespace mayfly {
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "a key vanishes exactly at its deadline, though the wheel has not come round") {
+                 "a key is absent from its deadline on, even before the wheel has freed it") {
   Set("k", "v", In(20));
   clock.AdvanceTime(19);
   CHECK(Peek("k") != nullptr);
@@ -24,7 +24,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
 }
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "the wheel frees a key that nobody asks for, at its deadline and not before") {
+                 "the wheel frees a key that is never read, at its deadline and not before") {
   Set("k", "v", In(5000));
   clock.AdvanceTime(4999);
   Settle();
@@ -37,7 +37,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
 }
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "a deadline that is set after a reader removed the last key wakes the timer") {
+                 "a deadline that is set after a lookup removed the last expired key re-arms the timer") {
   for (const bool wall : {false, true}) {
     const auto in = [&](int64_t ms) {
       return wall ? Expiry::At(now().wall_ms + ms) : In(static_cast<uint64_t>(ms));
@@ -58,8 +58,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   }
 }
 
-TEST_CASE_METHOD(KeyspaceFixture,
-                 "a guess is worth nothing once an entry has left, even to the same caller") {
+TEST_CASE_METHOD(KeyspaceFixture, "a guess is not followed once its entry was freed") {
   Set("k", "v", In(20));
   Set("other", "v");
   Key key = db().KeyOf("k");
@@ -72,7 +71,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(db().size() == 1);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline long past does not count as late") {
+TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline in the past does not count as late") {
   Set("k", "v", Expiry::At(1));
   Settle();
   CHECK(Peek("k") == nullptr);
@@ -80,8 +79,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline long past d
   CHECK(databases.expiry_stats().lag_us.total() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture,
-                 "a step of the wall clock moves no relative deadline, and each absolute one") {
+TEST_CASE_METHOD(KeyspaceFixture, "a step of the wall clock affects absolute deadlines only") {
   Set("relative", "v", In(10'000));
   Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
   clock.StepWall(-60'000);
@@ -103,7 +101,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(db().size() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands back is not late") {
+TEST_CASE_METHOD(KeyspaceFixture, "a key that is set after the wall clock was set back is not late") {
   clock.StepWall(3'600'000);
   Set("first", "v", Expiry::At(now().wall_ms + 1'000));
   Settle();
@@ -116,8 +114,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands
   CHECK(Peek("first") != nullptr);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture,
-                 "an entry is relocated when it gets a TTL or loses it, and keeps its value") {
+TEST_CASE_METHOD(KeyspaceFixture, "an entry that gains or loses a TTL is relocated and keeps its value") {
   for (const std::string& value : {std::string("short"), std::string("12345"), std::string(40'000, 'b')}) {
     Entry* entry = Set("k", value);
     const Key key = db().KeyOf("k");
@@ -135,7 +132,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   }
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline that the protocol can say is kept whole") {
+TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline of the protocol is kept exactly") {
   Entry* entry = Set("k", "v", Expiry::At(INT64_MAX));
   CHECK(Keyspace::UnixDeadlineMs(*entry, now()) == INT64_MAX);
   CHECK(db().Validate());
@@ -148,7 +145,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline that the protocol can sa
   CHECK(db().size() == 1);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with its reason") {
+TEST_CASE_METHOD(KeyspaceFixture, "every change is reported once, with its reason") {
   ChangeLog log;
   changes.Listen(log, ~0U);
   const Key key = db().KeyOf("k");
@@ -179,7 +176,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with 
   CHECK(log.seen.size() == 10);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited where it lies, and passes the change point once") {
+TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited in place, and the edit is reported once") {
   const std::string old(40'000, 'o');
   Entry* const entry = Set("k", old, In(10));
   REQUIRE(entry->encoding() == Encoding::kBlock);
@@ -206,7 +203,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited where it lies, and passe
   changes.Unlisten(log);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves everything as it was") {
+TEST_CASE_METHOD(KeyspaceFixture, "when the heap is full, a new key is refused and nothing has changed") {
   Heap small(Heap::kMinRegionBytes);
   Databases tight(small, hasher, changes, 1, now());
   Keyspace& keyspace = tight.At(0);
@@ -225,7 +222,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves 
   CHECK(keyspace.size() == stored);
   CHECK(keyspace.Peek(keyspace.KeyOf(key), now()) == nullptr);
   CHECK(keyspace.Validate());
-  // Where jemalloc's pages are large, those of another size may still have room.
+  // If jemalloc's pages are large, those for other sizes may still have room.
   CHECK_THROWS_AS(fill(longer), std::bad_alloc);
   Entry* old = keyspace.Peek(keyspace.KeyOf("key:0"), now());
   CHECK_THROWS_AS(keyspace.Put(keyspace.KeyOf("key:0"), old, StringValue::Of(longer), Expiry::Never(), now()),
@@ -242,7 +239,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves 
 }
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "a moved key keeps its deadline and its clock, and is told of under both names") {
+                 "a moved key keeps its deadline and its clock, and is reported under both names") {
   Set("mono", "v", In(100));
   Set("wall", std::string(50'000, 'x'), Expiry::At(now().wall_ms + 100));
   Set("taken", "w", In(1));
@@ -271,10 +268,10 @@ TEST_CASE_METHOD(KeyspaceFixture,
 
 namespace {
 
-// What the keyspace should hold.
+// The model: what the keyspace should hold for a key.
 struct Model {
   std::string value;
-  uint64_t deadline_mono_ms = 0;  // 0: lasting
+  uint64_t deadline_mono_ms = 0;  // 0: no TTL
 };
 
 std::string TextOf(const Entry& entry) {
@@ -284,7 +281,7 @@ std::string TextOf(const Entry& entry) {
 }  // namespace
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "table, lists and wheels agree with a map through random commands and time") {
+                 "the keyspace agrees with a map through random commands and steps of time") {
   std::map<std::string, Model> model;
   std::mt19937_64 random(20261121);
   const auto forget_expired = [&] {
@@ -352,7 +349,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   REQUIRE(db().expiring() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a walk shows no expired key, however late the wheel is") {
+TEST_CASE_METHOD(KeyspaceFixture, "iteration skips expired keys, however late the wheel is") {
   for (int i = 0; i < 100; ++i) Set("k" + std::to_string(i), "v", In(10));
   Set("stays", "v");
   clock.AdvanceTime(10);

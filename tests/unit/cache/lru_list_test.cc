@@ -31,7 +31,7 @@ std::vector<Node*> Order(const LruList<Hooks>& list) {
 
 }  // namespace
 
-TEST_CASE("the list keeps the exact order of use through a million random steps") {
+TEST_CASE("the list has the exact order of use through a million random steps") {
   constexpr size_t kNodes = 50;
   std::vector<Node> nodes(2 * kNodes);
   std::vector<Node*> free;

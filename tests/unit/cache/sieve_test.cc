@@ -23,7 +23,7 @@ class SieveFixture : public KeyspaceFixture {
   }
   ~SieveFixture() { changes.Unlisten(log); }
 
-  // Keys that were evicted since the last call, in order.
+  // The keys evicted since the last call, in order.
   Keys TakeEvicted() {
     Keys keys;
     for (const ChangeLog::Seen& seen : std::exchange(log.seen, {})) keys.push_back(seen.key);
@@ -42,7 +42,7 @@ class SieveFixture : public KeyspaceFixture {
   SieveEvictor sieve{databases};
 };
 
-// Random commands on keys that all have a TTL, or none: one list, as in the paper.
+// Random commands on keys of which all or none have a TTL: a single list, as in the paper.
 class OneQueue : public SieveFixture {
  public:
   OneQueue(uint64_t seed, size_t capacity, bool expiring)
@@ -103,7 +103,7 @@ class OneQueue : public SieveFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(SieveFixture, "the hand passes visited keys, takes the first other one, and stays there") {
+TEST_CASE_METHOD(SieveFixture, "the hand passes visited keys, evicts the first other one, and stays there") {
   SetMany("k", 6);
   for (const char* key : {"k0", "k1", "k3"}) Find(key);
   CHECK(Evict(1) == Keys{"k2"});
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(SieveFixture, "the hand passes visited keys, takes the first ot
   CHECK(sieve.EvictOne(now()) == 0);
 }
 
-TEST_CASE_METHOD(SieveFixture, "a hit leaves the order alone but counts as use") {
+TEST_CASE_METHOD(SieveFixture, "a hit does not change the order but counts as use") {
   Set("a", "v");
   Set("b", "v");
   clock.AdvanceTime(10 * Entry::kStampMs);
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(SieveFixture, "a hit leaves the order alone but counts as use")
 }
 
 TEST_CASE_METHOD(SieveFixture,
-                 "an overwrite is a hit and keeps its place, also when the entry is relocated") {
+                 "an overwrite is a hit and keeps its position, also if the entry is relocated") {
   SetMany("k", 4);
   const Entry* before = Peek("k0");
   Set("k0", std::string(500, 'w'));
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(SieveFixture,
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(SieveFixture, "the hand survives that its entry goes, moves or is given a TTL") {
+TEST_CASE_METHOD(SieveFixture, "the hand stays valid if its entry is removed, relocated or given a TTL") {
   SetMany("k", 8);
   Find("k0");
   CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2
@@ -156,7 +156,7 @@ TEST_CASE_METHOD(SieveFixture, "the hand survives that its entry goes, moves or 
   CHECK(Evict(1).empty());
 }
 
-TEST_CASE("victim by victim as the paper has it, through random commands") {
+TEST_CASE("every victim is that of the paper's algorithm, through random commands") {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     INFO("seed " << seed);
     OneQueue queue(seed, 3 + seed, seed % 2 == 0);
@@ -168,7 +168,7 @@ TEST_CASE("victim by victim as the paper has it, through random commands") {
   }
 }
 
-TEST_CASE_METHOD(SieveFixture, "unvisited keys go in proportion to what each list holds of them") {
+TEST_CASE_METHOD(SieveFixture, "lists lose keys in proportion to their unvisited keys") {
   SetMany("a", 1000, Expiry::Never(), 0);
   SetMany("b", 500, In(1'000'000), 0);
   SetMany("c", 100, Expiry::Never(), 2);
@@ -178,7 +178,8 @@ TEST_CASE_METHOD(SieveFixture, "unvisited keys go in proportion to what each lis
   CHECK(CountLeft(2, Keyspace::kLasting) == Approx(50).margin(2));
 }
 
-TEST_CASE_METHOD(SieveFixture, "keys that are visited once each turn stay, in a small list as in a big one") {
+TEST_CASE_METHOD(SieveFixture,
+                 "keys that are visited once each turn are never evicted, in small and big lists") {
   SetMany("cold", 1000);
   SetMany("hot", 3, In(1'000'000), 3);
   for (int i = 0; i < 900; ++i) {
@@ -191,7 +192,7 @@ TEST_CASE_METHOD(SieveFixture, "keys that are visited once each turn stay, in a 
   CHECK(CountLeft(0, Keyspace::kLasting) == 100);
 }
 
-TEST_CASE_METHOD(SieveFixture, "the first keys of an empty database are not looked at for a turn") {
+TEST_CASE_METHOD(SieveFixture, "the first keys of an empty database are not examined for a turn") {
   SetMany("old", 1000);
   Evict(1);
   SetMany("young", 10, Expiry::Never(), 1);
@@ -204,7 +205,7 @@ TEST_CASE_METHOD(SieveFixture, "the first keys of an empty database are not look
 }
 
 TEST_CASE_METHOD(SieveFixture,
-                 "one eviction looks at a bounded number of visited keys, and takes the idlest of them") {
+                 "an eviction examines a bounded number of visited keys, and then takes the longest idle") {
   constexpr int kCount = 3 * static_cast<int>(SieveEvictor::kMostPassed);
   SetMany("k", kCount);
   for (int i = 0; i < kCount; ++i) {
@@ -221,7 +222,7 @@ TEST_CASE_METHOD(SieveFixture,
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(SieveFixture, "whatever is visited, somebody goes while there is anybody") {
+TEST_CASE_METHOD(SieveFixture, "there is a victim while there is a key, even if all are visited") {
   for (unsigned i = 0; i < databases.count(); ++i) {
     Set("single", "v", Expiry::Never(), i);
     Set("brief", "v", In(1000), i);
@@ -241,8 +242,7 @@ TEST_CASE_METHOD(SieveFixture, "whatever is visited, somebody goes while there i
                     [] { return uint64_t{2}; }) == Evictor::Outcome::kNothingToEvict);
 }
 
-TEST_CASE_METHOD(SieveFixture,
-                 "every container stays sound through random commands, flushes and changes of policy") {
+TEST_CASE_METHOD(SieveFixture, "all invariants hold through random commands, flushes and changes of policy") {
   std::mt19937_64 random(11);
   Evictor evictor(databases, random);
   EvictionPolicy policy = EvictionPolicy::kAllKeysSieve;
@@ -292,7 +292,7 @@ TEST_CASE_METHOD(SieveFixture,
   }
 }
 
-TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes that of use again") {
+TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes the order of use again") {
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
   CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2

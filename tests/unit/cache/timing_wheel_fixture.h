@@ -1,5 +1,4 @@
-// Timers for the tests of the wheel: an array of them, named by 32-bit indices, and verbs that read as a
-// script.
+// Timers for tests of the wheel: an array of timers, named by 32-bit indices, with short methods for tests.
 #pragma once
 
 #include <array>
@@ -52,7 +51,7 @@ struct Timers {
   }
   const Timer& operator[](uint32_t id) const { return timers[id]; }
 
-  // Everything due up to `now`, in the order in which it is handed back.
+  // The timers due up to `now`, in the order in which they are handed back.
   std::vector<uint32_t> AdvanceTo(uint64_t now) {
     std::vector<uint32_t> all;
     std::array<uint32_t, 64> due;
@@ -64,15 +63,15 @@ struct Timers {
     return all;
   }
 
-  // Sleeps from wake-up to wake-up as a timer would; the time at which the only timer set comes back, which
-  // is never later than `until`, or kNever.
+  // Sleeps from wake-up to wake-up, as the owner's timer would, until the only timer that is set is handed
+  // back. Returns that time; kNever if the next wake-up is after `until`.
   uint64_t SleepUntilDue(uint64_t until) {
     uint32_t due = 0;
     while (wheel.size() != 0) {
       const uint64_t wake = wheel.NextWake();
       if (wake > until) break;
       const Wheel::Progress progress = wheel.Advance(wake, {&due, 1}, SIZE_MAX);
-      if (progress.touched == 0 && !progress.more) break;  // a wake-up for nothing would make a loop spin
+      if (progress.touched == 0 && !progress.more) break;  // a needless wake-up would make a loop spin
       if (progress.due == 1) return wake;
     }
     return Wheel::kNever;

@@ -1,4 +1,4 @@
-// Every move of a timer from one delay to another, at every phase of the wheel: it must fire at the new
+// Moves a timer from every delay to every other, at every phase of the wheel: it must fire at the new
 // deadline.
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace mayfly::wheel_test {
 namespace {
 
-// Sanitized builds are some twenty times slower and look at every n-th phase only.
+// Sanitized builds are about twenty times slower, so they test only every n-th phase.
 #ifdef MAYFLY_SANITIZE
 constexpr uint64_t kPhaseStep = 31;
 #else
@@ -18,7 +18,7 @@ constexpr uint64_t kPhaseStep = 1;
 #endif
 
 // Files a timer `before` ticks ahead, lets `pause` ticks pass, moves it to `after` ticks ahead of then, and
-// sleeps from wake-up to wake-up. Whether it came back at exactly its deadline.
+// sleeps from wake-up to wake-up. Returns whether it was handed back exactly at its deadline.
 bool FiresOnTime(Timers& t, uint64_t before, uint64_t pause, uint64_t after) {
   static_cast<void>(t.Set(1, t.wheel.elapsed() + before));
   if (pause != 0) {
@@ -31,13 +31,13 @@ bool FiresOnTime(Timers& t, uint64_t before, uint64_t pause, uint64_t after) {
   return t.SleepUntilDue(deadline) == deadline && t.wheel.size() == 0;
 }
 
-// Brings the empty wheel to the next time that is `phase` modulo `turn`.
+// Advances the empty wheel to the next time that is `phase` modulo `turn`.
 void GoToPhase(Timers& t, uint64_t turn, uint64_t phase) {
   const uint64_t now = t.wheel.elapsed();
   static_cast<void>(t.wheel.Advance(now + (phase + turn - now % turn) % turn, {}, SIZE_MAX));
 }
 
-TEST_CASE("no move within three turns of level 0 fires at a wrong tick, at any phase") {
+TEST_CASE("any move within three turns of level 0 fires at the right tick, at any phase") {
   constexpr uint64_t kTurn = 64;
   uint64_t wrong = 0;
   Timers t(1);
@@ -52,7 +52,7 @@ TEST_CASE("no move within three turns of level 0 fires at a wrong tick, at any p
   CHECK(wrong == 0);
 }
 
-TEST_CASE("no move made some ticks after the set fires at a wrong tick") {
+TEST_CASE("a move some ticks after the set fires at the right tick") {
   constexpr uint64_t kTurn = 64;
   uint64_t wrong = 0;
   Timers t(1);
@@ -69,8 +69,7 @@ TEST_CASE("no move made some ticks after the set fires at a wrong tick") {
   CHECK(wrong == 0);
 }
 
-// Delays around everything that matters on `level`: the multiples of a slot and of half a slot, up to three
-// turns.
+// Delays around all boundaries of `level`: the multiples of a slot and of half a slot, up to three turns.
 std::vector<uint64_t> DelaysOf(int level, uint64_t step) {
   std::vector<uint64_t> delays;
   const uint64_t span = wheel::SpanOf(level);
@@ -84,7 +83,7 @@ std::vector<uint64_t> DelaysOf(int level, uint64_t step) {
   return delays;
 }
 
-TEST_CASE("no move within three turns of an upper level fires at a wrong tick") {
+TEST_CASE("any move within three turns of an upper level fires at the right tick") {
   uint64_t wrong = 0;
   uint64_t moves = 0;
   for (int level = 1; level <= 8; ++level) {
@@ -106,7 +105,7 @@ TEST_CASE("no move within three turns of an upper level fires at a wrong tick") 
   CHECK(wrong == 0);
 }
 
-TEST_CASE("on level 1 every delay of three turns fires on time, moved to every 61st other") {
+TEST_CASE("on level 1 every delay of three turns, moved to every 61st other, fires on time") {
   constexpr uint64_t kTurn = 4096;
   uint64_t wrong = 0;
   Timers t(1);
@@ -119,9 +118,9 @@ TEST_CASE("on level 1 every delay of three turns fires on time, moved to every 6
   CHECK(wrong == 0);
 }
 
-// A wheel that decides a move by comparing slot indices, as go-zero's does: a timer whose new slot has the
-// higher index stays in its list and remembers the difference and the rounds; otherwise, with a round to
-// spare, one round is given up for the difference; otherwise it is filed anew.
+// A wheel that decides a move by comparing slot indices, as go-zero's does. If the new slot has the higher
+// index, the timer stays in its list and stores the difference and the rounds. Otherwise, if it has a round
+// left, the difference replaces one round. Otherwise it is filed again.
 class IndexRuleWheel {
  public:
   static constexpr int kSlots = 10;
@@ -159,7 +158,7 @@ class IndexRuleWheel {
       Set(steps);
     }
   }
-  // How many ticks after a move from `before` to `after` steps, made after `phase` ticks, the timer fires.
+  // The number of ticks from a move (of `before` to `after` steps, made after `phase` ticks) until it fires.
   static int FiresAfter(int phase, int before, int after) {
     IndexRuleWheel wheel;
     for (int i = 0; i < phase; ++i) wheel.Tick();

@@ -1,4 +1,4 @@
-// Random runs of everything the wheel can do, step by step against a sorted set of deadlines.
+// Random runs of all operations of the wheel, compared step by step with a sorted set of deadlines.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -49,13 +49,13 @@ class RandomRun {
   uint64_t left_half_done() const { return left_half_done_; }
 
  private:
-  // Delays of every magnitude, most of them short, a few beyond all levels, a few already over.
+  // Delays of every magnitude, most of them short, a few beyond all levels, a few in the past.
   uint64_t RandomDeadline() {
     const uint64_t kind = random_() % 100;
     const uint64_t elapsed = t_.wheel.elapsed();
     if (kind == 0) return UINT64_MAX - random_() % 3;
     if (kind < 4) return elapsed - std::min(elapsed, random_() % 200);
-    if (kind < 8) return ((elapsed >> 12) + 1 + random_() % 3) << 12;  // right at a boundary
+    if (kind < 8) return ((elapsed >> 12) + 1 + random_() % 3) << 12;  // exactly at a boundary
     const uint64_t bits = kind < 70 ? random_() % 14 : random_() % 24;
     return elapsed + random_() % (uint64_t{1} << bits);
   }
@@ -117,12 +117,12 @@ class RandomRun {
       }
       handed_back_ += p.due;
       if (!p.more) return t_.wheel.elapsed() == now_ && (order_.empty() || order_.begin()->first > now_);
-      if (room > 0 && p.touched == 0 && budget > 0) return false;  // it would spin
+      if (room > 0 && p.touched == 0 && budget > 0) return false;  // the loop would spin
       if (in_bits && random_() % 2 == 0) return ++left_half_done_ > 0;
       if (room == 0 || budget == 0) return true;
     }
   }
-  // Whether `id` is one of those that are next, and due.
+  // Whether `id` is due and among those with the earliest tick.
   bool IsNext(uint32_t id) {
     if (order_.empty() || comes_at_[id] != order_.begin()->first || comes_at_[id] > now_) return false;
     return t_[id].deadline <= now_ && !t_.wheel.Contains(id) && order_.erase({comes_at_[id], id}) == 1;
@@ -139,7 +139,7 @@ class RandomRun {
     return true;
   }
 
-  // The owner's timer must go off no later than anything is due or to be done.
+  // The owner's timer must fire no later than the first due timer or other work.
   bool WakesInTime() const {
     const uint64_t wake = t_.wheel.NextWake();
     if (armed_ > wake) return false;
@@ -151,13 +151,13 @@ class RandomRun {
   Timers t_;
   uint64_t now_ = 0;
   uint64_t armed_ = Wheel::kNever;
-  std::set<std::pair<uint64_t, uint32_t>> order_;  // (the tick it must come back at, timer)
+  std::set<std::pair<uint64_t, uint32_t>> order_;  // (the tick at which it must be handed back, timer)
   std::vector<uint64_t> comes_at_;
   uint64_t handed_back_ = 0;
   uint64_t left_half_done_ = 0;
 };
 
-TEST_CASE("a long random run hands back what a sorted set would") {
+TEST_CASE("a long random run agrees with a sorted set of deadlines") {
   const uint64_t seed = GENERATE(11, 4242);
   CAPTURE(seed);
   RandomRun run(seed, false);
@@ -166,7 +166,7 @@ TEST_CASE("a long random run hands back what a sorted set would") {
   CHECK(run.left_half_done() > kSteps / 200);
 }
 
-TEST_CASE("a long random run with a clock that steps back hands back what a sorted set would") {
+TEST_CASE("a long random run with a clock that is set back agrees with a sorted set") {
   const uint64_t seed = GENERATE(3, 271828);
   CAPTURE(seed);
   RandomRun run(seed, true);

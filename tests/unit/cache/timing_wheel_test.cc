@@ -12,7 +12,7 @@ namespace {
 
 using Ids = std::vector<uint32_t>;
 
-TEST_CASE("a timer comes back at its deadline and not before") {
+TEST_CASE("a timer is handed back at its deadline and not before") {
   Timers t(1, 1000);
   CHECK(t.Set(1, 1020));
   CHECK(t.AdvanceTo(1019).empty());
@@ -23,7 +23,7 @@ TEST_CASE("a timer comes back at its deadline and not before") {
   CHECK(t.wheel.NextWake() == Wheel::kNever);
 }
 
-TEST_CASE("a deadline that has passed is handed back by the next advance, at the same tick") {
+TEST_CASE("an overdue timer is handed back by the next Advance, at the same tick") {
   Timers t(3, 500);
   CHECK(t.Set(1, 500));
   CHECK_FALSE(t.Set(2, 3));
@@ -34,14 +34,14 @@ TEST_CASE("a deadline that has passed is handed back by the next advance, at the
   CHECK_FALSE(t.wheel.HasWork(500));
 }
 
-TEST_CASE("a deadline on the other side of the topmost boundary is overdue, not far ahead") {
+TEST_CASE("a past deadline across the topmost boundary is overdue, not far in the future") {
   Timers t(1, uint64_t{1} << 60);
   CHECK(t.Set(1, (uint64_t{1} << 60) - 1));
   CHECK(t.wheel.Validate());
   CHECK(t.AdvanceTo(t.wheel.elapsed()) == Ids{1});
 }
 
-TEST_CASE("insert and move tell when the timer must be armed anew") {
+TEST_CASE("Insert and Move report when the timer must be re-armed") {
   Timers t(4);
   CHECK(t.Set(1, 40));
   CHECK_FALSE(t.Set(2, 40));
@@ -51,14 +51,14 @@ TEST_CASE("insert and move tell when the timer must be armed anew") {
   CHECK(t.Move(3, 20));
   CHECK(t.wheel.NextWake() == 20);
   t.wheel.Remove(3);
-  CHECK_FALSE(t.Set(3, 25));  // the owner still sleeps until 20 only
+  CHECK_FALSE(t.Set(3, 25));  // the owner's timer is still armed for 20
   t.wheel.Remove(3);
   CHECK(t.wheel.NextWake() == 30);
-  CHECK(t.Set(3, 25));  // now it was told 30
+  CHECK(t.Set(3, 25));  // now it is armed for 30
   CHECK(t.wheel.Validate());
 }
 
-TEST_CASE("a later deadline leaves the timer where it is") {
+TEST_CASE("a later deadline leaves the timer in its slot") {
   Timers t(1);
   CHECK(t.Set(1, 10));
   const uint16_t slot = t[1].slot;
@@ -69,7 +69,7 @@ TEST_CASE("a later deadline leaves the timer where it is") {
   CHECK(t.AdvanceTo(5000) == Ids{1});
 }
 
-TEST_CASE("an earlier deadline within the same slot leaves the timer where it is") {
+TEST_CASE("an earlier deadline within the same slot leaves the timer in its slot") {
   Timers t(1);
   CHECK(t.Set(1, 70 * 64 + 9));
   const uint16_t slot = t[1].slot;
@@ -85,7 +85,7 @@ TEST_CASE("timers are handed back in the order of their ticks") {
   CHECK(t.AdvanceTo(100'000) == Ids{2, 4, 5, 3, 1});
 }
 
-TEST_CASE("a full output or a spent budget stops the advance, and the next call goes on from there") {
+TEST_CASE("a full output or a spent budget stops Advance, and the next call continues") {
   Timers t(10);
   for (uint32_t id = 1; id <= 10; ++id) static_cast<void>(t.Set(id, id));
   uint32_t due[4] = {};
@@ -102,7 +102,7 @@ TEST_CASE("a full output or a spent budget stops the advance, and the next call 
   CHECK(t.wheel.elapsed() == 20);
 }
 
-TEST_CASE("with no room at all everything goes on but the handing back") {
+TEST_CASE("with an empty output Advance does everything but hand timers back") {
   Timers t(2);
   static_cast<void>(t.Set(1, 100));
   static_cast<void>(t.Set(2, 200));
@@ -112,7 +112,7 @@ TEST_CASE("with no room at all everything goes on but the handing back") {
   CHECK(t.AdvanceTo(150) == Ids{1});
 }
 
-TEST_CASE("a removed timer does not come back") {
+TEST_CASE("a removed timer is not handed back") {
   Timers t(3);
   for (uint32_t id = 1; id <= 3; ++id) static_cast<void>(t.Set(id, 100));
   t.wheel.Remove(2);
@@ -123,7 +123,7 @@ TEST_CASE("a removed timer does not come back") {
   CHECK(due == Ids{1, 3});
 }
 
-TEST_CASE("every deadline of 64 bits can be filed, up to the very last") {
+TEST_CASE("every 64-bit deadline can be filed, up to the last") {
   const std::vector<uint64_t> ends = {uint64_t{1} << 36, uint64_t{1} << 42, uint64_t{1} << 60,
                                       uint64_t{15} << 60};
   Timers t(64);
@@ -166,7 +166,7 @@ TEST_CASE("sleeping from wake-up to wake-up reaches a far deadline in a few step
   }
 }
 
-TEST_CASE("all that is due until a time can be visited without a change") {
+TEST_CASE("ForEachUntil visits the timers due by a time and changes nothing") {
   Timers t(200);
   for (uint32_t id = 1; id <= 200; ++id) static_cast<void>(t.Set(id, uint64_t{id} * id));
   static_cast<void>(t.Move(3, 50'000));
@@ -187,7 +187,7 @@ TEST_CASE("all that is due until a time can be visited without a change") {
   CHECK(t.wheel.Soonest() == 1);
 }
 
-TEST_CASE("drain hands out everything once and leaves an empty wheel") {
+TEST_CASE("Drain hands out every timer once and leaves an empty wheel") {
   Timers t(100, 77);
   for (uint32_t id = 1; id <= 100; ++id) static_cast<void>(t.Set(id, uint64_t{id} << (id % 50)));
   Ids seen;
@@ -201,7 +201,7 @@ TEST_CASE("drain hands out everything once and leaves an empty wheel") {
   CHECK(t.Set(1, 1000));
 }
 
-// The same wheel over pointers, which is how connections and sanitizer builds use it.
+// The same wheel with pointers as references, as connections and sanitizer builds use it.
 struct Node {
   Node* next = nullptr;
   Node* prev = nullptr;

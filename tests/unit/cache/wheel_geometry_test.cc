@@ -8,7 +8,7 @@
 namespace mayfly::wheel {
 namespace {
 
-// The definition, by trial.
+// The definition, by trying every level.
 int LevelByDefinition(uint64_t elapsed, uint64_t when) {
   int level = 0;
   while (PositionOf(when, level) - PositionOf(elapsed, level) >= kSlots) ++level;
@@ -73,7 +73,7 @@ TEST_CASE("above level 0 nothing is filed into the current slot") {
   CHECK(apart);
 }
 
-TEST_CASE("the first occupied position goes once round from the current slot") {
+TEST_CASE("the search for an occupied position starts at the current slot and wraps around") {
   CHECK(FirstOccupied(1, 0) == 0);
   CHECK(FirstOccupied(1, 1) == 64);
   CHECK(FirstOccupied(uint64_t{1} << 63, 64) == 127);
@@ -90,7 +90,7 @@ TEST_CASE("the first occupied position goes once round from the current slot") {
   CHECK(same);
 }
 
-TEST_CASE("every list has a name of its own that tells its level") {
+TEST_CASE("every list has a distinct id that gives its level") {
   std::array<int, kLists> named{};
   for (int level = 0; level < kLevels; ++level) {
     for (uint64_t position = 0; position < kSlots; ++position) {

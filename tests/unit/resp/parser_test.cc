@@ -54,7 +54,7 @@ Received FeedTorn(std::string_view bytes, const Limits& limits, size_t longest, 
 
 }  // namespace
 
-TEST_CASE("requests and protocol errors are what Redis makes of the same bytes") {
+TEST_CASE("requests and protocol errors are those of Redis for the same bytes") {
   for (const RequestExample& example : RequestCorpus()) {
     CAPTURE(example.bytes);
     const Received received = FeedWhole(example.bytes, LimitsOf(example));
@@ -63,7 +63,7 @@ TEST_CASE("requests and protocol errors are what Redis makes of the same bytes")
   }
 }
 
-TEST_CASE("where the bytes are torn makes no difference") {
+TEST_CASE("the result does not depend on how the input is split") {
   for (const RequestExample& example : RequestCorpus()) {
     const Received expected = Expected(example);
     for (size_t cut = 0; cut <= example.bytes.size(); ++cut) {
@@ -87,7 +87,7 @@ TEST_CASE("an unauthenticated client's plain requests are parsed the same way") 
         std::vector<std::vector<std::string>>{{"AUTH", "pw"}});
 }
 
-TEST_CASE("many pipelined requests are parsed ahead into one list") {
+TEST_CASE("pipelined requests are parsed into one list") {
   std::string bytes;
   for (int i = 0; i < 3000; ++i) bytes += Multibulk({"SET", Numbered("key:", i), std::string(i % 300, 'v')});
   const ExactBlock block(bytes);
@@ -112,7 +112,7 @@ TEST_CASE("many pipelined requests are parsed ahead into one list") {
   }
 }
 
-TEST_CASE("an unfinished request appends nothing and a broken one neither") {
+TEST_CASE("neither an incomplete request nor a malformed one appends arguments") {
   Parser parser;
   ArgList args;
   args.Add("before");
@@ -124,13 +124,13 @@ TEST_CASE("an unfinished request appends nothing and a broken one neither") {
   CHECK(request.first_arg == 1);
   CHECK(parser.Next("a b 'c\n", Limits{}, args, request) == Status::kError);
   CHECK(args.size() == 3);
-  SECTION("and the parser stays broken") {
+  SECTION("the parser stays in the error state") {
     CHECK(parser.Next("PING\r\n", Limits{}, args, request) == Status::kError);
     CHECK(parser.ErrorText() == "Protocol error: unbalanced quotes in request");
   }
 }
 
-TEST_CASE("header and inline lines may have 64 KB and no more") {
+TEST_CASE("header and inline lines of up to 64 KB are accepted") {
   const Limits limits;
   struct Line {
     std::string begin;
@@ -153,7 +153,7 @@ TEST_CASE("header and inline lines may have 64 KB and no more") {
   CHECK(FeedWhole(std::string(limits.max_line, 'a') + "\n", limits).requests.size() == 1);
 }
 
-TEST_CASE("a big argument goes into its own block wherever the bytes are torn") {
+TEST_CASE("a big argument goes into its own block however the input is split") {
   Limits limits;
   limits.big_bulk = 20;
   const std::string big(50, 'b');
@@ -188,7 +188,7 @@ TEST_CASE("a big argument goes into its own block wherever the bytes are torn") 
   CHECK(refusing.adopted() == 0);
 }
 
-TEST_CASE("a block is wanted only for a long argument that is incomplete") {
+TEST_CASE("a block is wanted only for an incomplete long argument") {
   Limits limits;
   limits.big_bulk = 20;
   Parser parser;
@@ -201,7 +201,7 @@ TEST_CASE("a block is wanted only for a long argument that is incomplete") {
   CHECK(parser.BlockRoom().empty());
   REQUIRE(parser.Next(head + payload.substr(1), limits, args, request) == Status::kNeedMore);
   CHECK(parser.WantsBlock() == 21);
-  SECTION("it takes what has arrived and leaves the rest of the input") {
+  SECTION("the block takes the received payload and leaves the rest of the input") {
     CHECK(parser.StartBlock(head + payload.substr(1)) == head.size());
     CHECK(parser.WantsBlock() == 0);
     CHECK(parser.received() == 20);
@@ -220,13 +220,13 @@ TEST_CASE("a block is wanted only for a long argument that is incomplete") {
     CHECK(args.BlockOf(1)->data() == args[1].data());
     CHECK(args.BlockOf(0) == nullptr);
   }
-  SECTION("with only the line end missing there is nothing to gain") {
+  SECTION("no block is wanted if only the line end is missing") {
     REQUIRE(parser.Next(head + payload, limits, args, request) == Status::kNeedMore);
     CHECK(parser.WantsBlock() == 0);
   }
 }
 
-TEST_CASE("a request of a million arguments may come in small pieces") {
+TEST_CASE("a request of a million arguments may arrive in small pieces") {
   constexpr size_t kCount = 1'000'000;
   constexpr size_t kPiece = 1000;
   std::string bytes = Numbered("*", kCount);
@@ -246,7 +246,7 @@ TEST_CASE("a request of a million arguments may come in small pieces") {
   CHECK(args.memory() == 0);
 }
 
-TEST_CASE("a header that promises much reserves nothing") {
+TEST_CASE("a header that announces many arguments reserves no memory") {
   Parser parser;
   ArgList args;
   Request request{};
@@ -254,7 +254,7 @@ TEST_CASE("a header that promises much reserves nothing") {
   CHECK(args.memory() == 0);
 }
 
-TEST_CASE("random requests survive any tearing") {
+TEST_CASE("random requests are parsed correctly however they are split") {
   constexpr unsigned kSeed = 20240607;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);
@@ -279,6 +279,6 @@ TEST_CASE("random requests survive any tearing") {
   }
 }
 
-TEST_CASE("an idle parser is small") { CHECK(sizeof(Parser) <= 104); }
+TEST_CASE("an idle parser takes at most 104 bytes") { CHECK(sizeof(Parser) <= 104); }
 
 }  // namespace mayfly
