@@ -1,28 +1,14 @@
 #include "net/clock_watch.h"
 
-#include <unistd.h>
-
-#include <cstdint>
-
-#ifdef __linux__
-#include <sys/timerfd.h>
-#endif
+#include "net/descriptor.h"
 
 namespace mayfly::net {
 
-#ifdef __linux__
-
-bool ClockWatch::Arm() noexcept {
-  itimerspec far{};
-  far.it_value.tv_sec = time_t{1} << 33;  // in the year 2242
-  return timerfd_settime(timer_, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, nullptr) == 0;
-}
-
 bool ClockWatch::Start(uv_loop_t& loop) {
-  timer_ = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  timer_ = OpenStepTimer();
   if (timer_ < 0) return false;
-  if (!Arm() || uv_poll_init(&loop, &poll_, timer_) != 0) {
-    close(timer_);
+  if (uv_poll_init(&loop, &poll_, timer_) != 0) {
+    CloseStepTimer(timer_);
     timer_ = -1;
     return false;
   }
@@ -33,25 +19,14 @@ bool ClockWatch::Start(uv_loop_t& loop) {
 }
 
 void ClockWatch::OnReadable() {
-  uint64_t expirations = 0;
-  // Fails with ECANCELED, which is the message.
-  static_cast<void>(!read(timer_, &expirations, sizeof expirations));
-  Arm();
+  RearmStepTimer(timer_);
   on_step_();
 }
-
-#else
-
-bool ClockWatch::Arm() noexcept { return false; }
-bool ClockWatch::Start(uv_loop_t&) { return false; }
-void ClockWatch::OnReadable() {}
-
-#endif
 
 void ClockWatch::Close() {
   if (timer_ < 0) return;
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_), nullptr);
-  close(timer_);
+  CloseStepTimer(timer_);
   timer_ = -1;
 }
 

@@ -21,7 +21,6 @@ class ClockWatch {
   void Close();
 
  private:
-  bool Arm() noexcept;
   void OnReadable();
 
   std::function<void()> on_step_;

@@ -7,11 +7,8 @@
 
 #include "net/address.h"
 #include "net/clients.h"
+#include "net/descriptor.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 namespace mayfly::net {
@@ -70,16 +67,10 @@ void Connection::LearnAddresses(uv_stream_t& listener) {
 void Connection::SetSocketOptions() noexcept {
   if (kind_ != Kind::kTcp) return;
   uv_tcp_nodelay(&socket_.tcp, 1);
-  constexpr int64_t kProbes = 3;  // the peer is given up after about twice the option's time
-  const auto idle = static_cast<int>(clients_.settings().tcp_keepalive_seconds);
-  if (idle <= 0) return;
-  const int on = 1;
-  const int interval = std::max(static_cast<int>(idle / kProbes), 1);
-  const int probes = kProbes;
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  constexpr int kProbes = 3;  // the peer is given up after about twice the option's time
+  const auto idle_s = static_cast<int>(clients_.settings().tcp_keepalive_seconds);
+  if (idle_s <= 0) return;
+  SetKeepAlive(fd, {.idle_s = idle_s, .interval_s = std::max(idle_s / kProbes, 1), .probes = kProbes});
 }
 
 void Connection::Open() {
@@ -111,17 +102,13 @@ void Connection::End() {
   Flush();
 }
 
-bool Connection::InputWaits() const noexcept {
-  int waiting = 0;
-  if (!reading_) return false;
-  return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
-}
+bool Connection::InputWaits() const noexcept { return reading_ && HasInput(fd); }
 
 // All replies are written and our side is done. Shutting it tells the client so; what it still sends is read
 // and dropped, because closing a socket with unread bytes would reset it, and the last reply might never be
 // seen.
 void Connection::Linger() {
-  if (!clients_.MayLinger() || shutdown(fd, SHUT_WR) != 0) return Drop();
+  if (!clients_.MayLinger() || !EndOutput(fd)) return Drop();
   Server& server = clients_.server();
   if (parked != nullptr) server.parking.Leave(*this);
   if (id != 0) server.sessions.Remove(*this);

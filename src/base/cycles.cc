@@ -1,0 +1,11 @@
+// ReadCycles where a test program may replace it; nothing in a tree without tests (base/tsc.h). Nothing else
+// may stand here: an archive's member is taken as a whole.
+#include "base/tsc.h"
+
+namespace mayfly {
+
+#if defined(MAYFLY_REPLACEABLE_CYCLES)
+uint64_t ReadCycles() noexcept { return ReadProcessorCycles(); }
+#endif
+
+}  // namespace mayfly

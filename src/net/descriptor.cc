@@ -1,0 +1,68 @@
+#include "net/descriptor.h"
+
+#include <unistd.h>
+
+#include <cstdint>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#ifdef __linux__
+#include <sys/timerfd.h>
+#endif
+
+namespace mayfly::net {
+
+bool EndOutput(int fd) noexcept { return shutdown(fd, SHUT_WR) == 0; }
+
+bool HasInput(int fd) noexcept {
+  int waiting = 0;
+  return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &keep_alive.idle_s, sizeof keep_alive.idle_s);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &keep_alive.interval_s, sizeof keep_alive.interval_s);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &keep_alive.probes, sizeof keep_alive.probes);
+}
+
+#ifdef __linux__
+
+namespace {
+
+bool Arm(int fd) noexcept {
+  itimerspec far{};
+  far.it_value.tv_sec = time_t{1} << 33;  // in the year 2242
+  return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, nullptr) == 0;
+}
+
+}  // namespace
+
+int OpenStepTimer() noexcept {
+  const int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd < 0 || Arm(fd)) return fd;
+  close(fd);
+  return -1;
+}
+
+void RearmStepTimer(int fd) noexcept {
+  uint64_t expirations = 0;
+  // Fails with ECANCELED, which is the message.
+  static_cast<void>(!read(fd, &expirations, sizeof expirations));
+  Arm(fd);
+}
+
+#else
+
+int OpenStepTimer() noexcept { return -1; }
+void RearmStepTimer(int) noexcept {}
+
+#endif
+
+void CloseStepTimer(int fd) noexcept { close(fd); }
+
+}  // namespace mayfly::net

@@ -1,0 +1,34 @@
+// System calls on a descriptor that libuv has no function for.
+//
+// Together with <uv.h> this is all through which src/net reaches the network and the kernel's timers while it
+// serves: a test that simulates both defines these functions itself, beside libuv's. Loop thread only.
+#pragma once
+
+#include <cstddef>
+
+namespace mayfly::net {
+
+// Ends our direction of a connection: the peer reads an end after what was written. False if the connection
+// is gone already.
+bool EndOutput(int fd) noexcept;
+
+// Whether bytes have arrived that nobody has read.
+bool HasInput(int fd) noexcept;
+
+// When the kernel looks whether a silent peer is still there.
+struct KeepAlive {
+  int idle_s;      // of silence before the first probe
+  int interval_s;  // between probes
+  int probes;      // that may stay without an answer
+};
+// Failing harms nobody; the connection just lacks it.
+void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept;
+
+// A timer that never expires, whose descriptor becomes readable when the wall clock is set or the machine
+// wakes from a suspend. -1 if the kernel has none. The caller closes it.
+int OpenStepTimer() noexcept;
+// To be called when it became readable: waits for the next step.
+void RearmStepTimer(int fd) noexcept;
+void CloseStepTimer(int fd) noexcept;
+
+}  // namespace mayfly::net
