@@ -129,6 +129,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
 }  // namespace mayfly
 
 int main(int argc, char** argv) {
+  if (!mayfly::net::OpenStandardStreams()) return mayfly::Complain("cannot open /dev/null");
   try {
     std::vector<std::string> environment;
     for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
