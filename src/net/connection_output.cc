@@ -116,7 +116,7 @@ bool Connection::EnforceOutputLimit() {
   }
   if (!broken) return false;
   ++clients_.server().stats.output_limit_disconnections;
-  clients_.log().Warning("closing client " + peer + ": it holds " + std::to_string(waiting) +
+  clients_.log().Warning("closing client ", peer, ": it holds ", waiting,
                          " bytes of unread replies, more than client-output-buffer-limit");
   return true;
 }
