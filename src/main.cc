@@ -48,7 +48,7 @@ void FitFileLimit(config::Options& options, Log& log) {
   const config::NameValue lowered{"maxclients", std::to_string(fits)};
   std::vector<std::string> warnings;
   if (options.Set({&lowered, 1}, warnings)) return;
-  log.Warning("maxclients is " + std::to_string(fits) + " instead of " + std::to_string(wanted) +
+  log.Warning("maxclients is ", fits, " instead of ", wanted,
               ": the limit of open files (ulimit -n) allows no more");
 }
 
@@ -96,7 +96,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
   log.Notice(DescribeMemory(settings.maxmemory));
-  for (const std::string& name : loop.listening_on()) log.Notice("listening on " + name);
+  for (const std::string& name : loop.listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
   loop.Run();
   log.Notice("bye");
@@ -129,6 +129,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
 }  // namespace mayfly
 
 int main(int argc, char** argv) {
+  if (!mayfly::net::OpenStandardStreams()) return mayfly::Complain("cannot open /dev/null");
   try {
     std::vector<std::string> environment;
     for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);

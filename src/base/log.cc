@@ -1,47 +1,103 @@
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 
 namespace mayfly {
+namespace {
 
-std::string FormatLogLine(Log::Level level, std::string_view text, int pid, int64_t wall_ms) {
+// Collects a line on the stack. A line that fits is one write, so that lines of several processes that share
+// a file do not mix.
+class LineWriter {
+ public:
+  explicit LineWriter(int file) noexcept : file_(file) {}
+
+  void Append(std::string_view text) noexcept {
+    while (!text.empty()) {
+      if (used_ == bytes_.size()) Flush();
+      const size_t copied = text.copy(bytes_.data() + used_, bytes_.size() - used_);
+      used_ += copied;
+      text.remove_prefix(copied);
+    }
+  }
+  // The same, and the text stays on one line, whatever a client's name or address holds.
+  void AppendOnOneLine(std::string_view text) noexcept {
+    constexpr std::string_view kLineEnds = "\r\n";
+    while (!text.empty()) {
+      const std::string_view plain = text.substr(0, text.find_first_of(kLineEnds));
+      Append(plain);
+      text.remove_prefix(plain.size());
+      if (text.empty()) return;
+      Append(" ");
+      text.remove_prefix(1);
+    }
+  }
+  // What the file does not take is lost: there is nowhere to report that.
+  void Flush() noexcept {
+    const char* at = bytes_.data();
+    while (used_ != 0) {
+      const ssize_t written = write(file_, at, used_);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) break;
+      at += written;
+      used_ -= static_cast<size_t>(written);
+    }
+    used_ = 0;
+  }
+
+ private:
+  static constexpr size_t kLineBytes = 4096;
+
+  const int file_;
+  size_t used_ = 0;
+  std::array<char, kLineBytes> bytes_;
+};
+
+// "12345:M 21 Nov 2025 01:23:45.678 * "
+void AppendHead(LineWriter& line, Log::Level level, int64_t wall_ms) noexcept {
   constexpr std::string_view kMarks = ".-*#";
-  const time_t seconds = static_cast<time_t>(wall_ms / 1000);
+  constexpr int64_t kMsPerSecond = 1000;
+  const auto seconds = static_cast<time_t>(wall_ms / kMsPerSecond);
   tm broken_down{};
   localtime_r(&seconds, &broken_down);
   std::array<char, 64> date{};
   strftime(date.data(), date.size(), "%d %b %Y %H:%M:%S", &broken_down);
   std::array<char, 96> head{};
-  const int length = std::snprintf(head.data(), head.size(), "%d:M %s.%03d %c ", pid, date.data(),
-                                   static_cast<int>(wall_ms % 1000), kMarks[static_cast<size_t>(level)]);
-  std::string line(head.data(), static_cast<size_t>(length));
-  // One line per event, even if a client's name contains line ends.
-  for (const char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
-  return line;
+  const int length =
+      std::snprintf(head.data(), head.size(), "%d:M %s.%03d %c ", getpid(), date.data(),
+                    static_cast<int>(wall_ms % kMsPerSecond), kMarks[static_cast<size_t>(level)]);
+  line.Append({head.data(), static_cast<size_t>(std::max(length, 0))});
 }
 
-bool Log::Writable() const {
+int OpenToAppend(const std::string& path) noexcept {
+  constexpr mode_t kAsUmaskSays = 0666;
+  return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kAsUmaskSays);
+}
+
+}  // namespace
+
+bool Log::Writable() const noexcept {
   if (path_.empty()) return true;
-  std::FILE* file = std::fopen(path_.c_str(), "a");
-  if (file == nullptr) return false;
-  std::fclose(file);
-  return true;
+  const int file = OpenToAppend(path_);
+  if (file >= 0) close(file);
+  return file >= 0;
 }
 
-void Log::Write(Level level, std::string_view text) {
+void Log::Write(Level level, std::initializer_list<Piece> pieces) noexcept {
   if (!Takes(level)) return;
-  const std::string line = FormatLogLine(level, text, getpid(), clock_.Read().wall_ms) + '\n';
-  std::FILE* file = path_.empty() ? stdout : std::fopen(path_.c_str(), "a");
-  if (file == nullptr) return;  // there is no place to report this
-  std::fwrite(line.data(), 1, line.size(), file);
-  if (file == stdout)
-    std::fflush(file);
-  else
-    std::fclose(file);
+  const int file = path_.empty() ? STDOUT_FILENO : OpenToAppend(path_);
+  if (file < 0) return;  // nowhere to report it
+  LineWriter line(file);
+  AppendHead(line, level, clock_.Read().wall_ms);
+  for (const Piece& piece : pieces) line.AppendOnOneLine(piece.view());
+  line.Append("\n");
+  line.Flush();
+  if (file != STDOUT_FILENO) close(file);
 }
 
 }  // namespace mayfly

@@ -1,16 +1,21 @@
-// The log: one line per event, in Redis's format, so that existing tools can search it.
+// The log: one line per event, in the form that people who run Redis already search in.
 //
 //   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
 //
-// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
-// for each line, so it may be moved away at any time; lines are rare. Loop thread only.
+// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning.
+// A log file is opened for each line, so that it may be moved away at any time; lines are rare. Writing a
+// line takes no memory, so that running out of memory can be logged too. Loop thread only.
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/numbers.h"
 
 namespace mayfly {
 
@@ -18,27 +23,54 @@ class Log {
  public:
   enum class Level : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-  // Writes to the file `path`, or to standard output if `path` is empty. Borrows the clock.
+  // A part of a line: text, which must outlive the call, or a number.
+  class Piece {
+   public:
+    explicit Piece(std::string_view text) noexcept : text_(text) {}
+    template <std::integral Number>
+    explicit Piece(Number number) noexcept
+        : digit_count_(FormatInteger(static_cast<int64_t>(number), digits_.data())) {}
+    std::string_view view() const noexcept {
+      return digit_count_ != 0 ? std::string_view(digits_.data(), digit_count_) : text_;
+    }
+
+   private:
+    std::string_view text_;
+    std::array<char, kMaxIntegerText> digits_;
+    size_t digit_count_ = 0;
+  };
+
+  // To `path`, or to standard output if that is empty. Borrows the clock.
   Log(Clock& clock, Level least, std::string path) : clock_(clock), least_(least), path_(std::move(path)) {}
 
   void set_least(Level least) noexcept { least_ = least; }
   bool Takes(Level level) const noexcept { return level >= least_ && level != Level::kNothing; }
-  // Whether the log file can be opened for writing.
-  bool Writable() const;
+  // Whether a line can be written to the log's file.
+  bool Writable() const noexcept;
 
-  void Debug(std::string_view text) { Write(Level::kDebug, text); }
-  void Verbose(std::string_view text) { Write(Level::kVerbose, text); }
-  void Notice(std::string_view text) { Write(Level::kNotice, text); }
-  void Warning(std::string_view text) { Write(Level::kWarning, text); }
-  void Write(Level level, std::string_view text);
+  // Each writes its pieces as one line: Warning("closing client ", peer, ": it holds ", bytes, " bytes").
+  template <typename... Pieces>
+  void Debug(const Pieces&... pieces) noexcept {
+    Write(Level::kDebug, {Piece(pieces)...});
+  }
+  template <typename... Pieces>
+  void Verbose(const Pieces&... pieces) noexcept {
+    Write(Level::kVerbose, {Piece(pieces)...});
+  }
+  template <typename... Pieces>
+  void Notice(const Pieces&... pieces) noexcept {
+    Write(Level::kNotice, {Piece(pieces)...});
+  }
+  template <typename... Pieces>
+  void Warning(const Pieces&... pieces) noexcept {
+    Write(Level::kWarning, {Piece(pieces)...});
+  }
+  void Write(Level level, std::initializer_list<Piece> pieces) noexcept;
 
  private:
   Clock& clock_;
   Level least_;
   std::string path_;
 };
-
-// Formats the line for `text`, without a line end.
-std::string FormatLogLine(Log::Level level, std::string_view text, int pid, int64_t wall_ms);
 
 }  // namespace mayfly

@@ -46,7 +46,7 @@ void SetActiveExpire(Context& ctx, Args& args) {
 }
 
 void WriteLog(Context& ctx, Args& args) {
-  if (ctx.server.log != nullptr) ctx.server.log->Warning("DEBUG LOG: " + std::string(args.Next()));
+  if (ctx.server.log != nullptr) ctx.server.log->Warning("DEBUG LOG: ", args.Next());
   ctx.reply.Ok();
 }
 

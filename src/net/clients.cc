@@ -19,7 +19,7 @@ void Clients::Accept(uv_stream_t& listener, Connection::Kind kind) {
   auto* const connection = new Connection(*this, kind);
   all_.insert(connection);
   if (const int error = connection->Accept(listener); error != 0) {
-    log_.Verbose(std::string("cannot accept a connection: ") + uv_strerror(error));
+    log_.Verbose("cannot accept a connection: ", uv_strerror(error));
     return;
   }
   const Verdict verdict = Judge(settings(), {.over_unix_socket = kind == Connection::Kind::kUnix,

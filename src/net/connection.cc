@@ -186,7 +186,7 @@ void Connection::OnTime(uint64_t now_mono_ms) {
     heard_mono_ms_ = now_mono_ms;
     return clients_.File(*this);
   }
-  if (clients_.log().Takes(Log::Level::kVerbose)) clients_.log().Verbose("closing idle client " + peer);
+  clients_.log().Verbose("closing idle client ", peer);
   Drop();
 }
 

@@ -91,7 +91,7 @@ void Connection::Resume() {
 }
 
 void Connection::DropForMemory() {
-  clients_.log().Warning("out of memory for the input of client " + peer);
+  clients_.log().Warning("out of memory for the input of client ", peer);
   Drop();
 }
 
@@ -103,8 +103,7 @@ void Connection::AfterInput() {
   // There is room for what was announced, so it counts before it comes.
   if (input_bytes + parser.awaited() > clients_.settings().client_query_buffer_limit) {
     ++clients_.server().stats.query_limit_disconnections;
-    clients_.log().Warning("closing client " + peer +
-                           ": its request is longer than client-query-buffer-limit");
+    clients_.log().Warning("closing client ", peer, ": its request is longer than client-query-buffer-limit");
     return Drop();
   }
   UpdateReading();

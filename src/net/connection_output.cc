@@ -144,8 +144,8 @@ bool Connection::EnforceOutputLimit() {
 
 void Connection::DropForOutput(const char* why) {
   ++clients_.server().stats.output_limit_disconnections;
-  clients_.log().Warning("closing client " + peer + ": it holds " + std::to_string(output.size()) +
-                         " bytes of unread replies, " + why);
+  clients_.log().Warning("closing client ", peer, ": it holds ", output.size(), " bytes of unread replies, ",
+                         why);
   Drop();
 }
 

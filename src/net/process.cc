@@ -1,5 +1,6 @@
 #include "net/process.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,15 @@
 #include <sys/resource.h>
 
 namespace mayfly::net {
+
+bool OpenStandardStreams() noexcept {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number is given, which is this one: those below it are open by now.
+    if (open("/dev/null", O_RDWR) != stream) return false;
+  }
+  return true;
+}
 
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {
   const rlim_t wanted = maxclients + kReservedFiles;

@@ -10,6 +10,11 @@
 
 namespace mayfly::net {
 
+// Opens /dev/null for each of the descriptors 0 to 2 that is closed. Otherwise a socket or the log would get
+// one of these numbers, which libraries write to, and which libuv refuses to close. False when /dev/null is
+// missing.
+[[nodiscard]] bool OpenStandardStreams() noexcept;
+
 // Raises the limit of open files so that `maxclients` and the reserved ones fit. Returns how many clients
 // really fit, which is less where the system refuses.
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept;

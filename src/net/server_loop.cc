@@ -101,7 +101,7 @@ void ServerLoop::Prepare() {
 // ---- the end
 
 void ServerLoop::OnSignal(int number) {
-  log_.Notice(std::string("received ") + (number == SIGINT ? "SIGINT" : "SIGTERM") + ", stopping");
+  log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
   StopSoon();
 }
 

@@ -15,9 +15,14 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#ifdef __linux__
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#endif
 
 namespace mayfly {
 namespace {
@@ -33,8 +38,27 @@ std::string MakeDirectory() {
   return path;
 }
 
+// In the child: what it is to find. Descriptors of the test's own sockets are not left to it.
+void Arrange(const Surroundings& surroundings, const std::string& output) {
+  constexpr int kDescriptors = 4096;
+  for (int descriptor = STDERR_FILENO + 1; descriptor < kDescriptors; ++descriptor) close(descriptor);
+  const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dup2(file, STDOUT_FILENO);
+  dup2(file, STDERR_FILENO);
+  close(file);
+  for (const int stream : surroundings.closed_streams) close(stream);
+  for (const auto& [resource, most] : surroundings.limits) {
+    const rlimit limit{.rlim_cur = most, .rlim_max = most};
+    setrlimit(static_cast<decltype(RLIMIT_NOFILE)>(resource), &limit);
+  }
+#ifdef __linux__
+  // Root could raise its limits again.
+  if (!surroundings.limits.empty()) prctl(PR_CAPBSET_DROP, CAP_SYS_RESOURCE, 0, 0, 0);
+#endif
+}
+
 // Starts the daemon with both streams going to the file `output`.
-pid_t Start(const std::vector<std::string>& options, const std::vector<std::string>& environment,
+pid_t Start(const std::vector<std::string>& options, const Surroundings& surroundings,
             const std::string& output) {
   std::vector<std::string> words = {MAYFLY_DAEMON};
   words.insert(words.end(), options.begin(), options.end());
@@ -43,14 +67,13 @@ pid_t Start(const std::vector<std::string>& options, const std::vector<std::stri
   arguments.push_back(nullptr);
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
-  for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
+  for (const std::string& variable : surroundings.environment)
+    variables.push_back(const_cast<char*>(variable.c_str()));
   variables.push_back(nullptr);
 
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  dup2(file, STDOUT_FILENO);
-  dup2(file, STDERR_FILENO);
+  Arrange(surroundings, output);
   execve(arguments[0], arguments.data(), variables.data());
   _exit(127);
 }
@@ -90,7 +113,7 @@ uint16_t FreePort() {
   return ntohs(address.sin_port);
 }
 
-Daemon::Daemon(std::vector<std::string> options, const std::vector<std::string>& environment)
+Daemon::Daemon(std::vector<std::string> options, const Surroundings& surroundings)
     : directory_(MakeDirectory()), port_(FreePort()) {
   // Gives the option unless it is given; the value that it has in the end.
   const auto give = [&](const std::string& flag, const std::string& value) -> std::string {
@@ -103,7 +126,7 @@ Daemon::Daemon(std::vector<std::string> options, const std::vector<std::string>&
   unix_socket_ = give("--unixsocket", directory_ + "/mayfly.sock");
   give("--bind", "127.0.0.1");
   give("--dir", directory_);
-  pid_ = Start(options, environment, directory_ + "/log");
+  pid_ = Start(options, surroundings, directory_ + "/log");
   if (!Eventually([this] { return Ready() || !Running(); }) || !Running())
     throw std::runtime_error("the daemon does not start:\n" + log());
 }
@@ -143,10 +166,10 @@ bool Daemon::Running() {
   return pid_ > 0;
 }
 
-Ended Daemon::RunToEnd(const std::vector<std::string>& options, const std::vector<std::string>& environment) {
+Ended Daemon::RunToEnd(const std::vector<std::string>& options, const Surroundings& surroundings) {
   const std::string directory = MakeDirectory();
   const std::string output = directory + "/log";
-  Ended ended = WaitFor(Start(options, environment, output), output);
+  Ended ended = WaitFor(Start(options, surroundings, output), output);
   std::filesystem::remove_all(directory);
   return ended;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,17 @@ struct Ended {
   std::string output;  // both streams
 };
 
+// What a program finds when it starts, where it is not what the test program has.
+struct Surroundings {
+  std::vector<std::string> environment = {};  // further "NAME=value" texts
+  std::vector<int> closed_streams = {};       // of the descriptors 0 to 2
+  std::map<int, uint64_t> limits = {};  // RLIMIT_...: the soft and the hard limit, which it cannot raise
+};
+
 class Daemon {
  public:
   // `options` as on the command line; port, bind, dir and unixsocket are given unless they are among them.
-  // `environment` are "NAME=value" texts besides the test's own.
-  explicit Daemon(std::vector<std::string> options = {}, const std::vector<std::string>& environment = {});
+  explicit Daemon(std::vector<std::string> options = {}, const Surroundings& surroundings = {});
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
@@ -48,14 +55,14 @@ class Daemon {
   const std::string& unix_socket() const noexcept { return unix_socket_; }
   std::string log() const;
 
+  pid_t pid() const noexcept { return pid_; }
   void Signal(int number) const;
   // Waits until the process has ended.
   Ended Wait();
   bool Running();
 
   // Runs the program until it ends by itself: for options that it refuses.
-  static Ended RunToEnd(const std::vector<std::string>& options,
-                        const std::vector<std::string>& environment = {});
+  static Ended RunToEnd(const std::vector<std::string>& options, const Surroundings& surroundings = {});
 
  private:
   bool Ready() const;

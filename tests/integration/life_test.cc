@@ -133,8 +133,9 @@ TEST_CASE("a mistake in the options is one line and exit code 1") {
 }
 
 TEST_CASE("options come from the environment, and what Kubernetes puts there is ignored with one line") {
-  const Daemon daemon({}, {"MAYFLY_MAXKEYS=123", "MAYFLY_PORT=tcp://10.0.0.1:6379",
-                           "MAYFLY_SERVICE_HOST=10.0.0.1", "MAYFLY_PORT_6379_TCP_ADDR=10.0.0.1"});
+  const Daemon daemon(
+      {}, {.environment = {"MAYFLY_MAXKEYS=123", "MAYFLY_PORT=tcp://10.0.0.1:6379",
+                           "MAYFLY_SERVICE_HOST=10.0.0.1", "MAYFLY_PORT_6379_TCP_ADDR=10.0.0.1"}});
   Client client(daemon);
   CHECK(client.Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 123]");
   CHECK(client.Run({"CONFIG", "GET", "port"}) == "[port " + std::to_string(daemon.port()) + "]");

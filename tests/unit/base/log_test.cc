@@ -2,52 +2,76 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
 namespace mayfly {
 namespace {
 
-TEST_CASE("a log line has pid, date, mark and text, and is one line whatever the text") {
-  const std::string line = FormatLogLine(Log::Level::kNotice, "two\nlines", 42, 1'700'000'000'123);
-  CHECK(line.starts_with("42:M "));
-  CHECK(line.find(" Nov 2023 ") != std::string::npos);
-  CHECK(line.ends_with(".123 * two lines"));
-  CHECK(FormatLogLine(Log::Level::kWarning, "w", 1, 0).ends_with(".000 # w"));
-  CHECK(FormatLogLine(Log::Level::kVerbose, "v", 1, 0).ends_with(".000 - v"));
-  CHECK(FormatLogLine(Log::Level::kDebug, "d", 1, 0).ends_with(".000 . d"));
-}
-
-TEST_CASE("lines below the level are skipped, and a log file that was moved away is created again") {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("mayfly-log-test-" + std::to_string(getpid()));
-  const auto read = [&] {
+// A log of its own in a file that nobody else has.
+struct LogFile {
+  LogFile() { std::filesystem::remove(path); }
+  ~LogFile() { std::filesystem::remove(path); }
+  std::string Read() const {
     std::ifstream file(path);
-    return std::string{std::istreambuf_iterator<char>(file), {}};
-  };
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("mayfly-log-test-" + std::to_string(getpid()));
   SteppedClock clock;
-  Log log(clock, Log::Level::kNotice, path.string());
-  REQUIRE(log.Writable());
-  log.Verbose("not this");
-  log.Notice("but this");
-  CHECK(read().ends_with("* but this\n"));
-  CHECK(read().find("not this") == std::string::npos);
-  std::filesystem::remove(path);
-  log.set_least(Log::Level::kVerbose);
-  log.Verbose("now this");
-  CHECK(read().ends_with("- now this\n"));
-  log.set_least(Log::Level::kNothing);
-  log.Warning("nor that");
-  CHECK(read().find("nor that") == std::string::npos);
-  std::filesystem::remove(path);
+  Log log{clock, Log::Level::kDebug, path.string()};
+};
+
+TEST_CASE("a log line has pid, date, mark and text, and stays one line") {
+  LogFile file;
+  file.clock.AdvanceTime(123);
+  file.log.Notice("two\nlines");
+  const std::string line = file.Read();
+  CHECK(line.starts_with(std::to_string(getpid()) + ":M "));
+  CHECK(line.find(" Nov 2023 ") != std::string::npos);
+  CHECK(line.ends_with(".123 * two lines\n"));
+  for (const auto& [write, mark] :
+       {std::pair(&Log::Warning<std::string>, '#'), std::pair(&Log::Verbose<std::string>, '-'),
+        std::pair(&Log::Debug<std::string>, '.')}) {
+    (file.log.*write)("text");
+    CHECK(file.Read().ends_with(std::string(".123 ") + mark + " text\n"));
+  }
 }
 
-TEST_CASE("Writable is false for a log file that cannot be opened") {
+TEST_CASE("a log line is made of texts and numbers, and may be longer than the room for it") {
+  LogFile file;
+  const std::string peer = "10.0.0.1:5";
+  file.log.Notice("client ", peer, " holds ", uint64_t{12}, " of ", -1, "");
+  CHECK(file.Read().ends_with(" * client 10.0.0.1:5 holds 12 of -1\n"));
+  const std::string longest(10'000, 'x');
+  file.log.Warning("a\r\n", longest, "\nb");
+  CHECK(file.Read().ends_with(" # a  " + longest + " b\n"));
+}
+
+TEST_CASE("lines below the level are left out, and a file that was moved away is made anew") {
+  LogFile file;
+  file.log.set_least(Log::Level::kNotice);
+  REQUIRE(file.log.Writable());
+  file.log.Verbose("not this");
+  file.log.Notice("but this");
+  CHECK(file.Read().ends_with("* but this\n"));
+  CHECK(file.Read().find("not this") == std::string::npos);
+  std::filesystem::remove(file.path);
+  file.log.set_least(Log::Level::kVerbose);
+  file.log.Verbose("now this");
+  CHECK(file.Read().ends_with("- now this\n"));
+  file.log.set_least(Log::Level::kNothing);
+  file.log.Warning("nor that");
+  CHECK(file.Read().find("nor that") == std::string::npos);
+}
+
+TEST_CASE("a log that cannot be written says so") {
   SteppedClock clock;
   CHECK_FALSE(Log(clock, Log::Level::kNotice, "/no/such/directory/log").Writable());
   CHECK(Log(clock, Log::Level::kNotice, "").Writable());
