@@ -153,7 +153,7 @@ class Traffic {
   std::vector<Line> lines_;
   int poll_;
   uint64_t sent_ = 0;
-  uint64_t hits_before_ = 0;  // the floor's replies to PING
+  uint64_t hits_before_ = 0;  // the bare server answers even PING with a value
   size_t under_way_ = 0;
 };
 

@@ -7,7 +7,7 @@ import subprocess
 
 import machine
 from client import Client
-from figures import FLOOR, Figures, Trouble
+from figures import BARE, Figures, Trouble
 from servers import Server, ServerFailed, Spec, child_setup
 from wire import ErrorReply
 
@@ -55,19 +55,19 @@ class Bench:
         """A server, as a context manager. Raises ServerFailed."""
         return Server(spec, self.folder, self.server_processor, **options)
 
-    def start_floor(self):
+    def start_bare(self):
         """The server that looks nothing up."""
-        return self.start(Spec(FLOOR, f"{self.program('floor')} {{port}}"))
+        return self.start(Spec(BARE, f"{self.program('bare')} {{port}}"))
 
     @contextlib.contextmanager
-    def all_servers(self, figures_of_failures=(), floor=False):
+    def all_servers(self, figures_of_failures=(), bare=False):
         """All servers at once, for interleaved rounds: a list of those that started. The others' columns get a Trouble in
         each of the figures given."""
         with contextlib.ExitStack() as stack:
             running = []
             starts = [(s.name, lambda s=s: self.start(s)) for s in self.specs]
-            if floor:
-                starts.append((FLOOR, self.start_floor))
+            if bare:
+                starts.append((BARE, self.start_bare))
             for name, start in starts:
                 try:
                     running.append(stack.enter_context(start()))

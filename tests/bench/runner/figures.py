@@ -1,7 +1,7 @@
 """What a section hands back: figures, each with one value for every column and, where there is one, a target.
 
 Less is better in every figure (time, bytes, instructions, misses), so `other / mayfly` says how many times better
-Mayfly is. A column is a server ("mayfly", "redis", "floor") or another design ("binary heap"). What could not be
+Mayfly is. A column is a server ("mayfly", "redis", "bare server") or another design ("binary heap"). What could not be
 measured is a Trouble in its cell: it is shown, and it is never a number.
 """
 
@@ -9,7 +9,7 @@ import statistics
 from dataclasses import dataclass, field
 
 OURS = "mayfly"
-FLOOR = "floor"
+BARE = "bare server"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 One file serves dark and light pages: the background is transparent, the text of a middle grey.
 """
 
-from figures import FLOOR, OURS
+from figures import BARE, OURS
 from table import columns_of, number
 
 GREY = "#7d8590"
@@ -29,7 +29,7 @@ def rows_of(sections):
                 continue
             ratios = {reference: ratio}
             if reference == REFERENCES[0]:
-                others = [c for c in columns_of([figure]) if c not in (OURS, FLOOR, reference)]
+                others = [c for c in columns_of([figure]) if c not in (OURS, BARE, reference)]
                 ratios |= {c: figure.ratio(c) for c in others if figure.ratio(c)}
             values = f"{number(figure.value(OURS))} / {number(figure.value(reference))} {figure.unit}".strip()
             rows.append((figure.name, ratios, values))

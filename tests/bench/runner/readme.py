@@ -1,6 +1,6 @@
 """The README's figures, written between two markers, so that no number is ever typed by hand."""
 
-from figures import FLOOR, OURS
+from figures import BARE, OURS
 from table import columns_of, number
 
 BEGIN = "<!-- figures: made by scripts/bench --readme -->"
@@ -40,7 +40,7 @@ def _table(groups, heads, ratios_to):
 def figures_text(sections, described, versions):
     """The text between the markers. `sections` are (title, figures); those with a value of redis share one table, with
     a column that says how many times Mayfly's value redis's is; the others (designs of wheels) get their own."""
-    heads = {c: f"{c} {v}" for c, v in versions.items()} | {OURS: "Mayfly", FLOOR: "floor"}
+    heads = {c: f"{c} {v}" for c, v in versions.items()} | {OURS: "Mayfly", BARE: "bare server"}
     beside_redis, alone = [], []
     for title, figures in sections:
         shown = [f for f in figures if f.main]

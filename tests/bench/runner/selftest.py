@@ -13,7 +13,7 @@ import readme
 import results
 import sections
 import table
-from figures import FLOOR, OURS, Figures, Trouble, at_most, times_better, within
+from figures import BARE, OURS, Figures, Trouble, at_most, times_better, within
 from progress import Progress
 from servers import free_port
 
@@ -24,7 +24,7 @@ def _example():
     for value in (0.31, 0.29, 0.30):
         get.add(OURS, value)
     get.add("redis", 2.1)
-    get.add(FLOOR, 0.13)
+    get.add(BARE, 0.13)
     key = found.figure("bytes a key", "B", at_most(28), main=True)
     key.add(OURS, 30)
     key.add("redis", Trouble("holds 17 of 20 keys"))
@@ -36,10 +36,10 @@ def _figures():
     assert get.value(OURS) == 0.30 and get.value("valkey") is None
     assert get.met() is True and key.met() is False
     assert round(get.ratio("redis"), 3) == 7 and key.ratio("redis") is None
-    get.target = within(1.15, FLOOR)
+    get.target = within(1.15, BARE)
     assert get.met() is False
-    get.add(FLOOR, Trouble("did not start"))
-    assert get.met() is None and get.value(FLOOR) is None, "a column with a trouble has no number"
+    get.add(BARE, Trouble("did not start"))
+    assert get.met() is None and get.value(BARE) is None, "a column with a trouble has no number"
     get.target = times_better(7.5, "redis")
     assert get.met() is False
     assert Figures().all() == []
@@ -53,7 +53,7 @@ def _figures():
 def _table():
     shown = table.section_text("Title", _example().all())
     lines = shown.splitlines()
-    assert lines[1].split() == ["mayfly", "redis", "floor", "redis/mayfly", "target"], lines[1]
+    assert lines[1].split() == ["mayfly", "redis", "bare", "server", "redis/mayfly", "target"], lines[1]
     assert lines[2].split()[-8:] == ["0.30", "2.10", "0.13", "7.00x", "redis", "/", "6.5:", "met"], lines[2]
     assert "[1]" in lines[3] and "<= 28: MISSED" in lines[3], lines[3]
     assert lines[4] == "  [1] redis: holds 17 of 20 keys"
@@ -93,7 +93,7 @@ def _readme():
         wheel.figure("refresh, 1,000,000 timers", "ns").add(design, ns)
     text = readme.figures_text([("CPU", _example().all()), ("Wheel", wheel.all())], described, {OURS: "0.1.0", "redis": "7.0.15"})
     rows = text.splitlines()
-    assert rows[0] == "| | Mayfly | redis 7.0.15 | floor | times |".replace("| |", "|  |"), rows[0]
+    assert rows[0] == "| | Mayfly | redis 7.0.15 | bare server | times |".replace("| |", "|  |"), rows[0]
     assert rows[2] == "| **CPU** |  |  |  |  |", rows[2]
     assert rows[3] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs | 0.13 µs | 7.0 |", rows[3]
     assert "refresh" not in text and "| set, 1,000,000 timers | 22 ns | 80 ns |" in text

@@ -11,7 +11,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from figures import FLOOR
+from figures import BARE
 from wire import ErrorReply, Wire
 
 READY_S = 20
@@ -148,7 +148,7 @@ class Server:
     def _answers(self):
         try:
             with Wire(self.port, 2) as wire:
-                return self.name == FLOOR or wire.ask("PING") == "PONG"
+                return self.name == BARE or wire.ask("PING") == "PONG"
         except ErrorReply as error:
             # A server with a password is ready, too.
             return str(error).startswith("NOAUTH")

@@ -1,6 +1,6 @@
 """Figures as text for the terminal."""
 
-from figures import FLOOR, OURS, Trouble
+from figures import BARE, OURS, Trouble
 
 NAME_WIDTH = 46
 # With more columns than these to compare with, the table would be too wide for their ratios.
@@ -20,10 +20,10 @@ def number(value):
 
 
 def columns_of(figures):
-    """All columns: ours, then the others in order of appearance, the floor last."""
+    """All columns: ours, then the others in order of appearance, the bare server last."""
     names = list(dict.fromkeys(c for f in figures for c in f.columns()))
-    rest = [n for n in names if n not in (OURS, FLOOR)]
-    return [n for n in (OURS,) if n in names] + rest + [n for n in (FLOOR,) if n in names]
+    rest = [n for n in names if n not in (OURS, BARE)]
+    return [n for n in (OURS,) if n in names] + rest + [n for n in (BARE,) if n in names]
 
 
 def _cell(figure, column, notes):
@@ -48,7 +48,7 @@ def section_text(title, figures, judged=True):
     if isinstance(figures, Trouble):
         return f"{title}\n  NOT MEASURED: {figures.text}\n"
     columns = columns_of(figures)
-    others = [c for c in columns if c not in (OURS, FLOOR)]
+    others = [c for c in columns if c not in (OURS, BARE)]
     if len(others) > RATIO_COLUMNS:
         others = []
     notes, rows = [], []

@@ -1,11 +1,11 @@
 """Server CPU per request at pipeline depths 1, 16 and 64."""
 
-from figures import FLOOR, Figures, times_better, within
+from figures import BARE, Figures, times_better, within
 
 TITLE = "Server CPU per request"
 ABOUT = """GET hit, SET and SET EX at pipeline depths 1, 16 and 64: user and system time of the server's process for a request,
-50 connections, 1M random keys of 14 bytes, values of 64. The floor is a libuv server that answers every request
-with one constant and looks nothing up: what the kernel and libuv alone cost."""
+50 connections, 1M random keys of 14 bytes, values of 64. The bare server is libuv and nothing else: it sends one
+constant reply to every request and looks nothing up, so it costs what the kernel and libuv cost by themselves."""
 SECONDS = (140, 10)
 NEEDS = ""
 
@@ -17,7 +17,7 @@ REQUESTS = {1: 100_000, 16: 1_000_000, 64: 2_000_000}
 TARGETS = {
     ("get", 64): times_better(6.5, "redis"),
     ("get", 16): times_better(4.2, "redis"),
-    ("get", 1): within(1.15, FLOOR),
+    ("get", 1): within(1.15, BARE),
     ("set", 64): times_better(6.5, "redis"),
     ("set", 16): times_better(4, "redis"),
     ("setex", 64): times_better(8, "redis"),
@@ -36,12 +36,12 @@ def run(bench):
             name = f"{NAMES[command]}, pipeline {depth}"
             rows[command, depth] = found.figure(name, "µs", TARGETS.get((command, depth)), main=True)
     bench.progress.section(TITLE, len(bench.specs) * (1 + rounds * len(rows)) + rounds * 3)
-    with bench.all_servers(rows.values(), floor=True) as servers:
-        servers = [s for s in servers if s.name == FLOOR or _filled(bench, s, keys, rows.values())]
+    with bench.all_servers(rows.values(), bare=True) as servers:
+        servers = [s for s in servers if s.name == BARE or _filled(bench, s, keys, rows.values())]
         for turn in range(rounds):
             for (command, depth), row in rows.items():
                 for server in bench.rotated(servers, turn):
-                    if server.name == FLOOR and command != "get":
+                    if server.name == BARE and command != "get":
                         continue
                     bench.progress.step(f"round {turn + 1} of {rounds}, {row.name}, {server.name}")
                     requests = bench.choose(REQUESTS[depth], REQUESTS[depth] // 8)

@@ -1,11 +1,11 @@
 """What a client waits while many keys are inserted beside it."""
 
-from figures import FLOOR, Figures, Trouble, at_most, within
+from figures import BARE, Figures, Trouble, at_most, within
 
 TITLE = "A client beside inserts"
 ABOUT = """One connection inserts 4M keys with a TTL, 200 at a time, while another client asks 1,000 times a second: its longest
-wait and the 99.9th percentile, beside the same against the floor, which shows what of it the machine causes (the
-inserting and the asking client share a processor). The longest turn of Mayfly's loop is what INFO tells."""
+wait and the 99.9th percentile. The bare server (see cpu) shows how much of that the machine itself causes: the two
+clients share a processor. The longest turn of Mayfly's loop is what INFO reports."""
 SECONDS = (80, 5)
 NEEDS = "1.5 GiB of memory"
 
@@ -19,11 +19,11 @@ def run(bench):
     bench.need_memory(1_500_000_000 * keys // 4_000_000, f"{keys:,} keys")
     found = Figures()
     rows = {
-        "max_us": found.figure(f"longest wait beside {keys:,} inserts", "µs", within(1.5, FLOOR), main=True),
+        "max_us": found.figure(f"longest wait beside {keys:,} inserts", "µs", within(1.5, BARE), main=True),
         "p999_us": found.figure("p99.9 of the waits", "µs"),
         "loop_turn_max_us": found.figure("longest loop turn meanwhile", "µs", at_most(2000)),
     }
-    starts = [(s.name, lambda s=s: bench.start(s)) for s in bench.specs] + [(FLOOR, bench.start_floor)]
+    starts = [(s.name, lambda s=s: bench.start(s)) for s in bench.specs] + [(BARE, bench.start_bare)]
     bench.progress.section(TITLE, rounds * len(starts))
     for turn in range(rounds):
         for name, start in starts:
@@ -43,7 +43,7 @@ def _measure(bench, start, keys):
         got = finish()
         if isinstance(loaded, Trouble):
             return loaded
-        if isinstance(got, Trouble) or server.name == FLOOR:
+        if isinstance(got, Trouble) or server.name == BARE:
             return got
         with server.wire() as wire:
             held = wire.ask("DBSIZE")

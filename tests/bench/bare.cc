@@ -1,8 +1,8 @@
-// The floor: a libuv server that looks nothing up. Every request gets one constant reply of 64 bytes, so its
-// processor time for a request is what the kernel and libuv alone cost.
+// The bare server: libuv and nothing else. It looks nothing up and sends one constant reply of 64 bytes to
+// every request, so its processor time per request is what the kernel and libuv cost by themselves.
 //
-// Usage: bench_floor PORT
-// A request is known by its '*'; so neither keys nor values may hold one.
+// Usage: bench_bare PORT
+// It counts a request for each '*' that it reads, so neither keys nor values may contain one.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr int kBacklog = 511;
 
-class Floor {
+class BareServer {
  public:
-  explicit Floor(uv_loop_t* loop) : loop_(loop), input_(kReadBytes) {}
+  explicit BareServer(uv_loop_t* loop) : loop_(loop), input_(kReadBytes) {}
 
   // 0, or libuv's error code.
   int Listen(int port) {
@@ -41,7 +41,7 @@ class Floor {
 
   static void OnConnection(uv_stream_t* listener, int status) {
     if (status < 0) return;
-    auto* self = static_cast<Floor*>(listener->data);
+    auto* self = static_cast<BareServer*>(listener->data);
     auto* client = new uv_tcp_t;
     uv_tcp_init(self->loop_, client);
     client->data = self;
@@ -52,13 +52,14 @@ class Floor {
   }
 
   static void LendInput(uv_handle_t* handle, size_t, uv_buf_t* buffer) {
-    std::vector<char>& input = static_cast<Floor*>(handle->data)->input_;
+    std::vector<char>& input = static_cast<BareServer*>(handle->data)->input_;
     *buffer = uv_buf_init(input.data(), static_cast<unsigned>(input.size()));
   }
 
   static void OnRead(uv_stream_t* stream, ssize_t size, const uv_buf_t* buffer) {
     if (size < 0) return Close(stream);
-    static_cast<Floor*>(stream->data)->Answer(stream, std::count(buffer->base, buffer->base + size, '*'));
+    static_cast<BareServer*>(stream->data)
+        ->Answer(stream, std::count(buffer->base, buffer->base + size, '*'));
   }
 
   void Answer(uv_stream_t* stream, ptrdiff_t requests) {
@@ -96,8 +97,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s PORT\n", argv[0]);
     return 2;
   }
-  mayfly::bench::Floor floor(uv_default_loop());
-  if (const int code = floor.Listen(port); code != 0) {
+  mayfly::bench::BareServer server(uv_default_loop());
+  if (const int code = server.Listen(port); code != 0) {
     std::fprintf(stderr, "port %d: %s\n", port, uv_strerror(code));
     return 1;
   }
