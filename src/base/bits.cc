@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 namespace mayfly {
@@ -65,6 +66,7 @@ size_t FindByte(std::string_view bytes, bool bit, size_t byte, size_t end) noexc
 }  // namespace
 
 uint64_t ReadBits(std::string_view bytes, uint64_t index, unsigned width) noexcept {
+  assert(width >= 1 && width <= kWordBits);
   const size_t first = index / kByteBits;
   if (first >= bytes.size()) return 0;
   // Up to 64 bits at any bit offset span at most nine bytes: a word and one more byte.
@@ -77,6 +79,7 @@ uint64_t ReadBits(std::string_view bytes, uint64_t index, unsigned width) noexce
 }
 
 void WriteBits(char* bytes, uint64_t index, unsigned width, uint64_t value) noexcept {
+  assert(width >= 1 && width <= kWordBits);
   while (width > 0) {
     const uint64_t at = index / kByteBits;
     const auto skipped = static_cast<unsigned>(index % kByteBits);
@@ -91,6 +94,7 @@ void WriteBits(char* bytes, uint64_t index, unsigned width, uint64_t value) noex
 }
 
 uint64_t CountOnes(std::string_view bytes, uint64_t first, uint64_t last) noexcept {
+  assert(first <= last && last < BitsOf(bytes.size()));
   uint64_t ones = 0;
   const uint64_t end = last + 1;
   const uint64_t whole_from = std::min(BitsOf((first + kByteBits - 1) / kByteBits), end);
@@ -101,6 +105,7 @@ uint64_t CountOnes(std::string_view bytes, uint64_t first, uint64_t last) noexce
 }
 
 std::optional<uint64_t> FindBit(std::string_view bytes, bool bit, uint64_t first, uint64_t last) noexcept {
+  assert(first <= last && last < BitsOf(bytes.size()));
   const uint64_t end = last + 1;
   uint64_t i = first;
   for (; i < end && i % kByteBits != 0; ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstring>
 
 namespace mayfly {
@@ -73,6 +74,8 @@ void CombineBits(BitOperation operation, std::span<const std::string_view> sourc
   Piece next;
   Piece repeated;
   const bool apart = SetsFirstApart(operation);
+  assert(!sources.empty());
+  assert(std::all_of(sources.begin(), sources.end(), [&](std::string_view s) { return s.size() <= size; }));
   for (size_t offset = 0; offset < size; offset += kPieceBytes) {
     if (apart) {
       piece.fill(0);

@@ -1,6 +1,7 @@
 #include "base/long_double.h"
 
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -29,6 +30,7 @@ std::optional<long double> ParseLongDouble(std::string_view text) {
 }
 
 std::string FormatLongDouble(long double value) {
+  assert(!std::isnan(value));
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   std::array<char, kMaxText> text;
   const int size = std::snprintf(text.data(), text.size(), "%.17Lf", value);

@@ -93,6 +93,7 @@ OutputSplice* OutputChain::AddSplice(uint32_t skip) {
 }
 
 void OutputChain::AppendShared(SharedBytes block, size_t offset, size_t length) {
+  assert(length <= block.size() && offset <= block.size() - length);
   if (length <= kCopyMax) {
     if (length > 0) Append({block.data() + offset, length});
     return;

@@ -19,6 +19,7 @@
 // splice holds a reference to its block. Loop thread only. Units: bytes.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -107,12 +108,16 @@ class OutputChain {
   // std::bad_alloc.
   // REQUIRES: n <= kReserveMax.
   char* Reserve(size_t n) {
+    assert(n <= kReserveMax);
     if (static_cast<size_t>(limit_ - write_) < n) [[unlikely]]
       Grow();
     return write_;
   }
   // REQUIRES: n <= the `n` of the last Reserve; nothing else was appended since.
-  void Commit(size_t n) noexcept { write_ += n; }
+  void Commit(size_t n) noexcept {
+    assert(n <= static_cast<size_t>(limit_ - write_));
+    write_ += n;
+  }
 
   // From now on the chain is full once it holds `bytes` (rounded up to whole chunks). Appending to a full chain still
   // works: its owner checks full() before the next reply. A chain that was full stays so.

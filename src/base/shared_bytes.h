@@ -4,6 +4,7 @@
 // Ownership: the last SharedBytes frees the block. Loop thread only: the count is not atomic.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -55,9 +56,12 @@ class SharedBytes {
   size_t size() const noexcept { return block_->size; }
   std::string_view view() const noexcept { return {data(), size()}; }
   bool Unique() const noexcept { return block_->references == 1; }
-  // Shortens the block to `size` bytes. Its memory is kept.
-  // REQUIRES: size <= size().
-  void Truncate(size_t size) noexcept { block_->size = size; }
+  // Shortens the block to `new_size` bytes. Its memory is kept.
+  // REQUIRES: new_size <= size().
+  void Truncate(size_t new_size) noexcept {
+    assert(new_size <= size());
+    block_->size = new_size;
+  }
   // Makes the bytes writable: replaces a block that others share by a copy. If `size` exceeds size(), also
   // extends the block by zeros to `size`; the allocator's size classes make copying rare. Throws
   // std::bad_alloc, and has changed nothing then.

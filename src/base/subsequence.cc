@@ -1,6 +1,7 @@
 #include "base/subsequence.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace mayfly {
@@ -11,6 +12,7 @@ namespace {
 // of `inner`). Returns the length for the whole texts.
 template <typename Visit>
 uint32_t FillTable(std::string_view outer, std::string_view inner, Visit&& visit) {
+  assert(outer.size() <= UINT32_MAX && inner.size() <= UINT32_MAX);
   std::vector<uint32_t> row(inner.size() + 1, 0);
   for (size_t i = 0; i < outer.size(); ++i) {
     uint32_t without_both = 0;

@@ -1,6 +1,7 @@
 #include "cache/databases.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,7 @@ namespace mayfly {
 
 Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
     : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_} {
+  assert(count >= 1 && count < kMaxKeyspaces / 2);
   databases_.reserve(count);
   for (unsigned i = 0; i < count; ++i) databases_.push_back(Fresh(now));
 }
@@ -43,6 +45,7 @@ void Databases::Flush(unsigned index, Now now) {
 }
 
 void Databases::Swap(unsigned a, unsigned b) {
+  assert(a < count() && b < count());
   if (a == b) return;
   parts_.stale_guesses.NoteAll();
   std::swap(databases_[a], databases_[b]);
@@ -55,6 +58,8 @@ void Databases::FlushAll(Now now) {
 }
 
 void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {
+  assert(tracking != AccessTracking::kNone && parts_.tracking != AccessTracking::kNone);
+  assert(tracking != AccessTracking::kFrequency || rules.random != nullptr);
   parts_.lfu = rules;
   if (tracking == parts_.tracking) return;
   parts_.tracking = tracking;

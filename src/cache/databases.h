@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -32,8 +33,14 @@ class Databases {
 
   unsigned count() const noexcept { return static_cast<unsigned>(databases_.size()); }
   // REQUIRES: index < count().
-  Keyspace& At(unsigned index) noexcept { return *databases_[index]; }
-  const Keyspace& At(unsigned index) const noexcept { return *databases_[index]; }
+  Keyspace& At(unsigned index) noexcept {
+    assert(index < count());
+    return *databases_[index];
+  }
+  const Keyspace& At(unsigned index) const noexcept {
+    assert(index < count());
+    return *databases_[index];
+  }
   // Keys of all databases, including expired ones that are not freed yet.
   size_t total_keys() const noexcept;
   Heap& heap() noexcept { return parts_.heap; }
@@ -54,12 +61,16 @@ class Databases {
   // Sets what accesses change from now on. The lists are kept: after a change to kRecency their order becomes
   // that of use as keys are accessed. kFrequency needs `rules`; what they borrow must outlive this object.
   void TrackAccesses(AccessTracking tracking, const LfuRules& rules = {}) noexcept;
-  AccessTracking tracking() const noexcept { return parts_.tracking; }
+  AccessTracking tracking() const noexcept {
+    assert(parts_.tracking != AccessTracking::kNone);
+    return parts_.tracking;
+  }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
   // Turns access tracking off, so that a client's single request leaves no trace. Returns the value for
   // ResumeTracking.
   // REQUIRES: until ResumeTracking, nobody calls tracking(), TrackAccesses or this again.
   [[nodiscard]] AccessTracking SuspendTracking() noexcept {
+    assert(parts_.tracking != AccessTracking::kNone);
     return std::exchange(parts_.tracking, AccessTracking::kNone);
   }
   void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }

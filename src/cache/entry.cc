@@ -1,5 +1,7 @@
 #include "cache/entry.h"
 
+#include <cassert>
+
 #include "base/numbers.h"
 
 namespace mayfly {
@@ -65,6 +67,7 @@ bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {
 }
 
 SharedBytes Entry::block() const noexcept {
+  assert(encoding() == Encoding::kBlock);
   SharedBytes own = SharedBytes::Adopt(pointer());
   SharedBytes borrowed = own;
   static_cast<void>(own.Release());
@@ -72,10 +75,12 @@ SharedBytes Entry::block() const noexcept {
 }
 
 std::string_view Entry::text() const noexcept {
+  assert(encoding() != Encoding::kInteger && encoding() != Encoding::kRich);
   return encoding() == Encoding::kBlock ? block().view() : stored();
 }
 
 size_t Entry::TextLength() const noexcept {
+  assert(encoding() != Encoding::kRich);
   switch (encoding()) {
     case Encoding::kInteger: {
       char digits[kMaxIntegerText];

@@ -27,6 +27,7 @@
 // next change of its keyspace. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -108,6 +109,7 @@ class Entry {
   uint32_t stamp() const noexcept { return header()->stamp_and_encoding & kStampMask; }
   // REQUIRES: stamp <= kStampMask.
   void set_stamp(uint32_t stamp) noexcept {
+    assert(stamp <= kStampMask);
     header()->stamp_and_encoding = (header()->stamp_and_encoding & ~kStampMask) | stamp;
   }
   Encoding encoding() const noexcept {
@@ -131,6 +133,7 @@ class Entry {
   }
   // REQUIRES: count <= 255.
   static uint32_t CountedStamp(uint32_t count, uint64_t mono_ms) noexcept {
+    assert(count < 1U << kCountBits);
     return kCountedStamp | static_cast<uint32_t>(mono_ms / kMinuteMs & kMinuteMask) << kCountBits | count;
   }
   // The resolution of this stamp's time in ms.
@@ -168,11 +171,13 @@ class Entry {
 
   // ---- extra. REQUIRES: Has(kExtra).
   EntryExtra* extra() const noexcept {
+    assert(Has(EntryFlag::kExtra));
     EntryExtra* pointer = nullptr;
     std::memcpy(&pointer, bytes() + extra_offset(), sizeof pointer);
     return pointer;
   }
   void set_extra(EntryExtra* pointer) noexcept {
+    assert(Has(EntryFlag::kExtra));
     std::memcpy(bytes() + extra_offset(), &pointer, sizeof pointer);
   }
 
@@ -191,11 +196,15 @@ class Entry {
     return bytes() + at.payload + at.key;
   }
   // REQUIRES: encoding() is kInteger.
-  int64_t integer() const noexcept { return UnpackInteger(stored()); }
+  int64_t integer() const noexcept {
+    assert(encoding() == Encoding::kInteger);
+    return UnpackInteger(stored());
+  }
   // The block of a kBlock value. The result holds a reference of its own; so does the entry.
   SharedBytes block() const noexcept;
   // The pointer of a kBlock or kRich value. REQUIRES: that encoding.
   void* pointer() const noexcept {
+    assert(encoding() == Encoding::kBlock || encoding() == Encoding::kRich);
     void* value = nullptr;
     std::memcpy(&value, stored().data(), sizeof value);
     return value;
@@ -250,8 +259,12 @@ class Entry {
   const char* bytes() const noexcept { return reinterpret_cast<const char*>(this); }
   EntryHeader* header() noexcept { return reinterpret_cast<EntryHeader*>(this); }
   const EntryHeader* header() const noexcept { return reinterpret_cast<const EntryHeader*>(this); }
-  EntryExpiry* expiry() noexcept { return reinterpret_cast<EntryExpiry*>(bytes() + sizeof(EntryHeader)); }
+  EntryExpiry* expiry() noexcept {
+    assert(expires());
+    return reinterpret_cast<EntryExpiry*>(bytes() + sizeof(EntryHeader));
+  }
   const EntryExpiry* expiry() const noexcept {
+    assert(expires());
     return reinterpret_cast<const EntryExpiry*>(bytes() + sizeof(EntryHeader));
   }
   size_t extra_offset() const noexcept { return sizeof(EntryHeader) + (expires() ? sizeof(EntryExpiry) : 0); }

@@ -39,6 +39,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -88,6 +89,7 @@ class HashTable {
   // Returns false, and changes nothing, if out of memory.
   // REQUIRES: the key is absent; ref != kNull.
   [[nodiscard]] bool Insert(Ref ref, uint64_t hash) noexcept {
+    assert(!(ref == kNull));
     Segment segment = SegmentOf(hash);
     if (segment.full()) [[unlikely]]
       segment = MakeRoom(hash);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 
 #include "cache/hash_table.h"
 
@@ -132,6 +133,7 @@ bool HashTable<Policy>::Merge(uint64_t hash) noexcept {
 // REQUIRES: `depth` differs from depth_ by one, and no segment is deeper than `depth`.
 template <typename Policy>
 bool HashTable<Policy>::SetDirectoryDepth(uint32_t depth) noexcept {
+  assert(depth == depth_ + 1 || depth + 1 == depth_);
   uint64_t* made = &single_;
   if (depth > 0) {
     made = static_cast<uint64_t*>(memory_.Allocate(DirectoryBytes(depth)));

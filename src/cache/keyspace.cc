@@ -35,11 +35,13 @@ Keyspace::~Keyspace() {
 // ---- lookup
 
 int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
+  assert(entry.expires());
   const Expiry expiry = ExpiryOf(entry);
   return static_cast<int64_t>(expiry.deadline_ms - NowOn(expiry.kind, now));
 }
 
 int64_t Keyspace::UnixDeadlineMs(const Entry& entry, Now now) noexcept {
+  assert(entry.expires());
   const Expiry expiry = ExpiryOf(entry);
   return expiry.kind == Expiry::Kind::kWall ? static_cast<int64_t>(expiry.deadline_ms)
                                             : now.WallOf(expiry.deadline_ms);
@@ -156,6 +158,7 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
 // The copy is made first, so that nothing has changed if memory runs out.
 void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
                     Now now) {
+  assert(&to != this || key.text != new_key.text);
   Entry* moved = to.PutCopy(new_key, existing, entry, now);
   moved->set_stamp(entry.stamp());
   Remove(key, entry, ChangeReason::kRenamed);
@@ -372,6 +375,7 @@ Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
 }
 
 Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
+  assert((with_lasting ? size() : expiring()) != 0 && parts_.tracking == AccessTracking::kFrequency);
   if (with_lasting) return At(table_.Random(random));
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {

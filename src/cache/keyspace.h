@@ -16,6 +16,7 @@
 // throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -58,7 +59,10 @@ struct Expiry {
   static Expiry Never() noexcept { return {}; }
   static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }
   // REQUIRES: unix_ms >= 0.
-  static Expiry At(int64_t unix_ms) noexcept { return {Kind::kWall, static_cast<uint64_t>(unix_ms)}; }
+  static Expiry At(int64_t unix_ms) noexcept {
+    assert(unix_ms >= 0);
+    return {Kind::kWall, static_cast<uint64_t>(unix_ms)};
+  }
   bool Reached(Now now) const noexcept {
     if (kind == Kind::kRelative) return deadline_ms <= now.mono_ms;
     return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);
@@ -163,6 +167,7 @@ class Keyspace {
   // REQUIRES: existing.encoding() == Encoding::kBlock.
   template <typename Write>
   void EditBlock(Entry& existing, size_t size, Write&& write) {
+    assert(existing.encoding() == Encoding::kBlock);
     write(OwnBlock(existing, size));
     Tell(ChangeReason::kSet, existing.key(), &existing);
   }
@@ -219,6 +224,7 @@ class Keyspace {
   // deadline will write to.
   // REQUIRES: guess is not null.
   void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
+    assert(guess);
     const Entry& entry = *At(guess);
     if (parts_.tracking == AccessTracking::kRecency) {
       if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
@@ -330,6 +336,7 @@ class Keyspace {
   // Changes the deadline of an entry that is in a wheel.
   // REQUIRES: entry.expires().
   [[gnu::always_inline]] void Refile(Entry& entry, Expiry expiry, Now now) {
+    assert(entry.expires());
     if (expiry.kind == Expiry::Kind::kWall || entry.Has(EntryFlag::kWallDeadline)) [[unlikely]]
       return RefileByWall(entry, expiry, now);
     MoveInWheel(entry, expiry);
@@ -337,6 +344,7 @@ class Keyspace {
   void RefileByWall(Entry& entry, Expiry expiry, Now now);
   // REQUIRES: the entry is in the wheel of expiry.kind.
   [[gnu::always_inline]] void MoveInWheel(Entry& entry, Expiry expiry) {
+    assert(entry.Has(EntryFlag::kWallDeadline) == (expiry.kind == Expiry::Kind::kWall));
     entry.set_deadline_ms(expiry.deadline_ms);
     if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
   }

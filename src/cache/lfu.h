@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <random>
 
@@ -41,6 +42,7 @@ inline uint32_t LfuCount(uint32_t stamp, uint64_t now_mono_ms, const LfuRules& r
 // The stamp after one more hit.
 // REQUIRES: rules.random is not null.
 inline uint32_t LfuHit(uint32_t stamp, uint64_t now_mono_ms, const LfuRules& rules) noexcept {
+  assert(rules.random != nullptr);
   uint32_t count = LfuCount(stamp, now_mono_ms, rules);
   if (count < kLfuCountMax) {
     const uint64_t above = count > kLfuCountStart ? count - kLfuCountStart : 0;

@@ -1,6 +1,7 @@
 #include "cache/lfu_evictor.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace mayfly {
@@ -16,6 +17,7 @@ uint64_t RankOf(const Entry& entry, uint64_t now_mono_ms, const LfuRules& rules)
 }  // namespace
 
 size_t LfuEvictor::EvictOne(bool with_lasting, size_t samples, Now now) {
+  assert(samples > 0 && databases_.tracking() == AccessTracking::kFrequency);
   size_t looked = 0;
   for (;;) {
     const size_t more = Look(with_lasting, samples, now);

@@ -17,6 +17,7 @@
 // hand is null or an entry of the list. Owns nothing. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 
 namespace mayfly {
@@ -55,6 +56,7 @@ class LruList {
 
   // REQUIRES: `entry` is in this list.
   void Remove(Ref entry) noexcept {
+    assert(size_ != 0);
     if (entry == hand_) hand_ = hooks_.Hotter(entry);
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     --size_;
@@ -62,6 +64,7 @@ class LruList {
 
   // REQUIRES: `entry` is in this list, and hand() is null.
   [[gnu::always_inline]] void MoveToHottest(Ref entry) noexcept {
+    assert(size_ != 0 && hand_ == Hooks::kNull);
     if (entry == hottest_) return;
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     hooks_.SetHotter(entry, Hooks::kNull);
@@ -73,6 +76,7 @@ class LruList {
   // Puts `fresh` in the position of `old`, which leaves the list.
   // REQUIRES: `old` is in this list, `fresh` is in none.
   void Replace(Ref old, Ref fresh) noexcept {
+    assert(size_ != 0);
     const Ref hotter = hooks_.Hotter(old);
     const Ref colder = hooks_.Colder(old);
     if (old == hand_) hand_ = fresh;

@@ -12,6 +12,7 @@
 // loses what it has just stored. After the entry next to the newest, the hand starts at the back again.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 
 #include "cache/lru_list.h"
@@ -29,6 +30,7 @@ struct HandWalk {
 // REQUIRES: list.size() >= 2.
 template <typename List, typename TakeVisited>
 HandWalk<typename List::Ref> WalkHand(List& list, size_t most, TakeVisited&& take_visited) noexcept {
+  assert(list.size() >= 2);
   using Ref = typename List::Ref;
   constexpr Ref kNobody{};
   Ref at = list.hand() == kNobody ? list.coldest() : list.hand();

@@ -18,6 +18,7 @@
 // With handles of 8 bytes (sanitizer builds) a group takes two lines. Plain data, owns nothing.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,6 +57,7 @@ struct alignas(kCacheLine) TableGroup {
   // Stores an entry in a slot, overwriting it.
   // REQUIRES: tag != 0.
   void Put(uint32_t slot, uint8_t tag, Ref ref) noexcept {
+    assert(tag != 0);
     tags[slot] = tag;
     refs[slot] = ref;
   }
@@ -70,6 +72,7 @@ struct alignas(kCacheLine) TableGroup {
   // the stash (NoteStashed).
   // REQUIRES: away < kMaxAway.
   void NoteAway(uint32_t distance, uint8_t tag) noexcept {
+    assert(away < kMaxAway);
     away = (away + 1U) & kMaxAway;
     if (distance > reach) reach = distance & kMaxReach;
     filter |= static_cast<uint8_t>(1U << (tag & 7U));

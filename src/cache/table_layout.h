@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,7 +30,10 @@ inline constexpr uint32_t kTagShift = 16;
 
 // The highest `count` bits of a hash.
 // REQUIRES: count <= 63.
-constexpr uint64_t TopBits(uint64_t hash, uint32_t count) noexcept { return (hash >> 1) >> (63 - count); }
+constexpr uint64_t TopBits(uint64_t hash, uint32_t count) noexcept {
+  assert(count <= 63);
+  return (hash >> 1) >> (63 - count);
+}
 constexpr uint32_t OffsetOf(uint64_t hash, uint32_t depth) noexcept {
   return static_cast<uint32_t>((hash << depth) >> (64 - kOffsetBits));
 }

@@ -1,6 +1,7 @@
 // The policy of a hash table, with a count of the bytes that the table has allocated.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <utility>
 
@@ -14,6 +15,7 @@ class TableMemory {
   // Null if out of memory. The block is aligned to 64.
   // REQUIRES: bytes is a multiple of 64.
   void* Allocate(size_t bytes) noexcept {
+    assert(bytes % 64 == 0);
     void* made = policy_.Allocate(bytes);
     if (made != nullptr) bytes_ += bytes;
     return made;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 
@@ -100,6 +101,7 @@ class TableSegment {
     return PlaceAt(memory, GroupOf(offset, group_count()), TagOf(offset), ref);
   }
   bool PlaceAt(Memory& memory, uint32_t home_index, uint8_t tag, Ref ref) const noexcept {
+    assert(!is_empty_constant());
     Group& home = groups()[home_index];
     if (const uint32_t free = home.FreeSlots(); free != 0) [[likely]] {
       home.Put(static_cast<uint32_t>(std::countr_zero(free)), tag, ref);
@@ -112,6 +114,7 @@ class TableSegment {
   // Removes an entry.
   // REQUIRES: `spot` comes from Locate, and nothing has changed since.
   void Remove(Memory& memory, const Spot& spot) const noexcept {
+    assert(spot);
     if (spot.stashed) [[unlikely]]
       return RemoveStashed(memory, spot);
     if (spot.group->IsDisplaced(spot.index)) spot.home->ForgetAway();
@@ -243,6 +246,7 @@ class TableSegment {
     Header& head = header();
     Group* made = nullptr;
     const uint32_t used = (head.stash_count + Group::kSlots - 1) / Group::kSlots;
+    assert(used <= group_count);
     if (group_count != 0) {
       made = static_cast<Group*>(memory.Allocate(group_count * sizeof(Group)));
       if (made == nullptr) return false;

@@ -77,12 +77,14 @@ class TimingWheel {
   // before the start of the entry's slot, this only reads the entry.
   // REQUIRES: ref is in the wheel.
   [[nodiscard]] [[gnu::always_inline]] bool Move(Ref ref) noexcept {
+    assert(Contains(ref));
     if (hooks().Deadline(ref) >= EmptyBy(wheel::ListOf(hooks().Slot(ref)))) return false;
     return FileAnew(ref);
   }
 
   // REQUIRES: ref is in the wheel.
   void Remove(Ref ref) noexcept {
+    assert(Contains(ref));
     --size_;
     lists_.Unlink(ref);
   }

@@ -1,5 +1,6 @@
 #include "cache/value.h"
 
+#include <cassert>
 #include <cstring>
 #include <optional>
 
@@ -31,6 +32,7 @@ StringValue StringValue::Integer(int64_t integer) noexcept {
 }
 
 StringValue StringValue::CopyOf(const Entry& entry) {
+  assert(entry.encoding() != Encoding::kRich);
   switch (entry.encoding()) {
     case Encoding::kInteger:
       return Integer(entry.integer());

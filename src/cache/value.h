@@ -5,6 +5,7 @@
 // reference count.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -32,7 +33,10 @@ class StringValue {
   // A text that is never stored as an integer; OBJECT ENCODING reports "embstr" if it is short. For
   // INCRBYFLOAT.
   // REQUIRES: text.size() <= Entry::kMaxInlineValue.
-  static StringValue Text(std::string_view text) noexcept { return StringValue(Encoding::kText, text); }
+  static StringValue Text(std::string_view text) noexcept {
+    assert(text.size() <= Entry::kMaxInlineValue);
+    return StringValue(Encoding::kText, text);
+  }
   static StringValue Integer(int64_t value) noexcept;
   // The value of another entry: a block is shared, a text is borrowed.
   // REQUIRES: a string (not kRich).

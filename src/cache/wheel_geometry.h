@@ -12,6 +12,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <cstdint>
 
 namespace mayfly::wheel {
@@ -53,6 +54,7 @@ constexpr int LevelOf(ListId list) noexcept { return IsSideList(list) ? list % k
 // The lowest level on which `when` is less than 64 positions after `elapsed`.
 // REQUIRES: when >= elapsed.
 constexpr int LevelFor(uint64_t elapsed, uint64_t when) noexcept {
+  assert(when >= elapsed);
   const uint64_t distance = when - elapsed;
   if (distance < kSlots) return 0;
   // 64^level <= distance < 64^(level + 1), so no lower level will do. On this level the positions differ by
@@ -73,6 +75,7 @@ constexpr uint64_t PositionAt(uint64_t current, int slot) noexcept {
 // The first position at or after `current` whose bit is set in `occupied`.
 // REQUIRES: occupied != 0.
 constexpr uint64_t FirstOccupied(uint64_t occupied, uint64_t current) noexcept {
+  assert(occupied != 0);
   const int turned = static_cast<int>(current % kSlots);
   return current + static_cast<uint64_t>(std::countr_zero(std::rotr(occupied, turned)));
 }

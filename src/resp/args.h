@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -24,7 +25,11 @@ class ArgList {
   static constexpr size_t kKeptRoom = 4096;
 
   size_t size() const noexcept { return static_cast<size_t>(end_ - args_.get()); }
-  std::string_view operator[](size_t index) const noexcept { return args_[index]; }
+  // REQUIRES: index < size().
+  std::string_view operator[](size_t index) const noexcept {
+    assert(index < size());
+    return args_[index];
+  }
   const std::string_view* data() const noexcept { return args_.get(); }
   // The address of the next argument.
   std::string_view* end() noexcept { return end_; }
@@ -37,7 +42,10 @@ class ArgList {
     return end_;
   }
   // REQUIRES: count <= the count passed to the last Reserve; that many arguments are stored.
-  void Commit(size_t count) noexcept { end_ += count; }
+  void Commit(size_t count) noexcept {
+    assert(count <= static_cast<size_t>(limit_ - end_));
+    end_ += count;
+  }
   void Add(std::string_view arg) {
     *Reserve(1) = arg;
     Commit(1);

@@ -56,6 +56,7 @@ void Writer::BulkInteger(int64_t value) {
 }
 
 void Writer::BulkShared(SharedBytes block, size_t offset, size_t length) {
+  assert(length <= block.size() && offset <= block.size() - length);
   if (length <= OutputChain::kCopyMax) return Bulk({block.data() + offset, length});
   Header('$', static_cast<int64_t>(length));
   out_->AppendShared(std::move(block), offset, length);
@@ -91,6 +92,7 @@ void Writer::Verbatim(std::string_view format, std::string_view text) {
 }
 
 void Writer::BigNumber(std::string_view digits) {
+  assert(digits.find_first_not_of("0123456789", digits.starts_with('-') ? 1 : 0) == std::string_view::npos);
   if (version_ == 2) return Bulk(digits);
   out_->Append("(");
   out_->Append(digits);

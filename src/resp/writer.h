@@ -11,6 +11,7 @@
 
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -100,7 +101,10 @@ class Writer {
 
   int version() const noexcept { return version_; }
   // REQUIRES: version is 2 or 3.
-  void set_version(int version) noexcept { version_ = version; }
+  void set_version(int version) noexcept {
+    assert(version == 2 || version == 3);
+    version_ = version;
+  }
   OutputChain& out() noexcept { return *out_; }
   // Writes replies to `out` from now on.
   void Redirect(OutputChain& out) noexcept { out_ = &out; }
@@ -157,7 +161,10 @@ class Writer {
   void Push(size_t count) { Header(version_ == 2 ? '*' : '>', static_cast<int64_t>(count)); }
   // An attribute: `pairs` keys and values follow, then the reply that they belong to.
   // REQUIRES: version() is 3.
-  void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
+  void Attribute(size_t pairs) {
+    assert(version_ == 3);
+    Header('|', static_cast<int64_t>(pairs));
+  }
   // Starts a container whose length is known only after its elements have been written.
   Deferred Defer() { return Deferred(*out_, version_); }
 

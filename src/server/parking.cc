@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 namespace mayfly {
 
@@ -13,6 +14,7 @@ ParkingLot::~ParkingLot() {
 
 Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arguments,
                          uint64_t deadline_mono_ms, uint64_t order) {
+  assert(session.parked == nullptr);
   auto parked = std::make_unique<Parked>();
   parked->session = &session;
   parked->arguments.assign(arguments.begin(), arguments.end());
@@ -41,6 +43,7 @@ void ParkingLot::Leave(Session& session) noexcept {
 }
 
 void ParkingLot::Pause(PauseOf whom, uint64_t until_mono_ms) noexcept {
+  assert(whom != PauseOf::kNobody);
   paused_until_mono_ms_ =
       paused_ == PauseOf::kNobody ? until_mono_ms : std::max(paused_until_mono_ms_, until_mono_ms);
   paused_ = std::max(paused_, whom);
@@ -57,6 +60,7 @@ void ParkingLot::Unpause() {
 }
 
 void ParkingLot::HoldBack(Session& session, std::span<const std::string_view> arguments) {
+  assert(paused_ != PauseOf::kNobody);
   Park(session, arguments, kForever).paused = true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,6 +35,7 @@ class Rates {
 
   // REQUIRES: neither `now_mono_ms` nor a total is less than before (but see Reset).
   void Sample(uint64_t now_mono_ms, const Totals& totals) noexcept {
+    assert(count_ == 0 || (now_mono_ms >= Newest().mono_ms && totals.commands >= Newest().totals.commands));
     if (count_ != 0 && now_mono_ms - Newest().mono_ms < kSpacingMs) return;
     samples_[count_++ % kSamples] = {now_mono_ms, totals};
   }
