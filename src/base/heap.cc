@@ -19,8 +19,8 @@ Heap::~Heap() = default;
 void* Heap::Allocate(size_t size) noexcept {
   if (used_bytes_ + SizeClass(size) > region_bytes_) return nullptr;
   void* object = nullptr;
-  // Lines of 64 bytes must not straddle, as in the real arena; and all of the size class belongs to the
-  // object, as there: an entry grows in place within it.
+  // As in the real arena, objects of a multiple of 64 bytes are aligned to 64, and the whole size class
+  // belongs to the object: an entry grows in place within it.
   if (posix_memalign(&object, size % 64 == 0 ? 64 : 16, SizeClass(size)) != 0) return nullptr;
   used_bytes_ += SizeClass(size);
   return object;
@@ -40,8 +40,7 @@ void Heap::StartBackgroundPurging() noexcept {}
 
 #else
 
-// What the extent hooks know. It lives in plain memory, apart from the region it describes, and outlives the
-// arena's last call.
+// The state of the extent hooks. In plain memory, outside the region, and alive until the arena's last call.
 struct Heap::Region {
   extent_hooks_t hooks;
   uintptr_t begin;
@@ -63,7 +62,7 @@ struct Heap::Region {
     *commit = true;
     return memory;
   }
-  // The arena keeps what it has had once: addresses are plenty, and its pages are purged.
+  // The arena keeps the addresses it once had: there are plenty of them, and unused pages are purged.
   static bool Dalloc(extent_hooks_t*, void*, size_t, bool, unsigned) noexcept { return true; }
   static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length,
                           unsigned) noexcept {

@@ -1,19 +1,20 @@
-// The memory of entries: a jemalloc arena that stays inside one reserved stretch of addresses, so that 32
-// bits name any object in it.
+// The memory of entries: a jemalloc arena that stays inside one reserved range of addresses, the *region*, so
+// that 32 bits can refer to any object in it.
 //
 //   reserved, PROT_NONE:  |= arena's extents =|.................................|   up to 64 GiB
 //                         ^ base              ^ grown_to                        ^ end
-//   HeapRef = (address - base) / 16: 0 is nobody, since the first page is never handed out.
+//   HeapRef = (address - base) / 16. 0 is null, because the first page is never handed out.
 //
-// Sizes in which jemalloc's classes lie far apart are served from slabs of our own (base/slabs.h), each of
-// which is one allocation of the arena.
+// Sizes whose jemalloc classes are far apart are served from our own slabs (base/slabs.h). Each slab is one
+// allocation of the arena.
 //
-// Invariants: every object lies in the region, aligned to 16 (to 64 where its size is a multiple of 64).
-// An object is allocated and freed through an explicit tcache of this arena only; plain malloc never sees it
-// (a thread's own tcache would mix in memory from other arenas).
-// A full region is a clear nullptr, which becomes Redis's OOM error.
-// Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that every use after free
-// shows. Loop thread only.
+// Invariants: every object is in the region, aligned to 16 (to 64 if its size is a multiple of 64). An object
+// is allocated and freed only through an explicit tcache of this arena, never by plain malloc or free (a
+// thread's own tcache would mix in memory of other arenas). A full region returns nullptr, which becomes
+// Redis's OOM error.
+//
+// Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that ASan detects every use
+// after free. Loop thread only.
 #pragma once
 
 #include <bit>
@@ -36,7 +37,7 @@ using HeapRefBits = uintptr_t;
 using HeapRefBits = uint32_t;
 #endif
 
-// Names an object of the Heap; zero names none.
+// Refers to an object of the Heap. Zero is the null reference.
 struct HeapRef {
   HeapRefBits bits = 0;
   constexpr explicit operator bool() const noexcept { return bits != 0; }
@@ -44,7 +45,8 @@ struct HeapRef {
 };
 static_assert(std::is_trivially_copyable_v<HeapRef>);
 
-// Turns references into pointers: the region's base, small enough to be copied into every container.
+// Resolves references to pointers. Holds the region's base and is small enough to be copied into every
+// container.
 class HeapBase {
  public:
   constexpr HeapBase() noexcept = default;
@@ -73,12 +75,12 @@ class HeapBase {
   [[maybe_unused]] uintptr_t base_ = 0;
 };
 
-// What the allocator says of itself, all arenas together.
+// What the allocator reports about all arenas together.
 struct AllocatorBytes {
-  uint64_t allocated = 0;  // by everybody in this process
+  uint64_t allocated = 0;  // by the whole process
   uint64_t active = 0;     // in pages that hold at least one object
-  uint64_t resident = 0;   // pages that are mapped to memory
-  uint64_t muzzy = 0;      // unused pages that the kernel may take
+  uint64_t resident = 0;   // in pages that are backed by memory
+  uint64_t muzzy = 0;      // in unused pages that the kernel may reclaim
 };
 
 class Heap {
@@ -86,8 +88,8 @@ class Heap {
   static constexpr size_t kMaxRegionBytes = size_t{64} << 30;
   static constexpr size_t kMinRegionBytes = size_t{64} << 20;
 
-  // Reserves min(64 GiB, half of RLIMIT_AS, `region_bytes`), halving while the kernel refuses.
-  // Throws std::runtime_error where not even kMinRegionBytes can be had.
+  // Reserves min(64 GiB, half of RLIMIT_AS, `region_bytes`), and halves that while the kernel refuses. Throws
+  // std::runtime_error if not even kMinRegionBytes are available.
   explicit Heap(size_t region_bytes = kMaxRegionBytes);
   ~Heap();
   Heap(const Heap&) = delete;
@@ -100,17 +102,17 @@ class Heap {
   void* Allocate(size_t size) noexcept;
   void Free(void* object, size_t size) noexcept;
 #else
-  // nullptr when the region is full.
+  // Returns nullptr if the region is full.
   void* Allocate(size_t size) noexcept {
     return Slabs::Serves(size) ? slabs_.Allocate(size) : mallocx(size, flags_);
   }
-  // REQUIRES: `size` is of the same size class as what Allocate was asked for.
+  // REQUIRES: `size` is in the same size class as the size passed to Allocate.
   void Free(void* object, size_t size) noexcept {
     Slabs::Serves(size) ? slabs_.Free(object) : sdallocx(object, size, flags_);
   }
 #endif
 
-  // Bytes that an object of `size` really takes. Two sizes of one class can share an allocation.
+  // Bytes that an object of `size` occupies. An entry can grow in place within its size class.
   static constexpr size_t SizeClass(size_t size) noexcept {
     constexpr size_t kQuantum = 16;
     if (Slabs::Serves(size)) return Slabs::SizeClass(size);
@@ -120,8 +122,8 @@ class Heap {
     return (size + step - 1) & ~(step - 1);
   }
 
-  // Bytes in use by everything the loop thread has allocated, this heap and plain malloc alike; of slabs what
-  // is in objects, so that it falls with each key that is evicted. A load for each.
+  // Bytes in use by all allocations of the loop thread, from this heap and from plain malloc. Of slabs only
+  // their objects count, so that every evicted key lowers the result. Costs a few loads.
 #ifdef MAYFLY_SANITIZE
   uint64_t ThreadBytes() const noexcept { return used_bytes_; }
 #else
@@ -132,12 +134,12 @@ class Heap {
   AllocatorBytes ReadAllocator() const noexcept;
   // The allocator's report for people; long.
   static std::string AllocatorReport();
-  // Lets jemalloc's own threads purge pages that stay unused, off the loop and also while it idles.
+  // Lets jemalloc's own threads purge pages that stay unused, off the loop and also while it is idle.
   static void StartBackgroundPurging() noexcept;
 
  private:
 #ifndef MAYFLY_SANITIZE
-  // Not through the tcache: it would keep slabs that were returned, and never give them out again.
+  // Bypasses the tcache, which would keep returned slabs and never hand them out again.
   class ArenaSlabs final : public SlabSource {
    public:
     void set_arena(unsigned arena) noexcept { flags_ |= static_cast<int>(MALLOCX_ARENA(arena)); }

@@ -11,8 +11,8 @@
 namespace mayfly {
 namespace {
 
-// Collects a line on the stack. A line that fits is one write, so that lines of several processes that share
-// a file do not mix.
+// Collects a line on the stack. A line that fits the buffer is a single write, so lines of several processes
+// that share a file do not mix.
 class LineWriter {
  public:
   explicit LineWriter(int file) noexcept : file_(file) {}

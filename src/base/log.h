@@ -1,10 +1,10 @@
-// The log: one line per event, in the form that people who run Redis already search in.
+// The log: one line per event, in Redis's format, so that existing tools can search it.
 //
 //   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
 //
-// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning.
-// A log file is opened for each line, so that it may be moved away at any time; lines are rare. Writing a
-// line takes no memory, so that running out of memory can be logged too. Loop thread only.
+// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
+// for each line, so it may be moved away at any time; lines are rare. Writing a line allocates no memory, so
+// that running out of memory can be logged too. Loop thread only.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Log {
  public:
   enum class Level : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-  // A part of a line: text, which must outlive the call, or a number.
+  // A part of a line: a number, or a text that must outlive the call.
   class Piece {
    public:
     explicit Piece(std::string_view text) noexcept : text_(text) {}

@@ -119,8 +119,8 @@ class OutputChain {
     write_ += n;
   }
 
-  // From now on the chain is full once it holds `bytes` (rounded up to whole chunks). Appending to a full chain still
-  // works: its owner checks full() before the next reply. A chain that was full stays so.
+  // Sets the size at which the chain is full, rounded up to whole chunks. Appending to a full chain still
+  // works: the owner tests full() before the next reply. A chain that was full stays full.
   void set_limit(size_t bytes) noexcept { limit_bytes_ = bytes; }
   bool full() const noexcept { return full_; }
 

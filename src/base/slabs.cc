@@ -5,7 +5,7 @@
 
 namespace mayfly {
 
-// The fewest objects in use that keep a slab in the band.
+// The lowest number of used objects that keeps a slab in the band.
 uint32_t Slabs::LeastOf(const Slab& slab, uint32_t band) noexcept {
   if (band == kFull) return slab.capacity;
   return std::max(1U, slab.capacity / kBands * band);

@@ -1,27 +1,27 @@
-// Objects of 129 to 512 bytes, in classes 16 bytes apart. malloc's classes lie 32 and 64 bytes apart there,
-// and entries would lose a tenth of their memory to rounding.
+// Slabs: objects of 129 to 512 bytes, in size classes 16 bytes apart. jemalloc's classes are 32 and 64 bytes
+// apart there, and entries would lose a tenth of their memory to rounding.
 //
-//   slab:    | header, 64 | object | free | object | object | not had yet       | rest |
+//   slab:    | header, 64 | object | free | object | object | never used yet    | rest |
 //            ^ aligned to 32 KB                             ^ fresh      less than an object
-//            A free object's first 8 bytes name the next free one of the slab.
+//            A free object's first 8 bytes point to the next free object of the slab.
 //
-//   class:   current ---> one slab: every Allocate takes from it until it is full
-//            bands[3] --> slab <-> slab     others with room, three quarters in use or more
-//            bands[2] --> ...               half or more
-//            bands[1] --> slab              a quarter or more
+//   class:   current ---> one slab: Allocate takes objects from it until it is full
+//            bands[3] --> slab <-> slab     other slabs with room, at least three quarters in use
+//            bands[2] --> ...               at least half
+//            bands[1] --> slab              at least a quarter
 //            bands[0] --> slab <-> slab     less
 //
-// An object's slab is its address, masked. The fullest band gives the next current slab, so that sparse slabs
-// are left alone and empty themselves; one that is empty goes back to the source at once. Only a current slab
-// stays when it is empty, or a single key that comes and goes would move a slab each time.
-// Allocate and Free are O(1): a few loads and stores, and some more when a slab fills, empties or changes its
-// band.
+// An object's slab is found by masking its address. The next current slab comes from the fullest band, so
+// that sparse slabs are left alone and become empty. An empty slab is returned to the source at once, except
+// the current one: else a single key that comes and goes would take and return a slab each time. Allocate and
+// Free are O(1): a few loads and stores, and some more when a slab fills, empties or changes its band.
 //
-// Invariants (Validate): a slab is current, in the band of its use, or full and in no list; used, free and
-// fresh objects of a slab make up its capacity; idle_bytes() is what slabs take beyond their used objects.
-// Objects are aligned to 16, to 64 where the class is a multiple of 64.
-// Ownership: slabs belong to us from GetSlab to ReturnSlab; those that we have when we die stay with the
-// source, which must outlive us. Loop thread only. Units: bytes.
+// Invariants (Validate): a slab is current, or in the band of its use, or full and in no list; used, free and
+// fresh objects of a slab add up to its capacity; idle_bytes() is the memory of all slabs less that of used
+// objects. Objects are aligned to 16, and to 64 if the class is a multiple of 64.
+//
+// Ownership: a slab belongs to this object from GetSlab to ReturnSlab. The destructor returns none: they stay
+// with the source, which must outlive this object. Loop thread only. Units: bytes.
 #pragma once
 
 #include <array>
@@ -33,10 +33,10 @@ namespace mayfly {
 // Where slabs come from.
 class SlabSource {
  public:
-  // Slabs::kSlabBytes, aligned to Slabs::kSlabAlignment; nullptr when there is no more.
+  // Returns Slabs::kSlabBytes, aligned to Slabs::kSlabAlignment; nullptr if there is no memory.
   virtual void* GetSlab() noexcept = 0;
   virtual void ReturnSlab(void* slab) noexcept = 0;
-  // What a slab takes there: kSlabBytes, and what the source rounds up. The same for each, always.
+  // The memory that a slab takes at the source: kSlabBytes, rounded up. Constant.
   virtual size_t BytesTaken() const noexcept = 0;
 
  protected:
@@ -61,7 +61,8 @@ class Slabs {
   // Bytes that an object of `size` takes. REQUIRES: Serves(size).
   static constexpr size_t SizeClass(size_t size) noexcept { return (size + kStep - 1) & ~(kStep - 1); }
 
-  // nullptr when the source has no slab. REQUIRES: Serves(size).
+  // Returns nullptr if the source has no slab.
+  // REQUIRES: Serves(size).
   void* Allocate(size_t size) noexcept {
     Class& its_class = classes_[(size - (kAbove + 1)) / kStep];
     Slab* slab = its_class.current;
@@ -80,7 +81,7 @@ class Slabs {
     return object;
   }
 
-  // REQUIRES: `object` came from Allocate and was not freed since.
+  // REQUIRES: `object` came from Allocate and has not been freed since.
   void Free(void* object) noexcept {
     Slab* slab = SlabOf(object);
     auto* freed = static_cast<FreeObject*>(object);
@@ -91,7 +92,7 @@ class Slabs {
       Refile(*slab);
   }
 
-  // Returns the current slabs that are empty, too.
+  // Also returns empty current slabs.
   void Purge() noexcept;
 
   size_t slab_count() const noexcept { return slab_count_; }
@@ -101,7 +102,7 @@ class Slabs {
  private:
   static constexpr size_t kClasses = (kUpTo - kAbove) / kStep;
   static constexpr uint32_t kBands = 4;
-  static constexpr uint32_t kFull = kBands;  // in place of a band
+  static constexpr uint32_t kFull = kBands;  // instead of a band
 
   struct FreeObject {
     FreeObject* next;
@@ -114,8 +115,8 @@ class Slabs {
     uint32_t object_bytes;
     uint32_t used;
     uint32_t capacity;
-    uint32_t refile_below;  // with fewer objects in use it leaves its band
-    uint32_t band;          // or kFull; of a current slab it means nothing
+    uint32_t refile_below;  // it leaves its band when fewer objects are in use
+    uint32_t band;          // or kFull; meaningless for the current slab
     uint32_t class_index;
   };
   static_assert(sizeof(Slab) == 64);
@@ -131,17 +132,18 @@ class Slabs {
   }
   static uint32_t LeastOf(const Slab& slab, uint32_t band) noexcept;
 
-  // REQUIRES: the current slab, if there is one, is full.
+  // Makes a slab with room, or else a new one, current and returns it; nullptr if there is no memory.
+  // REQUIRES: there is no current slab, or it is full.
   Slab* NextCurrent(Class& its_class) noexcept;
   Slab* Carve(const Class& its_class) noexcept;
-  // Has just lost an object: one band down, or back to the source.
+  // For a slab that has just lost an object: moves it one band down, or returns it to the source.
   void Refile(Slab& slab) noexcept;
   void Return(Slab& slab) noexcept;
   static void Link(Class& its_class, Slab& slab) noexcept;
   static void Unlink(Class& its_class, Slab& slab) noexcept;
 
   static bool ValidateSlab(const Slab& slab, size_t class_index) noexcept;
-  // Adds the bands' slabs to the sums.
+  // Adds the slabs of the bands to the sums.
   bool ValidateBands(const Class& its_class, size_t class_index, size_t& slabs, size_t& idle) const noexcept;
 
   SlabSource& source_;

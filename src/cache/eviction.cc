@@ -10,7 +10,7 @@ struct Victim {
   Entry* entry = nullptr;
 };
 
-// The oldest of the entries that a keyspace's lists have at their cold ends.
+// The entry with the highest score among those that `choose` offers for each keyspace.
 template <typename Choose, typename Score>
 Victim Oldest(Databases& databases, Choose&& choose, Score&& score) {
   Victim victim;
@@ -47,14 +47,14 @@ size_t Evictor::EvictLru(bool with_lasting, Now now) {
 }
 
 size_t Evictor::EvictNearestDeadline(Now now) {
-  // Times to live are never negative for long, so the horizon minus what is left ranks them.
+  // The nearer the deadline, the higher the score. An entry that waits to be freed counts as due now.
   return Evict(Oldest(
       databases_, [&](Keyspace& keyspace, auto&& offer) { offer(keyspace.NearestDeadline(now)); },
       [&](const Entry& entry) { return INT64_MAX - std::max<int64_t>(Keyspace::TtlMs(entry, now), 0); }));
 }
 
 size_t Evictor::EvictRandom(bool with_lasting) {
-  // A database by the number of its candidates, then a key of it.
+  // Draws a database by its number of candidates, then a random key of it.
   uint64_t candidates = 0;
   const auto candidates_of = [&](const Keyspace& k) { return with_lasting ? k.size() : k.expiring(); };
   for (unsigned i = 0; i < databases_.count(); ++i) candidates += candidates_of(databases_.At(i));

@@ -1,11 +1,14 @@
-// Makes room: chooses victims by the policy until memory and number of keys are within their limits.
+// Frees memory: evicts victims chosen by the policy until used memory and the number of keys are within their
+// limits.
 //
-// LRU is exact: the victim is the entry with the oldest access stamp among the cold ends of all lists.
-// volatile-ttl takes from the wheels' earliest slots. allkeys-sieve is explained in cache/sieve_evictor.h,
-// the LFU policies in cache/lfu_evictor.h. `maxkeys` evicts the coldest entry under any policy but these,
-// which do not know it: there the victim is theirs, of all keys. SIEVE needs AccessTracking::kVisitedBit, the
-// LFU policies AccessTracking::kFrequency. Run stops when its slice is used up; the caller goes on in the
-// next loop turn. Loop thread only.
+// The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
+// lists. volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
+// cache/sieve_evictor.h, for the LFU policies cache/lfu_evictor.h. The limit `maxkeys` evicts the least
+// recently used key; under SIEVE and LFU, whose lists are not in that order, it evicts their own victim,
+// chosen from all keys. SIEVE needs AccessTracking::kVisitedBit, the LFU policies need
+// AccessTracking::kFrequency.
+//
+// Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +27,7 @@ struct EvictionLimits {
   uint64_t maxmemory_bytes = 0;  // 0: no limit
   uint64_t maxkeys = 0;          // 0: no limit
   EvictionPolicy policy = EvictionPolicy::kNoEviction;
-  size_t samples = 5;  // entries of each database that LFU looks at for a victim; not 0
+  size_t samples = 5;  // entries of each database that LFU samples for a victim; not 0
 };
 
 class Evictor {
@@ -34,9 +37,10 @@ class Evictor {
   Evictor(Databases& databases, std::mt19937_64& random) noexcept
       : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
 
-  // Evicts entries until `budget` of them have been looked at, at least one where it must and can.
-  // `used_bytes` is asked again after each; it must not count what waits to be freed. kMore: over a limit
-  // still, but victims are left. kNothingToEvict: over maxmemory and no victim.
+  // Evicts entries until the limits are met or `budget` entries have been examined. Evicts at least one if a
+  // limit is exceeded, `budget` is not 0 and there is a victim. Calls used_bytes() before each eviction; the
+  // result must not include memory that only waits to be freed. Returns kWithin if both limits are met; kMore
+  // if one is exceeded but there are victims left; kNothingToEvict if one is exceeded and there is no victim.
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes) {
     for (;;) {
@@ -51,7 +55,7 @@ class Evictor {
   }
 
  private:
-  // Each: the number of entries looked at; 0: there is no victim.
+  // Each returns the number of entries examined, or 0 if there is no victim.
   size_t EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now);
   size_t EvictLru(bool with_lasting, Now now);
   size_t EvictNearestDeadline(Now now);

@@ -1,15 +1,13 @@
-// How much unread output clients may hold: the sizes alone. Bytes.
+// The limits on the unread output of all clients together. Only the sizes, in bytes.
 //
-// Replies that clients have not read are memory beside maxmemory. Two sizes bound them, all clients together:
-//   calm_bytes  Above it, a client that has more than its own share to read, and reads, is not read from
-//   until
-//               it has caught up.
-//   most_bytes  Above it, clients are closed, the one with the most unread output first. Half of the memory
-//   that
-//               maxmemory leaves, but on a large machine no more than maxmemory, or 1 GiB if that is more.
-// A client that does not read at all is never held back for long: many client libraries write a whole
-// pipeline before they read its first reply, so both sides would wait for ever. Its output may grow to
-// most_bytes.
+// Replies that clients have not read are memory outside maxmemory. Two sizes bound them:
+//   - calm_bytes: above it, a client that reads, and has more than its share of unread output, is throttled:
+//     the server does not read from it until it has caught up.
+//   - most_bytes: above it, clients are closed, the one with the most unread output first. Half of the memory
+//     that maxmemory leaves, but at least 16 MB and at most maxmemory or 1 GiB, whichever is more. A client
+//     that does not read at all is never throttled for long, because many client libraries write a whole
+//     pipeline before they read its first reply: both sides would wait for ever. Its output may grow to
+//     most_bytes.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +18,19 @@
 namespace mayfly {
 
 struct OutputPool {
-  // Of a client that has not logged in, at most (rounded up to whole reply chunks). Enough for some hundred
-  // errors; Redis has about twice as much.
+  // The limit of a client that has not logged in, rounded up to whole reply chunks. Enough for some hundred
+  // errors; Redis allows about twice as much.
   static constexpr uint64_t kBeforeLoginBytes = 8 * 1024;
 
   uint64_t calm_bytes;
   uint64_t most_bytes;
 
-  // `memory_bytes`: what this process may use (Options::memory_bytes); 0 if that is unknown.
+  // `memory_bytes` is the memory that this process may use (Options::memory_bytes); 0 if unknown.
   static constexpr OutputPool Of(const config::MaxMemory& maxmemory, uint64_t memory_bytes) noexcept {
     constexpr uint64_t kMegabyte = uint64_t{1} << 20;
     constexpr uint64_t kAssumedMemory = 8192 * kMegabyte;
     const uint64_t memory = memory_bytes == 0 ? kAssumedMemory : memory_bytes;
-    // Without maxmemory nobody knows what the data will need: half of the memory is assumed.
+    // Without maxmemory the size of the data is unknown: half of the memory is assumed.
     const uint64_t data = maxmemory.bytes == 0 ? memory / 2 : std::min(maxmemory.bytes, memory);
     const uint64_t most =
         std::clamp((memory - data) / 2, 16 * kMegabyte, std::max(maxmemory.bytes, 1024 * kMegabyte));

@@ -30,7 +30,8 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // False while the session is parked, about to close, or holds too much unread output: no further request of it runs.
+  // False while the session is parked, about to close, or holds too much unread output: no further request of
+  // it runs.
   bool MayRun() const noexcept {
     return parked == nullptr && !close_after_reply && !close_now && !output.full();
   }

@@ -28,7 +28,7 @@ struct LogFile {
   Log log{clock, Log::Level::kDebug, path.string()};
 };
 
-TEST_CASE("a log line has pid, date, mark and text, and stays one line") {
+TEST_CASE("a log line has pid, date, mark and text, and is one line whatever the text") {
   LogFile file;
   file.clock.AdvanceTime(123);
   file.log.Notice("two\nlines");
@@ -44,7 +44,7 @@ TEST_CASE("a log line has pid, date, mark and text, and stays one line") {
   }
 }
 
-TEST_CASE("a log line is made of texts and numbers, and may be longer than the room for it") {
+TEST_CASE("a log line consists of texts and numbers, and may be longer than its buffer") {
   LogFile file;
   const std::string peer = "10.0.0.1:5";
   file.log.Notice("client ", peer, " holds ", uint64_t{12}, " of ", -1, "");
@@ -54,7 +54,7 @@ TEST_CASE("a log line is made of texts and numbers, and may be longer than the r
   CHECK(file.Read().ends_with(" # a  " + longest + " b\n"));
 }
 
-TEST_CASE("lines below the level are left out, and a file that was moved away is made anew") {
+TEST_CASE("lines below the level are skipped, and a log file that was moved away is created again") {
   LogFile file;
   file.log.set_least(Log::Level::kNotice);
   REQUIRE(file.log.Writable());
@@ -71,7 +71,7 @@ TEST_CASE("lines below the level are left out, and a file that was moved away is
   CHECK(file.Read().find("nor that") == std::string::npos);
 }
 
-TEST_CASE("a log that cannot be written says so") {
+TEST_CASE("Writable is false for a log file that cannot be opened") {
   SteppedClock clock;
   CHECK_FALSE(Log(clock, Log::Level::kNotice, "/no/such/directory/log").Writable());
   CHECK(Log(clock, Log::Level::kNotice, "").Writable());
