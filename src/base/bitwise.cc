@@ -49,13 +49,13 @@ void Fold(BitOperation operation, Piece& piece, Piece& repeated, const Piece& ne
   }
 }
 
-bool SetsFirstApart(BitOperation operation) noexcept {
+bool TreatsFirstSeparately(BitOperation operation) noexcept {
   return operation == BitOperation::kDiff || operation == BitOperation::kDiff1 ||
          operation == BitOperation::kAndOr;
 }
 
 // Combines the first source with `others`, the union of all other sources.
-void Compare(BitOperation operation, Piece& others, const Piece& first) noexcept {
+void CombineWithFirst(BitOperation operation, Piece& others, const Piece& first) noexcept {
   switch (operation) {
     case BitOperation::kDiff:
       return Each(others, first, [](uint64_t other, uint64_t x) { return x & ~other; });
@@ -73,11 +73,11 @@ void CombineBits(BitOperation operation, std::span<const std::string_view> sourc
   Piece piece;
   Piece next;
   Piece repeated;
-  const bool apart = SetsFirstApart(operation);
+  const bool first_separate = TreatsFirstSeparately(operation);
   assert(!sources.empty());
   assert(std::all_of(sources.begin(), sources.end(), [&](std::string_view s) { return s.size() <= size; }));
   for (size_t offset = 0; offset < size; offset += kPieceBytes) {
-    if (apart) {
+    if (first_separate) {
       piece.fill(0);
     } else {
       Load(sources[0], offset, piece);
@@ -87,9 +87,9 @@ void CombineBits(BitOperation operation, std::span<const std::string_view> sourc
       Load(source, offset, next);
       Fold(operation, piece, repeated, next);
     }
-    if (apart) {
+    if (first_separate) {
       Load(sources[0], offset, next);
-      Compare(operation, piece, next);
+      CombineWithFirst(operation, piece, next);
     }
     if (operation == BitOperation::kNot) {
       for (uint64_t& word : piece) word = ~word;

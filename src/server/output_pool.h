@@ -4,10 +4,11 @@
 //   - calm_bytes: above it, a client that reads, and has more than its share of unread output, is throttled:
 //     the server does not read from it until it has caught up.
 //   - most_bytes: above it, clients are closed, the one with the most unread output first. Half of the memory
-//     that maxmemory leaves, but at least 16 MB and at most maxmemory or 1 GiB, whichever is more. A client
-//     that does not read at all is never throttled for long, because many client libraries write a whole
-//     pipeline before they read its first reply: both sides would wait for ever. Its output may grow to
-//     most_bytes.
+//     that maxmemory leaves, but at least 16 MB and at most maxmemory or 1 GiB, whichever is more.
+//
+// A client that does not read at all is never throttled for long, because many client libraries write a whole
+// pipeline before they read its first reply: both sides would wait for ever. Its output may grow to
+// most_bytes.
 #pragma once
 
 #include <algorithm>
