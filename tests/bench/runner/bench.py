@@ -34,8 +34,13 @@ class Bench:
         return quick if self.quick else full
 
     @staticmethod
+    def median_of(rounds):
+        """For the name of a figure that the machine disturbs, such as a longest wait: says what the number is."""
+        return f", median of {rounds} rounds" if rounds > 1 else ""
+
+    @staticmethod
     def rotated(servers, turn):
-        """The servers in another order each round, so that nobody always comes first."""
+        """The servers in another order each round, so that none always comes first."""
         first = turn % max(len(servers), 1)
         return servers[first:] + servers[:first]
 
@@ -56,8 +61,13 @@ class Bench:
         return Server(spec, self.folder, self.server_processor, **options)
 
     def start_bare(self):
-        """The server that looks nothing up."""
+        """The server that looks nothing up, tests/bench/bare.cc."""
         return self.start(Spec(BARE, f"{self.program('bare')} {{port}}"))
+
+    def starts(self, bare=False):
+        """(name, function that starts the server) of all servers; the bare server is among them if asked for."""
+        starts = [(s.name, lambda s=s: self.start(s)) for s in self.specs]
+        return starts + [(BARE, self.start_bare)] if bare else starts
 
     @contextlib.contextmanager
     def all_servers(self, figures_of_failures=(), bare=False):
@@ -65,10 +75,7 @@ class Bench:
         each of the figures given."""
         with contextlib.ExitStack() as stack:
             running = []
-            starts = [(s.name, lambda s=s: self.start(s)) for s in self.specs]
-            if bare:
-                starts.append((BARE, self.start_bare))
-            for name, start in starts:
+            for name, start in self.starts(bare):
                 try:
                     running.append(stack.enter_context(start()))
                 except ServerFailed as problem:
@@ -78,14 +85,14 @@ class Bench:
 
     @staticmethod
     def attempt(measure, *arguments):
-        """The measurement's result; a Trouble where the server failed, refused, or went away."""
+        """The measurement's result; a Trouble if the server failed, refused, or went away."""
         try:
             return measure(*arguments)
         except (ServerFailed, ErrorReply, OSError) as problem:
             return Trouble(str(problem))
 
     def fill(self, server, rows, **load):
-        """Inserts keys; False, with a Trouble in all of the rows, where the server did not take and keep them all."""
+        """Inserts keys; False, with a Trouble in all of the rows, if the server did not take and keep them all."""
         got = self.attempt(self._fill, server, load)
         if isinstance(got, Trouble):
             for row in rows:
@@ -102,7 +109,7 @@ class Bench:
         return Trouble(f"holds {held:,} of {wanted:,} keys") if held != wanted else got
 
     def ask_into(self, row, server, **ask):
-        """One measurement of the server's CPU microseconds for a request, into the row. A GET has to be a hit."""
+        """Measures the server's CPU microseconds per request once, into the row. Every GET has to be a hit."""
         got = self.attempt(lambda: self.client.ask(server, **ask))
         if isinstance(got, dict) and ask["command"] == "get" and got["hits"] != got["requests"]:
             got = Trouble(f"{got['hits']:,} of {got['requests']:,} were hits")
@@ -110,7 +117,7 @@ class Bench:
 
     @staticmethod
     def lack_of_memory(size, what):
-        """A Trouble where `size` more bytes are not to be had, else None."""
+        """A Trouble if `size` more bytes are not available, else None."""
         free = machine.available_bytes()
         if free >= size:
             return None
@@ -123,11 +130,11 @@ class Bench:
             raise CannotRun(lack.text)
 
     def lack_of_files(self, connections):
-        """A Trouble where so many connections cannot be open, else None. The server needs a few files beside."""
+        """A Trouble if that many connections cannot be open, else None. The server needs a few more files."""
         wanted = connections + 150
         if self.file_limit >= wanted:
             return None
-        return Trouble(f"{connections:,} connections need {wanted:,} open files (ulimit -n); {self.file_limit:,} may be")
+        return Trouble(f"{connections:,} connections need {wanted:,} open files (ulimit -n); {self.file_limit:,} are allowed")
 
     def run_json(self, name, *arguments):
         """Runs a measuring program that needs no server, pinned like a server, and returns the JSON that it prints."""
@@ -143,7 +150,7 @@ class Bench:
         return json.loads(done.stdout)
 
     def run_section(self, section):
-        """A section's figures; a Trouble where the whole section cannot run."""
+        """A section's figures; a Trouble if the whole section cannot run."""
         try:
             found = section.run(self)
         except (CannotRun, ServerFailed) as problem:

@@ -25,12 +25,17 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 TOOLS = os.path.join(ROOT, "build", "bench-tools")
 README = os.path.join(ROOT, "README.md")
+FIGURES = os.path.join(ROOT, "tests", "bench", "README.md")
 PLOT = os.path.join(ROOT, "tests", "bench", "bench.svg")
 PROGRAMS = os.path.join(ROOT, "build", "bench", "tests")
+_AS_CACHE = ' --port {port} --bind 127.0.0.1 --maxclients 10100 --save "" --appendonly no'
 DEFAULTS = {
     OURS: os.path.join(ROOT, "build", "mayfly") + " --port {port} --bind 127.0.0.1 --maxclients 10100",
-    "redis": 'redis-server --port {port} --bind 127.0.0.1 --maxclients 10100 --save "" --appendonly no',
+    "redis": "redis-server" + _AS_CACHE,
+    "valkey": "valkey-server" + _AS_CACHE,
 }
+# scripts/bench unpacks their programs if it can reach a mirror; without a program the others are measured.
+OPTIONAL = ("valkey",)
 
 
 def _duration(seconds):
@@ -55,17 +60,17 @@ def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="scripts/bench",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures Mayfly beside redis-server, and any other server given, in one run on this machine.\n"
-        "The servers run on one processor and the clients on another; all are interleaved within each round, and the\n"
-        "medians of the rounds are shown. Machines are noisy: only ratios inside one run mean something.",
+        description="Measures Mayfly beside Redis, Valkey and any other server given, in one run on this machine.\n"
+        "The servers run on one processor and the clients on another. All servers take turns within each round, and the\n"
+        "medians of the rounds are shown. Machines are noisy: compare figures of one run only.",
         epilog=_sections_help(),
     )
     parser.add_argument(
         "servers",
         nargs="*",
         metavar="NAME=COMMAND",
-        help="another server that speaks the Redis protocol, with {port} in its command; the names mayfly and redis "
-        "replace the built-in commands",
+        help="another server that speaks the Redis protocol, with {port} in its command; the names mayfly, redis "
+        "and valkey replace the built-in commands",
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and one round: a look, not a result")
     parser.add_argument("--sections", metavar="A,B", help="only these, in this order")
@@ -75,14 +80,18 @@ def parse(arguments):
         dest="earlier",
         metavar="FILE",
         help="start with the figures of an earlier --json; the sections measured now replace theirs. Without --sections "
-        "nothing is measured",
+        "nothing is measured, and only plot and README are written",
     )
     parser.add_argument(
         "--plot",
         metavar="FILE",
         help="write the plot there (svg or png); a full run of all sections writes tests/bench/bench.svg anyway",
     )
-    parser.add_argument("--readme", action="store_true", help="write the main figures into README.md; full runs only")
+    parser.add_argument(
+        "--readme",
+        action="store_true",
+        help="write the main figures into tests/bench/README.md and the most important ones into README.md; full runs only",
+    )
     parser.add_argument("--selftest", action="store_true", help="check the runner itself; measures nothing")
     options = parser.parse_args(arguments)
     everything = [] if options.earlier else list(sections.ORDER)
@@ -93,12 +102,20 @@ def parse(arguments):
     bad = [s for s in options.servers if "=" not in s or "{port}" not in s]
     if bad:
         parser.error(f"not NAME='COMMAND with {{port}}': {bad[0]}")
-    options.specs = [Spec(n, c) for n, c in (DEFAULTS | dict(s.split("=", 1) for s in options.servers)).items()]
+    given = dict(s.split("=", 1) for s in options.servers)
+    options.specs = [Spec(n, c) for n, c in (DEFAULTS | given).items()]
+    options.optional = [n for n in OPTIONAL if n not in given]
     return options
 
 
+def without_missing(options):
+    """(the servers to measure, the names of those that are left out because their program is missing)"""
+    left_out = [s.name for s in options.specs if s.name in options.optional and not shutil.which(s.command.split()[0])]
+    return [s for s in options.specs if s.name not in left_out], left_out
+
+
 def _versions(bench):
-    """Column -> the version that the server tells."""
+    """Column -> the version that the server reports."""
     found = {}
     for spec in bench.specs:
         try:
@@ -114,11 +131,14 @@ def _measure(options, found, progress):
     """Runs the chosen sections and prints each one's table as soon as it is there."""
     folder = tempfile.mkdtemp(prefix="mayfly-bench.")
     try:
-        bench = Bench(options.specs, PROGRAMS, folder, options.quick, progress)
+        specs, left_out = without_missing(options)
+        bench = Bench(specs, PROGRAMS, folder, options.quick, progress)
+        for name in left_out:
+            progress.say(f"{name} is not measured: its program is missing")
         if bench.server_processor is None:
-            progress.say("one processor only: servers and clients share it, and figures of waits and times mean little")
+            progress.say("one processor only: servers and clients share it, so waits and times mean little")
         if options.quick:
-            progress.say("--quick: sizes are smaller than those that the targets are for, so these are not judged")
+            progress.say("--quick: the targets are for larger sizes, so they are not judged")
         found.versions |= _versions(bench)
         for index, name in enumerate(options.chosen, 1):
             module = sections.load(name)
@@ -126,7 +146,7 @@ def _measure(options, found, progress):
             found.sections[name] = bench.run_section(module)
             progress.clear()
             print(table.section_text(module.TITLE, found.sections[name], judged=not options.quick), flush=True)
-            # Now, so that a run that is stopped later has not been for nothing.
+            # After each section, so that stopping the run later loses nothing.
             if options.json:
                 results.write(found, options.json)
     finally:
@@ -134,7 +154,7 @@ def _measure(options, found, progress):
 
 
 def _commit():
-    """Of the sources; "" where they are no checkout or git is missing."""
+    """Of the sources; "" if they are no checkout or git is missing."""
     try:
         done = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     except OSError:
@@ -165,16 +185,21 @@ def _write(options, found, progress):
         try:
             plot.draw(shown, found.versions, path)
             progress.say(f"wrote {os.path.relpath(path)}")
-        except plot.NoLibrary as problem:
+        except (plot.NoLibrary, plot.NothingToShow) as problem:
             progress.say(str(problem))
     if options.readme:
         if not complete:
-            raise readme.NotWritable("the README shows a full run of all sections only")
-        with open(README, encoding="utf-8") as file:
-            text = file.read()
-        text = readme.insert(text, readme.figures_text(shown, found.machine, found.versions))
-        with open(README, "w", encoding="utf-8") as file:
-            file.write(text)
+            raise readme.NotWritable("a README shows a full run of all sections only")
+        _write_readme(README, readme.short_text(shown, found.machine, found.versions))
+        _write_readme(FIGURES, readme.full_text(shown, found.machine, found.versions))
+
+
+def _write_readme(path, figures):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    text = readme.insert(text, figures)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def main(arguments):
@@ -183,7 +208,7 @@ def main(arguments):
         import selftest
 
         return selftest.run()
-    # Ending by a signal must end the servers, too.
+    # A signal that ends the runner must end the servers, too.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(143))
     os.environ["PATH"] = os.pathsep.join([TOOLS, os.environ.get("PATH", "/usr/bin:/bin")])

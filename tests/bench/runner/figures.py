@@ -53,8 +53,10 @@ class Figure:
     name: str
     unit: str
     target: Target | None = None
-    # Whether the README's table shows it.
+    # Whether the table of tests/bench/README.md shows it.
     main: bool = False
+    # Its name in the short table of README.md; "" if it is not there.
+    front: str = ""
     # Column -> the numbers of all rounds; the median counts.
     samples: dict = field(default_factory=dict)
     # Column -> Trouble. A column with a trouble has no value, whatever its other rounds said.
@@ -93,9 +95,9 @@ class Figures:
     def __init__(self):
         self._by_name = {}
 
-    def figure(self, name, unit, target=None, main=False):
-        """The figure of that name, made when it is new."""
-        return self._by_name.setdefault(name, Figure(name, unit, target, main))
+    def figure(self, name, unit, target=None, main=False, front=""):
+        """The figure of that name, made if it is new."""
+        return self._by_name.setdefault(name, Figure(name, unit, target, main, front))
 
     def all(self):
         return list(self._by_name.values())
@@ -108,6 +110,7 @@ def to_data(figure):
         "name": figure.name,
         "unit": figure.unit,
         "main": figure.main,
+        "front": figure.front,
         "target": target,
         "met": figure.met(),
         "median": {c: figure.value(c) for c in figure.columns()},
@@ -119,4 +122,4 @@ def to_data(figure):
 def from_data(data):
     target = Target(**data["target"]) if data["target"] else None
     troubles = {c: Trouble(t) for c, t in data["troubles"].items()}
-    return Figure(data["name"], data["unit"], target, data["main"], dict(data["samples"]), troubles)
+    return Figure(data["name"], data["unit"], target, data["main"], data["front"], dict(data["samples"]), troubles)

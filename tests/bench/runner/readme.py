@@ -1,63 +1,75 @@
-"""The README's figures, written between two markers, so that no number is ever typed by hand."""
+"""Figures as Markdown, written between two markers of a page, so that no number is ever typed by hand.
 
-from figures import BARE, OURS
+README.md gets a short table, tests/bench/README.md all main figures.
+"""
+
+from figures import OURS
 from table import columns_of, number
 
 BEGIN = "<!-- figures: made by scripts/bench --readme -->"
 END = "<!-- end of figures -->"
-REFERENCE = "redis"
 
 
 class NotWritable(Exception):
-    """Figures that must not stand in a README, or a README without the markers."""
+    """Figures that must not stand in a page, or a page without the markers."""
 
 
 def _row(cells):
     return "| " + " | ".join(cells) + " |"
 
 
-def _value(figure, column):
+def _value(figure, column, peers):
+    """The value with its unit; a peer's also with how many times Mayfly's value it is."""
     value = figure.value(column)
-    return "" if value is None else f"{number(value)} {figure.unit}".strip()
+    if value is None:
+        return ""
+    text = f"{number(value)} {figure.unit}".strip()
+    ratio = figure.ratio(column) if column in peers else None
+    return text if ratio is None else f"{text} ({ratio:.1f}×)"
 
 
-def _table(groups, heads, ratios_to):
-    """A table of [(title, figures)], with a row for each title."""
-    columns = columns_of([f for _, figures in groups for f in figures])
-    rows = [_row(["", *(heads.get(c, c) for c in columns), *(["times"] if ratios_to else [])])]
-    rows.append("|---" + "|---:" * (len(columns) + bool(ratios_to)) + "|")
-    for title, figures in groups:
-        rows.append(_row([f"**{title}**", *[""] * (len(columns) + bool(ratios_to))]))
-        for figure in figures:
-            cells = [figure.name, *(_value(figure, c) for c in columns)]
-            if ratios_to:
-                ratio = figure.ratio(ratios_to)
-                cells.append(f"{ratio:.1f}" if ratio is not None else "")
-            rows.append(_row(cells))
-    return rows
+def _peers(versions):
+    """The other servers: their columns are compared with Mayfly's."""
+    return [column for column in versions if column != OURS]
 
 
-def figures_text(sections, described, versions):
-    """The text between the markers. `sections` are (title, figures); those with a value of redis share one table, with
-    a column that says how many times Mayfly's value redis's is; the others (designs of wheels) get their own."""
-    heads = {c: f"{c} {v}" for c, v in versions.items()} | {OURS: "Mayfly", BARE: "bare server"}
-    beside_redis, alone = [], []
-    for title, figures in sections:
-        shown = [f for f in figures if f.main]
-        if any(REFERENCE in f.columns() for f in shown):
-            beside_redis.append((title, shown))
-        elif shown:
-            alone.append((title, shown))
-    lines = _table(beside_redis, heads, REFERENCE) if beside_redis else []
-    for group in alone:
-        lines += ["", *_table([group], heads, None)]
-    lines += ["", f"{described['processor']}, {described['processors']} processors, {described['system']}."]
-    return "\n".join(lines)
+def _table(groups, versions):
+    """A table of [(title, [(name, figure)])], with a row for each title that is not empty."""
+    heads = {c: f"{c.capitalize()} {v}" for c, v in versions.items()} | {OURS: "Mayfly"}
+    columns = columns_of([figure for _, rows in groups for _, figure in rows])
+    lines = [_row(["", *(heads.get(c, c) for c in columns)]), "|---" + "|---:" * len(columns) + "|"]
+    for title, rows in groups:
+        if title:
+            lines.append(_row([f"**{title}**", *[""] * len(columns)]))
+        lines += [_row([name, *(_value(figure, c, _peers(versions)) for c in columns)]) for name, figure in rows]
+    return lines
+
+
+def _machine(described):
+    return f"Measured on {described['processor']}, {described['processors']} processors, {described['system']}."
+
+
+def short_text(sections, described, versions):
+    """README.md's table: the rows that have a name for it. `sections` are (title, figures)."""
+    rows = [(f.front, f) for _, figures in sections for f in figures if f.front]
+    return "\n".join([*_table([("", rows)], versions), "", _machine(described)])
+
+
+def full_text(sections, described, versions):
+    """All main figures. Sections with a peer's column share one table; the others (designs of wheels) have their own."""
+    shown = [(title, [(f.name, f) for f in figures if f.main]) for title, figures in sections]
+    shown = [(title, rows) for title, rows in shown if rows]
+    beside = [(t, rows) for t, rows in shown if any(p in f.columns() for _, f in rows for p in _peers(versions))]
+    lines = _table(beside, versions) if beside else []
+    for group in shown:
+        if group not in beside:
+            lines += ["", *_table([group], versions)]
+    return "\n".join([*lines, "", _machine(described)])
 
 
 def insert(text, figures):
-    """The README's text with the figures between its markers."""
+    """The page's text with the figures between its markers."""
     begin, end = text.find(BEGIN), text.find(END)
     if begin < 0 or end < begin:
-        raise NotWritable(f"the README has no lines {BEGIN} and {END}")
+        raise NotWritable(f"the page has no lines {BEGIN} and {END}")
     return f"{text[: begin + len(BEGIN)]}\n\n{figures}\n\n{text[end:]}"

@@ -13,27 +13,33 @@ import readme
 import results
 import sections
 import table
+from bench import Bench
 from figures import BARE, OURS, Figures, Trouble, at_most, times_better, within
 from progress import Progress
 from servers import free_port
 
 
+VERSIONS = {OURS: "0.1.0", "redis": "7.0.15", "valkey": "8.0.1"}
+
+
 def _example():
     found = Figures()
-    get = found.figure("GET hit, pipeline 64", "µs", times_better(6.5, "redis"), main=True)
+    get = found.figure("GET hit, pipeline 64", "µs", times_better(6.5, "redis"), main=True, front="CPU time per GET hit")
     for value in (0.31, 0.29, 0.30):
         get.add(OURS, value)
     get.add("redis", 2.1)
+    get.add("valkey", 1.8)
     get.add(BARE, 0.13)
     key = found.figure("bytes a key", "B", at_most(28), main=True)
     key.add(OURS, 30)
     key.add("redis", Trouble("holds 17 of 20 keys"))
+    key.add("valkey", 90)
     return found
 
 
 def _figures():
     get, key = _example().all()
-    assert get.value(OURS) == 0.30 and get.value("valkey") is None
+    assert get.value(OURS) == 0.30 and get.value("memcached") is None
     assert get.met() is True and key.met() is False
     assert round(get.ratio("redis"), 3) == 7 and key.ratio("redis") is None
     get.target = within(1.15, BARE)
@@ -53,8 +59,10 @@ def _figures():
 def _table():
     shown = table.section_text("Title", _example().all())
     lines = shown.splitlines()
-    assert lines[1].split() == ["mayfly", "redis", "bare", "server", "redis/mayfly", "target"], lines[1]
-    assert lines[2].split()[-8:] == ["0.30", "2.10", "0.13", "7.00x", "redis", "/", "6.5:", "met"], lines[2]
+    heads = ["mayfly", "redis", "valkey", "bare", "server", "redis/mayfly", "valkey/mayfly", "target"]
+    assert lines[1].split() == heads, lines[1]
+    cells = ["0.30", "2.10", "1.80", "0.13", "7.00x", "6.00x", "redis", "/", "6.5:", "met"]
+    assert lines[2].split()[-10:] == cells, lines[2]
     assert "[1]" in lines[3] and "<= 28: MISSED" in lines[3], lines[3]
     assert lines[4] == "  [1] redis: holds 17 of 20 keys"
     quick = table.section_text("Title", _example().all(), judged=False)
@@ -85,18 +93,26 @@ def _results():
             raise AssertionError(broken)
 
 
+def _wheel():
+    found = Figures()
+    for design, ns in ((OURS, 22), ("binary heap", 80)):
+        found.figure("set, 1,000,000 timers", "ns", main=True).add(design, ns)
+        found.figure("refresh, 1,000,000 timers", "ns").add(design, ns)
+    return found
+
+
 def _readme():
     described = {"processor": "P", "processors": 2, "system": "S"}
-    wheel = Figures()
-    for design, ns in ((OURS, 22), ("binary heap", 80)):
-        wheel.figure("set, 1,000,000 timers", "ns", main=True).add(design, ns)
-        wheel.figure("refresh, 1,000,000 timers", "ns").add(design, ns)
-    text = readme.figures_text([("CPU", _example().all()), ("Wheel", wheel.all())], described, {OURS: "0.1.0", "redis": "7.0.15"})
+    shown = [("CPU", _example().all()), ("Wheel", _wheel().all())]
+    text = readme.full_text(shown, described, VERSIONS)
     rows = text.splitlines()
-    assert rows[0] == "| | Mayfly | redis 7.0.15 | bare server | times |".replace("| |", "|  |"), rows[0]
+    assert rows[0] == "|  | Mayfly | Redis 7.0.15 | Valkey 8.0.1 | bare server |", rows[0]
     assert rows[2] == "| **CPU** |  |  |  |  |", rows[2]
-    assert rows[3] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs | 0.13 µs | 7.0 |", rows[3]
+    assert rows[3] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs (7.0×) | 1.80 µs (6.0×) | 0.13 µs |", rows[3]
+    assert rows[4] == "| bytes a key | 30 B |  | 90 B (3.0×) |  |", rows[4]
     assert "refresh" not in text and "| set, 1,000,000 timers | 22 ns | 80 ns |" in text
+    short = readme.short_text(shown, described, VERSIONS).splitlines()
+    assert short[0] == rows[0] and short[2].startswith("| CPU time per GET hit | 0.30 µs |") and len(short) == 5, short
     page = f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n"
     once = readme.insert(page, text)
     assert once.startswith("before\n") and once.endswith(f"{readme.END}\nafter\n") and "old" not in once
@@ -106,27 +122,50 @@ def _readme():
     except readme.NotWritable:
         pass
     else:
-        raise AssertionError("figures went into a README without markers")
-    with open(command_line.README, encoding="utf-8") as file:
-        readme.insert(file.read(), text)
+        raise AssertionError("figures went into a page without markers")
+    for path in (command_line.README, command_line.FIGURES):
+        with open(path, encoding="utf-8") as file:
+            readme.insert(file.read(), text)
 
 
 def _plot():
-    wheel = Figures()
-    wheel.figure("set", "ns", main=True).add(OURS, 20)
-    wheel.figure("set", "ns").add("binary heap", 80)
-    groups = plot.rows_of([("CPU", _example().all()), ("Wheel", wheel.all()), ("None", [])])
-    assert [title for title, _ in groups] == ["CPU", "Wheel, beside a binary heap"]
-    assert [label for label, _, _ in groups[0][1]] == ["GET hit, pipeline 64"], "a figure without a number is no bar"
-    assert groups[1][1] == [("set", {"binary heap": 4.0}, "20 / 80 ns")], groups[1]
+    servers, rows = plot.rows_of([("CPU", _example().all()), ("Wheel", _wheel().all()), ("None", [])])
+    assert servers == ["redis", "valkey"], servers
+    (label, ratios, values), = rows
+    assert (label, values) == ("CPU time per GET hit", "0.30 / 2.10 / 1.80 µs"), (label, values)
+    assert {c: round(r, 3) for c, r in ratios.items()} == {"redis": 7, "valkey": 6}, ratios
+    try:
+        plot.draw([("Wheel", _wheel().all())], VERSIONS, "/nowhere/plot.svg")
+    except plot.NothingToShow:
+        pass
+    else:
+        raise AssertionError("a plot without a bar")
 
 
 def _command_line():
-    options = command_line.parse(["--sections", "cpu", "valkey=valkey-server --port {port}", "redis=other {port}"])
-    assert [s.name for s in options.specs] == [OURS, "redis", "valkey"] and options.chosen == ["cpu"]
+    options = command_line.parse(["--sections", "cpu", "keydb=keydb-server --port {port}", "redis=other {port}"])
+    assert [s.name for s in options.specs] == [OURS, "redis", "valkey", "keydb"] and options.chosen == ["cpu"]
     assert options.specs[1].command == "other {port}"
     assert command_line.parse([]).chosen == list(sections.ORDER)
     assert command_line.parse(["--from", "x"]).chosen == []
+
+
+def _missing_programs():
+    path = os.environ.get("PATH", "")
+    os.environ["PATH"] = "/nowhere"
+    try:
+        specs, left_out = command_line.without_missing(command_line.parse([]))
+        assert [s.name for s in specs] == [OURS, "redis"] and left_out == ["valkey"], left_out
+        given = command_line.parse(["valkey=/nowhere/valkey-server {port}"])
+        specs, left_out = command_line.without_missing(given)
+        assert [s.name for s in specs] == [OURS, "redis", "valkey"] and not left_out, "a server that was asked for"
+    finally:
+        os.environ["PATH"] = path
+
+
+def _rounds():
+    assert Bench.median_of(5) == ", median of 5 rounds" and Bench.median_of(1) == ""
+    assert Bench.rotated(["a", "b", "c"], 1) == ["b", "c", "a"] and Bench.rotated([], 3) == []
 
 
 def _sections():
@@ -137,6 +176,7 @@ def _sections():
 
 def _misses():
     misses = sections.load("misses")
+    assert misses.column_of("redis", misses.LRU) == "redis" and misses.column_of("redis", misses.LFU) == "redis lfu"
     for keys in (20_000, 100_000):
         _, pages, _, item = misses.Section.memcached_for_keys(keys)
         chunk = item + misses.MEMCACHED_HEADER
@@ -153,6 +193,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _command_line, _sections, _misses, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
         check()
     return 0

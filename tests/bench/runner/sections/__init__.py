@@ -2,10 +2,10 @@
 
 How to add one: a module of this folder with
 
-    TITLE = "Server CPU per request"        # stands above its table
-    ABOUT = "..."                           # for --help: what is measured and how, one to four lines
-    SECONDS = (120, 20)                     # about what a full run and a --quick run cost
-    NEEDS = ""                              # for --help: packages or memory beyond the rest; "" for nothing
+    TITLE = "Server CPU per request"        # the line above its table
+    ABOUT = "..."                           # for --help: what is measured and how, one to six lines
+    SECONDS = (120, 20)                     # about how long a full run and a --quick run take
+    NEEDS = ""                              # for --help: packages or memory that only it needs; "" for none
     def run(bench): ...                     # measures; returns a figures.Figures
 
 and its name in ORDER below; the module's name is what --sections takes. `run` gets a bench.Bench: `bench.specs` are the
@@ -17,11 +17,12 @@ quick)` picks a size, `bench.folder` is scratch, `bench.attempt(fn, ...)` turns 
 
     found = Figures()
     row = found.figure("GET hit, pipeline 64", "us", target=times_better(6.5, "redis"), main=True)
+                                            # main: also in tests/bench/README.md; front="name": also in README.md
     row.add(server.name, value)             # once for each round; the median counts
     row.add(server.name, Trouble("why"))    # instead of a number
 
-Less is better in every figure. Servers are interleaved within a round. A reply that is an error is a Trouble, never a
-fast reply. Where nothing can be measured at all, `run` raises bench.CannotRun("why").
+Less is better in every figure. Within a round all servers take their turn. An error reply is a Trouble, never a fast
+reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 """
 
 import importlib

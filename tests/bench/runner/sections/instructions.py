@@ -12,9 +12,9 @@ from servers import ServerFailed
 
 TITLE = "Instructions per request"
 ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind:
-one connection, 10,000 keys, values of 64 bytes. The difference between a run of n and one of 2n requests, so that
-connecting does not count. Needs no quiet machine: the counts repeat."""
-SECONDS = (40, 30)
+one connection, 10,000 keys, values of 64 bytes. It is the difference between a run of 2n and one of n requests, so
+that connecting does not count. A busy machine does not change these counts."""
+SECONDS = (60, 45)
 NEEDS = "valgrind"
 
 KEYS = 10_000
@@ -53,11 +53,11 @@ def _measure(bench, spec, rows):
 
 
 def _count(bench, server, counts, command, depth):
-    """Instructions of a request; or a Trouble."""
+    """Instructions per request; or a Trouble."""
     n = REQUESTS[depth]
     totals = []
     for requests in (n // 4, n, 2 * n):
-        # The first one only warms up.
+        # The first run only warms up.
         _taken(server, counts)
         options = {"command": command, "connections": 1, "depth": depth, "requests": requests, "keys": KEYS}
         got = bench.client.ask(server, value_bytes=64, **options)
@@ -68,7 +68,7 @@ def _count(bench, server, counts, command, depth):
 
 
 def _taken(server, counts):
-    """Instructions since it was last asked."""
+    """Instructions since the last call."""
     dump = ["callgrind_control", "--dump", str(server.pid)]
     done = subprocess.run(dump, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     files = glob.glob(counts + ".*")
