@@ -12,6 +12,7 @@
 #include "config/options.h"
 #include "config/words.h"
 #include "exec/executor.h"
+#include "net/limits.h"
 #include "net/process.h"
 #include "net/server_loop.h"
 
@@ -40,16 +41,20 @@ std::string DescribeMemory(const config::MaxMemory& maxmemory) {
   return text;
 }
 
-// Lowers maxclients where the system does not let us open so many files.
-void FitFileLimit(config::Options& options, Log& log) {
+// Lowers maxclients if the system does not let us open so many files.
+config::Problem FitFileLimit(config::Options& options, Log& log) {
   const auto wanted = static_cast<uint64_t>(options.settings().maxclients);
   const uint64_t fits = net::RaiseFileLimit(wanted);
-  if (fits == wanted) return;
+  if (fits == wanted) return std::nullopt;
+  if (fits == 0)
+    return "the limit of open files (ulimit -n) is " + std::to_string(net::FileLimit()) + ", and " +
+           std::to_string(net::kReservedFiles) + " of them are reserved: there is none for a client";
   const config::NameValue lowered{"maxclients", std::to_string(fits)};
   std::vector<std::string> warnings;
-  if (options.Set({&lowered, 1}, warnings)) return;
+  if (config::Problem problem = options.Set({&lowered, 1}, warnings)) return problem;
   log.Warning("maxclients is ", fits, " instead of ", wanted,
               ": the limit of open files (ulimit -n) allows no more");
+  return std::nullopt;
 }
 
 config::Problem RenameCommands(const config::Settings& settings, CommandTable& commands) {
@@ -121,7 +126,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
   if (!log.Writable()) return Complain("cannot write the logfile " + settings.logfile);
   log.Notice("Mayfly " MAYFLY_VERSION " starts");
   for (const std::string& warning : loaded.warnings) log.Warning(warning);
-  FitFileLimit(options, log);
+  if (const config::Problem problem = FitFileLimit(options, log)) return Complain(*problem);
   return Serve(options, commands, clock, log);
 }
 

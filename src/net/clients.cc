@@ -1,6 +1,9 @@
 #include "net/clients.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "net/admission.h"
@@ -14,20 +17,29 @@ Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
 
 Clients::~Clients() = default;
 
-void Clients::Accept(uv_stream_t& listener, Connection::Kind kind) {
+void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind) {
   turn_.Begin();
-  auto* const connection = new Connection(*this, kind);
-  all_.insert(connection);
-  if (const int error = connection->Accept(listener); error != 0) {
-    log_.Verbose("cannot accept a connection: ", uv_strerror(error));
-    return;
+  Connection* connection = nullptr;
+  try {
+    connection = new Connection(*this, kind);
+    if (const int error = connection->Accept(loop, descriptor); error != 0)
+      return log_.Warning("cannot accept a connection: ", uv_strerror(error));
+    LetIn(*connection);
+  } catch (const std::bad_alloc&) {
+    ++server_.stats.connections_rejected;
+    if (const uint64_t refused = refusals_logged_.Note(turn_.now().mono_ms); refused != 0)
+      log_.Warning("out of memory for new connections: ", refused, " refused");
+    connection != nullptr ? connection->Drop() : static_cast<void>(close(descriptor));
   }
-  const Verdict verdict = Judge(settings(), {.over_unix_socket = kind == Connection::Kind::kUnix,
-                                             .from_loopback = connection->from_loopback(),
+}
+
+void Clients::LetIn(Connection& connection) {
+  const Verdict verdict = Judge(settings(), {.over_unix_socket = connection.over_unix_socket,
+                                             .from_loopback = connection.from_loopback(),
                                              .clients_before = server_.sessions.size()});
-  if (verdict == Verdict::kWelcome) return connection->Open();
+  if (verdict == Verdict::kWelcome) return connection.Open();
   ++server_.stats.connections_rejected;
-  connection->Refuse(RefusalOf(verdict), MayLinger());
+  connection.Refuse(RefusalOf(verdict), MayLinger());
 }
 
 char* Clients::LendInput(size_t size) {

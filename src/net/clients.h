@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "base/log.h"
+#include "base/log_throttle.h"
 #include "base/output.h"
 #include "exec/executor.h"
 #include "net/connection.h"
@@ -29,8 +30,10 @@ class Clients {
   Clients& operator=(const Clients&) = delete;
   ~Clients();
 
-  // Takes one connection from `listener` and lets it in or refuses it.
-  void Accept(uv_stream_t& listener, Connection::Kind kind);
+  // Takes over the descriptor of a new connection and lets it in or refuses it.
+  void Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind);
+  // At most so many connections may linger at one time.
+  void set_lingering_max(size_t most) noexcept { lingering_max_ = most; }
   // The end of a turn: runs what was woken and writes what waits.
   void FinishTurn();
 
@@ -74,9 +77,10 @@ class Clients {
   bool Crowded() const noexcept { return output_bytes_ > Pool().calm_bytes; }
   void Throttled(Connection& connection) { throttled_.insert(&connection); }
   void Unthrottled(Connection& connection) noexcept { throttled_.erase(&connection); }
-  bool MayLinger() const noexcept { return lingering_ < kLingeringMax; }
+  bool MayLinger() const noexcept { return lingering_ < lingering_max_; }
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
+  void Remember(Connection& connection) { all_.insert(&connection); }
   // Libuv has let go of it.
   void Forget(Connection& connection) noexcept { all_.erase(&connection); }
 
@@ -84,6 +88,7 @@ class Clients {
   OutputPool Pool() const noexcept {
     return OutputPool::Of(settings().maxmemory, server_.options.memory_bytes());
   }
+  void LetIn(Connection& connection);
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until what all hold is within the pool.
   void ShrinkOutput();
@@ -99,6 +104,8 @@ class Clients {
   std::vector<Session*> dirty_;
   uint64_t output_bytes_ = 0;
   size_t lingering_ = 0;
+  size_t lingering_max_ = kLingeringMax;
+  LogThrottle refusals_logged_{kPauseLogMs};
   bool ending_ = false;
   std::vector<Feed> deferred_;
   size_t input_used_ = 0;  // of shared_input_, by what is deferred

@@ -2,6 +2,8 @@
 // connection_output.cc.
 #include "net/connection.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 
@@ -16,37 +18,39 @@ namespace mayfly::net {
 Connection::Connection(Clients& clients, Kind kind)
     : Session(clients.chunks()), clients_(clients), kind_(kind) {
   over_unix_socket = kind == Kind::kUnix;
+  clients_.Remember(*this);
 }
 
 // ---- arrival
 
-int Connection::Accept(uv_stream_t& listener) {
-  const int error = kind_ == Kind::kTcp ? uv_tcp_init(listener.loop, &socket_.tcp)
-                                        : uv_pipe_init(listener.loop, &socket_.pipe, /*ipc=*/0);
+int Connection::Accept(uv_loop_t& loop, int descriptor) {
+  int error =
+      kind_ == Kind::kTcp ? uv_tcp_init(&loop, &socket_.tcp) : uv_pipe_init(&loop, &socket_.pipe, /*ipc=*/0);
   socket_.handle.data = this;
   if (error != 0) {  // no handle that could be closed
+    close(descriptor);
     state_ = State::kClosed;
     clients_.Forget(*this);
     delete this;
     return error;
   }
-  const int refused = uv_accept(&listener, stream());
-  if (refused != 0) {
+  error =
+      kind_ == Kind::kTcp ? uv_tcp_open(&socket_.tcp, descriptor) : uv_pipe_open(&socket_.pipe, descriptor);
+  if (error != 0) {
+    close(descriptor);
     Drop();
-    return refused;
+    return error;
   }
-  uv_os_fd_t descriptor = -1;
-  uv_fileno(&socket_.handle, &descriptor);
   fd = descriptor;
-  LearnAddresses(listener);
+  LearnAddresses();
   return 0;
 }
 
-void Connection::LearnAddresses(uv_stream_t& listener) {
+void Connection::LearnAddresses() {
   if (kind_ == Kind::kUnix) {
     std::string path(sizeof(sockaddr_un::sun_path), '\0');
     size_t size = path.size();
-    if (uv_pipe_getsockname(reinterpret_cast<uv_pipe_t*>(&listener), path.data(), &size) != 0) size = 0;
+    if (uv_pipe_getsockname(&socket_.pipe, path.data(), &size) != 0) size = 0;
     path.resize(size);
     local = peer = path + ":0";
     peer.shrink_to_fit();

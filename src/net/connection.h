@@ -38,19 +38,21 @@ class Connection final : public Session, public TimedClient {
   enum class Kind : uint8_t { kTcp, kUnix };
   enum class State : uint8_t { kNew, kOpen, kEnding, kLingering, kClosed };
 
+  // Adds itself to `clients`. Throws std::bad_alloc.
   Connection(Clients& clients, Kind kind);
 
   static Connection& Of(Session& session) noexcept { return static_cast<Connection&>(session); }
   static Connection& Of(TimedClient& timed) noexcept { return static_cast<Connection&>(timed); }
 
-  // Takes the next connection of `listener` and learns its addresses; a libuv error code, 0 when well.
-  int Accept(uv_stream_t& listener);
+  // Takes over the descriptor of a new connection and learns its addresses. An error code of libuv's, 0 when
+  // well; after an error it is on its way out. Throws std::bad_alloc.
+  int Accept(uv_loop_t& loop, int descriptor);
   bool from_loopback() const noexcept { return from_loopback_; }
   State state() const noexcept { return state_; }
   // Whether it would be read from and there is something to read.
   bool InputWaits() const noexcept;
 
-  // Becomes a client: begins to read. REQUIRES: accepted, state kNew.
+  // Becomes a client: begins to read. Throws std::bad_alloc. REQUIRES: accepted, state kNew.
   void Open();
   // Sends `text` and goes away. REQUIRES: accepted, state kNew.
   void Refuse(std::string_view text, bool may_linger);
@@ -81,7 +83,7 @@ class Connection final : public Session, public TimedClient {
   ~Connection() = default;  // only when libuv has closed the handle
 
   uv_stream_t* stream() noexcept { return &socket_.stream; }
-  void LearnAddresses(uv_stream_t& listener);
+  void LearnAddresses();
   void SetSocketOptions() noexcept;
 
   // Input.

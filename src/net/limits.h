@@ -31,19 +31,29 @@ inline constexpr size_t kPiecesPerWrite = 64;
 inline constexpr size_t kOutputOwnBytes = 1024 * 1024;
 inline constexpr uint64_t kStalledMs = 100;
 
+// Connections that one listener takes in a loop turn; more wait in the kernel until those have been served.
+inline constexpr size_t kAcceptsPerTurn = 256;
+
+// Without a descriptor for the next connection all listeners pause, and try again after this time. Log lines
+// about it keep this distance.
+inline constexpr uint64_t kPauseMs = 100;
+inline constexpr uint64_t kPauseLogMs = 10'000;
+
 // A connection that we end reads and drops what the client still sends, so that its last reply arrives: a
 // socket closed with unread bytes is reset. Bounded in time, bytes, and number of such connections.
 inline constexpr uint64_t kLingerMs = 1000;
 inline constexpr size_t kLingerBytes = 4 * 1024 * 1024;
-inline constexpr size_t kLingeringMax = 64;
+inline constexpr size_t kLingeringMax = 64;  // fewer where the limit of open files leaves no room
 
 // How long a stopping server goes on reading what clients have sent, and then waits for them to read their
 // replies.
 inline constexpr uint64_t kLastReadsMs = 500;
 inline constexpr uint64_t kStopMs = 2000;
 
-// Descriptors that are not clients: listeners, the loop's own, the log, connections on their way out.
-inline constexpr uint64_t kReservedFiles = 32 + kLingeringMax;
+// Descriptors that are kept from clients, as many as in Redis. The daemon itself has up to kOwnFiles open:
+// standard streams, those of libuv, listeners, the log. Connections on their way out may use the others.
+inline constexpr uint64_t kReservedFiles = 32;
+inline constexpr uint64_t kOwnFiles = 16;
 
 // Entries worked on between two looks at the cycle counter.
 inline constexpr size_t kEntriesPerLook = 64;

@@ -1,6 +1,11 @@
 // The sockets that wait for clients: TCP on several addresses, and a unix socket.
 //
-// Ownership: each listener's handle lives until libuv has closed it; Close starts that. Loop thread only.
+// Connections are taken by accept itself and not by uv_listen: when a process has no descriptors left, libuv
+// closes everybody who waits without a word, or never comes back from its callback. Here new connections stay
+// in the kernel's queue for a while, and a line in the log says so.
+//
+// Ownership: a Socket owns its descriptor; libuv lets go of its handle when the loop has turned once more.
+// Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +17,11 @@
 #include <uv.h>
 
 #include "base/log.h"
+#include "base/log_throttle.h"
 #include "config/problem.h"
 #include "config/settings.h"
 #include "net/connection.h"
+#include "net/limits.h"
 
 #include <sys/socket.h>
 
@@ -22,44 +29,46 @@ namespace mayfly::net {
 
 class Listeners {
  public:
-  // Called for each connection that waits to be accepted.
-  using Arrival = std::function<void(uv_stream_t& listener, Connection::Kind kind)>;
+  // Called with the descriptor of each new connection, which the callee owns.
+  using Arrival = std::function<void(int descriptor, Connection::Kind kind)>;
 
-  Listeners(uv_loop_t& loop, Log& log, Arrival arrival)
-      : loop_(loop), log_(log), arrival_(std::move(arrival)) {}
+  Listeners(uv_loop_t& loop, Log& log, Arrival arrival);
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
+  ~Listeners();
 
   // Opens what the settings name. On a problem (one line for a person) some may be open: Close them.
   [[nodiscard]] config::Problem Open(const config::Settings& settings);
+  // Takes the connections that wait in the kernel's queues, at most `most` of each.
+  void TakeWaiting(size_t most);
+  // The loop must turn once more before this dies.
   void Close();
-  // "127.0.0.1:6379", "[::]:6379", "/run/mayfly.sock": what was opened.
-  const std::vector<std::string>& names() const noexcept { return names_; }
+  // "127.0.0.1:6379", "[::]:6379", "/run/mayfly.sock": where it listens.
+  std::vector<std::string> names() const;
 
  private:
-  struct Socket {
-    union {
-      uv_handle_t handle;
-      uv_stream_t stream;
-      uv_tcp_t tcp;
-      uv_pipe_t pipe;
-    };
-    Listeners* owner;
-    Connection::Kind kind;
+  struct Socket;
+  struct Closer {
+    void operator()(Socket* socket) const noexcept;
   };
+  using OwnedSocket = std::unique_ptr<Socket, Closer>;
 
   config::Problem OpenHost(const config::BindAddress& address, uint16_t port, int backlog);
   config::Problem OpenUnix(const config::Settings& settings, int backlog);
-  // A libuv error code, 0 when well.
-  int OpenTcp(const sockaddr& address, int backlog);
-  int Listen(Socket& socket, int backlog);
-  static void CloseSocket(Socket* socket);
+  // Error codes of libuv's, 0 when well.
+  int Start(Socket& socket, const sockaddr& address, socklen_t size, int backlog) noexcept;
+  int Listen(Socket& socket, int backlog) noexcept;
+  void Accept(const Socket& socket, size_t most);
+  void Pause(int error);
+  void GoOn();
 
   uv_loop_t& loop_;
   Log& log_;
   Arrival arrival_;
-  std::vector<Socket*> sockets_;
-  std::vector<std::string> names_;
+  std::vector<OwnedSocket> sockets_;
+  uv_timer_t pause_;
+  LogThrottle pauses_logged_{kPauseLogMs};
+  bool closed_ = false;
 };
 
 }  // namespace mayfly::net

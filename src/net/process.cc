@@ -25,7 +25,7 @@ bool OpenStandardStreams() noexcept {
 }
 
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {
-  const rlim_t wanted = maxclients + kReservedFiles;
+  const rlim_t wanted = maxclients + kOwnFiles + kLingeringMax;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return maxclients;
   if (limit.rlim_cur >= wanted) return maxclients;
@@ -33,8 +33,21 @@ uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return maxclients;  // only root may pass rlim_max
   raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-  if (limit.rlim_cur >= wanted) return maxclients;
-  return limit.rlim_cur > kReservedFiles ? limit.rlim_cur - kReservedFiles : 1;
+  return ClientsThatFit(limit.rlim_cur, maxclients);
+}
+
+uint64_t ClientsThatFit(uint64_t file_limit, uint64_t maxclients) noexcept {
+  return file_limit > kReservedFiles ? std::min(file_limit - kReservedFiles, maxclients) : 0;
+}
+
+size_t LingeringThatFit(uint64_t file_limit, uint64_t maxclients) noexcept {
+  const uint64_t taken = maxclients + kOwnFiles;
+  return file_limit > taken ? static_cast<size_t>(std::min<uint64_t>(file_limit - taken, kLingeringMax)) : 0;
+}
+
+uint64_t FileLimit() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
 }
 
 Log::Level LevelOf(config::LogLevel level) noexcept {

@@ -28,8 +28,9 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
       log_(log),
       turn_(server, executor),
       clients_(server, executor, turn_, log),
-      listeners_(uv_.loop, log,
-                 [this](uv_stream_t& listener, Connection::Kind kind) { clients_.Accept(listener, kind); }),
+      listeners_(
+          uv_.loop, log,
+          [this](int descriptor, Connection::Kind kind) { clients_.Accept(uv_.loop, descriptor, kind); }),
       timekeeper_(uv_.loop, server, executor, turn_, clients_) {
   uv_prepare_init(&uv_.loop, &prepare_);
   uv_check_init(&uv_.loop, &check_);
@@ -43,6 +44,8 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
     if (name == "timeout") clients_.RefileAll();
     if (name == "loglevel") log_.set_least(LevelOf(settings.loglevel));
+    if (name == "maxclients")
+      clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
   });
   server.options.BeforeSet([](const config::Settings& settings, std::string_view name) -> config::Problem {
     if (name != "maxclients") return std::nullopt;
@@ -75,7 +78,11 @@ void ServerLoop::WatchSignals() {
   }
 }
 
-config::Problem ServerLoop::Listen() { return listeners_.Open(server_.options.settings()); }
+config::Problem ServerLoop::Listen() {
+  const config::Settings& settings = server_.options.settings();
+  clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
+  return listeners_.Open(settings);
+}
 
 void ServerLoop::Run() { uv_run(&uv_.loop, UV_RUN_DEFAULT); }
 

@@ -32,7 +32,7 @@ class ServerLoop {
 
   // Opens the listeners; on a problem (one line for a person) the loop can only be destroyed.
   [[nodiscard]] config::Problem Listen();
-  const std::vector<std::string>& listening_on() const noexcept { return listeners_.names(); }
+  std::vector<std::string> listening_on() const { return listeners_.names(); }
   // Serves until it is asked to stop.
   void Run();
 

@@ -1,6 +1,8 @@
 // What the daemon makes of the place where it is started: closed streams, few descriptors, little memory.
 #include <signal.h>
 
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -10,8 +12,14 @@
 #include "integration/daemon.h"
 #include "integration/wire.h"
 
+#include <sys/resource.h>
+
 namespace mayfly {
 namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kPong = "+PONG\r\n";
 
 TEST_CASE("a daemon that is started with closed standard streams serves, and ends with exit code 0") {
   for (const std::vector<int>& closed : {std::vector{0}, {1}, {2}, {0, 1, 2}}) {
@@ -24,6 +32,66 @@ TEST_CASE("a daemon that is started with closed standard streams serves, and end
     CHECK(daemon.Wait().exit_code == 0);
   }
 }
+
+TEST_CASE("with few descriptors maxclients is what Redis makes of them, and that many clients are served") {
+  const Daemon daemon({"--maxclients", "10000"}, {.limits = {{RLIMIT_NOFILE, 64}}});
+  Client first(daemon);
+  CHECK(first.Run({"CONFIG", "GET", "maxclients"}) == "[maxclients 32]");
+  CHECK(daemon.log().find("# maxclients is 32 instead of 10000") != std::string::npos);
+  std::vector<Wire> others;
+  for (int i = 1; i < 32; ++i) {
+    others.push_back(Wire::Tcp(daemon.port()));
+    REQUIRE(others.back().Ask("PING\r\n", kPong) == kPong);
+  }
+  // More than may linger: every one of them is told all the same.
+  std::vector<Wire> rejected;
+  for (int i = 0; i < 40; ++i) rejected.push_back(Wire::Tcp(daemon.port()));
+  for (const Wire& wire : rejected) CHECK(wire.ReadToEnd() == "-ERR max number of clients reached\r\n");
+  CHECK(first.Run({"PING"}) == "PONG");
+  CHECK(daemon.log().find("cannot accept") == std::string::npos);
+}
+
+TEST_CASE("with one descriptor above the reserve one client is served, and with none the start is refused") {
+  const Daemon daemon({}, {.limits = {{RLIMIT_NOFILE, 33}}});
+  CHECK(Eventually([&] { return Client(daemon).Run({"CONFIG", "GET", "maxclients"}) == "[maxclients 1]"; }));
+  for (const uint64_t files : {32, 20}) {
+    const Ended ended = Daemon::RunToEnd({}, {.limits = {{RLIMIT_NOFILE, files}}});
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.output.find("\nmayfly: the limit of open files (ulimit -n) is " + std::to_string(files)) !=
+          std::string::npos);
+  }
+}
+
+#ifdef __linux__
+TEST_CASE("while no descriptor is free new clients wait, the others are served, and the loop does not spin") {
+  const Daemon daemon;
+  Client client(daemon);
+  REQUIRE(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
+  const fs::directory_iterator files("/proc/" + std::to_string(daemon.pid()) + "/fd");
+  const auto open_files = static_cast<rlim_t>(std::distance(fs::begin(files), fs::end(files)));
+  rlimit before{};
+  REQUIRE(prlimit(daemon.pid(), RLIMIT_NOFILE, nullptr, &before) == 0);
+  const rlimit full{.rlim_cur = open_files, .rlim_max = before.rlim_max};
+  REQUIRE(prlimit(daemon.pid(), RLIMIT_NOFILE, &full, nullptr) == 0);
+  const Wire waiting = Wire::Tcp(daemon.port());
+  REQUIRE(waiting.Send("PING\r\n"));
+  const auto complaints = [&] {
+    const std::string log = daemon.log();
+    size_t count = 0;
+    for (size_t at = 0; (at = log.find("cannot accept connections", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  CHECK(Eventually([&] { return complaints() != 0; }));
+  // The loop turns for our own requests, and for a few tries.
+  const int64_t turns = client.InfoNumber("eventloop_cycles");
+  REQUIRE(client.Run({"SET", "k", "v", "PX", "300"}) == "OK");
+  CHECK(Eventually([&] { return client.Run({"EXISTS", "k"}) == ":0"; }));
+  CHECK(client.InfoNumber("eventloop_cycles") - turns < 500);
+  CHECK(complaints() == 1);
+  REQUIRE(prlimit(daemon.pid(), RLIMIT_NOFILE, &before, nullptr) == 0);
+  CHECK(waiting.Read(kPong.size()) == kPong);
+}
+#endif
 
 }  // namespace
 }  // namespace mayfly

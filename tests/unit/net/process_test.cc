@@ -47,13 +47,29 @@ TEST_CASE("the limit of open files is raised for the clients, and fewer fit wher
   CHECK(RaiseFileLimit(kClients) == kClients);
   rlimit raised{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &raised) == 0);
-  CHECK(raised.rlim_cur == kClients + kReservedFiles);
+  CHECK(raised.rlim_cur == kClients + kOwnFiles + kLingeringMax);
   // More than any kernel allows.
   constexpr uint64_t kTooMany = uint64_t{1} << 40;
   const uint64_t fits = RaiseFileLimit(kTooMany);
   CHECK(fits < kTooMany);
   CHECK(fits > 0);
   setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_CASE("as many clients fit into a limit of open files as Redis serves with it") {
+  CHECK(ClientsThatFit(20'000, 10'000) == 10'000);
+  CHECK(ClientsThatFit(10'032, 10'000) == 10'000);
+  CHECK(ClientsThatFit(64, 10'000) == 32);
+  CHECK(ClientsThatFit(33, 10'000) == 1);
+  CHECK(ClientsThatFit(32, 10'000) == 0);
+  CHECK(ClientsThatFit(20, 10'000) == 0);
+}
+
+TEST_CASE("connections linger in what the limit leaves beside the clients and the daemon's own descriptors") {
+  CHECK(LingeringThatFit(20'000, 10'000) == kLingeringMax);
+  CHECK(LingeringThatFit(64, 32) == 16);
+  CHECK(LingeringThatFit(40, 32) == 0);
+  CHECK(LingeringThatFit(UINT64_MAX, 4'294'967'295) == kLingeringMax);
 }
 
 }  // namespace

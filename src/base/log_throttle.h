@@ -1,0 +1,37 @@
+// Keeps an event that may happen a million times a second from filling the log: the first one is reported at
+// once, and those that follow as a sum, once in each interval. Times are monotonic ms. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace mayfly {
+
+class LogThrottle {
+ public:
+  static constexpr uint64_t kNever = UINT64_MAX;
+
+  // REQUIRES: interval_ms > 0.
+  explicit LogThrottle(uint64_t interval_ms) noexcept : interval_ms_(interval_ms) {}
+
+  // An event happened. Returns how many events to report now, this one included; 0: none.
+  [[nodiscard]] uint64_t Note(uint64_t now_mono_ms) noexcept {
+    ++unreported_;
+    return Due(now_mono_ms);
+  }
+  // Returns how many events to report now, though no further one happened; 0: none.
+  [[nodiscard]] uint64_t Due(uint64_t now_mono_ms) noexcept {
+    if (unreported_ == 0 || now_mono_ms < quiet_until_mono_ms_) return 0;
+    quiet_until_mono_ms_ = now_mono_ms + interval_ms_;
+    return std::exchange(unreported_, 0);
+  }
+  // When Due has something to report; kNever: there is nothing.
+  uint64_t NextReport() const noexcept { return unreported_ == 0 ? kNever : quiet_until_mono_ms_; }
+
+ private:
+  const uint64_t interval_ms_;
+  uint64_t unreported_ = 0;
+  uint64_t quiet_until_mono_ms_ = 0;  // no report before
+};
+
+}  // namespace mayfly
