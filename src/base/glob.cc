@@ -1,33 +1,40 @@
 #include "base/glob.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace mayfly {
 namespace {
 
-unsigned char Fold(char c, GlobCase letters) noexcept {
+// Redis compares chars as its compiler has them: signed, so "[\x80-a]" holds the bytes from 0 to 'a' too.
+signed char Fold(char c, GlobCase letters) noexcept {
   if (letters == GlobCase::kIgnore && c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  return static_cast<unsigned char>(c);
+  return static_cast<signed char>(c);
 }
 
-// Matches `c` against the class whose '[' is before `at`; moves `at` past the class.
+// As Redis does it: the ends of a range are put in order first, and only then lose their case. So "[m-Z]" is
+// the range from 'z' to 'm', which is empty.
+bool InRange(char from, char to, signed char wanted, GlobCase letters) noexcept {
+  if (static_cast<signed char>(from) > static_cast<signed char>(to)) std::swap(from, to);
+  return wanted >= Fold(from, letters) && wanted <= Fold(to, letters);
+}
+
+// Matches `c` against the class whose '[' is before `at`; moves `at` past the class. An escaped letter
+// of a class keeps its case, as in Redis.
 bool MatchClass(std::string_view pattern, size_t& at, char c, GlobCase letters) noexcept {
-  const unsigned char wanted = Fold(c, letters);
+  const signed char wanted = Fold(c, letters);
   const bool negated = at < pattern.size() && pattern[at] == '^';
   if (negated) ++at;
   bool found = false;
   while (at < pattern.size()) {
     if (pattern[at] == '\\' && at + 1 < pattern.size()) {
-      found |= Fold(pattern[at + 1], letters) == wanted;
+      found |= pattern[at + 1] == c;
       at += 2;
     } else if (pattern[at] == ']') {
       ++at;
       break;
     } else if (at + 2 < pattern.size() && pattern[at + 1] == '-') {
-      const unsigned char first = Fold(pattern[at], letters);
-      const unsigned char last = Fold(pattern[at + 2], letters);
-      found |= wanted >= std::min(first, last) && wanted <= std::max(first, last);
+      found |= InRange(pattern[at], pattern[at + 2], wanted, letters);
       at += 3;
     } else {
       found |= Fold(pattern[at++], letters) == wanted;
@@ -49,6 +56,7 @@ bool MatchOne(std::string_view pattern, size_t& at, char c, GlobCase letters) no
 
 bool GlobMatch(std::string_view pattern, std::string_view text, GlobCase letters) noexcept {
   constexpr size_t kNone = std::string_view::npos;
+  if (text.empty()) return pattern.empty();
   size_t at = 0;
   size_t after_star = kNone;  // where to continue after a mismatch, in the pattern
   size_t star_text = 0;       // and in the text
@@ -72,7 +80,7 @@ bool GlobMatch(std::string_view pattern, std::string_view text, GlobCase letters
 }
 
 bool HasGlobSyntax(std::string_view pattern) noexcept {
-  return pattern.find_first_of("*?[\\") != std::string_view::npos;
+  return pattern.find_first_of("*?[") != std::string_view::npos;
 }
 
 }  // namespace mayfly

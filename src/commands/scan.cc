@@ -8,10 +8,11 @@
 namespace mayfly {
 namespace {
 
-// As strtoul reads it, which is how Redis does: a sign and leading zeros are fine, and "" is 0. Nothing for
-// other bytes or more than 64 bits. A cursor that no SCAN has answered is safe; it just shows what comes
-// behind it.
+// As strtoul reads it, which is how Redis does: a sign and leading zeros are fine, "" is 0, and a zero byte
+// ends the text. Nothing for other bytes or more than 64 bits. A cursor that no SCAN has answered is safe; it
+// just shows what comes after it.
 std::optional<uint64_t> ParseCursor(std::string_view text) noexcept {
+  text = text.substr(0, text.find('\0'));
   const bool negative = !text.empty() && text[0] == '-';
   const bool has_sign = negative || (!text.empty() && text[0] == '+');
   const std::string_view digits = text.substr(has_sign ? 1 : 0);

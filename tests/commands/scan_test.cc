@@ -114,6 +114,32 @@ TEST_CASE_METHOD(CommandTest, "any number is a safe cursor, and what strtoul rea
   }
 }
 
+TEST_CASE_METHOD(CommandTest, "a zero byte ends a cursor, whatever comes after it") {
+  for (const std::string& key : SortedKeys(0, 100)) Run({"SET", key, "v"});
+  const Reply page = Run({"SCAN", "0"});
+  const std::string cursor = page.elements[0].text;
+  REQUIRE(cursor != "0");
+  const Reply next = Run({"SCAN", cursor});
+  for (const std::string& rest : {std::string("\0", 1), std::string("\0x", 2), std::string("\0\n 9", 4)}) {
+    CHECK(Run({"SCAN", "0" + rest}) == page);
+    CHECK(Run({"SCAN", rest}) == page);
+    CHECK(Run({"SCAN", cursor + rest}) == next);
+    for (const char* bad : {" ", "+", "-", "x", "99999999999999999999"})
+      CHECK(Run({"SCAN", bad + rest}) == Error("ERR invalid cursor"));
+  }
+}
+
+TEST_CASE_METHOD(CommandTest, "a star shows the empty key, two stars do not") {
+  Run({"MSET", "", "1", "a", "2"});
+  for (const char* pattern : {"**", "***", "*?", "?*"}) {
+    CHECK(Run({"KEYS", pattern}) == Bulks({"a"}));
+    CHECK(ScanAll(*this, {"MATCH", pattern}) == std::vector<std::string>{"a"});
+  }
+  CHECK(Sorted(Run({"KEYS", "*"})) == Bulks({"", "a"}));
+  CHECK(ScanAll(*this, {"MATCH", "*"}) == std::vector<std::string>{"", "a"});
+  CHECK(Run({"KEYS", ""}) == Bulks({""}));
+}
+
 TEST_CASE_METHOD(CommandTest, "SCAN, KEYS and RANDOMKEY do not show a key whose deadline has come") {
   Run({"SET", "stays", "v"});
   Run({"SET", "goes", "v", "PX", "5"});
