@@ -55,23 +55,33 @@ struct Stretch {
   }
 };
 
+// Which of two wrong arguments is answered: BITCOUNT reads both numbers before the unit, BITPOS the unit
+// before the end.
+enum class FirstRead : uint8_t { kNumbers, kUnit };
+
+// False, and the error answered, for anything but "[start [end [BYTE|BIT]]]".
+bool ReadStretch(Context& ctx, Args& args, FirstRead first, Stretch& stretch) {
+  constexpr size_t kMost = 3;
+  if (args.Left() > kMost) return ctx.Fail(errors::kSyntax), false;
+  if (args.Done()) return true;
+  const std::optional<int64_t> start = args.NextInteger();
+  if (!start) return ctx.Fail(errors::kNotInteger), false;
+  stretch.start = *start;
+  if (args.Done()) return true;
+  const std::optional<int64_t> end = args.NextInteger();
+  if (!end && first == FirstRead::kNumbers) return ctx.Fail(errors::kNotInteger), false;
+  if (!args.Done() && !stretch.TakeUnit(args)) return ctx.Fail(errors::kSyntax), false;
+  if (!end) return ctx.Fail(errors::kNotInteger), false;
+  stretch.end = *end;
+  return true;
+}
+
 // Since Redis 7.2 all arguments are looked at before the key is; before, an absent key was always 0.
 void BitCount(Context& ctx, Args& args) {
-  constexpr size_t kWithRange = 4;
-  constexpr size_t kWithUnit = 5;
   Stretch stretch;
   const Key key = ctx.KeyAt(args, 1);
-  if (args.size() == kWithRange || args.size() == kWithUnit) {
-    args.Skip(1);
-    const std::optional<int64_t> start = args.NextInteger();
-    const std::optional<int64_t> end = args.NextInteger();
-    if (!start || !end) return ctx.Fail(errors::kNotInteger);
-    if (!args.Done() && !stretch.TakeUnit(args)) return ctx.Fail(errors::kSyntax);
-    stretch.start = *start;
-    stretch.end = *end;
-  } else if (args.size() != 2) {
-    return ctx.Fail(errors::kSyntax);
-  }
+  args.Skip(1);
+  if (!ReadStretch(ctx, args, FirstRead::kNumbers, stretch)) return;
   const Entry* entry = ctx.Read(key);
   if (entry == nullptr) return ctx.reply.Integer(0);
   if (!RequireString(ctx, *entry)) return;
@@ -81,24 +91,6 @@ void BitCount(Context& ctx, Args& args) {
   if (!units) return ctx.reply.Integer(0);
   const IndexRange bits = stretch.ToBits(*units);
   ctx.reply.Integer(static_cast<int64_t>(CountOnes(text, bits.first, bits.last)));
-}
-
-// False, and the error answered, for anything but "[start [end [BYTE|BIT]]]". Redis looks at the unit before
-// the end.
-bool ReadStretch(Context& ctx, Args& args, Stretch& stretch) {
-  constexpr size_t kMost = 3;
-  if (args.Left() > kMost) return ctx.Fail(errors::kSyntax), false;
-  if (args.Done()) return true;
-  const std::optional<int64_t> start = args.NextInteger();
-  if (!start) return ctx.Fail(errors::kNotInteger), false;
-  stretch.start = *start;
-  if (args.Done()) return true;
-  const std::string_view end_text = args.Next();
-  if (!args.Done() && !stretch.TakeUnit(args)) return ctx.Fail(errors::kSyntax), false;
-  const std::optional<int64_t> end = ParseInteger(end_text);
-  if (!end) return ctx.Fail(errors::kNotInteger), false;
-  stretch.end = *end;
-  return true;
 }
 
 void BitPos(Context& ctx, Args& args) {
@@ -111,7 +103,7 @@ void BitPos(Context& ctx, Args& args) {
   const bool wanted = *bit == 1;
   const bool end_given = args.size() >= kWithEnd;
   Stretch stretch;
-  if (!ReadStretch(ctx, args, stretch)) return;
+  if (!ReadStretch(ctx, args, FirstRead::kUnit, stretch)) return;
   const Entry* entry = ctx.Read(key);
   if (entry == nullptr) return ctx.reply.Integer(wanted ? -1 : 0);
   if (!RequireString(ctx, *entry)) return;
@@ -160,8 +152,9 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(N) where N is the length of the value",
      .summary = "Counts the bits of a string value, or of a part of it, that are 1.",
-     .syntax = "key [start end [BYTE | BIT]]",
-     .argument_notes = "start_end_condition=index condition=index_unit@7.0.0"},
+     .syntax = "key [start [end [BYTE | BIT]]]",
+     .argument_notes = "start_end_condition=range end_condition=end-unit-block condition=unit@7.0.0",
+     .notes = "Without an end it counts up to the last byte, as in Valkey 8.0; Redis refuses that."},
     {.name = "bitpos",
      .arity = -3,
      .flags = kReadOnly,

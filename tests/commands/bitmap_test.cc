@@ -92,14 +92,27 @@ TEST_CASE_METHOD(CommandTest, "BITCOUNT counts in all of a string or between two
   CHECK(Run({"BITCOUNT", "absent", "0", "0", "BIT"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(CommandTest, "BITCOUNT without an end counts up to the last byte") {
+  Run({"SET", "k", "foobar"});
+  for (const char* start : {"0", "1", "5", "6", "1000", "-1", "-2", "-6", "-1000", "9223372036854775807"})
+    CHECK(Run({"BITCOUNT", "k", start}) == Run({"BITCOUNT", "k", start, "-1"}));
+  CHECK(Run({"BITCOUNT", "k", "1"}) == Integer(22));
+  CHECK(Run({"BITCOUNT", "k", "-1"}) == Integer(4));
+  CHECK(Run({"BITCOUNT", "absent", "1"}) == Integer(0));
+  CHECK(Run({"BITCOUNT", "k", "x"}) == Error(kNotInteger));
+  CHECK(Run({"BITCOUNT", "k", "BIT"}) == Error(kNotInteger));
+  CHECK(Run({"BITCOUNT", "k", "0", "BIT"}) == Error(kNotInteger));
+}
+
 TEST_CASE_METHOD(CommandTest,
                  "BITCOUNT looks at its arguments before it looks for the key, as since Redis 7.2") {
-  CHECK(Run({"BITCOUNT", "absent", "0"}) == Error(kSyntax));
+  CHECK(Run({"BITCOUNT", "absent", "x"}) == Error(kNotInteger));
   CHECK(Run({"BITCOUNT", "absent", "0", "0", "BITS"}) == Error(kSyntax));
   CHECK(Run({"BITCOUNT", "absent", "-1", "-2", "BITS"}) == Error(kSyntax));
   CHECK(Run({"BITCOUNT", "absent", "0", "0", "BIT", "x"}) == Error(kSyntax));
   CHECK(Run({"BITCOUNT", "absent", "x", "0", "BITS"}) == Error(kNotInteger));
   CHECK(Run({"BITCOUNT", "absent", "0", "x"}) == Error(kNotInteger));
+  CHECK(Run({"BITCOUNT", "absent", "0", "x", "BITS"}) == Error(kNotInteger));
   CHECK(Run({"BITCOUNT"}) == Error("ERR wrong number of arguments for 'bitcount' command"));
 }
 

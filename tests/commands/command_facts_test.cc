@@ -22,6 +22,7 @@ constexpr std::string_view kKillSyntax =
 constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 7.2";
 
 constexpr Difference kDifferences[] = {
+    {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
     {"client|kill", "arguments", kKillSyntax},
     {"client|list", "arguments", "7.2 has ID as one argument, not as a block of one"},
     {"client|no-touch", "", "since 7.2"},

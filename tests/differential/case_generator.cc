@@ -60,6 +60,27 @@ Case CaseGenerator::Next() {
   }
 }
 
+Case CaseGenerator::Brief() {
+  struct Way {
+    std::string_view row;
+    std::string_view token;
+  };
+  static constexpr Way kWays[] = {{"set", "PX"},   {"set", "PXAT"},   {"psetex", ""},   {"pexpire", ""},
+                                  {"getex", "PX"}, {"getex", "PXAT"}, {"pexpireat", ""}};
+  const Way& way = kWays[dice_.Below(std::size(kWays))];
+  values_.SetBrief(true);
+  Case drawn = Draw(*coverage_.Find(way.row), way.token, Form::kValid);
+  values_.SetBrief(false);
+  return drawn;
+}
+
+Case CaseGenerator::KeysOfAnother(const RowSyntax& syntax) {
+  Case made{.words = syntax.Name(), .syntax = &syntax};
+  const Case another = Draw(AnyRow(), "", dice_.OneIn(3) ? Form::kInvalid : Form::kValid);
+  made.words.insert(made.words.end(), another.words.begin(), another.words.end());
+  return made;
+}
+
 const RowSyntax& CaseGenerator::AnyRow() {
   size_t drawn = dice_.Below(weight_sum_);
   size_t at = 0;
@@ -75,6 +96,8 @@ Case CaseGenerator::Draw(const RowSyntax& syntax, std::string_view token, Form f
     const RowSyntax* below = coverage_.Find(sub.full_name);
     return below != nullptr ? Draw(*below, "", form) : UnknownSubcommand(syntax);
   }
+  const bool shows_keys = parent != nullptr && syntax.row->command->name.starts_with("getkeys");
+  if (shows_keys && form == Form::kValid && dice_.OneIn(2)) return KeysOfAnother(syntax);
   if (parent != nullptr && form == Form::kInvalid && token.empty() && dice_.OneIn(20)) {
     if (const RowSyntax* container = coverage_.Find(parent->full_name)) return UnknownSubcommand(*container);
   }

@@ -20,9 +20,14 @@ class CaseGenerator {
   CaseGenerator(Coverage& coverage, Dice& dice, int64_t now_s);
 
   Case Next();
+  // One that lets its key run out at once.
+  Case Brief();
+  const std::set<int64_t>& deadlines_ms() const noexcept { return values_.deadlines_ms(); }
 
  private:
   Case Draw(const RowSyntax& syntax, std::string_view token, Form form);
+  // COMMAND GETKEYS and GETKEYSANDFLAGS of any other request.
+  Case KeysOfAnother(const RowSyntax& syntax);
   Case UnknownCommand();
   Case UnknownSubcommand(const RowSyntax& container);
   const RowSyntax& AnyRow();

@@ -8,16 +8,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
+#include <set>
 #include <sstream>
 
 #include "differential/case_generator.h"
 #include "differential/coverage.h"
 #include "differential/gaps.h"
 #include "differential/normalisers.h"
+#include "differential/second_opinion.h"
 #include "differential/server_pair.h"
 #include "differential/shrinker.h"
+#include "differential/witness.h"
 #include "differential/words.h"
 
 namespace mayfly::testing {
@@ -26,6 +31,8 @@ namespace {
 constexpr uint64_t kDefaultSeed = 20261121;
 constexpr uint64_t kDefaultRequests = 100'000;
 constexpr size_t kBatch = 64;
+constexpr uint64_t kBatchesPerBrief = 4;      // how often keys run out
+constexpr uint64_t kBatchesPerIteration = 4;  // how often SCAN goes through a database
 constexpr size_t kMostShown = 10;
 constexpr uint64_t kMostShownOfRow = 2;
 // How far back the requests are kept that a difference may have come from.
@@ -66,13 +73,12 @@ class DifferentialRun {
         CompareAlone(drawn, resp3 ? "3" : "2");
         continue;
       }
-      // Redis frees an expired key when somebody comes across it: after a look at all of them it counts those
-      // that we count.
-      if (UpperCase(drawn.words[0]) == "DBSIZE")
-        batch.push_back({.words = {"SCAN", "0", "COUNT", "1000000"}, .syntax = coverage_.Find("scan")});
+      if (std::optional<Case> witness = WitnessFor(drawn, coverage_)) batch.push_back(std::move(*witness));
       batch.push_back(std::move(drawn));
     }
+    if (batches_ % kBatchesPerBrief == 0) AddBrief(batch);
     Compare(batch, piece);
+    if (batches_ % kBatchesPerIteration == 0) CompareIteration();
   }
 
   // What the oracle is said not to know, it must refuse.
@@ -113,11 +119,10 @@ class DifferentialRun {
     const ServerPair::Replies replies = pair_.Ask(requests, piece);
     sent_ += batch.size();
     for (size_t i = 0; i < batch.size(); ++i) {
-      const std::string mayfly = i < replies.mayfly.size() ? replies.mayfly[i] : "";
       history_.push_back(batch[i]);
       coverage_.Count(batch[i], replies.redis[i][0] == '-');
-      if (normalisers_.Same(batch[i], replies.redis[i], mayfly)) continue;
-      Report(batch[i], replies.redis[i], mayfly);
+      if (Agree(pair_, batch[i], replies, i)) continue;
+      Report(batch[i], replies.redis[i], i < replies.mayfly.size() ? replies.mayfly[i] : "");
       Explain(piece);
       // From here on the servers may hold different keys.
       pair_.Reset();
@@ -125,6 +130,56 @@ class DifferentialRun {
       return;
     }
     while (history_.size() > kMostHistory) history_.pop_front();
+  }
+
+  // Whether the replies number `i` of the pair, to `sent`, say the same.
+  bool Agree(ServerPair& pair, const Case& sent, const ServerPair::Replies& replies, size_t i) {
+    if (i >= replies.mayfly.size()) return false;
+    const std::string& redis = replies.redis[i];
+    const std::string& mayfly = replies.mayfly[i];
+    if (redis == mayfly) return true;
+    Surroundings surroundings{.late_ms = pair.late_ms(), .deadlines_ms = &generator_.deadlines_ms()};
+    if (i > 0) {
+      surroundings.redis_before = replies.redis[i - 1];
+      surroundings.mayfly_before = replies.mayfly[i - 1];
+    }
+    if (normalisers_.Same(sent, redis, mayfly, surroundings)) return true;
+    const auto newer = SecondOpinion(pair).Of(sent.words, redis, mayfly, surroundings.redis_before);
+    return newer && normalisers_.Same(sent, *newer, mayfly, surroundings);
+  }
+
+  // Some keys that run out at once, each of them another one, and then the time that they need for that.
+  void AddBrief(std::vector<Case>& batch) {
+    std::set<std::string> keys;
+    for (size_t count = 1 + dice_.Below(3); keys.size() < count;) {
+      Case drawn = generator_.Brief();
+      if (keys.insert(drawn.words[1]).second) batch.push_back(std::move(drawn));
+    }
+    batch.push_back({.words = ServerPair::kTimePasses});
+  }
+
+  // A whole iteration of the selected database by small pages: each server by its own cursors.
+  void CompareIteration() {
+    Case scan{.words = {"SCAN", "0"}, .syntax = coverage_.Find("scan")};
+    const Words options{"COUNT", std::to_string(1 + dice_.Below(4))};
+    scan.words.insert(scan.words.end(), options.begin(), options.end());
+    const auto go_through = [&](const std::function<std::string(const Words&)>& ask) {
+      Words shown;
+      Words request = scan.words;
+      do {
+        ++sent_;
+        const Reply page = TakeReplies(ask(request)).at(0);
+        if (page.elements.size() != 2) return Words{"no page"};
+        request[1] = page.elements[0].text;
+        for (const Reply& key : page.elements[1].elements) shown.push_back(key.text);
+      } while (request[1] != "0");
+      std::sort(shown.begin(), shown.end());
+      return shown;
+    };
+    Words redis = go_through([this](const Words& request) { return pair_.AskRedis(request); });
+    redis.erase(std::unique(redis.begin(), redis.end()), redis.end());  // it may show a key twice
+    const Words mayfly = go_through([this](const Words& request) { return pair_.AskMayfly(request); });
+    if (redis != mayfly) Report(scan, EncodeRequest(redis), EncodeRequest(mayfly));
   }
 
   void CompareAlone(const Case& drawn, std::string_view protocol) {
@@ -141,7 +196,7 @@ class DifferentialRun {
     bool same = redis.size() == mayfly.size() && outcomes.redis.ended == outcomes.mayfly.ended &&
                 outcomes.redis.other_ended == outcomes.mayfly.other_ended;
     for (size_t i = 1; same && i < redis.size(); ++i) {
-      same = i == 1 ? normalisers_.Same(drawn, redis[i], mayfly[i]) : redis[i] == mayfly[i];
+      same = i == 1 ? Agree(rough_pair_, drawn, {redis, mayfly}, 1) : redis[i] == mayfly[i];
     }
     if (same) return;
     const auto told = [](const ServerPair::Outcome& outcome) {
@@ -167,9 +222,7 @@ class DifferentialRun {
     for (const Case& before : history_) requests.push_back(before.words);
     const std::vector<Words> few = Shrink(requests, [&](const std::vector<Words>& fewer) {
       pair_.Reset();
-      const ServerPair::Replies replies = pair_.Ask(fewer, piece);
-      return replies.mayfly.size() < fewer.size() ||
-             !normalisers_.Same(last, replies.redis.back(), replies.mayfly.back());
+      return !Agree(pair_, last, pair_.Ask(fewer, piece), fewer.size() - 1);
     });
     if (few.empty()) shown_ += "  from nothing, the last requests do not lead to it\n";
     for (const Words& request : few) shown_ += "    " + Shown(request) + "\n";

@@ -1,7 +1,9 @@
 #include "differential/value_pools.h"
 
-#include <algorithm>
 #include <iterator>
+
+#include "base/numbers.h"
+#include "differential/server_pair.h"
 
 namespace mayfly::testing {
 namespace {
@@ -141,7 +143,9 @@ constexpr Pool kPools[] = {
     {"", "pattern", [](ValuePools& p) { return Words{p.Pattern()}; }},
     {"", "cursor",
      [](ValuePools& p) {
-       return p.dice().OneIn(3) ? OneOf(p, {"1", "7", "007", "0"}) : Words{"0"};
+       return p.dice().OneIn(3)
+                  ? OneOf(p, {"1", "7", "007", "0", "+3", "-1", Text("0\0", 2), Text("5\0x", 3)})
+                  : Words{"0"};
      }},
     {"", "count",
      [](ValuePools& p) {
@@ -343,6 +347,7 @@ std::string ValuePools::Duration(Unit unit) {
       "0", "-1", "-1000", "-9223372036854775", "-9223372036854775808", "-9223372036854776"};
   static constexpr Text kTooFar[] = {"9223372036854775807", "9223372036854775000", "9223372036854776",
                                      "9223372036854775808"};
+  if (brief_ && unit == Unit::kMilliseconds) return std::to_string(dice_.Between(1, kBriefMs));
   if (dice_.OneIn(6)) return dice_.OneIn(2) ? dice_.Pick(kPast) : dice_.Pick(kTooFar);
   const int64_t seconds = dice_.Between(kNearestTtlS, kFarthestTtlS);
   if (unit == Unit::kSeconds) return std::to_string(seconds);
@@ -350,20 +355,32 @@ std::string ValuePools::Duration(Unit unit) {
 }
 
 std::string ValuePools::Deadline(Unit unit) {
-  static constexpr Text kAbsolute[] = {"1",          "1000000000",          "9223372036854775",
-                                       "9999999999", "9223372036854774000", "281474976710656"};
-  if (dice_.OneIn(5)) return dice_.Pick(kAbsolute);
-  if (dice_.OneIn(8)) return Duration(unit);
-  const int64_t seconds = now_s_ + dice_.Between(kNearestTtlS, kFarthestTtlS);
-  if (unit == Unit::kSeconds) return std::to_string(seconds);
-  return std::to_string(seconds * kMsPerSecond + dice_.Between(0, kMsPerSecond - 1));
+  std::string drawn = DrawDeadline(unit);
+  const std::optional<int64_t> number = ParseInteger(drawn);
+  int64_t ms = 0;
+  const int64_t unit_ms = unit == Unit::kSeconds ? kMsPerSecond : 1;
+  if (number && !__builtin_mul_overflow(*number, unit_ms, &ms)) deadlines_ms_.insert(ms);
+  return drawn;
 }
 
-// "**" is left out: in Redis it matches every key but the empty one, here that one, too.
+std::string ValuePools::DrawDeadline(Unit unit) {
+  static constexpr Text kAbsolute[] = {"1",          "1000000000",          "9223372036854775",
+                                       "9999999999", "9223372036854774000", "281474976710656"};
+  constexpr size_t kOften = 3;
+  if (brief_ && unit == Unit::kMilliseconds) return std::to_string(RealMs() + dice_.Between(0, kBriefMs));
+  if (dice_.OneIn(5)) return dice_.Pick(kAbsolute);
+  if (dice_.OneIn(8)) return Duration(unit);
+  const bool again = dice_.OneIn(3);
+  const int64_t seconds = now_s_ + (again ? kNearestTtlS + static_cast<int64_t>(dice_.Below(kOften))
+                                          : dice_.Between(kNearestTtlS, kFarthestTtlS));
+  if (unit == Unit::kSeconds) return std::to_string(seconds);
+  return std::to_string(seconds * kMsPerSecond + (again ? 0 : dice_.Between(0, kMsPerSecond - 1)));
+}
+
 std::string ValuePools::Pattern() {
-  return OneOf(*this,
-               {"*", "a",  "key:*", "key:?", "k*1*", "[a-c]", "[^a]",    "[c-a]", "?",  "\\a", "",     "**1",
-                "[", "[a", "a\\",   "*0",    "[]",   "[^]",   "key:[12", "*\n*",  "K*", "[a-", "?*?*?"})[0];
+  return OneOf(*this, {"*",   "a",   "key:*", "key:?", "k*1*",    "[a-c]", "[^a]", "[c-a]", "?",
+                       "\\a", "",    "**1",   "[",     "[a",      "a\\",   "*0",   "[]",    "[^]",
+                       "**",  "***", "K*",    "[a-",   "key:[12", "*\n*",  "?*",   "?*?*?", "*?"})[0];
 }
 
 Words ValuePools::WholeRequest() {

@@ -2,12 +2,13 @@
 // says too little, else by type. A new command needs a line here only where its arguments mean something that
 // no line says yet.
 //
-// Few keys, so that requests meet. Relative times are drawn from a wide range, far from each other, and
-// absolute ones around `now`: two servers do not read their clocks in the same millisecond, and a comparison
-// of deadlines must not hang on that.
+// Few keys, so that requests meet. Relative times are drawn from a wide range, far from each other: two
+// servers do not read their clocks in the same millisecond, and a comparison of deadlines must not hang on
+// that. Absolute ones are drawn around `now`, some of them again and again, so that deadlines are equal.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ class ValuePools {
   std::string BitOffset();
   std::string Position();
   std::string Pattern();
-  // A request as COMMAND GETKEYS takes it.
+  // A request as COMMAND GETKEYS takes it; CaseGenerator draws more of them.
   Words WholeRequest();
 
   enum class Unit { kSeconds, kMilliseconds };
@@ -49,11 +50,21 @@ class ValuePools {
 
   Dice& dice() noexcept { return dice_; }
 
+  // From now on milliseconds are drawn that run out at once: at most kBriefMs from now on. Seconds stay as
+  // they are.
+  static constexpr int64_t kBriefMs = 2;
+  void SetBrief(bool brief) noexcept { brief_ = brief; }
+  // Every absolute deadline that was drawn, as Unix time in ms.
+  const std::set<int64_t>& deadlines_ms() const noexcept { return deadlines_ms_; }
+
  private:
   std::string TameOfType(ArgumentType type);
+  std::string DrawDeadline(Unit unit);
 
   Dice& dice_;
   int64_t now_s_;
+  bool brief_ = false;
+  std::set<int64_t> deadlines_ms_;
 };
 
 }  // namespace mayfly::testing

@@ -1,0 +1,46 @@
+#include "differential/witness.h"
+
+#include "differential/words.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr std::string_view kWholeCount = "1000000";
+
+// One call that shows whatever an iteration with these options shows. Empty where an option has no value.
+Words WholeScan(const Words& scan) {
+  Words whole{"scan", "0", "COUNT", std::string(kWholeCount)};
+  for (size_t i = 2; i < scan.size(); i += 2) {
+    if (i + 1 == scan.size()) return {};
+    if (UpperCase(scan[i]) == "COUNT") continue;
+    whole.push_back(scan[i]);
+    whole.push_back(scan[i + 1]);
+  }
+  return whole;
+}
+
+// The name in lower case, as the table has it.
+Words WordsFor(const Words& drawn) {
+  constexpr size_t kWithStart = 3;
+  const std::string name = UpperCase(drawn[0]);
+  // Redis frees an expired key when somebody comes across it: after a look at all of them it counts those
+  // that we count.
+  if (name == "DBSIZE") return {"scan", "0", "COUNT", std::string(kWholeCount)};
+  if (name == "RANDOMKEY") return {"keys", "*"};
+  if (name == "SCAN" && drawn.size() >= 2) return WholeScan(drawn);
+  if (name == "TTL" && drawn.size() == 2) return {"pttl", drawn[1]};
+  if (name == "EXPIRETIME" && drawn.size() == 2) return {"pexpiretime", drawn[1]};
+  if (name == "BITCOUNT" && drawn.size() == kWithStart) return {"bitcount", drawn[1], drawn[2], "-1"};
+  return {};
+}
+
+}  // namespace
+
+std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage) {
+  Words words = WordsFor(drawn.words);
+  if (words.empty()) return std::nullopt;
+  const RowSyntax* syntax = coverage.Find(words[0]);
+  return Case{.words = std::move(words), .syntax = syntax};
+}
+
+}  // namespace mayfly::testing
