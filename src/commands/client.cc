@@ -49,34 +49,11 @@ void ClientInfo(Context& ctx, Args&) {
   ctx.reply.Verbatim("txt", text);
 }
 
-// False when the error was answered.
-bool AppendClientsById(Context& ctx, Args& args, std::string& text) {
-  const auto& sessions = ctx.server.sessions.by_id();
-  while (!args.Done()) {
-    const std::optional<int64_t> id = args.NextInteger();
-    if (!id) return ctx.Fail("ERR Invalid client ID"), false;
-    const auto found = sessions.find(static_cast<uint64_t>(*id));
-    if (found != sessions.end()) AppendClientLine(text, *found->second, ctx.now);
-  }
-  return true;
-}
-
 void ClientList(Context& ctx, Args& args) {
-  std::optional<ClientType> type;
+  ClientFilter filter;
+  if (!ReadClientFilter(ctx, args, IdRule::kList, filter)) return;
   std::string text;
-  if (args.Left() == 2 && args.Accept("TYPE")) {
-    type = ClientTypeOf(args.Peek());
-    if (!type)
-      return ctx.Fail("ERR Unknown client type '" + std::string(errors::Repeated(args.Next())) + "'");
-  } else if (args.Accept("ID", 1)) {
-    if (AppendClientsById(ctx, args, text)) ctx.reply.Verbatim("txt", text);
-    return;
-  } else if (!args.Done()) {
-    return ctx.Fail(errors::kSyntax);
-  }
-  for (const auto& [id, session] : ctx.server.sessions.by_id()) {
-    if (!type || *type == TypeOf(*session)) AppendClientLine(text, *session, ctx.now);
-  }
+  ForEachMatch(ctx, filter, [&](const Session& session) { AppendClientLine(text, session, ctx.now); });
   ctx.reply.Verbatim("txt", text);
 }
 
@@ -137,13 +114,15 @@ void Kill(Context& ctx, Session& session) {
   }
 }
 
+// A client that was killed before in the same turn does not count, nor does one count twice that is named
+// twice.
 int64_t KillAll(Context& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
-  for (const auto& [id, session] : ctx.server.sessions.by_id()) {
-    if (session->close_now || !filter.Meets(*session, ctx.session, ctx.now)) continue;
-    Kill(ctx, *session);
+  ForEachMatch(ctx, filter, [&](Session& session) {
+    if (session.close_now || (&session == &ctx.session && session.close_after_reply)) return;
+    Kill(ctx, session);
     ++killed;
-  }
+  });
   return killed;
 }
 
@@ -151,11 +130,11 @@ void ClientKill(Context& ctx, Args& args) {
   ClientFilter filter;
   if (args.Left() == 1) {  // the old form: an address, which may be one's own
     filter.address = args.Next();
-    filter.skip_me = false;
     if (KillAll(ctx, filter) == 0) return ctx.Fail("ERR No such client");
     return ctx.reply.Ok();
   }
-  if (!ReadClientFilter(ctx, args, filter)) return;
+  filter.skip_me = true;
+  if (!ReadClientFilter(ctx, args, IdRule::kKill, filter)) return;
   ctx.reply.Integer(KillAll(ctx, filter));
 }
 
@@ -260,10 +239,12 @@ constexpr Command kClientRows[] = {
      .complexity = "O(N) where N is the number of client connections",
      .summary = "Closes the connections that meet all conditions, or the one of an address.",
      .syntax =
-         "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | USER username | "
-         "ADDR ip:port | LADDR ip:port | SKIPME <YES | NO> | MAXAGE maxage> ...>",
+         "<ip:port | <ID client-id [client-id ...] | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | "
+         "USER username | ADDR ip:port | LADDR ip:port | SKIPME <YES | NO> | MAXAGE maxage | NAME name | "
+         "IDLE idle | FLAGS flags | LIB-NAME lib-name | LIB-VER lib-ver | DB db | IP ip> ...>",
      .argument_notes = "option=filter option=new-format ID@2.8.12 TYPE=normal_master_slave_pubsub@2.8.12 "
-                       "MASTER@3.2.0 REPLICA@5.0.0 LADDR@6.2.0 MAXAGE@7.4.0"},
+                       "MASTER@3.2.0 REPLICA@5.0.0 LADDR@6.2.0 MAXAGE@7.4.0",
+     .notes = "Several client-ids and the filters from NAME on are those of Valkey 9."},
     {.name = "list",
      .arity = -2,
      .flags = kAdminFlags,
@@ -272,9 +253,12 @@ constexpr Command kClientRows[] = {
      .since = "2.4.0",
      .complexity = "O(N) where N is the number of client connections",
      .summary = "Tells about connections, a line for each.",
-     .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
+     .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]] [USER username] "
+               "[ADDR ip:port] [LADDR ip:port] [SKIPME <YES | NO>] [MAXAGE maxage] [NAME name] [IDLE idle] "
+               "[FLAGS flags] [LIB-NAME lib-name] [LIB-VER lib-ver] [DB db] [IP ip]",
      .argument_notes = "TYPE=normal_master_replica_pubsub@5.0.0 ID@6.2.0",
-     .tips = "nondeterministic_output"},
+     .tips = "nondeterministic_output",
+     .notes = "Takes the filters of CLIENT KILL in any number, as Valkey 9 does; Redis takes TYPE or ID."},
     {.name = "no-evict",
      .arity = 3,
      .flags = kAdminFlags,

@@ -15,17 +15,6 @@ void Field(std::string& text, std::string_view name, uint64_t value) {
   Field(text, name, std::to_string(value));
 }
 
-std::string FlagsOf(const Session& session) {
-  std::string flags;
-  if (session.parked != nullptr) flags += 'b';
-  if (session.close_after_reply) flags += 'c';
-  if (session.close_now) flags += 'A';
-  if (session.over_unix_socket) flags += 'U';
-  if (session.no_evict) flags += 'e';
-  if (session.no_touch) flags += 'T';
-  return flags.empty() ? "N" : flags;
-}
-
 uint64_t ParkedBytes(const Session& session) noexcept {
   uint64_t bytes = 0;
   if (session.parked == nullptr) return bytes;
@@ -56,8 +45,19 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
   if (EqualsIgnoringCase(word, "NORMAL")) return ClientType::kNormal;
   if (EqualsIgnoringCase(word, "SLAVE") || EqualsIgnoringCase(word, "REPLICA")) return ClientType::kReplica;
   if (EqualsIgnoringCase(word, "PUBSUB")) return ClientType::kPubSub;
-  if (EqualsIgnoringCase(word, "MASTER")) return ClientType::kMaster;
+  if (EqualsIgnoringCase(word, "MASTER") || EqualsIgnoringCase(word, "PRIMARY")) return ClientType::kMaster;
   return std::nullopt;
+}
+
+std::string FlagsOf(const Session& session) {
+  std::string flags;
+  if (session.parked != nullptr) flags += 'b';
+  if (session.close_after_reply) flags += 'c';
+  if (session.close_now) flags += 'A';
+  if (session.over_unix_socket) flags += 'U';
+  if (session.no_evict) flags += 'e';
+  if (session.no_touch) flags += 'T';
+  return flags.empty() ? "N" : flags;
 }
 
 ClientType TypeOf(const Session&) noexcept { return ClientType::kNormal; }
@@ -84,6 +84,9 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "resp", std::to_string(session.reply.version()));
   Field(text, "lib-name", session.lib_name);
   Field(text, "lib-ver", session.lib_version);
+  Field(text, "tot-net-in", session.net_input_bytes);
+  Field(text, "tot-net-out", session.net_output_bytes);
+  Field(text, "tot-cmds", session.commands);
   text += '\n';
 }
 

@@ -1,4 +1,4 @@
-// The line that CLIENT LIST and CLIENT INFO tell of a client, and the kinds of clients that there are.
+// The line that CLIENT LIST and CLIENT INFO show of a client, and the kinds of clients that there are.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,17 @@ namespace mayfly {
 // As CLIENT LIST TYPE and CLIENT KILL TYPE name them.
 enum class ClientType : uint8_t { kNormal, kMaster, kReplica, kPubSub };
 
-// In any case; "slave" is a replica. Nothing for another word.
+// In any case; "slave" is a replica, "primary" Valkey's word for a master. Nothing for another word.
 std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept;
 ClientType TypeOf(const Session& session) noexcept;
 
+// Every letter that `flags` has in Redis or Valkey, whether or not a client here can have it.
+inline constexpr std::string_view kClientFlags = "OSMPxbtRBdcuAUreTIN";
+// The letters of this client, "N" where it has none.
+std::string FlagsOf(const Session& session);
+
 // Appends "id=3 addr=..." and a line feed: the fields of Redis 7.4 in its order, since clients split the
-// line.
+// line, and after them what Redis 8 and Valkey 8.1 count of its traffic.
 void AppendClientLine(std::string& text, const Session& session, Now now);
 
 }  // namespace mayfly

@@ -168,6 +168,7 @@ void Executor::Resume(const Parked& parked) {
                   .first_key = first_key,
                   .resumed = resumed};
   Call(context, args);
+  ++session.commands;
   if (row.writes && server_.options.settings().maxkeys != 0) [[unlikely]]
     static_cast<void>(MakeRoom(kEvictionsPerCommand));
   const uint64_t errors = session.reply.errors() - errors_before;

@@ -52,6 +52,7 @@ void Connection::OnRead(ssize_t n) {
     return;
   }
   clients_.server().stats.net_input_bytes += size;
+  net_input_bytes += size;
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   const std::string_view to_run = input_.Filled(parser, size);
   if (to_run.empty())

@@ -47,6 +47,7 @@ void Connection::Write() {
     output.Consume(size);
     written_bytes_ += size;
     clients_.server().stats.net_output_bytes += size;
+    net_output_bytes += size;
     if (size < pieces.bytes) return WriteLater();
   }
 }
@@ -75,6 +76,7 @@ void Connection::OnWritten(int status) {
   output.Consume(writing_bytes_);
   written_bytes_ += writing_bytes_;
   clients_.server().stats.net_output_bytes += writing_bytes_;
+  net_output_bytes += writing_bytes_;
   Flush();
 }
 

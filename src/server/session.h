@@ -71,6 +71,9 @@ struct Session {
   uint64_t created_mono_ms = 0;
   uint64_t active_mono_ms = 0;                // when it last sent a command
   const std::string* last_command = nullptr;  // full name in the command table; null before the first
+  uint64_t commands = 0;                      // that have run; not those that were refused before
+  uint64_t net_input_bytes = 0;               // read from its socket
+  uint64_t net_output_bytes = 0;              // written to its socket
 
   Replies replies = Replies::kOn;
   bool no_touch = false;       // its commands do not count as accesses to keys

@@ -24,12 +24,13 @@ std::string FieldOf(const std::string& line, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE_METHOD(CommandTest, "CLIENT INFO tells the fields of Redis 7.4 in its order") {
+TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows the fields of Redis 7.4 in its order, then the traffic") {
   const std::vector<std::string> fields = {
-      "id",       "addr",      "laddr", "fd",    "name",  "age",      "idle",   "flags",
-      "db",       "sub",       "psub",  "ssub",  "multi", "watch",    "qbuf",   "qbuf-free",
-      "argv-mem", "multi-mem", "rbs",   "rbp",   "obl",   "oll",      "omem",   "tot-mem",
-      "events",   "cmd",       "user",  "redir", "resp",  "lib-name", "lib-ver"};
+      "id",    "addr",      "laddr",    "fd",         "name",        "age",     "idle",
+      "flags", "db",        "sub",      "psub",       "ssub",        "multi",   "watch",
+      "qbuf",  "qbuf-free", "argv-mem", "multi-mem",  "rbs",         "rbp",     "obl",
+      "oll",   "omem",      "tot-mem",  "events",     "cmd",         "user",    "redir",
+      "resp",  "lib-name",  "lib-ver",  "tot-net-in", "tot-net-out", "tot-cmds"};
   const Reply info = Run({"CLIENT", "INFO"});
   CHECK(NamesOf(info.text) == fields);
   CHECK(info.text.back() == '\n');
@@ -86,12 +87,43 @@ TEST_CASE_METHOD(CommandTest, "CLIENT LIST tells a line for each client, in the 
   const std::string id = std::to_string(other.session().id);
   CHECK(Run({"CLIENT", "LIST", "ID", id}).text.starts_with(others));
   CHECK(Run({"CLIENT", "LIST", "ID", "987654", "-1"}) == Bulk(""));
-  CHECK(NamesOf(Run({"CLIENT", "LIST", "ID", id, id}).text).size() == 62);
+  const Reply twice = Run({"CLIENT", "LIST", "ID", id, id});
+  CHECK(twice.text == Run({"CLIENT", "LIST", "ID", id}).text + Run({"CLIENT", "LIST", "ID", id}).text);
+}
+
+TEST_CASE_METHOD(CommandTest, "tot-cmds counts what ran to its end for this client, in a pipeline too") {
+  TestClient& other = Connect();
+  const auto count_of = [&](TestClient& client) {
+    return FieldOf(Run({"CLIENT", "LIST", "ID", std::to_string(client.session().id)}).text, "tot-cmds");
+  };
+  CHECK(count_of(client()) == "0");
+  CHECK(count_of(client()) == "1");
+  CHECK(count_of(other) == "0");
+  const std::string info = EncodeRequest({"CLIENT", "INFO"});
+  const std::vector<Reply> replies =
+      TakeReplies(other.RunRaw("PING\r\nGET k\r\n" + info + "SET k v\r\n" + info + "PING\r\n"));
+  CHECK(FieldOf(replies.at(2).text, "tot-cmds") == "2");
+  CHECK(FieldOf(replies.at(4).text, "tot-cmds") == "4");
+  CHECK(count_of(other) == "6");
+  other.RunRaw("NOSUCH\r\nGET\r\n");  // refused before it ran
+  CHECK(count_of(other) == "6");
+  other.RunRaw("SELECT x\r\n");  // its handler refused it
+  CHECK(count_of(other) == "7");
+  Run({"CLIENT", "PAUSE", "100", "WRITE"});
+  other.RunRaw("SET k v\r\nSET k v\r\n");
+  CHECK(count_of(other) == "7");
+  Run({"CLIENT", "UNPAUSE"});
+  CHECK(count_of(other) == "9");
 }
 
 TEST_CASE_METHOD(CommandTest, "CLIENT LIST refuses what it does not know, in Redis's words") {
   CHECK(Run({"CLIENT", "LIST", "TYPE", "foo"}) == Error("ERR Unknown client type 'foo'"));
-  CHECK(Run({"CLIENT", "LIST", "ID", "abc"}) == Error("ERR Invalid client ID"));
+  for (const std::vector<std::string>& ids :
+       {std::vector<std::string>{"abc"}, {"1", "abc"}, {"1", "TYPE"}, {"1", "2", "3", ""}}) {
+    std::vector<std::string> request{"CLIENT", "LIST", "ID"};
+    request.insert(request.end(), ids.begin(), ids.end());
+    CHECK(Run(request) == Error("ERR Invalid client ID"));
+  }
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"TYPE"}, {"ID"}, {"TYPE", "normal", "x"}, {"FOO", "x"}}) {
     std::vector<std::string> request{"CLIENT", "LIST"};

@@ -18,13 +18,14 @@ struct Difference {
 };
 
 constexpr std::string_view kKillSyntax =
-    "7.4 names SKIPME's values and has MAXAGE; here a filter must be given";
+    "7.4 names SKIPME's values and has MAXAGE, Valkey 9 has more filters; here one must be given";
 constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 7.2";
 
 constexpr Difference kDifferences[] = {
     {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
     {"client|kill", "arguments", kKillSyntax},
-    {"client|list", "arguments", "7.2 has ID as one argument, not as a block of one"},
+    {"client|list", "arguments",
+     "7.2 has ID as one argument, not as a block of one; Valkey 9 has more filters"},
     {"client|no-touch", "", "since 7.2"},
     {"client|setinfo", "", "since 7.2"},
     {"client|setname", "tips", "since 7.2"},

@@ -69,6 +69,38 @@ TEST_CASE("CLIENT KILL closes a client's socket, whatever it is doing") {
   CHECK(operator_client.Run({"EXISTS", "k"}) == ":0");
 }
 
+TEST_CASE("CLIENT LIST counts each client's bytes, big arguments and slow replies among them") {
+  const Daemon daemon;
+  Client operator_client(daemon);
+  const Wire wire = Wire::Tcp(daemon.port());
+  const auto field = [&](const std::string& id, const std::string& name) {
+    const std::string line = operator_client.Run({"CLIENT", "LIST", "ID", id});
+    const size_t from = line.find(" " + name + "=") + name.size() + 2;
+    return std::stoull(line.substr(from, line.find_first_of(" \n", from) - from));
+  };
+  const std::string id = IdOf(wire);
+  uint64_t sent = Request({"CLIENT", "ID"}).size();
+  uint64_t got = (":" + id + "\r\n").size();
+  CHECK(field(id, "tot-net-in") == sent);
+  CHECK(Eventually([&] { return field(id, "tot-net-out") == got; }));
+  CHECK(field(id, "tot-cmds") == 1);
+
+  const std::string set = Request({"SET", "big", std::string(3'000'000, 'v')});
+  REQUIRE(wire.Send(set));
+  CHECK(wire.Read(5) == "+OK\r\n");
+  sent += set.size();
+  got += 5;
+  CHECK(field(id, "tot-net-in") == sent);
+  for (int i = 0; i < 5; ++i) REQUIRE(wire.Send(Request({"GET", "big"})));
+  const size_t replies = 5 * std::string("$3000000\r\n").size() + 5 * 3'000'002;
+  CHECK(wire.Read(replies).size() == replies);
+  sent += 5 * Request({"GET", "big"}).size();
+  got += replies;
+  CHECK(Eventually([&] { return field(id, "tot-net-out") == got; }));
+  CHECK(field(id, "tot-net-in") == sent);
+  CHECK(field(id, "tot-cmds") == 7);
+}
+
 TEST_CASE("a client that kills itself reads its reply and then the end") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
