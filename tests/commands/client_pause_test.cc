@@ -41,6 +41,30 @@ TEST_CASE_METHOD(CommandTest, "CLIENT UNPAUSE gets through and lets everybody go
   CHECK(other.Run({"PING"}) == Simple("PONG"));
 }
 
+TEST_CASE_METHOD(CommandTest, "two CLIENT UNPAUSE in one pipeline let each request run once") {
+  TestClient& a = Connect();
+  TestClient& b = Connect();
+  Run({"CLIENT", "PAUSE", "1000", "WRITE"});
+  CHECK(a.RunRaw("INCR k\r\nINCR k\r\n").empty());
+  CHECK(b.Run({"APPEND", "t", "x"}) == NoReply());
+  const std::string unpause = EncodeRequest({"CLIENT", "UNPAUSE"});
+  CHECK(RunRaw(unpause + unpause + "PING\r\n") == "+OK\r\n+OK\r\n+PONG\r\n");
+  CHECK(a.Received() == std::vector<Reply>{Integer(1), Integer(2)});
+  CHECK(b.Received() == std::vector<Reply>{Integer(1)});
+  CHECK(Run({"MGET", "k", "t"}) == Bulks({"2", "x"}));
+  CHECK(a.Run({"PING"}) == Simple("PONG"));
+}
+
+TEST_CASE_METHOD(CommandTest, "an UNPAUSE and a PAUSE in one pipeline hold back again what has not run") {
+  TestClient& other = Connect();
+  Run({"CLIENT", "PAUSE", "1000"});
+  CHECK(other.Run({"INCR", "k"}) == NoReply());
+  RunRaw(EncodeRequest({"CLIENT", "UNPAUSE"}) + EncodeRequest({"CLIENT", "PAUSE", "1000", "WRITE"}));
+  CHECK(other.Received().empty());
+  CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
+  CHECK(other.Received() == std::vector<Reply>{Integer(1)});
+}
+
 TEST_CASE_METHOD(CommandTest, "a second pause makes the first neither shorter nor milder") {
   TestClient& other = Connect();
   Run({"CLIENT", "PAUSE", "100", "ALL"});

@@ -139,12 +139,18 @@ TEST_CASE_METHOD(CommandTest, "wall-clock expiries follow the wall clock back") 
 
 TEST_CASE_METHOD(CommandTest,
                  "a step of the wall clock that the server has not seen yet is seen by the next command") {
-  Run({"SET", "k", "v", "PXAT", UnixMs(1000)});
+  const std::string deadline = UnixMs(1000);
+  Run({"SET", "k", "v", "PXAT", deadline});
+  Run({"SET", "unseen", "v", "PXAT", deadline});
+  TakeChanges();
   StepWallClockUnnoticed(1000);
   CHECK(Run({"GET", "k"}) == Null());
+  CHECK(TakeChanges() == std::vector<std::string>{"expired k"});
   StepWallClockUnnoticed(-1000);
   TurnWheels();
-  CHECK(Run({"DBSIZE"}).integer <= 1);
+  CHECK(TakeChanges().empty());  // nobody came across the other one while it was due
+  CHECK(Run({"KEYS", "*"}) == Bulks({"unseen"}));
+  CHECK(Run({"PTTL", "unseen"}) == Integer(1000));
 }
 
 TEST_CASE_METHOD(CommandTest, "a stall of ten seconds with many deadlines in it leaves nothing behind") {
