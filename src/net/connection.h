@@ -128,7 +128,6 @@ class Connection final : public Session, public TimedClient {
   uint64_t heard_mono_ms_ = 0;        // when bytes were last seen to go either way
   uint64_t took_mono_ms_ = 0;         // when the client was last seen to read
   uint64_t taken_bytes_ = 0;          // by the kernel, when that was looked at last
-  uint64_t written_bytes_ = 0;        // by writes that have ended
   uint64_t linger_until_mono_ms_ = 0;
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   size_t lingered_bytes_ = 0;

@@ -45,7 +45,6 @@ void Connection::Write() {
     if (written < 0) return Drop();
     const auto size = static_cast<size_t>(written);
     output.Consume(size);
-    written_bytes_ += size;
     clients_.server().stats.net_output_bytes += size;
     net_output_bytes += size;
     if (size < pieces.bytes) return WriteLater();
@@ -74,7 +73,6 @@ void Connection::OnWritten(int status) {
   if (status != 0) return Drop();
   clients_.turn().Begin();
   output.Consume(writing_bytes_);
-  written_bytes_ += writing_bytes_;
   clients_.server().stats.net_output_bytes += writing_bytes_;
   net_output_bytes += writing_bytes_;
   Flush();
@@ -95,7 +93,7 @@ void Connection::Settle() {
 
 void Connection::NoticeReading() noexcept {
   const size_t under_way = write_ == nullptr ? 0 : writing_bytes_ - uv_stream_get_write_queue_size(stream());
-  const uint64_t taken = written_bytes_ + under_way;
+  const uint64_t taken = net_output_bytes + under_way;
   if (taken == taken_bytes_) return;
   taken_bytes_ = taken;
   heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
