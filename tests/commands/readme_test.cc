@@ -1,26 +1,41 @@
 #include <fstream>
 #include <iterator>
 
+#include "config/option.h"
 #include "support/command_test.h"
 #include "support/readme_table.h"
 
 namespace mayfly::testing {
 
-TEST_CASE("the README's table is the command table; scripts/readme_table brings it up to date") {
+TEST_CASE("the README's parts agree with the program's tables; scripts/readme_table brings them up to date") {
   std::ifstream file(MAYFLY_README);
   const std::string readme((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   REQUIRE_FALSE(readme.empty());
-  const std::optional<std::string> made = WithTable(readme, CommandTableMarkdown(CommandTable()));
+  const std::optional<std::string> made = WithAllParts(readme, CommandTable());
   REQUIRE(made);
   CHECK(*made == readme);
 }
 
-TEST_CASE("a table replaces what stands between the markers, and nothing else") {
+TEST_CASE("a part replaces what is between its two lines, and nothing else") {
   const std::string begin = "<!-- commands: made by scripts/readme_table -->\n";
   const std::string end = "<!-- end of commands -->\n";
-  CHECK(WithTable("a\n" + begin + "old\n" + end + "z\n", "new\n") == "a\n" + begin + "new\n" + end + "z\n");
-  CHECK(WithTable("a\n", "new\n") == std::nullopt);
-  CHECK(WithTable(end + begin, "new\n") == std::nullopt);
+  const auto with = [](const std::string& readme) { return WithPart(readme, "commands", "new\n"); };
+  CHECK(with("a\n" + begin + "old\n" + end + "z\n") == "a\n" + begin + "new\n" + end + "z\n");
+  CHECK(with("a\n") == std::nullopt);
+  CHECK(with(end + begin) == std::nullopt);
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "the options that CONFIG SET refuses to change are those that the README lists") {
+  const std::string listed = FixedOptionsMarkdown();
+  for (const config::Option& option : config::MayflyOptions()) {
+    INFO(option.name);
+    const std::string name(option.name);
+    const std::vector<Reply> got = Run({"CONFIG", "GET", name}).elements;
+    const std::string value = got.empty() ? std::string() : got.at(1).text;
+    const bool changes = Run({"CONFIG", "SET", name, value}) == Ok();
+    CHECK(changes == (listed.find("`" + name + "`") == std::string::npos));
+  }
 }
 
 }  // namespace mayfly::testing

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "config/option.h"
+
 namespace mayfly::testing {
 namespace {
-
-constexpr std::string_view kBegin = "<!-- commands: made by scripts/readme_table -->\n";
-constexpr std::string_view kEnd = "<!-- end of commands -->\n";
 
 struct Group {
   std::string_view name;
   std::string_view title;
 };
 
-// In the README's order; a group that is not listed comes behind them by its own name.
+// In the README's order. Groups that are not listed come after these, under their own names.
 constexpr Group kGroups[] = {{"string", "Strings"},        {"bitmap", "Bitmaps"}, {"generic", "Keys"},
                              {"connection", "Connection"}, {"server", "Server"},  {"cluster", "Cluster"}};
 
@@ -74,12 +73,38 @@ std::string CommandTableMarkdown(const CommandTable& commands) {
   return text + "\n";
 }
 
-std::optional<std::string> WithTable(std::string_view readme, std::string_view table) {
-  const size_t begin = readme.find(kBegin);
-  const size_t end = readme.find(kEnd);
+std::string FixedOptionsMarkdown() {
+  constexpr size_t kLineWidth = 118;
+  constexpr uint32_t kUnchangeable = config::kFixed | config::kProtected | config::kNoConfig;
+  std::string text;
+  size_t line = 0;
+  for (const config::Option& option : config::MayflyOptions()) {
+    if ((option.flags & kUnchangeable) == 0) continue;
+    const std::string name = "`" + std::string(option.name) + "`";
+    if (!text.empty()) {
+      const bool fits = line + 2 + name.size() < kLineWidth;
+      text += fits ? ", " : ",\n";
+      line = fits ? line + 2 : 0;
+    }
+    text += name;
+    line += name.size();
+  }
+  return text + ".\n";
+}
+
+std::optional<std::string> WithPart(std::string_view readme, std::string_view name, std::string_view text) {
+  const std::string first = "<!-- " + std::string(name) + ": made by scripts/readme_table -->\n";
+  const std::string last = "<!-- end of " + std::string(name) + " -->\n";
+  const size_t begin = readme.find(first);
+  const size_t end = readme.find(last);
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return std::nullopt;
-  std::string text(readme.substr(0, begin + kBegin.size()));
-  return text.append(table).append(readme.substr(end));
+  std::string whole(readme.substr(0, begin + first.size()));
+  return whole.append(text).append(readme.substr(end));
+}
+
+std::optional<std::string> WithAllParts(std::string_view readme, const CommandTable& commands) {
+  const auto made = WithPart(readme, "commands", CommandTableMarkdown(commands));
+  return made ? WithPart(*made, "fixed options", FixedOptionsMarkdown()) : std::nullopt;
 }
 
 }  // namespace mayfly::testing
