@@ -1,7 +1,7 @@
 # docker build -t mayfly . && docker run -p 6379:6379 mayfly [conf-file] [--name value ...]
 FROM debian:bookworm AS build
 WORKDIR /mayfly
-# The package list by itself first: this layer is rebuilt only when it changes.
+# First the package lists alone, so that this layer is rebuilt only when they change.
 COPY scripts/install-packages scripts/install-packages
 COPY scripts/packages/ scripts/packages/
 RUN scripts/install-packages build
@@ -23,15 +23,16 @@ RUN apt-get update \
 COPY --from=build /usr/local/bin/mayfly /usr/local/bin/mayfly
 COPY LICENSE /usr/share/doc/mayfly/copyright
 
-# The network around a container is its fence, as in Redis's image: -e MAYFLY_PROTECTED_MODE=yes turns it back on.
+# As in Redis's image, the container's network decides who may connect. -e MAYFLY_PROTECTED_MODE=yes serves only
+# clients within the container, unless a password is set.
 ENV MAYFLY_PROTECTED_MODE=no
 VOLUME /data
 # The working directory is the volume.
 WORKDIR /data
 EXPOSE 6379
 USER mayfly
-# Any answer of the protocol is a sign of life: "+PONG", or "-NOAUTH" where a password is set. A port given on the
-# command line or in a conf file needs a --health-cmd of its own.
+# The daemon is healthy if it answers: "+PONG", or "-NOAUTH" if a password is set. If a command line or a conf file
+# sets the port, the container needs a --health-cmd of its own.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
     CMD ["bash", "-c", "port=${MAYFLY_PORT:-6379}; [[ $port =~ ^[0-9]+$ ]] || port=6379; exec 3<>/dev/tcp/127.0.0.1/$port && printf 'PING\\r\\n' >&3 && read -r -t 2 answer <&3 && [[ $answer == +PONG* || $answer == -NOAUTH* ]]"]
 ENTRYPOINT ["mayfly"]

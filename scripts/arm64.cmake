@@ -1,5 +1,5 @@
 # CMake toolchain: a build for arm64 on Debian 12, with the cross compiler of scripts/packages/arm64 and the libraries
-# that scripts/unpack-packages lays out in build/arm64-root. Tests run under qemu.
+# that scripts/unpack-packages puts into build/arm64-root. Tests run under qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++-12)
@@ -11,12 +11,12 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-# Debian's compiler looks there for its own architecture only.
+# Debian's compiler looks in such a folder for its own architecture only.
 set(CMAKE_CXX_FLAGS_INIT "-isystem ${target_root}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}")
 
-# pkg-config finds the target's files only, and names them where they really lie.
+# pkg-config finds only the target's files, with their paths on this machine.
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${target_root})
 set(ENV{PKG_CONFIG_LIBDIR} ${target_root}/usr/lib/aarch64-linux-gnu/pkgconfig:${target_root}/usr/share/pkgconfig)
 
-# The C library lies in the compiler's own folder, what was unpacked is found by the programs' run paths.
+# qemu finds the C library in the compiler's own folder; the programs' run paths lead to the unpacked libraries.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu)

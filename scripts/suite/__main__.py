@@ -1,4 +1,4 @@
-"""Every test and check of the project, in the order in which a failure is cheapest to meet. See scripts/test."""
+"""Every test and check of the project, those that fail soonest first. See scripts/test."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ import tidy
 from tally import Tally, heading
 
 RELEASE = "build/test-release"
-# The benchmarks are built, not run: so they compile when somebody wants them.
+# The benchmarks are built but not run, so that they still compile when somebody needs them.
 RELEASE_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++")
 SANITIZED = "build/test-asan"
 LIMIT_S = 300
@@ -31,7 +31,7 @@ def script(name):
 
 
 def build(tally, tree, *options):
-    """Builds a tree; a tree that does not build is one failure, and its messages have been shown."""
+    """Builds a tree. A failed build counts as one failure; scripts/build has shown its messages."""
     command = [script("build"), os.path.join(ROOT, tree), *options]
     if subprocess.run(command, stdin=subprocess.DEVNULL).returncode == 0:
         return True
@@ -100,7 +100,7 @@ def main():
         if not (arguments.arm64 or arguments.image or arguments.clients):
             everything(tally, arguments.quick)
     except Exception:
-        # The last line must tell of a fault of the suite itself too.
+        # An error of the suite itself is a failure in the last line, too.
         tally.step("the suite itself", 0, 1, 0.0, traceback.format_exc())
     minutes, seconds = divmod(round(time.monotonic() - started), 60)
     heading(f"{minutes} min {seconds} s")

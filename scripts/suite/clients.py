@@ -62,7 +62,7 @@ CLI_STEPS = (
     "redis-benchmark",
     "reconnects after a restart",
 )
-# Steps that cannot agree yet, and why. One that agrees all the same must be taken out.
+# Steps that cannot agree yet, and why. A step that agrees all the same must be removed from here.
 WAITING = {
     "meets a wrong type": "it takes a second type: there are only strings",
     "--rdb": "there are no snapshots, and so it is refused",
@@ -70,7 +70,7 @@ WAITING = {
 
 
 def compare(ours, theirs, steps):
-    """What is wrong with the transcript `ours` ([(step, saw)]) beside `theirs`, a line each."""
+    """How the transcript `ours` ([(step, saw)]) differs from `theirs`: a list of lines."""
     wrong = []
     for name, transcript in (("Mayfly", ours), ("redis-server", theirs)):
         ran = [step for step, _ in transcript]
@@ -79,7 +79,7 @@ def compare(ours, theirs, steps):
     if wrong:
         return wrong
     for (step, saw), (_, wanted) in zip(ours, theirs):
-        # As texts: to Python, true is 1 and 1.0, too.
+        # Compared as texts, since in Python True equals 1 and 1.0.
         same = json.dumps(saw) == json.dumps(wanted)
         if step in WAITING and same:
             wrong.append(f"{step}: agrees now; take it out of WAITING in scripts/suite/clients.py")
@@ -170,7 +170,7 @@ def run_client(tally, name, specs, env, work):
 
 
 def install(work):
-    """The Debian packages, and what npm's lock file names, unpacked under `work`. False when that fails."""
+    """Installs the Debian packages, and unpacks what npm's lock file names under `work`. False if that fails."""
     script = os.path.join(ROOT, "scripts", "install-packages")
     lists = [["clients"]] if shutil.which("npm") else [["clients"], ["npm"]]
     if any(subprocess.run([script, *names], stdin=subprocess.DEVNULL).returncode != 0 for names in lists):

@@ -11,7 +11,7 @@ STOP_S = 30
 
 
 class Failed(Exception):
-    """A step that ended the proof; its text says why."""
+    """A step that failed; its text says why."""
 
 
 class Container:
@@ -50,7 +50,7 @@ class Container:
         return self._log.read().decode(errors="replace")
 
     def first(self):
-        """Host's id of its process 1, or None while there is none."""
+        """The host's id of the container's process 1, or None while there is none."""
         path = f"/proc/{self._process.pid}/task/{self._process.pid}/children"
         with contextlib.suppress(OSError):
             with open(path, encoding="ascii") as file:

@@ -1,6 +1,6 @@
 """A short, repeatable run of every fuzz target: a fixed seed and a fixed number of inputs.
 
-Seeds come from tests/fuzz/seeds/<target>/, or from the target itself when it knows `--seeds=DIR`.
+Seeds come from tests/fuzz/seeds/<target>/, or from the target itself if it has the option `--seeds=DIR`.
 """
 
 import concurrent.futures
@@ -10,7 +10,7 @@ import subprocess
 import time
 
 RUNS = 20000
-# Counts bound the run; the clock only bounds a slow machine.
+# The number of inputs ends a run; the time limit is for slow machines only.
 LIMIT_S = 60
 
 

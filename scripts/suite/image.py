@@ -19,12 +19,12 @@ NAME = "localhost/mayfly-test"
 BASES = ("docker.io/library/debian:bookworm", "docker.io/library/debian:bookworm-slim")
 # What a slim image lacks.
 _FAT = ("usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists")
-# How this machine reaches its mirror: proxies, dates and the like, not which files of it are fetched.
+# How this machine reaches its mirror (proxies and the like), but not which files it fetches there.
 _REACH = re.compile(r"^Acquire::(?!IndexTargets|cdrom|Languages|CompressionTypes|Changelogs)\S+ \"")
 
 
 def said(*command):
-    """What a command prints; its errors and its end other than with 0 are a failure."""
+    """What a command prints. Raises Failed unless it ends with 0."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise Failed(f"{' '.join(command)}\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
@@ -53,7 +53,7 @@ def mirrors():
 
 
 def import_base(store, folder):
-    """A minimal Debian under the names of the Dockerfile's base images. How apt reaches a mirror is copied from here."""
+    """Makes a minimal Debian under the names of the Dockerfile's base images. Its apt uses this machine's mirror."""
     root, lines = os.path.join(folder, "debian"), mirrors()
     if not os.path.exists(os.path.join(root, "complete")):
         shutil.rmtree(root, ignore_errors=True)
@@ -88,7 +88,7 @@ def expect(truth, text):
 
 
 def build_image(store, root):
-    # What earlier runs have left without a name.
+    # Removes the images that earlier runs left without a name.
     store("rmi", "--prune")
     store("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--tag", NAME, root)
 

@@ -39,7 +39,7 @@ def read_summary(output, code):
 
 
 def environment(root):
-    """The caller's, without what would change the daemon or Catch2, and with a redis-server to compare with."""
+    """The caller's environment, without what would change the daemon or Catch2, and with a redis-server on the PATH."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "ASAN_", "UBSAN_", "LSAN_"))}
     env["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     env["UBSAN_OPTIONS"] = "print_stacktrace=1"
@@ -51,8 +51,8 @@ def environment(root):
 
 
 def redis_server(folder):
-    """Debian's redis-tools holds the server's program under another name (it acts by its name). Taking it from there
-    saves the package redis-server, which would start a service on our port 6379."""
+    """Puts a link redis-server into `folder`. Debian's redis-tools has the server's program under another name, and the
+    program acts by the name that it is called by. The package redis-server would start a service on port 6379."""
     link, program = os.path.join(folder, "redis-server"), "/usr/bin/redis-check-rdb"
     if os.path.exists(program) and not os.path.lexists(link):
         os.makedirs(folder, exist_ok=True)
@@ -60,7 +60,7 @@ def redis_server(folder):
 
 
 def run_one(tally, name, program, env, limit_s, emulator=()):
-    """Runs one program in an empty folder of its own, behind the words of an emulator where it needs one."""
+    """Runs one program in an empty folder of its own, under an emulator if one is given."""
     folder = program + ".work"
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -86,7 +86,7 @@ def run_one(tally, name, program, env, limit_s, emulator=()):
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
     try:
-        # Daemons that a crashed test left behind.
+        # Ends daemons that a crashed test left running.
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
@@ -114,7 +114,7 @@ def run_all(tally, root, build, label, limit_s, jobs, emulator=()):
         tally.step(f"{label}", 0, 1, 0.0, f"no test program in {folder}")
         return
     env = environment(root)
-    # The longest first, so that it does not run alone at the end.
+    # The longest ones first, so that none of them runs alone at the end.
     names.sort(key=lambda n: (n not in ("integration_tests", "command_tests"), n))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = [

@@ -41,7 +41,7 @@ class Tally:
 
 
 def excerpt(text):
-    """What a crashed program said last; where a sanitizer speaks, from its first word on."""
+    """The last lines of a crashed program, or, if a sanitizer reports something, the lines from its report on."""
     lines = text.rstrip().split("\n")
     first = max(0, len(lines) - SHOWN_LINES)
     for number, line in enumerate(lines):

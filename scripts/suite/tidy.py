@@ -1,7 +1,7 @@
 """clang-tidy over every translation unit whose text has changed since it last passed.
 
-A unit's stamp is a hash of the tool, .clang-tidy, the compile command, and the unit with all headers of ours that it
-reaches; it is kept only for a unit that passed. So a cold run checks everything and a warm one what was touched.
+A unit's stamp is a hash of the tool, .clang-tidy, the compile command, and the unit with all of our headers that it
+includes. Only a unit that passed has one. So the first run checks everything, and later runs check what has changed.
 """
 
 import concurrent.futures
@@ -36,7 +36,7 @@ class Stamps:
         return self._texts[path]
 
     def _reach(self, path, seen):
-        """The unit and every header of ours that it includes, in order of meeting."""
+        """Adds the unit and every header of ours that it includes to `seen`."""
         if path in seen:
             return
         seen.append(path)

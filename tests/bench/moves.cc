@@ -1,8 +1,8 @@
-// Moves timers and counts those that fire at a wrong tick: Mayfly's wheel, and go-zero's rule, which decides
-// by slot indices and not by distances. Prints a JSON object; takes no argument.
+// Moves timers and counts those that then fire at a wrong tick, with Mayfly's wheel and by go-zero's rule,
+// which compares slot indices instead of distances. Prints a JSON object; takes no argument.
 //
-// A ring of 10 slots that stands at any of them, a timer set 1 to 9 ticks ahead and moved at once to 1 to 9
-// ticks ahead: 810 moves within one turn.
+// It tries every move within one turn of a ring of 10 slots: the ring is at any slot, a timer is set 1 to 9
+// ticks ahead, and at once moved to 1 to 9 ticks ahead. These are 810 moves.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -31,13 +31,13 @@ uint64_t FiredByWheel(uint64_t start, uint64_t first, uint64_t second) {
   return now - start;
 }
 
-// The tick at which a timer fires under the rule: one whose new slot has a greater index than its old one
-// waits in the old slot and goes on from there; one whose new slot has a smaller index does the same, a turn
-// and the difference further on, if its new delay is longer than a turn, and is filed anew otherwise.
+// The tick at which a timer fires by go-zero's rule. If the new slot's index is not smaller than the old
+// one's, the timer waits for the old slot and then for the difference. If it is smaller, the timer is filed
+// anew, unless its new delay is longer than a turn.
 uint64_t FiredBySlotIndices(uint64_t start, uint64_t first, uint64_t second) {
   const uint64_t old_slot = (start + first) % kSlots;
   const uint64_t new_slot = (start + second) % kSlots;
-  // Within one turn the count of rounds is 0, so a smaller index always files anew, at the right place.
+  // No delay here is longer than a turn, so the timer is filed anew, in the right slot.
   if (new_slot < old_slot) return second;
   return first + (new_slot - old_slot);
 }

@@ -1,7 +1,7 @@
-// The hash table alone: time per operation, group lines read, bytes per key. Prints tables; takes no
+// The hash table alone: time per operation, groups read per lookup, bytes per key. Prints tables; takes no
 // argument.
 //
-// Entries of 64 bytes with keys of 14 lie in random order in one block, so that reading one is a cache miss
+// Entries of 64 bytes with keys of 14 are in random order in one block, so that reading one is a cache miss,
 // as in a full cache. "ahead" is a hit with the two-stage look-ahead of a pipelined batch of 32.
 #include <time.h>
 
@@ -68,7 +68,7 @@ class Bench {
     const double miss = Time(3, asked_.size(), [&](size_t i) { return Find(table, absent_[i]); });
     const TableStats fresh = table.Stats();
     std::shuffle(order_.begin(), order_.end(), random_);
-    // Keys go and come at a constant size: what a table in use looks like.
+    // Replaces keys while their number stays the same, as in a table in use.
     const size_t gone = count_ / 100;
     for (size_t i = 0; i < gone; ++i) Erase(table, order_[i]);
     for (size_t i = 0; i < 4 * count_; ++i) {
@@ -96,7 +96,7 @@ class Bench {
   }
   uint32_t Erase(Table& table, uint32_t ref) const { return table.Erase(entries_[ref].key(), HashOf(ref)); }
 
-  // Processor time, as others may share the machine.
+  // Processor time, since other programs may use the machine, too.
   static double NowNs() {
     timespec spent{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);

@@ -1,8 +1,8 @@
-// What a timer costs: nanoseconds per set, move, refresh (a move to later), remove, and per timer brought to
-// its end, for entries of 80 bytes touched in random order, with the wheel and with other designs.
+// What a timer costs, with Mayfly's wheel and with other designs: nanoseconds to set, move, refresh (move to
+// a later time), remove and expire one, for entries of 80 bytes that are touched in random order.
 //
 // Usage: bench_wheel [timers = 1000000] [rounds = 3] [huge] [json]
-// Deadlines lie 1 s to 1 h ahead. Each figure is the best of the rounds. "huge" asks for huge pages; "json"
+// Deadlines are 1 s to 1 h ahead. Each figure is the best of the rounds. "huge" asks for huge pages; "json"
 // prints one JSON object instead of a table.
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ namespace {
 constexpr uint64_t kSoonestMs = 1000;
 constexpr uint64_t kLatestMs = 3'600'000;
 
-// The orders in which entries are touched and the deadlines they get, drawn before any clock runs.
+// The orders in which entries are touched, and their deadlines; drawn before anything is measured.
 struct Script {
   explicit Script(size_t timers) {
     std::mt19937_64 random(1);

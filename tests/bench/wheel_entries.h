@@ -1,6 +1,5 @@
-// The entries that the wheel benchmark files: 80 bytes each in one region, named by 32-bit handles (offset /
-// 16), with the wheel's fields where a cache entry has them, unaligned, behind 14 bytes of other links and
-// flags.
+// The entries of the wheel benchmark: 80 bytes each in one region, named by 32-bit handles (offset / 16). The
+// wheel's fields are where a cache entry has them: unaligned, after 14 bytes of other links and flags.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,7 @@ namespace mayfly::bench {
 constexpr size_t kEntryBytes = 80;
 constexpr size_t kHandleBytes = 16;
 
-// Hooks as a cache entry would have them: next at 14, prev at 18, a deadline of 48 bits at 22, the slot
-// at 28.
+// The wheel's fields of an entry: next at 14, prev at 18, a deadline of 48 bits at 22, the slot at 28.
 struct EntryHooks {
   using Ref = uint32_t;
   static constexpr Ref kNull = 0;
@@ -26,8 +24,8 @@ struct EntryHooks {
   void SetNext(Ref r, Ref to) const noexcept { Store(r, 14, to); }
   Ref Prev(Ref r) const noexcept { return Load<Ref>(r, 18); }
   void SetPrev(Ref r, Ref to) const noexcept { Store(r, 18, to); }
-  // Read in the pieces in which it is written: a wider load could not be fed from the stores still under way,
-  // and would wait until they have reached the cache, which is a whole miss.
+  // Loads the same pieces that SetDeadline stores. A wider load could not take its value from stores that are
+  // still on their way to the cache, and would have to wait for them as long as for a cache miss.
   uint64_t Deadline(Ref r) const noexcept {
     return Load<uint32_t>(r, 22) | uint64_t{Load<uint16_t>(r, 26)} << 32;
   }
@@ -63,7 +61,7 @@ class Entries {
       std::exit(1);
     }
     if (huge_pages) madvise(region, bytes_, MADV_HUGEPAGE);
-    std::memset(region, 0xff, bytes_);  // every page is there, every slot field reads kUnfiled
+    std::memset(region, 0xff, bytes_);  // touches every page; every slot field reads kUnfiled
     base_ = static_cast<char*>(region);
   }
   ~Entries() { munmap(base_, bytes_); }

@@ -1,5 +1,6 @@
-// What the timing wheel is measured against. All have the same verbs: Set and Move (the deadline is in the
-// entry already), Remove, and Expire(to), which takes out everything due and returns how much that was.
+// The designs that the timing wheel is compared with. All have the same functions: Set and Move (the deadline
+// is in the entry already), Remove, and Expire(to), which takes out all that is due and returns how many that
+// were.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace mayfly::bench {
 
-// Ours, driven as a loop would: from wake-up to wake-up, with a bounded output.
+// Mayfly's, driven as by the server's loop: from wake-up to wake-up, with limited output.
 class MayflyWheel {
  public:
   static constexpr const char* kName = "mayfly";
@@ -44,8 +45,8 @@ class MayflyWheel {
   uint64_t armed_ = 0;
 };
 
-// The least that a hierarchical wheel can do: lists by the highest bit in which deadline and time differ. No
-// bitmaps, no wake-up times, no lazy moves, and no way to find what is due but to try every tick.
+// The least that a hierarchical wheel can do: the list depends on the highest bit in which deadline and time
+// differ. No bitmaps, no wake-up times, no lazy moves; every tick has to be tried to find what is due.
 class MinimalWheel {
  public:
   static constexpr const char* kName = "minimal wheel";
@@ -102,8 +103,8 @@ class MinimalWheel {
   std::array<uint32_t, 704> heads_;
 };
 
-// Four levels of 256, 64, 64 and 64 slots, circular lists with a sentinel per slot, emptied in one go at each
-// boundary: the timer wheel of operating system kernels for many years.
+// Four levels of 256, 64, 64 and 64 slots, each slot a circular list with a sentinel that is emptied at once
+// at its boundary: the timer wheel of operating system kernels for many years.
 class FourLevelWheel {
  public:
   static constexpr const char* kName = "4-level cascading wheel";
@@ -187,7 +188,7 @@ class FourLevelWheel {
   std::vector<std::pair<uint32_t, uint32_t>> nodes_;
 };
 
-// A binary heap of (deadline, entry); each entry knows its place (in the next-link), so that it can be
+// A binary heap of (deadline, entry). Each entry knows its place, in its next-link, so that it can be
 // removed.
 class BinaryHeap {
  public:
@@ -245,9 +246,9 @@ class BinaryHeap {
   std::vector<Item> items_;
 };
 
-// One ring of 300 slots of a second, a count of rounds per timer, tombstones for moved and removed ones, and
-// a map from the timer to its place: go-zero's design. (Its rule for moves is replaced by a right one: always
-// file anew.)
+// go-zero's design: one ring of 300 slots of a second, a count of rounds for each timer, tombstones for moved
+// and removed timers, and a map from a timer to its place. Only its rule for moves, which is wrong
+// (moves.cc), is replaced: a moved timer is always filed anew.
 class RoundsWheel {
  public:
   static constexpr const char* kName = "fixed slots with rounds";

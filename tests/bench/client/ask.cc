@@ -18,7 +18,7 @@
 namespace mayfly::bench {
 namespace {
 
-// A batch of requests whose keys are drawn anew each time.
+// A batch of requests. Draw gives them new random keys.
 class Batch {
  public:
   Batch(const AskOptions& options, std::mt19937_64& random) : random_(random), keys_(options.keys) {
@@ -49,17 +49,17 @@ class Batch {
   std::vector<size_t> digits_;
 };
 
-// One connection with its batch under way.
+// One connection and the batch that it sends.
 struct Line {
   Socket socket;
   Batch batch;
   size_t written = 0;
-  uint64_t expected = 0;  // replies when the batch is answered
+  uint64_t expected = 0;  // replies received once the batch is answered
 };
 
-// All connections, driven as redis-benchmark drives them: a batch is written when its socket is next reported
-// writable, not at once. That costs the client a turn, so that the server has to wait for it now and then, as
-// servers in use do; one that never waits would save most of its wake-ups.
+// All connections, driven as redis-benchmark drives them: a batch is not written at once, but when its socket
+// is next reported writable. That delays the client by a turn, so that the server has to wait now and then,
+// as it does in practice. A server that never waits would need hardly any wake-ups.
 class Traffic {
  public:
   explicit Traffic(const AskOptions& options) : options_(options), poll_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -83,7 +83,7 @@ class Traffic {
   Traffic(const Traffic&) = delete;
   Traffic& operator=(const Traffic&) = delete;
 
-  // Sends until at least the wanted number of requests has been answered.
+  // Returns when at least the wanted number of requests has been answered.
   void Run() {
     for (Line& line : lines_) Start(line);
     std::array<epoll_event, 256> events;
@@ -118,7 +118,7 @@ class Traffic {
     return sum;
   }
 
-  // The line sends its next batch as soon as it may write.
+  // Lets the line send its next batch as soon as its socket is writable.
   void Start(Line& line) {
     if (sent_ >= options_.requests) return;
     line.batch.Draw();

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   mode = app.add_subcommand("probe", "ask 1,000 times a second and measure the waits");
   mode->add_option("port", probe.port)->required();
   mode->add_option("--seconds", probe.seconds);
-  mode->add_option("--until-gone", probe.until_gone, "wall-clock ms; until no key is left after it");
+  mode->add_option("--until-gone", probe.until_gone, "wall-clock ms; until it has passed and no key is left");
   mode->add_option("--below-bytes", probe.below_bytes, "... and used_memory is at most this");
   mode->add_option("--until-eof", probe.until_eof, "until standard input ends");
   mode->add_option("--give-up-ms", probe.give_up_ms);

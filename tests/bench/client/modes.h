@@ -1,7 +1,7 @@
 // What bench_client can do; each mode is one run against one server and prints one JSON object.
 //
-// Where a mode says "ready", it prints that line once it is connected, so that the caller can look at the
-// server before and after the part that counts.
+// A mode that says "ready" prints that line once it is connected, so that the caller can look at the server
+// before and after the measured part.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace mayfly::bench {
 
-// "A" or "A-B": a size or a duration, fixed or uniform between two.
+// A size or a duration, as "A" or, for all values from A to B, "A-B".
 struct Range {
   uint64_t least = 0;
   uint64_t most = 0;
 
-  // Dies where the text is neither.
+  // Ends the program if the text is neither.
   static Range Parse(const std::string& text);
-  // The same for the same number, spread evenly over the range.
+  // A value for a number, always the same one; the values are spread evenly over the range.
   uint64_t Pick(uint64_t number) const;
 };
 
@@ -40,19 +40,19 @@ struct AskOptions {
   uint64_t keys = 0;
   uint64_t value_bytes = 64;
 };
-// Sends requests for random keys; every connection sends `depth` of them, waits for all replies, and sends
-// again. Says "ready", waits for a line on standard input, and keeps its connections until that ends.
+// Sends requests for random keys: every connection sends `depth` of them, waits for all replies, and sends
+// again. Says "ready", begins at a line on standard input, and keeps its connections until that input ends.
 void Ask(const AskOptions& options);
 
 struct ProbeOptions {
   int port = 0;
   double seconds = 0;
-  int64_t until_gone = 0;    // a deadline of the wall clock in ms: until no key is left after it
+  int64_t until_gone = 0;    // a deadline of the wall clock in ms: until it has passed and no key is left
   uint64_t below_bytes = 0;  // ... and used_memory is at most this
   bool until_eof = false;    // until standard input ends
   int64_t give_up_ms = 60'000;
 };
-// Asks for an absent key a thousand times a second, one request at a time, and tells how long it waited.
+// Asks for an absent key 1,000 times a second, one request at a time, and reports how long it waited.
 void Probe(const ProbeOptions& options);
 
 struct HoldOptions {

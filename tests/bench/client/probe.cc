@@ -23,7 +23,7 @@ int64_t WallMs() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// Comes every millisecond; ticks that were missed do not come later.
+// Ticks every millisecond. Missed ticks are not made up for.
 class Ticks {
  public:
   Ticks() : fd_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {

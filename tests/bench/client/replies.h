@@ -1,7 +1,7 @@
-// Counts replies in a stream of bytes, and knows misses and errors among them.
+// Counts the replies in a stream of bytes, and how many of them are hits and errors.
 //
-// Knows the flat replies that load gets: simple strings, errors, integers, nil and bulk strings (RESP2).
-// Keeps its place between pieces, wherever they are cut. Owns nothing but a line's beginning.
+// Understands what the benchmarks receive: simple strings, errors, integers, nil and bulk strings (RESP2).
+// The stream may be cut into pieces anywhere. Owns nothing but the beginning of an unfinished line.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Replies {
   uint64_t hits() const { return hits_; }
   uint64_t errors() const { return errors_; }
   const std::string& first_error() const { return first_error_; }
-  // Of the last whole reply that was an integer.
+  // The value of the last integer reply.
   int64_t integer() const { return integer_; }
 
  private:
@@ -31,8 +31,8 @@ class Replies {
   uint64_t errors_ = 0;
   int64_t integer_ = 0;
   std::string first_error_;
-  std::string line_;      // the beginning of a line whose end has not come
-  size_t bulk_left_ = 0;  // bytes of a bulk string and its line end that have not come
+  std::string line_;      // the beginning of a line whose end has not arrived
+  size_t bulk_left_ = 0;  // bytes of a bulk string and its line end that have not arrived
 };
 
 }  // namespace mayfly::bench

@@ -1,5 +1,5 @@
-// A TCP connection to a server on this machine, with its replies counted. Trouble ends the program: a run
-// whose connection broke has no figure.
+// A TCP connection to a server on this machine; counts the replies. Any error ends the program, since a run
+// whose connection broke has no result.
 //
 // Closing resets the connection, so that thousands of closed ones leave no ports in TIME_WAIT. Movable; owns
 // the descriptor.
@@ -30,14 +30,14 @@ class Socket {
   const Replies& replies() const { return replies_; }
 
   void SetNonBlocking();
-  // Writes what fits and returns how much that was; blocking sockets take all.
+  // Writes what fits and returns how many bytes that was; a blocking socket takes all.
   size_t Write(std::string_view bytes);
-  // Reads once and counts; appends what came to `copy`, if any. Returns false where a non-blocking socket had
-  // nothing.
+  // Reads once, counts the replies, and appends the bytes to `copy` unless that is null. False if a
+  // non-blocking socket had nothing.
   bool Read(std::string* copy = nullptr);
-  // One request and its reply, on a blocking socket. Dies of an error reply.
+  // Sends one request and waits for its reply, on a blocking socket. An error reply ends the program.
   void Ask(std::string_view request);
-  // Reads until `count` replies have come in all. Dies of an error reply.
+  // Reads until `count` replies have arrived in all. An error reply ends the program.
   void ReadUntil(uint64_t count);
 
  private:

@@ -18,14 +18,14 @@ struct ServerOptions {
   int port = 0;
   std::string protocol = "redis";
   size_t value_bytes = 64;
-  uint32_t hold_keys = 0;  // maxmemory is set so that about so many keys fit; 0: left alone
+  uint32_t hold_keys = 0;  // maxmemory is set so that about that many keys fit; 0: it is left alone
 };
 
 void Print(const char* name, const Count& count, const char* separator = ", ") {
   std::printf("\"%s\": %" PRIu64 "%s", name, count.misses, separator);
 }
 
-// Sets maxmemory time and again, so that a server without a limit by number holds a number of keys.
+// Keeps adjusting maxmemory, so that a server that has no limit on the number of keys holds a wanted number.
 class KeyHolder {
  public:
   KeyHolder(RemoteCache& cache, uint32_t wanted) : cache_(cache), wanted_(wanted) {
@@ -92,7 +92,7 @@ void Compute(const TraceOptions& traced, const ReplayOptions& replay, uint32_t c
               traced.requests - std::min(traced.requests, replay.warm_up));
   Print("lru", run(MakeLru(trace.keys, capacity), replay.batch));
   Print("sieve", run(MakeSieve(trace.keys, capacity), replay.batch));
-  // What batches change.
+  // Shows how much the batches change.
   Print("lru_one_by_one", run(MakeLru(trace.keys, capacity), 1));
   Print("sieve_one_by_one", run(MakeSieve(trace.keys, capacity), 1));
   Print("belady", Belady(trace, replay.warm_up, capacity), "}\n");
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   mode->add_option("port", server.port)->required();
   mode->add_option("--protocol", server.protocol)->check(CLI::IsMember({"redis", "memcached"}));
   mode->add_option("--value-bytes", server.value_bytes);
-  mode->add_option("--hold-keys", server.hold_keys, "set maxmemory so that about so many keys fit");
+  mode->add_option("--hold-keys", server.hold_keys, "set maxmemory so that about that many keys fit");
   mode->callback([&] { AskServer(trace, replay, server); });
 
   mode = app.add_subcommand("offline", "exact LRU, SIEVE and Belady's optimum");

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
 
-// A list of keys, newest first, by their numbers.
+// A list of keys, named by their numbers, newest first.
 class KeyList {
  public:
   explicit KeyList(uint32_t keys) : newer_(keys, kNobody), older_(keys, kNobody), held_(keys, false) {}
@@ -17,7 +17,7 @@ class KeyList {
   bool Holds(uint32_t key) const { return held_[key]; }
   uint32_t size() const { return size_; }
   uint32_t oldest() const { return oldest_; }
-  // Towards the newest, or kNobody.
+  // The next key towards the newest one, or kNobody.
   uint32_t Newer(uint32_t key) const { return newer_[key]; }
 
   void Push(uint32_t key) {
@@ -117,7 +117,7 @@ Count Belady(const Trace& trace, uint64_t warm_up, uint32_t capacity) {
   std::vector<uint32_t> next_use(end);
   std::vector<uint32_t> seen_at(trace.keys, end);
   for (uint32_t i = end; i-- > 0;) next_use[i] = std::exchange(seen_at[requests[i]], i);
-  // Farthest first; an element whose key was used or evicted meanwhile is out of date.
+  // The farthest next use first. An element is out of date if its key was used or evicted since.
   std::priority_queue<std::pair<uint32_t, uint32_t>> by_next_use;
   std::vector<uint32_t> held_until(trace.keys, 0);  // the next use of a key in the cache; 0: not in it
   uint32_t held = 0;

@@ -1,7 +1,7 @@
 // A cache behind a port: a server that speaks the Redis protocol, or memcached's text protocol.
 //
-// One blocking connection, each Run one write. Keys are those of client/requests.h. An error reply ends
-// the program.
+// Has one blocking connection; each Run is one write. Keys are those of client/requests.h. An error reply
+// ends the program.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class RemoteCache final : public Cache {
 
  private:
   void Append(const Step& step);
-  // Takes one reply off the input, reading more where that is needed; true where it is a value.
+  // Takes one reply off the input, after reading more if needed. True if it is a value.
   bool TakeReply();
   std::string_view TakeLine();
   void Skip(size_t bytes);

@@ -1,11 +1,11 @@
-// A trace against a cache, as an application uses one: ask for a key, and on a miss store it.
+// Plays a trace against a cache, as an application uses one: it asks for a key and stores it on a miss.
 //
-// Requests go in batches, since a pipeline is many times faster. That must not change what is counted: a key
-// that is asked for again in the batch in which it was missed would have been stored meanwhile. So a batch is
-// two rounds: all questions; then, in order, for each that was a miss, a store the first time, and the
-// question once more where the key came again, whose answer counts. What is left of a difference to one
-// request at a time is that a store may evict a key that the same batch asks for later. Offline caches are
-// driven in the same way.
+// Requests are sent in batches, since a pipeline is many times faster. That must not change the counts: if a
+// batch misses a key and asks for it again, the application would have stored it in between. So a batch has
+// two rounds. The first asks for all keys. The second goes through the misses in order: the first miss of a
+// key is a store, and for each further one the key is asked for again, and that answer counts. One difference
+// to single requests is left: a store may evict a key that the same batch asks for later. The caches without
+// a server are driven in the same way.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Step {
 class Cache {
  public:
   virtual ~Cache() = default;
-  // Takes the steps in order; `hits` gets as many elements, true where a question was answered.
+  // Takes the steps in order. `hits` gets an element for each: true if it asked for a key and got a value.
   virtual void Run(std::span<const Step> steps, std::vector<bool>& hits) = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace mayfly::bench {
 namespace {
 
-// Ranks 0, 1, ... with a probability that falls as 1 / (rank + 1)^exponent. The standard library's
-// distributions may differ between machines, so this draws by itself.
+// Ranks 0, 1, ... with a probability that falls as 1 / (rank + 1)^exponent. Does not use the standard
+// library's distributions, since they may differ between machines.
 class Zipf {
  public:
   Zipf(uint32_t count, double exponent, uint64_t seed) : random_(seed) {

@@ -37,7 +37,7 @@ class Client:
             process.communicate()
 
     def _result(self, process):
-        """Ends the program's standard input and takes its answer: an object, or a Trouble with what it complained of."""
+        """Closes the program's standard input and returns its answer: an object, or a Trouble with its error text."""
         output, complaint = process.communicate()
         if process.returncode != 0:
             return Trouble(complaint.decode(errors="replace").strip() or f"the client ended with {process.returncode}")
@@ -50,7 +50,7 @@ class Client:
 
     def ask(self, server, **options):
         """Sends requests over many connections: command, connections, depth, requests, keys, value_bytes. The result has
-        cpu_us, the server's processor time for a request without its work for connecting and closing."""
+        cpu_us, the server's processor time per request, without that for connecting and closing."""
         with self._running("ask", server.port, options) as process:
             # All are connected and have had a first reply.
             if process.stdout.readline().strip() != b"ready":
@@ -69,7 +69,7 @@ class Client:
 
     @staticmethod
     def _result_is_ignored(process):
-        """The answer was read already; closing its input lets the program close its connections."""
+        """The answer has been read; closing the program's input lets it close its connections."""
         process.communicate()
 
     def probe(self, server, **options):

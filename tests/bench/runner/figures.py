@@ -59,7 +59,7 @@ class Figure:
     front: str = ""
     # Column -> the numbers of all rounds; the median counts.
     samples: dict = field(default_factory=dict)
-    # Column -> Trouble. A column with a trouble has no value, whatever its other rounds said.
+    # Column -> Trouble. A column with a Trouble has no value, even if other rounds gave numbers.
     troubles: dict = field(default_factory=dict)
 
     def add(self, column, value):

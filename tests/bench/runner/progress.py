@@ -1,4 +1,4 @@
-"""Shows how far a run is: one line that changes on a terminal, a line now and then elsewhere. On standard error."""
+"""Shows on standard error how far a run is: on a terminal in one line that changes, elsewhere in a line now and then."""
 
 import sys
 import time
@@ -25,7 +25,7 @@ class Progress:
         self.step("", 0)
 
     def step(self, what, count=1):
-        """Says what is being done now; `count` more steps have begun."""
+        """Shows what is being done now; `count` more steps have begun."""
         now = time.monotonic()
         self._done = min(self._done + count, self._total)
         # The step that has just begun is not done yet.

@@ -7,7 +7,7 @@ from figures import Trouble, from_data, to_data
 
 
 class NotUsable(Exception):
-    """A file of figures that cannot be gone on with."""
+    """A file of figures that cannot be used."""
 
 
 @dataclass

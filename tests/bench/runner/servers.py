@@ -33,7 +33,7 @@ class Spec:
 
 
 def free_port():
-    """A port that nobody uses, outside of the range from which the kernel gives ports to clients."""
+    """An unused port, outside the range from which the kernel gives ports to clients."""
     for _ in range(1000):
         port = random.randrange(20000, 32000)
         with contextlib.closing(socket.socket()) as probe:
@@ -46,7 +46,7 @@ def free_port():
 
 
 def child_setup(processor):
-    """For subprocess's preexec_fn: pins the child, and ends it when the runner is killed without a chance to."""
+    """For subprocess's preexec_fn: pins the child to a processor, and ends it if the runner is killed."""
 
     def setup():
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -57,12 +57,12 @@ def child_setup(processor):
 
 
 def environment():
-    """Without the variables that would change the daemon."""
+    """The environment without the variables that would change the daemon."""
     return {k: v for k, v in os.environ.items() if not k.startswith("MAYFLY_")}
 
 
 class Server:
-    """A running server, on a port of its choice where none is given. Use with `with`, so that it is ended."""
+    """A running server, on a free port unless one is given. Use it with `with`, so that it is ended."""
 
     def __init__(self, spec, folder, processor, wrapper=(), ready_s=READY_S, port=None):
         self.name, self.port = spec.name, port or free_port()
@@ -112,7 +112,7 @@ class Server:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def settled_bytes(self):
-        """Resident bytes once they have stopped to change (3 s at most): allocators give back late."""
+        """Resident bytes once they no longer change (after 3 s at most), since allocators give memory back late."""
         last = self.resident_bytes()
         for _ in range(6):
             time.sleep(0.5)

@@ -3,7 +3,7 @@
 from figures import BARE, OURS, Trouble
 
 NAME_WIDTH = 46
-# With more columns than these to compare with, the table would be too wide for their ratios.
+# With more other columns than these, the table would be too wide to show ratios.
 RATIO_COLUMNS = 3
 
 
@@ -43,8 +43,8 @@ def verdict(figure, judged=True):
 
 
 def section_text(title, figures, judged=True):
-    """A section's table. A Trouble in the place of the figures means that nothing was measured. Targets hold for the sizes
-    of a full run, so those of a smaller one are not judged."""
+    """A section's table. A Trouble instead of figures means that nothing was measured. The targets are for the sizes of a
+    full run, so a smaller run does not judge them."""
     if isinstance(figures, Trouble):
         return f"{title}\n  NOT MEASURED: {figures.text}\n"
     columns = columns_of(figures)
