@@ -327,8 +327,14 @@ bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget) 
 
 bool Keyspace::Advance(Now now, size_t* budget) {
   FollowWallStepBack(now);
-  bool more = mono_wheel_.size() != 0 && AdvanceWheel(mono_wheel_, now.mono_ms, now, budget);
-  more |= wall_wheel_.size() != 0 && AdvanceWheel(wall_wheel_, WallMs(now), now, budget);
+  const auto advance = [&](Wheel& wheel, uint64_t to) {
+    return wheel.size() != 0 && AdvanceWheel(wheel, to, now, budget);
+  };
+  // The wheels take turns at going first, or a backlog on one would use up every budget.
+  wall_first_ = !wall_first_;
+  bool more = wall_first_ && advance(wall_wheel_, WallMs(now));
+  more |= advance(mono_wheel_, now.mono_ms);
+  if (!wall_first_) more |= advance(wall_wheel_, WallMs(now));
   return more;
 }
 

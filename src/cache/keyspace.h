@@ -379,6 +379,7 @@ class Keyspace {
   uint64_t turned_[2] = {0, 0};
   Wheel mono_wheel_;
   Wheel wall_wheel_;
+  bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
 };
 
 // In the header because nearly every SET ends here, with a value of the same size and a TTL as before.

@@ -1,5 +1,6 @@
 #include "cache/databases.h"
 
+#include <algorithm>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -42,6 +43,23 @@ TEST_CASE_METHOD(KeyspaceFixture, "a swap exchanges the keys of two databases an
   CHECK(databases.At(1).size() == 0);
   CHECK(databases.At(0).size() == 1);
   CHECK(databases.At(0).Validate());
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "a backlog of relative TTLs does not keep wall-clock deadlines waiting") {
+  constexpr size_t kBudget = 64;
+  for (int i = 0; i < 1000; ++i) Set("relative:" + std::to_string(i), "v", In(10));
+  for (int i = 0; i < 1000; ++i) Set("absolute:" + std::to_string(i), "v", Expiry::At(now().wall_ms + 10));
+  clock.AdvanceTime(20);
+  ChangeLog log;
+  changes.Listen(log, ~uint32_t{0});
+  CHECK(databases.Advance(now(), kBudget));
+  CHECK(databases.Advance(now(), kBudget));
+  changes.Unlisten(log);
+  const auto absolute = [](const ChangeLog::Seen& change) { return change.key.starts_with("absolute:"); };
+  const auto seen = static_cast<size_t>(std::count_if(log.seen.begin(), log.seen.end(), absolute));
+  CHECK(seen > 0);
+  CHECK(seen < log.seen.size());
+  Settle();
 }
 
 TEST_CASE_METHOD(KeyspaceFixture, "expiry visits all databases and stops when its budget is spent") {
