@@ -28,7 +28,7 @@ TEST_CASE("the highest bit of a signed field is its sign") {
   CHECK(FieldType{false, 63}.ValueOf(INT64_MAX) == INT64_MAX);
 }
 
-TEST_CASE("what fits a field is what it holds") {
+TEST_CASE("a number that fits a field is stored as it is") {
   for (const FieldOverflow overflow :
        {FieldOverflow::kWrap, FieldOverflow::kSaturate, FieldOverflow::kFail}) {
     CHECK(SetField({false, 8}, 255, overflow) == 255U);
@@ -39,7 +39,7 @@ TEST_CASE("what fits a field is what it holds") {
   }
 }
 
-TEST_CASE("what does not fit keeps its low bits, stops at the nearest end, or is nothing") {
+TEST_CASE("a number that does not fit keeps its low bits, becomes the nearest limit, or is refused") {
   CHECK(SetField({false, 8}, 256, FieldOverflow::kWrap) == 0U);
   CHECK(SetField({false, 8}, 256, FieldOverflow::kSaturate) == 255U);
   CHECK_FALSE(SetField({false, 8}, 256, FieldOverflow::kFail));
@@ -47,7 +47,7 @@ TEST_CASE("what does not fit keeps its low bits, stops at the nearest end, or is
   CHECK(SetField({false, 8}, -1, FieldOverflow::kSaturate) == 255U);
   CHECK(SetField({true, 8}, 128, FieldOverflow::kWrap) == 128U);
   CHECK(SetField({true, 8}, 128, FieldOverflow::kSaturate) == 127U);
-  // Redis 7.0 goes to the other end here: its distance to the limit overflows.
+  // Redis 7.0 answers with the other limit here, since its distance to the limit overflows.
   CHECK(SetField({true, 8}, INT64_MIN, FieldOverflow::kSaturate) == 128U);
   CHECK(AddToField({true, 64}, INT64_MAX, 1, FieldOverflow::kWrap) == uint64_t{1} << 63);
   CHECK(AddToField({true, 64}, INT64_MAX, 1, FieldOverflow::kSaturate) == uint64_t{INT64_MAX});

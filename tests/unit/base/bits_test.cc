@@ -19,7 +19,7 @@ std::string RandomBytes(std::mt19937_64& random, size_t size) {
 
 }  // namespace
 
-TEST_CASE("bit 0 is the highest of the first byte, and behind the end lie zeros") {
+TEST_CASE("bit 0 is the highest bit of the first byte, and bits after the end read as 0") {
   std::string bytes("\x80\x01", 2);
   CHECK(BitAt(bytes, 0));
   CHECK_FALSE(BitAt(bytes, 1));
@@ -33,7 +33,7 @@ TEST_CASE("bit 0 is the highest of the first byte, and behind the end lie zeros"
   CHECK(bytes == std::string("\x80\x40", 2));
 }
 
-TEST_CASE("a number of any width is read where it was written, and touches nothing else") {
+TEST_CASE("a number of any width reads back from where it was written, and no other bit changes") {
   constexpr unsigned kSeed = 7;
   CAPTURE(kSeed);
   std::mt19937_64 random(kSeed);
@@ -52,7 +52,7 @@ TEST_CASE("a number of any width is read where it was written, and touches nothi
   }
 }
 
-TEST_CASE("a number that reaches over the end reads zeros there") {
+TEST_CASE("a number that reaches beyond the end reads zeros there") {
   CHECK(ReadBits("\xff", 0, 64) == 0xFF00000000000000);
   CHECK(ReadBits("\xff", 4, 8) == 0xF0);
   CHECK(ReadBits("\xff", 7, 2) == 2);
@@ -60,7 +60,7 @@ TEST_CASE("a number that reaches over the end reads zeros there") {
   CHECK(ReadBits("", 0, 1) == 0);
 }
 
-TEST_CASE("ones are counted and bits found as by looking at each") {
+TEST_CASE("counting ones and finding bits agrees with looking at every bit") {
   constexpr unsigned kSeed = 11;
   CAPTURE(kSeed);
   std::mt19937_64 random(kSeed);
@@ -82,7 +82,7 @@ TEST_CASE("ones are counted and bits found as by looking at each") {
   }
 }
 
-TEST_CASE("many full bytes are counted without losing a carry") {
+TEST_CASE("many bytes full of ones are counted without losing a carry") {
   const std::string full(5'003, '\xff');
   CHECK(CountOnes(full, 0, BitsOf(full.size()) - 1) == BitsOf(full.size()));
   CHECK(CountOnes(full, 3, BitsOf(full.size()) - 2) == BitsOf(full.size()) - 4);

@@ -15,7 +15,7 @@ constexpr BitOperation kAll[] = {BitOperation::kAnd,   BitOperation::kOr,   BitO
                                  BitOperation::kNot,   BitOperation::kDiff, BitOperation::kDiff1,
                                  BitOperation::kAndOr, BitOperation::kOne};
 
-// What the header says of one bit.
+// What an operation makes of one bit, as the header defines it.
 bool Expected(BitOperation operation, const std::vector<std::string_view>& sources, uint64_t index) {
   const bool x = BitAt(sources[0], index);
   size_t count = 0;
@@ -69,7 +69,7 @@ TEST_CASE("every operation does to each bit what its name says, whatever the len
   }
 }
 
-TEST_CASE("nothing combined is nothing") {
+TEST_CASE("combining empty strings writes nothing") {
   const std::vector<std::string_view> sources{"", ""};
   CombineBits(BitOperation::kXor, sources, nullptr, 0);
   char untouched = 'x';

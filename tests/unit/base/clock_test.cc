@@ -16,14 +16,14 @@ TEST_CASE("the system's monotonic time never runs backwards, and wall time keeps
     const Now now = clock.Read();
     REQUIRE(now.mono_ms >= before.mono_ms);
     const int64_t drift = (now.wall_ms - before.wall_ms) - static_cast<int64_t>(now.mono_ms - before.mono_ms);
-    // A machine whose wall clock is stepped during the loop moves it by kSlewMs at least; nothing smaller
-    // shows.
+    // If the machine's wall clock is set during the loop, the drift is kSlewMs or more; smaller drifts must
+    // not show.
     REQUIRE((drift == 0 || std::abs(drift) >= SystemClock::kSlewMs));
     before = now;
   }
 }
 
-TEST_CASE("one monotonic deadline is told as the same wall time whenever it is asked for") {
+TEST_CASE("a monotonic deadline has the same wall time whenever it is asked for") {
   SteppedClock clock;
   const Now start = clock.Read();
   const uint64_t deadline_ms = start.mono_ms + 5000;
@@ -34,7 +34,7 @@ TEST_CASE("one monotonic deadline is told as the same wall time whenever it is a
   CHECK(clock.Read().WallOf(deadline_ms) == start.wall_ms + 5000);
 }
 
-TEST_CASE("a stepped clock moves only when it is told to") {
+TEST_CASE("a stepped clock moves only when a test moves it") {
   SteppedClock clock;
   const Now start = clock.Read();
   CHECK(clock.Read().mono_ms == start.mono_ms);

@@ -14,8 +14,8 @@ std::string Shown(std::string_view text) {
 
 }  // namespace
 
-// The first two are those of Redis 8.4's page and tests, the third is XXH3's own of the empty text.
-TEST_CASE("a digest is XXH3 in 16 digits, leading zeros and all") {
+// The first two digests are from Redis 8.4's documentation and tests, the third is XXH3's of the empty text.
+TEST_CASE("a digest is XXH3 in 16 digits, with leading zeros") {
   CHECK(Shown("Hello world") == "b6acb9d84a38ff74");
   CHECK(
       Shown("v8lf0c11xh8ymlqztfd3eeq16kfn4sspw7fqmnuuq3k3t75em5wdizgcdw7uc26nnf961u2jkfzkjytls2kwlj7626sd") ==

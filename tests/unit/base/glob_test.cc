@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// The same rules without classes and escapes, as plainly as they can be said; slow.
+// The same rules without classes and escapes, written as simply as possible; slow.
 bool PlainMatch(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {
@@ -70,21 +70,21 @@ TEST_CASE("a backslash takes the next byte as it is, and stands for itself at th
   CHECK(GlobMatch("\\a", "a"));
 }
 
-TEST_CASE("letters match without regard to case only when asked") {
+TEST_CASE("letters match in any case only if that is asked for") {
   CHECK_FALSE(GlobMatch("MAX*", "maxmemory"));
   CHECK(GlobMatch("MAX*", "maxmemory", GlobCase::kIgnore));
   CHECK(GlobMatch("[A-C]x", "bX", GlobCase::kIgnore));
   CHECK(GlobMatch("\\A", "a", GlobCase::kIgnore));
 }
 
-TEST_CASE("a pattern that makes naive matchers explode is answered at once") {
+TEST_CASE("a pattern that takes naive matchers exponential time is matched at once") {
   std::string pattern;
   for (int i = 0; i < 100; ++i) pattern += "a*";
   CHECK_FALSE(GlobMatch(pattern + "b", std::string(10'000, 'a')));
   CHECK(GlobMatch(pattern, std::string(10'000, 'a')));
 }
 
-TEST_CASE("random patterns of stars and question marks match as the plain rules say") {
+TEST_CASE("random patterns of stars and question marks match as by the simple rules") {
   constexpr unsigned kSeed = 11;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);
@@ -101,7 +101,7 @@ TEST_CASE("random patterns of stars and question marks match as the plain rules 
   }
 }
 
-TEST_CASE("random bytes are patterns that end and read nothing beyond their end") {
+TEST_CASE("matching random bytes ends, and reads nothing beyond the pattern") {
   std::mt19937 random(12);
   for (int round = 0; round < 50'000; ++round) {
     const size_t size = random() % 10;
@@ -112,7 +112,7 @@ TEST_CASE("random bytes are patterns that end and read nothing beyond their end"
   }
 }
 
-TEST_CASE("a pattern without wildcards can be told") {
+TEST_CASE("a pattern without wildcards is recognized") {
   CHECK_FALSE(HasGlobSyntax("maxmemory-policy"));
   for (const char* pattern : {"*", "a?", "[a]", "a\\b"}) CHECK(HasGlobSyntax(pattern));
 }

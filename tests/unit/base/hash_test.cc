@@ -29,11 +29,11 @@ TEST_CASE("two secrets drawn from the kernel differ") {
   CHECK(one("") != two(""));
 }
 
-TEST_CASE("keys of every length are hashed apart, with zero bytes and without") {
+TEST_CASE("keys of different lengths have different hashes, also if they are all zero bytes") {
   const Hasher hasher(3);
   std::set<uint64_t> seen;
   for (size_t length = 0; length <= 600; ++length) {
-    // An exact-size block of its own: a sanitizer sees a read past its end.
+    // Each in a block of exactly its size, so that a sanitizer sees a read beyond its end.
     const std::string zeros(length, '\0');
     const std::string letters(length, 'a');
     CHECK(seen.insert(hasher(zeros)).second);
@@ -52,7 +52,8 @@ TEST_CASE("hashes of similar keys fill the buckets of a table evenly") {
     ++high[hash >> 58];
     ++low[hash % kBuckets];
   }
-  // 1000 expected in each, six standard deviations allowed: the seed is fixed, so this is no matter of luck.
+  // 1000 are expected in each, and six standard deviations are allowed. The seed is fixed, so luck plays no
+  // part.
   for (size_t i = 0; i < kBuckets; ++i) {
     CHECK(high[i] > 800);
     CHECK(high[i] < 1200);

@@ -27,7 +27,7 @@ TEST_CASE("a reference names the object that it was made from") {
   }
 }
 
-TEST_CASE("lines of 64 bytes lie on boundaries of 64") {
+TEST_CASE("lines of 64 bytes are aligned to 64 bytes") {
   Heap heap(Heap::kMinRegionBytes);
   for (const size_t lines : {1, 2, 4, 8, 16, 32, 64, 80, 96, 112, 128}) {
     void* object = heap.Allocate(lines * 64);
@@ -36,7 +36,7 @@ TEST_CASE("lines of 64 bytes lie on boundaries of 64") {
   }
 }
 
-TEST_CASE("a full region answers null and serves again after something was freed") {
+TEST_CASE("a full region returns null, and serves again after something was freed") {
   Heap heap(Heap::kMinRegionBytes);
   std::vector<void*> objects;
   constexpr size_t kSize = 64 * 1024;
@@ -57,7 +57,7 @@ TEST_CASE("a full region answers null and serves again after something was freed
   for (void* object : objects) heap.Free(object, kSize);
 }
 
-TEST_CASE("a region full of small objects answers null, too, and serves again after some were freed") {
+TEST_CASE("a region full of small objects returns null, too, and serves again after some were freed") {
   Heap heap(Heap::kMinRegionBytes);
   std::vector<void*> objects;
   constexpr size_t kSize = 150;
@@ -78,7 +78,7 @@ TEST_CASE("a region full of small objects answers null, too, and serves again af
   heap.Free(of_another_size, 4 * kSize);
 }
 
-TEST_CASE("memory is counted as it comes and goes") {
+TEST_CASE("memory is counted as it is allocated and freed") {
   Heap heap(Heap::kMinRegionBytes);
   for (const size_t size : {100, 129, 150, 512, 513}) {
     const uint64_t before = heap.ThreadBytes();
@@ -91,7 +91,7 @@ TEST_CASE("memory is counted as it comes and goes") {
   }
 }
 
-TEST_CASE("up to 512 bytes no object takes 16 more than it asked for, and none takes less") {
+TEST_CASE("up to 512 bytes an object takes what was asked for, or less than 16 bytes more") {
   for (size_t size = 9; size <= 512; ++size) {
     REQUIRE(Heap::SizeClass(size) >= size);
     REQUIRE(Heap::SizeClass(size) < size + 16);
@@ -119,7 +119,7 @@ TEST_CASE("purging gives the pages of freed objects back at once") {
   CHECK_FALSE(Heap::AllocatorReport().empty());
 }
 
-TEST_CASE("SizeClass tells what the allocator really takes") {
+TEST_CASE("SizeClass returns what the allocator really takes") {
   Heap heap(Heap::kMinRegionBytes);
   for (size_t size = 1; size <= 70'000; ++size) {
     const uint64_t before = heap.ThreadBytes();

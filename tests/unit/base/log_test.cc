@@ -23,7 +23,7 @@ TEST_CASE("a log line has pid, date, mark and text, and stays one line") {
   CHECK(FormatLogLine(Log::Level::kDebug, "d", 1, 0).ends_with(".000 . d"));
 }
 
-TEST_CASE("lines below the level are left out, and a file that was moved away is made anew") {
+TEST_CASE("lines below the level are left out, and a file that was moved away is created again") {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("mayfly-log-test-" + std::to_string(getpid()));
   const auto read = [&] {

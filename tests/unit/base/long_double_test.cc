@@ -1,4 +1,4 @@
-// The answers are redis-server's, of INCRBYFLOAT.
+// The expected texts are redis-server's answers to INCRBYFLOAT.
 #include "base/long_double.h"
 
 #include <cfloat>
@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-TEST_CASE("a long double is read as strtold reads it, but for spaces, NaN and what does not fit") {
+TEST_CASE("a long double is read as strtold reads it, except for spaces, NaN and what does not fit") {
   CHECK(ParseLongDouble("0.1") == 0.1L);
   CHECK(ParseLongDouble("+1e3") == 1000.0L);
   CHECK(ParseLongDouble("0x1p-2") == 0.25L);
@@ -26,7 +26,7 @@ TEST_CASE("a long double is read as strtold reads it, but for spaces, NaN and wh
   }
 }
 
-TEST_CASE("a long double is written with 17 digits behind the point, without the zeros at their end") {
+TEST_CASE("a long double is written with 17 digits after the point, without trailing zeros") {
   CHECK(FormatLongDouble(0) == "0");
   CHECK(FormatLongDouble(-0.0L) == "0");
   CHECK(FormatLongDouble(3) == "3");

@@ -43,7 +43,7 @@ TEST_CASE("without a cgroup the machine's memory counts") {
   CHECK(root.Read().Smaller() == kRam);
 }
 
-TEST_CASE("version 2: the smallest limit on the way up counts") {
+TEST_CASE("cgroup version 2: the smallest limit on the way to the root counts") {
   const FakeRoot root;
   root.Put("/proc/self/cgroup", "0::/a/b/c\n");
   root.Put("/sys/fs/cgroup/a/b/c/memory.max", "max\n");
@@ -55,7 +55,7 @@ TEST_CASE("version 2: the smallest limit on the way up counts") {
   CHECK(root.Read().Smaller() == 3000);
 }
 
-TEST_CASE("version 2 inside a container: the mount's root is the own cgroup") {
+TEST_CASE("cgroup version 2 inside a container: the mount's root is the process's own cgroup") {
   const FakeRoot root;
   root.Put("/sys/fs/cgroup/memory.max", "4096\n");
   for (const char* line : {"0::/\n", "0::/system.slice/of/the/host\n", "0::/../..\n"}) {
@@ -64,7 +64,7 @@ TEST_CASE("version 2 inside a container: the mount's root is the own cgroup") {
   }
 }
 
-TEST_CASE("version 1: the memory controller's limit counts, its huge number is none") {
+TEST_CASE("cgroup version 1: the memory controller's limit counts, and its huge number means none") {
   const FakeRoot root;
   root.Put("/proc/self/cgroup", "12:cpu,cpuacct:/x\n7:hugetlb,memory:/docker/1\n0::/\n");
   root.Put("/sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "9223372036854771712\n");
@@ -80,7 +80,7 @@ TEST_CASE("a limit above the machine's memory does not raise it") {
   CHECK(root.Read().Smaller() == kRam);
 }
 
-TEST_CASE("files that make no sense are as good as missing") {
+TEST_CASE("files that make no sense count as missing") {
   const FakeRoot root;
   root.Put("/proc/meminfo", "MemTotal: lots kB\n");
   root.Put("/proc/self/cgroup", "rubbish\n:\n0::\n\n");

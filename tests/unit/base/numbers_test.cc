@@ -1,5 +1,5 @@
-// The answers are redis-server's: INCRBY for integers, ZADD for doubles, CONFIG SET maxmemory for byte
-// counts.
+// The expected results are redis-server's: of INCRBY for integers, ZADD for doubles, CONFIG SET maxmemory for
+// byte counts.
 #include "base/numbers.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ std::string Formatted(int64_t value) {
   return std::string(text, FormatInteger(value, text));
 }
 
-TEST_CASE("an integer is read when it is written the one canonical way") {
+TEST_CASE("an integer is read only in its one canonical form") {
   CHECK(ParseInteger("0") == 0);
   CHECK(ParseInteger("7") == 7);
   CHECK(ParseInteger("-1") == -1);
@@ -51,7 +51,7 @@ TEST_CASE("an integer is read when it is written the one canonical way") {
   CHECK_FALSE(ParseInteger(std::string_view("1\0", 2)).has_value());
 }
 
-TEST_CASE("the fast reader of integers agrees with the thorough one on any byte at any place") {
+TEST_CASE("the fast reader of integers agrees with the thorough one for every byte at every place") {
   const std::string digits = "9876543210123456789";
   for (size_t size = 1; size <= digits.size(); ++size) {
     for (size_t at = 0; at < size; ++at) {
@@ -68,7 +68,7 @@ TEST_CASE("the fast reader of integers agrees with the thorough one on any byte 
   }
 }
 
-TEST_CASE("an integer without a sign is read up to the largest of 64 bits") {
+TEST_CASE("an unsigned integer is read up to the largest of 64 bits") {
   CHECK(ParseUnsigned("0") == 0U);
   CHECK(ParseUnsigned("18446744073709551615") == UINT64_MAX);
   for (const char* text :
@@ -94,7 +94,7 @@ TEST_CASE("a written integer reads back as itself") {
   }
 }
 
-TEST_CASE("a double is read as strtod reads it, but for spaces, NaN and what does not fit") {
+TEST_CASE("a double is read as strtod reads it, except for spaces, NaN and what does not fit") {
   CHECK(ParseDouble("1") == 1.0);
   CHECK(ParseDouble("+1") == 1.0);
   CHECK(ParseDouble("-1.5") == -1.5);
@@ -142,7 +142,7 @@ TEST_CASE("a double is written with the fewest digits that read back as it") {
   }
 }
 
-TEST_CASE("whole numbers are written whole, very large and very small ones with an exponent") {
+TEST_CASE("whole numbers are written without a point, very large and very small ones with an exponent") {
   CHECK(FormatDouble(100000) == "100000");
   CHECK(FormatDouble(1e15) == "1000000000000000");
   CHECK(FormatDouble(0x1p62) == "4611686018427387904");
@@ -176,7 +176,7 @@ TEST_CASE("byte counts have the units of redis.conf, in capitals or not") {
   }
 }
 
-TEST_CASE("bytes for people have two digits and the unit below which the number is readable") {
+TEST_CASE("byte counts for people have the largest unit that is not above them, and two decimals") {
   CHECK(FormatBytesHuman(0) == "0B");
   CHECK(FormatBytesHuman(1023) == "1023B");
   CHECK(FormatBytesHuman(1024) == "1.00K");

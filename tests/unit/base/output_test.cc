@@ -12,7 +12,7 @@
 namespace mayfly {
 namespace {
 
-// Writes up to `n` bytes away, `pieces_max` pieces at a time, as a socket that takes what it likes.
+// Consumes up to `n` bytes, `pieces_max` pieces at a time, like a socket that takes only some of them.
 std::string Drain(OutputChain& out, size_t n, size_t pieces_max) {
   std::string written;
   std::array<OutputPiece, 8> pieces;
@@ -88,7 +88,7 @@ TEST_CASE("reserved room is in one piece and only what is committed counts") {
   CHECK(OutputText(out) == expected);
 }
 
-TEST_CASE("long shared blocks are not copied and are let go when they are written") {
+TEST_CASE("long shared blocks are not copied, and are released once they are written") {
   ChunkPool pool;
   OutputChain out(pool);
   SharedBytes block = SharedBytes::Copy(std::string(100'000, 's'));
@@ -116,7 +116,7 @@ TEST_CASE("long shared blocks are not copied and are let go when they are writte
     CHECK(block.Unique());
     CHECK(out.size() == 4 + OutputChain::kCopyMax);
   }
-  SECTION("and those that are not written are let go, too") {
+  SECTION("those that are never written are released, too") {
     out.AppendShared(block, 0, 1000);
     out.AppendShared(block, 1000, 1000);
     out.Clear();
@@ -125,7 +125,7 @@ TEST_CASE("long shared blocks are not copied and are let go when they are writte
   }
 }
 
-TEST_CASE("many shared blocks cost notes, not chunks") {
+TEST_CASE("many shared blocks take splices, not chunks") {
   ChunkPool pool;
   OutputChain out(pool);
   const SharedBytes block = SharedBytes::Copy(std::string(1000, 's'));

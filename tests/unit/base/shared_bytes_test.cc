@@ -15,7 +15,7 @@ TEST_CASE("an empty SharedBytes refers to nothing") {
   CHECK_FALSE(SharedBytes::Adopt(nullptr));
 }
 
-TEST_CASE("a copy of bytes holds them, zero bytes and no bytes included") {
+TEST_CASE("a copy holds the same bytes, also zero bytes, also none") {
   const std::string bytes("a\0b", 3);
   CHECK(SharedBytes::Copy(bytes).view() == bytes);
   const SharedBytes empty = SharedBytes::Copy("");
@@ -24,7 +24,7 @@ TEST_CASE("a copy of bytes holds them, zero bytes and no bytes included") {
   CHECK(empty.view().empty());
 }
 
-TEST_CASE("copies share one block until the last of them goes") {
+TEST_CASE("copies share one block, which is freed with the last of them") {
   SharedBytes first = SharedBytes::Copy("payload");
   CHECK(first.Unique());
   {
@@ -49,7 +49,7 @@ TEST_CASE("a move hands the reference over and leaves nothing behind") {
   CHECK(first.Unique());
 }
 
-TEST_CASE("assignment lets go of the old block, also to itself") {
+TEST_CASE("assignment releases the old block, and assignment to itself is harmless") {
   SharedBytes first = SharedBytes::Copy("one");
   const SharedBytes kept = first;
   first = SharedBytes::Copy("two");
@@ -73,7 +73,7 @@ TEST_CASE("a released reference is counted until it is adopted back") {
   CHECK(first.Unique());
 }
 
-TEST_CASE("truncating forgets the bytes behind the new size") {
+TEST_CASE("truncating drops the bytes after the new size") {
   SharedBytes bytes = SharedBytes::Allocate(10);
   std::string_view("0123456789").copy(bytes.data(), 10);
   bytes.Truncate(4);
@@ -82,12 +82,12 @@ TEST_CASE("truncating forgets the bytes behind the new size") {
   CHECK(bytes.view().empty());
 }
 
-TEST_CASE("zeros are what a fresh block of zeros holds") {
+TEST_CASE("a new block of zeros holds zeros") {
   CHECK(SharedBytes::Zeros(3).view() == std::string_view("\0\0\0", 3));
   CHECK(SharedBytes::Zeros(0).view().empty());
 }
 
-TEST_CASE("an own block is changed where it lies, a shared one leaves its bytes to the others") {
+TEST_CASE("Own keeps an unshared block in place, and copies a shared one") {
   SharedBytes bytes = SharedBytes::Copy("old");
   const char* const data = bytes.data();
   bytes.Own(2);
@@ -102,7 +102,7 @@ TEST_CASE("an own block is changed where it lies, a shared one leaves its bytes 
   CHECK(bytes.Unique());
 }
 
-TEST_CASE("an own block grows by zeros and keeps its bytes") {
+TEST_CASE("an unshared block grows by zeros and keeps its bytes") {
   SharedBytes bytes = SharedBytes::Copy("front");
   for (size_t size = 6; size < 100'000; size += size / 2) {
     bytes.Own(size);

@@ -7,7 +7,7 @@
 namespace mayfly {
 namespace {
 
-// In memory of its own size, so that a sanitizer sees any read or write beyond it.
+// In a block of exactly its size, so that a sanitizer sees any read or write beyond it.
 std::string Text(size_t size) {
   std::string text(size, '\0');
   for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i * 7 % 26);
@@ -17,7 +17,7 @@ std::string Text(size_t size) {
 
 }  // namespace
 
-TEST_CASE("texts of any length are equal to themselves and to nothing that differs in one byte") {
+TEST_CASE("texts of any length are equal to themselves, and differ from texts with one other byte") {
   for (size_t size = 0; size < 70; ++size) {
     const std::string text = Text(size);
     CHECK(SameBytes(text, std::string(text)));
@@ -30,7 +30,7 @@ TEST_CASE("texts of any length are equal to themselves and to nothing that diffe
   }
 }
 
-TEST_CASE("a copy is the text and touches nothing behind it") {
+TEST_CASE("a copy equals the text, and nothing after it is written") {
   for (size_t size = 0; size < 300; ++size) {
     const std::string text = Text(size);
     std::string room(size + 2, '#');

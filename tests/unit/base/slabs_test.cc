@@ -14,7 +14,7 @@
 namespace mayfly {
 namespace {
 
-// Slabs from malloc, where the sanitizers see what is written behind them or after their return.
+// Slabs from malloc, so that sanitizers see writes beyond a slab and writes to one that was given back.
 class CountedSource final : public SlabSource {
  public:
   static constexpr size_t kBytesTaken = 32 * 1024;  // as an allocator with pages of 64 KB does
@@ -59,7 +59,7 @@ struct SlabsTest {
   explicit SlabsTest(size_t limit = 1000) : source(limit) {}
 
   char* Allocate(size_t size) { return static_cast<char*>(slabs.Allocate(size)); }
-  // Objects of the size until one more slab is in use and full.
+  // Allocates objects of the size until one more slab is in use and full.
   std::vector<char*> FillSlab(size_t size) {
     std::vector<char*> objects;
     const size_t capacity = (Slabs::kSlabBytes - 64) / Slabs::SizeClass(size);
@@ -106,7 +106,7 @@ TEST_CASE("objects keep their bytes and nothing overlaps through random steps ov
   std::mt19937_64 random(3);
   size_t most_slabs = 0;
   for (int step = 0; step < 300'000; ++step) {
-    // Waves: it grows to thousands of objects and falls to few, so that slabs fill and empty.
+    // In waves: up to thousands of objects and down to a few, so that slabs fill up and become empty.
     const bool growing = step / 30'000 % 2 == 0;
     if (order.empty() || random() % 8 < (growing ? 5U : 3U)) {
       const size_t size = 129 + random() % 384;
@@ -150,7 +150,7 @@ TEST_CASE("objects keep their bytes and nothing overlaps through random steps ov
   CHECK(!test.source.returned_foreign());
 }
 
-TEST_CASE("less than two hundredths of a slab serve no object") {
+TEST_CASE("less than 2 % of a slab cannot be used for objects") {
   for (size_t size = 144; size <= 512; size += 16) {
     SlabsTest test;
     test.FillSlab(size);
@@ -163,8 +163,7 @@ TEST_CASE("less than two hundredths of a slab serve no object") {
   }
 }
 
-TEST_CASE(
-    "a slab goes back when its last object is freed, except where the next object would be taken from") {
+TEST_CASE("a slab is given back when its last object is freed, unless the next object comes from it") {
   SlabsTest test;
   const std::vector<char*> first = test.FillSlab(200);
   char* second = test.Allocate(200);
@@ -182,7 +181,7 @@ TEST_CASE(
   CHECK(test.slabs.Validate());
 }
 
-TEST_CASE("the slab that is used most is filled first, so that the others can empty") {
+TEST_CASE("the fullest slab is filled first, so that the others can become empty") {
   SlabsTest test;
   std::vector<std::vector<char*>> slabs;
   for (int i = 0; i < 4; ++i) slabs.push_back(test.FillSlab(144));
@@ -207,7 +206,7 @@ TEST_CASE("the slab that is used most is filled first, so that the others can em
   CHECK(test.slabs.Validate());
 }
 
-TEST_CASE("without another slab there is no object, until one of the same class is freed") {
+TEST_CASE("if there is no further slab, there is no object until one of the same class is freed") {
   SlabsTest test(2);
   const std::vector<char*> first = test.FillSlab(512);
   test.FillSlab(512);
@@ -219,7 +218,7 @@ TEST_CASE("without another slab there is no object, until one of the same class 
   CHECK(test.Allocate(512) == first[7]);
   CHECK(test.Allocate(512) == nullptr);
   for (char* object : first) test.slabs.Free(object);
-  // The first slab has become the current one, which stays until it is asked for.
+  // The first slab has become the current one, which is kept until Purge.
   test.slabs.Purge();
   CHECK(test.source.out() == 1);
   CHECK(test.Allocate(144) != nullptr);

@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// "4,5+4 2,0+2": the runs as places and lengths.
+// The runs as "place in a,place in b+length": "4,5+4 2,0+2".
 std::string Shown(std::string_view a, std::string_view b) {
   std::string text;
   for (const CommonRun& run : CommonRuns(a, b)) {
@@ -19,7 +19,7 @@ std::string Shown(std::string_view a, std::string_view b) {
   return text;
 }
 
-// By the definition, without a table: all ways.
+// Straight from the definition: tries all ways.
 size_t LongestOf(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return 0;
   if (a.back() == b.back()) return 1 + LongestOf(a.substr(0, a.size() - 1), b.substr(0, b.size() - 1));
@@ -28,8 +28,8 @@ size_t LongestOf(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-// The first is the example of Redis's page of LCS.
-TEST_CASE("runs are told from the end, with their places in both texts") {
+// The first is the example in Redis's documentation of LCS.
+TEST_CASE("runs are reported from the end, with their places in both texts") {
   CHECK(Shown("ohmytext", "mynewtext") == "4,5+4 2,0+2");
   CHECK(CommonLength("ohmytext", "mynewtext") == 6);
   CHECK(Shown("abc", "abc") == "0,0+3");
@@ -39,13 +39,13 @@ TEST_CASE("runs are told from the end, with their places in both texts") {
   CHECK(CommonLength("", "") == 0);
 }
 
-TEST_CASE("of two sequences as long, the one stays that shortens the second text first") {
+TEST_CASE("of two sequences of equal length, the one that shortens the second text first is chosen") {
   CHECK(Shown("ab", "ba") == "1,0+1");
   CHECK(Shown("ba", "ab") == "1,0+1");
   CHECK(Shown("aba", "bab") == "1,0+2");
 }
 
-TEST_CASE("the sequence is as long as any, and stands in both texts where its runs say") {
+TEST_CASE("no common sequence is longer, and both texts contain it where its runs say") {
   constexpr unsigned kSeed = 5;
   CAPTURE(kSeed);
   std::mt19937_64 random(kSeed);

@@ -11,7 +11,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// A rate is wrong when the thread is put aside at the wrong moment: the middle one of several is not.
+// A rate is wrong if the thread is interrupted at the wrong moment; the median of several is not.
 CycleRate MeasuredRate() {
   std::array<CycleRate, 9> rates = {CycleRate::Measure(), CycleRate::Measure(), CycleRate::Measure(),
                                     CycleRate::Measure(), CycleRate::Measure(), CycleRate::Measure(),
@@ -22,7 +22,7 @@ CycleRate MeasuredRate() {
   return rates[rates.size() / 2];
 }
 
-TEST_CASE("cycles go on and never run backwards") {
+TEST_CASE("cycles advance and never run backwards") {
   const uint64_t first = ReadCycles();
   uint64_t last = first;
   for (int i = 0; i < 100'000; ++i) {
@@ -33,7 +33,7 @@ TEST_CASE("cycles go on and never run backwards") {
   CHECK(last > first);
 }
 
-TEST_CASE("a measured rate tells the time that passed") {
+TEST_CASE("a measured rate gives the time that passed") {
   const CycleRate rate = MeasuredRate();
   const auto begin = Steady::now();
   const uint64_t first = ReadCycles();
