@@ -23,7 +23,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a flush empties the database at once and free
   CHECK(heap.ThreadBytes() < full - 10'000 * 16);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "flushes without end run out of nothing") {
+TEST_CASE_METHOD(KeyspaceFixture, "a thousand flushes use nothing up") {
   for (int i = 0; i < 1000; ++i) {
     Set("k", "v");
     databases.FlushAll(now());

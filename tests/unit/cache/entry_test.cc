@@ -33,7 +33,7 @@ class OwnEntry {
 
 }  // namespace
 
-TEST_CASE("key and value lengths around every boundary of their encoding come back") {
+TEST_CASE("keys and values with lengths around every boundary of the encoding read back") {
   for (const size_t key_bytes : {0, 1, 127, 128, 129, 16'383, 16'384, 70'000}) {
     for (const size_t value_bytes : {0, 1, 127, 128, 16'383, 16'384}) {
       for (const bool expires : {false, true}) {
@@ -87,7 +87,7 @@ TEST_CASE("a text that is exactly an integer is stored as one") {
   CHECK(StringValue::Edited("42").encoding() == Encoding::kEdited);
 }
 
-TEST_CASE("a text above the inline limit lies in a block of its own that can be shared") {
+TEST_CASE("a text above the inline limit is in a block of its own, which can be shared") {
   const std::string text(Entry::kMaxInlineValue + 1, 'x');
   const OwnEntry own("k", StringValue::Of(text));
   CHECK(own.entry->encoding() == Encoding::kBlock);
@@ -97,7 +97,7 @@ TEST_CASE("a text above the inline limit lies in a block of its own that can be 
   CHECK(own.entry->TextLength() == text.size());
 }
 
-TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
+TEST_CASE("a deadline of more than 48 bits is kept exactly, in the extra") {
   for (const uint64_t deadline : {uint64_t{0}, uint64_t{1}, Entry::kMaxNearDeadline,
                                   Entry::kMaxNearDeadline + 1, Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
     const OwnEntry own("k", StringValue::Of("v"), true, true);
@@ -108,7 +108,7 @@ TEST_CASE("a deadline beyond 48 bits is kept whole in the extra") {
   }
 }
 
-TEST_CASE("header fields do not disturb each other") {
+TEST_CASE("writing a header field leaves the others alone") {
   const OwnEntry own("key", StringValue::Of("value"), true);
   Entry& entry = *own.entry;
   entry.set_stamp(Entry::kStampMask);
@@ -125,7 +125,7 @@ TEST_CASE("header fields do not disturb each other") {
   CHECK(entry.key() == "key");
 }
 
-TEST_CASE("the age of a stamp survives the counter's wrap") {
+TEST_CASE("the age of a stamp is right after the counter has wrapped round") {
   constexpr uint64_t kTurnMs = (uint64_t{Entry::kTimeMask} + 1) * Entry::kStampMs;
   CHECK(Entry::IdleMs(Entry::StampOf(640), 640) == 0);
   CHECK(Entry::IdleMs(Entry::StampOf(0), 640) == 640);

@@ -13,7 +13,7 @@ namespace {
 
 class EvictionFixture : public KeyspaceFixture {
  public:
-  // Evicts `count` entries under `policy`; their keys in order.
+  // Evicts `count` entries under `policy`, and returns their keys in order.
   std::vector<std::string> Evict(EvictionPolicy policy, size_t count) {
     ChangeLog log;
     changes.Listen(log, ChangeHub::Bit(ChangeReason::kEvicted));
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(EvictionFixture, "volatile-ttl takes the keys that would expire
   CHECK(Evict(EvictionPolicy::kVolatileTtl, 10) == Keys{"soon", "middle", "late"});
 }
 
-TEST_CASE_METHOD(EvictionFixture, "the random policies keep to their candidates") {
+TEST_CASE_METHOD(EvictionFixture, "the random policies evict only keys that they may evict") {
   for (int i = 0; i < 50; ++i) {
     Set("lasting" + std::to_string(i), "v", Expiry::Never(), 1);
     Set("volatile" + std::to_string(i), "v", In(100'000), 2);
@@ -73,7 +73,8 @@ TEST_CASE_METHOD(EvictionFixture, "the random policies keep to their candidates"
   CHECK(databases.total_keys() == 0);
 }
 
-TEST_CASE_METHOD(EvictionFixture, "noeviction finds nobody, and maxkeys evicts the coldest all the same") {
+TEST_CASE_METHOD(EvictionFixture,
+                 "noeviction evicts nothing for memory, and maxkeys still evicts the coldest key") {
   for (int i = 0; i < 10; ++i) {
     clock.AdvanceTime(Entry::kStampMs);
     Set("k" + std::to_string(i), "v");

@@ -7,14 +7,15 @@
 namespace mayfly {
 
 constexpr uint64_t kColliding = 10'000;
-constexpr uint64_t kFewer = 2'500;  // Each erase reads the colliding ones: time is their square.
+constexpr uint64_t kFewer =
+    2'500;  // Each erase reads all colliding entries, so the time grows with their square.
 
 static void AddEraseAll(uint64_t count, uint64_t (*hash)(uint64_t)) {
   TestTable<NarrowPolicy> t;
   t.world.hash = hash;
   for (uint64_t id = 1; id <= count; ++id) REQUIRE(t.Add(id));
   REQUIRE(t.Sound());
-  // Positions that differ in the lowest bits only may not come in one page, but none twice.
+  // Positions that differ only in the lowest bits need not be in one page, but none may come twice.
   std::vector<int> told(count + 1);
   uint64_t cursor = 0;
   do {
@@ -28,7 +29,7 @@ static void AddEraseAll(uint64_t count, uint64_t (*hash)(uint64_t)) {
 
   TestRandom random(5);
   for (uint64_t left = count; left > 0; --left) {
-    // In an order that takes from groups and stash alike.
+    // In an order that removes entries from the groups and from the stash.
     const uint64_t id = 1 + (left * 7'919) % count;
     REQUIRE(t.Remove(id));
     REQUIRE(t.table.size() == left - 1);

@@ -22,7 +22,7 @@ TEST_CASE("every group begins at its first offset, for every number of groups") 
 }
 
 TEST_CASE(
-    "group and tag tell the truth about an offset, and nearly all of it in segments of the steady state") {
+    "group and tag give a range that holds the offset, and in segments of the usual size nearly always") {
   TestRandom random(23);
   for (const uint32_t groups : {1U, 3U, 31U, 47U, 63U, 64U, 79U, 95U, 111U, 127U, 255U}) {
     int known = 0;
@@ -47,7 +47,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("sizes rise, and growing does not call for shrinking at once") {
+TEST_CASE("each size holds more than the one before, and a segment that has just grown need not shrink") {
   for (uint32_t size = 0; size <= kLargestSize; ++size) {
     const uint32_t limit = LimitOfSize(size);
     CHECK(limit <= GroupsOfSize(size) * 12);
@@ -59,7 +59,7 @@ TEST_CASE("sizes rise, and growing does not call for shrinking at once") {
 
 #if !defined(MAYFLY_SANITIZE) && defined(__OPTIMIZE__)
 TEST_CASE(
-    "a key costs 6.6 bytes of table at most in the mean from one to two million keys, and 7.2 at any size") {
+    "from one to two million keys a key costs at most 6.6 bytes of table on average, and never over 7.2") {
   TestTable<NarrowPolicy> t;
   double sum = 0;
   double most = 0;

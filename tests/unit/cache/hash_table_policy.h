@@ -29,8 +29,8 @@ class TestRandom {
 // What a test shares with the copy of the policy inside the table.
 struct TestWorld {
   uint64_t (*hash)(uint64_t id) = Mix;
-  size_t bytes = 0;               // Held by the table.
-  int64_t allocations_left = -1;  // At 0 there is no memory; -1: no limit.
+  size_t bytes = 0;               // that the table holds
+  int64_t allocations_left = -1;  // 0: there is no memory; -1: there is no limit
 
   void* Allocate(size_t size) noexcept {
     if (allocations_left == 0 || size % 64 != 0) return nullptr;
@@ -76,7 +76,7 @@ struct WidePolicy {
   void Free(void* block, size_t size) noexcept { world->Free(block, size); }
 };
 
-// A table of numbers, spoken to in short verbs.
+// A table of numbers, with short verbs.
 template <typename Policy>
 struct TestTable {
   TestWorld world;
@@ -85,7 +85,7 @@ struct TestTable {
   bool Has(uint64_t id) const { return table.Find(id, world.hash(id)) == Policy::RefOf(id); }
   bool Add(uint64_t id) { return table.Insert(Policy::RefOf(id), world.hash(id)); }
   bool Remove(uint64_t id) { return table.Erase(id, world.hash(id)) == Policy::RefOf(id); }
-  // The world's count and the table's agree, too.
+  // The table is valid, and counts as many bytes as it has allocated.
   bool Sound() const { return table.Validate() && table.memory() == world.bytes; }
 };
 

@@ -7,7 +7,7 @@
 
 namespace mayfly {
 
-TEST_CASE("a scan of a table at rest tells every entry once, in hash order") {
+TEST_CASE("a scan of a table that does not change returns every entry once, in hash order") {
   for (const uint64_t count : {1, 12, 13, 500, 20'000}) {
     TestTable<NarrowPolicy> t;
     for (uint64_t id = 1; id <= count; ++id) REQUIRE(t.Add(id));
@@ -29,7 +29,7 @@ TEST_CASE("a scan of a table at rest tells every entry once, in hash order") {
   }
 }
 
-TEST_CASE("any cursor is safe, whoever made it up") {
+TEST_CASE("any cursor is safe, also one that no scan returned") {
   TestTable<NarrowPolicy> t;
   for (uint64_t id = 1; id <= 5'000; ++id) REQUIRE(t.Add(id));
   TestRandom random(17);
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("a scan loses and repeats no key while the table grows, shrin
   const uint64_t seed = 4711;
   INFO("seed " << seed);
   TestRandom random(seed);
-  // Keys up to kSteady stay from start to end; the others come and go in waves.
+  // Keys up to kSteady stay all the time; the others are added and removed in waves.
   constexpr uint64_t kSteady = 2'000;
   constexpr uint64_t kOthers = 12'000;
   TestTable<TestType> t;
@@ -74,7 +74,8 @@ TEMPLATE_TEST_CASE("a scan loses and repeats no key while the table grows, shrin
   CHECK(turns > 3);
 }
 
-TEST_CASE("keys removed before the cursor comes are not told, keys behind it are not told again") {
+TEST_CASE(
+    "keys removed before the cursor reaches them are not returned, and keys that it has passed not again") {
   TestTable<NarrowPolicy> t;
   for (uint64_t id = 1; id <= 8'000; ++id) REQUIRE(t.Add(id));
   std::vector<int> told(8'001);

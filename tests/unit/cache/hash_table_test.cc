@@ -100,7 +100,7 @@ TEST_CASE("Replace and FindSlot exchange an entry's handle in place") {
   CHECK(t.Sound());
 }
 
-TEST_CASE("ForEach tells every entry once and DrainSome hands every entry out once") {
+TEST_CASE("ForEach visits every entry once, and DrainSome hands out every entry once") {
   TestTable<NarrowPolicy> t;
   const uint64_t count = 30'000;
   for (uint64_t id = 1; id <= count; ++id) REQUIRE(t.Add(id));
@@ -116,7 +116,7 @@ TEST_CASE("ForEach tells every entry once and DrainSome hands every entry out on
     if (done) break;
     REQUIRE(before - t.table.size() >= 1'000);
     REQUIRE(before - t.table.size() <= 1'000 + 1'500);
-    // The table serves between two slices.
+    // The table can be used between two slices.
     if (slices < 20) REQUIRE(t.Add(++extra));
     REQUIRE(t.Has(extra) == (told[extra] == 0));
   }

@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// Writes down what it is told.
+// Records the changes that it is told of.
 class ChangeLog final : public ChangeListener {
  public:
   void OnChange(const Change& change) override { seen.push_back({change.reason, std::string(change.key)}); }

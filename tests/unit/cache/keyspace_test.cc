@@ -12,7 +12,7 @@
 namespace mayfly {
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "a key vanishes exactly at its deadline, though the wheel has not come round") {
+                 "a key vanishes exactly at its deadline, even if the wheel has not advanced") {
   Set("k", "v", In(20));
   clock.AdvanceTime(19);
   CHECK(Peek("k") != nullptr);
@@ -58,8 +58,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   }
 }
 
-TEST_CASE_METHOD(KeyspaceFixture,
-                 "a guess is worth nothing once an entry has left, even to the same caller") {
+TEST_CASE_METHOD(KeyspaceFixture, "a guess is void once its entry was freed, even for the same caller") {
   Set("k", "v", In(20));
   Set("other", "v");
   Key key = db().KeyOf("k");
@@ -81,7 +80,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline long past d
 }
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "a step of the wall clock moves no relative deadline, and each absolute one") {
+                 "a step of the wall clock moves every absolute deadline and no relative one") {
   Set("relative", "v", In(10'000));
   Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
   clock.StepWall(-60'000);
@@ -103,7 +102,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(db().size() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock stands back is not late") {
+TEST_CASE_METHOD(KeyspaceFixture, "a key that is set while the wall clock is behind does not count as late") {
   clock.StepWall(3'600'000);
   Set("first", "v", Expiry::At(now().wall_ms + 1'000));
   Settle();
@@ -135,7 +134,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   }
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline that the protocol can say is kept whole") {
+TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline that the protocol can express is kept exactly") {
   Entry* entry = Set("k", "v", Expiry::At(INT64_MAX));
   CHECK(Keyspace::UnixDeadlineMs(*entry, now()) == INT64_MAX);
   CHECK(db().Validate());
@@ -148,7 +147,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline that the protocol can sa
   CHECK(db().size() == 1);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with its reason") {
+TEST_CASE_METHOD(KeyspaceFixture, "every change passes the change point once, with its reason") {
   ChangeLog log;
   changes.Listen(log, ~0U);
   const Key key = db().KeyOf("k");
@@ -179,7 +178,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "every change passes the one point once, with 
   CHECK(log.seen.size() == 10);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited where it lies, and passes the change point once") {
+TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited in place, and passes the change point once") {
   const std::string old(40'000, 'o');
   Entry* const entry = Set("k", old, In(10));
   REQUIRE(entry->encoding() == Encoding::kBlock);
@@ -225,7 +224,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves 
   CHECK(keyspace.size() == stored);
   CHECK(keyspace.Peek(keyspace.KeyOf(key), now()) == nullptr);
   CHECK(keyspace.Validate());
-  // Where jemalloc's pages are large, those of another size may still have room.
+  // If jemalloc's pages are large, those for objects of another size may still have room.
   CHECK_THROWS_AS(fill(longer), std::bad_alloc);
   Entry* old = keyspace.Peek(keyspace.KeyOf("key:0"), now());
   CHECK_THROWS_AS(keyspace.Put(keyspace.KeyOf("key:0"), old, StringValue::Of(longer), Expiry::Never(), now()),
@@ -242,7 +241,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a heap without room refuses a key and leaves 
 }
 
 TEST_CASE_METHOD(KeyspaceFixture,
-                 "a moved key keeps its deadline and its clock, and is told of under both names") {
+                 "a moved key keeps its deadline and its clock, and is reported under both names") {
   Set("mono", "v", In(100));
   Set("wall", std::string(50'000, 'x'), Expiry::At(now().wall_ms + 100));
   Set("taken", "w", In(1));

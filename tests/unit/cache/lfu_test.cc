@@ -16,7 +16,7 @@ using Keys = std::vector<std::string>;
 
 constexpr uint64_t kMinuteMs = Entry::kMinuteMs;
 
-// The count after `hits` hits in one moment.
+// The count after `hits` hits at one instant.
 uint32_t CountAfter(int hits, int64_t log_factor) {
   std::mt19937_64 random{11};
   const LfuRules rules{.log_factor = log_factor, .random = &random};
@@ -41,10 +41,10 @@ class LfuFixture : public KeyspaceFixture {
     const Entry* entry = db(index).Peek(db(index).KeyOf(key), now());
     return LfuCount(entry->stamp(), now().mono_ms, databases.lfu_rules());
   }
-  // Their keys, in order.
+  // Evicts `count` entries, and returns their keys in order.
   Keys Evict(EvictionPolicy policy, size_t count, size_t samples = 64) {
     const EvictionLimits limits{.maxmemory_bytes = 1, .policy = policy, .samples = samples};
-    // The budget counts looks, so that one entry goes in each run.
+    // A budget of one look lets each run evict one entry.
     for (size_t i = 0; i < count; ++i) evictor.Run(limits, now(), 1, [] { return uint64_t{2}; });
     Keys keys;
     for (const ChangeLog::Seen& seen : std::exchange(log.seen, {})) keys.push_back(seen.key);
@@ -82,13 +82,13 @@ TEST_CASE("a count loses one in each period without a hit, and none where there 
   CHECK(LfuCount(stamp, 30 * kMinuteMs, slow) == 0);
   CHECK(LfuCount(stamp, 3000 * kMinuteMs, slow) == 0);
   CHECK(LfuCount(stamp, 3000 * kMinuteMs, {.decay_minutes = 0}) == 10);
-  // A hit books the loss: the next one begins anew.
+  // A hit stores the count with its loss, and the next period begins.
   const uint32_t later = LfuHit(stamp, 29 * kMinuteMs, slow);
   CHECK(LfuCount(later, 29 * kMinuteMs, slow) == 2);
   CHECK(LfuCount(later, 31 * kMinuteMs, slow) == 2);
 }
 
-TEST_CASE("a time of use stands for the count of a new key") {
+TEST_CASE("a time of use reads as the count that a new key has") {
   const LfuRules rules{.decay_minutes = 1};
   const uint32_t stamp = Entry::StampOf(1000);
   CHECK(LfuCount(stamp, 1000, rules) == kLfuCountStart);
@@ -96,8 +96,8 @@ TEST_CASE("a time of use stands for the count of a new key") {
   CHECK(LfuCount(stamp, 1000 + 100 * kMinuteMs, rules) == 0);
 }
 
-TEST_CASE_METHOD(LfuFixture,
-                 "keys go by their counts, over all databases, and of equal counts the idlest first") {
+TEST_CASE_METHOD(
+    LfuFixture, "the key with the lowest count of all databases goes first, and of equal counts the idlest") {
   Set("often", "v", In(100'000'000), 0);
   Set("seldom", "v", Expiry::Never(), 1);
   Set("idle", "v", Expiry::Never(), 2);
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(LfuFixture,
   CHECK(Evict(EvictionPolicy::kAllKeysLfu, 1).empty());
 }
 
-TEST_CASE_METHOD(LfuFixture, "what was used often long ago goes before what is used now") {
+TEST_CASE_METHOD(LfuFixture, "a key that was used often long ago goes before a key that is used now") {
   Set("once", "v");
   Use("once", 6);
   clock.AdvanceTime(8 * kMinuteMs);
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(LfuFixture, "what was used often long ago goes before what is u
   CHECK(Evict(EvictionPolicy::kAllKeysLfu, 1) == Keys{"once"});
 }
 
-TEST_CASE_METHOD(LfuFixture, "five samples leave nearly all keys that are used often") {
+TEST_CASE_METHOD(LfuFixture, "with five samples nearly all keys that are used often stay") {
   CountHits({.log_factor = 10, .decay_minutes = 1, .random = &random});
   for (int i = 0; i < 2000; ++i) {
     const std::string key = "k" + std::to_string(i);
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(LfuFixture, "volatile-lfu spares keys without a TTL, and finds 
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(LfuFixture, "a candidate that is used, or has another TTL, is looked at anew") {
+TEST_CASE_METHOD(LfuFixture, "a candidate that is used or gets another TTL is judged anew") {
   Set("a", "v", In(100'000'000));
   Set("b", "v", In(100'000'000));
   Set("victim", "v", In(100'000'000));
@@ -159,7 +159,9 @@ TEST_CASE_METHOD(LfuFixture, "a candidate that is used, or has another TTL, is l
   CHECK(Evict(EvictionPolicy::kAllKeysLfu, 1) == Keys{"a"});
 }
 
-TEST_CASE_METHOD(LfuFixture, "maxkeys takes LFU's victims, of all keys also where memory spares some") {
+TEST_CASE_METHOD(
+    LfuFixture,
+    "maxkeys evicts LFU's victims among all keys, also those that volatile-lfu spares for memory") {
   for (int i = 0; i < 10; ++i) Set("k" + std::to_string(i), "v");
   for (int i = 0; i < 10; ++i) Use("k" + std::to_string(i), i == 4 ? 1 : 3);
   const EvictionPolicy policy = GENERATE(EvictionPolicy::kVolatileLfu, EvictionPolicy::kAllKeysLfu);
@@ -187,7 +189,8 @@ TEST_CASE_METHOD(LfuFixture, "stamps stay valid when the policy changes") {
   CHECK(CountOf("fresh") == kLfuCountStart - 2);
 }
 
-TEST_CASE_METHOD(LfuFixture, "a count survives a new value, a new TTL and a new name, but a copy is new") {
+TEST_CASE_METHOD(LfuFixture,
+                 "a count survives a new value, a new TTL and a new name, but a copy starts as a new key") {
   Set("k", "v");
   Use("k", 10);
   CHECK(CountOf("k") == 15);
@@ -206,7 +209,7 @@ TEST_CASE_METHOD(LfuFixture, "a count survives a new value, a new TTL and a new 
   for (unsigned i = 0; i < databases.count(); ++i) CHECK(db(i).Validate());
 }
 
-TEST_CASE_METHOD(LfuFixture, "random commands under changing policies leave everything sound") {
+TEST_CASE_METHOD(LfuFixture, "random commands under changing policies leave every container valid") {
   constexpr EvictionPolicy kPolicies[] = {EvictionPolicy::kAllKeysLfu, EvictionPolicy::kVolatileLfu,
                                           EvictionPolicy::kAllKeysLru, EvictionPolicy::kAllKeysSieve};
   constexpr AccessTracking kHits[] = {AccessTracking::kFrequency, AccessTracking::kFrequency,

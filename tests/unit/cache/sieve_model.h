@@ -1,4 +1,4 @@
-// SIEVE as its paper writes it down: room is made before the new key comes in.
+// SIEVE as in its paper: room is made before the new key is added.
 #pragma once
 
 #include <iterator>
@@ -17,7 +17,7 @@ class SieveModel {
   size_t size() const { return queue_.size(); }
   void Hit(const std::string& key) { places_.at(key)->visited = true; }
 
-  // The victim, where one had to go.
+  // The victim, if there was one.
   std::optional<std::string> Insert(const std::string& key) {
     std::optional<std::string> victim;
     if (queue_.size() == capacity_) victim = EvictOne();
@@ -51,7 +51,7 @@ class SieveModel {
   };
   using Place = std::list<Item>::iterator;
 
-  // The next one towards the front; end() stands for "begin at the back".
+  // The next one towards the front; end() means "begin at the back".
   Place Before(Place at) { return at == queue_.begin() ? queue_.end() : std::prev(at); }
 
   size_t capacity_;

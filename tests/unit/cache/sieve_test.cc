@@ -138,7 +138,7 @@ TEST_CASE_METHOD(SieveFixture,
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(SieveFixture, "the hand survives that its entry goes, moves or is given a TTL") {
+TEST_CASE_METHOD(SieveFixture, "the hand stays valid when its entry is removed, is moved or gets a TTL") {
   SetMany("k", 8);
   Find("k0");
   CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2
@@ -156,7 +156,7 @@ TEST_CASE_METHOD(SieveFixture, "the hand survives that its entry goes, moves or 
   CHECK(Evict(1).empty());
 }
 
-TEST_CASE("victim by victim as the paper has it, through random commands") {
+TEST_CASE("through random commands every victim is the one of the paper's algorithm") {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     INFO("seed " << seed);
     OneQueue queue(seed, 3 + seed, seed % 2 == 0);
@@ -168,7 +168,7 @@ TEST_CASE("victim by victim as the paper has it, through random commands") {
   }
 }
 
-TEST_CASE_METHOD(SieveFixture, "unvisited keys go in proportion to what each list holds of them") {
+TEST_CASE_METHOD(SieveFixture, "each list loses unvisited keys in proportion to how many of them it holds") {
   SetMany("a", 1000, Expiry::Never(), 0);
   SetMany("b", 500, In(1'000'000), 0);
   SetMany("c", 100, Expiry::Never(), 2);
@@ -178,7 +178,8 @@ TEST_CASE_METHOD(SieveFixture, "unvisited keys go in proportion to what each lis
   CHECK(CountLeft(2, Keyspace::kLasting) == Approx(50).margin(2));
 }
 
-TEST_CASE_METHOD(SieveFixture, "keys that are visited once each turn stay, in a small list as in a big one") {
+TEST_CASE_METHOD(SieveFixture,
+                 "keys that are visited once in each turn stay, in a small list as in a big one") {
   SetMany("cold", 1000);
   SetMany("hot", 3, In(1'000'000), 3);
   for (int i = 0; i < 900; ++i) {
@@ -221,7 +222,7 @@ TEST_CASE_METHOD(SieveFixture,
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(SieveFixture, "whatever is visited, somebody goes while there is anybody") {
+TEST_CASE_METHOD(SieveFixture, "even if all keys are visited, one is evicted while there is any") {
   for (unsigned i = 0; i < databases.count(); ++i) {
     Set("single", "v", Expiry::Never(), i);
     Set("brief", "v", In(1000), i);
@@ -242,7 +243,7 @@ TEST_CASE_METHOD(SieveFixture, "whatever is visited, somebody goes while there i
 }
 
 TEST_CASE_METHOD(SieveFixture,
-                 "every container stays sound through random commands, flushes and changes of policy") {
+                 "every container stays valid through random commands, flushes and changes of policy") {
   std::mt19937_64 random(11);
   Evictor evictor(databases, random);
   EvictionPolicy policy = EvictionPolicy::kAllKeysSieve;
@@ -292,7 +293,7 @@ TEST_CASE_METHOD(SieveFixture,
   }
 }
 
-TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes that of use again") {
+TEST_CASE_METHOD(SieveFixture, "after a change to LRU the list is in the order of use again") {
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
   CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2

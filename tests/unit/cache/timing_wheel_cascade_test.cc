@@ -1,4 +1,4 @@
-// Big slots, small budgets, stalls, and clocks that step.
+// The wheel with big slots, small budgets, stalls, and clocks that step.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -19,7 +19,7 @@ constexpr uint32_t kMany = 1'000'000;
 
 bool OnLevelZero(const Timer& timer) { return wheel::ListOf(timer.slot) < wheel::kSlots; }
 
-TEST_CASE("a stall of 10,000 ticks is made up for in the order of the deadlines") {
+TEST_CASE("after a stall of 10,000 ticks timers come back in the order of their deadlines") {
   constexpr uint32_t kCount = 100'000;
   Timers t(kCount, 123);
   std::mt19937_64 random(99);
@@ -58,7 +58,7 @@ bool TickThrough(Timers& t, uint64_t to, size_t budget) {
   return true;
 }
 
-TEST_CASE("a crowd just behind a cascade boundary is brought down ahead of time, within the budget") {
+TEST_CASE("many timers just after a cascade boundary are moved down ahead of time, within the budget") {
   constexpr uint64_t kBoundary = uint64_t{1} << 18;  // the start of a slot on every level up to 3
   constexpr size_t kBudget = kMany / 16;
   Timers t(kMany);
@@ -72,7 +72,7 @@ TEST_CASE("a crowd just behind a cascade boundary is brought down ahead of time,
     if (t[id].deadline < kBoundary + 32) down &= OnLevelZero(t[id]);
   }
   CHECK(down);
-  // Half of them are still to come down, while one 64th is due at each tick.
+  // Half of them have to be moved down yet, while a 64th is due at each tick.
   CHECK(TickThrough(t, kBoundary + 31, kBudget));
   down = true;
   for (uint32_t id = 1; id <= kMany; ++id) {
@@ -81,10 +81,11 @@ TEST_CASE("a crowd just behind a cascade boundary is brought down ahead of time,
   CHECK(down);
   CHECK(TickThrough(t, kBoundary + 63, kBudget));
   CHECK(t.wheel.size() == 0);
-  CHECK(t.wheel.cascaded() <= uint64_t{4} * kMany);  // three levels, and once at most by way of a side list
+  CHECK(t.wheel.cascaded() <=
+        uint64_t{4} * kMany);  // three levels, and at most once more by way of a side list
 }
 
-TEST_CASE("a crowd due at one tick after a boundary lies on level 0 before that tick") {
+TEST_CASE("many timers due at one tick after a boundary are on level 0 before that tick") {
   constexpr uint64_t kBoundary = uint64_t{1} << 12;
   Timers t(kMany, 60);
   for (uint32_t id = 1; id <= kMany; ++id) static_cast<void>(t.Set(id, kBoundary + 1));
@@ -95,7 +96,7 @@ TEST_CASE("a crowd due at one tick after a boundary lies on level 0 before that 
   CHECK(t.AdvanceTo(kBoundary + 1).size() == kMany);
 }
 
-TEST_CASE("with too small a budget what is due comes late, but in order and complete") {
+TEST_CASE("with too small a budget timers come back late, but all of them and in order") {
   constexpr uint32_t kCount = 5000;
   Timers t(kCount);
   for (uint32_t id = 1; id <= kCount; ++id) static_cast<void>(t.Set(id, 4096 + id % 100));
@@ -154,7 +155,7 @@ TEST_CASE("timers can be removed, moved and added while a cascade is half done")
   CHECK(t.wheel.size() == 0);
 }
 
-TEST_CASE("a clock that steps back makes nothing early and nothing late") {
+TEST_CASE("after a step back of the clock nothing is early and nothing is late") {
   for (int level = 0; level <= 6; ++level) {
     const uint64_t span = wheel::SpanOf(level);
     for (const uint64_t back : {uint64_t{1}, span - 1, span, span * 63, span * 64, span * 65, span * 1000}) {

@@ -52,7 +52,7 @@ struct Timers {
   }
   const Timer& operator[](uint32_t id) const { return timers[id]; }
 
-  // Everything due up to `now`, in the order in which it is handed back.
+  // Advances to `now`, and returns all that is due in the order in which it is handed back.
   std::vector<uint32_t> AdvanceTo(uint64_t now) {
     std::vector<uint32_t> all;
     std::array<uint32_t, 64> due;

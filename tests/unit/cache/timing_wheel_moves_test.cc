@@ -10,7 +10,7 @@
 namespace mayfly::wheel_test {
 namespace {
 
-// Sanitized builds are some twenty times slower and look at every n-th phase only.
+// Sanitized builds are about twenty times slower, so they try only every n-th phase.
 #ifdef MAYFLY_SANITIZE
 constexpr uint64_t kPhaseStep = 31;
 #else
@@ -37,7 +37,7 @@ void GoToPhase(Timers& t, uint64_t turn, uint64_t phase) {
   static_cast<void>(t.wheel.Advance(now + (phase + turn - now % turn) % turn, {}, SIZE_MAX));
 }
 
-TEST_CASE("no move within three turns of level 0 fires at a wrong tick, at any phase") {
+TEST_CASE("no timer moved within three turns of level 0 fires at a wrong tick, at any phase") {
   constexpr uint64_t kTurn = 64;
   uint64_t wrong = 0;
   Timers t(1);
@@ -52,7 +52,7 @@ TEST_CASE("no move within three turns of level 0 fires at a wrong tick, at any p
   CHECK(wrong == 0);
 }
 
-TEST_CASE("no move made some ticks after the set fires at a wrong tick") {
+TEST_CASE("no timer moved some ticks after it was set fires at a wrong tick") {
   constexpr uint64_t kTurn = 64;
   uint64_t wrong = 0;
   Timers t(1);
@@ -84,7 +84,7 @@ std::vector<uint64_t> DelaysOf(int level, uint64_t step) {
   return delays;
 }
 
-TEST_CASE("no move within three turns of an upper level fires at a wrong tick") {
+TEST_CASE("no timer moved within three turns of an upper level fires at a wrong tick") {
   uint64_t wrong = 0;
   uint64_t moves = 0;
   for (int level = 1; level <= 8; ++level) {
@@ -106,7 +106,7 @@ TEST_CASE("no move within three turns of an upper level fires at a wrong tick") 
   CHECK(wrong == 0);
 }
 
-TEST_CASE("on level 1 every delay of three turns fires on time, moved to every 61st other") {
+TEST_CASE("a timer of level 1 with any delay of three turns fires on time after a move to every 61st other") {
   constexpr uint64_t kTurn = 4096;
   uint64_t wrong = 0;
   Timers t(1);

@@ -1,4 +1,4 @@
-// Random runs of everything the wheel can do, step by step against a sorted set of deadlines.
+// Random runs of everything the wheel can do, compared step by step with a sorted set of deadlines.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -49,7 +49,7 @@ class RandomRun {
   uint64_t left_half_done() const { return left_half_done_; }
 
  private:
-  // Delays of every magnitude, most of them short, a few beyond all levels, a few already over.
+  // Delays of every magnitude: most are short, a few go beyond all levels, a few are over already.
   uint64_t RandomDeadline() {
     const uint64_t kind = random_() % 100;
     const uint64_t elapsed = t_.wheel.elapsed();
@@ -117,12 +117,12 @@ class RandomRun {
       }
       handed_back_ += p.due;
       if (!p.more) return t_.wheel.elapsed() == now_ && (order_.empty() || order_.begin()->first > now_);
-      if (room > 0 && p.touched == 0 && budget > 0) return false;  // it would spin
+      if (room > 0 && p.touched == 0 && budget > 0) return false;  // the loop would spin
       if (in_bits && random_() % 2 == 0) return ++left_half_done_ > 0;
       if (room == 0 || budget == 0) return true;
     }
   }
-  // Whether `id` is one of those that are next, and due.
+  // Whether `id` is due and among the timers that come next.
   bool IsNext(uint32_t id) {
     if (order_.empty() || comes_at_[id] != order_.begin()->first || comes_at_[id] > now_) return false;
     return t_[id].deadline <= now_ && !t_.wheel.Contains(id) && order_.erase({comes_at_[id], id}) == 1;
@@ -139,7 +139,7 @@ class RandomRun {
     return true;
   }
 
-  // The owner's timer must go off no later than anything is due or to be done.
+  // The owner's timer must fire before anything is late.
   bool WakesInTime() const {
     const uint64_t wake = t_.wheel.NextWake();
     if (armed_ > wake) return false;

@@ -41,7 +41,7 @@ TEST_CASE("a deadline on the other side of the topmost boundary is overdue, not 
   CHECK(t.AdvanceTo(t.wheel.elapsed()) == Ids{1});
 }
 
-TEST_CASE("insert and move tell when the timer must be armed anew") {
+TEST_CASE("insert and move report when the owner must arm its timer anew") {
   Timers t(4);
   CHECK(t.Set(1, 40));
   CHECK_FALSE(t.Set(2, 40));
@@ -54,7 +54,7 @@ TEST_CASE("insert and move tell when the timer must be armed anew") {
   CHECK_FALSE(t.Set(3, 25));  // the owner still sleeps until 20 only
   t.wheel.Remove(3);
   CHECK(t.wheel.NextWake() == 30);
-  CHECK(t.Set(3, 25));  // now it was told 30
+  CHECK(t.Set(3, 25));  // since NextWake told it 30
   CHECK(t.wheel.Validate());
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("a full output or a spent budget stops the advance, and the next call 
   CHECK(t.wheel.elapsed() == 20);
 }
 
-TEST_CASE("with no room at all everything goes on but the handing back") {
+TEST_CASE("without room for output time goes on, and due timers are handed back later") {
   Timers t(2);
   static_cast<void>(t.Set(1, 100));
   static_cast<void>(t.Set(2, 200));
@@ -166,7 +166,7 @@ TEST_CASE("sleeping from wake-up to wake-up reaches a far deadline in a few step
   }
 }
 
-TEST_CASE("all that is due until a time can be visited without a change") {
+TEST_CASE("the timers that are due until a time can be visited without changing the wheel") {
   Timers t(200);
   for (uint32_t id = 1; id <= 200; ++id) static_cast<void>(t.Set(id, uint64_t{id} * id));
   static_cast<void>(t.Move(3, 50'000));

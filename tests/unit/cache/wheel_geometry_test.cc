@@ -8,7 +8,7 @@
 namespace mayfly::wheel {
 namespace {
 
-// The definition, by trial.
+// Straight from the definition: tries every level.
 int LevelByDefinition(uint64_t elapsed, uint64_t when) {
   int level = 0;
   while (PositionOf(when, level) - PositionOf(elapsed, level) >= kSlots) ++level;
@@ -90,7 +90,7 @@ TEST_CASE("the first occupied position goes once round from the current slot") {
   CHECK(same);
 }
 
-TEST_CASE("every list has a name of its own that tells its level") {
+TEST_CASE("every list has a name of its own, which gives its level") {
   std::array<int, kLists> named{};
   for (int level = 0; level < kLevels; ++level) {
     for (uint64_t position = 0; position < kSlots; ++position) {
