@@ -54,7 +54,7 @@ Received FeedTorn(std::string_view bytes, const Limits& limits, size_t longest, 
 
 }  // namespace
 
-TEST_CASE("requests and protocol errors are what Redis makes of the same bytes") {
+TEST_CASE("the same bytes give the same requests and protocol errors as in Redis") {
   for (const RequestExample& example : RequestCorpus()) {
     CAPTURE(example.bytes);
     const Received received = FeedWhole(example.bytes, LimitsOf(example));
@@ -63,7 +63,7 @@ TEST_CASE("requests and protocol errors are what Redis makes of the same bytes")
   }
 }
 
-TEST_CASE("where the bytes are torn makes no difference") {
+TEST_CASE("it makes no difference where the bytes are cut") {
   for (const RequestExample& example : RequestCorpus()) {
     const Received expected = Expected(example);
     for (size_t cut = 0; cut <= example.bytes.size(); ++cut) {
@@ -112,7 +112,7 @@ TEST_CASE("many pipelined requests are parsed ahead into one list") {
   }
 }
 
-TEST_CASE("an unfinished request appends nothing and a broken one neither") {
+TEST_CASE("neither an unfinished nor a broken request appends arguments") {
   Parser parser;
   ArgList args;
   args.Add("before");
@@ -130,7 +130,7 @@ TEST_CASE("an unfinished request appends nothing and a broken one neither") {
   }
 }
 
-TEST_CASE("header and inline lines may have 64 KB and no more") {
+TEST_CASE("headers and inline lines may have 64 KB, and no more") {
   const Limits limits;
   struct Line {
     std::string begin;
@@ -153,7 +153,7 @@ TEST_CASE("header and inline lines may have 64 KB and no more") {
   CHECK(FeedWhole(std::string(limits.max_line, 'a') + "\n", limits).requests.size() == 1);
 }
 
-TEST_CASE("a big argument goes into its own block wherever the bytes are torn") {
+TEST_CASE("a big argument goes into a block of its own, wherever the bytes are cut") {
   Limits limits;
   limits.big_bulk = 20;
   const std::string big(50, 'b');
@@ -206,7 +206,7 @@ TEST_CASE("a block is wanted only for a long argument that is incomplete") {
     CHECK(parser.WantsBlock() == 0);
     CHECK(parser.received() == 20);
     CHECK(parser.awaited() == 1);
-    CHECK(parser.memory() == 48);  // header 16 and payload 21, as the allocator rounds them
+    CHECK(parser.memory() == 48);  // 16 for the header and 21 for the payload, as the allocator rounds them
     REQUIRE(parser.BlockRoom().size() == 1);
     REQUIRE(parser.Next(head, limits, args, request) == Status::kNeedMore);
     parser.BlockRoom()[0] = 'x';
@@ -220,7 +220,7 @@ TEST_CASE("a block is wanted only for a long argument that is incomplete") {
     CHECK(args.BlockOf(1)->data() == args[1].data());
     CHECK(args.BlockOf(0) == nullptr);
   }
-  SECTION("with only the line end missing there is nothing to gain") {
+  SECTION("if only the line end is missing, there is nothing to gain") {
     REQUIRE(parser.Next(head + payload, limits, args, request) == Status::kNeedMore);
     CHECK(parser.WantsBlock() == 0);
   }
@@ -254,7 +254,7 @@ TEST_CASE("a header that promises much reserves nothing") {
   CHECK(args.memory() == 0);
 }
 
-TEST_CASE("random requests survive any tearing") {
+TEST_CASE("random requests survive any cuts") {
   constexpr unsigned kSeed = 20240607;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);

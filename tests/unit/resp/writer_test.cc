@@ -151,7 +151,7 @@ TEST_CASE("doubles have the text that Redis 7.0 gives them") {
   }
 }
 
-TEST_CASE("bulks of every size arrive whole, copied or shared") {
+TEST_CASE("bulk strings of every size are complete, copied or shared") {
   ChunkPool pool;
   OutputChain out(pool);
   Writer writer(out);
@@ -169,7 +169,7 @@ TEST_CASE("bulks of every size arrive whole, copied or shared") {
   CHECK((OutputText(out) == expected));
 }
 
-TEST_CASE("a container may learn its length at its end") {
+TEST_CASE("the length of a container may be given after its elements") {
   for (const int version : {2, 3}) {
     const std::string text = Written(version, [](Writer& w) {
       w.Bulk("before");
@@ -191,7 +191,7 @@ TEST_CASE("a container may learn its length at its end") {
   }
 }
 
-TEST_CASE("a deferred length of any size fits, over many chunks") {
+TEST_CASE("a deferred length of any size fits, also if the elements fill many chunks") {
   for (const size_t count : {size_t{0}, size_t{9}, size_t{10000}, size_t{20000}}) {
     std::string expected = Line('*', std::to_string(count));
     for (size_t i = 0; i < count; ++i) expected += Line(':', std::to_string(i));
@@ -213,7 +213,7 @@ TEST_CASE("HELLO changes the version between two replies") {
         }) == "$-1\r\n_\r\n");
 }
 
-TEST_CASE("what the writer writes as arrays of bulks the parser reads") {
+TEST_CASE("the parser reads arrays of bulk strings as the writer writes them") {
   constexpr unsigned kSeed = 99;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);
