@@ -1,7 +1,7 @@
 // A real daemon on a free port, in a directory of its own, for as long as a test needs it.
 //
-// The constructor returns when the daemon answers on its unix socket; waiting is bounded, and a test fails
-// where the bound is passed. The destructor ends the process and removes the directory.
+// The constructor returns when the daemon answers on its unix socket. Waits are limited, and a test whose
+// limit is exceeded fails. The destructor ends the process and removes the directory.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace mayfly {
 
-// How long any test waits for something that must come.
+// How long any test waits for something that must happen.
 inline constexpr int kPatienceMs = 20'000;
 
 int64_t NowMs();
 void PauseMs(int ms);
 
-// Asks `condition` again and again, with short pauses, until it is true (true) or patience ends (false).
+// Evaluates `condition` again and again, with short pauses. True once it is true; false if that takes too
+// long.
 template <typename Condition>
 bool Eventually(Condition&& condition) {
   constexpr int kPauseMs = 5;
@@ -28,16 +29,16 @@ bool Eventually(Condition&& condition) {
   return condition();
 }
 
-// What a program that ended left behind.
+// How a program ended, and what it printed.
 struct Ended {
-  int exit_code = -1;  // -1: it did not exit by itself in time, or by a signal
+  int exit_code = -1;  // -1: it did not exit in time, or was ended by a signal
   std::string output;  // both streams
 };
 
 class Daemon {
  public:
-  // `options` as on the command line; port, bind, dir and unixsocket are given unless they are among them.
-  // `environment` are "NAME=value" texts besides the test's own.
+  // `options` as on the command line; port, bind, dir and unixsocket are added unless they are among them.
+  // `environment`: "NAME=value" texts in addition to the test program's environment.
   explicit Daemon(std::vector<std::string> options = {}, const std::vector<std::string>& environment = {});
   ~Daemon();
   Daemon(const Daemon&) = delete;
@@ -66,7 +67,7 @@ class Daemon {
   pid_t pid_ = -1;
 };
 
-// A port that nobody listens on at the moment.
+// A port that nobody listens on.
 uint16_t FreePort();
 
 }  // namespace mayfly
