@@ -1,16 +1,17 @@
 // The numbered databases, each a Keyspace, and what concerns all of them: flushing, swapping, expiry, memory.
 //
 // A flush exchanges the Keyspace for an empty one at once; what it held is freed in slices (FreeSome), and
-// its bytes no longer drive eviction. Loop thread only.
+// its bytes no longer drive eviction. The empty one takes over the id: only the keyspaces in use have ids of
+// their own, so there may be as many of them as an entry can name. Loop thread only.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/databases_max.h"
 #include "base/hash.h"
 #include "base/heap.h"
 #include "cache/change.h"
@@ -21,10 +22,12 @@ namespace mayfly {
 
 class Databases {
  public:
-  static constexpr unsigned kMaxKeyspaces = 256;  // an entry's owner id is one byte
   static constexpr size_t kBacklogCounted = 10'000;
+  // Flushed keyspaces that may wait to be freed, since each takes some KB of its own: as many as one FLUSHALL
+  // leaves. The next flush frees one of them whole.
+  static constexpr size_t kWaitingMax = kDatabasesMax;
 
-  // Borrows heap, hasher and changes. REQUIRES: 1 <= count < kMaxKeyspaces / 2.
+  // Borrows heap, hasher and changes. REQUIRES: 1 <= count <= kDatabasesMax.
   Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now);
   ~Databases();
 
@@ -78,14 +81,12 @@ class Databases {
   bool FreeSome(size_t budget) noexcept;
 
  private:
-  std::unique_ptr<Keyspace> Fresh(Now now);
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
-  std::array<bool, kMaxKeyspaces> id_taken_{};
   bool active_expiry_ = true;
   unsigned advance_from_ = 0;  // round robin, so that no database starves another's expiry
 };
