@@ -9,24 +9,13 @@ namespace mayfly {
 
 Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
     : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_} {
-  assert(count >= 1 && count < kMaxKeyspaces / 2);
+  assert(count >= 1 && count <= kDatabasesMax);
   databases_.reserve(count);
-  for (unsigned i = 0; i < count; ++i) databases_.push_back(Fresh(now));
+  for (unsigned id = 0; id < count; ++id)
+    databases_.push_back(std::make_unique<Keyspace>(parts_, static_cast<uint8_t>(id), now));
 }
 
 Databases::~Databases() = default;
-
-std::unique_ptr<Keyspace> Databases::Fresh(Now now) {
-  const auto* free_id = std::find(id_taken_.begin(), id_taken_.end(), false);
-  if (free_id == id_taken_.end()) {  // all ids belong to flushed keyspaces: free them now
-    while (FreeSome(std::numeric_limits<size_t>::max())) {
-    }
-    free_id = std::find(id_taken_.begin(), id_taken_.end(), false);
-  }
-  const auto id = static_cast<uint8_t>(free_id - id_taken_.begin());
-  id_taken_[id] = true;
-  return std::make_unique<Keyspace>(parts_, id, now);
-}
 
 size_t Databases::total_keys() const noexcept {
   size_t keys = 0;
@@ -38,7 +27,8 @@ void Databases::Flush(unsigned index, Now now) {
   Keyspace& old = At(index);
   if (old.size() == 0) return;
   const uint8_t id = old.id();
-  std::unique_ptr<Keyspace> fresh = Fresh(now);
+  if (graveyard_.size() == kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
+  auto fresh = std::make_unique<Keyspace>(parts_, id, now);
   parts_.stale_guesses.NoteAll();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
   parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
@@ -111,10 +101,7 @@ size_t Databases::waiting_keys() const noexcept {
 
 bool Databases::FreeSome(size_t budget) noexcept {
   if (graveyard_.empty()) return false;
-  if (graveyard_.back()->FreeSome(budget)) {
-    id_taken_[graveyard_.back()->id()] = false;
-    graveyard_.pop_back();
-  }
+  if (graveyard_.back()->FreeSome(budget)) graveyard_.pop_back();
   return !graveyard_.empty();
 }
 

@@ -2,10 +2,10 @@
 // memory.
 //
 // A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
-// no longer cause evictions. Loop thread only.
+// no longer cause evictions. The empty one takes over the id: only the keyspaces in use have ids of their own,
+// so there may be as many of them as an entry can name. Loop thread only.
 #pragma once
 
-#include <array>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/databases_max.h"
 #include "base/hash.h"
 #include "base/heap.h"
 #include "cache/change.h"
@@ -23,11 +24,13 @@ namespace mayfly {
 
 class Databases {
  public:
-  static constexpr unsigned kMaxKeyspaces = 256;  // an entry stores its keyspace's id in one byte
   static constexpr size_t kBacklogCounted = 10'000;
+  // Flushed keyspaces that may wait to be freed, since each takes some KB of its own: as many as one FLUSHALL
+  // leaves. The next flush frees one of them whole.
+  static constexpr size_t kWaitingMax = kDatabasesMax;
 
   // Borrows heap, hasher and changes.
-  // REQUIRES: 1 <= count < kMaxKeyspaces / 2.
+  // REQUIRES: 1 <= count <= kDatabasesMax.
   Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now);
   ~Databases();
 
@@ -96,14 +99,12 @@ class Databases {
   bool FreeSome(size_t budget) noexcept;
 
  private:
-  std::unique_ptr<Keyspace> Fresh(Now now);
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
-  std::array<bool, kMaxKeyspaces> id_taken_{};
   bool active_expiry_ = true;
   unsigned advance_from_ = 0;  // the database to start with: round robin, so that none starves the others
 };

@@ -65,8 +65,6 @@ Problem ConfFileReader::ReadText(const std::string& path, std::string_view text,
 
 Problem ConfFileReader::ReadLine(const std::string& place, std::string_view line,
                                  std::vector<Directive>& directives) {
-  if (line.size() > kConfLineBytesMax)
-    return place + ": longer than " + std::to_string(kConfLineBytesMax) + " bytes";
   if (line.find('\0') != std::string_view::npos) return place + ": a zero byte; is this a text file?";
   line = Trim(line);
   if (line.empty() || line[0] == '#') return std::nullopt;

@@ -1,8 +1,8 @@
 // Reads a file of redis.conf syntax: `name value ...` lines, quotes, `#` lines, `include path` in place.
 //
 // CRLF ends and a leading byte order mark are accepted. As in Redis, a `#` begins a comment only as a line's
-// first byte, an included path is relative to the working directory, and a pattern that matches nothing
-// includes nothing.
+// first byte, a line may be as long as its file, an included path is relative to the working directory, and a
+// pattern that matches nothing includes nothing.
 #pragma once
 
 #include <string>
@@ -14,7 +14,6 @@
 
 namespace mayfly::config {
 
-inline constexpr size_t kConfLineBytesMax = 64 << 10;
 inline constexpr size_t kIncludeDepthMax = 16;
 inline constexpr size_t kIncludedFilesMax = 256;
 

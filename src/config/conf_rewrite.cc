@@ -34,6 +34,13 @@ bool Names(const std::string& line, const Option& option) {
   return !name.empty() && FindOption(name) == &option;
 }
 
+std::string InQuotesUnlessPlain(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\' && c != '#';
+  });
+  return plain ? word : QuoteWord(word);
+}
+
 // True where the line now stands in the place of an older one. The older ones go in any case.
 bool PutInPlace(std::vector<std::string>& lines, const ConfLine& line) {
   bool put = false;
@@ -63,11 +70,11 @@ std::string LineOf(const Option& option, const Settings& settings,
   if (option.name == "maxmemory" && maxmemory.request == MaxMemory::Request::kPercent)
     value = std::to_string(maxmemory.amount) + "%";
   if (option.name == "maxmemory" && maxmemory.request == MaxMemory::Request::kAuto) value = "auto";
-  const bool plain = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
-    return c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\' && c != '#';
-  });
-  if (!plain && (!option.Has(kMultiWord) || value.empty())) value = QuoteWord(value);
-  return std::string(option.name) + " " + value;
+  const bool several = option.Has(kMultiWord) && !value.empty();
+  std::string line(option.name);
+  for (const std::string& word : several ? SplitAtSpaces(value) : std::vector<std::string>{value})
+    line.append(" ").append(InQuotesUnlessPlain(word));
+  return line;
 }
 
 std::string RewriteConf(std::string_view text, std::vector<ConfLine> changes) {

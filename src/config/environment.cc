@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "MAYFLY_";
 constexpr std::string_view kFileSuffix = "_FILE";
+constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
 const Option* FindVariable(std::string_view name) {
   std::string option_name(name);
@@ -32,6 +33,18 @@ bool IsServiceAddress(std::string_view name, std::string_view value) {
 std::vector<std::string> WordsOf(const Option& option, const std::string& value) {
   if (!option.Has(kMultiWord)) return {value};
   return SplitWords(value).value_or(std::vector<std::string>{value});
+}
+
+// A file without a value is more likely a secret that was not filled in than a wish for the empty value, and
+// an empty password would let everybody in: it is refused. MAYFLY_<NAME>= sets the empty value.
+Problem ReadValueFile(const std::string& path, const Files& files, std::string& value) {
+  std::string text;
+  if (Problem problem = files.read(path, text)) return problem;
+  if (text.find_first_not_of(kBlanks) == std::string::npos) return Printable(path) + ": holds no value";
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  value = std::move(text);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -57,11 +70,8 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
       continue;
     }
     if (by_file) {
-      std::string text;
-      if (Problem problem = files.read(value, text)) return full_name + ": " + *problem;
-      if (text.ends_with('\n')) text.pop_back();
-      if (text.ends_with('\r')) text.pop_back();
-      value = std::move(text);
+      const std::string path = std::move(value);
+      if (Problem problem = ReadValueFile(path, files, value)) return full_name + ": " + *problem;
     }
     seen.emplace(option, by_file);
     if (seen.contains({option, !by_file})) return full_name + ": given both as a value and as a file";

@@ -85,19 +85,34 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-// A new file takes the place of the old one, once all of it is on the disk.
+// Gives the new file the owner, the group and the mode of the old one; the mode last, since a change of owner
+// takes bits away from it.
+bool TakeOver(const struct stat& old, int fd) {
+  struct stat fresh {};
+  if (::fstat(fd, &fresh) != 0) return false;
+  const bool same = fresh.st_uid == old.st_uid && fresh.st_gid == old.st_gid;
+  if (!same && ::fchown(fd, old.st_uid, old.st_gid) != 0) return false;
+  return ::fchmod(fd, old.st_mode & 07777) == 0;
+}
+
+// A new file takes the place of the old one, once all of it is on the disk. If it cannot be given the old
+// one's owner and group, the old one stays: whoever may read and write the file is not changed in passing.
 Problem Replace(const std::string& path, const std::string& text) {
   struct stat old {};
   if (::stat(path.c_str(), &old) != 0) return Failed(path, errno);
   std::string fresh = path + ".XXXXXX";
   const int fd = ::mkstemp(fresh.data());
   if (fd < 0) return Failed(path, errno);
-  const bool written = WriteAll(fd, text) && ::fchmod(fd, old.st_mode & 07777) == 0 && ::fsync(fd) == 0;
-  int error = written ? 0 : errno;
+  const bool written = WriteAll(fd, text);
+  const bool taken_over = written && TakeOver(old, fd);
+  int error = taken_over && ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
   if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return std::nullopt;
   ::unlink(fresh.c_str());
+  if (written && !taken_over)
+    return Printable(path) +
+           ": its owner and group cannot be kept: " + std::generic_category().message(error);
   return Failed(path, error);
 }
 

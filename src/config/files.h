@@ -21,8 +21,8 @@ struct Files {
   std::function<std::vector<std::string>(const std::string& pattern)> expand;
   // The absolute form of an existing directory's path in `absolute`. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& absolute)> directory;
-  // The regular file behind `path`, links followed, holds `text` from now on, or, on a problem, what it held
-  // before. The problem's text begins with the path.
+  // The regular file that `path` leads to, links followed, holds `text` from now on, or, on a problem, what
+  // it held before. Its owner, group and mode stay. The problem's text begins with the path.
   std::function<Problem(const std::string& path, const std::string& text)> write;
 };
 

@@ -18,16 +18,25 @@
 
 namespace mayfly::config {
 
-// The kind of a Redis option without a meaning here: enough to refuse a wrong value and to answer CONFIG GET
-// in Redis's form (bytes as a plain number).
+// The kind of a Redis option without a meaning here: enough to refuse each value that Redis refuses, and to
+// answer CONFIG GET in Redis's form (bytes as a plain number).
 enum class Foreign : uint8_t {
   kYesNo,
   kInteger,
   kBytes,
+  kBytesOrPercent,
+  kChoice,         // one of Option::choices
+  kShutdownFlags,  // some of Option::choices
   kText,
-  kWords,       // several words, joined by one space
-  kSavePoints,  // "" or pairs of seconds and changes
-  kReplicaOf,   // "no one" is the same as ""
+  kWords,          // several words, joined by one space
+  kSavePoints,     // "" or pairs of seconds and changes
+  kOomScores,      // three numbers
+  kEventClasses,   // letters, each a class of keyspace events
+  kFileName,       // without a path
+  kDirectoryName,  // without a path
+  kHostName,
+  kTitleTemplate,  // text with {variables}
+  kReplicaOf,      // "no one" is the same as ""
 };
 
 // Where an option's value lives. The type of the member is the type of the option.
@@ -56,11 +65,13 @@ struct Option {
   Target target;
   std::string_view default_text;  // as a conf file would say it
   uint32_t flags = 0;
-  int64_t min = 0;  // of a number, inclusive
+  int64_t min = 0;  // of a number, inclusive; of a file's name, 1 if it must not be empty
   int64_t max = std::numeric_limits<int64_t>::max();
   // What it is for; of a refused option why; of an ignored one what to tell the user, if there is something
   // special.
   std::string_view doc;
+  // Of a Redis option: the words that it may be, separated by spaces; "relative=yes" is answered as yes.
+  std::string_view choices = {};
 
   bool Has(OptionFlag flag) const noexcept { return (flags & flag) != 0; }
 };

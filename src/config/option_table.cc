@@ -1,4 +1,5 @@
 // The options that mean something here, in the order in which conf/mayfly.conf explains them.
+#include "base/databases_max.h"
 #include "config/option.h"
 #include "config/words.h"
 
@@ -9,8 +10,6 @@ constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
 constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMegabyte = 1 << 20;
-// Every entry names its owner (a database) in one byte.
-constexpr int64_t kDatabasesMax = 256;
 // As in Redis 8: an eviction is to stay short.
 constexpr int64_t kSamplesMax = 64;
 constexpr int64_t kFileModeMax = 0777;

@@ -266,8 +266,13 @@ Problem Options::Rewrite() const {
   if (problem) return "Rewriting config file: " + *problem;
   std::vector<ConfLine> lines = NewLines(said, named);
   if (lines.empty()) return std::nullopt;
-  if ((problem = files_.write(conf_file_, RewriteConf(text, std::move(lines)))))
-    return "Rewriting config file: " + *problem;
+  const std::string rewritten = RewriteConf(text, std::move(lines));
+  if (rewritten.size() > kConfigBytesMax) {
+    problem = Printable(conf_file_) + ": would be larger than " + std::to_string(kConfigBytesMax) + " bytes";
+  } else {
+    problem = files_.write(conf_file_, rewritten);
+  }
+  if (problem) return "Rewriting config file: " + *problem;
   return std::nullopt;
 }
 

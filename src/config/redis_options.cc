@@ -7,33 +7,45 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr Option Row(Text name, Text alias, Foreign kind, Text value, uint32_t flags, Text doc) {
-  return Option{name,
-                alias,
-                kind,
-                value,
-                kIgnored | flags,
-                std::numeric_limits<int64_t>::min(),
-                std::numeric_limits<int64_t>::max(),
-                doc};
+constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kPortMax = 65535;
+
+struct Range {
+  int64_t min = 0;
+  int64_t max = kNoMax;
+};
+
+constexpr Option Row(Text name, Text alias, Foreign kind, Text value, uint32_t flags, Text doc,
+                     Range range = {}) {
+  return Option{name, alias, kind, value, kIgnored | flags, range.min, range.max, doc};
 }
 constexpr Option YesNo(Text name, Text value, uint32_t flags = 0, Text alias = "", Text doc = "") {
   return Row(name, alias, Foreign::kYesNo, value, flags, doc);
 }
-constexpr Option Integer(Text name, Text value, uint32_t flags = 0, Text alias = "", Text doc = "") {
-  return Row(name, alias, Foreign::kInteger, value, flags, doc);
+constexpr Option Integer(Text name, Text value, Range range, uint32_t flags = 0, Text alias = "") {
+  return Row(name, alias, Foreign::kInteger, value, flags, "", range);
 }
-constexpr Option Bytes(Text name, Text value, uint32_t flags = 0, Text alias = "") {
-  return Row(name, alias, Foreign::kBytes, value, flags, "");
+constexpr Option Bytes(Text name, Text value, int64_t min, Text alias = "") {
+  return Row(name, alias, Foreign::kBytes, value, 0, "", {min, kNoMax});
 }
-constexpr Option Any(Text name, Text value, uint32_t flags = 0, Text alias = "", Text doc = "") {
-  return Row(name, alias, Foreign::kText, value, flags, doc);
+constexpr Option Any(Text name, Text value, uint32_t flags = 0, Text alias = "") {
+  return Row(name, alias, Foreign::kText, value, flags, "");
 }
-constexpr Option Words(Text name, Text value, uint32_t flags = 0, Text alias = "", Text doc = "") {
-  return Row(name, alias, Foreign::kWords, value, flags | kMultiWord, doc);
+constexpr Option OneOf(Text name, Text choices, Text value, uint32_t flags = 0) {
+  Option row = Row(name, "", Foreign::kChoice, value, flags, "");
+  row.choices = choices;
+  return row;
 }
-constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32_t flags, Text why) {
-  Option row = Row(name, alias, kind, value, flags, why);
+constexpr Option ShutdownFlags(Text name) {
+  Option row = Row(name, "", Foreign::kShutdownFlags, "default", kMultiWord, "");
+  row.choices = "default save nosave now force";
+  return row;
+}
+constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32_t flags, Text why,
+                         Range range = {}) {
+  Option row = Row(name, alias, kind, value, flags, why, range);
   row.flags = flags | kRefused;
   return row;
 }
@@ -46,9 +58,9 @@ constexpr Option kOptions[] = {
     Refused("cluster-enabled", "", Foreign::kYesNo, "no", kFixed, "there is no cluster mode"),
     Refused("replicaof", "slaveof", Foreign::kReplicaOf, "", kFixed | kMultiWord, "there is no replication"),
     Refused("min-replicas-to-write", "min-slaves-to-write", Foreign::kInteger, "0", 0,
-            "there are no replicas that could confirm a write"),
+            "there are no replicas that could confirm a write", {0, kIntMax}),
     Refused("tls-port", "", Foreign::kInteger, "0", kFixed,
-            "there is no TLS yet, and clients would find no port"),
+            "there is no TLS yet, and clients would find no port", {0, kPortMax}),
     Refused("aclfile", "", Foreign::kText, "", kFixed,
             "there are no ACL users yet, so its limits would not hold"),
     Refused("user", "", Foreign::kWords, "", kNoConfig | kMultiWord | kSecret,
@@ -57,42 +69,43 @@ constexpr Option kOptions[] = {
 
     // The process.
     YesNo("daemonize", "no", kFixed | kInert, "", "daemonize is ignored: mayfly stays in the foreground"),
-    Any("supervised", "no", kFixed),
+    OneOf("supervised", "upstart systemd auto no", "no", kFixed),
     YesNo("syslog-enabled", "no", kFixed),
     Any("syslog-ident", "redis", kFixed),
-    Any("syslog-facility", "local0", kFixed),
+    OneOf("syslog-facility", "user local0 local1 local2 local3 local4 local5 local6 local7", "local0",
+          kFixed),
     YesNo("always-show-logo", "no", kFixed),
     YesNo("set-proc-title", "yes", kFixed),
-    Any("proc-title-template", "{title} {listen-addr} {server-mode}"),
+    Row("proc-title-template", "", Foreign::kTitleTemplate, "{title} {listen-addr} {server-mode}", 0, ""),
     YesNo("crash-log-enabled", "yes"),
     YesNo("crash-memcheck-enabled", "yes"),
     YesNo("hide-user-data-from-log", "no"),
     Any("locale-collate", ""),
-    Words("ignore-warnings", ""),
+    Any("ignore-warnings", ""),
     YesNo("disable-thp", "yes", kFixed),
-    Any("oom-score-adj", "no"),
-    Words("oom-score-adj-values", "0 200 800"),
+    OneOf("oom-score-adj", "no yes relative=yes absolute", "no"),
+    Row("oom-score-adj-values", "", Foreign::kOomScores, "0 200 800", kMultiWord, ""),
     Any("server-cpulist", "", kFixed, "server_cpulist"),
     Any("bio-cpulist", "", kFixed, "bio_cpulist"),
     Any("aof-rewrite-cpulist", "", kFixed, "aof_rewrite_cpulist"),
     Any("bgsave-cpulist", "", kFixed, "bgsave_cpulist"),
-    Integer("io-threads", "1", kFixed),
+    Integer("io-threads", "1", {1, 128}, kFixed),
     YesNo("io-threads-do-reads", "no", kFixed),
-    Integer("hz", "10"),
+    Integer("hz", "10", {0, kIntMax}),
     YesNo("dynamic-hz", "yes"),
-    Integer("shutdown-timeout", "10"),
-    Words("shutdown-on-sigint", "default"),
-    Words("shutdown-on-sigterm", "default"),
-    Any("enable-protected-configs", "no", kFixed),
-    Any("enable-module-command", "no", kFixed),
+    Integer("shutdown-timeout", "10", {0, kIntMax}),
+    ShutdownFlags("shutdown-on-sigint"),
+    ShutdownFlags("shutdown-on-sigterm"),
+    OneOf("enable-protected-configs", "no yes local", "no", kFixed),
+    OneOf("enable-module-command", "no yes local", "no", kFixed),
 
     // Connections.
     Any("bind-source-addr", ""),
-    Integer("socket-mark-id", "0", kFixed),
-    Integer("max-new-connections-per-cycle", "10"),
-    Integer("max-new-tls-connections-per-cycle", "1"),
-    Any("maxmemory-clients", "0"),
-    Integer("tracking-table-max-keys", "1000000"),
+    Integer("socket-mark-id", "0", {0, kUnsignedMax}, kFixed),
+    Integer("max-new-connections-per-cycle", "10", {1, 1000}),
+    Integer("max-new-tls-connections-per-cycle", "1", {1, 1000}),
+    Row("maxmemory-clients", "", Foreign::kBytesOrPercent, "0", 0, ""),
+    Integer("tracking-table-max-keys", "1000000", {0, kNoMax}),
     Any("tls-cert-file", ""),
     Any("tls-key-file", ""),
     Any("tls-key-file-pass", "", kSecret),
@@ -102,20 +115,20 @@ constexpr Option kOptions[] = {
     Any("tls-dh-params-file", ""),
     Any("tls-ca-cert-file", ""),
     Any("tls-ca-cert-dir", ""),
-    Any("tls-auth-clients", "yes"),
+    OneOf("tls-auth-clients", "no yes optional", "yes"),
     YesNo("tls-replication", "no"),
     YesNo("tls-cluster", "no"),
-    Words("tls-protocols", ""),
+    Any("tls-protocols", ""),
     Any("tls-ciphers", ""),
     Any("tls-ciphersuites", ""),
     YesNo("tls-prefer-server-ciphers", "no"),
     YesNo("tls-session-caching", "yes"),
-    Integer("tls-session-cache-size", "20480"),
-    Integer("tls-session-cache-timeout", "300"),
+    Integer("tls-session-cache-size", "20480", {0, kIntMax}),
+    Integer("tls-session-cache-timeout", "300", {0, kIntMax}),
 
     // Memory and eviction.
-    Integer("maxmemory-eviction-tenacity", "10"),
-    Integer("active-expire-effort", "1"),
+    Integer("maxmemory-eviction-tenacity", "10", {0, 100}),
+    Integer("active-expire-effort", "1", {1, 10}),
     YesNo("lazyfree-lazy-eviction", "no"),
     YesNo("lazyfree-lazy-expire", "no"),
     YesNo("lazyfree-lazy-server-del", "no"),
@@ -123,56 +136,56 @@ constexpr Option kOptions[] = {
     YesNo("lazyfree-lazy-user-flush", "no"),
     YesNo("activerehashing", "yes"),
     YesNo("activedefrag", "no"),
-    Bytes("active-defrag-ignore-bytes", "104857600"),
-    Integer("active-defrag-threshold-lower", "10"),
-    Integer("active-defrag-threshold-upper", "100"),
-    Integer("active-defrag-cycle-min", "1"),
-    Integer("active-defrag-cycle-max", "25"),
-    Integer("active-defrag-max-scan-fields", "1000"),
+    Bytes("active-defrag-ignore-bytes", "104857600", 1),
+    Integer("active-defrag-threshold-lower", "10", {0, 1000}),
+    Integer("active-defrag-threshold-upper", "100", {0, 1000}),
+    Integer("active-defrag-cycle-min", "1", {1, 99}),
+    Integer("active-defrag-cycle-max", "25", {1, 99}),
+    Integer("active-defrag-max-scan-fields", "1000", {1, kNoMax}),
     YesNo("jemalloc-bg-thread", "yes"),
 
     // How values are stored.
-    Integer("hash-max-listpack-entries", "512", 0, "hash-max-ziplist-entries"),
+    Integer("hash-max-listpack-entries", "512", {0, kNoMax}, 0, "hash-max-ziplist-entries"),
     Bytes("hash-max-listpack-value", "64", 0, "hash-max-ziplist-value"),
-    Integer("list-max-listpack-size", "-2", 0, "list-max-ziplist-size"),
-    Integer("list-compress-depth", "0"),
-    Integer("set-max-intset-entries", "512"),
-    Integer("set-max-listpack-entries", "128"),
-    Bytes("set-max-listpack-value", "64"),
-    Integer("zset-max-listpack-entries", "128", 0, "zset-max-ziplist-entries"),
+    Integer("list-max-listpack-size", "-2", {-kIntMax - 1, kIntMax}, 0, "list-max-ziplist-size"),
+    Integer("list-compress-depth", "0", {0, kIntMax}),
+    Integer("set-max-intset-entries", "512", {0, kNoMax}),
+    Integer("set-max-listpack-entries", "128", {0, kNoMax}),
+    Bytes("set-max-listpack-value", "64", 0),
+    Integer("zset-max-listpack-entries", "128", {0, kNoMax}, 0, "zset-max-ziplist-entries"),
     Bytes("zset-max-listpack-value", "64", 0, "zset-max-ziplist-value"),
-    Bytes("hll-sparse-max-bytes", "3000"),
-    Bytes("stream-node-max-bytes", "4096"),
-    Integer("stream-node-max-entries", "100"),
+    Bytes("hll-sparse-max-bytes", "3000", 0),
+    Bytes("stream-node-max-bytes", "4096", 0),
+    Integer("stream-node-max-entries", "100", {0, kNoMax}),
 
     // Watching.
-    Integer("slowlog-log-slower-than", "10000", kQuiet),
-    Integer("slowlog-max-len", "128", kQuiet),
-    Integer("latency-monitor-threshold", "0"),
-    Any("notify-keyspace-events", "", kQuiet, "",
+    Integer("slowlog-log-slower-than", "10000", {-1, kNoMax}, kQuiet),
+    Integer("slowlog-max-len", "128", {0, kNoMax}, kQuiet),
+    Integer("latency-monitor-threshold", "0", {0, kNoMax}),
+    Row("notify-keyspace-events", "", Foreign::kEventClasses, "", kQuiet,
         "notify-keyspace-events is remembered, but no keyspace event is sent yet"),
 
     // Users and scripts.
-    Integer("acllog-max-len", "128"),
-    Any("acl-pubsub-default", "resetchannels"),
-    Integer("busy-reply-threshold", "5000", 0, "lua-time-limit"),
+    Integer("acllog-max-len", "128", {0, kNoMax}),
+    OneOf("acl-pubsub-default", "allchannels resetchannels", "resetchannels"),
+    Integer("busy-reply-threshold", "5000", {0, kNoMax}, 0, "lua-time-limit"),
 
     // Snapshots and the append-only file.
     Row("save", "", Foreign::kSavePoints, "", kMultiWord | kInert | kQuiet,
         "save points are ignored: nothing is saved yet"),
-    Any("dbfilename", "dump.rdb", kProtected),
+    Row("dbfilename", "", Foreign::kFileName, "dump.rdb", kProtected, ""),
     YesNo("stop-writes-on-bgsave-error", "yes"),
     YesNo("rdbcompression", "yes"),
     YesNo("rdbchecksum", "yes", kFixed),
     YesNo("rdb-del-sync-files", "no"),
     YesNo("rdb-save-incremental-fsync", "yes"),
-    Any("sanitize-dump-payload", "no"),
-    Any("appendfilename", "appendonly.aof", kFixed),
-    Any("appenddirname", "appendonlydir", kFixed),
-    Any("appendfsync", "everysec"),
+    OneOf("sanitize-dump-payload", "no yes clients", "no"),
+    Row("appendfilename", "", Foreign::kFileName, "appendonly.aof", kFixed, "", {1, kNoMax}),
+    Row("appenddirname", "", Foreign::kDirectoryName, "appendonlydir", kFixed, "", {1, kNoMax}),
+    OneOf("appendfsync", "everysec always no", "everysec"),
     YesNo("no-appendfsync-on-rewrite", "no"),
-    Integer("auto-aof-rewrite-percentage", "100"),
-    Bytes("auto-aof-rewrite-min-size", "67108864"),
+    Integer("auto-aof-rewrite-percentage", "100", {0, kIntMax}),
+    Bytes("auto-aof-rewrite-min-size", "67108864", 0),
     YesNo("aof-load-truncated", "yes"),
     YesNo("aof-use-rdb-preamble", "yes"),
     YesNo("aof-timestamp-enabled", "no"),
@@ -188,40 +201,40 @@ constexpr Option kOptions[] = {
     YesNo("replica-lazy-flush", "no", 0, "slave-lazy-flush"),
     YesNo("replica-announced", "yes"),
     YesNo("replica-ignore-disk-write-errors", "no"),
-    Integer("replica-priority", "100", 0, "slave-priority"),
+    Integer("replica-priority", "100", {0, kIntMax}, 0, "slave-priority"),
     Any("replica-announce-ip", "", 0, "slave-announce-ip"),
-    Integer("replica-announce-port", "0", 0, "slave-announce-port"),
-    Integer("min-replicas-max-lag", "10", 0, "min-slaves-max-lag"),
+    Integer("replica-announce-port", "0", {0, kPortMax}, 0, "slave-announce-port"),
+    Integer("min-replicas-max-lag", "10", {0, kIntMax}, 0, "min-slaves-max-lag"),
     YesNo("repl-diskless-sync", "yes"),
-    Integer("repl-diskless-sync-delay", "5"),
-    Integer("repl-diskless-sync-max-replicas", "0"),
-    Any("repl-diskless-load", "disabled"),
-    Integer("repl-ping-replica-period", "10", 0, "repl-ping-slave-period"),
-    Integer("repl-timeout", "60"),
+    Integer("repl-diskless-sync-delay", "5", {0, kIntMax}),
+    Integer("repl-diskless-sync-max-replicas", "0", {0, kIntMax}),
+    OneOf("repl-diskless-load", "disabled on-empty-db swapdb", "disabled"),
+    Integer("repl-ping-replica-period", "10", {1, kIntMax}, 0, "repl-ping-slave-period"),
+    Integer("repl-timeout", "60", {1, kIntMax}),
     YesNo("repl-disable-tcp-nodelay", "no"),
-    Bytes("repl-backlog-size", "1048576"),
-    Integer("repl-backlog-ttl", "3600"),
-    Any("propagation-error-behavior", "ignore"),
+    Bytes("repl-backlog-size", "1048576", 1),
+    Integer("repl-backlog-ttl", "3600", {0, kNoMax}),
+    OneOf("propagation-error-behavior", "ignore panic panic-on-replicas", "ignore"),
 
     // Cluster: harmless while cluster-enabled is no.
     Any("cluster-config-file", "nodes.conf", kFixed),
-    Integer("cluster-node-timeout", "15000"),
-    Integer("cluster-port", "0", kFixed),
+    Integer("cluster-node-timeout", "15000", {0, kNoMax}),
+    Integer("cluster-port", "0", {0, kPortMax}, kFixed),
     Any("cluster-announce-ip", ""),
-    Any("cluster-announce-hostname", ""),
+    Row("cluster-announce-hostname", "", Foreign::kHostName, "", 0, ""),
     Any("cluster-announce-human-nodename", ""),
-    Integer("cluster-announce-port", "0"),
-    Integer("cluster-announce-tls-port", "0"),
-    Integer("cluster-announce-bus-port", "0"),
-    Any("cluster-preferred-endpoint-type", "ip"),
-    Integer("cluster-migration-barrier", "1"),
+    Integer("cluster-announce-port", "0", {0, kPortMax}),
+    Integer("cluster-announce-tls-port", "0", {0, kPortMax}),
+    Integer("cluster-announce-bus-port", "0", {0, kPortMax}),
+    OneOf("cluster-preferred-endpoint-type", "ip hostname unknown-endpoint", "ip"),
+    Integer("cluster-migration-barrier", "1", {0, kIntMax}),
     YesNo("cluster-allow-replica-migration", "yes"),
     YesNo("cluster-require-full-coverage", "yes"),
     YesNo("cluster-replica-no-failover", "no", 0, "cluster-slave-no-failover"),
-    Integer("cluster-replica-validity-factor", "10", 0, "cluster-slave-validity-factor"),
+    Integer("cluster-replica-validity-factor", "10", {0, kIntMax}, 0, "cluster-slave-validity-factor"),
     YesNo("cluster-allow-reads-when-down", "no"),
     YesNo("cluster-allow-pubsubshard-when-down", "yes"),
-    Bytes("cluster-link-sendbuf-limit", "0"),
+    Bytes("cluster-link-sendbuf-limit", "0", 0),
 };
 
 }  // namespace

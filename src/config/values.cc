@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "config/redis_values.h"
+#include "config/scalars.h"
 #include "config/words.h"
 
 namespace mayfly::config {
@@ -15,7 +17,6 @@ namespace {
 
 constexpr size_t kBindAddressesMax = 16;
 constexpr size_t kWordsPerOutputLimit = 4;
-constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
 
 // The names of each enum's values, in the order of the enum.
 constexpr std::array<std::string_view, 9> kPolicyNames = {
@@ -29,36 +30,13 @@ std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPol
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
 std::span<const std::string_view> NamesOf(DebugCommand) noexcept { return kDebugCommandNames; }
 
-const char* YesOrNo(bool value) noexcept { return value ? "yes" : "no"; }
-
-Problem OutOfRange(const Option& option) {
-  return "argument must be between " + std::to_string(option.min) + " and " + std::to_string(option.max) +
-         " inclusive";
-}
-
 // Each Read takes the value's text, or, where it may be several, its words.
-Problem Read(const Option&, const std::string& text, bool& value) {
-  if (!EqualIgnoringCase(text, "yes") && !EqualIgnoringCase(text, "no"))
-    return "argument must be 'yes' or 'no'";
-  value = EqualIgnoringCase(text, "yes");
-  return std::nullopt;
-}
-
+Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
 Problem Read(const Option& option, const std::string& text, int64_t& value) {
-  const std::optional<int64_t> number = ParseInteger(text);
-  if (!number) return "argument couldn't be parsed into an integer";
-  if (*number < option.min || *number > option.max) return OutOfRange(option);
-  value = *number;
-  return std::nullopt;
+  return ReadInteger(option, text, value);
 }
-
 Problem Read(const Option& option, const std::string& text, uint64_t& value) {
-  const std::optional<uint64_t> bytes = ParseBytes(text);
-  if (!bytes) return "argument must be a memory value";
-  if (*bytes > kBytesMax || (option.min > 0 && *bytes < static_cast<uint64_t>(option.min)))
-    return OutOfRange(option);
-  value = *bytes;
-  return std::nullopt;
+  return ReadByteCount(option, text, value);
 }
 
 Problem Read(const Option&, const std::string& text, std::string& value) {
@@ -73,12 +51,12 @@ Problem Read(const Option&, const std::string& text, Directory& value) {
 }
 
 Problem Read(const Option& option, const std::string& text, FileMode& value) {
-  uint32_t bits = 0;
+  int64_t bits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 8);
   if (error != std::errc() || end != text.data() + text.size())
-    return "argument couldn't be parsed into an octal number";
-  if (bits > option.max) return "argument must be between 0 and 777 inclusive";
-  value.bits = bits;
+    return "argument couldn't be parsed as an octal number";
+  if (bits < option.min || bits > option.max) return "argument must be between 0 and 777 inclusive";
+  value.bits = static_cast<uint32_t>(bits);
   return std::nullopt;
 }
 
@@ -101,15 +79,12 @@ Problem Read(const Option&, const std::string& text, MaxMemory& value) {
 template <typename Enum>
 requires std::is_enum_v<Enum> Problem Read(const Option&, const std::string& text, Enum& value) {
   const std::span<const std::string_view> names = NamesOf(Enum{});
-  std::string known;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (EqualIgnoringCase(text, names[i])) {
-      value = static_cast<Enum>(i);
-      return std::nullopt;
-    }
-    known += (i == 0 ? "" : ", ") + std::string(names[i]);
+    if (!EqualIgnoringCase(text, names[i])) continue;
+    value = static_cast<Enum>(i);
+    return std::nullopt;
   }
-  return "argument(s) must be one of the following: " + known;
+  return NoneOf(names);
 }
 
 Problem Read(const Option&, std::span<const std::string> words, std::vector<BindAddress>& value) {
@@ -176,42 +151,7 @@ Problem Read(const Option&, std::span<const std::string> words, OutputLimits& va
   return std::nullopt;
 }
 
-Problem CheckSavePoints(std::span<const std::string> words) {
-  if (words.size() == 1 && words[0].empty()) return std::nullopt;
-  if (words.size() % 2 != 0) return "Invalid save parameters";
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::optional<int64_t> number = ParseInteger(words[i]);
-    if (!number || *number < (i % 2 == 0 ? 1 : 0)) return "Invalid save parameters";
-  }
-  return std::nullopt;
-}
-
-Problem ReadForeign(const Option& option, Foreign kind, std::span<const std::string> words,
-                    std::string& text) {
-  const std::string joined = JoinWords(words);
-  Problem problem;
-  std::string normal = joined;
-  if (kind == Foreign::kYesNo) {
-    bool yes = false;
-    problem = Read(option, joined, yes);
-    normal = YesOrNo(yes);
-  } else if (kind == Foreign::kInteger) {
-    int64_t number = 0;
-    problem = Read(option, joined, number);
-  } else if (kind == Foreign::kBytes) {
-    uint64_t bytes = 0;
-    problem = Read(option, joined, bytes);
-    normal = std::to_string(bytes);
-  } else if (kind == Foreign::kSavePoints) {
-    problem = CheckSavePoints(words);
-  } else if (kind == Foreign::kReplicaOf && EqualIgnoringCase(joined, "no one")) {
-    normal.clear();
-  }
-  if (!problem) text = normal;
-  return problem;
-}
-
-std::string Format(bool value) { return YesOrNo(value); }
+std::string Format(bool value) { return value ? "yes" : "no"; }
 std::string Format(int64_t value) { return std::to_string(value); }
 std::string Format(uint64_t value) { return std::to_string(value); }
 std::string Format(const std::string& value) { return value; }
@@ -274,7 +214,7 @@ Problem ReadValue(const Option& option, std::span<const std::string> words, Sett
       [&](auto target) -> Problem {
         using T = decltype(target);
         if constexpr (std::is_same_v<T, Foreign>) {
-          return ReadForeign(option, target, words, foreign_text);
+          return ReadRedisValue(option, target, words, foreign_text);
         } else if constexpr (std::is_same_v<T, std::vector<BindAddress> Settings::*> ||
                              std::is_same_v<T, std::vector<double> Settings::*> ||
                              std::is_same_v<T, std::vector<Renaming> Settings::*> ||

@@ -107,20 +107,18 @@ std::string QuoteWord(std::string_view text) {
 
 std::vector<std::string> SplitAtSpaces(std::string_view text) {
   std::vector<std::string> words;
-  for (size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
+  if (text.empty()) return words;
+  for (size_t end = text.find(' '); end != std::string_view::npos; end = text.find(' ')) {
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
   }
+  words.emplace_back(text);
   return words;
 }
 
 std::string JoinWords(std::span<const std::string> words) {
   std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    text += word;
-  }
+  for (size_t i = 0; i < words.size(); ++i) text.append(i == 0 ? "" : " ").append(words[i]);
   return text;
 }
 

@@ -16,9 +16,11 @@ std::optional<std::vector<std::string>> SplitWords(std::string_view line);
 // One word that SplitWords reads back as `text`, whatever bytes it holds; always in double quotes.
 std::string QuoteWord(std::string_view text);
 
-// Splits at spaces only, without any quoting: how CONFIG SET reads a value of several words.
+// Splits at each space, without any quoting, as CONFIG SET and Redis do for a value of several words: two
+// spaces have an empty word between them. No words if `text` is empty.
 std::vector<std::string> SplitAtSpaces(std::string_view text);
 
+// With one space between two words: SplitAtSpaces takes them apart again, if none of them holds a space.
 std::string JoinWords(std::span<const std::string> words);
 
 // For messages: bytes that would not print on one line are shown as \xHH, and a long text is cut.

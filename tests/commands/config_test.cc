@@ -20,19 +20,29 @@ TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and tells each 
   CHECK(names == std::vector<std::string>{"maxmemory", "databases", "TIMEOUT"});
 }
 
-TEST_CASE_METHOD(CommandTest, "what clients and benchmarks ask of CONFIG has an answer") {
+TEST_CASE_METHOD(CommandTest, "what clients and benchmarks read of CONFIG has an answer") {
   CHECK(Run({"CONFIG", "GET", "save"}) == Bulks({"save", ""}));
   CHECK(Run({"CONFIG", "GET", "appendonly"}) == Bulks({"appendonly", "no"}));
-  CHECK(Run({"CONFIG", "GET", "timeout"}) == Bulks({"timeout", "0"}));
-  CHECK(Run({"CONFIG", "GET", "replica-read-only"}) == Bulks({"replica-read-only", "yes"}));
-  CHECK(Run({"CONFIG", "GET", "slave-read-only"}) == Bulks({"slave-read-only", "yes"}));
+  CHECK(Run({"CONFIG", "SET", "timeout", "301"}) == Ok());
+  CHECK(Run({"CONFIG", "GET", "timeout"}) == Bulks({"timeout", "301"}));
+  CHECK(Run({"CONFIG", "SET", "slave-read-only", "no"}) == Ok());
+  CHECK(Run({"CONFIG", "GET", "replica-read-only"}) == Bulks({"replica-read-only", "no"}));
+  CHECK(Run({"CONFIG", "GET", "slave-read-only"}) == Bulks({"slave-read-only", "no"}));
   CHECK(Run({"CONFIG", "GET", "*"}).elements.size() > 200);
 }
 
 TEST_CASE_METHOD(CommandTest, "CONFIG SET takes effect at once") {
   CHECK(Run({"CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"}) == Ok());
   CHECK(Run({"CONFIG", "GET", "maxmemory"}) == Bulks({"maxmemory", "104857600"}));
+  CHECK(Run({"CONFIG", "GET", "maxmemory-policy"}) == Bulks({"maxmemory-policy", "allkeys-lru"}));
+  CHECK(server().options.settings().maxmemory.bytes == 100 << 20);
   CHECK(server().options.settings().maxmemory_policy == EvictionPolicy::kAllKeysLru);
+}
+
+TEST_CASE_METHOD(CommandTest, "CONFIG SET takes any bytes, and CONFIG GET gives them back") {
+  const std::string bytes("a \"b\"\r\n\0\xff", 9);
+  CHECK(Run({"CONFIG", "SET", "masteruser", bytes, "requirepass", ""}) == Ok());
+  CHECK(Run({"CONFIG", "GET", "masteruser"}) == Bulks({"masteruser", bytes}));
 }
 
 TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of those that exist") {
@@ -81,10 +91,13 @@ TEST_CASE_METHOD(CommandTest, "CONFIG RESETSTAT sets the counters back") {
   AdvanceTime(5);
   CHECK(stats().keyspace_misses == 1);
   CHECK(stats().error_replies == 1);
+  CHECK(stats().errors.counts().size() == 1);
   CHECK(server().databases.expiry_stats().expired_keys == 1);
+  CHECK(server().commands.Find("get")->calls.calls == 1);
   CHECK(Run({"CONFIG", "RESETSTAT"}) == Ok());
   CHECK(stats().keyspace_misses == 0);
   CHECK(stats().error_replies == 0);
+  CHECK(stats().errors.counts().empty());
   CHECK(server().databases.expiry_stats().expired_keys == 0);
   CHECK(server().commands.Find("get")->calls.calls == 0);
   CHECK(Run({"CONFIG", "RESETSTAT", "x"}) ==

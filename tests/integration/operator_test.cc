@@ -150,7 +150,8 @@ TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and
   const Folder folder;
   const std::string file = folder / "my.conf";
   std::ofstream(file) << "# mine\ntimeout 300\n";
-  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  constexpr fs::perms kMode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+  fs::permissions(file, kMode);
   {
     const Daemon daemon({file});
     Client client(daemon);
@@ -161,7 +162,7 @@ TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   CHECK(text.str() == "# mine\ntimeout 301\n\n# Written by CONFIG REWRITE\nmaxkeys 7\n");
-  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(fs::status(file).permissions() == kMode);
   CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
   CHECK(Client(Daemon({file})).Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 7]");
 }

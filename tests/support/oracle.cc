@@ -66,6 +66,7 @@ void Oracle::Start(const std::vector<std::string>& options) {
   if (process_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(pipe_ends[1], STDOUT_FILENO);
+    dup2(pipe_ends[1], STDERR_FILENO);  // why it does not start
     execvp(arguments[0], arguments.data());
     _exit(127);
   }

@@ -1,6 +1,7 @@
 #include "cache/databases.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -24,15 +25,71 @@ TEST_CASE_METHOD(KeyspaceFixture, "a flush empties the database at once and free
   CHECK(heap.ThreadBytes() < full - 10'000 * 16);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "any number of flushes works, though ids of keyspaces are few") {
-  for (int i = 0; i < 1000; ++i) {
+TEST_CASE_METHOD(KeyspaceFixture, "flushes without end run out of nothing") {
+  for (size_t i = 0; i < 3 * Databases::kWaitingMax; ++i) {
     Set("k", "v");
     databases.FlushAll(now());
+    REQUIRE(databases.waiting_keys() == std::min(i + 1, Databases::kWaitingMax));
   }
   CHECK(db().size() == 0);
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a swap exchanges the keys of two databases and keeps their deadlines") {
+TEST_CASE_METHOD(KeyspaceFixture, "the most databases that an entry can name all keep their keys apart") {
+  Databases many(heap, hasher, changes, kDatabasesMax, now());
+  const auto set = [&](unsigned index, std::string_view text) {
+    Keyspace& keyspace = many.At(index);
+    const Key key = keyspace.KeyOf(text);
+    keyspace.Put(key, keyspace.Peek(key, now()), StringValue::Of("v"), In(1000), now());
+  };
+  const auto has = [&](unsigned index, std::string_view text) {
+    return many.At(index).Peek(many.At(index).KeyOf(text), now()) != nullptr;
+  };
+  const auto check_all = [&] {
+    std::set<uint8_t> ids;
+    for (unsigned i = 0; i < kDatabasesMax; ++i) {
+      CHECK(many.At(i).Validate());
+      ids.insert(many.At(i).id());
+    }
+    CHECK(ids.size() == kDatabasesMax);
+  };
+  constexpr unsigned kHighest = kDatabasesMax - 1;
+  for (unsigned i = 0; i < kDatabasesMax; ++i) set(i, "k" + std::to_string(i));
+  check_all();
+
+  many.Flush(kHighest, now());
+  CHECK(many.At(kHighest).size() == 0);
+  CHECK(many.total_keys() == kDatabasesMax - 1);
+  set(kHighest, "fresh");
+  check_all();
+
+  many.Swap(0, kHighest);
+  CHECK(has(0, "fresh"));
+  CHECK(has(kHighest, "k0"));
+  many.Flush(0, now());
+  CHECK(has(kHighest, "k0"));
+  check_all();
+
+  Keyspace& from = many.At(kHighest - 1);
+  const Key key = from.KeyOf("k254");
+  Entry* entry = from.Peek(key, now());
+  REQUIRE(entry != nullptr);
+  from.Move(key, *entry, many.At(kHighest), many.At(kHighest).KeyOf("k254"), nullptr, now());
+  CHECK(from.size() == 0);
+  CHECK(has(kHighest, "k254"));
+  check_all();
+
+  // One FLUSHALL of full databases leaves all of it to be freed in slices.
+  while (many.FreeSome(1000)) {
+  }
+  for (unsigned i = 0; i < kDatabasesMax; ++i) set(i, "again");
+  const size_t keys = many.total_keys();
+  many.FlushAll(now());
+  CHECK(many.total_keys() == 0);
+  CHECK(many.waiting_keys() == keys);
+  check_all();
+}
+
+TEST_CASE_METHOD(KeyspaceFixture, "swapped databases keep their keys and their deadlines") {
   Set("zero", "v", In(100), 0);
   Set("one", "v", In(200), 1);
   databases.Swap(0, 1);

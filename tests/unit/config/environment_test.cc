@@ -54,6 +54,20 @@ TEST_CASE("a _FILE variable reads the value from a file without its last line en
         "MAYFLY_REQUIREPASS: given both as a value and as a file");
 }
 
+TEST_CASE("a _FILE variable whose file holds no value ends the start, whatever the option is") {
+  TestFiles files;
+  files.Put("/empty", "");
+  files.Put("/blank", " \r\n\n");
+  for (const char* name : {"REQUIREPASS", "MASTERAUTH", "TLS_KEY_FILE_PASS", "LOGFILE", "SAVE", "BIND"}) {
+    for (const char* path : {"/empty", "/blank"}) {
+      const std::string variable = "MAYFLY_" + std::string(name) + "_FILE";
+      CHECK(Loaded(files, {}, {variable + "=" + path}).error == variable + ": " + path + ": holds no value");
+    }
+  }
+  CHECK(Loaded(files, {"--requirepass", "x"}, {"MAYFLY_REQUIREPASS_FILE=/empty"}).error != "");
+  CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS="}).error == "");
+}
+
 TEST_CASE("options whose own name ends in file are no secrets' files") {
   const TestFiles files;
   CHECK(Loaded(files, {}, {"MAYFLY_LOGFILE=/tmp/x"}).options.settings().logfile == "/tmp/x");

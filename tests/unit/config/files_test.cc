@@ -1,6 +1,8 @@
 // The real file system, in a fresh directory.
 #include "config/files.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 namespace mayfly::config {
 namespace {
@@ -29,6 +32,12 @@ class Scratch {
  private:
   std::string path_;
 };
+
+struct stat StatOf(const std::string& path) {
+  struct stat found {};
+  REQUIRE(::stat(path.c_str(), &found) == 0);
+  return found;
+}
 
 }  // namespace
 
@@ -83,6 +92,54 @@ TEST_CASE("what is written goes to the file that a link leads to, and the link s
   CHECK(text == "new");
   fs::remove(scratch / "real/my.conf");
   CHECK(SystemFiles().write(scratch / "outer", "x") == scratch / "outer" + ": No such file or directory");
+}
+
+TEST_CASE("a file that is written keeps its mode") {
+  const Scratch scratch;
+  scratch.Put("my.conf", "old");
+  for (const mode_t mode : {0600U, 0640U, 0444U, 0777U}) {
+    REQUIRE(::chmod((scratch / "my.conf").c_str(), mode) == 0);
+    CHECK_FALSE(SystemFiles().write(scratch / "my.conf", "new"));
+    CHECK((StatOf(scratch / "my.conf").st_mode & 07777) == mode);
+  }
+}
+
+TEST_CASE("a file that is written keeps its owner and group") {
+  if (::geteuid() != 0) return;  // nobody else can give a file away
+  const Scratch scratch;
+  scratch.Put("my.conf", "old");
+  REQUIRE(::chown((scratch / "my.conf").c_str(), 12345, 23456) == 0);
+  REQUIRE(::chmod((scratch / "my.conf").c_str(), 0640) == 0);
+  CHECK_FALSE(SystemFiles().write(scratch / "my.conf", "new"));
+  const struct stat found = StatOf(scratch / "my.conf");
+  CHECK(found.st_uid == 12345);
+  CHECK(found.st_gid == 23456);
+  CHECK((found.st_mode & 07777) == 0640);
+  std::string text;
+  CHECK_FALSE(SystemFiles().read(scratch / "my.conf", text));
+  CHECK(text == "new");
+}
+
+TEST_CASE("a file whose owner cannot be kept is not written, and nothing is left beside it") {
+  if (::geteuid() != 0) return;  // nobody else can become somebody else
+  const Scratch scratch;
+  scratch.Put("my.conf", "old");
+  REQUIRE(::chmod((scratch / "").c_str(), 0777) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool nobody = ::setgid(65534) == 0 && ::setuid(65534) == 0;
+    const Problem problem = SystemFiles().write(scratch / "my.conf", "new");
+    const bool refused =
+        problem == scratch / "my.conf" + ": its owner and group cannot be kept: Operation not permitted";
+    ::_exit(nobody && refused ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  std::string text;
+  CHECK_FALSE(SystemFiles().read(scratch / "my.conf", text));
+  CHECK(text == "old");
+  CHECK(SystemFiles().expand(scratch / "*") == std::vector<std::string>{scratch / "my.conf"});
 }
 
 TEST_CASE("a pipe or a device is neither read a second time nor written, and nobody waits for it") {

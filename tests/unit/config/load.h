@@ -36,6 +36,7 @@ class TestFiles {
     const auto found = texts_.find(path);
     if (found == texts_.end()) return Printable(path) + ": No such file or directory";
     text = found->second;
+    if (text.size() > kConfigBytesMax) return Printable(path) + ": too large";
     return std::nullopt;
   }
   Problem ReadAgain(const std::string& path, std::string& text) const {

@@ -44,7 +44,8 @@ std::set<std::string> NamesListedAfter(const std::string& heading) {
   }
   while (std::getline(text, line) && line.starts_with("#")) {
     if (!line.starts_with("#   ")) continue;
-    for (const std::string& word : SplitAtSpaces(line.substr(1))) names.insert(word);
+    const std::vector<std::string> words = SplitWords(line.substr(1)).value();
+    names.insert(words.begin(), words.end());
   }
   return names;
 }

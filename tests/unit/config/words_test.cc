@@ -46,11 +46,13 @@ TEST_CASE("a quoted word reads back as itself, whatever its bytes") {
   }
 }
 
-TEST_CASE("a value of CONFIG SET is split at spaces only") {
-  CHECK(SplitAtSpaces("  a  \"b c\" ") == Words{"a", "\"b", "c\""});
+TEST_CASE("a value of CONFIG SET is split at each space, and joined again") {
+  CHECK(SplitAtSpaces("a \"b\tc\" d") == Words{"a", "\"b\tc\"", "d"});
+  CHECK(SplitAtSpaces("a  b ") == Words{"a", "", "b", ""});
   CHECK(SplitAtSpaces("").empty());
-  CHECK(SplitAtSpaces("   ").empty());
+  CHECK(SplitAtSpaces(" ") == Words{"", ""});
   CHECK(JoinWords(Words{"a", "b"}) == "a b");
+  CHECK(JoinWords(Words{"", "a", ""}) == " a ");
   CHECK(JoinWords(Words{}) == "");
 }
 

@@ -1,0 +1,221 @@
+#include "config/redis_values.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/numbers.h"
+#include "config/scalars.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+// Each reader takes the value's text, or, where it may be several, its words, and writes `normal`, the text
+// that CONFIG GET answers, which may be garbage when there is a problem.
+using Words = std::span<const std::string>;
+
+constexpr size_t kHostNameBytesMax = 255;
+
+Problem ReadBytesOrPercent(const std::string& text, std::string& normal) {
+  const char* const neither = "argument must be a memory or percent value";
+  if (!text.ends_with('%')) {
+    const std::optional<uint64_t> bytes = ParseBytes(text);
+    if (!bytes || *bytes > kBytesMax) return neither;
+    normal = std::to_string(*bytes);
+    return std::nullopt;
+  }
+  const std::optional<int64_t> percent = ParseInteger(std::string_view(text).substr(0, text.size() - 1));
+  if (!percent || *percent < 0) return neither;
+  if (*percent > 100) return "percentage argument must be less or equal to 100";
+  normal = *percent == 0 ? "0" : std::to_string(*percent) + "%";
+  return std::nullopt;
+}
+
+// The names of an option's choices, and what CONFIG GET answers for each.
+struct Choices {
+  explicit Choices(std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view choice = text.substr(0, text.find(' '));
+      const size_t equals = choice.find('=');
+      names.push_back(choice.substr(0, equals));
+      answers.push_back(equals == std::string_view::npos ? choice : choice.substr(equals + 1));
+      text.remove_prefix(std::min(choice.size() + 1, text.size()));
+    }
+  }
+
+  // Where `name` stands among them; names.size() if it does not.
+  size_t Find(std::string_view name) const {
+    const auto same = [name](std::string_view other) { return EqualIgnoringCase(name, other); };
+    return static_cast<size_t>(std::find_if(names.begin(), names.end(), same) - names.begin());
+  }
+
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> answers;
+};
+
+Problem ReadChoice(const Option& option, const std::string& text, std::string& normal) {
+  const Choices choices(option.choices);
+  const size_t chosen = choices.Find(text);
+  if (chosen == choices.names.size()) return NoneOf(choices.names);
+  normal = choices.answers[chosen];
+  return std::nullopt;
+}
+
+// Several of the choices. The first one stands for none of the others, and goes when one of them comes.
+Problem ReadShutdownFlags(const Option& option, Words words, std::string& normal) {
+  const Choices choices(option.choices);
+  std::set<size_t> chosen;
+  for (const std::string& word : words) chosen.insert(choices.Find(word));
+  if (words.empty() || chosen.contains(choices.names.size())) return NoneOf(choices.names);
+  if (chosen.size() > 1) chosen.erase(0);
+  if (chosen.contains(choices.Find("save")) && chosen.contains(choices.Find("nosave")))
+    return "shutdown options SAVE and NOSAVE can't be used simultaneously";
+  std::vector<std::string> names;
+  for (const size_t index : chosen) names.emplace_back(choices.names[index]);
+  normal = JoinWords(names);
+  return std::nullopt;
+}
+
+Problem CheckSavePoints(Words words) {
+  if (words.size() == 1 && words[0].empty()) return std::nullopt;
+  if (words.size() % 2 != 0) return "Invalid save parameters";
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::optional<int64_t> number = ParseInteger(words[i]);
+    if (!number || *number < (i % 2 == 0 ? 1 : 0)) return "Invalid save parameters";
+  }
+  return std::nullopt;
+}
+
+Problem CheckOomScores(Words words) {
+  constexpr size_t kProcesses = 3;  // of a master, a replica and a child
+  constexpr int64_t kScoreMax = 2000;
+  if (words.size() != kProcesses) return "wrong number of arguments";
+  for (const std::string& word : words) {
+    const std::optional<int64_t> score = ParseInteger(word);
+    if (!score || *score < -kScoreMax || *score > kScoreMax)
+      return "Invalid oom-score-adj-values, elements must be between -2000 and 2000.";
+  }
+  return std::nullopt;
+}
+
+// Each class once, in Redis's order, and A for all that it stands for.
+Problem ReadEventClasses(const std::string& text, std::string& normal) {
+  constexpr std::string_view kInA = "g$lshzxetd";
+  constexpr std::string_view kBesideA = "nKEm";
+  std::string classes;
+  for (const char c : text) {
+    const bool known = c == 'A' || kInA.find(c) != kInA.npos || kBesideA.find(c) != kBesideA.npos;
+    if (!known) return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+    if (c == 'A') classes += kInA;
+    classes += c;
+  }
+  const auto has = [&classes](char c) { return classes.find(c) != std::string::npos; };
+  const bool all = std::all_of(kInA.begin(), kInA.end(), has);
+  normal = all ? "A" : "";
+  if (!all) std::copy_if(kInA.begin(), kInA.end(), std::back_inserter(normal), has);
+  std::copy_if(kBesideA.begin(), kBesideA.end(), std::back_inserter(normal), has);
+  return std::nullopt;
+}
+
+// The name of a file or a directory within `dir`. The option's minimum is 1 if it must not be empty.
+Problem CheckName(const Option& option, const std::string& text, const char* what) {
+  if (text.empty() && option.min > 0) return std::string(option.name) + " can't be empty";
+  if (text.find_first_of("/\\") != std::string::npos)
+    return std::string(option.name) + " can't be a path, just a " + what;
+  return std::nullopt;
+}
+
+Problem CheckHostName(const std::string& text) {
+  if (text.size() > kHostNameBytesMax) return "Hostnames must be less than 256 characters";
+  for (const char c : text) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '.')
+      return "Hostnames may only contain alphanumeric characters, hyphens or dots";
+  }
+  return std::nullopt;
+}
+
+Problem CheckTitleTemplate(std::string_view text) {
+  constexpr std::array<std::string_view, 7> kVariables = {"title",    "listen-addr", "server-mode", "port",
+                                                          "tls-port", "unixsocket",  "config-file"};
+  const char* const wrong = "template format is invalid or contains unknown variables";
+  if (text.find_first_not_of(' ') == text.npos) return wrong;
+  for (size_t at = text.find('{'); at != text.npos; at = text.find('{', at)) {
+    const size_t end = text.find('}', at);
+    if (end == text.npos) return wrong;
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    if (std::find(kVariables.begin(), kVariables.end(), name) == kVariables.end()) return wrong;
+    at = end;
+  }
+  return std::nullopt;
+}
+
+Problem ReadReplicaOf(Words words, std::string& normal) {
+  if (words.size() == 2 && EqualIgnoringCase(normal, "no one")) normal.clear();
+  return normal.empty() || words.size() == 2 ? std::nullopt : Problem("wrong number of arguments");
+}
+
+// `normal` holds `words` joined.
+Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& normal) {
+  const std::string text = normal;
+  switch (kind) {
+    case Foreign::kYesNo: {
+      bool yes = false;
+      Problem problem = ReadYesNo(text, yes);
+      normal = yes ? "yes" : "no";
+      return problem;
+    }
+    case Foreign::kInteger: {
+      int64_t number = 0;
+      return ReadInteger(option, text, number);
+    }
+    case Foreign::kBytes: {
+      uint64_t bytes = 0;
+      Problem problem = ReadByteCount(option, text, bytes);
+      normal = std::to_string(bytes);
+      return problem;
+    }
+    case Foreign::kBytesOrPercent:
+      return ReadBytesOrPercent(text, normal);
+    case Foreign::kChoice:
+      return ReadChoice(option, text, normal);
+    case Foreign::kShutdownFlags:
+      return ReadShutdownFlags(option, words, normal);
+    case Foreign::kText:
+    case Foreign::kWords:
+      return std::nullopt;
+    case Foreign::kSavePoints:
+      return CheckSavePoints(words);
+    case Foreign::kOomScores:
+      return CheckOomScores(words);
+    case Foreign::kEventClasses:
+      return ReadEventClasses(text, normal);
+    case Foreign::kFileName:
+      return CheckName(option, text, "filename");
+    case Foreign::kDirectoryName:
+      return CheckName(option, text, "dirname");
+    case Foreign::kHostName:
+      return CheckHostName(text);
+    case Foreign::kTitleTemplate:
+      return CheckTitleTemplate(text);
+    case Foreign::kReplicaOf:
+      return ReadReplicaOf(words, normal);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Problem ReadRedisValue(const Option& option, Foreign kind, std::span<const std::string> words,
+                       std::string& text) {
+  std::string normal = JoinWords(words);
+  Problem problem = ReadAs(option, kind, words, normal);
+  if (!problem) text = std::move(normal);
+  return problem;
+}
+
+}  // namespace mayfly::config

@@ -1,0 +1,205 @@
+// Each option set to another value than its default: it is in force, CONFIG GET answers it, and no other
+// option has changed.
+#include <map>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "unit/config/load.h"
+
+namespace mayfly::config {
+namespace {
+
+struct Example {
+  std::string name;
+  std::string value;
+  std::string answer;                   // of CONFIG GET
+  bool (*in_force)(const Settings& s);  // looks at the member that the readers of the option look at
+};
+
+const Example kExamples[] = {
+    {"bind", "127.0.0.1 -::1", "127.0.0.1 -::1",
+     [](const Settings& s) {
+       return s.bind == std::vector<BindAddress>{{"127.0.0.1", false}, {"::1", true}};
+     }},
+    {"port", "7000", "7000", [](const Settings& s) { return s.port == 7000; }},
+    {"tcp-backlog", "7", "7", [](const Settings& s) { return s.tcp_backlog == 7; }},
+    {"unixsocket", "/x", "/x", [](const Settings& s) { return s.unixsocket == "/x"; }},
+    {"unixsocketperm", "640", "640", [](const Settings& s) { return s.unixsocketperm.bits == 0640; }},
+    {"tcp-keepalive", "8", "8", [](const Settings& s) { return s.tcp_keepalive_seconds == 8; }},
+    {"timeout", "9", "9", [](const Settings& s) { return s.timeout_seconds == 9; }},
+    {"protected-mode", "NO", "no", [](const Settings& s) { return !s.protected_mode; }},
+    {"requirepass", "a b", "a b", [](const Settings& s) { return s.requirepass == "a b"; }},
+    {"maxclients", "11", "11", [](const Settings& s) { return s.maxclients == 11; }},
+    {"proto-max-bulk-len", "2mb", "2097152",
+     [](const Settings& s) { return s.proto_max_bulk_len == 2 << 20; }},
+    {"client-query-buffer-limit", "3mb", "3145728",
+     [](const Settings& s) { return s.client_query_buffer_limit == 3 << 20; }},
+    {"client-output-buffer-limit", "normal 1 2 3 replica 4 5 6 pubsub 7 8 9",
+     "normal 1 2 3 slave 4 5 6 pubsub 7 8 9",
+     [](const Settings& s) {
+       return s.client_output_buffer_limit == OutputLimits{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+     }},
+    {"databases", "12", "12", [](const Settings& s) { return s.databases == 12; }},
+    {"maxmemory", "13kb", "13312", [](const Settings& s) { return s.maxmemory.bytes == 13312; }},
+    {"maxmemory-policy", "allkeys-Random", "allkeys-random",
+     [](const Settings& s) { return s.maxmemory_policy == EvictionPolicy::kAllKeysRandom; }},
+    {"maxmemory-samples", "14", "14", [](const Settings& s) { return s.maxmemory_samples == 14; }},
+    {"lfu-log-factor", "15", "15", [](const Settings& s) { return s.lfu_log_factor == 15; }},
+    {"lfu-decay-time", "16", "16", [](const Settings& s) { return s.lfu_decay_time_minutes == 16; }},
+    {"maxkeys", "17", "17", [](const Settings& s) { return s.maxkeys == 17; }},
+    {"expire-resolution-ms", "18", "18", [](const Settings& s) { return s.expire_resolution_ms == 18; }},
+    {"expire-slice-us", "190", "190", [](const Settings& s) { return s.expire_slice_us == 190; }},
+    {"dir", "/data", "/data", [](const Settings& s) { return s.dir.path == "/data"; }},
+    {"pidfile", "/p", "/p", [](const Settings& s) { return s.pidfile == "/p"; }},
+    {"logfile", "/l", "/l", [](const Settings& s) { return s.logfile == "/l"; }},
+    {"loglevel", "WARNING", "warning", [](const Settings& s) { return s.loglevel == LogLevel::kWarning; }},
+    {"latency-tracking", "no", "no", [](const Settings& s) { return !s.latency_tracking; }},
+    {"latency-tracking-info-percentiles", "20 99.5", "20 99.5",
+     [](const Settings& s) {
+       return s.latency_percentiles == std::vector<double>{20, 99.5};
+     }},
+    {"enable-debug-command", "local", "local",
+     [](const Settings& s) { return s.enable_debug_command == DebugCommand::kLocal; }},
+};
+
+// What CONFIG GET answers for all options but this one.
+std::map<std::string, std::string> OthersThan(const std::string& name, const Loaded& loaded) {
+  std::map<std::string, std::string> answers;
+  for (const auto& [other, answer] : loaded.options.Match("*")) {
+    if (FindOption(other) != FindOption(name)) answers[other] = answer;
+  }
+  return answers;
+}
+
+bool MayBeSet(const Option& option) { return !option.Has(kFixed) && !option.Has(kProtected); }
+
+void CheckInForce(const Example& example, const Loaded& loaded, const Loaded& fresh) {
+  INFO(example.name);
+  CHECK(loaded.error == "");
+  CHECK(example.in_force(loaded.options.settings()));
+  CHECK(loaded.Get(example.name) == example.answer);
+  CHECK(OthersThan(example.name, loaded) == OthersThan(example.name, fresh));
+}
+
+// A value of a Redis option that it accepts and that is not its default.
+std::string OtherValue(const Option& option) {
+  const std::string text(option.default_text);
+  switch (std::get<Foreign>(option.target)) {
+    case Foreign::kYesNo:
+      return text == "yes" ? "no" : "yes";
+    case Foreign::kInteger:
+    case Foreign::kBytes:
+    case Foreign::kBytesOrPercent:
+      return std::to_string(std::stoll(text) + 1);
+    case Foreign::kChoice:
+      for (const std::string& choice : SplitAtSpaces(option.choices)) {
+        if (choice != text) return choice;
+      }
+      return "";
+    case Foreign::kShutdownFlags:
+      return "nosave force";
+    case Foreign::kOomScores:
+      return "1 2 3";
+    case Foreign::kEventClasses:
+      return "KE";
+    case Foreign::kTitleTemplate:
+      return "{port}";
+    case Foreign::kText:
+      return "a b";
+    default:
+      return "other";
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every option has an example of another value than its default") {
+  std::set<std::string> examples;
+  const TestFiles files;
+  const Loaded fresh(files, {});
+  for (const Example& example : kExamples) {
+    INFO(example.name);
+    CHECK(examples.insert(example.name).second);
+    CHECK_FALSE(example.in_force(fresh.options.settings()));
+    CHECK(fresh.Get(example.name) != example.answer);
+  }
+  for (const Option& option : MayflyOptions()) {
+    INFO(option.name);
+    CHECK((examples.contains(std::string(option.name)) || option.Has(kNoConfig)));
+  }
+}
+
+TEST_CASE("an option that a file, a variable or a flag sets is in force, and no other has changed") {
+  TestFiles files;
+  const Loaded fresh(files, {});
+  for (const Example& example : kExamples) {
+    const bool several = FindOption(example.name)->Has(kMultiWord);
+    files.Put("/a.conf", example.name + " " + (several ? example.value : QuoteWord(example.value)) + "\n");
+    std::string variable = "MAYFLY_";
+    for (const char c : example.name) variable += c == '-' ? '_' : static_cast<char>(c - ('a' - 'A'));
+    CheckInForce(example, Loaded(files, {"/a.conf"}), fresh);
+    CheckInForce(example, Loaded(files, {}, {variable + "=" + example.value}), fresh);
+    CheckInForce(example, Loaded(files, {"--" + example.name, example.value}), fresh);
+  }
+}
+
+TEST_CASE("an option that CONFIG SET changes is in force, listeners hear of it, and no other has changed") {
+  const TestFiles files;
+  const Loaded fresh(files, {});
+  for (const Example& example : kExamples) {
+    const Option& option = *FindOption(example.name);
+    Loaded loaded(files, {});
+    std::vector<std::string> heard;
+    loaded.options.OnChange([&](const Settings& settings, std::string_view name) {
+      heard.emplace_back(name);
+      CHECK(example.in_force(settings));
+    });
+    INFO(example.name);
+    if (MayBeSet(option)) {
+      CHECK(loaded.Set({{example.name, example.value}}) == "");
+      CHECK(heard == std::vector<std::string>{example.name});
+      CheckInForce(example, loaded, fresh);
+    } else {
+      const std::string reason =
+          option.Has(kProtected) ? "can't set protected config" : "can't set immutable config";
+      CHECK(loaded.Set({{example.name, example.value}}) ==
+            "CONFIG SET failed (possibly related to argument '" + example.name + "') - " + reason);
+      CHECK(heard.empty());
+      CHECK(loaded.options.settings() == fresh.options.settings());
+    }
+  }
+}
+
+TEST_CASE("an option that only Redis knows is answered as it was set, and changes nothing else") {
+  const TestFiles files;
+  const Loaded fresh(files, {});
+  for (const Option& option : RedisOptions()) {
+    if (option.Has(kRefused) || option.Has(kInert)) continue;
+    const std::string name(option.name);
+    const std::string value = OtherValue(option);
+    CAPTURE(name, value);
+    const Loaded started(files, {"--" + name, value});
+    CHECK(started.error == "");
+    CHECK(started.Get(name) == value);
+    CHECK(value != fresh.Get(name));
+    CHECK(started.warnings.size() == 1);
+    CHECK(started.options.settings() == fresh.options.settings());
+    CHECK(OthersThan(name, started) == OthersThan(name, fresh));
+    if (!option.alias.empty()) CHECK(started.Get(std::string(option.alias)) == value);
+
+    Loaded loaded(files, {});
+    if (!MayBeSet(option)) {
+      CHECK(loaded.Set({{name, value}}) != "");
+      CHECK(loaded.Get(name) == fresh.Get(name));
+      continue;
+    }
+    CHECK(loaded.Set({{option.alias.empty() ? name : std::string(option.alias), value}}) == "");
+    CHECK(loaded.Get(name) == value);
+    CHECK(loaded.warnings.size() == 1);
+    CHECK(loaded.options.settings() == fresh.options.settings());
+    CHECK(OthersThan(name, loaded) == OthersThan(name, fresh));
+  }
+}
+
+}  // namespace mayfly::config
