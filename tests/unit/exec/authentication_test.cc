@@ -6,7 +6,7 @@
 
 namespace mayfly {
 
-TEST_CASE("a secret is the same only when every byte and the length are") {
+TEST_CASE("two secrets are the same only if their lengths and all their bytes are") {
   CHECK(SameSecret("", ""));
   CHECK(SameSecret("secret", "secret"));
   CHECK_FALSE(SameSecret("", "secret"));

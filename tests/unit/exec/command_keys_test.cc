@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// The keys as words; {"(none)"} where the specs do not fit.
+// The keys as words; {"(none)"} if the key specs do not fit the call.
 Words Keys(const Command& command, const Words& call) {
   const std::optional<std::vector<FoundKey>> found = KeysOf(command, call);
   if (!found) return {"(none)"};
@@ -25,7 +25,7 @@ constexpr Command kStore = {.name = "store",
 constexpr Command kCountedPairs = {.name = "counted",
                                    .keys = {.first = 2, .step = 2, .use = kKeyOW, .count_at = 1}};
 
-TEST_CASE("a range names its keys by position") {
+TEST_CASE("a range gives the positions of its keys") {
   CHECK(Keys(kPlain, {"plain", "a"}).empty());
   CHECK(Keys(kPairs, {"pairs", "a", "1", "b", "2"}) == Words{"a", "b"});
   CHECK(Keys(kPairs, {"pairs", "a", "1", "b"}) == Words{"a", "b"});
@@ -34,7 +34,7 @@ TEST_CASE("a range names its keys by position") {
   CHECK(Keys(kTwo, {"two"}) == Words{"(none)"});
 }
 
-TEST_CASE("a number says how many keys follow it") {
+TEST_CASE("a number gives how many keys follow it") {
   CHECK(Keys(kCountedPairs, {"counted", "2", "a", "1", "b", "2", "NX"}) == Words{"a", "b"});
   CHECK(Keys(kCountedPairs, {"counted", "2", "a", "1", "b"}) == Words{"a", "b"});
   CHECK(Keys(kCountedPairs, {"counted", "0", "a"}) == Words{"(none)"});

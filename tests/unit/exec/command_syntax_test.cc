@@ -5,7 +5,8 @@
 namespace mayfly {
 namespace {
 
-// The tree as text: "name:type", a token before '=', '?' optional, '*' multiple, inner arguments in braces.
+// The tree as text: "name:type", with a token before '=', '?' for optional, '*' for multiple, and inner
+// arguments in braces.
 std::string Shown(const std::vector<SyntaxArgument>& arguments) {
   std::string text;
   for (const SyntaxArgument& argument : arguments) {
@@ -26,7 +27,7 @@ std::string Parsed(std::string_view syntax) {
 
 }  // namespace
 
-TEST_CASE("values have the type that their name says") {
+TEST_CASE("a value's type follows from its name") {
   CHECK(Parsed("") == "");
   CHECK(Parsed("key value") == "key:key value:string");
   CHECK(Parsed("key1 destkey bit float integer") ==
@@ -41,7 +42,7 @@ TEST_CASE("brackets make arguments optional") {
   CHECK(Parsed("[NOW] [FORCE]") == "NOW=now:pure-token? FORCE=force:pure-token?");
 }
 
-TEST_CASE("a token belongs to the value behind it") {
+TEST_CASE("a token belongs to the value after it") {
   CHECK(Parsed("cursor [MATCH pattern] [COUNT count]") ==
         "cursor:integer MATCH=pattern:pattern? COUNT=count:integer?");
   CHECK(Parsed("[LIMIT offset count]") == "LIMIT=limit:block?{offset:integer count:integer}");
@@ -60,13 +61,13 @@ TEST_CASE("bars separate choices") {
         "condition:oneof{ON=on:pure-token OFF=off:pure-token} NOLOOP=noloop:pure-token?");
 }
 
-TEST_CASE("choices that compare are a condition, be there bare words among them or not") {
+TEST_CASE("choices that compare are called condition, with or without bare words among them") {
   CHECK(Parsed("[NX | IFEQ ifeq-value]") == "condition:oneof?{NX=nx:pure-token IFEQ=ifeq-value:string}");
   CHECK(Parsed("[IFEQ ifeq-value | IFNE ifne-value]") ==
         "condition:oneof?{IFEQ=ifeq-value:string IFNE=ifne-value:string}");
 }
 
-TEST_CASE("a whole choice may be left out and repeated, with choices in it") {
+TEST_CASE("a choice with choices inside may be left out and repeated") {
   CHECK(Parsed("key [GET encoding offset | [OVERFLOW <WRAP | SAT>] <SET encoding offset value | "
                "INCRBY encoding offset increment>] ...") ==
         "key:key option:oneof?*{GET=get:block{encoding:string offset:integer} "
@@ -75,7 +76,7 @@ TEST_CASE("a whole choice may be left out and repeated, with choices in it") {
         "INCRBY=incrby:block{encoding:string offset:integer increment:integer}}}}");
 }
 
-TEST_CASE("what is repeated is told once, as multiple") {
+TEST_CASE("a repeated argument is listed once, as multiple") {
   CHECK(Parsed("key [key ...]") == "key:key*");
   CHECK(Parsed("key value [key value ...]") == "key_value:block*{key:key value:string}");
   CHECK(Parsed("[section [section ...]]") == "section:string?*");
@@ -83,7 +84,7 @@ TEST_CASE("what is repeated is told once, as multiple") {
   CHECK(Parsed("name [argument ...]") == "name:string argument:string?*");
 }
 
-TEST_CASE("broken syntax is told from good") {
+TEST_CASE("broken syntax is refused") {
   for (const char* syntax : {"[key", "key]", "<a | b", "[a >", "| a", "a |", "[]", "...", "[a | ]"}) {
     INFO(syntax);
     CHECK(Parsed(syntax) == "nothing");

@@ -24,14 +24,14 @@ TEST_CASE("indices count from both ends and are clipped") {
   CHECK(ClipRange(1, 3, 5)->size() == 3);
 }
 
-TEST_CASE("what lies behind the end or in the wrong order is nothing") {
+TEST_CASE("a range after the end or in the wrong order is empty") {
   CHECK(Shown(ClipRange(5, 9, 5)) == "nothing");
   CHECK(Shown(ClipRange(3, 2, 5)) == "nothing");
   CHECK(Shown(ClipRange(0, -1, 0)) == "nothing");
   CHECK(Shown(ClipRange(INT64_MAX, INT64_MIN, 5)) == "nothing");
 }
 
-TEST_CASE("two indices before the beginning are the first one, unless their order counts") {
+TEST_CASE("two indices before the beginning mean the first element, unless their order is checked") {
   CHECK(Shown(ClipRange(-8, -9, 5)) == "0-0");
   CHECK(Shown(ClipOrderedRange(-8, -9, 5)) == "nothing");
   CHECK(Shown(ClipOrderedRange(-9, -8, 5)) == "0-0");

@@ -1,5 +1,5 @@
-// Clients that wait, through a command that exists for this test only: PARKTEST key milliseconds answers the
-// key's value, and waits for it where there is none.
+// Clients that wait, by a command that only this test has: AWAIT key milliseconds answers with the key's
+// value, and waits if there is none.
 #include "server/parking.h"
 
 #include <string>
@@ -42,7 +42,7 @@ const CommandFamily family("test", kRows);
 
 class ParkingTest : public CommandTest {
  public:
-  // What a feature does that listens for keys: wakes everybody, the first parked first.
+  // Wakes all who wait, as a feature does that listens for keys: whoever waits longest comes first.
   void WakeAll(WakeReason reason = WakeReason::kReady) {
     for (TestClient* waiting : {&client(), &second, &third}) {
       if (waiting->session().parked != nullptr) server().parking.Wake(*waiting->session().parked, reason);
@@ -55,7 +55,7 @@ class ParkingTest : public CommandTest {
 
 }  // namespace
 
-TEST_CASE_METHOD(ParkingTest, "a parked client is answered when what it waits for has come") {
+TEST_CASE_METHOD(ParkingTest, "a parked client is answered when the key that it waits for exists") {
   CHECK(Run({"AWAIT", "k", "0"}) == NoReply());
   CHECK(second.Run({"PUT", "k", "v"}) == Ok());
   WakeAll();
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(ParkingTest, "a parked client is answered when what it waits fo
   CHECK(Run({"AWAIT", "k", "0"}) == Bulk("v"));
 }
 
-TEST_CASE_METHOD(ParkingTest, "arguments are copied: the buffer that they came in may be gone") {
+TEST_CASE_METHOD(ParkingTest, "arguments are copied, so the buffer that they came in may be reused") {
   CHECK(RunRaw("*3\r\n$5\r\nAWAIT\r\n$5\r\nkey:1\r\n$1\r\n0\r\n").empty());
   CHECK(RunRaw("").empty());
   second.Run({"PUT", "key:1", "v"});
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(ParkingTest, "arguments are copied: the buffer that they came i
   CHECK(client().Received() == std::vector<Reply>{Bulk("v")});
 }
 
-TEST_CASE_METHOD(ParkingTest, "a timeout answers exactly at its time") {
+TEST_CASE_METHOD(ParkingTest, "a timeout is answered exactly when it is over") {
   CHECK(Run({"AWAIT", "k", "500"}) == NoReply());
   AdvanceTime(499);
   CHECK(client().Received().empty());
@@ -82,7 +82,8 @@ TEST_CASE_METHOD(ParkingTest, "a timeout answers exactly at its time") {
   CHECK(server().parking.NextWake() == ParkingLot::kForever);
 }
 
-TEST_CASE_METHOD(ParkingTest, "one that was woken in vain waits on with its first deadline and its place") {
+TEST_CASE_METHOD(ParkingTest,
+                 "a client that was woken in vain goes on waiting, with its first deadline and its place") {
   CHECK(Run({"AWAIT", "k", "500"}) == NoReply());
   CHECK(second.Run({"AWAIT", "k", "0"}) == NoReply());
   const uint64_t order = client().session().parked->order;
@@ -97,21 +98,21 @@ TEST_CASE_METHOD(ParkingTest, "one that was woken in vain waits on with its firs
   CHECK(client().Received() == std::vector<Reply>{NullArray()});
 }
 
-TEST_CASE_METHOD(ParkingTest,
-                 "what a parked client sends waits until it is answered, and then runs in order") {
+TEST_CASE_METHOD(ParkingTest, "requests of a parked client run in order after it was answered") {
   CHECK(RunRaw("AWAIT k 100\r\nPUT k late\r\nAWAIT k 0\r\n").empty());
   CHECK(keyspace().size() == 0);
   AdvanceTime(100);
   CHECK(client().Received() == std::vector<Reply>{NullArray(), Ok(), Bulk("late")});
 }
 
-TEST_CASE_METHOD(ParkingTest, "an operator's wake is told to the command") {
+TEST_CASE_METHOD(ParkingTest, "a command that an operator wakes knows it") {
   CHECK(Run({"AWAIT", "k", "0"}) == NoReply());
   WakeAll(WakeReason::kUnblocked);
   CHECK(client().Received() == std::vector<Reply>{Error("UNBLOCKED by an operator")});
 }
 
-TEST_CASE_METHOD(ParkingTest, "a client that goes away while it waits, woken or not, is forgotten") {
+TEST_CASE_METHOD(ParkingTest,
+                 "a client that leaves while it waits is forgotten, whether it was woken or not") {
   CHECK(second.Run({"AWAIT", "k", "100"}) == NoReply());
   CHECK(third.Run({"AWAIT", "k", "100"}) == NoReply());
   server().parking.Wake(*third.session().parked, WakeReason::kReady);

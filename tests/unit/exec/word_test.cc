@@ -15,14 +15,14 @@ TEST_CASE("a word is the same in any case") {
   CHECK(WordOf(std::string("n")) == WordOf("N"));
 }
 
-TEST_CASE("no other text is taken for a word of letters") {
+TEST_CASE("no other text counts as the same word") {
   for (const std::string& text :
        {std::string(), std::string("KEEPTTLX"), std::string("EX\0", 3), std::string("EX "), std::string("E"),
         std::string("EXAT"), std::string("EX\0\0\0\0\0\2", 8)}) {
     CHECK(WordOf(text) != WordOf("EX"));
     CHECK(WordOf(text) != WordOf("KEEPTTL"));
   }
-  // One byte changed in every way.
+  // Every byte changed to every other value.
   for (int byte = 0; byte < 256; ++byte) {
     for (size_t at = 0; at < 4; ++at) {
       std::string text = "PXAT";

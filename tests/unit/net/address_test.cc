@@ -38,7 +38,7 @@ TEST_CASE("all of 127.0.0.0/8 and ::1 are this machine, however they are written
   CHECK_FALSE(IsLoopback(AsAddress(Only("::"))));
 }
 
-TEST_CASE("what is no address has a reason") {
+TEST_CASE("a text that is no address is refused with a reason") {
   std::string problem;
   CHECK(ResolveHost("300.1.2.3.4", 1, problem).empty());
   CHECK_FALSE(problem.empty());

@@ -26,7 +26,7 @@ TEST_CASE("a password or protected-mode no lets in everybody") {
   CHECK(Judge(open, kFromAfar) == Verdict::kWelcome);
 }
 
-TEST_CASE("the client above maxclients is one too many, wherever it comes from") {
+TEST_CASE("a client above maxclients is refused, wherever it comes from") {
   config::Settings settings;
   settings.maxclients = 2;
   Visitor visitor = kFromHere;
@@ -38,7 +38,7 @@ TEST_CASE("the client above maxclients is one too many, wherever it comes from")
   CHECK(Judge(settings, visitor) == Verdict::kTooMany);
 }
 
-TEST_CASE("refusals are one error line each") {
+TEST_CASE("every refusal is one error line") {
   CHECK(RefusalOf(Verdict::kTooMany) == "-ERR max number of clients reached\r\n");
   const std::string_view denied = RefusalOf(Verdict::kProtected);
   CHECK(denied.starts_with("-DENIED "));

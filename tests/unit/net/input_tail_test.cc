@@ -48,7 +48,7 @@ TEST_CASE("a tail that was long gives its memory back when it becomes short") {
   CHECK(tail.memory() < 1000);
 }
 
-TEST_CASE("appending bytes one by one grows the memory a few times only") {
+TEST_CASE("appending bytes one by one allocates only a few times") {
   InputTail tail;
   size_t changes = 0;
   size_t memory = 0;
@@ -61,7 +61,7 @@ TEST_CASE("appending bytes one by one grows the memory a few times only") {
   CHECK(changes < 25);
 }
 
-TEST_CASE("random edits leave the same bytes as on a string") {
+TEST_CASE("random edits leave the same bytes as in a string") {
   constexpr unsigned kSeed = 20'251'121;
   CAPTURE(kSeed);
   std::minstd_rand random(kSeed);

@@ -15,7 +15,7 @@
 namespace mayfly::net {
 namespace {
 
-TEST_CASE("the pidfile tells the process id for as long as its owner lives") {
+TEST_CASE("the pidfile holds the process id as long as its owner exists") {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("mayfly-pid-test-" + std::to_string(getpid()));
   {
@@ -28,7 +28,7 @@ TEST_CASE("the pidfile tells the process id for as long as its owner lives") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a pidfile that cannot be written is a problem with the path and the reason") {
+TEST_CASE("for a pidfile that cannot be written, the error names the path and the reason") {
   PidFile file("/no/such/directory/pid");
   CHECK(file.Write() == "cannot write the pidfile /no/such/directory/pid: No such file or directory");
 }
@@ -38,7 +38,7 @@ TEST_CASE("an empty path is no pidfile") {
   CHECK_FALSE(file.Write());
 }
 
-TEST_CASE("the limit of open files is raised for the clients, and fewer fit where that is refused") {
+TEST_CASE("the limit of open files is raised for the clients; if that is refused, fewer clients fit") {
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   constexpr uint64_t kClients = 100;

@@ -33,7 +33,7 @@ TEST_CASE("the first callback of a turn reads the clock, the others do not") {
   CHECK(parts.stats.loop_turns == 2);
 }
 
-TEST_CASE("each turn notices how much memory it has taken, for the peak that INFO tells") {
+TEST_CASE("each turn samples the used memory, for the peak in INFO") {
   constexpr size_t kBytes = 1 << 20;
   Parts parts;
   const uint64_t before = parts.memory.All();
@@ -46,7 +46,7 @@ TEST_CASE("each turn notices how much memory it has taken, for the peak that INF
   CHECK(parts.memory.Peak() >= before + kBytes);
 }
 
-TEST_CASE("a step of the wall clock is noticed once, whichever way it goes, and slewing is none") {
+TEST_CASE("a step of the wall clock is noticed once, forward or back, and slewing is not a step") {
   Parts parts;
   parts.OneTurn();
   parts.clock.AdvanceTime(100'000);
@@ -80,7 +80,7 @@ TEST_CASE("the longest turn is remembered") {
   }
   parts.turn.End();
   const uint64_t longest = parts.stats.loop_turn_max_us;
-  CHECK(longest >= 5);  // by the rate above, 1000 cycles are a microsecond
+  CHECK(longest >= 5);  // at the rate above, 1000 cycles are a microsecond
   parts.turn.End();
   CHECK(parts.stats.loop_turn_max_us == longest);
 }

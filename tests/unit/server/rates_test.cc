@@ -4,7 +4,7 @@
 
 namespace mayfly {
 
-TEST_CASE("the first moments count as a second, so that the first request is no burst") {
+TEST_CASE("the first instants count as a second, so that the first request is no burst") {
   Rates rates;
   CHECK(rates.At(1000, {.commands = 5}).commands == 0);
   rates.Sample(1000, {.commands = 5});
@@ -32,14 +32,14 @@ TEST_CASE("a burst is forgotten once the window has moved on") {
   CHECK(rates.At(2000, {.commands = 1000}).commands == 0);
 }
 
-TEST_CASE("after a silence the rate is that of the whole silence") {
+TEST_CASE("after a silence the rate is taken over all of it") {
   Rates rates;
   rates.Sample(0, {});
   rates.Sample(100, {.commands = 50});
   CHECK(rates.At(10100, {.commands = 60}).commands == Approx(1));
 }
 
-TEST_CASE("samples come at their spacing however often they are offered") {
+TEST_CASE("samples are taken at their spacing, however often the totals are offered") {
   Rates rates;
   for (uint64_t ms = 0; ms < 3000; ++ms) rates.Sample(ms, {.commands = ms});
   CHECK(rates.At(3000, {.commands = 3000}).commands == Approx(1000));
