@@ -1,5 +1,5 @@
-// The language of the command tests: requests through the real table and executor, in process, by a clock
-// that stands still until the test moves it.
+// The language of the command tests: requests run in process, through the real table and executor. The clock
+// stands still until the test moves it.
 //
 //   TEST_CASE_METHOD(CommandTest, "a key vanishes exactly at its deadline") {
 //     CHECK(Run({"SET", "k", "v", "PX", "20"}) == Ok());
@@ -9,9 +9,9 @@
 //     CHECK(Run({"GET", "k"}) == Null());
 //   }
 //
-// Run is one client; Connect gives more of them. Time: AdvanceTime is what the server lives through, wheels
-// and all. LetTimePass moves the clock alone, as if the loop had been held up: what is due has not been freed
-// yet, and must be invisible all the same. When a test ends, every keyspace is validated.
+// Run sends as one client; Connect adds further clients. AdvanceTime lets time pass as in a server: the
+// wheels free what is due. LetTimePass moves only the clock, as if the loop were held up: what is due is not
+// freed yet, but must be invisible. At the end of a test every keyspace is validated.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@
 
 namespace mayfly::testing {
 
-// Writes down what passes the change point: "set k", "deleted k", "expired k", "flushed" ...
+// Records what passes the change point: "set k", "deleted k", "expired k", "flushed" ...
 class ChangeLog : public ChangeListener {
  public:
   void OnChange(const Change& change) override;
@@ -45,16 +45,16 @@ class TestServer : public LooplessServer {
   TestServer() { changes.Listen(change_log, ~uint32_t{0}); }
   ~TestServer() { changes.Unlisten(change_log); }
 
-  // FreeDue, and whoever waited for that runs again.
+  // FreeDue; then the clients that it woke run again.
   void TurnWheels();
-  // Runs again whoever was woken, and then what such a client had sent meanwhile.
+  // Runs the clients that were woken again, and then what they have sent meanwhile.
   void RunWoken();
 
   std::vector<TestClient*> clients;  // each adds itself
   ChangeLog change_log;
 };
 
-// One client of it, with the bytes that it sent and did not get an answer for yet.
+// A client of that server, with the bytes that it sent and that were not answered yet.
 class TestClient {
  public:
   explicit TestClient(TestServer& server);
@@ -62,22 +62,22 @@ class TestClient {
   TestClient& operator=(const TestClient&) = delete;
   ~TestClient();
 
-  // Sends one request and gives its reply; NoReply() where the client has to wait for it.
+  // Sends one request and returns its reply; NoReply() if the client has to wait for it.
   Reply Run(const std::vector<std::string>& words);
-  // Sends bytes as they are and gives the bytes that came back. What is no whole request waits for more. Each
-  // piece is shown to the parser in a block of its own size, so that the sanitizer sees any read beyond it.
+  // Sends bytes as they are and returns the bytes that came back. An incomplete request waits for more bytes.
+  // The parser gets them in a block of exactly their size, so that the sanitizer sees any read beyond it.
   std::string RunRaw(std::string_view bytes);
-  // As RunRaw, but as a connection that reads big arguments straight into blocks of their own.
+  // As RunRaw, but reads big arguments straight into blocks of their own, as a connection does.
   std::string RunRawWithBlocks(std::string_view bytes);
-  // The replies that came since, to a request that had to wait or without any request.
+  // The replies that came since the last call: to a request that had to wait, or without a request.
   std::vector<Reply> Received() { return TakeReplies(TakeOutput()); }
 
-  // As after HELLO 3 and HELLO 2, whatever HELLO does.
+  // As after HELLO 3 and HELLO 2, but without sending it.
   void UseResp3() { session_.reply.set_version(3); }
   void UseResp2() { session_.reply.set_version(2); }
 
   Session& session() noexcept { return session_; }
-  // Runs what is whole of the input that waits.
+  // Runs the complete requests of the input that waits.
   void Serve();
 
  private:
@@ -101,14 +101,14 @@ class CommandTest {
   // Another client; lives as long as the test.
   TestClient& Connect();
 
-  // Both clocks go on by `ms`, and the server does what is due.
+  // Both clocks advance by `ms`, and the server does what is due.
   void AdvanceTime(uint64_t ms) {
     LetTimePass(ms);
     TurnWheels();
   }
-  // Both clocks go on, but the server has not come round to look at them.
+  // Both clocks advance, but the server has not looked at them yet.
   void LetTimePass(uint64_t ms) { server_.clock.AdvanceTime(ms); }
-  // Somebody sets the wall clock; time goes on as before.
+  // Somebody sets the wall clock; monotonic time does not change.
   void StepWallClock(int64_t ms) {
     StepWallClockUnnoticed(ms);
     TurnWheels();
@@ -122,7 +122,7 @@ class CommandTest {
 
   // As CONFIG SET. REQUIRES: a valid option and value.
   void SetOption(std::string_view name, std::string_view value);
-  // What passed the change point since the last call, in words.
+  // The changes since the last call, in words.
   std::vector<std::string> TakeChanges() { return server_.change_log.Take(); }
   Stats& stats() noexcept { return server_.stats; }
   Keyspace& keyspace(unsigned index = 0) noexcept { return server_.databases.At(index); }

@@ -1,5 +1,5 @@
 // A copy of some bytes in a heap block of exactly their size, so that the address sanitizer sees a read of
-// even one byte too many. A std::string would hide it behind its terminator and spare capacity.
+// even one byte too many. A std::string would hide that, since it has a terminator and spare capacity.
 #pragma once
 
 #include <cstddef>

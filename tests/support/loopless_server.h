@@ -1,5 +1,5 @@
-// All parts of a server without a loop, put together as main does it, by a clock that stands still until
-// somebody moves it. Seeds are fixed, so that what it does repeats. Loop thread only.
+// All parts of a server without a loop, put together as in main. Its clock stands still until somebody moves
+// it. Seeds are fixed, so that runs repeat exactly. Loop thread only.
 #pragma once
 
 #include <random>
@@ -12,13 +12,13 @@ class LooplessServer {
  public:
   static constexpr double kAnyCyclesPerUs = 1000;
 
-  // The higher `cycles_per_us`, the more seldom the executor finds its reading of the clock stale.
+  // The higher `cycles_per_us`, the less often the executor reads the clock again.
   explicit LooplessServer(double cycles_per_us = kAnyCyclesPerUs);
   LooplessServer(const LooplessServer&) = delete;
   LooplessServer& operator=(const LooplessServer&) = delete;
 
-  // Frees what is due by now and what was flushed, and lets those who wait run out of time: what the loop
-  // does when its timer fires.
+  // What the loop does when its timer fires: frees what is due and what was flushed, and ends waits whose
+  // time is over.
   void FreeDue();
 
   SteppedClock clock;

@@ -23,7 +23,7 @@
 namespace mayfly::testing {
 namespace {
 
-// A server that does not answer for so long has been stopped, or waits for what nobody sends.
+// A server that does not answer for that long has stopped, or waits for something that nobody sends.
 constexpr int kPatienceMs = 30'000;
 
 [[noreturn]] void Fail(const std::string& what) {
@@ -108,7 +108,7 @@ OracleClient::OracleClient(const Oracle& oracle) {
 
 OracleClient::~OracleClient() { close(socket_); }
 
-// Sends and receives at once: a server whose replies nobody takes stops taking requests.
+// Sends and receives at the same time, since a server stops reading requests if nobody reads its replies.
 void OracleClient::Turn(std::string_view& requests) {
   std::array<char, 65536> piece;
   pollfd wait{socket_, static_cast<short>(requests.empty() ? POLLIN : POLLIN | POLLOUT), 0};

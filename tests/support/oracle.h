@@ -1,7 +1,7 @@
-// A real redis-server of its own for a test: what Mayfly's replies are compared with.
+// A real redis-server for one test: Mayfly's replies are compared with its replies.
 //
-// It listens on a unix socket in a fresh directory, keeps nothing on disk, and dies with this object (or with
-// the test program). Starting waits until it says that it is ready.
+// It listens on a unix socket in a new directory, writes nothing to disk, and ends with this object (or with
+// the test program). The constructor waits until the server is ready.
 #pragma once
 
 #include <memory>
@@ -18,23 +18,23 @@ class Oracle;
 // One connection to it.
 class OracleClient {
  public:
-  // Throws std::runtime_error where there is no way in.
+  // Throws std::runtime_error if it cannot connect.
   explicit OracleClient(const Oracle& oracle);
   OracleClient(const OracleClient&) = delete;
   OracleClient& operator=(const OracleClient&) = delete;
   ~OracleClient();
 
-  // Sends requests and gives the raw bytes of as many replies. Throws std::runtime_error where the server
+  // Sends requests and returns the raw bytes of as many replies. Throws std::runtime_error if the server
   // hangs up.
   std::vector<std::string> Ask(std::string_view requests, size_t count);
-  // Sends bytes and gives what comes back until it ends with `last`, or the server hangs up. Throws
-  // std::runtime_error where neither happens in time.
+  // Sends bytes and returns what comes back until that ends with `last` or the server hangs up. Throws
+  // std::runtime_error if neither happens in time.
   std::string AskUntil(std::string_view requests, std::string_view last);
   // The server has hung up.
   bool ended() const noexcept { return ended_; }
 
  private:
-  // Sends what there is room for and receives what is there.
+  // Sends what the socket takes and receives what has arrived.
   void Turn(std::string_view& requests);
 
   int socket_ = -1;
@@ -44,13 +44,13 @@ class OracleClient {
 
 class Oracle {
  public:
-  // Throws std::runtime_error where redis-server is missing or does not start.
+  // Throws std::runtime_error if redis-server is missing or does not start.
   explicit Oracle(const std::vector<std::string>& options = {});
   Oracle(const Oracle&) = delete;
   Oracle& operator=(const Oracle&) = delete;
   ~Oracle();
 
-  // By a connection that lives as long as this object.
+  // Over a connection that stays open as long as this object exists.
   std::vector<std::string> Ask(std::string_view requests, size_t count) {
     return client_->Ask(requests, count);
   }

@@ -24,7 +24,7 @@ std::string UpperCase(std::string_view text) {
   return upper;
 }
 
-// A bar would end the cell.
+// Escapes bars, since a bar would end the cell.
 std::string Cell(std::string_view text) {
   std::string cell;
   for (const char c : text) {

@@ -1,8 +1,8 @@
-// A reply as a client reads it: what tests compare with, and how it prints when they fail.
+// A reply as a client reads it, for tests to compare and to print when they fail.
 //
 //   CHECK(Run({"MGET", "a", "b"}) == Array({Bulk("1"), Null()}));
 //
-// The kinds are those of the wire, so that a test sees the difference between an integer and its text, or
+// The kinds are those of the protocol, so that a test sees the difference between an integer and its text, or
 // between RESP3's map and RESP2's flat array.
 #pragma once
 
@@ -75,13 +75,13 @@ inline Reply Push(std::vector<Reply> elements) {
 }
 // An array of bulk strings.
 Reply Bulks(const std::vector<std::string_view>& texts);
-// The same elements in an order that does not depend on the server: for KEYS, SCAN, SMEMBERS ...
+// The same elements in an order that does not depend on the server's: for KEYS, SCAN, SMEMBERS ...
 Reply Sorted(Reply reply);
 
-// Takes one whole reply from the front of `bytes`; nothing where it is incomplete. Throws std::runtime_error
+// Takes one complete reply from the front of `bytes`; nothing if there is none yet. Throws std::runtime_error
 // for bytes that are no reply.
 std::optional<Reply> TakeReply(std::string_view& bytes);
-// All of them. REQUIRES: the last one is complete.
+// All replies of `bytes`. REQUIRES: the last one is complete.
 std::vector<Reply> TakeReplies(std::string_view bytes);
 
 // A request as a client library sends it: an array of bulk strings.

@@ -1,5 +1,5 @@
 // What clients send, right and wrong: the examples of the parser's tests and the seeds of its fuzzer. The
-// expected errors were taken from redis-server 7.0.15.
+// expected errors are those of redis-server 7.0.15.
 #pragma once
 
 #include <string>
@@ -34,10 +34,10 @@ inline std::vector<RequestExample> RequestCorpus() {  // long: one table
          "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678"
          "9"
          "x"}}},
-      // Nothing to do, and nothing is answered.
+      // These ask for nothing and get no reply.
       {"*0\r\n*-1\r\n*-5\r\n*-9223372036854775808\r\nPING\r\n", {{}, {}, {}, {}, {"PING"}}},
       {"\r\n\n \t \r\n*1\r\n$4\r\nPING\r\n", {{}, {}, {}, {"PING"}}},
-      // The byte after '\r' and the two after a payload are not looked at.
+      // The parser does not look at the byte after '\r', nor at the two after a payload.
       {"*1\rX$4\rXPINGXY*1\r\n$4\r\nPING\r\n", {{"PING"}, {"PING"}}},
       {"*1\r\n$3\r\nPING\r\n", {{"PIN"}, {}}},
       {"*1\n$4\nPING\n", {}},
@@ -71,7 +71,7 @@ inline std::vector<RequestExample> RequestCorpus() {  // long: one table
       {"*1\r\n:4\r\nPING\r\n", {}, "expected '$', got ':'"},
       {"*3\r\n$3\r\nSET\r\nPING\r\n", {}, "expected '$', got 'P'"},
       {"*1\r\n\r\n", {}, "expected '$', got '\r'"},
-      // Redis waits for ever when a header holds a NUL; here it is an error like any other strange byte.
+      // Redis waits for ever if a header contains a NUL; here it is an error like any other wrong byte.
       {"*\0"
        "1\r\n$4\r\nPING\r\n"sv,
        {},

@@ -1,5 +1,5 @@
-// Plays the connection's part for a resp::Parser: receives bytes in pieces, keeps the unfinished tail, reads
-// big arguments into their blocks, and writes down what the parser handed out.
+// Does for a resp::Parser what a connection does: receives bytes in pieces, keeps the incomplete tail, reads
+// big arguments into their blocks. Records what the parser returned.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ class RequestFeed {
   explicit RequestFeed(const resp::Limits& limits, Blocks blocks = Blocks::kUse)
       : limits_(limits), blocks_(blocks) {}
 
-  // What the socket delivers: first into the block that is being filled, if any, then behind the tail.
+  // Bytes from the socket: first they go into the block that is being filled, if there is one, then after the
+  // tail.
   void Receive(std::string_view piece) {
     if (!received_.error.empty()) return;
     const std::span<char> room = parser_.BlockRoom();
@@ -46,7 +47,7 @@ class RequestFeed {
   size_t adopted() const { return adopted_; }
 
  private:
-  // Parses ahead as far as it goes, then reads the views, as a connection with look-ahead does.
+  // Parses as many requests as there are, then reads the views, as a connection with look-ahead does.
   void Take() {
     const ExactBlock block(tail_);
     std::string_view input = block.view();
