@@ -1,4 +1,4 @@
-// hiredis with an owner: a connection whose replies are told as short texts, so that tests read as a script.
+// A hiredis connection whose replies are short texts, so that tests read as a script.
 //   "OK"  ":3"  "(nil)"  "value" as it is  "-ERR ..." for errors  "[a b]" for arrays  "(gone)": no connection
 #pragma once
 

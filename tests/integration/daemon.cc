@@ -115,7 +115,7 @@ uint16_t FreePort() {
 
 Daemon::Daemon(std::vector<std::string> options, const Surroundings& surroundings)
     : directory_(MakeDirectory()), port_(FreePort()) {
-  // Gives the option unless it is given; the value that it has in the end.
+  // Adds the option unless it is given; returns the value that it has then.
   const auto give = [&](const std::string& flag, const std::string& value) -> std::string {
     const auto named = std::find(options.begin(), options.end(), flag);
     if (named != options.end()) return *(named + 1);
@@ -140,7 +140,7 @@ Daemon::~Daemon() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-// Of all listeners the unix socket is opened last.
+// The daemon opens the unix socket after all other listeners.
 bool Daemon::Ready() const {
   const int probe = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};

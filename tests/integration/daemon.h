@@ -1,7 +1,7 @@
 // A real daemon on a free port, in a directory of its own, for as long as a test needs it.
 //
-// The constructor returns when the daemon answers on its unix socket; waiting is bounded, and a test fails
-// where the bound is passed. The destructor ends the process and removes the directory.
+// The constructor returns when the daemon answers on its unix socket. Waits are limited, and a test whose
+// limit is exceeded fails. The destructor ends the process and removes the directory.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 
 namespace mayfly {
 
-// How long any test waits for something that must come.
+// How long any test waits for something that must happen.
 inline constexpr int kPatienceMs = 20'000;
 
 int64_t NowMs();
 void PauseMs(int ms);
 
-// Asks `condition` again and again, with short pauses, until it is true (true) or patience ends (false).
+// Evaluates `condition` again and again, with short pauses. True once it is true; false if that takes too
+// long.
 template <typename Condition>
 bool Eventually(Condition&& condition) {
   constexpr int kPauseMs = 5;
@@ -29,9 +30,9 @@ bool Eventually(Condition&& condition) {
   return condition();
 }
 
-// What a program that ended left behind.
+// How a program ended, and what it printed.
 struct Ended {
-  int exit_code = -1;  // -1: it did not exit by itself in time, or by a signal
+  int exit_code = -1;  // -1: it did not exit in time, or was ended by a signal
   std::string output;  // both streams
 };
 
@@ -73,7 +74,7 @@ class Daemon {
   pid_t pid_ = -1;
 };
 
-// A port that nobody listens on at the moment.
+// A port that nobody listens on.
 uint16_t FreePort();
 
 }  // namespace mayfly

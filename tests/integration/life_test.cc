@@ -1,4 +1,4 @@
-// How the daemon starts, keeps time while nobody talks to it, and ends.
+// How the daemon starts, frees keys while no client is active, and ends.
 #include <signal.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ TEST_CASE("SHUTDOWN ends the daemon with exit code 0") {
   CHECK(ended.output.find("shutdown") != std::string::npos);
 }
 
-TEST_CASE("SIGHUP and writing to a client that is gone do not end the daemon") {
+TEST_CASE("neither SIGHUP nor writing to a client that is gone ends the daemon") {
   Daemon daemon;
   Client client(daemon);
   REQUIRE(client.Run({"SET", "big", std::string(1'000'000, 'v')}) == "OK");
@@ -78,7 +78,7 @@ TEST_CASE("SIGHUP and writing to a client that is gone do not end the daemon") {
   CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
 }
 
-TEST_CASE("a key is freed at its deadline though nobody asks for it") {
+TEST_CASE("a key is freed at its deadline even if nobody asks for it") {
   const Daemon daemon;
   Client client(daemon);
   REQUIRE(client.Run({"SET", "soon", "v", "PX", "50"}) == "OK");
@@ -119,7 +119,7 @@ TEST_CASE("a herd of keys with one deadline is freed as a whole") {
   CHECK(client.InfoNumber("expire_backlog") == 0);
 }
 
-TEST_CASE("FLUSHALL and a smaller maxmemory take effect while nobody asks") {
+TEST_CASE("FLUSHALL and a smaller maxmemory take effect while no client sends anything") {
   const Daemon daemon({"--maxmemory", "0", "--maxmemory-policy", "allkeys-lru"});
   Client client(daemon);
   constexpr int kKeys = 20'000;
@@ -134,7 +134,7 @@ TEST_CASE("FLUSHALL and a smaller maxmemory take effect while nobody asks") {
   CHECK(Eventually([&] { return client.InfoNumber("used_memory") < full - 4'000'000; }));
 }
 
-TEST_CASE("a mistake in the options is one line and exit code 1") {
+TEST_CASE("a mistake in the options gives one line and exit code 1") {
   const auto check = [](const std::vector<std::string>& options) {
     const Ended ended = Daemon::RunToEnd(options);
     INFO(ended.output);
@@ -161,7 +161,7 @@ TEST_CASE("options come from the environment, and what Kubernetes puts there is 
   CHECK(daemon.log().find("MAYFLY_PORT") != std::string::npos);
 }
 
-TEST_CASE("the log goes to the file that was named") {
+TEST_CASE("the log goes to the file that logfile names") {
   const Daemon daemon({"--logfile", "some.log"});
   REQUIRE(Client(daemon).Run({"PING"}) == "PONG");
   std::ifstream file(daemon.directory() + "/some.log");

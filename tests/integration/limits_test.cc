@@ -1,4 +1,4 @@
-// What one client may cost, and that the others do not pay for it.
+// How much one client may use, and that others do not suffer from it.
 #include <string>
 #include <vector>
 
@@ -32,7 +32,7 @@ TEST_CASE("a request above client-query-buffer-limit closes its client without a
   CHECK(client.Run({"SET", "k", std::string(kMegabyte / 2, 'v')}) == "OK");
 }
 
-TEST_CASE("a client whose unread replies pass the hard output limit is closed") {
+TEST_CASE("a client whose unread replies exceed the hard output limit is closed") {
   const Daemon daemon;
   Client client(daemon);
   REQUIRE(client.Run({"SET", "big", std::string(4 * kMegabyte, 'v')}) == "OK");
@@ -43,7 +43,7 @@ TEST_CASE("a client whose unread replies pass the hard output limit is closed") 
   CHECK(client.Run({"PING"}) == "PONG");
 }
 
-TEST_CASE("a client that stays above the soft output limit is closed after the time") {
+TEST_CASE("a client that stays above the soft output limit for its time is closed") {
   const Daemon daemon({"--client-output-buffer-limit", "normal 0 1mb 1"});
   Client client(daemon);
   REQUIRE(client.Run({"SET", "big", std::string(900'000, 'v')}) == "OK");
@@ -53,7 +53,7 @@ TEST_CASE("a client that stays above the soft output limit is closed after the t
   CHECK(client.Run({"PING"}) == "PONG");
 }
 
-TEST_CASE("a client that does not read holds up nobody else, and gets everything when it reads") {
+TEST_CASE("a client that does not read delays no other, and gets everything once it reads") {
   const Daemon daemon;
   Client client(daemon);
   const std::string value(kMegabyte, 'v');
@@ -120,7 +120,7 @@ TEST_CASE("clients that come and go leave nothing behind") {
     std::vector<Wire> wires;
     for (int i = 0; i < kClients; ++i) {
       wires.push_back(Wire::Tcp(daemon.port()));
-      // Half a request is kept for each of them.
+      // The daemon keeps half a request of each client.
       wires.back().Send(Request({"SET", "k", "v"}) + "*3\r\n$3\r\nSET\r\n$4000\r\n" + std::string(3000, 'x'));
     }
     for (const Wire& wire : wires) REQUIRE(wire.Read(5) == "+OK\r\n");
@@ -129,7 +129,7 @@ TEST_CASE("clients that come and go leave nothing behind") {
   CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
 }
 
-TEST_CASE("CLIENT LIST tells of a big argument what has come, and what is still free for it") {
+TEST_CASE("CLIENT LIST shows how much of a big argument has arrived, and how much room is left for it") {
   const Daemon daemon;
   Client client(daemon);
   const Wire sender = Wire::Tcp(daemon.port());
@@ -145,7 +145,7 @@ TEST_CASE("CLIENT LIST tells of a big argument what has come, and what is still 
   CHECK(sender.Ask(std::string(100'000, 'x') + "\r\n", "+OK\r\n") == "+OK\r\n");
 }
 
-TEST_CASE("a big argument that is announced and never comes evicts no key") {
+TEST_CASE("a big argument that is announced and never sent evicts no key") {
   const Daemon daemon({"--maxmemory", "16mb"});
   Client client(daemon);
   for (int i = 0; i < 12'000; ++i)
@@ -160,7 +160,7 @@ TEST_CASE("a big argument that is announced and never comes evicts no key") {
   CHECK(client.InfoNumber("evicted_keys") == 0);
 }
 
-TEST_CASE("reply chunks that a slow reader leaves behind are counted for no client") {
+TEST_CASE("reply chunks left over from a slow reader count for no client") {
   const Daemon daemon;
   Client client(daemon);
   REQUIRE(client.Run({"SET", "k", std::string(400, 'v')}) == "OK");

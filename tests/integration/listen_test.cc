@@ -1,4 +1,4 @@
-// Where the daemon listens, and whom it lets in.
+// Where the daemon listens, and which clients it accepts.
 #include <unistd.h>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 const std::string kPong = "+PONG\r\n";
 
-TEST_CASE("the unix socket serves, and has the permissions that were asked for") {
+TEST_CASE("the unix socket serves, with the permissions of unixsocketperm") {
   const Daemon daemon({"--unixsocketperm", "700"});
   CHECK(Client::OverUnixSocket(daemon).Run({"PING"}) == "PONG");
   struct stat found {};
@@ -30,7 +30,7 @@ TEST_CASE("without a port only the unix socket serves") {
   CHECK(daemon.log().find("127.0.0.1") == std::string::npos);
 }
 
-TEST_CASE("the socket that a killed daemon left behind is replaced, one in use is not") {
+TEST_CASE("the socket of a killed daemon is replaced, but not one in use") {
   Daemon first;
   const std::string path = first.unix_socket();
   const Ended refused = Daemon::RunToEnd({"--port", "0", "--unixsocket", path});
@@ -44,7 +44,7 @@ TEST_CASE("the socket that a killed daemon left behind is replaced, one in use i
   CHECK(Wire::Unix(path).Ask("PING\r\n", kPong) == kPong);
 }
 
-TEST_CASE("several addresses serve at once, IPv6 among them, and a missing optional one is passed over") {
+TEST_CASE("several addresses serve at once, also IPv6, and a missing optional one is skipped") {
   const Daemon daemon({"--bind", "127.0.0.1", "127.0.0.2", "::1", "-192.0.2.77"});
   CHECK(Wire::Tcp(daemon.port(), "127.0.0.1").Ask("PING\r\n", kPong) == kPong);
   CHECK(Wire::Tcp(daemon.port(), "127.0.0.2").Ask("PING\r\n", kPong) == kPong);
@@ -57,7 +57,7 @@ TEST_CASE("a star and an optional pair of colons listen on everything") {
   CHECK(Wire::Tcp(daemon.port(), "::1").Ask("PING\r\n", kPong) == kPong);
 }
 
-TEST_CASE("an address in use or missing is one line and exit code 1") {
+TEST_CASE("an address that is in use or missing gives one line and exit code 1") {
   const Daemon daemon;
   const std::string port = std::to_string(daemon.port());
   const Ended taken = Daemon::RunToEnd({"--bind", "127.0.0.1", "--port", port});
@@ -93,7 +93,7 @@ TEST_CASE("a client above maxclients is told so and closed, and the others go on
   CHECK(Wire::Tcp(daemon.port()).Ask("PING\r\n", kPong) == kPong);
 }
 
-TEST_CASE("maxclients is not set to more than the system lets us open") {
+TEST_CASE("maxclients is not set higher than the limit of open files allows") {
   const Daemon daemon({"--maxclients", "100"});
   Client client(daemon);
   CHECK(client.Run({"CONFIG", "SET", "timeout", "5", "maxclients", "4294967295"})
@@ -103,7 +103,7 @@ TEST_CASE("maxclients is not set to more than the system lets us open") {
   CHECK(client.Run({"CONFIG", "GET", "timeout"}) == "[timeout 0]");
 }
 
-TEST_CASE("with requirepass a client may only log in, and its requests must be small until then") {
+TEST_CASE("with requirepass a client has to log in first, and until then its requests must be small") {
   const Daemon daemon({"--requirepass", "secret"});
   Client client(daemon);
   CHECK(client.Run({"GET", "k"}) == "-NOAUTH Authentication required.");
@@ -123,7 +123,7 @@ TEST_CASE("with requirepass a client may only log in, and its requests must be s
                       replies) == replies);
 }
 
-TEST_CASE("an idle client is closed after the option's time, and a busy one is not") {
+TEST_CASE("an idle client is closed after the time of the option timeout, a busy one is not") {
   const Daemon daemon;
   Client client(daemon);
   const Wire idle = Wire::Tcp(daemon.port());

@@ -35,7 +35,7 @@ class Folder {
   std::string path_;
 };
 
-// The id of a connection that answers.
+// The id of the connection, which must answer.
 std::string IdOf(const Wire& wire) {
   REQUIRE(wire.Send(Request({"CLIENT", "ID"})));
   std::string id;
@@ -108,7 +108,7 @@ TEST_CASE("a client that kills itself reads its reply and then the end") {
   CHECK(wire.ReadToEnd() == ":1\r\n");
 }
 
-TEST_CASE("a pause ends by itself, and what came meanwhile is answered in order") {
+TEST_CASE("a pause ends by itself, and requests sent during it are answered in order") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
   // Long enough that the server tells of it, which it does while only those who write are held back.
@@ -125,7 +125,7 @@ TEST_CASE("a pause ends by itself, and what came meanwhile is answered in order"
   CHECK(wire.Read(replies.size()) == replies);
 }
 
-TEST_CASE("with CLIENT REPLY OFF a whole pipeline is run and nothing is sent") {
+TEST_CASE("with CLIENT REPLY OFF a whole pipeline runs and nothing is sent") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
   std::string requests = Request({"CLIENT", "REPLY", "OFF"});
@@ -135,7 +135,7 @@ TEST_CASE("with CLIENT REPLY OFF a whole pipeline is run and nothing is sent") {
   CHECK(wire.ReadToEnd() == "+OK\r\n$5\r\n10000\r\n+OK\r\n");
 }
 
-TEST_CASE("QUIT and a broken request end a connection whose replies nobody wants") {
+TEST_CASE("QUIT and a broken request close a connection also after CLIENT REPLY OFF") {
   const Daemon daemon;
   for (const char* mode : {"OFF", "SKIP"}) {
     for (const std::string& last : {Request({"QUIT"}), std::string("*x\r\n")}) {
@@ -146,7 +146,7 @@ TEST_CASE("QUIT and a broken request end a connection whose replies nobody wants
   }
 }
 
-TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and leaves nothing beside it") {
+TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and leaves no other file") {
   const Folder folder;
   const std::string file = folder / "my.conf";
   std::ofstream(file) << "# mine\ntimeout 300\n";
@@ -166,7 +166,7 @@ TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and
   CHECK(Client(Daemon({file})).Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 7]");
 }
 
-TEST_CASE("rename-command takes commands away and renames them; what cannot be renamed ends the start") {
+TEST_CASE("rename-command removes and renames commands, and the daemon does not start if it cannot") {
   const Daemon daemon({"--rename-command", "FLUSHALL", "", "--rename-command", "CONFIG", "hidden"});
   Client client(daemon);
   CHECK(client.Run({"FLUSHALL"}).starts_with("-ERR unknown command"));
@@ -177,7 +177,7 @@ TEST_CASE("rename-command takes commands away and renames them; what cannot be r
   CHECK(ended.output == "mayfly: --rename-command NOPE x: No such command in rename-command\n");
 }
 
-TEST_CASE("a renaming that cannot be done is told with its line before anything starts") {
+TEST_CASE("a renaming that is impossible is reported with its line before anything starts") {
   const Folder folder;
   const std::string file = folder / "my.conf";
   std::ofstream(file) << "port 0\nrename-command GET g\nrename-command SET DEL\n";

@@ -1,4 +1,5 @@
-// The wire itself: both protocols, any splitting, any depth of pipelining, and what is no protocol at all.
+// The protocol itself: RESP2 and RESP3, requests cut anywhere, pipelines of any depth, and bytes that are no
+// protocol.
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ TEST_CASE("a request may be split at any byte") {
   for (size_t cut = 1; cut < requests.size(); ++cut) {
     INFO("cut at " << cut);
     REQUIRE(wire.Send(requests.substr(0, cut)));
-    // An answered request on another connection shows that the loop has turned between the two parts.
+    // Once a request on another connection is answered, the loop has turned between the two parts.
     if (cut % 8 == 0) REQUIRE(Wire::Tcp(daemon.port()).Ask("PING\r\n", "+PONG\r\n") == "+PONG\r\n");
     REQUIRE(wire.Ask(requests.substr(cut), replies) == replies);
   }
@@ -61,7 +62,7 @@ TEST_CASE("requests may come byte by byte") {
   CHECK(wire.Read(12) == "+OK\r\n$1\r\nv\r\n");
 }
 
-TEST_CASE("big arguments arrive whole, however they are cut") {
+TEST_CASE("big arguments arrive complete, wherever they are cut") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
   for (const size_t size :
@@ -109,7 +110,7 @@ TEST_CASE("inline requests are answered, and empty lines are not") {
   CHECK(wire.Ask("PING\r\n", "+PONG\r\n") == "+PONG\r\n");
 }
 
-TEST_CASE("a protocol error is told and closes only the client that made it") {
+TEST_CASE("a protocol error is answered and closes only the client that made it") {
   const Daemon daemon;
   const Wire innocent = Wire::Tcp(daemon.port());
   const auto error_of = [&](const std::string& bytes) {
@@ -127,21 +128,21 @@ TEST_CASE("a protocol error is told and closes only the client that made it") {
   CHECK(innocent.Ask("PING\r\n", "+PONG\r\n") == "+PONG\r\n");
 }
 
-TEST_CASE("the text of a protocol error arrives though the client goes on sending") {
+TEST_CASE("the text of a protocol error arrives even if the client goes on sending") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
   wire.Send("*1\r\n$x\r\n" + std::string(1'000'000, 'x'));
   CHECK(wire.ReadToEnd() == "-ERR Protocol error: invalid bulk length\r\n");
 }
 
-TEST_CASE("QUIT answers everything before it and nothing behind it") {
+TEST_CASE("requests before QUIT are answered, those after it are not") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
   wire.Send(Request({"PING"}) + Request({"QUIT"}) + Request({"PING"}));
   CHECK(wire.ReadToEnd() == "+PONG\r\n+OK\r\n");
 }
 
-TEST_CASE("a client that ends its side gets all replies before the connection closes") {
+TEST_CASE("a client that closes its side gets all replies before the connection ends") {
   const Daemon daemon;
   const Wire wire = Wire::Tcp(daemon.port());
   const std::string value(100'000, 'v');

@@ -19,7 +19,7 @@
 namespace mayfly {
 namespace {
 
-// Whether the socket is ready for `events` before patience ends.
+// Whether the socket becomes ready for `events` in time.
 bool Ready(int socket, short events) {
   pollfd waiting{.fd = socket, .events = events, .revents = 0};
   return poll(&waiting, 1, kPatienceMs) == 1;
@@ -41,7 +41,7 @@ Wire Wire::Tcp(uint16_t port, const std::string& host) {
   Wire wire(socket(found->ai_family, SOCK_STREAM, 0));
   const bool connected = connect(wire.socket_, found->ai_addr, found->ai_addrlen) == 0;
   freeaddrinfo(found);
-  // What was sent has arrived: the kernel does not wait to fill a packet.
+  // Without this the kernel would wait to fill a packet.
   const int on = 1;
   setsockopt(wire.socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (!connected) throw std::runtime_error("cannot connect to " + host + ':' + std::to_string(port));

@@ -1,6 +1,6 @@
 // A bare socket to the daemon: sends bytes as they are and reads bytes as they come.
 //
-// Every wait is bounded by kPatienceMs. Where a test wants a client, Client (hiredis) is it.
+// No wait is longer than kPatienceMs. For a test that needs a client library there is Client (hiredis).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace mayfly {
 
 class Wire {
  public:
-  // Throw std::runtime_error where nobody listens.
+  // Throw std::runtime_error if nobody listens.
   static Wire Tcp(uint16_t port, const std::string& host = "127.0.0.1");
   static Wire Unix(const std::string& path);
   Wire(Wire&& other) noexcept;
@@ -20,15 +20,15 @@ class Wire {
   Wire& operator=(const Wire&) = delete;
   ~Wire();
 
-  // All of it; false where the peer does not take it in time.
+  // Sends all of it; false if the peer does not take it in time.
   bool Send(std::string_view bytes) const;
-  // What the kernel takes at once: how much that was.
+  // Sends what the kernel takes at once, and returns how much that was.
   size_t SendSome(std::string_view bytes) const;
-  // Our side is done.
+  // Closes our side of the connection.
   void EndOutput() const;
-  // Exactly `size` bytes, or fewer where the peer ends or patience does.
+  // Reads `size` bytes, or fewer if the peer closes or does not send them in time.
   std::string Read(size_t size) const;
-  // Until the peer ends; "..." is appended where patience ends first.
+  // Reads until the peer closes; appends "..." if it does not in time.
   std::string ReadToEnd() const;
   // Sends `request`, and reads as many bytes as `expected` has.
   std::string Ask(std::string_view request, std::string_view expected) const;
