@@ -206,7 +206,7 @@ TEST_CASE("a block is wanted only for an incomplete long argument") {
     CHECK(parser.WantsBlock() == 0);
     CHECK(parser.received() == 20);
     CHECK(parser.awaited() == 1);
-    CHECK(parser.memory() == 48);  // header 16 and payload 21, as the allocator rounds them
+    CHECK(parser.memory() == 48);  // 16 for the header and 21 for the payload, as the allocator rounds them
     REQUIRE(parser.BlockRoom().size() == 1);
     REQUIRE(parser.Next(head, limits, args, request) == Status::kNeedMore);
     parser.BlockRoom()[0] = 'x';
