@@ -12,6 +12,7 @@
 #include "config/options.h"
 #include "config/words.h"
 #include "exec/executor.h"
+#include "net/descriptor.h"
 #include "net/limits.h"
 #include "net/process.h"
 #include "net/server_loop.h"

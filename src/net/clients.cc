@@ -1,12 +1,11 @@
 #include "net/clients.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <new>
 #include <string>
 
 #include "net/admission.h"
+#include "net/descriptor.h"
 
 namespace mayfly::net {
 
@@ -29,7 +28,7 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind) {
     ++server_.stats.connections_rejected;
     if (const uint64_t refused = refusals_logged_.Note(turn_.now().mono_ms); refused != 0)
       log_.Warning("out of memory for new connections: ", refused, " refused");
-    connection != nullptr ? connection->Drop() : static_cast<void>(close(descriptor));
+    connection != nullptr ? connection->Drop() : CloseDescriptor(descriptor);
   }
 }
 

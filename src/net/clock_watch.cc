@@ -8,7 +8,7 @@ bool ClockWatch::Start(uv_loop_t& loop) {
   timer_ = OpenStepTimer();
   if (timer_ < 0) return false;
   if (uv_poll_init(&loop, &poll_, timer_) != 0) {
-    CloseStepTimer(timer_);
+    CloseDescriptor(timer_);
     timer_ = -1;
     return false;
   }
@@ -26,7 +26,7 @@ void ClockWatch::OnReadable() {
 void ClockWatch::Close() {
   if (timer_ < 0) return;
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_), nullptr);
-  CloseStepTimer(timer_);
+  CloseDescriptor(timer_);
   timer_ = -1;
 }
 

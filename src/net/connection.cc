@@ -2,8 +2,6 @@
 // connection_output.cc.
 #include "net/connection.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 
@@ -28,7 +26,7 @@ int Connection::Accept(uv_loop_t& loop, int descriptor) {
       kind_ == Kind::kTcp ? uv_tcp_init(&loop, &socket_.tcp) : uv_pipe_init(&loop, &socket_.pipe, /*ipc=*/0);
   socket_.handle.data = this;
   if (error != 0) {  // no handle that could be closed
-    close(descriptor);
+    CloseDescriptor(descriptor);
     state_ = State::kClosed;
     clients_.Forget(*this);
     delete this;
@@ -37,7 +35,7 @@ int Connection::Accept(uv_loop_t& loop, int descriptor) {
   error =
       kind_ == Kind::kTcp ? uv_tcp_open(&socket_.tcp, descriptor) : uv_pipe_open(&socket_.pipe, descriptor);
   if (error != 0) {
-    close(descriptor);
+    CloseDescriptor(descriptor);
     Drop();
     return error;
   }

@@ -2,18 +2,47 @@
 
 #include <unistd.h>
 
-#include <cstdint>
+#include <cerrno>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 
 #ifdef __linux__
 #include <sys/timerfd.h>
 #endif
 
 namespace mayfly::net {
+
+// ---- listening
+
+int BindSocket(const sockaddr& address, socklen_t size) noexcept {
+  const int fd = socket(address.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  const int on = 1;
+  // A port may be bound again while connections of the last server linger in the kernel.
+  if (address.sa_family != AF_UNIX) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (address.sa_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (bind(fd, &address, size) == 0) return fd;
+  const int reason = errno;
+  close(fd);
+  errno = reason;
+  return -1;
+}
+
+bool ListenOn(int fd, int backlog) noexcept { return listen(fd, backlog) == 0; }
+
+int AcceptFrom(int fd) noexcept { return accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
+void CloseDescriptor(int fd) noexcept { close(fd); }
+
+uint64_t FileLimit() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
+}
+
+// ---- connections
 
 bool EndOutput(int fd) noexcept { return shutdown(fd, SHUT_WR) == 0; }
 
@@ -29,6 +58,8 @@ void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &keep_alive.interval_s, sizeof keep_alive.interval_s);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &keep_alive.probes, sizeof keep_alive.probes);
 }
+
+// ---- time
 
 #ifdef __linux__
 
@@ -62,7 +93,5 @@ int OpenStepTimer() noexcept { return -1; }
 void RearmStepTimer(int) noexcept {}
 
 #endif
-
-void CloseStepTimer(int fd) noexcept { close(fd); }
 
 }  // namespace mayfly::net

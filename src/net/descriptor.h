@@ -4,9 +4,24 @@
 // serves: a test that simulates both defines these functions itself, beside libuv's. Loop thread only.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+
+#include <sys/socket.h>
 
 namespace mayfly::net {
+
+// ---- listening; -1 or false and errno where it cannot be done
+
+// A socket that is bound to this address. It does not block. The caller closes it.
+int BindSocket(const sockaddr& address, socklen_t size) noexcept;
+bool ListenOn(int fd, int backlog) noexcept;
+// The next connection that waits at a listening socket; it does not block either.
+int AcceptFrom(int fd) noexcept;
+void CloseDescriptor(int fd) noexcept;
+// How many descriptors this process may have; UINT64_MAX if that cannot be read.
+uint64_t FileLimit() noexcept;
+
+// ---- connections
 
 // Ends our direction of a connection: the peer reads an end after what was written. False if the connection
 // is gone already.
@@ -24,11 +39,12 @@ struct KeepAlive {
 // Failing harms nobody; the connection just lacks it.
 void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept;
 
+// ---- time
+
 // A timer that never expires, whose descriptor becomes readable when the wall clock is set or the machine
 // wakes from a suspend. -1 if the kernel has none. The caller closes it.
 int OpenStepTimer() noexcept;
 // To be called when it became readable: waits for the next step.
 void RearmStepTimer(int fd) noexcept;
-void CloseStepTimer(int fd) noexcept;
 
 }  // namespace mayfly::net

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "net/address.h"
+#include "net/descriptor.h"
 
 #include <netinet/in.h>
 #include <sys/stat.h>
@@ -69,13 +70,8 @@ struct Listeners::Socket {
 };
 
 int Listeners::Socket::Bind(const sockaddr& address, socklen_t size) noexcept {
-  descriptor = socket(address.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return uv_translate_sys_error(errno);
-  const int on = 1;
-  // A port may be bound again while connections of the last server linger in the kernel.
-  if (kind == Connection::Kind::kTcp) setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (address.sa_family == AF_INET6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  return bind(descriptor, &address, size) == 0 ? 0 : uv_translate_sys_error(errno);
+  descriptor = BindSocket(address, size);
+  return descriptor >= 0 ? 0 : uv_translate_sys_error(errno);
 }
 
 int Listeners::Socket::Watch(uv_loop_t& loop) noexcept {
@@ -98,7 +94,7 @@ void Listeners::Closer::operator()(Socket* socket) const noexcept {
              [](uv_handle_t* handle) { delete static_cast<Socket*>(handle->data); });
   else
     delete socket;
-  if (descriptor >= 0) close(descriptor);
+  if (descriptor >= 0) CloseDescriptor(descriptor);
 }
 
 Listeners::Listeners(uv_loop_t& loop, Log& log, Arrival arrival)
@@ -179,7 +175,7 @@ int Listeners::Start(Socket& socket, const sockaddr& address, socklen_t size, in
 
 int Listeners::Listen(Socket& socket, int backlog) noexcept {
   socket.owner = this;
-  if (listen(socket.descriptor, backlog) != 0) return uv_translate_sys_error(errno);
+  if (!ListenOn(socket.descriptor, backlog)) return uv_translate_sys_error(errno);
   return socket.Watch(loop_);
 }
 
@@ -200,7 +196,7 @@ std::vector<std::string> Listeners::names() const {
 
 void Listeners::Accept(const Socket& socket, size_t most) {
   for (; most != 0; --most) {
-    const int descriptor = accept4(socket.descriptor, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int descriptor = AcceptFrom(socket.descriptor);
     if (descriptor >= 0) {
       arrival_(descriptor, socket.kind);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

@@ -45,11 +45,6 @@ size_t LingeringThatFit(uint64_t file_limit, uint64_t maxclients) noexcept {
   return file_limit > taken ? static_cast<size_t>(std::min<uint64_t>(file_limit - taken, kLingeringMax)) : 0;
 }
 
-uint64_t FileLimit() noexcept {
-  rlimit limit{};
-  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
-}
-
 Log::Level LevelOf(config::LogLevel level) noexcept {
   switch (level) {
     case config::LogLevel::kDebug:

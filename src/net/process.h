@@ -18,8 +18,6 @@ namespace mayfly::net {
 // Raises the limit of open files so that `maxclients` and the reserved ones fit. Returns how many clients
 // really fit, which is less if the system refuses; 0: not even one.
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept;
-// The limit itself; UINT64_MAX if it cannot be read.
-uint64_t FileLimit() noexcept;
 // How many of `maxclients` clients fit into a limit of open files.
 uint64_t ClientsThatFit(uint64_t file_limit, uint64_t maxclients) noexcept;
 // How many connections may linger (limits.h) while `maxclients` clients are connected.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "net/descriptor.h"
 #include "net/process.h"
 
 namespace mayfly::net {
