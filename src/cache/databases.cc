@@ -64,11 +64,15 @@ void Databases::SetActiveExpiry(bool on) noexcept {
 bool Databases::Advance(Now now, size_t budget) {
   if (!active_expiry_) return false;
   bool more = false;
+  const unsigned from = advance_from_;
   for (unsigned i = 0; i < count(); ++i) {
-    const unsigned index = (advance_from_ + i) % count();
-    if (databases_[index]->expiring() != 0) more |= databases_[index]->Advance(now, &budget);
+    const unsigned index = (from + i) % count();
+    const bool gets_some = budget != 0;
+    if (databases_[index]->expiring() == 0 || !databases_[index]->Advance(now, &budget)) continue;
+    // The first one that is not done has spent the budget: the next call begins with those after it.
+    if (!more) advance_from_ = gets_some ? (index + 1) % count() : index;
+    more = true;
   }
-  advance_from_ = (advance_from_ + 1) % count();
   return more;
 }
 

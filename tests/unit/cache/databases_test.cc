@@ -133,4 +133,20 @@ TEST_CASE_METHOD(KeyspaceFixture, "expiry visits all databases and stops when it
   CHECK(databases.expiry_stats().expired_keys == 4000);
 }
 
+TEST_CASE_METHOD(KeyspaceFixture, "databases whose keys are due together are freed at the same pace") {
+  for (const unsigned other : {1u, 3u, databases.count() - 1}) {
+    for (int i = 0; i < 1000; ++i) {
+      Set("k" + std::to_string(i), "v", In(50), 0);
+      Set("k" + std::to_string(i), "v", In(50), other);
+    }
+    clock.AdvanceTime(50);
+    for (int i = 0; i < 10; ++i) REQUIRE(databases.Advance(now(), 100));
+    INFO("database " << other);
+    CHECK(databases.At(0).size() >= 400);
+    CHECK(databases.At(other).size() >= 400);
+    while (databases.Advance(now(), 100)) {
+    }
+  }
+}
+
 }  // namespace mayfly
