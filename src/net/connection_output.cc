@@ -80,6 +80,7 @@ void Connection::OnWritten(int status) {
 
 // After a write: what follows from how much is left.
 void Connection::Settle() {
+  NoticeReading();
   if (close_after_reply) state_ = State::kEnding;
   Account();
   if (state_ == State::kEnding) {
@@ -100,7 +101,6 @@ void Connection::NoticeReading() noexcept {
 }
 
 void Connection::Throttle() {
-  NoticeReading();
   const bool reads = clients_.turn().now().mono_ms - took_mono_ms_ < kStalledMs;
   const size_t much = throttled_ ? kOutputOwnBytes / 2 : kOutputOwnBytes;
   const bool wanted = reads && output.size() > much && (throttled_ || clients_.Crowded());
