@@ -39,6 +39,12 @@ class Clients {
   // Ends (or drops) every connection, because the server stops.
   void EndAll();
   void DropAll();
+  // How many clients have not got all of their replies, and how many bytes these are.
+  struct Undelivered {
+    size_t clients = 0;
+    size_t bytes = 0;
+  };
+  Undelivered CountUndelivered() const noexcept;
   size_t count() const noexcept { return all_.size(); }
   // Whether requests have arrived that were not read yet. Asks the kernel about each client.
   bool InputWaits() const noexcept;
@@ -76,7 +82,9 @@ class Clients {
   bool Crowded() const noexcept { return output_bytes_ > OutputPoolBytes(); }
   void HoldBack(Connection& connection) { held_back_.insert(&connection); }
   void LetGo(Connection& connection) noexcept { held_back_.erase(&connection); }
-  bool MayLinger() const noexcept { return lingering_ < lingering_max_; }
+  // In the end every connection lingers: none of them needs a descriptor that it does not have.
+  bool MayLinger() const noexcept { return ending_ || lingering_ < lingering_max_; }
+  size_t linger_bytes() const noexcept { return ending_ ? kStopLingerBytes : kLingerBytes; }
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
   void Remember(Connection& connection) { all_.insert(&connection); }

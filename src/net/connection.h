@@ -1,12 +1,11 @@
 // A client's socket: what arrives goes to the executor, the replies that wait go out, once per loop turn.
 //
-//   kOpen ------ QUIT, protocol error, end of input, server stops ------> kEnding
-//     |                                                                      | all replies written
-//     | reset, limits, CLIENT KILL                                           v
-//     |                                                                   kLingering: our side is shut, what
-//     the v                                                                      |        client still sends
-//     is dropped
-//   kClosed <--- end of input, or a bound is reached ------------------------+
+//   kOpen ------ QUIT, protocol error, end of input, server stops ------> kEnding: what the client still
+//   sends
+//     |                                                                      |     is dropped
+//     | reset, limits, CLIENT KILL                                           | all replies written
+//     v                                                                      v
+//   kClosed <--- end of input, or a bound is reached ------------------- kLingering: our side is shut as well
 //
 // Input. Bytes are read into the buffer that all connections share; only an incomplete request is kept
 // (InputTail), and copied before the next bytes when they come. A long tail is grown where it lies, and a big
@@ -68,8 +67,10 @@ class Connection final : public Session, public TimedClient {
   void Resume();
   // Reads again, after it was held back for the sake of the output pool.
   void Relieve();
-  // Runs nothing more; closed once its replies are written.
+  // Runs nothing more; lingers once its replies are written.
   void End();
+  // Bytes of replies that the client does not have yet, as far as the kernel says.
+  size_t UndeliveredBytes() const noexcept;
   // Closed at once; what was not written is lost.
   void Drop();
 
@@ -105,6 +106,8 @@ class Connection final : public Session, public TimedClient {
   void Settle();
   bool EnforceOutputLimit();
   void Linger();
+  bool DropsInput() const noexcept;
+  void OnDroppedInput(size_t size);
 
   // Keeps input_bytes, input_memory and the sums over all clients right.
   void Account() noexcept;
@@ -125,8 +128,8 @@ class Connection final : public Session, public TimedClient {
   uint64_t heard_mono_ms_ = 0;        // when bytes last went either way
   uint64_t linger_until_mono_ms_ = 0;
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
-  size_t lingered_bytes_ = 0;
-  uint32_t read_turn_ = 0;  // the turn in which it was last read from
+  size_t dropped_bytes_ = 0;               // of what the client sent after its last request
+  uint32_t read_turn_ = 0;                 // the turn in which it was last read from
   State state_ = State::kNew;
   Target target_ = Target::kShared;
   const Kind kind_;

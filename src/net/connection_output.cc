@@ -80,7 +80,7 @@ void Connection::Settle() {
   if (close_after_reply) state_ = State::kEnding;
   Account();
   if (state_ == State::kEnding) {
-    if (output.empty()) return input_ended_ || clients_.ending() ? Drop() : Linger();
+    if (output.empty()) return input_ended_ ? Drop() : Linger();
     held_back_ = false;
     clients_.LetGo(*this);
   } else if (!held_back_ && output.size() > kOutputOwnBytes && clients_.Crowded()) {
