@@ -78,13 +78,22 @@ void Clients::FinishTurn() {
 
 void Clients::EndAll() {
   ending_ = true;
-  const std::vector<Connection*> all(all_.begin(), all_.end());
-  for (Connection* connection : all) connection->End();
+  for (Connection* connection : all_) connection->End();
 }
 
 void Clients::DropAll() {
-  const std::vector<Connection*> all(all_.begin(), all_.end());
-  for (Connection* connection : all) connection->Drop();
+  for (Connection* connection : all_) connection->Drop();
+}
+
+Clients::Undelivered Clients::CountUndelivered() const noexcept {
+  Undelivered undelivered;
+  for (const Connection* connection : all_) {
+    if (connection->state() == Connection::State::kClosed) continue;
+    const size_t bytes = connection->UndeliveredBytes();
+    undelivered.clients += bytes != 0 ? 1 : 0;
+    undelivered.bytes += bytes;
+  }
+  return undelivered;
 }
 
 bool Clients::InputWaits() const noexcept {

@@ -40,6 +40,12 @@ class Clients {
   // Ends (or drops) every connection, because the server stops.
   void EndAll();
   void DropAll();
+  // How many clients have not got all of their replies, and how many bytes these are.
+  struct Undelivered {
+    size_t clients = 0;
+    size_t bytes = 0;
+  };
+  Undelivered CountUndelivered() const noexcept;
   size_t count() const noexcept { return all_.size(); }
   // Whether requests have arrived that were not read yet. Asks the kernel about each client.
   bool InputWaits() const noexcept;
@@ -77,7 +83,9 @@ class Clients {
   bool Crowded() const noexcept { return output_bytes_ > Pool().calm_bytes; }
   void Throttled(Connection& connection) { throttled_.insert(&connection); }
   void Unthrottled(Connection& connection) noexcept { throttled_.erase(&connection); }
-  bool MayLinger() const noexcept { return lingering_ < lingering_max_; }
+  // While the server stops, every connection lingers: its descriptor is needed for nothing else.
+  bool MayLinger() const noexcept { return ending_ || lingering_ < lingering_max_; }
+  size_t linger_bytes() const noexcept { return ending_ ? kStopLingerBytes : kLingerBytes; }
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
   void Remember(Connection& connection) { all_.insert(&connection); }

@@ -106,9 +106,27 @@ void Connection::End() {
 
 bool Connection::InputWaits() const noexcept { return reading_ && HasInput(fd); }
 
-// All replies are written and our side is done. Shutting it tells the client so; what it still sends is read
-// and dropped, because closing a socket with unread bytes would reset it, and the last reply might never be
-// seen.
+size_t Connection::UndeliveredBytes() const noexcept {
+  // A unix socket keeps for the client what we have written, whatever happens to our end of it.
+  return output.size() + (kind_ == Kind::kTcp ? UnacknowledgedBytes(fd) : 0);
+}
+
+// What a client sends after its last request is read and dropped, even while replies are still being written:
+// a client may want to get rid of its whole pipeline before it reads. And closing a socket with unread bytes
+// would reset it, so that the last replies might never be seen.
+bool Connection::DropsInput() const noexcept {
+  return !input_ended_ && (state_ == State::kLingering ||
+                           (state_ == State::kEnding && dropped_bytes_ <= clients_.linger_bytes()));
+}
+
+void Connection::OnDroppedInput(size_t size) {
+  dropped_bytes_ += size;
+  heard_mono_ms_ = clients_.turn().now().mono_ms;
+  if (dropped_bytes_ <= clients_.linger_bytes()) return;
+  state_ == State::kLingering ? Drop() : UpdateReading();
+}
+
+// All replies are written and our side is done. Shutting it tells the client so.
 void Connection::Linger() {
   if (!clients_.MayLinger() || !EndOutput(fd)) return Drop();
   Server& server = clients_.server();
@@ -117,7 +135,7 @@ void Connection::Linger() {
   clients_.Unthrottled(*this);
   state_ = State::kLingering;
   clients_.BeginLinger();
-  linger_until_mono_ms_ = clients_.turn().now().mono_ms + kLingerMs;
+  linger_until_mono_ms_ = clients_.turn().now().mono_ms + (clients_.ending() ? kStopSilenceMs : kLingerMs);
   input_.Release();
   Account();
   clients_.File(*this);
@@ -176,7 +194,13 @@ uint64_t Connection::NextDeadline() const noexcept {
 }
 
 void Connection::OnTime(uint64_t now_mono_ms) {
-  if (state_ == State::kLingering) return Drop();
+  if (state_ == State::kLingering) {
+    // The stopping server has a bound for all of them together.
+    const bool silent = now_mono_ms - heard_mono_ms_ >= kStopSilenceMs && UndeliveredBytes() == 0;
+    if (!clients_.ending() || silent) return Drop();
+    linger_until_mono_ms_ = now_mono_ms + kStopSilenceMs;
+    return clients_.File(*this);
+  }
   if (EnforceOutputLimit()) return;
   NoticeReading();
   if (throttled_) {

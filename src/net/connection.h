@@ -1,11 +1,10 @@
 // A client's socket: what arrives goes to the executor, the replies that wait go out, once per loop turn.
 //
-//   kOpen --- QUIT, protocol error, end of input, server stops ----> kEnding
+//   kOpen --- QUIT, protocol error, end of input, server stops ----> kEnding: input is dropped
 //     |                                                                 | all replies written
 //     | reset, limits, CLIENT KILL                                      v
-//     |                                                              kLingering: our side is shut, what
-//     v                                                                 | the client still sends is dropped
-//   kClosed <--- end of input, or a bound is reached -------------------+
+//     v                                                              kLingering: our side is shut; input is
+//   kClosed <--- end of input, or a bound is reached ---------------    still dropped
 //
 // Input. One read per turn; the rest waits in the kernel. What has come is run when the turn has read from
 // all clients (Clients::Defer), and what has not run is kept (net/input.h).
@@ -65,8 +64,10 @@ class Connection final : public Session, public TimedClient {
   void Resume();
   // Reads again, after it was throttled for the sake of the output pool.
   void Unthrottle();
-  // Runs nothing more; closed once its replies are written.
+  // Runs nothing more; lingers once its replies are written.
   void End();
+  // Bytes of replies that the client does not have yet, as far as the kernel says.
+  size_t UndeliveredBytes() const noexcept;
   // Closed at once; what was not written is lost.
   void Drop();
   // The same, with a log line that says how much output it holds and `why` that is too much.
@@ -108,6 +109,8 @@ class Connection final : public Session, public TimedClient {
   // time.
   bool EnforceOutputLimit();
   void Linger();
+  bool DropsInput() const noexcept;
+  void OnDroppedInput(size_t size);
 
   // Keeps input_bytes, input_memory and the sums over all clients right.
   void Account() noexcept;
@@ -130,8 +133,8 @@ class Connection final : public Session, public TimedClient {
   uint64_t taken_bytes_ = 0;          // by the kernel, when that was looked at last
   uint64_t linger_until_mono_ms_ = 0;
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
-  size_t lingered_bytes_ = 0;
-  uint32_t read_turn_ = 0;  // the turn in which it was last read from
+  size_t dropped_bytes_ = 0;               // of what the client sent after its last request
+  uint32_t read_turn_ = 0;                 // the turn in which it was last read from
   State state_ = State::kNew;
   const Kind kind_;
   bool from_loopback_ = false;

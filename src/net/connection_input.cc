@@ -10,7 +10,7 @@ namespace mayfly::net {
 void Connection::UpdateReading() {
   const bool kept_enough = parked != nullptr && input_.kept().size() > kParkedInputBytes;
   const bool wanted =
-      state_ == State::kLingering || (state_ == State::kOpen && !throttled_ && !input_ended_ && !kept_enough);
+      DropsInput() || (state_ == State::kOpen && !throttled_ && !input_ended_ && !kept_enough);
   if (wanted == reading_) return;
   reading_ = wanted;
   if (!wanted) {
@@ -46,11 +46,7 @@ void Connection::OnRead(ssize_t n) {
   if (n == 0 || n == UV_ENOBUFS) return;
   if (n < 0) return n == UV_EOF ? OnEndOfInput() : Drop();
   const auto size = static_cast<size_t>(n);
-  if (state_ == State::kLingering) {
-    lingered_bytes_ += size;
-    if (lingered_bytes_ > kLingerBytes) Drop();
-    return;
-  }
+  if (state_ != State::kOpen) return OnDroppedInput(size);
   clients_.server().stats.net_input_bytes += size;
   net_input_bytes += size;
   heard_mono_ms_ = clients_.turn().now().mono_ms;
@@ -66,6 +62,7 @@ void Connection::OnEndOfInput() {
   clients_.RunDeferred();
   if (state_ == State::kClosed) return;
   input_ended_ = true;
+  if (state_ == State::kEnding) return UpdateReading();  // its replies are still being written
   if (state_ != State::kOpen || parked != nullptr || (output.empty() && !dirty)) return Drop();
   // Everything that was received has run; its replies are still to be written.
   close_after_reply = true;

@@ -84,7 +84,7 @@ void Connection::Settle() {
   if (close_after_reply) state_ = State::kEnding;
   Account();
   if (state_ == State::kEnding) {
-    if (output.empty()) return input_ended_ || clients_.ending() ? Drop() : Linger();
+    if (output.empty()) return input_ended_ ? Drop() : Linger();
     return Unthrottle();
   }
   if (throttled_ || output.size() > kOutputOwnBytes) [[unlikely]]

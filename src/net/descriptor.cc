@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #ifdef __linux__
+#include <linux/sockios.h>
 #include <sys/timerfd.h>
 #endif
 
@@ -49,6 +50,14 @@ bool EndOutput(int fd) noexcept { return shutdown(fd, SHUT_WR) == 0; }
 bool HasInput(int fd) noexcept {
   int waiting = 0;
   return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+size_t UnacknowledgedBytes(int fd) noexcept {
+  int bytes = 0;
+#ifdef SIOCOUTQ
+  if (ioctl(fd, SIOCOUTQ, &bytes) != 0) bytes = 0;
+#endif
+  return static_cast<size_t>(bytes);
 }
 
 void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {

@@ -40,15 +40,20 @@ inline constexpr uint64_t kPauseMs = 100;
 inline constexpr uint64_t kPauseLogMs = 10'000;
 
 // A connection that we end reads and drops what the client still sends, so that its last reply arrives: a
-// socket closed with unread bytes is reset. Bounded in time, bytes, and number of such connections.
+// socket closed with unread bytes is reset, and replies on their way are lost. Bounded in time, bytes, and
+// number of such connections.
 inline constexpr uint64_t kLingerMs = 1000;
 inline constexpr size_t kLingerBytes = 4 * 1024 * 1024;
 inline constexpr size_t kLingeringMax = 64;  // fewer where the limit of open files leaves no room
 
-// How long a stopping server goes on reading what clients have sent, and then waits for them to read their
-// replies.
+// A stopping server runs what clients have sent for at most kLastReadsMs. Then every connection lingers, for
+// at most kStopMs together, until the client closes it too. It is closed by us once it has been silent for
+// kStopSilenceMs and everything has reached the client's machine: clients that do not notice the end of an
+// idle connection hold up nobody. One that sends more than the bytes below, and does not read, is reset.
 inline constexpr uint64_t kLastReadsMs = 500;
 inline constexpr uint64_t kStopMs = 2000;
+inline constexpr uint64_t kStopSilenceMs = 200;
+inline constexpr size_t kStopLingerBytes = 256 * 1024 * 1024;
 
 // Descriptors that are kept from clients, as many as in Redis. The daemon itself has up to kOwnFiles open:
 // standard streams, those of libuv, listeners, the log. Connections on their way out may use the others.

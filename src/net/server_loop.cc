@@ -94,8 +94,7 @@ void ServerLoop::Check() {
   if (phase_ != Phase::kServing) return GoOnStopping();
   if (!server_.shutdown_requested) return;
   log_.Notice("a client asked for shutdown");
-  listeners_.Close();
-  StopNow();
+  StopSoon();
 }
 
 void ServerLoop::Prepare() {
@@ -119,6 +118,7 @@ void ServerLoop::StopSoon() {
   phase_ = Phase::kLastReads;
   turn_.Begin();
   last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
+  listeners_.TakeWaiting(static_cast<size_t>(server_.options.settings().tcp_backlog) + 1);
   listeners_.Close();
   uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
 }
@@ -134,13 +134,16 @@ void ServerLoop::StopNow() {
   uv_idle_stop(&stay_awake_);
   clients_.EndAll();
   uv_timer_start(
-      &stop_timer_,
-      [](uv_timer_t* handle) {
-        auto* const loop = static_cast<ServerLoop*>(handle->data);
-        loop->log_.Warning("some clients did not read their replies in time");
-        loop->clients_.DropAll();
-      },
+      &stop_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->GiveUpClients(); },
       kStopMs, /*repeat=*/0);
+}
+
+void ServerLoop::GiveUpClients() {
+  const Clients::Undelivered lost = clients_.CountUndelivered();
+  if (lost.clients != 0)
+    log_.Warning(lost.clients, " clients did not read their replies in time: ", lost.bytes,
+                 " bytes are lost");
+  clients_.DropAll();
 }
 
 void ServerLoop::Close() {

@@ -5,8 +5,8 @@
 //
 // Replies are written in `check` for what I/O brought, and in `prepare` for what time brought: one write per
 // connection and turn. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been
-// received is run, replies get kStopMs to be written, then every handle is closed. Loop thread only; one loop
-// per server.
+// received is run, replies are written and every connection lingers, at most kStopMs, then every handle is
+// closed. Loop thread only; one loop per server.
 #pragma once
 
 #include <array>
@@ -37,7 +37,8 @@ class ServerLoop {
   void Run();
 
  private:
-  // kLastReads: no new connections; what has arrived is still read. kFlushing: replies are being written.
+  // kLastReads: no new connections; what has arrived is still run. kFlushing: replies are written, and
+  // connections linger.
   enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kClosed };
 
   // A loop that is closed when everything that lives on it is gone.
@@ -53,6 +54,7 @@ class ServerLoop {
   void StopSoon();
   void GoOnStopping();
   void StopNow();
+  void GiveUpClients();
   void Close();
   void WatchSignals();
 

@@ -70,6 +70,7 @@ bool Wire::Send(std::string_view bytes) const {
 
 size_t Wire::SendSome(std::string_view bytes) const {
   const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  reset_ |= sent < 0 && errno == ECONNRESET;
   return sent > 0 ? static_cast<size_t>(sent) : 0;
 }
 
@@ -85,6 +86,16 @@ std::string Wire::Read(size_t size) const {
   }
   bytes.resize(filled);
   return bytes;
+}
+
+Wire::End Wire::ReadSome(std::string& bytes, size_t most) const {
+  const size_t before = bytes.size();
+  bytes.resize(before + most);
+  const ssize_t got = recv(socket_, bytes.data() + before, most, MSG_DONTWAIT);
+  const int error = errno;
+  bytes.resize(before + static_cast<size_t>(got > 0 ? got : 0));
+  if (got > 0 || (got < 0 && error == EAGAIN)) return End::kNot;
+  return got == 0 && !reset_ ? End::kClean : End::kReset;
 }
 
 std::string Wire::ReadToEnd() const {

@@ -28,6 +28,10 @@ class Wire {
   void EndOutput() const;
   // Reads `size` bytes, or fewer if the peer closes or does not send them in time.
   std::string Read(size_t size) const;
+  // How the peer's side stands.
+  enum class End : uint8_t { kNot, kClean, kReset };
+  // Appends to `bytes` what has come, at most `most` bytes, without waiting.
+  End ReadSome(std::string& bytes, size_t most) const;
   // Reads until the peer closes; appends "..." if it does not in time.
   std::string ReadToEnd() const;
   // Sends `request`, and reads as many bytes as `expected` has.
@@ -36,6 +40,7 @@ class Wire {
  private:
   explicit Wire(int socket) noexcept : socket_(socket) {}
   int socket_;
+  mutable bool reset_ = false;  // found when sending: the kernel reports it once
 };
 
 // An array of bulk strings.
