@@ -36,7 +36,7 @@ class Log {
 
    private:
     std::string_view text_;
-    std::array<char, kMaxIntegerText> digits_;
+    std::array<char, kMaxIntegerText> digits_{};
     size_t digit_count_ = 0;
   };
 
