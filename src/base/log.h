@@ -28,15 +28,16 @@ class Log {
    public:
     explicit Piece(std::string_view text) noexcept : text_(text) {}
     template <std::integral Number>
-    explicit Piece(Number number) noexcept
-        : digit_count_(FormatInteger(static_cast<int64_t>(number), digits_.data())) {}
+    explicit Piece(Number number) noexcept {
+      digit_count_ = FormatInteger(static_cast<int64_t>(number), digits_.data());
+    }
     std::string_view view() const noexcept {
       return digit_count_ != 0 ? std::string_view(digits_.data(), digit_count_) : text_;
     }
 
    private:
     std::string_view text_;
-    std::array<char, kMaxIntegerText> digits_{};
+    std::array<char, kMaxIntegerText> digits_;
     size_t digit_count_ = 0;
   };
 
