@@ -91,6 +91,30 @@ TEST_CASE_METHOD(CommandTest, "CLIENT LIST tells a line for each client, in the 
   CHECK(twice.text == Run({"CLIENT", "LIST", "ID", id}).text + Run({"CLIENT", "LIST", "ID", id}).text);
 }
 
+TEST_CASE_METHOD(
+    CommandTest,
+    "CLIENT LIST shows what a client holds: replies that wait, and arguments of a held request") {
+  TestClient& other = Connect();
+  const auto line = [&] { return Run({"CLIENT", "LIST", "ID", std::to_string(other.session().id)}).text; };
+  for (const char* field : {"argv-mem", "obl", "oll", "omem"}) CHECK(FieldOf(line(), field) == "0");
+  CHECK(FieldOf(line(), "events") == "r");
+  const uint64_t empty = std::stoull(FieldOf(line(), "tot-mem"));
+  Run({"CLIENT", "PAUSE", "10", "WRITE"});
+  other.Run({"SET", "key", "value"});
+  CHECK(FieldOf(line(), "argv-mem") == "11");
+  AdvanceTime(10);
+  other.Received();
+  CHECK(FieldOf(line(), "argv-mem") == "0");
+  const std::string reply(3 * OutputChunk::kSize, 'x');
+  other.session().output.Append(reply);
+  CHECK(FieldOf(line(), "obl") == std::to_string(reply.size()));
+  CHECK(std::stoull(FieldOf(line(), "oll")) >= 3);
+  CHECK(std::stoull(FieldOf(line(), "omem")) >= reply.size());
+  CHECK(std::stoull(FieldOf(line(), "tot-mem")) >= empty + reply.size());
+  CHECK(FieldOf(line(), "events") == "rw");
+  other.session().output.Consume(reply.size());
+}
+
 TEST_CASE_METHOD(CommandTest, "tot-cmds counts what ran to its end for this client, in a pipeline too") {
   TestClient& other = Connect();
   const auto count_of = [&](TestClient& client) {
@@ -157,6 +181,10 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(flags() == "bU");
   Run({"CLIENT", "KILL", "ID", std::to_string(other.session().id)});
   CHECK(flags() == "bAU");
+  TestClient& leaving = Connect();
+  leaving.Run({"QUIT"});
+  const std::string list = Run({"CLIENT", "LIST", "ID", std::to_string(leaving.session().id)}).text;
+  CHECK(FieldOf(list, "flags") == "c");
 }
 
 }  // namespace mayfly::testing

@@ -58,6 +58,7 @@ TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads is not used rec
     CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(0));
     AdvanceTime(1000);
     CHECK(Run({"CLIENT", "NO-TOUCH", "OFF"}) == Ok());
+    CHECK(server().sessions.with_modes() == 0);
     CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(1));
     CHECK(Run({"GET", "old"}) == Bulk("1"));
     CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(0));

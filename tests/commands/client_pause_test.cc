@@ -96,6 +96,8 @@ TEST_CASE_METHOD(CommandTest, "what would be refused anyway is refused during a 
   CHECK(Run({"GET"}) == Error("ERR wrong number of arguments for 'get' command"));
   CHECK(Run({"NOSUCH"}).kind == Reply::Kind::kError);
   CHECK(Run({"CLIENT", "NOSUCH"}).kind == Reply::Kind::kError);
+  SetOption("requirepass", "secret");
+  CHECK(Connect().Run({"GET", "k"}) == Error("NOAUTH Authentication required."));
 }
 
 TEST_CASE_METHOD(CommandTest, "keys expire during a pause") {

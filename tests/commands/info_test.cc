@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "support/command_test.h"
 
@@ -339,6 +340,46 @@ TEST_CASE_METHOD(InfoTest, "the rate of commands is that of the last moments") {
   LetTimePass(1000);
   for (int i = 0; i < 499; ++i) Run({"PING"});
   CHECK(Field("instantaneous_ops_per_sec") == "500");
+  Run({"CONFIG", "RESETSTAT"});
+  CHECK(Field("instantaneous_ops_per_sec") == "0");
+  LetTimePass(1000);
+  for (int i = 0; i < 9; ++i) Run({"PING"});
+  CHECK(Field("instantaneous_ops_per_sec") == "10");
+}
+
+TEST_CASE_METHOD(InfoTest, "usec_per_call is usec divided by calls") {
+  for (int i = 0; i < 4; ++i) Run({"COMMAND", "DOCS"});
+  const std::string field = Field("cmdstat_command|docs", "commandstats");
+  const auto number = [&](const std::string& name) {
+    return std::stod(field.substr(field.find(name + "=") + name.size() + 1));
+  };
+  CHECK(number("calls") == 4);
+  CHECK(number("usec") > 4);
+  CHECK(std::abs(number("usec_per_call") * 4 - number("usec")) < 0.1);
+}
+
+TEST_CASE_METHOD(InfoTest, "each percentile of Latencystats is that of the calls") {
+  Run({"PING"});
+  Histogram& latency = *server().commands.Find("ping")->latency;
+  latency = Histogram();
+  constexpr auto kMicrosecond = static_cast<uint64_t>(LooplessServer::kAnyCyclesPerUs);
+  latency.Add(kMicrosecond, 98);
+  latency.Add(1000 * kMicrosecond, 2);
+  const std::string field = Field("latency_percentiles_usec_ping", "latencystats");
+  const auto near = [&](const std::string& name, double us) {
+    const double value = std::stod(field.substr(field.find(name + "=") + name.size() + 1));
+    return value >= us && value <= us * 1.125;
+  };
+  CHECK(near("p50", 1));
+  CHECK(near("p99", 1000));
+  CHECK(near("p99.9", 1000));
+}
+
+TEST_CASE_METHOD(InfoTest, "buffers of clients are overhead") {
+  const uint64_t before = std::stoull(Field("used_memory_overhead"));
+  stats().client_bytes += 1'000'000;
+  CHECK(std::stoull(Field("used_memory_overhead")) == before + 1'000'000);
+  stats().client_bytes -= 1'000'000;
 }
 
 }  // namespace mayfly::testing

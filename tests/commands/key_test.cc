@@ -65,6 +65,7 @@ TEST_CASE_METHOD(CommandTest, "OBJECT IDLETIME counts seconds since the last use
   Run({"SCAN", "0"});
   Run({"KEYS", "*"});
   Run({"RANDOMKEY"});
+  for (const char* command : {"ENCODING", "REFCOUNT", "IDLETIME"}) Run({"OBJECT", command, "k"});
   CHECK(Run({"OBJECT", "IDLETIME", "k"}) == Integer(10));
   for (const char* command : {"GET", "TOUCH", "STRLEN", "GETEX", "PERSIST"}) {
     AdvanceTime(10'000);

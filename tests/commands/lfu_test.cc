@@ -95,6 +95,16 @@ TEST_CASE_METHOD(LfuCommandTest, "each command leaves the counts that it leaves 
                                    {"TOUCH", "d"},
                                    {"TYPE", "d"},
                                    {"LCS", "k", "d"},
+                                   {"GETBIT", "d", "1"},
+                                   {"BITFIELD_RO", "d", "GET", "u8", "0"},
+                                   {"BITOP", "OR", "n", "k", "d"},
+                                   {"SUBSTR", "d", "0", "1"},
+                                   {"SETEX", "d", "100", "3"},
+                                   {"TTL", "d"},
+                                   {"PEXPIRETIME", "d"},
+                                   {"OBJECT", "ENCODING", "d"},
+                                   {"OBJECT", "REFCOUNT", "d"},
+                                   {"OBJECT", "FREQ", "d"},
                                    {"MGET", "k", "d"}};
   for (const Words& use : uses) {
     INFO("after " << use[0] << " of " << use.size() << " words");

@@ -45,6 +45,19 @@ TEST_CASE_METHOD(CommandTest, "SCAN shows every key once while nothing changes, 
   CHECK(ScanAll(*this, {"COUNT", count}) == SortedKeys(0, 3000));
 }
 
+TEST_CASE_METHOD(CommandTest,
+                 "COUNT bounds how many keys a call of SCAN looks at, also those that do not match") {
+  for (const std::string& key : SortedKeys(0, 3000)) Run({"SET", key, "v"});
+  for (const size_t count : {1, 10, 100, 1000}) {
+    const Reply page = Run({"SCAN", "0", "COUNT", std::to_string(count)});
+    CHECK(page.elements[1].elements.size() >= count);
+    CHECK(page.elements[1].elements.size() < count + 64);  // the last part of the table is shown as a whole
+    const Reply none = Run({"SCAN", "0", "COUNT", std::to_string(count), "MATCH", "nosuch"});
+    CHECK(none.elements[0] == page.elements[0]);
+    CHECK(none.elements[1] == Array({}));
+  }
+}
+
 TEST_CASE_METHOD(CommandTest, "SCAN shows the keys that stay while others come and go") {
   for (const std::string& key : SortedKeys(0, 500)) Run({"SET", key, "v"});
   std::set<std::string> shown;

@@ -30,8 +30,11 @@ TEST_CASE_METHOD(CommandTest, "STRLEN counts bytes, of numbers too") {
 TEST_CASE_METHOD(CommandTest, "GETDEL reads a value for the last time") {
   const std::string big(50'000, 'x');
   Run({"MSET", "k", "v", "big", big});
+  TakeChanges();
   CHECK(Run({"GETDEL", "k"}) == Bulk("v"));
+  CHECK(TakeChanges() == std::vector<std::string>{"deleted k"});
   CHECK(Run({"GETDEL", "k"}) == Null());
+  CHECK(TakeChanges().empty());
   CHECK(Run({"GETDEL", "big"}) == Bulk(big));
   CHECK(Run({"DBSIZE"}) == Integer(0));
   Run({"SET", "k", "v", "PX", "5"});

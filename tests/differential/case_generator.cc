@@ -74,6 +74,15 @@ Case CaseGenerator::Brief() {
   return drawn;
 }
 
+std::optional<Case> CaseGenerator::SameDeadline(const Case& drawn) {
+  constexpr size_t kWithoutConditions = 3;
+  const std::string name = UpperCase(drawn.words[0]);
+  if ((name != "EXPIREAT" && name != "PEXPIREAT") || drawn.words.size() <= kWithoutConditions) return {};
+  if (!dice_.OneIn(3)) return {};
+  return Case{.words = {drawn.words.begin(), drawn.words.begin() + kWithoutConditions},
+              .syntax = drawn.syntax};
+}
+
 Case CaseGenerator::KeysOfAnother(const RowSyntax& syntax) {
   Case made{.words = syntax.Name(), .syntax = &syntax};
   const Case another = Draw(AnyRow(), "", dice_.OneIn(3) ? Form::kInvalid : Form::kValid);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 
 #include "differential/case.h"
 #include "differential/coverage.h"
@@ -22,6 +24,9 @@ class CaseGenerator {
   Case Next();
   // One that lets its key run out at once.
   Case Brief();
+  // For an EXPIREAT or PEXPIREAT with conditions, now and then the same without: so that they meet a deadline
+  // that is equal. Nothing: send it as it is.
+  std::optional<Case> SameDeadline(const Case& drawn);
   const std::set<int64_t>& deadlines_ms() const noexcept { return values_.deadlines_ms(); }
 
  private:

@@ -73,6 +73,7 @@ class DifferentialRun {
         CompareAlone(drawn, resp3 ? "3" : "2");
         continue;
       }
+      if (std::optional<Case> same = generator_.SameDeadline(drawn)) batch.push_back(std::move(*same));
       if (std::optional<Case> witness = WitnessFor(drawn, coverage_)) batch.push_back(std::move(*witness));
       batch.push_back(std::move(drawn));
     }

@@ -366,15 +366,17 @@ std::string ValuePools::Deadline(Unit unit) {
 std::string ValuePools::DrawDeadline(Unit unit) {
   static constexpr Text kAbsolute[] = {"1",          "1000000000",          "9223372036854775",
                                        "9999999999", "9223372036854774000", "281474976710656"};
-  constexpr size_t kOften = 3;
+  constexpr size_t kOften = 2;
+  constexpr int64_t kRounded[] = {0, 499, 500};  // how seconds are rounded hangs on these
   if (brief_ && unit == Unit::kMilliseconds) return std::to_string(RealMs() + dice_.Between(0, kBriefMs));
   if (dice_.OneIn(5)) return dice_.Pick(kAbsolute);
   if (dice_.OneIn(8)) return Duration(unit);
-  const bool again = dice_.OneIn(3);
+  const bool again = !dice_.OneIn(3);
   const int64_t seconds = now_s_ + (again ? kNearestTtlS + static_cast<int64_t>(dice_.Below(kOften))
                                           : dice_.Between(kNearestTtlS, kFarthestTtlS));
   if (unit == Unit::kSeconds) return std::to_string(seconds);
-  return std::to_string(seconds * kMsPerSecond + (again ? 0 : dice_.Between(0, kMsPerSecond - 1)));
+  return std::to_string(seconds * kMsPerSecond + (again ? kRounded[dice_.Below(std::size(kRounded))]
+                                                        : dice_.Between(0, kMsPerSecond - 1)));
 }
 
 std::string ValuePools::Pattern() {
