@@ -23,10 +23,10 @@ struct FieldOperation {
   uint64_t end() const noexcept { return offset + type.width; }
 };
 
-// What a request asks for, in order.
+// The operations of a request, in order.
 struct FieldPlan {
   std::vector<FieldOperation> operations;
-  uint64_t written_bits = 0;  // where the last written field ends; 0: none is written
+  uint64_t written_bits = 0;  // end of the last field that is written; 0: none is
 };
 
 bool ReadOverflow(Context& ctx, std::string_view word, FieldOverflow& overflow) {
@@ -46,7 +46,7 @@ bool ReadOverflow(Context& ctx, std::string_view word, FieldOverflow& overflow) 
   }
 }
 
-// Type, offset and operand, when the word of the action has been passed.
+// Reads type, offset and operand, after the word of the action. False after having answered the error.
 bool ReadOperation(Context& ctx, Args& args, FieldOperation& operation) {
   const std::optional<FieldType> type = FieldType::Parse(args.Next());
   if (!type) {
@@ -65,7 +65,7 @@ bool ReadOperation(Context& ctx, Args& args, FieldOperation& operation) {
   return true;
 }
 
-// False, and the error answered, where an argument makes no sense.
+// False after having answered the error.
 bool ReadPlan(Context& ctx, Args& args, FieldPlan& plan) {
   FieldOverflow overflow = FieldOverflow::kWrap;
   while (!args.Done()) {
@@ -99,7 +99,7 @@ void ReplyFields(Context& ctx, const FieldPlan& plan, std::string_view text) {
   for (const FieldOperation& operation : plan.operations) ctx.reply.Integer(ValueAt(text, operation));
 }
 
-// SET answers with the old value, INCRBY with the new one, and both with null where FAIL kept them from it.
+// SET answers with the old value, INCRBY with the new one, and both with null if OVERFLOW FAIL prevented it.
 void RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, size_t size) {
   const int64_t old = ValueAt({bytes, size}, operation);
   if (operation.action == FieldAction::kGet) return ctx.reply.Integer(old);
@@ -112,7 +112,7 @@ void RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, si
   ctx.reply.Integer(sets ? old : operation.type.ValueOf(*next));
 }
 
-void ReadOnlyFields(Context& ctx, const Key& key, const FieldPlan& plan) {
+void RunReadOnly(Context& ctx, const Key& key, const FieldPlan& plan) {
   const Entry* entry = ctx.Read(key);
   if (entry == nullptr) return ReplyFields(ctx, plan, "");
   if (!RequireString(ctx, *entry)) return;
@@ -125,7 +125,7 @@ void BitField(Context& ctx, Args& args) {
   args.Skip(1);
   FieldPlan plan;
   if (!ReadPlan(ctx, args, plan)) return;
-  if (plan.written_bits == 0) return ReadOnlyFields(ctx, key, plan);
+  if (plan.written_bits == 0) return RunReadOnly(ctx, key, plan);
   Entry* existing = ctx.keyspace.Find(key, ctx.now);
   if (existing != nullptr && !RequireString(ctx, *existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
@@ -142,10 +142,10 @@ void BitFieldRo(Context& ctx, Args& args) {
   FieldPlan plan;
   if (!ReadPlan(ctx, args, plan)) return;
   if (plan.written_bits != 0) return ctx.Fail("ERR BITFIELD_RO only supports the GET subcommand");
-  ReadOnlyFields(ctx, key, plan);
+  RunReadOnly(ctx, key, plan);
 }
 
-// Reads alone where it is a row of whole GETs and OVERFLOWs. Whatever else a word is, the key may be written.
+// A call that consists of whole GETs and OVERFLOWs only reads the key; any other may write it.
 uint16_t KeyUseOfBitField(std::span<const std::string_view> call) {
   constexpr uint16_t kReads = kKeyRO | kKeyAccess;
   constexpr uint16_t kWrites = kKeyRW | kKeyAccess | kKeyUpdate;

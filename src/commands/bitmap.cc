@@ -34,7 +34,7 @@ void GetBit(Context& ctx, Args& args) {
   ctx.reply.Integer(BitAt(TextOf(*entry, digits), *offset) ? 1 : 0);
 }
 
-// A stretch of a string by two indices, of bytes or of bits.
+// A part of a string by two indices, of bytes or of bits.
 struct Stretch {
   int64_t start = 0;
   int64_t end = -1;
@@ -55,11 +55,11 @@ struct Stretch {
   }
 };
 
-// Which of two wrong arguments is answered: BITCOUNT reads both numbers before the unit, BITPOS the unit
-// before the end.
+// Which of two wrong arguments the error is about: BITCOUNT reads both numbers before the unit, BITPOS the
+// unit before the end.
 enum class FirstRead : uint8_t { kNumbers, kUnit };
 
-// False, and the error answered, for anything but "[start [end [BYTE|BIT]]]".
+// Reads "[start [end [BYTE|BIT]]]". False after having answered the error.
 bool ReadStretch(Context& ctx, Args& args, FirstRead first, Stretch& stretch) {
   constexpr size_t kMost = 3;
   if (args.Left() > kMost) return ctx.Fail(errors::kSyntax), false;
@@ -76,7 +76,8 @@ bool ReadStretch(Context& ctx, Args& args, FirstRead first, Stretch& stretch) {
   return true;
 }
 
-// Since Redis 7.2 all arguments are looked at before the key is; before, an absent key was always 0.
+// As since Redis 7.2, all arguments are read before the key is looked up; earlier versions answer 0 for an
+// absent key whatever follows it.
 void BitCount(Context& ctx, Args& args) {
   Stretch stretch;
   const Key key = ctx.KeyAt(args, 1);
@@ -114,7 +115,7 @@ void BitPos(Context& ctx, Args& args) {
   const IndexRange bits = stretch.ToBits(*units);
   const std::optional<uint64_t> found = FindBit(text, wanted, bits.first, bits.last);
   if (found) return ctx.reply.Integer(static_cast<int64_t>(*found));
-  // Without an end, zeros go on behind the string.
+  // Without an end, the string counts as followed by zeros.
   ctx.reply.Integer(wanted || end_given ? -1 : static_cast<int64_t>(BitsOf(text.size())));
 }
 
@@ -130,7 +131,7 @@ constexpr Command kRows[] = {
      .since = "2.2.0",
      .complexity = "O(1)",
      .summary =
-         "Sets or clears a bit of a string value and answers with what it was; the string grows as needed.",
+         "Sets or clears a bit of a string value and answers with the old one; the string grows as needed.",
      .syntax = "key offset bit",
      .argument_notes = "bit=value"},
     {.name = "getbit",

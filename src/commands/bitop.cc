@@ -1,4 +1,4 @@
-// BITOP: one bitmap made of others.
+// BITOP: makes one bitmap of others.
 #include <string>
 #include <vector>
 
@@ -27,7 +27,7 @@ const Operation* FindOperation(std::string_view word) noexcept {
   return nullptr;
 }
 
-// False, and the error answered, for a number of sources that makes no sense.
+// False, after having answered the error, if the operation does not take this number of sources.
 bool RequireSources(Context& ctx, const Operation& operation, size_t sources) {
   switch (operation.operation) {
     case BitOperation::kNot:
@@ -48,13 +48,13 @@ bool RequireSources(Context& ctx, const Operation& operation, size_t sources) {
 // The texts of several keys; an absent key's is empty. Views of entries: they die with the next change.
 class Sources {
  public:
-  // False, and the error answered, where a key holds no string.
+  // False, after having answered the error, if a key does not hold a string.
   bool Read(Context& ctx, const Args& args, size_t first) {
     for (size_t i = first; i < args.size(); ++i) {
       const Entry* entry = ctx.Read(ctx.KeyAt(args, i));
       if (entry != nullptr && !RequireString(ctx, *entry)) return false;
     }
-    // What has expired is gone now, so that none of these goes while the next is looked up.
+    // The first look-ups have removed expired keys, so no look-up removes an entry that is in use here.
     texts_.reserve(args.size() - first);
     digits_.resize(args.size() - first);
     for (size_t i = first; i < args.size(); ++i) {

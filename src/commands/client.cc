@@ -1,4 +1,4 @@
-// CLIENT: what a client says of itself, what is told of clients, and what one client may do to others.
+// CLIENT: what a client says about itself, what it can learn about clients, and what it may do to others.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ void ClientGetName(Context& ctx, Args&) {
   ctx.reply.Bulk(ctx.session.name);
 }
 
-// The empty name takes a name away.
+// The empty name removes the name.
 void ClientSetName(Context& ctx, Args& args) {
   const std::string_view name = args.Next();
   if (!IsClientName(name)) return ctx.Fail(kBadClientName);
@@ -41,7 +41,7 @@ void ClientSetInfo(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// ---- what is told
+// ---- what it learns
 
 void ClientInfo(Context& ctx, Args&) {
   std::string text;
@@ -59,7 +59,7 @@ void ClientList(Context& ctx, Args& args) {
 
 void ClientGetRedir(Context& ctx, Args&) { ctx.reply.Integer(-1); }
 
-// ---- what it asks for itself
+// ---- what it sets for itself
 
 std::optional<bool> OnOrOff(std::string_view word) noexcept {
   if (EqualsIgnoringCase(word, "ON")) return true;
@@ -82,7 +82,7 @@ void ClientNoTouch(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// Neither OFF nor SKIP has a reply of its own.
+// OFF and SKIP are not answered.
 void ClientReply(Context& ctx, Args& args) {
   Session& session = ctx.session;
   const std::string_view wanted = args.Next();
@@ -104,7 +104,7 @@ void ClientReply(Context& ctx, Args& args) {
 
 // ---- what it does to others
 
-// Its own reply still goes out; of anybody else's nothing more does.
+// A client that kills itself still gets its reply; another one gets nothing more.
 void Kill(Context& ctx, Session& session) {
   if (&session == &ctx.session) {
     session.close_after_reply = true;
@@ -114,8 +114,7 @@ void Kill(Context& ctx, Session& session) {
   }
 }
 
-// A client that was killed before in the same turn does not count, nor does one count twice that is named
-// twice.
+// A client that was killed before in the same turn does not count, and one that is named twice counts once.
 int64_t KillAll(Context& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
   ForEachMatch(ctx, filter, [&](Session& session) {
@@ -168,8 +167,8 @@ void ClientUnpause(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
-// Ends another client's wait, as if its time were over, or with an error. Whom a pause holds back does not
-// wait.
+// Ends another client's wait, as if its timeout had come, or with an error. Clients held back by CLIENT PAUSE
+// are not blocked clients.
 void ClientUnblock(Context& ctx, Args& args) {
   if (args.Left() > 2) return FailOnSyntaxOf(ctx, args);
   const std::string_view number = args.Next();
@@ -202,7 +201,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientGetName,
      .since = "2.6.9",
      .complexity = "O(1)",
-     .summary = "Tells the connection's name, or nil."},
+     .summary = "Answers with the connection's name, or nil."},
     {.name = "getredir",
      .arity = 2,
      .flags = kFlags,
@@ -211,7 +210,7 @@ constexpr Command kClientRows[] = {
      .since = "6.0.0",
      .complexity = "O(1)",
      .summary =
-         "Tells which client gets this one's invalidation messages; -1: none, since keys are not tracked."},
+         "Answers which client gets this one's invalidation messages: -1, since keys are not tracked."},
     HelpRow("5.0.0", kAclConnection),
     {.name = "id",
      .arity = 2,
@@ -220,7 +219,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientId,
      .since = "5.0.0",
      .complexity = "O(1)",
-     .summary = "Tells the connection's number, which no other connection ever gets."},
+     .summary = "Answers with the connection's number, which no other connection ever gets."},
     {.name = "info",
      .arity = 2,
      .flags = kFlags,
@@ -228,7 +227,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientInfo,
      .since = "6.2.0",
      .complexity = "O(1)",
-     .summary = "Tells about this connection what CLIENT LIST tells about all.",
+     .summary = "Shows about this connection what CLIENT LIST shows about all.",
      .tips = "nondeterministic_output"},
     {.name = "kill",
      .arity = -3,
@@ -237,7 +236,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientKill,
      .since = "2.4.0",
      .complexity = "O(N) where N is the number of client connections",
-     .summary = "Closes the connections that meet all conditions, or the one of an address.",
+     .summary = "Closes the connections that meet all conditions, or the one with an address.",
      .syntax =
          "<ip:port | <ID client-id [client-id ...] | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | "
          "USER username | ADDR ip:port | LADDR ip:port | SKIPME <YES | NO> | MAXAGE maxage | NAME name | "
@@ -252,7 +251,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientList,
      .since = "2.4.0",
      .complexity = "O(N) where N is the number of client connections",
-     .summary = "Tells about connections, a line for each.",
+     .summary = "Shows connections, a line for each.",
      .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]] [USER username] "
                "[ADDR ip:port] [LADDR ip:port] [SKIPME <YES | NO>] [MAXAGE maxage] [NAME name] [IDLE idle] "
                "[FLAGS flags] [LIB-NAME lib-name] [LIB-VER lib-ver] [DB db] [IP ip]",
@@ -266,7 +265,8 @@ constexpr Command kClientRows[] = {
      .handler = ClientNoEvict,
      .since = "7.0.0",
      .complexity = "O(1)",
-     .summary = "Asks that this connection is not closed to make room; Mayfly closes none for that.",
+     .summary =
+         "Excludes this connection from those that are closed to free memory; Mayfly closes none for that.",
      .syntax = "<ON | OFF>",
      .argument_notes = "condition=enabled"},
     {.name = "no-touch",
@@ -276,7 +276,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientNoTouch,
      .since = "7.2.0",
      .complexity = "O(1)",
-     .summary = "Lets this connection read without making keys recently used, but for TOUCH.",
+     .summary = "Lets this connection read keys without counting as an access; TOUCH still counts.",
      .syntax = "<ON | OFF>",
      .argument_notes = "condition=enabled"},
     {.name = "pause",
@@ -286,10 +286,10 @@ constexpr Command kClientRows[] = {
      .handler = ClientPause,
      .since = "2.9.50",
      .complexity = "O(1)",
-     .summary = "Holds everybody's requests back for a time, or those that write.",
+     .summary = "Holds back all requests for a time, or only those that write.",
      .syntax = "timeout [WRITE | ALL]",
      .argument_notes = "condition=mode@6.2.0",
-     .notes = "Keys expire during a pause as well, and CLIENT KILL, PAUSE and UNPAUSE are never held back."},
+     .notes = "Keys expire during a pause too, and CLIENT KILL, PAUSE and UNPAUSE are never held back."},
     {.name = "reply",
      .arity = 3,
      .flags = kFlags | kEndsBatch,
@@ -297,10 +297,10 @@ constexpr Command kClientRows[] = {
      .handler = ClientReply,
      .since = "3.2.0",
      .complexity = "O(1)",
-     .summary = "Turns this connection's replies on or off, or leaves the next one out.",
+     .summary = "Turns this connection's replies on or off, or omits the next one.",
      .syntax = "<ON | OFF | SKIP>",
      .argument_notes = "condition=on_off_skip",
-     .notes = "QUIT closes the connection at once, wanted or not its reply; Redis leaves it open."},
+     .notes = "QUIT closes the connection even if its reply is turned off; Redis leaves it open."},
     {.name = "setinfo",
      .arity = 4,
      .flags = kFlags,
@@ -308,7 +308,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientSetInfo,
      .since = "7.2.0",
      .complexity = "O(1)",
-     .summary = "Tells the server the client library's name or version.",
+     .summary = "Stores the name or version of the client library, for CLIENT LIST.",
      .syntax = "<LIB-NAME libname | LIB-VER libver>",
      .argument_notes = "option=attr",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
@@ -319,7 +319,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientSetName,
      .since = "2.6.9",
      .complexity = "O(1)",
-     .summary = "Names the connection; an empty name takes the name away.",
+     .summary = "Names the connection; an empty name removes the name.",
      .syntax = "connection-name",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "unblock",
@@ -329,7 +329,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientUnblock,
      .since = "5.0.0",
      .complexity = "O(log N) where N is the number of client connections",
-     .summary = "Ends another connection's wait, as if its time were over or with an error.",
+     .summary = "Ends another connection's wait, as if its timeout had come or with an error.",
      .syntax = "client-id [TIMEOUT | ERROR]",
      .argument_notes = "condition=timeout_error"},
     {.name = "unpause",
@@ -339,7 +339,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientUnpause,
      .since = "6.2.0",
      .complexity = "O(N) where N is the number of connections held back",
-     .summary = "Ends a pause: whoever was held back goes on."},
+     .summary = "Ends a pause: requests that were held back run."},
 };
 
 constexpr Command kRows[] = {
@@ -347,7 +347,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .since = "2.4.0",
      .complexity = "Depends on subcommand.",
-     .summary = "What is known of connections, and what may be done to them.",
+     .summary = "A container for commands about connections.",
      .subcommands = kClientRows},
 };
 

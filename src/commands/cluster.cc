@@ -1,4 +1,4 @@
-// What clients ask to find out whether they talk to a cluster: they do not.
+// The commands by which clients find out whether this is a cluster: it is not.
 #include "exec/context.h"
 
 namespace mayfly {

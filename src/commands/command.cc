@@ -1,4 +1,4 @@
-// COMMAND: what the table knows of every command.
+// COMMAND: what the table knows about every command.
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -53,7 +53,7 @@ void CommandDocs(Context& ctx, Args& args) {
   WriteDocsOf(ctx.reply, rows);
 }
 
-// Calls fn for every command, and for every subcommand behind its container.
+// Calls fn for every command, and after each container for its subcommands.
 template <typename Fn>
 void ForEachRow(const CommandTable& commands, Fn&& fn) {
   for (const TableRow* row : commands.rows()) {
@@ -74,7 +74,7 @@ bool InCategory(const TableRow& row, std::string_view category) {
   return false;
 }
 
-// Without a filter the commands alone, with one their subcommands as well, as Redis has it.
+// Without a filter only commands, with one also their subcommands, as in Redis.
 void CommandList(Context& ctx, Args& args) {
   const CommandTable& commands = ctx.server.commands;
   std::vector<std::string_view> names;
@@ -95,7 +95,7 @@ void CommandList(Context& ctx, Args& args) {
   ReplyNames(ctx.reply, names);
 }
 
-// The keys of the call that the arguments are. Nothing when the reply was given.
+// The keys of the call that the arguments contain. Nothing after having answered the error.
 std::optional<std::vector<FoundKey>> ReadKeys(Context& ctx, const Args& args) {
   const std::span<const std::string_view> call = args.Rest();
   const TableRow* row = ctx.server.commands.FindCall(call);
@@ -142,7 +142,7 @@ constexpr Command kCommandRows[] = {
      .handler = CommandCount,
      .since = "2.8.13",
      .complexity = "O(1)",
-     .summary = "Tells how many commands there are."},
+     .summary = "Answers how many commands there are."},
     {.name = "docs",
      .arity = -2,
      .flags = kFlags,
@@ -150,7 +150,7 @@ constexpr Command kCommandRows[] = {
      .handler = CommandDocs,
      .since = "7.0.0",
      .complexity = "O(N) where N is the number of commands to tell of",
-     .summary = "Tells what commands are for and which arguments they take.",
+     .summary = "Shows what commands are for and which arguments they take.",
      .syntax = "[command-name [command-name ...]]",
      .tips = kOrderTip},
     {.name = "getkeys",
@@ -160,7 +160,7 @@ constexpr Command kCommandRows[] = {
      .handler = CommandGetKeys,
      .since = "2.8.13",
      .complexity = "O(N) where N is the number of arguments to the command",
-     .summary = "Tells which arguments of a call are keys.",
+     .summary = "Answers with the arguments of a call that are keys.",
      .syntax = "command arg [arg ...]"},
     {.name = "getkeysandflags",
      .arity = -4,
@@ -169,7 +169,7 @@ constexpr Command kCommandRows[] = {
      .handler = CommandGetKeysAndFlags,
      .since = "7.0.0",
      .complexity = "O(N) where N is the number of arguments to the command",
-     .summary = "Tells which arguments of a call are keys, and what is done to each.",
+     .summary = "Answers with the arguments of a call that are keys, and what the call does to each.",
      .syntax = "command arg [arg ...]"},
     HelpRow("5.0.0", kAclConnection),
     {.name = "info",
@@ -179,7 +179,7 @@ constexpr Command kCommandRows[] = {
      .handler = CommandInfo,
      .since = "2.8.13",
      .complexity = "O(N) where N is the number of commands to tell of",
-     .summary = "Tells arity, flags, key positions and categories of commands.",
+     .summary = "Shows arity, flags, key positions and categories of commands.",
      .syntax = "[command-name [command-name ...]]",
      .tips = kOrderTip},
     {.name = "list",
@@ -202,7 +202,7 @@ constexpr Command kRows[] = {
      .handler = CommandAll,
      .since = "2.8.13",
      .complexity = "O(N) where N is the number of commands",
-     .summary = "Tells arity, flags, key positions and categories of every command.",
+     .summary = "Shows arity, flags, key positions and categories of every command.",
      .subcommands = kCommandRows,
      .tips = kOrderTip},
 };

@@ -1,4 +1,4 @@
-// Commands about the connection itself: who is there, who may come in, which protocol, which database.
+// Commands about the connection itself: the check that the server is there, login, protocol and database.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,7 +43,7 @@ void Auth(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// What HELLO was asked for. Nothing of it is done before all of it is known to be sound.
+// The arguments of HELLO. None of them takes effect before all of them are known to be right.
 struct HelloRequest {
   int version = 0;  // 0: stays as it is
   bool with_login = false;
@@ -167,7 +167,7 @@ constexpr Command kRows[] = {
      .since = "6.0.0",
      .complexity = "O(1)",
      .summary =
-         "Chooses the protocol version, may log in and name the connection, and tells who the server is.",
+         "Chooses the protocol version, may log in and name the connection, and introduces the server.",
      .syntax = "[protover [AUTH username password] [SETNAME clientname]]",
      .argument_notes = "protover_auth_clientname=arguments AUTH=username_password"},
     {.name = "ping",
@@ -177,7 +177,7 @@ constexpr Command kRows[] = {
      .handler = Ping,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Answers PONG, or its argument: the server is alive.",
+     .summary = "Answers PONG, or its argument, to show that the server is alive.",
      .syntax = "[message]",
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
     {.name = "quit",
@@ -198,7 +198,7 @@ constexpr Command kRows[] = {
      .handler = Reset,
      .since = "6.2.0",
      .complexity = "O(1)",
-     .summary = "Makes the connection as it was when it was new: logged out, nameless, RESP2, database 0."},
+     .summary = "Makes the connection like a new one: logged out, without a name, RESP2, database 0."},
     {.name = "select",
      .arity = 2,
      .flags = kAnytime | kEndsBatch,

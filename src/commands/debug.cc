@@ -1,4 +1,4 @@
-// DEBUG: for people who test a server or a client library, behind the option enable-debug-command.
+// DEBUG: for people who test a server or a client library. The option enable-debug-command turns it on.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -32,7 +32,7 @@ bool MayDebug(const Session& session, config::DebugCommand who) noexcept {
 
 // ---- the server
 
-// Nobody is served meanwhile: that is what it is for.
+// No client is served meanwhile: that is the purpose.
 void Sleep(Context& ctx, Args& args) {
   constexpr double kLongest = 1e9;  // what the clock's 64 bits of nanoseconds can say
   const double seconds = std::min(ParseDouble(args.Next()).value_or(0), kLongest);
@@ -50,7 +50,7 @@ void WriteLog(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// Redis has no such subcommand any more; a map of the memory is what its name asks for.
+// Redis no longer has this subcommand; by its name it shows a map of the memory.
 void MemoryMap(Context& ctx, Args&) { ctx.reply.Verbatim("txt", Heap::AllocatorReport()); }
 
 void MatchPattern(Context& ctx, Args& args) {
@@ -58,12 +58,12 @@ void MatchPattern(Context& ctx, Args& args) {
   ctx.reply.Integer(GlobMatch(pattern, args.Next()) ? 1 : 0);
 }
 
-// There are neither replicas nor scripts that this could be for.
-void Nothing(Context& ctx, Args&) { ctx.reply.Ok(); }
+// For subcommands about replicas and scripts, of which there are none.
+void DoNothing(Context& ctx, Args&) { ctx.reply.Ok(); }
 
 // ---- keys
 
-// Null where the error was answered.
+// Null after having answered the error.
 const Entry* FindKey(Context& ctx, Args& args) {
   const Entry* entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(args.Next()), ctx.now);
   if (entry == nullptr) ctx.Fail(errors::kNoSuchKey);
@@ -179,14 +179,14 @@ void Protocol(Context& ctx, Args& args) {
       "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
 }
 
-// ---- which is which
+// ---- the table of subcommands
 
 void Help(Context& ctx, Args& args);
 
-// Redis keeps no rows of these, so neither COMMAND nor the README's table tells them.
+// Redis has no rows for these, so neither COMMAND nor the README's table shows them.
 struct Subcommand {
   std::string_view name;  // upper case, as Args compares
-  size_t least;           // arguments behind the name
+  size_t least;           // number of arguments after the name
   size_t most;
   Handler handler;
   std::string_view syntax;
@@ -204,9 +204,9 @@ constexpr Subcommand kSubcommands[] = {
     {"LOG", 1, 1, WriteLog, "text", "Writes a line to the log."},
     {"OBJECT", 1, 1, Object, "key", "How a value is kept."},
     {"PROTOCOL", 1, 1, Protocol, "type", "Answers a value of this type of the protocol."},
-    {"REPLICATE", 1, kAny, Nothing, "text ...", "Has no effect: there are no replicas."},
+    {"REPLICATE", 1, kAny, DoNothing, "text ...", "Has no effect: there are no replicas."},
     {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
-    {"SET-DISABLE-DENY-SCRIPTS", 1, 1, Nothing, "0|1", "Has no effect: there are no scripts."},
+    {"SET-DISABLE-DENY-SCRIPTS", 1, 1, DoNothing, "0|1", "Has no effect: there are no scripts."},
     {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},
     {"STRINGMATCH-LEN", 2, 2, MatchPattern, "pattern text",
      "1 where the pattern of KEYS matches the text, else 0."},

@@ -1,7 +1,7 @@
-// Giving keys an expiry, taking it away, and telling it.
+// The commands that set, remove and show the expiry of keys.
 //
 // Deadlines are compared as Unix time in ms, whichever clock they are kept on, so that Redis's rules for GT,
-// LT and overflow hold to the letter.
+// LT and overflow hold exactly.
 #include "exec/expire_options.h"
 
 namespace mayfly {
@@ -166,7 +166,7 @@ constexpr Command kRows[] = {
      .handler = Persist,
      .since = "2.2.0",
      .complexity = "O(1)",
-     .summary = "Takes a key's expiry away.",
+     .summary = "Removes a key's expiry.",
      .syntax = "key"},
     {.name = "ttl",
      .arity = 2,

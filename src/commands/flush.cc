@@ -1,4 +1,4 @@
-// The commands for a whole database: how big it is, away with it, and its place taken by another.
+// The commands for a whole database: its size, emptying it, and exchanging it for another one.
 #include <algorithm>
 
 #include "exec/context.h"
@@ -28,7 +28,7 @@ void FlushAll(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// As Redis: whatever makes it no 32-bit number, the error says which of the two it is.
+// Whatever is wrong with the number, the error says which of the two it is, as in Redis.
 bool ReadSwapped(Context& ctx, std::string_view text, std::string_view error, int64_t& index) {
   const bool read = ParseInteger(text, index) && index >= INT32_MIN && index <= INT32_MAX;
   if (!read) ctx.Fail(error);
@@ -88,7 +88,7 @@ constexpr Command kRows[] = {
      .handler = SwapDb,
      .since = "4.0.0",
      .complexity = "O(1)",
-     .summary = "Lets two databases change places, for every client at once.",
+     .summary = "Exchanges two databases, for every client at once.",
      .syntax = "index1 index2"},
 };
 const CommandFamily kFamily("server", kRows);

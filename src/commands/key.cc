@@ -1,4 +1,4 @@
-// The commands for keys of any type: whether they are there, what they are, and away with them.
+// The commands for keys of any type: whether they exist, their type, and deleting them.
 #include "exec/context.h"
 #include "exec/value_type.h"
 
@@ -79,7 +79,7 @@ constexpr Command kRows[] = {
      .handler = Touch,
      .since = "3.2.1",
      .complexity = "O(N) where N is the number of keys",
-     .summary = "Makes keys the most recently used ones and answers how many there were.",
+     .summary = "Counts as an access of keys, and answers how many there were.",
      .syntax = "key [key ...]",
      .tips = kSumTips},
     {.name = "type",

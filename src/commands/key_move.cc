@@ -1,5 +1,5 @@
-// Giving a key another name or another database, or copying it there. Value and expiry go along: a deadline
-// stays on the clock that it was given on.
+// The commands that rename, move or copy a key. Value and expiry are kept, and a deadline stays on the clock
+// on which it was given.
 #include "exec/context.h"
 #include "exec/database_index.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 enum class IfTaken : uint8_t { kReplace, kRefuse };
 
-// False after having answered the error. `renamed`: false where the new name is taken and was to be spared.
+// False after having answered the error. `renamed`: false if the new name is taken and must not be replaced.
 bool RenameKey(Context& ctx, Args& args, IfTaken if_taken, bool& renamed) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
@@ -96,7 +96,7 @@ constexpr Command kRows[] = {
      .handler = Rename,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Gives a key another name; what had that name before is gone.",
+     .summary = "Renames a key; a key that had the new name is replaced.",
      .syntax = "key newkey"},
     {.name = "renamenx",
      .arity = 3,
@@ -107,9 +107,9 @@ constexpr Command kRows[] = {
      .handler = RenameNx,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Gives a key another name, unless that is taken.",
+     .summary = "Renames a key, unless the new name is taken.",
      .syntax = "key newkey",
-     .notes = "3.2.0 answers 0 where both names are the same."},
+     .notes = "Since 3.2.0 it answers 0 if both names are the same."},
     {.name = "move",
      .arity = 3,
      .flags = kWrite | kFast,

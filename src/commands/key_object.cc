@@ -1,4 +1,4 @@
-// OBJECT: how a value is kept, and how long it has not been used, or how often it has.
+// OBJECT: how a value is stored, how long ago it was accessed, and how often.
 #include <string>
 
 #include "cache/lfu.h"
@@ -43,8 +43,7 @@ void ObjectFreq(Context& ctx, Args& args) {
   ctx.reply.Integer(LfuCount(entry->stamp(), ctx.now.mono_ms, ctx.server.databases.lfu_rules()));
 }
 
-// No value is shared between keys, so each has one reference, as in a Redis that has a maxmemory-policy by
-// use.
+// No value is shared between keys, so each has one reference, as in a Redis with an LRU or LFU policy.
 void ObjectRefCount(Context& ctx, Args& args) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
@@ -60,7 +59,7 @@ constexpr Command kSubcommands[] = {
      .handler = ObjectEncoding,
      .since = "2.2.3",
      .complexity = "O(1)",
-     .summary = "Answers how the value of a key is kept.",
+     .summary = "Answers how the value of a key is stored.",
      .syntax = "key",
      .tips = "nondeterministic_output"},
     {.name = "freq",
@@ -71,7 +70,7 @@ constexpr Command kSubcommands[] = {
      .handler = ObjectFreq,
      .since = "4.0.0",
      .complexity = "O(1)",
-     .summary = "Answers how often a key is used, as the logarithm that the LFU policies go by.",
+     .summary = "Answers how often a key is accessed, as the logarithm that the LFU policies use.",
      .syntax = "key",
      .tips = "nondeterministic_output"},
     HelpRow("6.2.0", kAclKeyspace),
@@ -83,7 +82,7 @@ constexpr Command kSubcommands[] = {
      .handler = ObjectIdleTime,
      .since = "2.2.3",
      .complexity = "O(1)",
-     .summary = "Answers how many seconds ago a key was last used.",
+     .summary = "Answers how many seconds ago a key was last accessed.",
      .syntax = "key",
      .tips = "nondeterministic_output"},
     {.name = "refcount",
@@ -104,7 +103,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .since = "2.2.3",
      .complexity = "Depends on subcommand.",
-     .summary = "A container for commands that look behind a value.",
+     .summary = "A container for commands about how a value is stored.",
      .subcommands = kSubcommands},
 };
 const CommandFamily kFamily("generic", kRows);

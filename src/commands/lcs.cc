@@ -12,7 +12,7 @@ struct LcsOptions {
   int64_t least_run = 0;
 };
 
-// False, and the error answered, for anything but its options.
+// False after having answered the error.
 bool ReadLcsOptions(Context& ctx, Args& args, LcsOptions& options) {
   while (!args.Done()) {
     if (args.Accept("IDX")) {
@@ -87,7 +87,7 @@ void Lcs(Context& ctx, Args& args) {
   args.Skip(2);
   LcsOptions options;
   if (!ReadLcsOptions(ctx, args, options)) return;
-  // What has expired is gone since the keys were read, so these live side by side.
+  // Expired keys were removed by the first look-ups, so the second look-up does not remove the first entry.
   const Entry* entries[] = {ctx.keyspace.Peek(keys[0], ctx.now), ctx.keyspace.Peek(keys[1], ctx.now)};
   char digits[2][kMaxIntegerText];
   const std::string_view a = entries[0] != nullptr ? TextOf(*entries[0], digits[0]) : "";

@@ -1,4 +1,4 @@
-// MEMORY: what keys and server take, advice about it, and giving memory back.
+// MEMORY: how much memory keys and the server use, advice about it, and giving pages back to the system.
 #include <string>
 
 #include "exec/command_help.h"
@@ -65,8 +65,8 @@ class StatsWriter {
   size_t fields_ = 0;
 };
 
-// The fields of Redis 7.4 in its order. What there is nothing of here takes no byte: replication, scripts,
-// the append-only file, a second table while one grows.
+// The fields of Redis 7.4 in its order. What Mayfly does not have counts 0 bytes: replication, scripts, the
+// append-only file, a second table while one grows.
 void MemoryStats(Context& ctx, Args&) {
   const MemoryReport report = ReportMemory(ctx.server);
   const AllocatorBytes& allocator = report.allocator;
@@ -159,7 +159,7 @@ constexpr Command kSubcommands[] = {
      .handler = MemoryDoctor,
      .since = "4.0.0",
      .complexity = "O(1)",
-     .summary = "Tells in words what is wrong with the memory.",
+     .summary = "Says in words what is wrong with the memory.",
      .tips = kFigureTips},
     HelpRow("4.0.0"),
     {.name = "malloc-stats",
@@ -181,7 +181,7 @@ constexpr Command kSubcommands[] = {
      .handler = MemoryStats,
      .since = "4.0.0",
      .complexity = "O(1)",
-     .summary = "Tells what memory is used for.",
+     .summary = "Shows what memory is used for.",
      .tips = kFigureTips},
     {.name = "usage",
      .arity = -3,

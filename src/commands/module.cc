@@ -1,4 +1,4 @@
-// MODULE: there are none.
+// MODULE: modules cannot be loaded, so there are none.
 #include "exec/command_help.h"
 #include "exec/context.h"
 
@@ -54,7 +54,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .since = "4.0.0",
      .complexity = "Depends on subcommand.",
-     .summary = "Modules, of which there are none.",
+     .summary = "A container for commands about modules, of which there are none.",
      .subcommands = kModuleRows},
 };
 

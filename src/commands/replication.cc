@@ -1,4 +1,4 @@
-// What clients ask a server that may have replicas. This one never has any: nobody waits for them.
+// The commands that clients send to a server with replicas. This one never has any, so no client waits.
 #include <limits>
 
 #include "exec/context.h"
@@ -7,8 +7,8 @@
 namespace mayfly {
 namespace {
 
-// A timeout in ms. False after having answered the error; Redis 7.2 and later refuse one that ends behind the
-// end of time, too.
+// A timeout in ms. False after having answered the error; as since Redis 7.2, a timeout whose end does not
+// fit into 64 bits is refused too.
 bool CheckTimeout(Context& ctx, std::string_view text) {
   const std::optional<int64_t> timeout_ms = ParseInteger(text);
   if (!timeout_ms) return ctx.Fail("ERR timeout is not an integer or out of range"), false;
@@ -18,7 +18,7 @@ bool CheckTimeout(Context& ctx, std::string_view text) {
   return true;
 }
 
-// Redis waits for replicas that may yet come; here none can, so what it would say in the end is said at once.
+// Redis waits for replicas that may still connect; here none can, so the final answer is given at once.
 void Wait(Context& ctx, Args& args) {
   if (!ParseInteger(args[1])) return ctx.Fail(errors::kNotInteger);
   if (!CheckTimeout(ctx, args[2])) return;
@@ -49,7 +49,7 @@ void Role(Context& ctx, Args&) {
 
 constexpr std::string_view kWaitTips = "request_policy:all_shards response_policy:agg_min";
 
-// Flags as in 7.4: scripts may call both since they need not wait there.
+// Flags as in 7.4: scripts may call both, since they do not wait in a script.
 constexpr Command kWaitRows[] = {
     {.name = "wait",
      .arity = 3,
@@ -58,7 +58,7 @@ constexpr Command kWaitRows[] = {
      .handler = Wait,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers how many replicas have got all writes: 0, at once.",
+     .summary = "Answers how many replicas have all writes: 0, at once.",
      .syntax = "numreplicas timeout",
      .tips = kWaitTips},
     {.name = "waitaof",
@@ -69,7 +69,7 @@ constexpr Command kWaitRows[] = {
      .since = "7.2.0",
      .complexity = "O(1)",
      .summary =
-         "Answers how many append-only files, here and on replicas, have all writes: 0 and 0, at once.",
+         "Answers how many append-only files, local and of replicas, have all writes: 0 and 0, at once.",
      .syntax = "numlocal numreplicas timeout",
      .tips = kWaitTips},
 };
@@ -83,7 +83,7 @@ constexpr Command kRows[] = {
      .handler = Role,
      .since = "2.8.12",
      .complexity = "O(1)",
-     .summary = "Tells the part that this server has in replication: a master without replicas."},
+     .summary = "Shows the role of this server in replication: a master without replicas."},
 };
 const CommandFamily kFamily("server", kRows);
 

@@ -1,4 +1,4 @@
-// The commands that look for keys without knowing them: SCAN, KEYS, RANDOMKEY.
+// The commands that list keys: SCAN, KEYS, RANDOMKEY.
 #include <vector>
 
 #include "base/glob.h"
@@ -72,8 +72,8 @@ void Scan(Context& ctx, Args& args) {
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // COUNT bounds the work of one call: keys are counted wanted or not, and a nearly empty table has empty
-  // pages.
+  // COUNT bounds the work of one call: keys count whether or not they match, and so do pages of the table,
+  // which may be empty.
   constexpr uint64_t kPagesPerKey = 10;
   std::vector<const Entry*> wanted;
   uint64_t cursor = *start;
@@ -141,7 +141,7 @@ constexpr Command kRows[] = {
      .handler = RandomKey,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Answers with one key by chance.",
+     .summary = "Answers with a random key.",
      .tips = "request_policy:all_shards nondeterministic_output"},
 };
 const CommandFamily kFamily("generic", kRows);

@@ -17,14 +17,14 @@ void Time(Context& ctx, Args&) {
   ctx.reply.BulkInteger(wall_us % kUsPerSecond);
 }
 
-// Redis, too, tells when it was started as long as nothing was saved.
+// As in Redis, the time of the start as long as nothing was saved.
 void LastSave(Context& ctx, Args&) {
   constexpr int64_t kMsPerSecond = 1000;
   ctx.reply.Integer(ctx.now.WallOf(ctx.server.stats.started_mono_ms) / kMsPerSecond);
 }
 
-// There is no snapshot yet, so a shutdown that must save is refused unless it is forced. A successful one has
-// no reply: the connection just ends.
+// There are no snapshots yet, so a shutdown that must save is refused unless it is forced. A successful one
+// is not answered: the connection ends.
 void Shutdown(Context& ctx, Args& args) {
   bool save = false, nosave = false, now = false, force = false, abort = false;
   while (!args.Done()) {
@@ -58,10 +58,10 @@ constexpr Command kRows[] = {
      .handler = Info,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Tells figures about the server, by section.",
+     .summary = "Shows figures about the server, by section.",
      .syntax = "[section [section ...]]",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
-     .notes = "Adds the section expiry; fields without a meaning here are left out."},
+     .notes = "Adds the section expiry; fields without a meaning for Mayfly are omitted."},
     {.name = "lastsave",
      .arity = 1,
      .flags = kLoading | kStale | kFast,
@@ -69,7 +69,7 @@ constexpr Command kRows[] = {
      .handler = LastSave,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Tells the Unix time of the last snapshot, or of the start.",
+     .summary = "Answers with the Unix time of the last snapshot, or of the start.",
      .tips = "nondeterministic_output"},
     {.name = "shutdown",
      .arity = -1,
@@ -87,7 +87,7 @@ constexpr Command kRows[] = {
      .handler = Time,
      .since = "2.6.0",
      .complexity = "O(1)",
-     .summary = "Tells Unix time as seconds and microseconds.",
+     .summary = "Answers with the Unix time as seconds and microseconds.",
      .tips = "nondeterministic_output"},
 };
 

@@ -1,4 +1,4 @@
-// APPEND: strings that grow in place of being set.
+// APPEND: adds to the end of a string.
 #include "exec/string_edit.h"
 
 namespace mayfly {
@@ -29,7 +29,7 @@ constexpr Command kRows[] = {
      .handler = Append,
      .since = "2.0.0",
      .complexity = "O(N) where N is the length of the new value",
-     .summary = "Adds bytes to the end of a string value; creates the key where it is absent.",
+     .summary = "Adds bytes to the end of a string value; creates the key if it is absent.",
      .syntax = "key value"},
 };
 const CommandFamily kFamily("string", kRows);

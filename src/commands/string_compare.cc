@@ -1,5 +1,4 @@
-// Strings by their content: DIGEST tells a fingerprint, DELEX and DELIFEQ delete what is as the client
-// thinks.
+// DIGEST answers with a digest of a string; DELEX and DELIFEQ delete a key if its value is a given one.
 #include "base/digest.h"
 #include "exec/value_condition.h"
 
@@ -15,8 +14,8 @@ void DigestCommand(Context& ctx, Args& args) {
   ctx.reply.Bulk({digest.data(), digest.size()});
 }
 
-// An absent key answers before the condition is looked at, and a key of another type before the word of the
-// condition is, as in Redis.
+// As in Redis, an absent key is answered before the condition is read, and a key of another type before the
+// word of the condition is.
 void DelEx(Context& ctx, Args& args) {
   const bool conditional = args.size() == 4;
   if (!conditional && args.size() != 2) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
@@ -67,7 +66,8 @@ constexpr Command kRows[] = {
      .handler = DelEx,
      .since = "8.4.0",
      .complexity = "O(N) where N is the length of the value",
-     .summary = "Deletes a key, if its value or the digest of its value is or is not a given one.",
+     .summary = "Deletes a key; with a condition, only if its value or its digest equals, or does not equal, "
+                "a given one.",
      .syntax = "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]"},
     {.name = "delifeq",
      .arity = 3,
@@ -79,7 +79,7 @@ constexpr Command kRows[] = {
      .complexity = "O(N) where N is the length of the value",
      .summary = "Deletes a key if its string value is a given one.",
      .syntax = "key value",
-     .notes = "Valkey's."},
+     .notes = "A command of Valkey."},
 };
 const CommandFamily kFamily("string", kRows);
 

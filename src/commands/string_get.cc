@@ -1,4 +1,5 @@
-// The commands that read strings, and GETDEL and GETEX, which read one for the last time or for longer.
+// The commands that read strings, among them GETDEL, which also deletes the key, and GETEX, which changes its
+// expiry.
 #include "exec/expire_options.h"
 #include "exec/string_access.h"
 
@@ -11,7 +12,7 @@ void Get(Context& ctx, Args& args) {
   if (RequireString(ctx, *entry)) ReplyString(ctx, *entry);
 }
 
-// A key of another type counts as absent here, as in Redis.
+// A key of another type is answered like an absent one, as in Redis.
 void MGet(Context& ctx, Args& args) {
   ctx.reply.Array(args.size() - 1);
   for (size_t i = 1; i < args.size(); ++i) {
@@ -127,7 +128,7 @@ constexpr Command kRows[] = {
      .handler = GetEx,
      .since = "6.2.0",
      .complexity = "O(1)",
-     .summary = "Answers with the string value of a key and changes or takes away its expiry.",
+     .summary = "Answers with the string value of a key and changes or removes its expiry.",
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | "
                "PERSIST]"},
 };

@@ -55,7 +55,7 @@ bool TakeOption(Args& args, IncrExOptions& options) {
   }
 }
 
-// The two ways to count. For each: what its numbers are, what errors call them, and where their range ends.
+// The two kinds of numbers. For each: their type, their range, and the texts of errors about them.
 struct ByInteger {
   using Number = int64_t;
   static constexpr std::string_view kInvalid = " is not an integer or out of range";
@@ -129,7 +129,7 @@ struct Step {
   typename Kind::Number least = Kind::kLeast;
   typename Kind::Number most = Kind::kMost;
 
-  // False, and the error answered, where the numbers are none or make no sense.
+  // False after having answered the error.
   bool Read(Context& ctx, const IncrExOptions& options) {
     if (!ReadNumber<Kind>(ctx, options.amount, "Increment", amount)) return false;
     if (const std::string_view error = Kind::RefuseAmount(amount); !error.empty())
@@ -140,7 +140,7 @@ struct Step {
     return true;
   }
 
-  // What becomes of `value`; nothing where that is out of bounds and must not be brought back to them.
+  // The new value; nothing if it is out of bounds and the request does not say SATURATE.
   std::optional<typename Kind::Number> From(typename Kind::Number value, bool saturate) const {
     const auto sum = Kind::Add(value, amount);
     const bool too_much = sum ? *sum > most : amount > 0;

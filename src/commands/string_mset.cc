@@ -1,4 +1,4 @@
-// MSET and its kin: several keys in one step.
+// MSET, MSETNX and MSETEX: several keys in one step.
 #include <climits>
 
 #include "exec/expire_options.h"
@@ -7,7 +7,8 @@
 namespace mayfly {
 namespace {
 
-// The pairs of key and value from argument `first` to before `end`. The last of a key that comes twice stays.
+// Sets the pairs of key and value from argument `first` to before `end`. If a key comes twice, the last value
+// stays.
 void SetPairs(Context& ctx, const Args& args, size_t first, size_t end, bool keep_ttl, Expiry expiry) {
   for (size_t i = first; i < end; i += 2) {
     const Key key = ctx.KeyAt(args, i);
@@ -18,9 +19,9 @@ void SetPairs(Context& ctx, const Args& args, size_t first, size_t end, bool kee
   }
 }
 
-// Whether one of the keys is there (or, with `absent`, is not). As in Redis, being looked for makes a key
-// recent.
-bool AnyKey(Context& ctx, const Args& args, size_t first, size_t end, bool absent) {
+// Returns whether one of the keys exists (or, with `absent`, does not). As in Redis, this counts as an access
+// of the keys up to that one.
+bool FindAnyKey(Context& ctx, const Args& args, size_t first, size_t end, bool absent) {
   for (size_t i = first; i < end; i += 2) {
     const bool there = ctx.keyspace.Find(ctx.KeyAt(args, i), ctx.now) != nullptr;
     if (there != absent) return true;
@@ -42,7 +43,7 @@ void MSet(Context& ctx, Args& args) {
 
 void MSetNx(Context& ctx, Args& args) {
   if (!RequirePairs(ctx, args)) return;
-  if (AnyKey(ctx, args, 1, args.size(), false)) return ctx.reply.Integer(0);
+  if (FindAnyKey(ctx, args, 1, args.size(), false)) return ctx.reply.Integer(0);
   SetPairs(ctx, args, 1, args.size(), false, Expiry::Never());
   ctx.reply.Integer(1);
 }
@@ -86,7 +87,7 @@ void MSetEx(Context& ctx, Args& args) {
 
   const size_t end = kFirst + words;
   const bool conditional = options.if_absent || options.if_present;
-  if (conditional && AnyKey(ctx, args, kFirst, end, options.if_present)) return ctx.reply.Integer(0);
+  if (conditional && FindAnyKey(ctx, args, kFirst, end, options.if_present)) return ctx.reply.Integer(0);
   SetPairs(ctx, args, kFirst, end, options.keep_ttl, expiry);
   ctx.reply.Integer(1);
 }

@@ -1,4 +1,4 @@
-// Strings as counters: 64-bit integers that are changed in place.
+// INCR, DECR, INCRBY and DECRBY: strings as 64-bit counters.
 #include "exec/string_number.h"
 
 namespace mayfly {
@@ -29,7 +29,7 @@ void IncrBy(Context& ctx, Args& args) {
 void DecrBy(Context& ctx, Args& args) {
   const std::optional<int64_t> amount = ParseInteger(args[2]);
   if (!amount) return ctx.Fail(errors::kNotInteger);
-  // The one amount whose opposite is no 64-bit integer.
+  // The one amount whose negative is not a 64-bit integer.
   if (*amount == INT64_MIN) return ctx.Fail("ERR decrement would overflow");
   Add(ctx, ctx.KeyAt(args, 1), -*amount);
 }

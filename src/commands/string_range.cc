@@ -33,7 +33,7 @@ void SetRange(Context& ctx, Args& args) {
   if (existing != nullptr && !RequireString(ctx, *existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
   const std::string_view part = args[3];
-  if (part.empty()) return ctx.reply.Integer(static_cast<int64_t>(old));  // changes nothing, not even the end
+  if (part.empty()) return ctx.reply.Integer(static_cast<int64_t>(old));  // changes nothing
   const auto begin = static_cast<uint64_t>(*offset);
   if (!RequireStringSize(ctx, begin, part.size())) return;
   const size_t size = std::max(old, begin + part.size());
@@ -52,7 +52,7 @@ constexpr Command kRows[] = {
      .handler = GetRange,
      .since = "2.4.0",
      .complexity = "O(N) where N is the length of the answer",
-     .summary = "Answers with the bytes of a string value between two places.",
+     .summary = "Answers with the bytes of a string value between two indices.",
      .syntax = "key start end"},
     {.name = "substr",
      .arity = 4,
@@ -77,7 +77,7 @@ constexpr Command kRows[] = {
      .complexity =
          "O(N) where N is the length of the new bytes, and of the zeros before them where the string "
          "was shorter",
-     .summary = "Overwrites the bytes of a string value from a place on; zeros fill what lies before it.",
+     .summary = "Overwrites the bytes of a string value from an offset on; zeros fill a gap before it.",
      .syntax = "key offset value"},
 };
 const CommandFamily kFamily("string", kRows);

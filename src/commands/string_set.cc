@@ -1,4 +1,4 @@
-// SET and the commands that are one form of it.
+// SET and the older commands that are special cases of it.
 #include <algorithm>
 
 #include "exec/expire_options.h"
@@ -17,7 +17,7 @@ struct SetOptions {
   ValueCondition condition;
 };
 
-// False for words that make no sense, alone or together.
+// False if a word is unknown, or excludes another one.
 bool ReadSetOptions(Args& args, SetOptions& options) {
   while (!args.Done()) {
     switch (const uint64_t word = WordOf(args.Next())) {
@@ -67,7 +67,7 @@ void SetWithOptions(Context& ctx, Args& args) {
     if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
     ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
   } else if (existing != nullptr) {
-    ctx.keyspace.Touch(*existing, ctx.now);  // it was looked for, as in Redis
+    ctx.keyspace.Touch(*existing, ctx.now);  // an access, as in Redis
   }
   if (options.get) return;
   if (refused) return ctx.reply.Null();
@@ -108,7 +108,7 @@ void SetNx(Context& ctx, Args& args) {
   ctx.reply.Integer(absent ? 1 : 0);
 }
 
-// The value that was there must be a string: it is the answer.
+// The old value must be a string: it is the reply.
 void GetSet(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.Read(key);
@@ -122,7 +122,7 @@ void GetSet(Context& ctx, Args& args) {
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
 }
 
-// With GET the old value is read. Like Redis, does not ask whether the word stands where an option may.
+// With GET the old value is read. As in Redis, the word counts wherever it stands after the value.
 uint16_t KeyUseOfSet(std::span<const std::string_view> call) {
   const bool reads = std::any_of(call.begin() + 3, call.end(),
                                  [](std::string_view word) { return EqualsIgnoringCase(word, "GET"); });
@@ -140,7 +140,7 @@ constexpr Command kRows[] = {
      .handler = Set,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Gives a key a string value, whatever it held before, and an expiry if one is asked for.",
+     .summary = "Gives a key a string value, whatever it held before, and an expiry if one is given.",
      .syntax = "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
                "IFDNE ifdne-digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | KEEPTTL]",
@@ -193,7 +193,7 @@ constexpr Command kRows[] = {
      .handler = GetSet,
      .since = "1.0.0",
      .complexity = "O(1)",
-     .summary = "Gives a key a string value and answers with the one that it had.",
+     .summary = "Gives a key a string value and answers with the old one.",
      .syntax = "key value",
      .doc_flags = "deprecated",
      .deprecated_since = "6.2.0",

@@ -1,4 +1,4 @@
-// The arguments of one request, with a cursor over those behind the command's name.
+// The arguments of one request, with a cursor over those that follow the command's name.
 //
 // Views: they die when the handler returns. args[0] is the command's name (args[1] a subcommand's).
 //   while (!args.Done()) {
@@ -29,7 +29,7 @@ inline bool EqualsIgnoringCase(std::string_view text, std::string_view upper) no
 
 class Args {
  public:
-  // `cursor` is the index of the first argument behind the name.
+  // `cursor` is the index of the first argument after the name.
   Args(std::span<const std::string_view> all, size_t cursor) noexcept : all_(all), cursor_(cursor) {}
 
   size_t size() const noexcept { return all_.size(); }
@@ -42,20 +42,19 @@ class Args {
   size_t Left() const noexcept { return all_.size() - cursor_; }
   // REQUIRES: !Done().
   std::string_view Next() noexcept { return all_[cursor_++]; }
-  // Passes `count` arguments that were read by index. REQUIRES: so many are left.
+  // Passes `count` arguments that were read by index. REQUIRES: that many are left.
   void Skip(size_t count) noexcept { cursor_ += count; }
   std::string_view Peek() const noexcept { return all_[cursor_]; }
-  // Passes the argument where it is this word in any case, and at least `followed_by` arguments come behind
-  // it.
+  // Passes the argument if it is this word, in any case, and at least `followed_by` arguments come after it.
   bool Accept(std::string_view upper, size_t followed_by = 0) noexcept {
     if (Left() <= followed_by || Done() || !EqualsIgnoringCase(all_[cursor_], upper)) return false;
     ++cursor_;
     return true;
   }
-  // REQUIRES: !Done(). Nothing where it is no 64-bit integer; passed either way.
+  // Nothing if it is not a 64-bit integer; passed either way. REQUIRES: !Done().
   std::optional<int64_t> NextInteger() noexcept { return ParseInteger(Next()); }
 
-  // Where the connection read argument `index` straight into a block of its own: that block, else empty.
+  // The block into which the connection read argument `index`; empty if it did not read it into one.
   SharedBytes BlockOf(size_t index) const noexcept {
     const SharedBytes* block = list_ != nullptr ? list_->BlockOf(IndexInList(index)) : nullptr;
     return block != nullptr ? *block : SharedBytes();

@@ -1,4 +1,4 @@
-// Where a bit stands, as an argument of the bitmap commands says it.
+// Reads the place of a bit, which the bitmap commands take as an argument.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace mayfly {
 
-// Nothing, and the error answered, where the bit would lie beyond proto-max-bulk-len. With `field_width`,
-// "#3" is the place of the fourth field of so many bits.
+// Nothing, after having answered the error, if the bit would lie beyond proto-max-bulk-len. With
+// `field_width`, "#3" is the place of the fourth field of that many bits.
 inline std::optional<uint64_t> ReadBitOffset(Context& ctx, std::string_view text, unsigned field_width = 0) {
   const bool counts_fields = field_width > 0 && !text.empty() && text[0] == '#';
   std::optional<int64_t> offset = ParseInteger(counts_fields ? text.substr(1) : text);
-  // Redis lets this product overflow, and writes somewhere else then.
+  // Redis lets this product overflow, and then writes to another place.
   if (offset && counts_fields && __builtin_mul_overflow(*offset, int64_t{field_width}, &*offset))
     offset.reset();
   const uint64_t most_bytes = ctx.server.options.settings().proto_max_bulk_len;

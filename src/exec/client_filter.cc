@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMsPerSecond = 1000;
 
-// "10.0.0.1" or "::1", of clients that came over TCP: the name of a unix socket has port 0.
+// `ip` is like "10.0.0.1" or "::1". A client on a unix socket has no IP.
 bool ComesFrom(std::string_view ip, const Session& session) noexcept {
   std::string_view peer = session.peer;
   const size_t colon = peer.rfind(':');
@@ -20,7 +20,7 @@ bool ComesFrom(std::string_view ip, const Session& session) noexcept {
   return peer == ip;
 }
 
-// A client that has no such text does not have the empty one.
+// The empty text matches no client: one without a name has none.
 bool IsCalled(const std::optional<std::string_view>& wanted, std::string_view text) noexcept {
   return !wanted || (!text.empty() && text == *wanted);
 }
@@ -30,8 +30,8 @@ bool HasFlags(std::string_view wanted, std::string_view flags) noexcept {
                      [&](char flag) { return flags.find(flag) != std::string_view::npos; });
 }
 
-// Reads the conditions one by one. Each Read* looks for its words at the cursor and reports whether it found
-// one; an error is answered, and `failed_` set.
+// Reads the conditions one by one. Each Read* returns whether one of its words was at the cursor, and has read
+// it then; after an error, which it answers, `failed_` is set.
 class FilterReader {
  public:
   FilterReader(Context& ctx, Args& args, IdRule rule, ClientFilter& filter)
@@ -78,7 +78,7 @@ class FilterReader {
     return true;
   }
 
-  // One or more. Redis knows one in KILL, and in LIST has nothing but ids follow.
+  // One or more. (Redis takes one in KILL, and nothing but ids after ID in LIST.)
   bool ReadId() {
     if (!args_.Accept("ID", 1)) return false;
     if (!filter_.ids) filter_.ids.emplace();
@@ -111,7 +111,7 @@ class FilterReader {
     return true;
   }
 
-  // The client is at least so old, or has been idle for at least so long.
+  // The least age, or the least time without a request.
   bool ReadSeconds(std::string_view name, uint64_t& seconds) {
     after_ids_ = false;
     const std::optional<int64_t> number = args_.NextInteger();

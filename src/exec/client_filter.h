@@ -1,5 +1,5 @@
-// Which clients CLIENT KILL and CLIENT LIST mean: those that meet every condition that is named. Both read
-// the same conditions; they differ in what Redis has always answered for an ID that is none.
+// The clients that CLIENT KILL and CLIENT LIST are about: those that meet every condition that is given. Both
+// commands read the same conditions; they differ in what Redis has always answered to a wrong ID.
 //
 // Holds views of the arguments: it dies when the handler returns.
 #pragma once
@@ -15,7 +15,7 @@
 namespace mayfly {
 
 struct ClientFilter {
-  // In the order in which they were given; nothing: clients of every number.
+  // In the order in which they were given; nothing: any.
   std::optional<std::vector<uint64_t>> ids = {};
   std::optional<ClientType> type = {};
   std::optional<std::string_view> address = {};
@@ -30,21 +30,21 @@ struct ClientFilter {
   uint64_t least_idle_seconds = 0;
   bool skip_me = false;
 
-  // Whether the client meets every condition but `ids`, which ForEachMatch goes by.
+  // Whether the client meets every condition except `ids`, which ForEachMatch applies.
   bool Meets(const Session& session, const Session& me, Now now) const;
 };
 
-// What an ID that is no number, or not a positive one, is answered with.
+// Which words after ID are client numbers. What else follows is refused in the words of that command.
 enum class IdRule : uint8_t {
-  kList,  // CLIENT LIST: any number is one, of a client that may not be there
-  kKill,  // CLIENT KILL: only positive numbers are
+  kList,  // CLIENT LIST: all integers
+  kKill,  // CLIENT KILL: positive integers
 };
 
-// Reads pairs of a condition and its value. False when the error was answered. (There is one user, so a USER
-// that exists excludes nobody.)
+// Reads pairs of a condition and its value. False after having answered the error. (There is only one user, so
+// USER with its name excludes no client.)
 bool ReadClientFilter(Context& ctx, Args& args, IdRule rule, ClientFilter& filter);
 
-// Calls `fn` with each session that `filter` means: in the order of the ids that it names, else of all ids.
+// Calls `fn` with each session that meets `filter`: in the order of the filter's ids, or else of all ids.
 template <typename Fn>
 void ForEachMatch(const Context& ctx, const ClientFilter& filter, Fn&& fn) {
   const auto& sessions = ctx.server.sessions.by_id();

@@ -7,8 +7,8 @@
 namespace mayfly {
 namespace {
 
-// Whether hits have to be kept from leaving a trace: what changes a key leaves one anyway, and what only
-// looks at keys leaves none.
+// Whether access tracking has to be suspended for this request. Not for one that changes a key, since that
+// counts as an access anyway, nor for one that never counts as an access.
 bool WouldLeaveTrace(const Session& session, const TableRow* row) noexcept {
   return session.no_touch && row != nullptr &&
          (row->command->flags & (kReadOnly | kUntouched | kTouches)) == kReadOnly;
@@ -40,7 +40,7 @@ ModeScope::ModeScope(Server& server, Session& session, const TableRow* row)
 ModeScope::~ModeScope() {
   if (hits_) server_.databases.ResumeTracking(*hits_);
   if (session_.unwanted != nullptr) session_.unwanted->Clear();
-  // A client that waits is not through with its request.
+  // The request of a client that waits has not ended.
   if (session_.replies != Replies::kSkipping || session_.parked != nullptr) return;
   session_.replies = Replies::kOn;
   session_.Speak();

@@ -1,6 +1,6 @@
-// Requests that are run one by one with an eye on what somebody asked for: CLIENT PAUSE, CLIENT REPLY and
-// CLIENT NO-TOUCH. The executor comes here only while there is such a client or a pause, so everybody else's
-// requests pay one test for each batch. Loop thread only.
+// Requests that run one by one because a client has set a mode (CLIENT REPLY, CLIENT NO-TOUCH) or because of
+// CLIENT PAUSE, which holds requests back. The executor calls this only while there is such a client or a
+// pause; at other times a batch costs one test. Loop thread only.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ inline bool AnyModes(const Server& server) noexcept {
   return server.parking.paused() != PauseOf::kNobody || server.sessions.with_modes() != 0;
 }
 
-// Parks the session where a pause holds this request back: true. One that would be refused anyway is not
-// held.
+// Parks the session if a pause holds this request back, and returns whether it did. A request that would be
+// refused anyway is not held back.
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row);
 
-// Lives around one request. `row`: null where the command is unknown.
+// Applies the session's modes to one request, for as long as it lives. `row`: null if the command is unknown.
 class ModeScope {
  public:
   ModeScope(Server& server, Session& session, const TableRow* row);
@@ -28,10 +28,10 @@ class ModeScope {
  private:
   Server& server_;
   Session& session_;
-  std::optional<AccessTracking> hits_;  // to go on with; empty: they were not suspended
+  std::optional<AccessTracking> hits_;  // what to resume; empty: access tracking was not suspended
 };
 
-// In its place where nobody has modes.
+// Stands in for ModeScope while no client has a mode.
 struct NoModeScope {
   NoModeScope(Server&, Session&, const TableRow*) noexcept {}
 };

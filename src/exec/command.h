@@ -17,7 +17,7 @@ class Args;
 
 using Handler = void (*)(Context&, Args&);
 
-// What COMMAND tells of a command, and what dispatch goes by.
+// Flags that COMMAND shows, and flags of our own that dispatch uses and COMMAND does not show.
 enum CommandFlag : uint32_t {
   kWrite = 1 << 0,     // may change keys
   kReadOnly = 1 << 1,  // reads keys only
@@ -42,11 +42,11 @@ enum CommandFlag : uint32_t {
   kNoMulti = 1 << 20,
   kMovableKeys = 1 << 21,
   kAllowBusy = 1 << 22,
-  kEndsBatch = 1 << 23,  // ours: changes session state, so look-ahead stops behind it; not told by COMMAND
-  kUntouched = 1 << 24,  // ours: looks at keys without making them recent; not told by COMMAND
-  kEndsTurn = 1 << 25,   // ours: with kEndsBatch, changes what other clients' requests may do; not told
-  kUnpaused = 1 << 26,   // ours: runs while CLIENT PAUSE holds everybody back; not told by COMMAND
-  kTouches = 1 << 27,    // ours: makes keys recent even for a client with NO-TOUCH; not told by COMMAND
+  kEndsBatch = 1 << 23,  // ours: changes session state, so look-ahead stops after it
+  kUntouched = 1 << 24,  // ours: looks at keys without counting as an access
+  kEndsTurn = 1 << 25,   // ours: with kEndsBatch, changes what other clients' requests may do
+  kUnpaused = 1 << 26,   // ours: CLIENT PAUSE does not hold it back
+  kTouches = 1 << 27,    // ours: counts as an access even for a client with NO-TOUCH
 };
 
 // ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,
@@ -75,8 +75,8 @@ enum AclCategory : uint32_t {
   kAclScripting = 1 << 20,
 };
 
-// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND tells them; and what is
-// done to them, as the key specs of Redis 7 tell it.
+// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND shows them; and what
+// the command does to them, as the key specs of Redis 7 say it.
 enum KeyUse : uint16_t {
   kKeyRO = 1 << 0,
   kKeyRW = 1 << 1,
@@ -94,18 +94,18 @@ struct KeySpec {
   int16_t step = 0;
   uint16_t use = 0;
   std::string_view notes = {};
-  // Where a number says how many keys there are, from `first` on; `last` says nothing then. 0: no such
-  // number.
+  // The argument that says how many keys there are from `first` on; `last` is not used then. 0: there is no
+  // such argument.
   int16_t count_at = 0;
 };
 
 struct Command {
   std::string_view name;  // lower case; a subcommand's own word
-  int arity = 0;          // with the name; negative: at least so many
+  int arity = 0;          // with the name; negative: at least that many
   uint32_t flags = 0;
   KeySpec keys = {};
-  KeySpec more_keys = {};  // where some keys are used in another way: those behind the first ones
-  // What a call does to its keys, where that depends on its arguments (kKeyVariableFlags).
+  KeySpec more_keys = {};  // keys after the first ones that are used in another way
+  // What a call does to its keys, if that depends on its arguments (kKeyVariableFlags).
   uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
   uint32_t acl = 0;
   Handler handler = nullptr;  // null for a container that needs a subcommand
@@ -121,7 +121,7 @@ struct Command {
   std::string_view deprecated_since = {};
   std::string_view replaced_by = {};
   std::string_view tips = {};   // command tips of COMMAND, space separated
-  std::string_view notes = {};  // where Mayfly differs or what 7.4 added; may be empty
+  std::string_view notes = {};  // how Mayfly differs, or what a later version added; may be empty
 };
 
 // Registers a family's rows when the program starts. `group` is what COMMAND DOCS says: "string", "generic"

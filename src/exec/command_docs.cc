@@ -60,7 +60,7 @@ void WriteRange(resp::Writer& reply, const KeySpec& keys) {
   WriteSearch(reply, "begin_search", "index", 1);
   WriteNumber(reply, "index", keys.first);
   WriteSearch(reply, "find_keys", "range", 3);
-  // Counted from the first key; from the end where negative.
+  // Counted from the first key; if negative, from the end.
   WriteNumber(reply, "lastkey", keys.last < 0 ? keys.last : keys.last - keys.first);
   WriteNumber(reply, "keystep", keys.step);
   WriteNumber(reply, "limit", 0);
@@ -92,8 +92,8 @@ void WriteKeySpecs(resp::Writer& reply, const Command& command) {
   for (const KeySpec* spec : specs) WriteKeySpec(reply, *spec);
 }
 
-// First, last and step over all keys, as COMMAND told them before there were key specs: none where a number
-// says how many there are.
+// First, last and step over all keys, as COMMAND showed them before there were key specs: zeros if an
+// argument says how many keys there are.
 void WriteKeyRange(resp::Writer& reply, const Command& command) {
   const KeySpec none;
   const KeySpec& keys = command.keys.count_at != 0 ? none : command.keys;
@@ -108,8 +108,8 @@ void WriteText(resp::Writer& reply, std::string_view name, std::string_view valu
   reply.Bulk(value);
 }
 
-// Writes arguments in the order of the syntax. A key belongs to the key spec of its turn; behind the last
-// spec, to that.
+// Writes arguments in the order of the syntax. The first key belongs to the first key spec, and so
+// on; further keys belong to the last spec.
 class ArgumentWriter {
  public:
   ArgumentWriter(resp::Writer& reply, const Command& command)

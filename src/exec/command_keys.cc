@@ -7,7 +7,7 @@
 namespace mayfly {
 namespace {
 
-// Where the keys of one spec stand: first, behind the last, step.
+// Where the keys of one spec stand: the first, the one after the last, and the step.
 struct Stretch {
   size_t begin;
   size_t end;

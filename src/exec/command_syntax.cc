@@ -79,8 +79,7 @@ SyntaxArgument Block(Sequence arguments) {
   return block;
 }
 
-// Joins each token to the value behind it; a token that leads a whole bracket of several values makes a
-// block.
+// Joins each token to the value after it; a token before a bracket of several values makes a block.
 Sequence BindTokens(Sequence items, bool in_brackets) {
   const auto is_bare = [](const SyntaxArgument& item) { return IsBareValue(item); };
   if (in_brackets && items.size() > 2 && IsPureToken(items[0]) &&
@@ -174,8 +173,7 @@ class SyntaxParser {
     last.name = ChoiceName(last.arguments);
   }
 
-  // Behind a "[": either more of what stands before it ("key value [key value ...]"), or something of its
-  // own.
+  // After a "[": either more of what stands before it ("key value [key value ...]"), or something else.
   bool ParseOptional(Sequence& items) {
     const size_t inside = at_;
     if (FoldRepeat(items)) return true;

@@ -1,7 +1,7 @@
-// Reads the `syntax` text of a command row into the tree of arguments that COMMAND DOCS tells.
+// Reads the `syntax` text of a command row into the tree of arguments that COMMAND DOCS shows.
 //
 //   lower-case words     a value: "key", "seconds"; its type follows from its name
-//   UPPER-CASE words     a literal word; with a value behind it, that value's token: "EX seconds"
+//   UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"
 //   [ ... ]              may be left out                    "[NX]"
 //   < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
 //   a | b                one of them, within brackets; outside of brackets | joins two single words: "ON|OFF"
@@ -35,14 +35,14 @@ struct SyntaxArgument {
   std::string token;  // the literal word, or the one before the value
   bool optional = false;
   bool multiple = false;
-  bool multiple_token = false;            // where it is repeated, so is the token
+  bool multiple_token = false;            // repeated together with its token
   std::vector<SyntaxArgument> arguments;  // of a choice or a block
 };
 
 // "string", "pure-token" ... as COMMAND DOCS spells it.
 std::string_view NameOf(ArgumentType type) noexcept;
 
-// Nothing where brackets do not match or a sign stands in the wrong place.
+// Nothing if brackets do not match or a sign stands in the wrong place.
 std::optional<std::vector<SyntaxArgument>> ParseSyntax(std::string_view syntax);
 
 }  // namespace mayfly

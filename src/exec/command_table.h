@@ -29,18 +29,18 @@ struct TableRow {
   mutable CallStats calls;                     // counting does not change what the table says
   mutable std::unique_ptr<Histogram> latency;  // cycles of a call; null: none was seen, or none is tracked
   uint64_t folded[2] = {};                     // the name as CommandTable::Fold has it
-  // At most 16 letters: who has the same size and the same fold has the same name.
+  // Names of at most 16 letters with the same size and the same fold are the same.
   bool folds_exactly = false;
 
-  // What dispatch asks for each request, taken out of the command's fields.
+  // What dispatch needs for each request, computed from the command's fields.
   uint32_t least_args = 0;  // with the name
   uint32_t spare_args = 0;  // more than the least that are allowed
   uint16_t first_key = 0;   // index; 0: no key
-  uint8_t cursor = 1;       // where the arguments behind the name begin
+  uint8_t cursor = 1;       // index of the first argument after the name
   bool writes = false;      // changes keys, or needs memory for them
   bool needs_login = true;
   bool constant_time = false;
-  bool ends_batch = false;  // what the client sent behind it cannot be looked at before it has run
+  bool ends_batch = false;  // what the client sent after it cannot be read before it has run
   bool Takes(size_t arg_count) const noexcept { return arg_count - least_args <= spare_args; }
 };
 
@@ -51,11 +51,11 @@ class CommandTable {
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  // From now on clients call the command `from` by the name `to`; by none, where that is empty. A problem is
-  // one line. REQUIRES: nobody has looked anything up yet.
+  // From now on clients call the command `from` by the name `to`; if that is empty, the command is gone. A
+  // problem is one line. REQUIRES: no row was looked up yet.
   [[nodiscard]] std::optional<std::string> Rename(std::string_view from, std::string_view to);
 
-  // In any case; null where there is none.
+  // In any case; null if there is none.
   const TableRow* Find(std::string_view name) const noexcept;
   // The row of a call, or of its subcommand. REQUIRES: arguments is not empty.
   const TableRow* FindCall(std::span<const std::string_view> arguments) const noexcept {

@@ -25,7 +25,7 @@
 
 namespace mayfly {
 
-// The parts of a server that requests work on. Built by main (or a test), borrowed by everybody.
+// The parts of a server that requests work on. Built by main (or a test); everything else borrows it.
 struct Server {
   Clock& clock;
   config::Options& options;
@@ -41,10 +41,10 @@ struct Server {
   std::string run_id;               // 40 hex digits, drawn at start
   bool shutdown_requested = false;  // the loop stops at the end of the turn
   Rates rates = {};                 // sampled whenever the loop turns
-  Log* log = nullptr;               // null: nobody reads it
+  Log* log = nullptr;               // null: there is none
 };
 
-// What look-ahead knows of a request's first key.
+// What look-ahead knows about a request's first key.
 struct FirstKey {
   uint64_t hash = 0;   // 0: nothing
   HeapRef guess = {};  // its entry, perhaps
@@ -67,13 +67,13 @@ struct Context {
     if (index == row.first_key && first_key.hash != 0) return {args[index], first_key.hash, first_key.guess};
     return keyspace.KeyOf(args[index]);
   }
-  // For commands that read values: counts a hit or a miss and makes the entry recent.
+  // For commands that read values: counts a hit or a miss, and an access of the entry.
   [[gnu::always_inline]] Entry* Read(const Key& key) {
     Entry* entry = keyspace.Find(key, now);
     ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
     return entry;
   }
-  // For commands that only look (TTL, TYPE, EXISTS ...): counts alike, but leaves the LRU order alone.
+  // For commands that only look (TTL, TYPE, EXISTS ...): counts a hit or a miss, but not an access.
   Entry* Look(const Key& key) {
     Entry* entry = keyspace.Peek(key, now);
     ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
@@ -82,7 +82,8 @@ struct Context {
   // Answers with an error text that carries its code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }
   // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply.
-  // Parked again after it was woken in vain, it keeps its place among those who wait and its first deadline.
+  // A client that was woken in vain and is parked again keeps its place among those who wait, and its first
+  // deadline.
   void Park(const Args& args, uint64_t deadline_mono_ms);
 };
 

@@ -8,7 +8,7 @@
 
 namespace mayfly {
 
-// Nothing after having answered the error: no number, no 32-bit number, no such database.
+// Nothing, after having answered the error, if it is not a number, not a 32-bit number or not a database.
 inline std::optional<unsigned> ReadDatabaseIndex(Context& ctx, std::string_view text) {
   const std::optional<int64_t> index = ParseInteger(text);
   if (!index) return ctx.Fail(errors::kNotInteger), std::nullopt;

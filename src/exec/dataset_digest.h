@@ -12,7 +12,7 @@
 
 namespace mayfly {
 
-// All zeros for nothing.
+// All zeros if there are no keys.
 Sha1 DigestOfValue(const Entry& entry);
 Sha1 DigestOfAll(const Databases& databases, Now now);
 

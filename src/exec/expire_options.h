@@ -1,4 +1,4 @@
-// The expiry options that SET, GETEX and their kin share: EX, PX, EXAT and PXAT with a number.
+// The expiry options that SET, GETEX and similar commands share: EX, PX, EXAT and PXAT with a number.
 //
 // Redis looks at the words of all options before it looks at any number, so reading has two steps: Take
 // while the cursor passes the options, Resolve when the rest of the command is known to be well formed. Holds
@@ -17,17 +17,17 @@ namespace mayfly {
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
 enum class TimeBase : uint8_t { kNow, kEpoch };
 
-// Sets `ms` to `number` of `unit`; false where 64 bits cannot say it.
+// Sets `ms` to `number` of `unit`; false if that does not fit into 64 bits.
 inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept {
   constexpr int64_t kMsPerSecond = 1000;
   return !__builtin_mul_overflow(number, unit == TimeUnit::kSeconds ? kMsPerSecond : 1, &ms);
 }
 
-// Answers that the command cannot take this time to live.
+// Answers that the command does not take this time to live.
 [[gnu::cold]] void RefuseExpireTime(Context& ctx);
 
-// Sets `expiry` to what `number` asks for. False, and an error answered, where it is no number, not positive,
-// or its Unix time in ms is more than 64 bits can say.
+// Sets `expiry` to the one that `number` stands for. False, after having answered the error, if it is not a
+// number, not positive, or its Unix time in ms does not fit into 64 bits.
 [[gnu::always_inline]] inline bool ReadExpiry(Context& ctx, std::string_view number, TimeUnit unit,
                                               TimeBase base, Expiry& expiry) {
   int64_t parsed = 0;
@@ -37,7 +37,7 @@ inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept 
   }
   int64_t ms = 0;
   int64_t unix_ms = 0;
-  // The deadline of a relative TTL is monotonic, yet EXPIRETIME must be able to tell it as Unix time.
+  // The deadline of a relative TTL is monotonic, but EXPIRETIME must be able to answer it as Unix time.
   if (!ToMilliseconds(parsed, unit, ms) || ms <= 0 ||
       (base == TimeBase::kNow && __builtin_add_overflow(ms, ctx.now.wall_ms, &unix_ms))) [[unlikely]] {
     RefuseExpireTime(ctx);
@@ -49,9 +49,9 @@ inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept 
 
 class ExpireOption {
  public:
-  // `word` has just been read: takes the number behind it. False where the word is none of the four, where
-  // its number is missing, or where a different one was given before. The same one may come again: the last
-  // counts.
+  // Takes the number that follows `word`, which has just been read. False if the word is none of the four, if
+  // its number is missing, or if another one of them was given before. The same one may be given again: the
+  // last counts.
   bool Take(uint64_t word, Args& args) noexcept {
     switch (word) {
       case WordOf("EX"):

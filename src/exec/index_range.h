@@ -1,5 +1,5 @@
-// A stretch of a sequence as commands name it: by its first and last index, which count from the end where
-// they are negative (-1 is the last).
+// A part of a sequence as commands name it: by its first and last index. A negative index counts from the end
+// (-1 is the last).
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ struct IndexRange {
   uint64_t size() const noexcept { return last - first + 1; }
 };
 
-// What of `start` to `end` lies in a sequence of `length`; nothing where that is empty. An index before the
-// beginning is the first one.
+// The part of `start` to `end` that lies in a sequence of `length`; nothing if that is empty. An index before
+// the beginning means the first one.
 inline std::optional<IndexRange> ClipRange(int64_t start, int64_t end, uint64_t length) noexcept {
   const auto count = static_cast<int64_t>(length);
   if (start < 0) start = std::max<int64_t>(count + start, 0);
@@ -25,7 +25,7 @@ inline std::optional<IndexRange> ClipRange(int64_t start, int64_t end, uint64_t 
   return IndexRange{static_cast<uint64_t>(start), static_cast<uint64_t>(end)};
 }
 
-// The same, but two indices from the end in the wrong order name nothing, even where both lie before the
+// The same, but two indices from the end in the wrong order name nothing, even if both lie before the
 // beginning.
 inline std::optional<IndexRange> ClipOrderedRange(int64_t start, int64_t end, uint64_t length) noexcept {
   if (start < 0 && end < 0 && start > end) return std::nullopt;

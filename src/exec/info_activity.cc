@@ -9,7 +9,7 @@
 namespace mayfly::info {
 namespace {
 
-// The mean of a few keys by chance, as Redis's figure is an estimate too.
+// The mean of a few random keys: Redis's figure is an estimate too.
 int64_t MeanTtlMs(const Keyspace& keyspace, std::mt19937_64& random, Now now) {
   constexpr int kSamples = 8;
   int64_t sum_ms = 0;
@@ -21,7 +21,7 @@ int64_t MeanTtlMs(const Keyspace& keyspace, std::mt19937_64& random, Now now) {
   return sum_ms;
 }
 
-// Of the keys that expire, those that are still in memory though their time is over.
+// The share of the keys with a TTL that are still in memory though their deadline has passed.
 double StalePercent(const Databases& databases, Now now) {
   size_t expiring = 0;
   for (unsigned i = 0; i < databases.count(); ++i) expiring += databases.At(i).expiring();
@@ -31,7 +31,8 @@ double StalePercent(const Databases& databases, Now now) {
 
 }  // namespace
 
-// Nothing is saved, so nothing waits to be; the last save counts from the start, as in LASTSAVE.
+// Nothing is saved, so nothing waits to be saved; the time of the last save is that of the start, as in
+// LASTSAVE.
 void PersistenceSection(InfoText& text, Server& server, Now now) {
   constexpr int64_t kMsPerSecond = 1000;
   text.Field("loading", 0);

@@ -27,7 +27,7 @@ void CallsField(InfoText& text, const TableRow& row, const CycleRate& rate) {
                  ",failed_calls=" + std::to_string(calls.failed));
 }
 
-// "p50=1.003,p99=...": microseconds with the nanoseconds behind the point, as in Redis.
+// "p50=1.003,p99=...": microseconds with three decimals, as in Redis.
 std::string PercentilesText(const Histogram& latency, const std::vector<double>& percentiles,
                             const CycleRate& rate) {
   constexpr int kNanoseconds = 3;
@@ -41,7 +41,7 @@ std::string PercentilesText(const Histogram& latency, const std::vector<double>&
   return text;
 }
 
-// Names stand in lines of fields.
+// Without the characters that would end a name or a line of INFO.
 std::string SafeName(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '#' || c == ':' || c == '\n' || c == '\r'; }, '_');

@@ -64,7 +64,7 @@ void LargestBuffers(InfoText& text, const Sessions& sessions) {
   text.Field("client_recent_max_output_buffer", output);
 }
 
-// What the allocator has handed out, the pages that this takes, and those that the kernel holds for it.
+// The bytes that the allocator has handed out, the pages that these take, and those that the kernel holds.
 void AllocatorFields(InfoText& text, const MemoryReport& report) {
   const AllocatorBytes& bytes = report.allocator;
   text.Field("allocator_allocated", bytes.allocated);

@@ -12,10 +12,10 @@ struct InfoSection {
   std::string_view name;  // upper case, as Args compares
   std::string_view title;
   void (*write)(InfoText&, Server&, Now);
-  bool on_request = false;  // told when named, or for "all" and "everything"
+  bool on_request = false;  // shown only if named, or for "all" and "everything"
 };
 
-// In the order in which they are told.
+// In the order in which they are shown.
 constexpr InfoSection kSections[] = {
     {"SERVER", "Server", info::ServerSection},
     {"CLIENTS", "Clients", info::ClientsSection},

@@ -1,8 +1,8 @@
-// The sections of INFO: one function each, and the table that says which are told when.
+// The sections of INFO: one function each. Which of them a request gets is decided in info_sections.cc.
 //
-// A field stands here only if its number is true: 0 for what never happened. Of Redis's fields for what
-// Mayfly has no notion of, those stand here that tools read and whose value can be only one (loading:0).
-// Tools search for the first occurrence of a name, so no text before it may hold it.
+// A field is shown only if its number is true: 0 for what never happened. Of Redis's fields that mean nothing
+// for Mayfly, those are shown that tools read and that can have only one value (loading:0). Tools search for
+// the first occurrence of a name, so no text before it may contain it.
 #pragma once
 
 #include <span>
@@ -34,7 +34,7 @@ void KeyspaceSection(InfoText& text, Server& server, Now now);
 }  // namespace info
 
 // What INFO answers to these words (section names, "default", "all", "everything", in any case): the sections
-// in their fixed order, each once. Words that name no section add nothing; no words mean "default".
+// in their fixed order, each once. Other words are ignored; no words mean "default".
 std::string InfoReport(Server& server, Now now, std::span<const std::string_view> words);
 
 }  // namespace mayfly

@@ -1,8 +1,8 @@
-// Where the memory is: the figures behind INFO memory, MEMORY STATS and MEMORY DOCTOR, taken at one moment.
+// What memory is used for: the figures of INFO memory, MEMORY STATS and MEMORY DOCTOR, taken at one moment.
 //
-// Everything but the keys and values themselves is overhead: what the server had at its start, buffers of
-// clients, reply chunks that are nobody's at the moment, and what each database needs to find its entries and
-// to know their order and deadlines. Bytes, unless a name says otherwise.
+// Everything but the keys and values themselves is overhead: what the server used at its start, buffers of
+// clients, reply chunks that are kept for the next client, and what each database needs to find its entries
+// and to know their order and deadlines. Bytes, unless a name says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mayfly {
 
-// What a database needs beside keys and values.
+// What a database uses in addition to keys and values.
 struct DatabaseOverhead {
   unsigned index = 0;
   uint64_t keys = 0;
@@ -43,9 +43,9 @@ struct MemoryReport {
 
 MemoryReport ReportMemory(Server& server);
 
-// A difference that is 0 where `part` is the larger one.
+// The difference, or 0 if `part` is the larger one.
 uint64_t Above(uint64_t whole, uint64_t part) noexcept;
-// A quotient that is 0 where there is nothing to divide by.
+// The quotient, or 0 if `whole` is 0.
 double Ratio(uint64_t part, uint64_t whole) noexcept;
 
 }  // namespace mayfly

@@ -1,5 +1,4 @@
-// How commands look at string values and make them: the two directions between arguments, entries and
-// replies.
+// How commands read string values from entries into replies, and make them from arguments.
 #pragma once
 
 #include <string_view>
@@ -11,7 +10,7 @@
 
 namespace mayfly {
 
-// Argument `index` as SET stores it: a block that the connection read it into is shared, not copied.
+// Argument `index` as SET stores it: if the connection read it into a block, that is shared, not copied.
 [[gnu::always_inline]] inline StringValue StringFrom(const Args& args, size_t index) {
   if (!args.HasBlocks()) [[likely]]
     return StringValue::Of(args[index]);
@@ -19,8 +18,8 @@ namespace mayfly {
   return StringValue::Of(args[index]);
 }
 
-// Gives the key this value: its expiry stays; without one if it is new. REQUIRES: `existing` is what Find
-// gave for the key just before.
+// Gives the key this value. Its expiry stays; a new key has none. REQUIRES: `existing` is what Find returned
+// for the key just before.
 inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value) {
   if (existing != nullptr)
     ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now);

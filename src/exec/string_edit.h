@@ -12,8 +12,8 @@
 
 namespace mayfly {
 
-// The bytes of a value that is being made, zeros at first: here if they will lie in an entry, else in a
-// block.
+// The bytes of a value that is being made, zeros at first: in this object if they will fit into an entry,
+// else in a block.
 class StringDraft {
  public:
   // Throws std::bad_alloc.
@@ -40,9 +40,9 @@ class StringDraft {
   char near_[Entry::kMaxInlineValue];
 };
 
-// Makes the string of `key` at least `size` bytes long, by zeros, and lets `write` change them from the first
-// one on. An absent key (null) is created; the expiry of another stays. REQUIRES: `existing` is a string, and
-// what Find gave for the key just before.
+// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte. An
+// absent key (null) is created; an existing one keeps its expiry. REQUIRES: `existing` is a string, and what
+// Find returned for the key just before.
 template <typename Write>
 void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, Write&& write) {
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
@@ -55,7 +55,7 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, Writ
   StoreKeepingExpiry(ctx, key, existing, draft.Take());
 }
 
-// False, and the error answered, where proto-max-bulk-len is less than the sum.
+// False, after having answered the error, if the sum is more than proto-max-bulk-len.
 inline bool RequireStringSize(Context& ctx, uint64_t size, uint64_t more) {
   const uint64_t most = ctx.server.options.settings().proto_max_bulk_len;
   if (size <= most && more <= most - size) return true;

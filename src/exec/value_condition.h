@@ -1,5 +1,5 @@
-// The conditions on a string's present value that SET and DELEX share: IFEQ and IFNE compare it with a value,
-// IFDEQ and IFDNE its digest with one that the client knows. (Redis 8.4; Valkey 8.1 has IFEQ.)
+// The conditions on a string's current value that SET and DELEX share: IFEQ and IFNE compare it with a value,
+// IFDEQ and IFDNE compare its digest with a given one. (Redis 8.4; Valkey 8.1 has IFEQ.)
 //
 // Holds a view of an argument: it dies when the handler returns.
 #pragma once
@@ -15,8 +15,8 @@ namespace mayfly {
 
 class ValueCondition {
  public:
-  // `word` has just been read: takes the value behind it. False where the word is none of the four, where its
-  // value is missing, or where a condition was given before.
+  // Takes the value that follows `word`, which has just been read. False if the word is none of the four, if
+  // its value is missing, or if a condition was given before.
   bool Take(uint64_t word, Args& args) noexcept {
     const bool known = word == WordOf("IFEQ") || word == WordOf("IFNE") || word == WordOf("IFDEQ") ||
                        word == WordOf("IFDNE");
@@ -27,16 +27,15 @@ class ValueCondition {
   }
   bool given() const noexcept { return word_ != 0; }
 
-  // False, and the error answered, where a digest is not as long as digests are. As in Redis, other letters
-  // than digits only make one that no value has.
+  // False, after having answered the error, if a digest has the wrong length. As in Redis, one with other
+  // characters than digits is no error; no value has it.
   bool RequireDigest(Context& ctx) const {
     if (!by_digest() || wanted_.size() == kDigestDigits) return true;
     ctx.Fail("ERR must be exactly 16 hexadecimal characters");
     return false;
   }
 
-  // An absent key (null) has no value that could be equal. REQUIRES: given(); a string; RequireDigest was
-  // true.
+  // The value of an absent key (null) equals none. REQUIRES: given(); a string; RequireDigest returned true.
   bool Holds(const Entry* entry) const noexcept {
     const bool wants_equal = word_ == WordOf("IFEQ") || word_ == WordOf("IFDEQ");
     return (entry != nullptr && Equals(*entry)) == wants_equal;

@@ -1,4 +1,4 @@
-// The names of types and encodings as TYPE, SCAN and OBJECT tell them.
+// The names of types and encodings in the replies of TYPE, SCAN and OBJECT.
 #pragma once
 
 #include <string_view>
@@ -21,8 +21,8 @@ inline std::string_view EncodingName(const Entry& entry) noexcept {
   return embedded ? "embstr" : "raw";
 }
 
-// How long a key has not been used. Both stamps are rounded down; with what their difference may lack, a key
-// that idles for n seconds says n.
+// How long ago a key was last accessed. Both stamps are rounded down, so one unit is added: a key that has
+// been idle for n seconds reports n.
 inline uint64_t IdleSeconds(const Entry& entry, Now now) noexcept {
   return (Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::kStampMs - 1) / 1000;
 }

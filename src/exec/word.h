@@ -15,8 +15,7 @@
 
 namespace mayfly {
 
-// The letters in the low bytes, their number in the highest. 0 where the text is empty or longer than 7
-// bytes.
+// The letters in the low bytes, their number in the highest. 0 if the text is empty or longer than 7 bytes.
 [[gnu::always_inline]] constexpr uint64_t WordOf(std::string_view text) noexcept {
   constexpr size_t kLongest = 7;
   constexpr uint64_t kUpper = 0xDFDFDFDFDFDFDF;

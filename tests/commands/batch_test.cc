@@ -48,7 +48,8 @@ TEST_CASE_METHOD(CommandTest, "clients that send in the same turn are each answe
   CHECK(other.session().close_after_reply);
 }
 
-TEST_CASE_METHOD(CommandTest, "a key that left in the middle of a batch is not found where it was") {
+TEST_CASE_METHOD(CommandTest,
+                 "a key that was removed in the middle of a batch is not found by an old guess") {
   CHECK(RunRaw("SET k v\r\nGET k\r\nDEL k\r\nGET k\r\nSET k w\r\nGET k\r\nFLUSHDB\r\nGET k\r\n") ==
         "+OK\r\n$1\r\nv\r\n:1\r\n$-1\r\n+OK\r\n$1\r\nw\r\n+OK\r\n$-1\r\n");
   Run({"SET", "k", "v"});
@@ -58,12 +59,12 @@ TEST_CASE_METHOD(CommandTest, "a key that left in the middle of a batch is not f
   CHECK(replies[1] == "$-1\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "what a client sends behind SELECT is looked up in the other database") {
+TEST_CASE_METHOD(CommandTest, "what a client sends after SELECT is looked up in the other database") {
   CHECK(RunRaw("SET k zero\r\nSELECT 1\r\nGET k\r\nSET k one\r\nSELECT 0\r\nGET k\r\n") ==
         "+OK\r\n+OK\r\n$-1\r\n+OK\r\n+OK\r\n$4\r\nzero\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "a limit that a pipeline sets holds for the request behind it") {
+TEST_CASE_METHOD(CommandTest, "a limit that a pipeline sets applies to the next request") {
   Run({"SET", "other", "v"});
   const std::string replies = RunRaw("CONFIG SET maxmemory 1 maxmemory-policy noeviction\r\nSET k v\r\n");
   CHECK(replies.substr(0, 9) == "+OK\r\n-OOM");
@@ -135,8 +136,7 @@ TEST_CASE_METHOD(CommandTest, "a client that breaks the protocol shifts no argum
 }
 
 #ifndef MAYFLY_SANITIZE
-TEST_CASE_METHOD(CommandTest,
-                 "a GET hit allocates nothing, an overwrite neither, a new key its entry alone") {
+TEST_CASE_METHOD(CommandTest, "a GET hit and an overwrite allocate nothing, a new key only its entry") {
   server().changes.Unlisten(server().change_log);  // which makes notes
   const auto allocated_by = [&](const std::string& bytes) {
     uint64_t* total = nullptr;

@@ -30,7 +30,7 @@ TEST_CASE_METHOD(CommandTest, "BITFIELD sets, gets and increments fields in the 
   CHECK(Run({"BITFIELD", "k", "GET", "u8", "1000"}) == Integers({0}));
 }
 
-TEST_CASE_METHOD(CommandTest, "a field that is only read creates nothing, one that is written makes room") {
+TEST_CASE_METHOD(CommandTest, "reading a field creates no key, writing one extends the string") {
   CHECK(Run({"BITFIELD", "k"}) == Array({}));
   CHECK(Run({"BITFIELD", "k", "OVERFLOW", "SAT"}) == Array({}));
   CHECK(Run({"BITFIELD", "k", "GET", "u63", "4294967295"}) == Integers({0}));
@@ -46,7 +46,7 @@ TEST_CASE_METHOD(CommandTest, "a field that is only read creates nothing, one th
   CHECK(Run({"PTTL", "n"}) == Integer(50));
 }
 
-TEST_CASE_METHOD(CommandTest, "a field that grows out of its bits wraps, saturates or stays") {
+TEST_CASE_METHOD(CommandTest, "a field that overflows wraps, saturates or stays") {
   const auto add = [&](const char* overflow, const char* type, const char* value, const char* amount) {
     Run({"DEL", "k"});
     return Run({"BITFIELD", "k", "SET", type, "0", value, "OVERFLOW", overflow, "INCRBY", type, "0", amount})
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(CommandTest, "a field that grows out of its bits wraps, saturat
   CHECK(add("fail", "i8", "100", "27") == Integer(127));
 }
 
-TEST_CASE_METHOD(CommandTest, "OVERFLOW counts for what comes behind it, for SET as well") {
+TEST_CASE_METHOD(CommandTest, "OVERFLOW applies to the operations after it, SET among them") {
   CHECK(Run({"BITFIELD", "k",    "SET", "u8", "0", "257", "GET", "u8", "0",
              "OVERFLOW", "SAT",  "SET", "u8", "0", "257", "GET", "u8", "0",
              "OVERFLOW", "FAIL", "SET", "u8", "0", "-1",  "GET", "u8", "0"}) ==
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(CommandTest, "OVERFLOW counts for what comes behind it, for SET
   CHECK(RunRaw("BITFIELD k OVERFLOW FAIL SET u8 0 256\r\n") == "*1\r\n_\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "BITFIELD of a big value changes it where it lies") {
+TEST_CASE_METHOD(CommandTest, "BITFIELD changes a big value in place") {
   Run({"SET", "k", std::string(40'000, 'o')});
   CHECK(Run({"BITFIELD", "k", "INCRBY", "u8", "#39999", "1", "GET", "u16", "#19999"}) ==
         Integers({'p', 'o' * 256 + 'p'}));
@@ -87,7 +87,8 @@ TEST_CASE_METHOD(CommandTest, "BITFIELD of a big value changes it where it lies"
   CHECK(Run({"GETRANGE", "k", "39998", "40000"}) == Bulk("op\0"s));
 }
 
-TEST_CASE_METHOD(CommandTest, "BITFIELD refuses operations that are none, before it does any") {
+TEST_CASE_METHOD(CommandTest,
+                 "BITFIELD refuses a request with a wrong operation before it runs any of them") {
   for (const char* command : {"BITFIELD", "BITFIELD_RO"}) {
     CHECK(Run({command, "k", "GET"}) == Error(kSyntax));
     CHECK(Run({command, "k", "GET", "u8"}) == Error(kSyntax));
@@ -107,7 +108,7 @@ TEST_CASE_METHOD(CommandTest, "BITFIELD refuses operations that are none, before
 }
 
 // Redis 7.0 multiplies in 64 bits that wrap, and writes to field 0.
-TEST_CASE_METHOD(CommandTest, "a field so far away that its bit has no number is refused") {
+TEST_CASE_METHOD(CommandTest, "a field whose offset does not fit into 64 bits is refused") {
   CHECK(Run({"BITFIELD", "k", "SET", "u8", "#2305843009213693952", "7"}) == Error(kBadOffset));
   CHECK(Run({"BITFIELD", "k", "GET", "i64", "#9223372036854775807"}) == Error(kBadOffset));
 }

@@ -105,7 +105,7 @@ TEST_CASE_METHOD(CommandTest, "BITCOUNT without an end counts up to the last byt
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "BITCOUNT looks at its arguments before it looks for the key, as since Redis 7.2") {
+                 "BITCOUNT reads its arguments before it looks up the key, as Redis does since 7.2") {
   CHECK(Run({"BITCOUNT", "absent", "x"}) == Error(kNotInteger));
   CHECK(Run({"BITCOUNT", "absent", "0", "0", "BITS"}) == Error(kSyntax));
   CHECK(Run({"BITCOUNT", "absent", "-1", "-2", "BITS"}) == Error(kSyntax));
@@ -132,8 +132,7 @@ TEST_CASE_METHOD(CommandTest, "BITPOS finds the first bit of a kind") {
   CHECK(Run({"BITPOS", "k", "1", "2", "1"}) == Integer(-1));
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "behind a string without an end lie zeros, and an absent key is nothing but these") {
+TEST_CASE_METHOD(CommandTest, "BITPOS without an end finds zeros after the string, and in an absent key") {
   Run({"MSET", "ones", "\xff\xff\xff"s, "empty", ""});
   CHECK(Run({"BITPOS", "ones", "0"}) == Integer(24));
   CHECK(Run({"BITPOS", "ones", "0", "1"}) == Integer(24));
@@ -146,7 +145,7 @@ TEST_CASE_METHOD(CommandTest,
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "BITPOS looks at its arguments before it looks for the key, as since Redis 7.2") {
+                 "BITPOS reads its arguments before it looks up the key, as Redis does since 7.2") {
   CHECK(Run({"BITPOS", "absent", "x"}) == Error(kNotInteger));
   CHECK(Run({"BITPOS", "absent", "2", "x"}) == Error("ERR The bit argument must be 1 or 0."));
   CHECK(Run({"BITPOS", "absent", "1", "x", "x", "x"}) == Error(kNotInteger));

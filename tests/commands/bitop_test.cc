@@ -9,7 +9,7 @@ constexpr std::string_view kSyntax = "ERR syntax error";
 
 }  // namespace
 
-TEST_CASE_METHOD(CommandTest, "BITOP combines strings, the shorter ones with zeros behind them") {
+TEST_CASE_METHOD(CommandTest, "BITOP combines strings, the shorter ones followed by zeros") {
   Run({"MSET", "a", "\x0f\xff\x01"s, "b", "\x3c\x0f"s, "c", "\x55"s});
   const auto result = [&](const std::vector<std::string>& words) {
     std::vector<std::string> request{"BITOP"};
@@ -44,7 +44,7 @@ TEST_CASE_METHOD(CommandTest, "an absent source of BITOP is all zeros") {
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "BITOP replaces its destination, takes its expiry away, and deletes it for nothing") {
+                 "BITOP replaces its destination with its expiry, and deletes it if the result is empty") {
   Run({"SET", "d", "old", "EX", "10"});
   Run({"SET", "n", "12"});
   CHECK(Run({"BITOP", "OR", "d", "n"}) == Integer(2));
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(CommandTest, "BITOP refuses other operations and numbers of sou
   CHECK(Run({"GET", "d"}) == Bulk("kept"));
 }
 
-TEST_CASE_METHOD(CommandTest, "COMMAND tells both that BITOP writes its first key and reads the others") {
+TEST_CASE_METHOD(CommandTest, "COMMAND shows that BITOP writes its first key and reads the others") {
   UseResp3();
   const Reply info = Run({"COMMAND", "INFO", "bitop"}).elements.at(0);
   CHECK(info.elements[3] == Integer(2));

@@ -88,7 +88,7 @@ TEST_CASE_METHOD(FilterTest, "each filter chooses those clients of which it is t
   CHECK(Shown({"SKIPME", "no"}) == "both");
 }
 
-TEST_CASE_METHOD(FilterTest, "a client without a name does not have the empty one") {
+TEST_CASE_METHOD(FilterTest, "an empty name in a filter does not match clients without a name") {
   for (const char* filter : {"NAME", "LIB-NAME", "LIB-VER"}) CHECK(Shown({filter, ""}) == "");
 }
 

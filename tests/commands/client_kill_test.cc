@@ -44,7 +44,7 @@ TEST_CASE_METHOD(KillTest, "a client that kills itself gets the reply first") {
   CHECK(Run({"PING"}) == NoReply());
 }
 
-TEST_CASE_METHOD(KillTest, "CLIENT KILL closes those who meet every condition, and counts them") {
+TEST_CASE_METHOD(KillTest, "CLIENT KILL closes and counts the clients that meet every condition") {
   CHECK(Kill({"ID", Id(other)}) == 101);
   CHECK(Kill({"id", "987654"}) == 0);
   CHECK(Kill({"TYPE", "normal"}) == 101);

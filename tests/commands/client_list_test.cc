@@ -41,7 +41,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows the fields of Redis 7.4 in its 
   CHECK(FieldOf(verbatim.text, "resp") == "3");
 }
 
-TEST_CASE_METHOD(CommandTest, "CLIENT INFO tells what the client is called and what it does") {
+TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows what the client is called and what it does") {
   Session& session = client().session();
   session.peer = "10.0.0.1:5001";
   session.local = "10.0.0.2:6379";
@@ -74,7 +74,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT INFO tells what the client is called and w
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "CLIENT LIST tells a line for each client, in the order of their ids") {
+TEST_CASE_METHOD(CommandTest, "CLIENT LIST shows a line for each client, in the order of their ids") {
   TestClient& other = Connect();
   const std::string mine = "id=" + std::to_string(client().session().id) + " ";
   const std::string others = "id=" + std::to_string(other.session().id) + " ";
@@ -156,12 +156,11 @@ TEST_CASE_METHOD(CommandTest, "CLIENT LIST refuses what it does not know, in Red
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "CLIENT GETREDIR says that nobody else gets invalidations") {
+TEST_CASE_METHOD(CommandTest, "CLIENT GETREDIR answers that no other client gets invalidations") {
   CHECK(Run({"CLIENT", "GETREDIR"}) == Integer(-1));
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "flags tell a client that waits, one that is being closed, and what it asked for") {
+TEST_CASE_METHOD(CommandTest, "flags show a client that waits, one that is being closed, and its modes") {
   TestClient& other = Connect();
   const auto flags = [&] {
     return FieldOf(Run({"CLIENT", "LIST", "ID", std::to_string(other.session().id)}).text, "flags");

@@ -25,7 +25,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT REPLY SKIP leaves out the next reply alone
   CHECK(RunRaw("CLIENT REPLY SKIP\r\n*0\r\nPING\r\n") == "+PONG\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "RESET takes back what a client asked for") {
+TEST_CASE_METHOD(CommandTest, "RESET takes back the modes that a client has set") {
   CHECK(RunRaw("CLIENT REPLY OFF\r\nRESET\r\nPING\r\n") == "+RESET\r\n+PONG\r\n");
   CHECK(RunRaw("CLIENT REPLY SKIP\r\nRESET\r\nPING\r\n") == "+PONG\r\n");
   CHECK(RunRaw("CLIENT NO-TOUCH ON\r\nCLIENT NO-EVICT ON\r\nRESET\r\n") == "+OK\r\n+OK\r\n+RESET\r\n");
@@ -42,7 +42,7 @@ TEST_CASE_METHOD(CommandTest, "a reply that is to be skipped is skipped after a 
   CHECK(other.Received() == std::vector<Reply>{Bulk("v")});
 }
 
-TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads is not used recently") {
+TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads does not count as accessed") {
   for (const char* policy : {"allkeys-lru", "allkeys-sieve"}) {
     SetOption("maxmemory-policy", policy);
     Run({"FLUSHALL"});
@@ -65,7 +65,7 @@ TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads is not used rec
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "a client with NO-TOUCH sees the policy, and chooses it, like anybody else") {
+TEST_CASE_METHOD(CommandTest, "a client with NO-TOUCH sees the policy, and sets it, like any other") {
   CHECK(Run({"CLIENT", "NO-TOUCH", "ON"}) == Ok());
   CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu"}) == Ok());
   Run({"SET", "k", "v"});

@@ -2,7 +2,9 @@
 
 namespace mayfly::testing {
 
-TEST_CASE_METHOD(CommandTest, "CLIENT PAUSE holds requests back until its time is over, in their order") {
+TEST_CASE_METHOD(
+    CommandTest,
+    "CLIENT PAUSE holds requests back until its time is over, and then runs them in their order") {
   TestClient& a = Connect();
   TestClient& b = Connect();
   CHECK(Run({"CLIENT", "PAUSE", "100"}) == Ok());
@@ -29,7 +31,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT PAUSE WRITE lets reads through") {
   CHECK(other.Received() == std::vector<Reply>{Ok(), Bulk("w")});
 }
 
-TEST_CASE_METHOD(CommandTest, "CLIENT UNPAUSE gets through and lets everybody go on") {
+TEST_CASE_METHOD(CommandTest, "CLIENT UNPAUSE is not held back, and the held requests run") {
   TestClient& other = Connect();
   CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
   Run({"CLIENT", "PAUSE", "9223372036854775807", "ALL"});
@@ -55,7 +57,8 @@ TEST_CASE_METHOD(CommandTest, "two CLIENT UNPAUSE in one pipeline let each reque
   CHECK(a.Run({"PING"}) == Simple("PONG"));
 }
 
-TEST_CASE_METHOD(CommandTest, "an UNPAUSE and a PAUSE in one pipeline hold back again what has not run") {
+TEST_CASE_METHOD(CommandTest,
+                 "after UNPAUSE and PAUSE in one pipeline, a request that has not run is held back again") {
   TestClient& other = Connect();
   Run({"CLIENT", "PAUSE", "1000"});
   CHECK(other.Run({"INCR", "k"}) == NoReply());

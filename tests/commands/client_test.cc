@@ -34,7 +34,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT SETINFO takes name and version of the libr
   CHECK(client().session().lib_name == "redis-py");
 }
 
-TEST_CASE_METHOD(CommandTest, "subcommands that are not there are refused at once, in Redis's words") {
+TEST_CASE_METHOD(CommandTest, "unknown subcommands are refused at once, in Redis's words") {
   CHECK(Run({"CLIENT", "MAINT_NOTIFICATIONS", "ON"}) ==
         Error("ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP."));
   CHECK(Run({"CLIENT"}) == Error("ERR wrong number of arguments for 'client' command"));

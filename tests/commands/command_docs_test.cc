@@ -95,7 +95,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND INFO has Redis's ten elements") {
       "~2\r\n+@slow\r\n+@connection\r\n~0\r\n~0\r\n~0\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "COMMAND INFO tells where the keys are and what is done to them") {
+TEST_CASE_METHOD(CommandTest, "COMMAND INFO shows where the keys are and what the command does to them") {
   UseResp3();
   const Reply mget = Run({"COMMAND", "INFO", "mget"}).elements.at(0);
   CHECK(mget.elements[3] == Integer(1));
@@ -124,7 +124,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND DOCS has the shapes that redis-cli assert
   CHECK(Run({"COMMAND", "DOCS", "nosuch", "client|id", "PING"}).elements.size() == 4);
 }
 
-TEST_CASE_METHOD(CommandTest, "COMMAND DOCS tells arguments with their types, tokens and flags") {
+TEST_CASE_METHOD(CommandTest, "COMMAND DOCS shows arguments with their types, tokens and flags") {
   UseResp3();
   const Reply docs = Run({"COMMAND", "DOCS", "mset"});
   const std::vector<Reply>& fields = docs.elements.at(1).elements;
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND LIST filters by pattern and category, sub
   CHECK(Run({"COMMAND", "LIST", "FOO"}) == Error("ERR syntax error"));
 }
 
-TEST_CASE_METHOD(CommandTest, "every row's syntax can be read, and asks for as many words as its arity") {
+TEST_CASE_METHOD(CommandTest, "every row's syntax can be read, and requires as many words as its arity") {
   for (const TableRow* row : AllRows(server().commands)) {
     INFO(row->full_name << ": " << row->command->syntax);
     const std::optional<std::vector<SyntaxArgument>> arguments = ParseSyntax(row->command->syntax);
@@ -164,7 +164,7 @@ TEST_CASE_METHOD(CommandTest, "every row's syntax can be read, and asks for as m
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "every row says what the command is, since when and at what cost") {
+TEST_CASE_METHOD(CommandTest, "every row has a summary, a version and a complexity") {
   for (const TableRow* row : AllRows(server().commands)) {
     INFO(row->full_name);
     const Command& command = *row->command;

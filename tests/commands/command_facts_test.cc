@@ -141,8 +141,9 @@ std::vector<std::string> Compare(const Facts& here, const Facts& redis) {
 
 }  // namespace
 
-TEST_CASE_METHOD(FactsTest,
-                 "COMMAND INFO and COMMAND DOCS tell the same facts as Redis, or it is known why not") {
+TEST_CASE_METHOD(
+    FactsTest,
+    "COMMAND INFO and COMMAND DOCS show the same facts as Redis, but for the differences listed here") {
   std::vector<const Difference*> unseen;
   for (const Difference& difference : kDifferences) unseen.push_back(&difference);
   const auto compare = [&](const TableRow& row) {
@@ -173,7 +174,7 @@ TEST_CASE_METHOD(FactsTest,
 }
 
 // One that is not taken stands beside a word that the syntax does not have.
-TEST_CASE_METHOD(CommandTest, "each note on an argument is told") {
+TEST_CASE_METHOD(CommandTest, "each note on an argument is shown") {
   UseResp3();
   const Reply docs = Run({"COMMAND", "DOCS", "bitpos"});
   const std::string text = Printed(docs);

@@ -2,7 +2,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS tells which arguments of a call are keys") {
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS answers with the arguments of a call that are keys") {
   CHECK(Run({"COMMAND", "GETKEYS", "get", "k"}) == Bulks({"k"}));
   CHECK(Run({"COMMAND", "GETKEYS", "MSET", "a", "1", "b", "2"}) == Bulks({"a", "b"}));
   CHECK(Run({"COMMAND", "GETKEYS", "mset", "a", "1", "b"}) == Bulks({"a", "b"}));
@@ -10,7 +10,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS tells which arguments of a call a
   CHECK(Run({"COMMAND", "GETKEYS", "object", "ENCODING", "k"}) == Bulks({"k"}));
 }
 
-TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS tells what is done to each key, too") {
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS also answers what a call does to each key") {
   UseResp3();
   CHECK(Run({"COMMAND", "GETKEYSANDFLAGS", "get", "k"}) ==
         Array({Array({Bulk("k"), Set({Simple("RO"), Simple("access")})})}));
@@ -32,7 +32,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS tells what is done to eac
 }
 
 // With Redis's key specs a number of keys that is none, or none of the call, is an error of the call's.
-TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS goes by the number that says how many keys there are") {
+TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS obeys an argument that says how many keys there are") {
   CHECK(Run({"COMMAND", "GETKEYS", "msetex", "1", "a", "1"}) == Bulks({"a"}));
   CHECK(Run({"COMMAND", "GETKEYS", "msetex", "2", "a", "1", "b", "2", "NX"}) == Bulks({"a", "b"}));
   for (const char* count : {"0", "-1", "3", "x", "", "99999999999999999999"}) {

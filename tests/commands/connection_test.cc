@@ -33,7 +33,7 @@ TEST_CASE_METHOD(CommandTest, "ECHO answers the same bytes") {
   CHECK(Run({"ECHO"}) == Error("ERR wrong number of arguments for 'echo' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "HELLO tells who the server is, already in the new protocol") {
+TEST_CASE_METHOD(CommandTest, "HELLO introduces the server, already in the new protocol") {
   const uint64_t id = client().session().id;
   CHECK(Run({"HELLO"}) == Array(HelloPairs(2, id)));
   CHECK(Run({"HELLO", "3"}) == Map(HelloPairs(3, id)));
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(CommandTest, "HELLO refuses what it does not understand and cha
   CHECK(client().session().reply.version() == 2);
 }
 
-TEST_CASE_METHOD(CommandTest, "HELLO logs in and names the connection in one go") {
+TEST_CASE_METHOD(CommandTest, "HELLO logs in and names the connection in one request") {
   SetOption("requirepass", "secret");
   CHECK(Run({"HELLO"}) == Error(kHelloNoAuth));
   CHECK(Run({"HELLO", "3"}) == Error(kHelloNoAuth));
@@ -77,7 +77,8 @@ TEST_CASE_METHOD(CommandTest, "without a password AUTH says so, and lets the def
   CHECK(Run({"AUTH"}) == Error("ERR wrong number of arguments for 'auth' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "with a password nothing but the way in is open") {
+TEST_CASE_METHOD(CommandTest,
+                 "with a password set, only AUTH, HELLO, QUIT and RESET are allowed before login") {
   SetOption("requirepass", "secret");
   for (const char* name : {"PING", "INFO", "TIME", "COMMAND", "DBSIZE"}) CHECK(Run({name}) == Error(kNoAuth));
   CHECK(Run({"SELECT", "1"}) == Error(kNoAuth));
@@ -111,7 +112,7 @@ TEST_CASE_METHOD(CommandTest, "SELECT chooses the database of this connection al
         "+OK\r\n$4\r\nzero\r\n+OK\r\n$7\r\nfifteen\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "QUIT answers and closes, and what comes behind it is not run") {
+TEST_CASE_METHOD(CommandTest, "QUIT answers and closes, and what comes after it does not run") {
   CHECK(RunRaw("QUIT now\r\nSET k v\r\n") == "+OK\r\n");
   CHECK(client().session().close_after_reply);
   CHECK(Connect().Run({"GET", "k"}) == Null());
@@ -130,7 +131,7 @@ TEST_CASE_METHOD(CommandTest, "RESET makes the connection new again") {
   CHECK(Run({"RESET", "x"}) == Error("ERR wrong number of arguments for 'reset' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "RESET logs out where there is a password") {
+TEST_CASE_METHOD(CommandTest, "RESET logs out if there is a password") {
   SetOption("requirepass", "secret");
   CHECK(Run({"AUTH", "secret"}) == Ok());
   CHECK(Run({"RESET"}) == Simple("RESET"));

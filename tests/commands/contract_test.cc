@@ -43,7 +43,7 @@ TEST_CASE_METHOD(CommandTest, "AUTH takes a password, or a user and a password, 
   CHECK(Run({"GET", "k"}) == Null());
 }
 
-TEST_CASE_METHOD(CommandTest, "SELECT has sixteen databases and says why a number is none of them") {
+TEST_CASE_METHOD(CommandTest, "SELECT knows sixteen databases and says what is wrong with another number") {
   CHECK(Run({"SELECT", "15"}) == Ok());
   CHECK(Run({"SELECT", "16"}) == Error("ERR DB index is out of range"));
   CHECK(Run({"SELECT", "-1"}) == Error("ERR DB index is out of range"));
@@ -61,8 +61,7 @@ TEST_CASE_METHOD(CommandTest, "names have no spaces, and an empty one takes the 
   CHECK(Run({"CLIENT", "NOSUCH"}) == Error("ERR unknown subcommand 'NOSUCH'. Try CLIENT HELP."));
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "INFO takes sections in any case, several of them, and knows nothing of others") {
+TEST_CASE_METHOD(CommandTest, "INFO takes several sections in any case, and answers nothing for others") {
   CHECK(Run({"INFO", "SERVER"}).text.starts_with("# Server\r\n"));
   const std::string both = Run({"INFO", "memory", "Clients"}).text;
   CHECK(both.find("# Memory\r\n") != std::string::npos);
@@ -73,8 +72,7 @@ TEST_CASE_METHOD(CommandTest,
     CHECK(Run({"INFO", group}).text.find("# Server\r\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "CONFIG GET takes several patterns, and answers nothing for what is not there") {
+TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns, and leaves out options that do not exist") {
   const Reply found = Run({"CONFIG", "GET", "maxmem*policy", "DATABASES", "nosuch"});
   CHECK(found.elements.size() == 4);
   CHECK(Run({"CONFIG", "GET", "nosuch"}) == Array({}));
@@ -85,7 +83,8 @@ TEST_CASE_METHOD(CommandTest,
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "what is unknown is told with its first arguments, on one line, and closes nothing") {
+                 "the error for an unknown command repeats its first arguments on one line, and the client "
+                 "stays connected") {
   CHECK(Run({"FOO", "a", "b"}) == Error("ERR unknown command 'FOO', with args beginning with: 'a' 'b' "));
   CHECK(Run({"FOO"}) == Error("ERR unknown command 'FOO', with args beginning with: "));
   CHECK(Run({"FO\r\nO", "a\nb"}) == Error("ERR unknown command 'FO  O', with args beginning with: 'a b' "));
@@ -95,7 +94,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"PING"}) == Simple("PONG"));
 }
 
-TEST_CASE_METHOD(CommandTest, "wrong numbers of arguments are told by the name in lower case") {
+TEST_CASE_METHOD(CommandTest, "the error for a wrong number of arguments has the name in lower case") {
   CHECK(Run({"GET"}) == Error("ERR wrong number of arguments for 'get' command"));
   CHECK(Run({"CLIENT", "SETNAME"}) == Error("ERR wrong number of arguments for 'client|setname' command"));
   CHECK(Run({"CONFIG", "GET"}) == Error("ERR wrong number of arguments for 'config|get' command"));
@@ -166,8 +165,9 @@ TEST_CASE_METHOD(CommandTest, "EXISTS, TOUCH, DEL and UNLINK count keys, EXISTS 
   CHECK(Run({"UNLINK", "b", "c", "absent"}) == Integer(2));
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "EXPIRE answers numbers, deletes by a past time, and takes no TTL for the longest") {
+TEST_CASE_METHOD(
+    CommandTest,
+    "EXPIRE answers with numbers, deletes by a past time, and treats no TTL as the longest one") {
   Run({"SET", "k", "v"});
   CHECK(Run({"EXPIRE", "k", "100", "GT"}) == Integer(0));
   CHECK(Run({"EXPIRE", "k", "100", "lt"}) == Integer(1));
@@ -182,7 +182,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "TTL rounds to the nearest second, and tells no key from no TTL") {
+TEST_CASE_METHOD(CommandTest, "TTL rounds to the nearest second, and distinguishes no key from no TTL") {
   CHECK(Run({"TTL", "k"}) == Integer(-2));
   Run({"SET", "k", "v"});
   for (const char* command : {"TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME"})
@@ -218,7 +218,7 @@ TEST_CASE_METHOD(CommandTest, "KEYS has all of the glob's signs") {
   CHECK(Run({"KEYS", "a\\*c"}) == Bulks({"a*c"}));
 }
 
-TEST_CASE_METHOD(CommandTest, "RENAME keeps the TTL, and its missing key is told in these words") {
+TEST_CASE_METHOD(CommandTest, "RENAME keeps the TTL, and reports a missing key in these words") {
   Run({"SET", "a", "v", "EX", "100"});
   CHECK(Run({"RENAME", "absent", "b"}) == Error("ERR no such key"));
   CHECK(Run({"RENAME", "a", "b"}) == Ok());
@@ -249,7 +249,7 @@ TEST_CASE_METHOD(CommandTest, "TIME is two texts, and MEMORY USAGE a number or n
   CHECK(Run({"OBJECT", "IDLETIME", "k"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "no error begins with a word that clients of clusters act upon") {
+TEST_CASE_METHOD(CommandTest, "no error begins with a word that cluster clients act on") {
   for (const TableRow* row : server().commands.rows()) {
     for (const std::vector<std::string>& rest : {std::vector<std::string>{}, {"?"}, {"?", "?", "?"}}) {
       if (row->group == "test" || row->full_name == "shutdown") continue;
@@ -264,7 +264,7 @@ TEST_CASE_METHOD(CommandTest, "no error begins with a word that clients of clust
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "what is nothing, a map or a report has its own shape in each protocol") {
+TEST_CASE_METHOD(CommandTest, "null, maps and reports have their own shapes in each protocol") {
   Run({"MSET", "a", "ohmytext", "b", "mynewtext"});
   CHECK(RunRaw("GET absent\r\n") == "$-1\r\n");
   CHECK(Run({"CONFIG", "GET", "databases"}).kind == Reply::Kind::kArray);

@@ -28,7 +28,7 @@ TEST_CASE_METHOD(CommandTest, "DEBUG is refused unless an option allows it") {
       "ERR DEBUG command not allowed. If the enable-debug-command option is set to"));
 }
 
-TEST_CASE_METHOD(DebugTest, "DEBUG local is for clients of this machine") {
+TEST_CASE_METHOD(DebugTest, "with enable-debug-command local, DEBUG is for clients on this machine") {
   Allow("local");
   for (const char* peer : {"127.0.0.1:5", "[::1]:5"}) {
     client().session().peer = peer;
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(DebugTest, "DEBUG DIGEST is that of a Redis server with the sam
   CHECK(Run({"DEBUG", "DIGEST-VALUE", "s"}) != Array({Simple("36b23a1456b2dce2c3ed252c456761301dba8060")}));
 }
 
-TEST_CASE_METHOD(DebugTest, "DEBUG OBJECT tells how a value is kept") {
+TEST_CASE_METHOD(DebugTest, "DEBUG OBJECT shows how a value is stored") {
   Run({"SET", "s", "hello"});
   Run({"SET", "i", "123"});
   AdvanceTime(5000);

@@ -42,7 +42,7 @@ TEST_CASE_METHOD(CommandTest, "with a password set, nothing runs before AUTH") {
   CHECK(Run({"GET", "k"}) == Null());
 }
 
-TEST_CASE_METHOD(CommandTest, "whoever speaks HTTP is closed before anything of it runs") {
+TEST_CASE_METHOD(CommandTest, "a client that speaks HTTP is closed before any of its requests runs") {
   CHECK(RunRaw("POST / HTTP/1.1\r\nHost: localhost\r\n\r\nSET hacked 1\r\n").empty());
   CHECK(client().session().close_now);
   CHECK(keyspace().size() == 0);
@@ -92,7 +92,8 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"SET", "k", "w"}) == Ok());
 }
 
-TEST_CASE_METHOD(CommandTest, "over maxmemory the policy chooses who goes, and a key without a TTL stays") {
+TEST_CASE_METHOD(CommandTest,
+                 "over maxmemory the policy chooses the victims, and a key without a TTL stays") {
   Run({"SET", "stays", "v"});
   for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(100, 'v'), "EX", "100"});
   const uint64_t used = server().memory.Data();
@@ -117,7 +118,7 @@ TEST_CASE_METHOD(CommandTest, "maxkeys holds after every write, whatever the pol
   CHECK(Run({"EXISTS", "c", "d", "e"}) == Integer(3));
 }
 
-TEST_CASE_METHOD(CommandTest, "allkeys-sieve keeps what was asked for again, and maxkeys holds by it, too") {
+TEST_CASE_METHOD(CommandTest, "allkeys-sieve keeps keys that were read again, for maxkeys too") {
   CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-sieve", "maxkeys", "3"}) == Ok());
   CHECK(Run({"CONFIG", "GET", "maxmemory-policy"}) == Bulks({"maxmemory-policy", "allkeys-sieve"}));
   for (const char* key : {"a", "b", "c"}) Run({"SET", key, "v"});
@@ -154,8 +155,7 @@ TEST_CASE_METHOD(CommandTest, "the policy can be changed while keys are there, f
   CHECK(TakeChanges() == std::vector<std::string>{"set e", "evicted d"});
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "under allkeys-sieve every write finds room, though every key was asked for again") {
+TEST_CASE_METHOD(CommandTest, "under allkeys-sieve every write finds room, though every key was read again") {
   SetOption("maxmemory-policy", "allkeys-sieve");
   const auto key = [](int i) { return "k" + std::to_string(1000 + i); };
   for (int i = 0; i < 300; ++i) Run({"SET", key(i), std::string(100, 'v')});

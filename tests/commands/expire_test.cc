@@ -16,7 +16,7 @@ TEST_CASE_METHOD(CommandTest, "the four EXPIREs give a key its deadline") {
   CHECK(Run({"GET", "k"}) == Bulk("v"));
 }
 
-TEST_CASE_METHOD(CommandTest, "an absent key has no time: -2, and 0 for whoever wants to change it") {
+TEST_CASE_METHOD(CommandTest, "for an absent key, reading its time answers -2 and changing it 0") {
   for (const char* command : {"TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME"})
     CHECK(Run({command, "absent"}) == Integer(-2));
   for (const char* command : {"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})
@@ -41,7 +41,7 @@ TEST_CASE_METHOD(CommandTest, "TTL and EXPIRETIME round to the nearest second") 
   CHECK(Run({"EXPIRETIME", "k"}) == Integer(second + 1));
 }
 
-TEST_CASE_METHOD(CommandTest, "PERSIST takes the expiry away, once") {
+TEST_CASE_METHOD(CommandTest, "PERSIST removes the expiry, once") {
   Run({"SET", "k", "v", "PX", "50"});
   CHECK(Run({"PERSIST", "k"}) == Integer(1));
   CHECK(Run({"PERSIST", "k"}) == Integer(0));
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(CommandTest, "EXPIRE with a time that has passed deletes the ke
   CHECK(TakeChanges() == std::vector<std::string>{"deleted k"});
 }
 
-TEST_CASE_METHOD(CommandTest, "NX and XX ask whether there is an expiry") {
+TEST_CASE_METHOD(CommandTest, "NX and XX test whether there is an expiry") {
   Run({"SET", "k", "v"});
   CHECK(Run({"EXPIRE", "k", "10", "XX"}) == Integer(0));
   CHECK(Run({"TTL", "k"}) == Integer(-1));
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(CommandTest, "XX goes with GT and LT") {
   CHECK(Run({"EXPIRE", "k", "50", "LT", "XX"}) == Integer(1));
 }
 
-TEST_CASE_METHOD(CommandTest, "conditions that exclude each other or that nobody knows are refused") {
+TEST_CASE_METHOD(CommandTest, "conditions that exclude each other or are unknown are refused") {
   const std::string command = GENERATE("EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT");
   Run({"SET", "k", "v"});
   for (const char* other : {"XX", "GT", "LT"}) {
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(CommandTest, "EXPIRE needs a key and a time") {
   CHECK(Run({"PERSIST", "k", "x"}) == Error("ERR wrong number of arguments for 'persist' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "times that 64 bits cannot say are refused, of absent keys too") {
+TEST_CASE_METHOD(CommandTest, "times that do not fit into 64 bits are refused, for absent keys too") {
   const std::string key = GENERATE("k", "absent");
   Run({"SET", "k", "v"});
   const std::string max = "9223372036854775807";
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(CommandTest, "times that 64 bits cannot say are refused, of abs
   CHECK(Run({"TTL", "k"}) == Integer(-1));
 }
 
-TEST_CASE_METHOD(CommandTest, "the last millisecond that can be said is a deadline like any other") {
+TEST_CASE_METHOD(CommandTest, "the last millisecond of 64 bits is a deadline like any other") {
   Run({"SET", "k", "v"});
   const int64_t max = INT64_MAX;
   CHECK(Run({"PEXPIREAT", "k", std::to_string(max)}) == Integer(1));

@@ -60,7 +60,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(keyspace().Validate());
 }
 
-TEST_CASE_METHOD(CommandTest, "a key that is written anew while the wheel is late has no expiry left") {
+TEST_CASE_METHOD(CommandTest, "a key that is written again while the wheel is late has no expiry") {
   Run({"SET", "k", "old", "PX", "20"});
   LetTimePass(30);
   CHECK(Run({"SET", "k", "new", "KEEPTTL"}) == Ok());
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"PTTL", "unseen"}) == Integer(1000));
 }
 
-TEST_CASE_METHOD(CommandTest, "a stall of ten seconds with many deadlines in it leaves nothing behind") {
+TEST_CASE_METHOD(CommandTest, "after a stall of ten seconds every key that came due in it is freed") {
   for (int i = 0; i < 2000; ++i) Run({"SET", "k" + std::to_string(i), "v", "PX", std::to_string(1 + i * 5)});
   LetTimePass(10'000);
   CHECK(Run({"KEYS", "*"}) == Array({}));

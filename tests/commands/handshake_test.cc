@@ -115,7 +115,7 @@ class LoginTest : public HandshakeTest {
 
 }  // namespace
 
-TEST_CASE_METHOD(LoginTest, "redis-cli comes in, with and without -3, and learns its hints") {
+TEST_CASE_METHOD(LoginTest, "redis-cli connects, with and without -3, and reads its hints") {
   Replay({{{"AUTH", kPassword}, kOk},
           {{"SELECT", "2"}, kOk},
           {{"COMMAND", "DOCS"}, kPairs},
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(HandshakeTest, "redis-cli --pipe begins with an empty line and 
         "$20\r\n" + std::string(20, '\xe9') + "\r\n");
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-py 8 comes in, in both protocols") {
+TEST_CASE_METHOD(LoginTest, "redis-py 8 connects in both protocols") {
   const Line maintenance = {{"CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", "internal-ip"},
                             kRefused};
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword}, kHello3},
@@ -152,7 +152,7 @@ TEST_CASE_METHOD(LoginTest, "redis-py 8 comes in, in both protocols") {
           {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-client, redis-rb and Sidekiq come in by one pipeline") {
+TEST_CASE_METHOD(LoginTest, "redis-client, redis-rb and Sidekiq connect with one pipeline") {
   const std::vector<Reply> replies =
       Replay({{{"HELLO", "3", "AUTH", "default", kPassword}, kHello3},
               {{"SELECT", "3"}, kOk},
@@ -171,7 +171,7 @@ TEST_CASE_METHOD(HandshakeTest, "redis-rb goes back to RESP2 on NOPROTO") {
   CHECK(replies[0] == Error("NOPROTO unsupported protocol version"));
 }
 
-TEST_CASE_METHOD(LoginTest, "Lettuce comes in, its options in lower case") {
+TEST_CASE_METHOD(LoginTest, "Lettuce connects, with its options in lower case") {
   const std::vector<Reply> replies =
       Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "app"}, kHello3},
               {{"SELECT", "0"}, kOk},
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(LoginTest, "Lettuce comes in, its options in lower case") {
   CHECK(replies[5] == Bulk("app"));
 }
 
-TEST_CASE_METHOD(LoginTest, "Jedis falls back to AUTH and HELLO when it was not let in") {
+TEST_CASE_METHOD(LoginTest, "Jedis falls back to AUTH and HELLO if its login failed") {
   const std::vector<Reply> replies = Replay({{{"HELLO", "3"}, kRefused},
                                              {{"AUTH", kPassword}, kOk},
                                              {{"HELLO", "2"}, kHello2},
@@ -199,7 +199,7 @@ TEST_CASE_METHOD(LoginTest, "Jedis falls back to AUTH and HELLO when it was not 
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword}, kHello3}, {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "Redisson comes in and waits for no replicas") {
+TEST_CASE_METHOD(LoginTest, "Redisson connects and waits for no replicas") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"HELLO", "3"}, kHello3},
                                              {{"SELECT", "1"}, kOk},
@@ -243,7 +243,7 @@ TEST_CASE_METHOD(LoginTest, "StackExchange.Redis gets every reply in its order, 
   }
 }
 
-TEST_CASE_METHOD(LoginTest, "go-redis comes in, and by AUTH where HELLO fails") {
+TEST_CASE_METHOD(LoginTest, "go-redis connects, by AUTH if HELLO fails") {
   const std::vector<Reply> replies =
       Replay({{{"hello", "3", "auth", "default", kPassword, "setname", "app"}, kHello3},
               {{"select", "4"}, kOk},
@@ -256,7 +256,7 @@ TEST_CASE_METHOD(LoginTest, "go-redis comes in, and by AUTH where HELLO fails") 
   Replay({{{"hello", "9"}, kRefused}, {{"auth", kPassword}, kOk}, {{"select", "4"}, kOk}});
 }
 
-TEST_CASE_METHOD(LoginTest, "rueidis comes in by one pipeline") {
+TEST_CASE_METHOD(LoginTest, "rueidis connects with one pipeline") {
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "rueidis"}, kHello3},
           {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kLater},
           {{"SELECT", "1"}, kOk},
@@ -268,7 +268,7 @@ TEST_CASE_METHOD(LoginTest, "rueidis comes in by one pipeline") {
           {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-rs and valkey-glide come in, in both protocols") {
+TEST_CASE_METHOD(LoginTest, "redis-rs and valkey-glide connect in both protocols") {
   const std::vector<Line> rest = {{{"SELECT", "1"}, kOk},
                                   {{"CLIENT", "SETNAME", "glide"}, kOk},
                                   {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kLater},
@@ -283,7 +283,7 @@ TEST_CASE_METHOD(LoginTest, "redis-rs and valkey-glide come in, in both protocol
   }
 }
 
-TEST_CASE_METHOD(LoginTest, "node-redis 6 comes in") {
+TEST_CASE_METHOD(LoginTest, "node-redis 6 connects") {
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "app"}, kHello3},
           {{"SELECT", "1"}, kOk},
           {{"READONLY"}, kRefused},
@@ -294,7 +294,7 @@ TEST_CASE_METHOD(LoginTest, "node-redis 6 comes in") {
           {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "ioredis comes in and is ready once INFO says that nothing loads") {
+TEST_CASE_METHOD(LoginTest, "ioredis connects and is ready once INFO says that nothing loads") {
   const std::vector<Reply> replies = Replay({{{"hello", "3", "auth", "default", kPassword}, kHello3},
                                              {{"select", "1"}, kOk},
                                              {{"client", "setname", "app"}, kOk},
@@ -306,13 +306,14 @@ TEST_CASE_METHOD(LoginTest, "ioredis comes in and is ready once INFO says that n
   Replay({{{"auth", kPassword}, kOk}, {{"info"}, kText}});
 }
 
-TEST_CASE_METHOD(HandshakeTest, "ioredis and redis-py are told when a password is not asked for") {
+TEST_CASE_METHOD(HandshakeTest,
+                 "ioredis and redis-py get the error that they expect if there is no password") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kRefused}, {{"PING"}, kPong}});
   CHECK(replies[0] == Error("ERR AUTH <password> called without any password configured for the default "
                             "user. Are you sure your configuration is correct?"));
 }
 
-TEST_CASE_METHOD(LoginTest, "phpredis comes in and asks a kept connection whether it lives") {
+TEST_CASE_METHOD(LoginTest, "phpredis connects and checks that a kept connection is alive") {
   Replay({{{"AUTH", kPassword}, kOk}, {{"SELECT", "1"}, kOk}, {{"PING"}, kPong}});
   const std::vector<Reply> replies = Replay({{{"ECHO", "liveness-1"}, kRefused},
                                              {{"AUTH", "default", kPassword}, kOk},
@@ -321,7 +322,7 @@ TEST_CASE_METHOD(LoginTest, "phpredis comes in and asks a kept connection whethe
   CHECK(replies[2] == Bulk("liveness-1"));
 }
 
-TEST_CASE_METHOD(LoginTest, "predis comes in by either protocol, and by AUTH where HELLO fails") {
+TEST_CASE_METHOD(LoginTest, "predis connects in either protocol, by AUTH if HELLO fails") {
   const std::vector<Line> rest = {{{"CLIENT", "SETINFO", "LIB-NAME", "predis"}, kOk},
                                   {{"CLIENT", "SETINFO", "LIB-VER", "3.0.0"}, kOk},
                                   {{"SELECT", "1"}, kOk}};
@@ -337,13 +338,13 @@ TEST_CASE_METHOD(LoginTest, "predis comes in by either protocol, and by AUTH whe
           {{"CLIENT", "SETNAME", "predis"}, kOk}});
 }
 
-TEST_CASE_METHOD(HandshakeTest, "nginx gets a key by an inline command") {
+TEST_CASE_METHOD(HandshakeTest, "nginx reads a key by an inline command") {
   Run({"SET", "page", "html"});
   CHECK(RunRaw("get page\r\n") == "$4\r\nhtml\r\n");
   CHECK(RunRaw("get absent\r\n") == "$-1\r\n");
 }
 
-TEST_CASE_METHOD(LoginTest, "Envoy and twemproxy come in and look whether the server is well") {
+TEST_CASE_METHOD(LoginTest, "Envoy and twemproxy connect and run their health checks") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"SELECT", "1"}, kOk},
                                              {{"PING"}, kPong},
@@ -381,7 +382,7 @@ TEST_CASE_METHOD(LoginTest, "redis_exporter scrapes") {
   CHECK(replies[11].text.find(" addr=") != std::string::npos);
 }
 
-TEST_CASE_METHOD(HandshakeTest, "RedisInsight looks round and browses") {
+TEST_CASE_METHOD(HandshakeTest, "RedisInsight connects and browses") {
   Run({"SET", "k", "v", "EX", "100"});
   const std::vector<Reply> replies = Replay({{{"INFO"}, kText},
                                              {{"HELLO"}, kHello2},
@@ -426,14 +427,14 @@ TEST_CASE_METHOD(LoginTest, "Redis Sentinel watches, and closes others' connecti
   CHECK(info.find("\r\nrole:master\r\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(LoginTest, "the Bitnami chart and Spring Boot ask whether the server is well") {
+TEST_CASE_METHOD(LoginTest, "the Bitnami chart and Spring Boot run their health checks") {
   const std::vector<Reply> replies = Replay(
       {{{"AUTH", kPassword}, kOk}, {{"PING"}, kPong}, {{"info", "replication"}, kText}, {{"INFO"}, kText}});
   CHECK(replies[2].text.find("role:master\r\n") != std::string::npos);
   CHECK(replies[3].text.find("\r\nredis_version:7.2.4\r\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-benchmark and memtier learn how the server saves, and come in") {
+TEST_CASE_METHOD(LoginTest, "redis-benchmark and memtier read the options about saving, and connect") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"CONFIG", "GET", "save"}, kPairs},
                                              {{"CONFIG", "GET", "appendonly"}, kPairs},
@@ -446,7 +447,7 @@ TEST_CASE_METHOD(LoginTest, "redis-benchmark and memtier learn how the server sa
 }
 
 // Redis loses such a reply where others wait before it; StackExchange.Redis has a workaround for that.
-TEST_CASE_METHOD(LoginTest, "whoever fails to log in is told so, wherever in a pipeline it stands") {
+TEST_CASE_METHOD(LoginTest, "a failed login is answered with its error, wherever in a pipeline it stands") {
   constexpr int kMoreThanOneBatch = 100;
   const Reply wrong = Error("WRONGPASS invalid username-password pair or user is disabled.");
   for (const Words& login :

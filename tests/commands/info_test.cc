@@ -36,7 +36,7 @@ class InfoTest : public CommandTest {
 
 }  // namespace
 
-TEST_CASE_METHOD(InfoTest, "INFO tells its sections in Redis's order, with Expiry among them") {
+TEST_CASE_METHOD(InfoTest, "INFO shows its sections in Redis's order, with Expiry among them") {
   const std::vector<std::string> usual{"Server",  "Clients",    "Memory",      "Persistence",
                                        "Stats",   "Expiry",     "Replication", "CPU",
                                        "Modules", "Errorstats", "Cluster",     "Keyspace"};
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(InfoTest, "INFO tells its sections in Redis's order, with Expir
   CHECK(Titles({"EVERYTHING"}) == all);
 }
 
-TEST_CASE_METHOD(InfoTest, "INFO tells the sections asked for, each once, whatever the case") {
+TEST_CASE_METHOD(InfoTest, "INFO shows the sections that are named, each once, in any case") {
   CHECK(Titles({"memory", "SERVER", "Memory", "nosuch"}) == std::vector<std::string>{"Server", "Memory"});
   CHECK(Titles({"commandstats", "default"}).size() == 13);
   CHECK(Run({"INFO", "nosuch"}) == Bulk(""));
@@ -79,7 +79,7 @@ TEST_CASE_METHOD(InfoTest, "every line of INFO is a title, a field or empty") {
   CHECK(fields > 80);
 }
 
-TEST_CASE_METHOD(InfoTest, "what clients decide by has the value that they expect") {
+TEST_CASE_METHOD(InfoTest, "fields by which clients decide have the values that they expect") {
   CHECK(Field("redis_version") == "7.2.4");
   CHECK(Field("redis_mode") == "standalone");
   CHECK(Field("run_id").size() == 40);
@@ -95,7 +95,8 @@ TEST_CASE_METHOD(InfoTest, "what clients decide by has the value that they expec
     CHECK(Field(other) == "absent");
 }
 
-TEST_CASE_METHOD(InfoTest, "what redis-cli, exporters and dashboards read of loading and saving is there") {
+TEST_CASE_METHOD(InfoTest,
+                 "the fields about loading and saving that redis-cli, exporters and dashboards read exist") {
   for (const char* name :
        {"async_loading", "rdb_changes_since_last_save", "rdb_bgsave_in_progress", "rdb_last_save_time",
         "rdb_last_bgsave_status", "aof_enabled", "aof_rewrite_in_progress", "aof_last_write_status"}) {
@@ -106,7 +107,7 @@ TEST_CASE_METHOD(InfoTest, "what redis-cli, exporters and dashboards read of loa
   CHECK(Field("loading_eta_seconds", "persistence") == "absent");
 }
 
-TEST_CASE_METHOD(InfoTest, "a tool that searches for the first occurrence finds the right field") {
+TEST_CASE_METHOD(InfoTest, "the first occurrence of a field's name is that field") {
   const std::string text = Text();
   for (const char* name : {"connected_clients:", "used_memory:", "used_memory_human:", "loading:",
                            "blocked_clients:", "total_commands_processed:", "instantaneous_ops_per_sec:"}) {
@@ -143,7 +144,7 @@ TEST_CASE_METHOD(InfoTest, "evicted keys are counted apart from expired ones, an
   CHECK(Field("total_commands_processed", "stats") == "8");
 }
 
-TEST_CASE_METHOD(InfoTest, "Clients tells how many wait, and what the largest buffers are") {
+TEST_CASE_METHOD(InfoTest, "Clients reports how many wait, and how large the largest buffers are") {
   TestClient& other = Connect();
   CHECK(Field("blocked_clients") == "0");
   Run({"CLIENT", "PAUSE", "10", "WRITE"});
@@ -157,7 +158,7 @@ TEST_CASE_METHOD(InfoTest, "Clients tells how many wait, and what the largest bu
   CHECK(std::stoull(Field("client_recent_max_output_buffer")) >= 100'000);
 }
 
-TEST_CASE_METHOD(InfoTest, "Keyspace tells the databases that hold keys, and how many of them expire") {
+TEST_CASE_METHOD(InfoTest, "Keyspace shows the databases that hold keys, and how many of these expire") {
   CHECK(Run({"INFO", "keyspace"}) == Bulk("# Keyspace\r\n"));
   Run({"SET", "a", "1"});
   Run({"SET", "b", "1", "PX", "1000"});
@@ -168,7 +169,8 @@ TEST_CASE_METHOD(InfoTest, "Keyspace tells the databases that hold keys, and how
         "db9:keys=1,expires=0,avg_ttl=0,subexpiry=0\r\n");
 }
 
-TEST_CASE_METHOD(InfoTest, "Commandstats tells calls, refusals and failures of each command that was seen") {
+TEST_CASE_METHOD(InfoTest,
+                 "Commandstats reports calls, refusals and failures of each command that was called") {
   Run({"SET", "k", "v"});
   Run({"SET", "k"});
   Run({"INCR", "k"});
@@ -201,7 +203,7 @@ TEST_CASE_METHOD(InfoTest, "Errorstats counts the error replies of each code") {
   CHECK(other.Run({"INFO", "errorstats"}) == Bulk("# Errorstats\r\n"));
 }
 
-TEST_CASE_METHOD(InfoTest, "Latencystats tells the percentiles asked for, of each command that was called") {
+TEST_CASE_METHOD(InfoTest, "Latencystats shows the configured percentiles of each command that was called") {
   for (int i = 0; i < 3; ++i) Run({"CLIENT", "ID"});
   const std::string usual = Field("latency_percentiles_usec_client|id", "latencystats");
   CHECK(usual.find("p50=") == 0);
@@ -214,7 +216,7 @@ TEST_CASE_METHOD(InfoTest, "Latencystats tells the percentiles asked for, of eac
   CHECK(Field("latency_percentiles_usec_client|id", "latencystats") == "absent");
 }
 
-TEST_CASE_METHOD(InfoTest, "with latency-tracking no there are no percentiles") {
+TEST_CASE_METHOD(InfoTest, "with latency-tracking off there are no percentiles") {
   for (int i = 0; i < 3; ++i) Run({"PING"});
   SetOption("latency-tracking", "no");
   for (int i = 0; i < 3; ++i) Run({"PING"});
@@ -224,7 +226,7 @@ TEST_CASE_METHOD(InfoTest, "with latency-tracking no there are no percentiles") 
   CHECK(Field("latency_percentiles_usec_ping", "latencystats") != "absent");
 }
 
-TEST_CASE_METHOD(InfoTest, "percentiles that are none are refused in Redis's words") {
+TEST_CASE_METHOD(InfoTest, "wrong percentiles are refused in Redis's words") {
   const std::string failed =
       "ERR CONFIG SET failed (possibly related to argument 'latency-tracking-info-percentiles') - ";
   const auto set = [&](const char* value) {
@@ -241,7 +243,7 @@ TEST_CASE_METHOD(InfoTest, "percentiles that are none are refused in Redis's wor
   CHECK(Text({"latencystats"}) == "# Latencystats\r\n");
 }
 
-TEST_CASE_METHOD(InfoTest, "every field that tools read is there") {
+TEST_CASE_METHOD(InfoTest, "every field that tools read exists") {
   for (const char* name : {"redis_build_id",
                            "server_mode",
                            "hz",
@@ -284,7 +286,7 @@ TEST_CASE_METHOD(InfoTest, "every field that tools read is there") {
   CHECK(Field("lazyfree_pending_objects") == "2");
 }
 
-TEST_CASE_METHOD(InfoTest, "Expiry tells how late keys were freed, how many at once, and what still waits") {
+TEST_CASE_METHOD(InfoTest, "Expiry reports how late keys were freed, and how many wait to be freed") {
   for (int i = 0; i < 100; ++i) Run({"SET", "k" + std::to_string(i), "v", "PX", "50"});
   Run({"SET", "later", "v", "PX", "60"});
   CHECK(Field("expire_backlog", "expiry") == "0");
@@ -335,7 +337,7 @@ TEST_CASE_METHOD(InfoTest, "uptime counts from the start") {
   CHECK(Field("uptime_in_days") == "1");
 }
 
-TEST_CASE_METHOD(InfoTest, "the rate of commands is that of the last moments") {
+TEST_CASE_METHOD(InfoTest, "the rate of commands is taken over the last seconds") {
   Field("instantaneous_ops_per_sec");
   LetTimePass(1000);
   for (int i = 0; i < 499; ++i) Run({"PING"});

@@ -20,7 +20,7 @@ TEST_CASE_METHOD(CommandTest, "RENAME gives a key another name, and what had tha
   CHECK(Run({"RENAME", "a"}) == Error("ERR wrong number of arguments for 'rename' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "RENAMENX spares what has the new name") {
+TEST_CASE_METHOD(CommandTest, "RENAMENX does not replace a key that has the new name") {
   Run({"MSET", "a", "1", "b", "2"});
   TakeChanges();
   CHECK(Run({"RENAMENX", "a", "b"}) == Integer(0));
@@ -32,7 +32,8 @@ TEST_CASE_METHOD(CommandTest, "RENAMENX spares what has the new name") {
   CHECK(Run({"RENAMENX", "absent", "c"}) == Error("ERR no such key"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a key that is due is neither renamed nor in the way") {
+TEST_CASE_METHOD(CommandTest,
+                 "a key that is due cannot be renamed, moved or copied, and does not block a new name") {
   Run({"SET", "due", "v", "PX", "5"});
   Run({"SET", "k", "v"});
   LetTimePass(5);
@@ -67,7 +68,7 @@ TEST_CASE_METHOD(CommandTest, "MOVE takes a key to another database, unless ther
   CHECK(Run({"MOVE", "k", "1"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "MOVE looks at the database before it looks for the key") {
+TEST_CASE_METHOD(CommandTest, "MOVE reads the database before it looks up the key") {
   CHECK(Run({"MOVE", "k", "0"}) == Error("ERR source and destination objects are the same"));
   CHECK(Run({"MOVE", "k", "16"}) == Error("ERR DB index is out of range"));
   CHECK(Run({"MOVE", "k", "-1"}) == Error("ERR DB index is out of range"));
@@ -110,7 +111,7 @@ TEST_CASE_METHOD(CommandTest, "COPY refuses what it does not know, in Redis's or
   CHECK(Run({"COPY", "a"}) == Error("ERR wrong number of arguments for 'copy' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a deadline goes along on the clock that it was given on") {
+TEST_CASE_METHOD(CommandTest, "a renamed, copied or moved key keeps its deadline on the same clock") {
   Run({"SET", "mono", "v", "PX", "1000"});
   Run({"SET", "wall", "v", "PXAT", UnixMs(1000)});
   const std::string command = GENERATE("RENAME", "COPY", "MOVE");
@@ -175,7 +176,7 @@ TEST_CASE_METHOD(CommandTest, "SWAPDB lets two databases change places for every
   CHECK(Run({"GET", "three"}) == Bulk("v"));
 }
 
-TEST_CASE_METHOD(CommandTest, "SWAPDB says which index is none") {
+TEST_CASE_METHOD(CommandTest, "SWAPDB says which index is wrong") {
   CHECK(Run({"SWAPDB", "x", "y"}) == Error("ERR invalid first DB index"));
   CHECK(Run({"SWAPDB", "0", "y"}) == Error("ERR invalid second DB index"));
   CHECK(Run({"SWAPDB", "0", "3000000000"}) == Error("ERR invalid second DB index"));
@@ -184,7 +185,7 @@ TEST_CASE_METHOD(CommandTest, "SWAPDB says which index is none") {
   CHECK(Run({"SWAPDB", "0"}) == Error("ERR wrong number of arguments for 'swapdb' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "COMMAND tells both kinds of keys of a command that has two") {
+TEST_CASE_METHOD(CommandTest, "COMMAND shows both kinds of keys of a command that has two") {
   UseResp3();
   const Reply copy = Run({"COMMAND", "INFO", "copy"}).elements.at(0);
   CHECK(copy.elements[3] == Integer(1));

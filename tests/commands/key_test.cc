@@ -19,14 +19,14 @@ TEST_CASE_METHOD(CommandTest, "DEL of a key that is due, but not freed, finds no
   CHECK(Run({"DEL", "k"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "the change point hears of deletions, of absent keys too") {
+TEST_CASE_METHOD(CommandTest, "deletions pass the change point, those of absent keys too") {
   Run({"SET", "k", "v"});
   TakeChanges();
   Run({"DEL", "k", "absent"});
   CHECK(TakeChanges() == std::vector<std::string>{"deleted k", "deleted absent"});
 }
 
-TEST_CASE_METHOD(CommandTest, "EXISTS counts a key as often as it is named") {
+TEST_CASE_METHOD(CommandTest, "EXISTS counts a key as often as it is given") {
   Run({"MSET", "a", "1", "b", "2"});
   CHECK(Run({"EXISTS", "a"}) == Integer(1));
   CHECK(Run({"EXISTS", "a", "b", "a", "absent"}) == Integer(3));
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(CommandTest, "EXISTS counts a key as often as it is named") {
   CHECK(Run({"EXISTS"}) == Error("ERR wrong number of arguments for 'exists' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "TYPE tells a string from nothing") {
+TEST_CASE_METHOD(CommandTest, "TYPE distinguishes a string from no key") {
   Run({"MSET", "text", "x", "number", "1"});
   CHECK(Run({"TYPE", "text"}) == Simple("string"));
   CHECK(Run({"TYPE", "number"}) == Simple("string"));
@@ -56,7 +56,8 @@ TEST_CASE_METHOD(CommandTest, "OBJECT ENCODING says int, embstr or raw, as Redis
   CHECK(RunRaw("OBJECT ENCODING absent\r\n") == "_\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "OBJECT IDLETIME counts seconds since the last use, and looking is no use") {
+TEST_CASE_METHOD(CommandTest,
+                 "OBJECT IDLETIME counts seconds since the last access, and looking is not an access") {
   Run({"SET", "k", "v"});
   CHECK(Run({"OBJECT", "IDLETIME", "k"}) == Integer(0));
   AdvanceTime(10'000);
@@ -93,7 +94,7 @@ TEST_CASE_METHOD(CommandTest, "OBJECT REFCOUNT answers 1: nothing is shared betw
   CHECK(Run({"OBJECT", "REFCOUNT"}) == Error("ERR wrong number of arguments for 'object|refcount' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a key that SET NX or EXPIRE found has been used") {
+TEST_CASE_METHOD(CommandTest, "SET NX and EXPIRE count as an access of a key that they do not change") {
   Run({"SET", "k", "v"});
   AdvanceTime(5000);
   Run({"SET", "k", "w", "NX"});

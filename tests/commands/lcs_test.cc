@@ -34,7 +34,7 @@ TEST_CASE_METHOD(CommandTest, "LCS IDX is a map in RESP3 and a flat array in RES
         "%2\r\n$7\r\nmatches\r\n*1\r\n*2\r\n*2\r\n:1\r\n:1\r\n*2\r\n:0\r\n:0\r\n$3\r\nlen\r\n:1\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "an absent key has nothing in common with any, and a number is its digits") {
+TEST_CASE_METHOD(CommandTest, "LCS takes an absent key as empty, and a number as its digits") {
   Run({"MSET", "n", "1234", "text", "x24"});
   CHECK(Run({"LCS", "n", "text"}) == Bulk("24"));
   CHECK(Run({"LCS", "n", "n"}) == Bulk("1234"));

@@ -159,7 +159,7 @@ TEST_CASE_METHOD(CommandTest, "a change of policy makes neither idle times nor c
   CHECK(Run({"OBJECT", "IDLETIME", "k"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "under allkeys-lfu a full server keeps what is asked for often") {
+TEST_CASE_METHOD(CommandTest, "under allkeys-lfu a full server keeps keys that are read often") {
   SetOption("maxmemory-policy", "allkeys-lfu");
   SetOption("maxkeys", "100");
   for (int i = 0; i < 20; ++i) {

@@ -29,7 +29,7 @@ TEST_CASE_METHOD(CommandTest, "MEMORY USAGE answers what a key takes with its va
   CHECK(Run({"MEMORY", "USAGE", "small"}) == Null());
 }
 
-TEST_CASE_METHOD(CommandTest, "MEMORY USAGE refuses wrong options before it looks for the key") {
+TEST_CASE_METHOD(CommandTest, "MEMORY USAGE refuses wrong options before it looks up the key") {
   CHECK(Run({"MEMORY", "USAGE", "absent", "SAMPLES"}) == Error("ERR syntax error"));
   CHECK(Run({"MEMORY", "USAGE", "absent", "NONSENSE"}) == Error("ERR syntax error"));
   CHECK(Run({"MEMORY", "USAGE", "absent", "SAMPLES", "-1"}) == Error("ERR syntax error"));
@@ -40,7 +40,7 @@ TEST_CASE_METHOD(CommandTest, "MEMORY USAGE refuses wrong options before it look
   CHECK(Run({"MEMORY", "HELP"}).elements.size() > 10);
 }
 
-TEST_CASE_METHOD(CommandTest, "MEMORY USAGE is no use of the key") {
+TEST_CASE_METHOD(CommandTest, "MEMORY USAGE does not count as an access of the key") {
   Run({"SET", "k", "v"});
   AdvanceTime(10'000);
   const uint64_t hits = stats().keyspace_hits;
@@ -75,7 +75,8 @@ TEST_CASE_METHOD(CommandTest, "MEMORY STATS has Redis's fields, and their sums f
   CHECK(Run({"MEMORY", "STATS"}).elements.size() == flat.elements.size() - 2);
 }
 
-TEST_CASE_METHOD(CommandTest, "MEMORY DOCTOR says nothing of a small server and sees a peak that is over") {
+TEST_CASE_METHOD(CommandTest,
+                 "MEMORY DOCTOR does not judge a small server, and notices a peak that is over") {
   UseResp3();
   CHECK(Run({"MEMORY", "DOCTOR"}).text.find("nothing to judge") != std::string::npos);
   for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(16'000, 'x')});

@@ -47,7 +47,8 @@ TEST_CASE_METHOD(PastTest, "a key that goes by a time in the past counts as Redi
   CHECK(ExpiredKeys(AskRedis({"INFO", "stats"})) == (at_once ? 0 : 1));
 }
 
-TEST_CASE_METHOD(CommandTest, "a key that is written with a deadline long past is no late one") {
+TEST_CASE_METHOD(CommandTest,
+                 "a key that is written with a deadline long past does not count as freed late") {
   Run({"SET", "k", "v", "PXAT", "1"});
   Run({"MSETEX", "2", "a", "1", "b", "2", "EXAT", "1"});
   TurnWheels();

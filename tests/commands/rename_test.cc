@@ -2,7 +2,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE_METHOD(CommandTest, "a renamed command answers to its new name alone, and is told by its own") {
+TEST_CASE_METHOD(CommandTest, "a renamed command is called by its new name only, and shown by its own") {
   CommandTable& commands = server().commands;
   CHECK_FALSE(commands.Rename("CONFIG", "My-Cfg"));
   CHECK_FALSE(commands.Rename("keys", "k1"));
@@ -25,7 +25,7 @@ TEST_CASE_METHOD(CommandTest, "a command with the empty name is gone") {
   CHECK(Run({"FLUSHDB"}) == Ok());
 }
 
-TEST_CASE_METHOD(CommandTest, "what cannot be renamed is told in Redis's words") {
+TEST_CASE_METHOD(CommandTest, "a command that cannot be renamed is refused in Redis's words") {
   CommandTable& commands = server().commands;
   CHECK(commands.Rename("NOPE", "x") == "No such command in rename-command");
   CHECK(commands.Rename("GET", "set") == "Target command name already exists");

@@ -2,13 +2,13 @@
 
 namespace mayfly::testing {
 
-TEST_CASE_METHOD(CommandTest, "WAIT answers 0 at once: there are no replicas that could come") {
+TEST_CASE_METHOD(CommandTest, "WAIT answers 0 at once: no replica can ever connect") {
   CHECK(Run({"WAIT", "0", "0"}) == Integer(0));
   CHECK(Run({"WAIT", "3", "0"}) == Integer(0));
   CHECK(Run({"WAIT", "-1", "1000"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "WAIT looks at its number first, then at its timeout") {
+TEST_CASE_METHOD(CommandTest, "WAIT reads its number first, then its timeout") {
   CHECK(Run({"WAIT", "x", "y"}) == Error("ERR value is not an integer or out of range"));
   CHECK(Run({"WAIT", "0", "y"}) == Error("ERR timeout is not an integer or out of range"));
   CHECK(Run({"WAIT", "0", "1.5"}) == Error("ERR timeout is not an integer or out of range"));

@@ -2,7 +2,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE_METHOD(CommandTest, "TIME tells the wall clock as seconds and microseconds") {
+TEST_CASE_METHOD(CommandTest, "TIME answers with the wall clock as seconds and microseconds") {
   CHECK(Run({"TIME"}) == Bulks({"1700000000", "0"}));
   LetTimePass(1234);
   CHECK(Run({"TIME"}) == Bulks({"1700000001", "234000"}));
@@ -24,7 +24,7 @@ TEST_CASE_METHOD(CommandTest, "SHUTDOWN ends the server without a reply") {
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "SHUTDOWN that cannot do what it was asked for goes on serving") {
+TEST_CASE_METHOD(CommandTest, "after a SHUTDOWN that is refused the server goes on serving") {
   CHECK(Run({"SHUTDOWN", "FOO"}) == Error("ERR syntax error"));
   CHECK(Run({"SHUTDOWN", "SAVE", "NOSAVE"}) == Error("ERR syntax error"));
   CHECK(Run({"SHUTDOWN", "ABORT", "NOW"}) == Error("ERR syntax error"));
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(CommandTest, "SHUTDOWN that cannot do what it was asked for goe
   CHECK(Run({"PING"}) == Simple("PONG"));
 }
 
-TEST_CASE_METHOD(CommandTest, "LASTSAVE tells when the server was started, as long as nothing was saved") {
+TEST_CASE_METHOD(CommandTest, "LASTSAVE answers when the server was started, as long as nothing was saved") {
   const int64_t started = WallMs() / 1000;
   stats().started_mono_ms = server().clock.Read().mono_ms;
   AdvanceTime(100'000);

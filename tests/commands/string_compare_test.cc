@@ -33,7 +33,7 @@ TEST_CASE_METHOD(CommandTest, "DIGEST answers with 16 hexadecimal digits of any 
   CHECK(Run({"DIGEST", "k", "n"}) == Error("ERR wrong number of arguments for 'digest' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "SET IFEQ and IFNE compare with the value that is there") {
+TEST_CASE_METHOD(CommandTest, "SET IFEQ and IFNE compare with the current value") {
   CHECK(Run({"SET", "k", "v", "IFEQ", "x"}) == Null());
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
   CHECK(Run({"SET", "k", "v", "IFNE", "x"}) == Ok());
@@ -58,7 +58,7 @@ TEST_CASE_METHOD(CommandTest, "SET IFDEQ and IFDNE compare digests, in any case"
   CHECK(Run({"GET", "k"}) == Bulk("v"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a digest must have 16 letters, but only an existing key looks at it") {
+TEST_CASE_METHOD(CommandTest, "a digest must have 16 characters, but it is read only if the key exists") {
   for (const char* condition : {"IFDEQ", "IFDNE"}) {
     Run({"SET", "k", "v"});
     for (const char* digest : {"", "6acb9d84a38ff74", "0b6acb9d84a38ff74"}) {
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(CommandTest, "a digest must have 16 letters, but only an existi
   CHECK(Run({"SET", "k", "w", "IFDNE", "zzzzzzzzzzzzzzzz"}) == Ok());
 }
 
-TEST_CASE_METHOD(CommandTest, "a condition of SET goes with GET and an expiry") {
+TEST_CASE_METHOD(CommandTest, "a condition of SET can be combined with GET and an expiry") {
   Run({"SET", "k", "v"});
   CHECK(Run({"SET", "k", "w", "IFEQ", "x", "GET", "EX", "10"}) == Bulk("v"));
   CHECK(Run({"TTL", "k"}) == Integer(-1));
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(CommandTest, "DELEX deletes on one of four conditions, or witho
   CHECK(TakeChanges().back() == "deleted n");
 }
 
-TEST_CASE_METHOD(CommandTest, "DELEX refuses other conditions where the key exists") {
+TEST_CASE_METHOD(CommandTest, "DELEX refuses other conditions if the key exists") {
   Run({"SET", "k", "v"});
   for (const char* word : {"INVALID", "IF", "EQ", "", "NX"}) {
     CHECK(Run({"DELEX", "k", word, "v"}) == Error("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE"));

@@ -22,7 +22,7 @@ TEST_CASE_METHOD(CommandTest, "INCRBYFLOAT adds and answers with a text in both 
 
 // The sums of redis-server 7.0.15.
 TEST_CASE_METHOD(CommandTest,
-                 "INCRBYFLOAT reckons in long double and writes 17 digits without zeros at the end") {
+                 "INCRBYFLOAT calculates in long double and writes 17 digits without trailing zeros") {
   const auto sum = [&](const char* value, const char* amount) {
     Run({"SET", "n", value});
     return Run({"INCRBYFLOAT", "n", amount}).text;
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(CommandTest, "INCRBYFLOAT keeps the expiry") {
   CHECK(Run({"TTL", "n"}) == Integer(-1));
 }
 
-TEST_CASE_METHOD(CommandTest, "what is no number cannot be counted, neither the value nor the amount") {
+TEST_CASE_METHOD(CommandTest, "INCRBYFLOAT refuses a value or an amount that is not a number") {
   for (const std::string& text : {std::string(), std::string("x"), std::string(" 1"), std::string("1 "),
                                   std::string("nan"), std::string("1e"), std::string("1e5000"),
                                   std::string("1e-5000"), std::string("1\0", 2), std::string(6000, '1')}) {

@@ -97,7 +97,7 @@ TEST_CASE_METHOD(CommandTest, "GETEX refuses options that exclude each other") {
   CHECK(Run(request) == Error("ERR syntax error"));
 }
 
-TEST_CASE_METHOD(CommandTest, "GETEX looks at the number only where the key exists, as Redis does") {
+TEST_CASE_METHOD(CommandTest, "GETEX reads the number only if the key exists, as Redis does") {
   Run({"SET", "k", "v"});
   for (const char* word : {"EX", "PX", "EXAT", "PXAT"}) {
     CHECK(Run({"GETEX", "k", word, "x"}) == Error("ERR value is not an integer or out of range"));

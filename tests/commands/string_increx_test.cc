@@ -29,7 +29,7 @@ TEST_CASE_METHOD(CommandTest, "INCREX answers with the new value and with what w
   CHECK(RunRaw("INCREX n\r\n") == "*2\r\n:-4\r\n:1\r\n");
 }
 
-TEST_CASE_METHOD(CommandTest, "INCREX leaves a value alone that would leave its bounds") {
+TEST_CASE_METHOD(CommandTest, "INCREX does not change a value that would leave its bounds") {
   Run({"SET", "n", "10"});
   TakeChanges();
   CHECK(Run({"INCREX", "n", "BYINT", "5", "UBOUND", "12", "EX", "100"}) == Step(10, 0));
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(CommandTest, "INCREX SATURATE stops at the bounds, wherever the
   CHECK(Run({"TTL", "other"}) == Integer(9));
 }
 
-TEST_CASE_METHOD(CommandTest, "INCREX refuses a step that it cannot tell") {
+TEST_CASE_METHOD(CommandTest, "INCREX refuses a step that does not fit into its reply") {
   Run({"SET", "n", kMost});
   CHECK(Run({"INCREX", "n", "BYINT", "-5", "UBOUND", kLeast, "SATURATE"}) ==
         Error("ERR applied increment would overflow"));
@@ -79,7 +79,8 @@ TEST_CASE_METHOD(CommandTest, "INCREX refuses a step that it cannot tell") {
   CHECK(Run({"GET", "f"}) == Bulk("-1.1e4932"));
 }
 
-TEST_CASE_METHOD(CommandTest, "INCREX keeps the expiry, changes it in five ways, or only gives one") {
+TEST_CASE_METHOD(CommandTest,
+                 "INCREX keeps the expiry, changes it in five ways, or sets one only if there is none") {
   Run({"SET", "n", "10", "EX", "500"});
   CHECK(Run({"INCREX", "n"}) == Step(11, 1));
   CHECK(Run({"TTL", "n"}) == Integer(500));
@@ -113,7 +114,7 @@ TEST_CASE_METHOD(CommandTest, "INCREX with a Unix time that has passed deletes t
   CHECK(TakeChanges() == std::vector<std::string>{"deleted n"});
 }
 
-TEST_CASE_METHOD(CommandTest, "INCREX NX counts only what is new and XX only what is there") {
+TEST_CASE_METHOD(CommandTest, "INCREX NX counts only a new key and XX only an existing one") {
   CHECK(Run({"INCREX", "n", "XX"}) == Step(0, 0));
   CHECK(Run({"INCREX", "n", "XX", "BYFLOAT", "1.5"}) == FloatStep("0", "0"));
   CHECK(Run({"INCREX", "n", "NX", "BYINT", "3", "EX", "100"}) == Step(3, 3));
@@ -122,8 +123,9 @@ TEST_CASE_METHOD(CommandTest, "INCREX NX counts only what is new and XX only wha
   CHECK(Run({"TTL", "n"}) == Integer(100));
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "an option of INCREX that comes twice, alone or beside its opposite is a syntax error") {
+TEST_CASE_METHOD(
+    CommandTest,
+    "an option of INCREX that comes twice, without its value or with its opposite is a syntax error") {
   const auto options = GENERATE(values<std::vector<std::string>>({
       {"FOO"},
       {"BYINT"},
@@ -155,7 +157,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"EXISTS", "n"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "INCREX says which of its numbers is none") {
+TEST_CASE_METHOD(CommandTest, "INCREX says which of its numbers is not a number") {
   constexpr std::string_view kInvalidExpire = "ERR invalid expire time in 'increx' command";
   CHECK(Run({"INCREX"}) == Error("ERR wrong number of arguments for 'increx' command"));
   CHECK(Run({"INCREX", "n", "ENX", "BYINT", "x"}) == Error("ERR ENX flag requires an expiration"));

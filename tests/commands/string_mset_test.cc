@@ -44,7 +44,7 @@ TEST_CASE_METHOD(CommandTest, "MSETEX sets pairs with one expiry, given in four 
   CHECK(Run({"EXISTS", "a"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "MSETEX NX wants every key absent and XX every key there") {
+TEST_CASE_METHOD(CommandTest, "MSETEX NX requires every key to be absent and XX every key to exist") {
   Run({"SET", "there", "old"});
   CHECK(Run({"MSETEX", "2", "a", "1", "there", "2", "NX", "EX", "5"}) == Integer(0));
   CHECK(Run({"MSETEX", "2", "a", "1", "there", "2", "EX", "5", "XX"}) == Integer(0));
@@ -55,13 +55,12 @@ TEST_CASE_METHOD(CommandTest, "MSETEX NX wants every key absent and XX every key
   CHECK(Run({"PTTL", "there"}) == Integer(9));
 }
 
-TEST_CASE_METHOD(CommandTest,
-                 "MSETEX takes option words among its pairs for what they are: keys and values") {
+TEST_CASE_METHOD(CommandTest, "MSETEX takes option words among its pairs as keys and values") {
   CHECK(Run({"MSETEX", "2", "NX", "XX", "EX", "1"}) == Integer(1));
   CHECK(Run({"MGET", "NX", "EX"}) == Array({Bulk("XX"), Bulk("1")}));
 }
 
-TEST_CASE_METHOD(CommandTest, "MSETEX refuses a wrong number of keys before it looks at options") {
+TEST_CASE_METHOD(CommandTest, "MSETEX refuses a wrong number of keys before it reads options") {
   for (const char* count : {"0", "-1", "x", "", "2147483648", "9223372036854775808"})
     CHECK(Run({"MSETEX", count, "a", "1", "FOO"}) == Error("ERR invalid numkeys value"));
   CHECK(Run({"MSETEX", "2", "a", "1", "b"}) == Error("ERR wrong number of key-value pairs"));
@@ -86,7 +85,7 @@ TEST_CASE_METHOD(CommandTest, "MSETEX refuses a wrong number of keys before it l
   CHECK(Run({"DBSIZE"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "COMMAND tells that MSETEX's first argument says how many keys there are") {
+TEST_CASE_METHOD(CommandTest, "COMMAND shows that MSETEX's first argument says how many keys there are") {
   UseResp3();
   const Reply info = Run({"COMMAND", "INFO", "msetex"}).elements.at(0);
   CHECK(info.elements[3] == Integer(0));

@@ -2,7 +2,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE_METHOD(CommandTest, "counters begin at nothing and go both ways") {
+TEST_CASE_METHOD(CommandTest, "counters start at 0 and go both ways") {
   CHECK(Run({"INCR", "n"}) == Integer(1));
   CHECK(Run({"INCRBY", "n", "41"}) == Integer(42));
   CHECK(Run({"DECR", "n"}) == Integer(41));
@@ -37,7 +37,7 @@ TEST_CASE_METHOD(CommandTest, "counters grow through every size of integer") {
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "what is no integer cannot be counted") {
+TEST_CASE_METHOD(CommandTest, "INCR refuses a value that is not an integer") {
   for (const char* text : {"", "x", "1.5", " 1", "1 ", "+1", "01", "9223372036854775808"}) {
     Run({"SET", "k", text});
     CHECK(Run({"INCR", "k"}) == Error("ERR value is not an integer or out of range"));
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(CommandTest, "what is no integer cannot be counted") {
   CHECK(Run({"DECR", "k"}) == Error("ERR value is not an integer or out of range"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a counter stops at the ends of 64 bits and stays as it was") {
+TEST_CASE_METHOD(CommandTest, "a counter that would overflow 64 bits is refused and stays as it was") {
   Run({"SET", "n", "9223372036854775807"});
   CHECK(Run({"INCR", "n"}) == Error("ERR increment or decrement would overflow"));
   CHECK(Run({"DECRBY", "n", "-1"}) == Error("ERR increment or decrement would overflow"));
@@ -64,7 +64,8 @@ TEST_CASE_METHOD(CommandTest, "a counter stops at the ends of 64 bits and stays 
   CHECK(Run({"GET", "n"}) == Bulk("-1"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a text that APPEND made a number of can be counted, and is an integer then") {
+TEST_CASE_METHOD(CommandTest,
+                 "a text that APPEND turned into a number can be counted, and is then an integer") {
   Run({"SET", "n", "1"});
   CHECK(Run({"APPEND", "n", "0"}) == Integer(2));
   CHECK(Run({"OBJECT", "ENCODING", "n"}) == Bulk("raw"));

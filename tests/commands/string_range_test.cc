@@ -40,7 +40,7 @@ TEST_CASE_METHOD(CommandTest, "GETRANGE reads numbers, empty values and big ones
   CHECK(Run({"GETRANGE", "big", "1", "-2"}) == Bulk(big.substr(1, big.size() - 2)));
 }
 
-TEST_CASE_METHOD(CommandTest, "GETRANGE looks at its numbers before it looks for the key") {
+TEST_CASE_METHOD(CommandTest, "GETRANGE reads its numbers before it looks up the key") {
   CHECK(Run({"GETRANGE", "absent", "x", "0"}) == Error(kNotInteger));
   CHECK(Run({"GETRANGE", "absent", "0", ""}) == Error(kNotInteger));
   CHECK(Run({"SUBSTR", "absent", "0", "1.0"}) == Error(kNotInteger));
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(CommandTest, "SETRANGE refuses offsets below zero and strings a
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "a big value is changed where it lies, grows, and leaves replies alone that share it") {
+                 "a big value is changed in place, grows, and does not change in replies that share it") {
   std::string expected(40'000, 'o');
   Run({"SET", "k", expected, "EX", "10"});
   const std::string replies =

@@ -41,7 +41,7 @@ TEST_CASE_METHOD(CommandTest, "a big value that was read straight into a block i
   CHECK(Run({"GET", "k"}) == Null());
 }
 
-TEST_CASE_METHOD(CommandTest, "integers are kept as numbers and answered as they were written") {
+TEST_CASE_METHOD(CommandTest, "integers are stored as numbers and answered as they were written") {
   for (const char* number : {"0", "-1", "255", "-256", "9223372036854775807", "-9223372036854775808"}) {
     CHECK(Run({"SET", "k", number}) == Ok());
     CHECK(Run({"GET", "k"}) == Bulk(number));
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(CommandTest, "integers are kept as numbers and answered as they
   }
 }
 
-TEST_CASE_METHOD(CommandTest, "SET NX keeps what is there and SET XX makes nothing new") {
+TEST_CASE_METHOD(CommandTest, "SET NX keeps an existing key and SET XX creates none") {
   CHECK(Run({"SET", "k", "1", "XX"}) == Null());
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
   CHECK(Run({"SET", "k", "1", "NX"}) == Ok());
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(CommandTest, "SET GET of a big value answers with the old bytes
   CHECK(Run({"GET", "k"}) == Bulk("new"));
 }
 
-TEST_CASE_METHOD(CommandTest, "a plain SET takes the expiry away and KEEPTTL keeps it") {
+TEST_CASE_METHOD(CommandTest, "a plain SET removes the expiry and KEEPTTL keeps it") {
   CHECK(Run({"SET", "k", "1", "EX", "10"}) == Ok());
   CHECK(Run({"SET", "k", "2", "KEEPTTL"}) == Ok());
   CHECK(Run({"PTTL", "k"}) == Integer(10'000));
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(CommandTest, "options of SET that exclude each other are a synt
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "an expiry that is no number, not positive or past all time is refused by SET") {
+                 "SET refuses an expiry that is not a number, not positive or does not fit into 64 bits") {
   const std::string max = "9223372036854775807";
   for (const char* word : {"EX", "PX", "EXAT", "PXAT"}) {
     CHECK(Run({"SET", "k", "v", word, "x"}) == Error(kNotInteger));
@@ -177,7 +177,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
 }
 
-TEST_CASE_METHOD(CommandTest, "the farthest expiry that can be said is kept") {
+TEST_CASE_METHOD(CommandTest, "the latest expiry that fits into 64 bits is kept") {
   const int64_t farthest = INT64_MAX;
   CHECK(Run({"SET", "k", "v", "PXAT", std::to_string(farthest)}) == Ok());
   CHECK(Run({"PEXPIRETIME", "k"}) == Integer(farthest));
@@ -215,7 +215,7 @@ TEST_CASE_METHOD(CommandTest, "SETEX and PSETEX set a value with its expiry") {
   CHECK(Run({"GET", "k"}) == Bulk("w"));
 }
 
-TEST_CASE_METHOD(CommandTest, "SETNX answers 1 where it set and 0 where the key was there") {
+TEST_CASE_METHOD(CommandTest, "SETNX answers 1 if it set the key and 0 if the key existed") {
   CHECK(Run({"SETNX", "k", "1"}) == Integer(1));
   CHECK(Run({"SETNX", "k", "2"}) == Integer(0));
   CHECK(Run({"GET", "k"}) == Bulk("1"));
@@ -225,7 +225,7 @@ TEST_CASE_METHOD(CommandTest, "SETNX answers 1 where it set and 0 where the key 
   CHECK(Run({"TTL", "k"}) == Integer(-1));
 }
 
-TEST_CASE_METHOD(CommandTest, "GETSET answers with the old value and takes the expiry away") {
+TEST_CASE_METHOD(CommandTest, "GETSET answers with the old value and removes the expiry") {
   CHECK(Run({"GETSET", "k", "1"}) == Null());
   CHECK(Run({"PEXPIRE", "k", "50"}) == Integer(1));
   CHECK(Run({"GETSET", "k", "two"}) == Bulk("1"));

@@ -186,7 +186,7 @@ class DifferentialRun {
   void CompareAlone(const Case& drawn, std::string_view protocol) {
     static constexpr std::string_view kLast = "$11\r\nend of case\r\n";
     std::string bytes = EncodeRequest({"HELLO", std::string(protocol)}) + EncodeRequest(drawn.words);
-    // Whoever asked for silence is told to speak again.
+    // A client that turned its replies off turns them on again.
     if (coverage_.Find("client|reply") != nullptr) bytes += EncodeRequest({"CLIENT", "REPLY", "ON"});
     bytes += EncodeRequest({"ECHO", "end of case"});
     const ServerPair::Outcomes outcomes = rough_pair_.AskAlone(bytes, kLast);

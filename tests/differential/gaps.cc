@@ -90,7 +90,7 @@ bool EndsOracle(const Words& request) {
   return !save || !nosave;
 }
 
-// Redis waits for replicas that never come, and 7.0 lets a timeout end behind the end of time.
+// Redis waits for replicas that never come, and 7.0 takes a timeout whose end does not fit into 64 bits.
 bool WaitsTooLong(const Words& request) {
   if (UpperCase(request[0]) != "WAIT" || request.size() != 3) return false;
   const std::optional<int64_t> replicas = ParseInteger(request[1]);
@@ -98,7 +98,7 @@ bool WaitsTooLong(const Words& request) {
   return (replicas && *replicas > 0) || (timeout_ms && *timeout_ms > INT64_MAX / 2);
 }
 
-// Where a row has a duration behind its name without a word before it; 0 where it has none.
+// The index of a duration that follows a name without an option word; 0 if the row has none.
 size_t PlaceOfDuration(const RowSyntax& syntax) {
   for (size_t i = 0; i < syntax.arguments.size(); ++i) {
     const SyntaxArgument& argument = syntax.arguments[i];

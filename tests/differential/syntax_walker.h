@@ -12,7 +12,7 @@
 
 namespace mayfly::testing {
 
-// A word behind the command's name, with the place in the tree that it was drawn for.
+// A word after the command's name, with the place in the tree that it was drawn for.
 struct DrawnWord {
   std::string text;
   const SyntaxArgument* argument = nullptr;
