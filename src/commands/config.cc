@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-// An option that was asked for in several spellings is told once, in the first of them.
+// An option that matches in several spellings is answered once, in the first of them.
 void ConfigGet(Context& ctx, Args& args) {
   std::vector<config::NameValue> found;
   std::set<std::string> seen;
@@ -29,7 +29,8 @@ void ConfigGet(Context& ctx, Args& args) {
   }
 }
 
-// A new password is asked of those who come from now on: whoever came in while there was none stays.
+// A first password applies to clients that connect from now on. Those that connected while there was none stay
+// logged in.
 void LetEverybodyStay(Sessions& sessions) {
   for (const auto& [id, session] : sessions.by_id()) session->authenticated = true;
 }

@@ -11,7 +11,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG GET answers pairs, as a map in RESP3") {
   CHECK(Run({"CONFIG", "GET"}) == Error("ERR wrong number of arguments for 'config|get' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and tells each option once") {
+TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and answers each option once") {
   UseResp3();
   const Reply found = Run({"CONFIG", "GET", "maxmemory", "databases", "max*ory", "TIMEOUT", "timeout"});
   REQUIRE(found.kind == Reply::Kind::kMap);
@@ -20,7 +20,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and tells each 
   CHECK(names == std::vector<std::string>{"maxmemory", "databases", "TIMEOUT"});
 }
 
-TEST_CASE_METHOD(CommandTest, "what clients and benchmarks read of CONFIG has an answer") {
+TEST_CASE_METHOD(CommandTest, "CONFIG GET answers what clients and benchmarks read") {
   CHECK(Run({"CONFIG", "GET", "save"}) == Bulks({"save", ""}));
   CHECK(Run({"CONFIG", "GET", "appendonly"}) == Bulks({"appendonly", "no"}));
   CHECK(Run({"CONFIG", "SET", "timeout", "301"}) == Ok());
@@ -45,7 +45,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET takes any bytes, and CONFIG GET gives 
   CHECK(Run({"CONFIG", "GET", "masteruser"}) == Bulks({"masteruser", bytes}));
 }
 
-TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of those that exist") {
+TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of the known ones") {
   CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-fifo"}) ==
         Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory-policy') - argument(s) must be "
               "one of "
@@ -73,7 +73,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET changes all or nothing") {
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "a password that is set while clients are there asks only those who come later") {
+                 "a password that is set while clients are connected applies only to later clients") {
   TestClient& there = Connect();
   CHECK(Run({"CONFIG", "SET", "requirepass", "secret"}) == Ok());
   CHECK(Run({"PING"}) == Simple("PONG"));
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(later.Run({"PING"}) == Simple("PONG"));
 }
 
-TEST_CASE_METHOD(CommandTest, "CONFIG RESETSTAT sets the counters back") {
+TEST_CASE_METHOD(CommandTest, "CONFIG RESETSTAT sets the counters to zero") {
   Run({"GET", "absent"});
   Run({"NOSUCH"});
   Run({"SET", "k", "v", "PX", "5"});
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG knows no other subcommand") {
   CHECK(Run({"CONFIG", "HELP"}).kind == Reply::Kind::kArray);
 }
 
-TEST_CASE_METHOD(CommandTest, "CONFIG REWRITE is refused where the server was started without a file") {
+TEST_CASE_METHOD(CommandTest, "CONFIG REWRITE is refused if the server was started without a file") {
   CHECK(Run({"CONFIG", "REWRITE"}) == Error("ERR The server is running without a config file"));
   CHECK(Run({"CONFIG", "REWRITE", "x"}) ==
         Error("ERR wrong number of arguments for 'config|rewrite' command"));
