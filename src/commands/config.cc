@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-// An option that is named in several spellings is shown once, in the first of them.
+// An option that matches in several spellings is answered once, in the first of them.
 void ConfigGet(Context& ctx, Args& args) {
   std::vector<config::NameValue> found;
   std::set<std::string> seen;
@@ -29,7 +29,8 @@ void ConfigGet(Context& ctx, Args& args) {
   }
 }
 
-// A new password is required of clients that connect from now on: those that connected without one stay.
+// A first password applies to clients that connect from now on. Those that connected while there was none stay
+// logged in.
 void LetEverybodyStay(Sessions& sessions) {
   for (const auto& [id, session] : sessions.by_id()) session->authenticated = true;
 }
@@ -71,7 +72,7 @@ constexpr Command kConfigRows[] = {
      .handler = ConfigGet,
      .since = "2.0.0",
      .complexity = "O(N) where N is the number of options and patterns",
-     .summary = "Shows the options that match one of the patterns.",
+     .summary = "Tells the options that match one of the patterns.",
      .syntax = "parameter [parameter ...]"},
     HelpRow("5.0.0"),
     {.name = "resetstat",
@@ -80,7 +81,7 @@ constexpr Command kConfigRows[] = {
      .handler = ConfigResetStat,
      .since = "2.0.0",
      .complexity = "O(1)",
-     .summary = "Sets the counters of INFO to zero.",
+     .summary = "Sets the counters that INFO tells back to zero.",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
     {.name = "rewrite",
      .arity = 2,
@@ -96,7 +97,7 @@ constexpr Command kConfigRows[] = {
      .handler = ConfigSet,
      .since = "2.0.0",
      .complexity = "O(N) where N is the number of options given",
-     .summary = "Changes options of the running server: all of them, or none if one is wrong.",
+     .summary = "Changes options of the running server, all of them or none.",
      .syntax = "parameter value [parameter value ...]",
      .tips = "request_policy:all_nodes response_policy:all_succeeded"},
 };
@@ -106,7 +107,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .since = "2.0.0",
      .complexity = "Depends on subcommand.",
-     .summary = "A container for commands about the options of the running server.",
+     .summary = "The options of the running server.",
      .subcommands = kConfigRows},
 };
 

@@ -20,19 +20,19 @@ constexpr Option kInclude = {
 
 bool IsFlag(const std::string& word) { return word.starts_with("--"); }
 
-// Of "--name=value" or "--name".
+// The name in "--name=value" or "--name".
 std::string NameOf(const std::string& flag) {
   return flag.substr(std::min<size_t>(2, flag.size()), std::max<size_t>(2, flag.find('=')) - 2);
 }
 
-// Joins each flag with its words into one "--name=..." whose value SplitWords reads back: CLI11 would take a
-// value like "-::1" for a flag, and it would lose where one occurrence of a flag ends and the next begins.
+// Joins each flag and its words into one "--name=..." whose value SplitWords takes apart again. CLI11 alone
+// would take a value like "-::1" for a flag, and would mix the words of a flag that is given twice.
 std::vector<std::string> JoinFlags(std::span<const std::string> words) {
   std::vector<std::string> flags;
   for (size_t i = 0; i < words.size();) {
     const std::string& flag = words[i++];
     const size_t equals = flag.find('=');
-    std::string joined = flag.substr(0, equals) + "= ";  // the space keeps an empty value apart from none
+    std::string joined = flag.substr(0, equals) + "= ";  // the space tells an empty value from none
     if (equals != std::string::npos) joined += QuoteWord(flag.substr(equals + 1));
     bool has_value = equals != std::string::npos;
     for (; i < words.size() && !IsFlag(words[i]); ++i, has_value = true)
@@ -43,8 +43,9 @@ std::vector<std::string> JoinFlags(std::span<const std::string> words) {
   return flags;
 }
 
-// The flags that a command line uses, or, for the help, all that mean something here. Not simply all: CLI11
-// compares each new flag with every other, which with Redis's 200 would be the longest part of the start.
+// The flags that CLI11 has to know: those on the command line, or, for --help, all that have an effect here.
+// Never all: CLI11 compares each new flag with every other, and with Redis's 200 flags that would take longer
+// than the rest of the start.
 class Flags {
  public:
   Flags(CLI::App& app, const std::vector<std::string>& joined) {
@@ -89,7 +90,8 @@ class Flags {
     flag->option_text(option.default_text.empty() ? "\"\"" : std::string(option.default_text));
   }
 
-  // Each with one of JoinFlags' values per occurrence. A deque, since CLI11 keeps the values' addresses.
+  // Each flag with its values from JoinFlags, one for each time that it was given. A deque, because CLI11
+  // keeps the addresses of the values.
   std::deque<std::pair<const Option*, std::vector<std::string>>> flags_;
 };
 

@@ -1,9 +1,9 @@
 // Reads `mayfly [conf-file] [--name value ...]`.
 //
-// As in Redis, a first word without "--" is the conf file ("-" is standard input), and every word up to the
-// next one that begins with "--" belongs to the flag before it, so that `--bind -::1` and `--save ""` work. A
-// value that itself begins with "--" is written `--name=value`. A flag that is given again wins, or adds, as
-// its line would.
+// As in Redis, a first word without "--" names the conf file ("-" is standard input). Each later word belongs
+// to the flag before it, up to the next word that begins with "--", so `--bind -::1` and `--save ""` work. A
+// value that itself begins with "--" is written `--name=value`. A flag that is given twice has the effect of
+// two lines in a file: the later one wins, or adds to the earlier one.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@
 namespace mayfly::config {
 
 struct CommandLine {
-  std::optional<std::string> answer;  // --help or --version: print this and go
+  std::optional<std::string> answer;  // of --help or --version: print it and exit
   std::optional<std::string> conf_file;
   std::vector<Directive> directives;
 };
 
-// `words` without the program's own name. An include flag is one of the directives.
+// `words` do not contain the program's name. An include flag becomes one of the directives.
 [[nodiscard]] Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result);
 
 }  // namespace mayfly::config

@@ -1,8 +1,9 @@
-// Reads a file of redis.conf syntax: `name value ...` lines, quotes, `#` lines, `include path` in place.
+// Reads a file in redis.conf syntax: `name value ...` lines, quotes, `#` comment lines, and `include path`,
+// which stands for the lines of that file.
 //
-// CRLF ends and a leading byte order mark are accepted. As in Redis, a `#` begins a comment only as a line's
-// first byte, a line may be as long as its file, an included path is relative to the working directory, and a
-// pattern that matches nothing includes nothing.
+// CRLF line ends and a leading byte order mark are accepted. As in Redis, a `#` begins a comment only at the
+// start of a line, a line may be as long as its file, an included path is relative to the working directory,
+// and a pattern that matches no file includes nothing.
 #pragma once
 
 #include <string>
@@ -22,21 +23,23 @@ class ConfFileReader {
   // `files` must outlive the reader.
   explicit ConfFileReader(const Files& files) : files_(files) {}
 
-  // Appends what the file says to `directives`, in order. A problem is one line that begins with its place.
+  // Appends the lines of the file to `directives`, in order. A problem is one line of text that begins with
+  // the file and the line number.
   [[nodiscard]] Problem Read(const std::string& path, std::vector<Directive>& directives);
-  // The same for an include's pattern, which may name several files; `place` is where the include stands.
+  // The same for the pattern of an include, which may name several files; `place` is where the include is
+  // written.
   [[nodiscard]] Problem Include(const std::string& place, const std::string& pattern,
                                 std::vector<Directive>& directives);
 
  private:
-  // `blame` begins the problem of a file that cannot be read: "", or the include that asked for it.
+  // If the file cannot be read, the problem begins with `blame`: "", or the include that names the file.
   Problem ReadFile(const std::string& blame, const std::string& path, std::vector<Directive>& directives);
   Problem ReadText(const std::string& path, std::string_view text, std::vector<Directive>& directives);
   Problem ReadLine(const std::string& place, std::string_view line, std::vector<Directive>& directives);
 
   const Files& files_;
   size_t depth_ = 0;
-  size_t including_ = 0;  // include lines that we are within
+  size_t including_ = 0;  // include lines around the current line
   size_t files_read_ = 0;
 };
 

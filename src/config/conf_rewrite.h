@@ -1,7 +1,7 @@
-// Changes single options in the text of a conf file and leaves all else as it is: CONFIG REWRITE.
+// CONFIG REWRITE: changes single options in the text of a conf file and leaves the rest as it is.
 //
-// An option that the file names keeps its place (the last one, where there are several); one that it does not
-// name, or that an include behind it would override, comes to the end.
+// If the file names the option, its last line is changed and its earlier lines are removed. If the file does
+// not name it, or if an include after its last line would override it, its line is added at the end.
 #pragma once
 
 #include <map>
@@ -13,14 +13,15 @@
 
 namespace mayfly::config {
 
-// What the file is to say of one option.
+// The new line for one option.
 struct ConfLine {
   const Option* option;
   std::string text;       // without its line end
   bool included = false;  // an included file names the option
 };
 
-// The line that sets the option to its value in `settings`, or, of one that only Redis knows, in `foreign`.
+// The line that sets the option to its value in `settings`, or in `foreign` if only Redis has the option. It
+// holds no line end, and reads back as the same value.
 std::string LineOf(const Option& option, const Settings& settings,
                    const std::map<const Option*, std::string>& foreign);
 

@@ -1,4 +1,5 @@
-// One wish of the user, wherever it was written: an option's name, its words, and the place to blame.
+// One setting as the user wrote it, in a file, a variable or a flag: the option's name, its words, and the
+// place that an error message names.
 #pragma once
 
 #include <string>
@@ -8,11 +9,11 @@ namespace mayfly::config {
 
 struct Directive {
   std::string place;  // "/etc/mayfly.conf:12", "MAYFLY_PORT" or "--port"
-  // True for a line of a file: the place says where, but not which option. The two others are named after it.
+  // True for a line of a file, whose place does not name the option; the place of a variable or a flag does.
   bool in_file = false;
   std::string name;  // in lower case
   std::vector<std::string> words;
-  bool included = false;  // the line of a file that another file, or the command line, includes
+  bool included = false;  // the line is in a file that another file or the command line includes
 
   // How an error message begins.
   std::string Blame() const { return in_file ? place + ": " + name : place; }

@@ -19,7 +19,7 @@ const Option* FindVariable(std::string_view name) {
   std::string option_name(name);
   std::replace(option_name.begin(), option_name.end(), '_', '-');
   const Option* option = FindOption(option_name);
-  // A MAYFLY_USER is likelier to be somebody's user name than an ACL rule.
+  // MAYFLY_USER is more likely somebody's user name than an ACL rule.
   const bool no_setting =
       option != nullptr && option->Has(kNoConfig) && std::holds_alternative<Foreign>(option->target);
   return no_setting ? nullptr : option;
@@ -35,8 +35,8 @@ std::vector<std::string> WordsOf(const Option& option, const std::string& value)
   return SplitWords(value).value_or(std::vector<std::string>{value});
 }
 
-// A file without a value is more likely a secret that was not filled in than a wish for the empty value, and
-// an empty password would let everybody in: it is refused. MAYFLY_<NAME>= sets the empty value.
+// A file without a value is an error: most likely a secret was not filled in, and an empty password would let
+// everybody in. Whoever wants the empty value writes MAYFLY_<NAME>= instead.
 Problem ReadValueFile(const std::string& path, const Files& files, std::string& value) {
   std::string text;
   if (Problem problem = files.read(path, text)) return problem;
@@ -51,8 +51,8 @@ Problem ReadValueFile(const std::string& path, const Files& files, std::string& 
 
 Problem ReadEnvironment(std::span<const std::string> variables, const Files& files,
                         std::vector<Directive>& directives, std::vector<std::string>& warnings) {
-  std::string passed_over;
-  std::set<std::pair<const Option*, bool>> seen;  // and whether it came by a file
+  std::string ignored;
+  std::set<std::pair<const Option*, bool>> seen;  // true: the value came from a file
   for (const std::string& variable : variables) {
     if (!variable.starts_with(kPrefix)) continue;
     const size_t equals = std::min(variable.find('='), variable.size());
@@ -66,7 +66,7 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
       by_file = option != nullptr;
     }
     if (option == nullptr) {
-      passed_over += (passed_over.empty() ? "" : ", ") + Printable(full_name);
+      ignored += (ignored.empty() ? "" : ", ") + Printable(full_name);
       continue;
     }
     if (by_file) {
@@ -77,8 +77,8 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
     if (seen.contains({option, !by_file})) return full_name + ": given both as a value and as a file";
     directives.push_back({full_name, false, std::string(option->name), WordsOf(*option, value)});
   }
-  if (!passed_over.empty())
-    warnings.push_back("environment variables that set no option are ignored: " + passed_over);
+  if (!ignored.empty())
+    warnings.push_back("environment variables that set no option are ignored: " + ignored);
   return std::nullopt;
 }
 

@@ -1,9 +1,9 @@
 // Reads MAYFLY_<NAME> and MAYFLY_<NAME>_FILE variables.
 //
-// The second form reads the value from a file and drops one newline at its end: for secrets. A file that
-// holds only white space is an error, for every option. Kubernetes puts addresses like
-// MAYFLY_PORT=tcp://10.0.0.1:6379 into every container beside a Service named mayfly; these, and MAYFLY_
-// names that are no option, are passed over and told in one warning, never an error.
+// The second form is for secrets: it reads the value from a file, without one newline at the file's end. A
+// file that holds only white space is an error, for every option. Kubernetes sets variables like
+// MAYFLY_PORT=tcp://10.0.0.1:6379 in every container beside a Service named mayfly. These, and variables whose
+// name is no option, are ignored with one warning for all; they are never an error.
 #pragma once
 
 #include <span>

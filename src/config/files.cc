@@ -85,8 +85,8 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-// Gives the new file the owner, the group and the mode of the old one; the mode last, since a change of owner
-// takes bits away from it.
+// Gives the new file the owner, the group and the mode of the old one. The mode comes last, because a change
+// of owner clears some of its bits.
 bool TakeOver(const struct stat& old, int fd) {
   struct stat fresh {};
   if (::fstat(fd, &fresh) != 0) return false;
@@ -95,8 +95,8 @@ bool TakeOver(const struct stat& old, int fd) {
   return ::fchmod(fd, old.st_mode & 07777) == 0;
 }
 
-// A new file takes the place of the old one, once all of it is on the disk. If it cannot be given the old
-// one's owner and group, the old one stays: whoever may read and write the file is not changed in passing.
+// Writes a new file and renames it to the old one's name when all of it is on the disk. If the new file cannot
+// have the owner and group of the old one, the old one stays: a rewrite must not change who may read the file.
 Problem Replace(const std::string& path, const std::string& text) {
   struct stat old {};
   if (::stat(path.c_str(), &old) != 0) return Failed(path, errno);
@@ -116,7 +116,7 @@ Problem Replace(const std::string& path, const std::string& text) {
   return Failed(path, error);
 }
 
-// A link stays a link: what it leads to is replaced.
+// A symbolic link stays, and the file that it leads to is replaced.
 Problem WritePath(const std::string& path, const std::string& text) {
   if (Problem problem = CheckRegular(path)) return problem;
   std::error_code error;

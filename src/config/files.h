@@ -1,5 +1,5 @@
-// What the configuration reads from the file system and writes to it, behind a few functions, so that tests
-// and the fuzzer bring files of their own.
+// The file system as the configuration uses it: a few functions, so that tests and the fuzzer can bring files
+// of their own.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@ namespace mayfly::config {
 struct Files {
   // Reads all of `path` into `text`; "-" is standard input. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& text)> read;
-  // The same of a regular file alone, whose text is there a second time: a pipe, a socket or a device is
+  // The same for a regular file only: a pipe, a socket or a device cannot be read a second time, and is
   // refused at once.
   std::function<Problem(const std::string& path, std::string& text)> read_again;
   // The existing paths that match a glob pattern, sorted.
   std::function<std::vector<std::string>(const std::string& pattern)> expand;
-  // The absolute form of an existing directory's path in `absolute`. The problem's text begins with the path.
+  // Puts the absolute path of an existing directory into `absolute`. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& absolute)> directory;
-  // The regular file that `path` leads to, links followed, holds `text` from now on, or, on a problem, what
-  // it held before. Its owner, group and mode stay. The problem's text begins with the path.
+  // Replaces the text of a regular file; if `path` is a link, that of the file which it leads to. Owner, group
+  // and mode stay. On a problem the file keeps its old text. The problem's text begins with the path.
   std::function<Problem(const std::string& path, const std::string& text)> write;
 };
 
-// The real ones. A file larger than kConfigBytesMax is refused, so that /dev/zero ends.
+// The real file system. A file larger than kConfigBytesMax is refused, so reading /dev/zero ends.
 inline constexpr size_t kConfigBytesMax = 16 << 20;
 Files SystemFiles();
 

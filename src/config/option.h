@@ -1,9 +1,9 @@
-// One row of the table of options, and how to find a row.
+// One row of the table of options, and the look-up of a row.
 //
-// The table feeds the conf file, the command line, the environment, CONFIG GET and CONFIG SET, and a test
-// holds conf/mayfly.conf against it. It has two halves: the options that mean something here
-// (option_table.cc) and those that only Redis knows (redis_options.cc), which are kept as text, so that a
-// mounted redis.conf is accepted. Static data, never changed.
+// The conf file, the command line, the environment, CONFIG GET and CONFIG SET all use this table, and a test
+// compares conf/mayfly.conf with it. It has two halves: the options that have an effect here
+// (option_table.cc), and those that only Redis has (redis_options.cc). The latter are kept as texts, so that a
+// redis.conf can be used as it is. Static data, never changed.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace mayfly::config {
 
-// The kind of a Redis option without a meaning here: enough to refuse each value that Redis refuses, and to
+// The kind of an option that only Redis has. It suffices to refuse each value that Redis refuses, and to
 // answer CONFIG GET in Redis's form (bytes as a plain number).
 enum class Foreign : uint8_t {
   kYesNo,
@@ -48,29 +48,27 @@ using Target = std::variant<
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it
-  kProtected = 1 << 1,  // as above, with the error that Redis gives for paths
-  kSecret = 1 << 2,     // never told in a log line or an error
+  kProtected = 1 << 1,  // the same, with the error that Redis gives for paths
+  kSecret = 1 << 2,     // its value is never shown in a log line or an error
   kMultiWord = 1 << 3,  // its value may be several words
-  kIgnored = 1 << 4,    // accepted, remembered, without effect
-  kRefused = 1 << 5,    // any value but the default is an error: its silent loss would hurt
-  kInert = 1 << 6,      // CONFIG GET answers the default, whatever was asked for: that is what is in force
-  kQuiet = 1 << 7,      // no warning when it is set to its default
-  kNoConfig =
-      1 << 8,  // a line of the file or command line, but no parameter of CONFIG and no MAYFLY_ variable
+  kIgnored = 1 << 4,    // accepted and remembered, without effect
+  kRefused = 1 << 5,    // any value but the default is an error, because its silent loss would hurt
+  kInert = 1 << 6,      // CONFIG GET answers the default, which is in force whatever was set
+  kQuiet = 1 << 7,      // no warning if it is set to its default
+  kNoConfig = 1 << 8,   // CONFIG does not know it; if only Redis has it, neither do MAYFLY_ variables
 };
 
 struct Option {
   std::string_view name;
   std::string_view alias;  // an older name for the same option, or ""
   Target target;
-  std::string_view default_text;  // as a conf file would say it
+  std::string_view default_text;  // as a conf file would have it
   uint32_t flags = 0;
   int64_t min = 0;  // of a number, inclusive; of a file's name, 1 if it must not be empty
   int64_t max = std::numeric_limits<int64_t>::max();
-  // What it is for; of a refused option why; of an ignored one what to tell the user, if there is something
-  // special.
+  // What the option is for. If it is refused: why. If it is ignored: a warning of its own, or nothing.
   std::string_view doc;
-  // Of a Redis option: the words that it may be, separated by spaces; "relative=yes" is answered as yes.
+  // The words that it may be, separated by spaces; CONFIG GET answers "yes" for "relative=yes".
   std::string_view choices = {};
 
   bool Has(OptionFlag flag) const noexcept { return (flags & flag) != 0; }

@@ -1,4 +1,4 @@
-// The options that mean something here, in the order in which conf/mayfly.conf explains them.
+// The options that have an effect here, by subject.
 #include "base/databases_max.h"
 #include "config/option.h"
 #include "config/words.h"
@@ -10,7 +10,7 @@ constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
 constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMegabyte = 1 << 20;
-// As in Redis 8: an eviction is to stay short.
+// As in Redis 8: more samples would make an eviction slow.
 constexpr int64_t kSamplesMax = 64;
 constexpr int64_t kFileModeMax = 0777;
 
@@ -23,11 +23,11 @@ constexpr Option kOptions[] = {
      "connections that may wait to be accepted"},
     {"unixsocket", "", &Settings::unixsocket, "", kFixed, 0, 0, "path of a unix socket to listen on"},
     {"unixsocketperm", "", &Settings::unixsocketperm, "0", kFixed, 0, kFileModeMax,
-     "octal permissions of the unix socket, 0 to leave them"},
+     "octal permissions of the unix socket, 0 for those of the umask"},
     {"tcp-keepalive", "", &Settings::tcp_keepalive_seconds, "300", 0, 0, kIntMax,
      "seconds between probes of a silent peer, 0 for none"},
     {"timeout", "", &Settings::timeout_seconds, "0", 0, 0, kIntMax,
-     "close a client after so many idle seconds, 0 for never"},
+     "close a client that is idle for this many seconds, 0 for never"},
     {"protected-mode", "", &Settings::protected_mode, "yes", 0, 0, 0,
      "without a password serve only this machine"},
     {"requirepass", "", &Settings::requirepass, "", kSecret, 0, 0, "password of the default user"},
@@ -48,14 +48,14 @@ constexpr Option kOptions[] = {
     {"maxmemory-samples", "", &Settings::maxmemory_samples, "5", 0, 1, kSamplesMax,
      "keys of each database that LFU looks at to find one to evict"},
     {"lfu-log-factor", "", &Settings::lfu_log_factor, "10", 0, 0, kIntMax,
-     "the higher, the more hits a high LFU count takes"},
+     "the higher it is, the more hits a high LFU count needs to rise"},
     {"lfu-decay-time", "", &Settings::lfu_decay_time_minutes, "1", 0, 0, kIntMax,
      "minutes without a hit until an LFU count loses one, 0 for never"},
     {"maxkeys", "", &Settings::maxkeys, "0", 0, 0, kNoMax,
      "most keys of all databases together, 0 for no limit"},
 
     {"expire-resolution-ms", "", &Settings::expire_resolution_ms, "1", 0, 1, 1000,
-     "keys that expire within so many ms may be freed together"},
+     "keys that expire within this many ms may be freed together"},
     {"expire-slice-us", "", &Settings::expire_slice_us, "500", 0, 50, 100'000,
      "longest stretch of freeing expired keys before clients are served again"},
 
@@ -66,11 +66,11 @@ constexpr Option kOptions[] = {
     {"latency-tracking", "", &Settings::latency_tracking, "yes", 0, 0, 0,
      "keep a histogram of each command's time"},
     {"latency-tracking-info-percentiles", "", &Settings::latency_percentiles, "50 99 99.9", kMultiWord, 0, 0,
-     "which percentiles INFO latencystats tells"},
+     "percentiles that INFO latencystats reports"},
     {"enable-debug-command", "", &Settings::enable_debug_command, "no", kFixed, 0, 0,
      "who may use DEBUG: no, yes or local"},
     {"rename-command", "", &Settings::renamings, "", kNoConfig | kMultiWord, 0, 0,
-     "a command and its new name; \"\" for none, so that nobody can send it"},
+     "a command and its new name; \"\" takes the command away"},
 };
 
 const Option* FindIn(std::span<const Option> options, std::string_view name) noexcept {

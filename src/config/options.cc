@@ -33,8 +33,8 @@ void ResolveMaxMemory(uint64_t memory_bytes, MaxMemory& maxmemory, std::vector<s
         "maxmemory is unlimited: neither a cgroup limit nor the machine's memory could be read");
 }
 
-// What to tell about options that were accepted without effect: one line for all, and one for each that hides
-// a surprise.
+// The warnings about options that were accepted without effect: one line for all of them, and one for each
+// option that has a warning of its own.
 std::vector<std::string> IgnoredWarnings(const std::map<const Option*, std::string>& foreign) {
   std::vector<std::string> changed;
   std::vector<std::string> at_default;
@@ -92,7 +92,7 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   return result;
 }
 
-// The working directory may change later.
+// The path is made absolute now, because the working directory may change later.
 Problem Options::FindConfFile(const std::string& path) {
   std::string here;
   if (path.starts_with('/')) {
@@ -124,8 +124,8 @@ Problem Options::Apply(std::span<const Directive> directives, State& state,
   return std::nullopt;
 }
 
-// What can be judged only once every source has spoken, since a later one may take back what an earlier one
-// said.
+// Checks that must wait until every source was read, because a later source may override the value of an
+// earlier one.
 Problem Options::Finish(State& state, std::map<const Option*, std::string>& blames,
                         std::vector<std::string>& warnings) const {
   for (const auto& [option, value] : state.foreign) {
@@ -180,7 +180,7 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
     const std::string& name = pairs[i].first;
     const Option* option = FindOption(name);
     if (option == nullptr || option->Has(kNoConfig))
-      // As far as Redis tells it: up to a zero byte.
+      // Redis shows the name up to a zero byte.
       return "Unknown option or number of arguments for CONFIG SET - '" + name.substr(0, name.find('\0')) +
              "'";
     const char* reason = nullptr;
@@ -243,7 +243,7 @@ Problem Options::ReadConfFile(State& said, std::map<const Option*, bool>& named)
   return std::nullopt;
 }
 
-// Of an option that has no effect whatever it is set to, only a line that is there is changed.
+// The line of an inert option is changed if the file has one, and is not added otherwise.
 std::vector<ConfLine> Options::NewLines(const State& said, const std::map<const Option*, bool>& named) const {
   std::vector<ConfLine> lines;
   for (const Option* option : changed_) {

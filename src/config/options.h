@@ -1,10 +1,10 @@
-// The options of a running server: read once at the start, then answered and changed by CONFIG GET and CONFIG
+// The options of a running server: read once at the start, then answered by CONFIG GET and changed by CONFIG
 // SET.
 //
-// Command line beats environment beats conf file beats default. Settings has the typed values; of the options
-// that only Redis knows the text is kept, so that CONFIG GET answers what was asked for. Invariant: Settings
-// always holds values that were checked together; a failed Load or Set changes nothing. The functions given
-// to OnChange run inside Set and SetMemoryBytes. Loop thread only.
+// Command line beats environment beats conf file beats default. Settings has the typed values. Of an option
+// that only Redis has, the text is kept, so that CONFIG GET answers what was set. Invariant: Settings always
+// holds values that were checked together; a failed Load or Set changes nothing. The functions given to
+// OnChange run inside Set and SetMemoryBytes. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class Options {
   using Listener = std::function<void(const Settings& settings, std::string_view name)>;
   using Judge = std::function<Problem(const Settings& settings, std::string_view name)>;
 
-  // Holds the defaults. `memory_bytes` is what `maxmemory auto` and percentages are taken of
-  // (MemoryLimit::Smaller); 0 = unknown. `files` must outlive this object.
+  // Starts with the defaults. `maxmemory auto` and percentages are taken of `memory_bytes`
+  // (MemoryLimit::Smaller); 0 means unknown. `files` must outlive this object.
   Options(uint64_t memory_bytes, const Files& files);
 
   // `words` are the command line without the program's name, `environment` all "NAME=value" texts.
@@ -53,25 +53,25 @@ class Options {
 
   // The value of a name or alias in CONFIG GET's form; nothing for an unknown name.
   std::optional<std::string> Get(std::string_view name) const;
-  // What CONFIG GET answers for one pattern: an option answers to its name and to its alias. A pattern
-  // without wildcards comes back as it was written.
+  // What CONFIG GET answers for one pattern. An option that matches by its name and by its alias is answered
+  // twice. If the pattern has no wildcards, the answer spells the name as the pattern does.
   std::vector<NameValue> Match(std::string_view pattern) const;
 
-  // CONFIG SET: all of the pairs or none. A problem is Redis's error text without "ERR "; `warnings` gets a
-  // line for what was accepted without effect.
+  // CONFIG SET: all of the pairs or none. A problem is Redis's error text without "ERR "; `warnings` gets
+  // lines about options that were accepted without effect.
   [[nodiscard]] Problem Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings);
 
-  // CONFIG REWRITE: the conf file says what CONFIG SET changed; all else in it stays. A problem is an error
-  // text without "ERR ".
+  // CONFIG REWRITE: writes the options that Set has changed to the conf file; the rest of the file stays. A
+  // problem is an error text without "ERR ".
   [[nodiscard]] Problem Rewrite() const;
-  // Absolute; empty where there is none, or it was standard input.
+  // The absolute path; empty if there is no conf file or if it was standard input.
   const std::string& conf_file() const noexcept { return conf_file_; }
 
-  // The machine's memory or the cgroup's limit has changed: works maxmemory out anew.
+  // To be called when the machine's memory or the cgroup's limit has changed: computes maxmemory again.
   void SetMemoryBytes(uint64_t memory_bytes);
 
-  // `judge` may refuse what CONFIG SET asks of an option, when all values were read and none is in force yet:
-  // its problem is why.
+  // `judge` may refuse a CONFIG SET. It is called for each option after all values were read and before any is
+  // in force; the problem that it returns is the reason.
   void BeforeSet(Judge judge) { judges_.push_back(std::move(judge)); }
   // `listener` is called once for each option whose value in Settings changed, after all of them have.
   void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
@@ -79,7 +79,7 @@ class Options {
  private:
   struct State {
     Settings settings;
-    std::map<const Option*, std::string> foreign;  // what was asked of an option that only Redis knows
+    std::map<const Option*, std::string> foreign;  // the values of options that only Redis has
   };
 
   Problem Apply(std::span<const Directive> directives, State& state,
@@ -90,8 +90,8 @@ class Options {
   Problem AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
-  // What the conf file says now, and which options are named there: true, if an included file is among those
-  // that do.
+  // Reads the conf file as it is now: its values into `said`, the options that it names into `named`, with
+  // true if an included file names the option.
   Problem ReadConfFile(State& said, std::map<const Option*, bool>& named) const;
   std::vector<ConfLine> NewLines(const State& said, const std::map<const Option*, bool>& named) const;
   void Replace(State state);

@@ -1,4 +1,4 @@
-// The outcome of something that may fail with words for a person: the text, or nothing when all went well.
+// The outcome of something that may fail: an error text for a person, or nothing if it succeeded.
 #pragma once
 
 #include <optional>

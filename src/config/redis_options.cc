@@ -1,5 +1,5 @@
-// The options of Redis 7.4 that have no meaning here, with Redis's defaults: accepted, so that people can
-// mount the redis.conf they have, unless losing one in silence would hurt.
+// The options of Redis 7.4 that have no effect here, with Redis's defaults. They are accepted, so that a
+// redis.conf can be used as it is, except for a few whose silent loss would hurt.
 #include "config/option.h"
 
 namespace mayfly::config {
@@ -51,8 +51,8 @@ constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32
 }
 
 constexpr Option kOptions[] = {
-    // Refused, but for the harmless value that stands here: the user counts on something that would not be
-    // there.
+    // Refused with any value but the harmless one given here, because the user would rely on something that
+    // does not exist.
     Refused("appendonly", "", Foreign::kYesNo, "no", 0,
             "nothing is written to disk, so keys would not survive a restart"),
     Refused("cluster-enabled", "", Foreign::kYesNo, "no", kFixed, "there is no cluster mode"),
@@ -158,7 +158,7 @@ constexpr Option kOptions[] = {
     Bytes("stream-node-max-bytes", "4096", 0),
     Integer("stream-node-max-entries", "100", {0, kNoMax}),
 
-    // Watching.
+    // Monitoring and events.
     Integer("slowlog-log-slower-than", "10000", {-1, kNoMax}, kQuiet),
     Integer("slowlog-max-len", "128", {0, kNoMax}, kQuiet),
     Integer("latency-monitor-threshold", "0", {0, kNoMax}),
@@ -192,7 +192,7 @@ constexpr Option kOptions[] = {
     YesNo("aof-rewrite-incremental-fsync", "yes"),
     YesNo("aof-disable-auto-gc", "no"),
 
-    // Replication: harmless while nothing is a replica.
+    // Replication: without effect as long as there are no replicas.
     Any("masterauth", "", kSecret),
     Any("masteruser", ""),
     YesNo("replica-serve-stale-data", "yes", 0, "slave-serve-stale-data"),
@@ -216,7 +216,7 @@ constexpr Option kOptions[] = {
     Integer("repl-backlog-ttl", "3600", {0, kNoMax}),
     OneOf("propagation-error-behavior", "ignore panic panic-on-replicas", "ignore"),
 
-    // Cluster: harmless while cluster-enabled is no.
+    // Cluster: without effect as long as cluster-enabled is no.
     Any("cluster-config-file", "nodes.conf", kFixed),
     Integer("cluster-node-timeout", "15000", {0, kNoMax}),
     Integer("cluster-port", "0", {0, kPortMax}, kFixed),

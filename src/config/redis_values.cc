@@ -14,8 +14,8 @@
 namespace mayfly::config {
 namespace {
 
-// Each reader takes the value's text, or, where it may be several, its words, and writes `normal`, the text
-// that CONFIG GET answers, which may be garbage when there is a problem.
+// Each reader takes the text of the value, or its words if it may have several, and writes what CONFIG GET is
+// to answer to `normal`. If there is a problem, `normal` does not count.
 using Words = std::span<const std::string>;
 
 constexpr size_t kHostNameBytesMax = 255;
@@ -47,7 +47,7 @@ struct Choices {
     }
   }
 
-  // Where `name` stands among them; names.size() if it does not.
+  // The index of `name`; names.size() if it is none of them.
   size_t Find(std::string_view name) const {
     const auto same = [name](std::string_view other) { return EqualIgnoringCase(name, other); };
     return static_cast<size_t>(std::find_if(names.begin(), names.end(), same) - names.begin());
@@ -65,7 +65,7 @@ Problem ReadChoice(const Option& option, const std::string& text, std::string& n
   return std::nullopt;
 }
 
-// Several of the choices. The first one stands for none of the others, and goes when one of them comes.
+// Some of the choices. The first one means none of the others, and is dropped if another one is given.
 Problem ReadShutdownFlags(const Option& option, Words words, std::string& normal) {
   const Choices choices(option.choices);
   std::set<size_t> chosen;
@@ -102,7 +102,7 @@ Problem CheckOomScores(Words words) {
   return std::nullopt;
 }
 
-// Each class once, in Redis's order, and A for all that it stands for.
+// Answers each class once and in Redis's order, and A instead of all the classes that A stands for.
 Problem ReadEventClasses(const std::string& text, std::string& normal) {
   constexpr std::string_view kInA = "g$lshzxetd";
   constexpr std::string_view kBesideA = "nKEm";

@@ -1,5 +1,5 @@
-// Texts into the values of the options that only Redis knows, which are kept as texts: each value that Redis
-// would refuse is refused in its words, and each is answered in its form.
+// Checks the values of options that only Redis has. A value that Redis would refuse is refused in Redis's
+// words; any other is kept as the text that Redis would answer.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace mayfly::config {
 
-// Reads `words` as a value of `option`, into the text that CONFIG GET answers. On a problem nothing is
-// changed. REQUIRES: `kind` is the option's target.
+// Reads `words` as a value of `option`, and puts what CONFIG GET is to answer into `text`. On a problem nothing
+// is changed. REQUIRES: `kind` is the option's target.
 [[nodiscard]] Problem ReadRedisValue(const Option& option, Foreign kind, std::span<const std::string> words,
                                      std::string& text);
 

@@ -1,5 +1,5 @@
-// Texts into the kinds of values that many options share, with Redis's error texts for what is wrong. On a
-// problem nothing is changed.
+// Reads the kinds of values that many options share. Problems are Redis's error texts; on a problem nothing is
+// changed.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ inline constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
 [[nodiscard]] Problem ReadYesNo(const std::string& text, bool& value);
 // Within the option's range.
 [[nodiscard]] Problem ReadInteger(const Option& option, const std::string& text, int64_t& value);
-// Bytes, also in units (1kb), within the option's range.
+// A number of bytes, with or without a unit (1kb), within the option's range.
 [[nodiscard]] Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& value);
 
-// What to say of a word that is none of `names`.
+// The error text for a word that is none of `names`.
 std::string NoneOf(std::span<const std::string_view> names);
 
 }  // namespace mayfly::config

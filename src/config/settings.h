@@ -1,8 +1,8 @@
-// What the options say, as plain typed values: the hot paths read `settings.maxmemory_policy`, never a text.
+// The values of the options, typed: the hot paths read `settings.maxmemory_policy` and never parse a text.
 //
 // Every member belongs to one row of the option table (option_table.cc), which binds it by member pointer.
-// The initial values here are the defaults of that table; a test holds the two together. Units are in the
-// names, times of no unit are Redis's seconds. Written by Options only. Loop thread only.
+// The initial values here are the defaults of that table; a test compares the two. Units are part of the
+// names. Written by Options only. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct BindAddress {
   bool operator==(const BindAddress&) const = default;
 };
 
-// What was asked for, and what it came to on this machine.
+// The value as it was set, and the bytes that it comes to on this machine.
 struct MaxMemory {
   enum class Request : uint8_t { kAuto, kPercent, kBytes };
   static constexpr uint64_t kAutoPercent = 75;
@@ -35,7 +35,7 @@ struct MaxMemory {
   uint64_t amount = kAutoPercent;  // percent of the machine's or cgroup's memory, or bytes
   uint64_t bytes = 0;              // in force; 0 = no limit
 
-  // Works `bytes` out; `memory_bytes` is what a percentage is taken of, 0 = unknown, which sets no limit.
+  // Computes `bytes`. A percentage is taken of `memory_bytes`; if that is 0, for unknown, there is no limit.
   void Resolve(uint64_t memory_bytes) noexcept {
     bytes = request == Request::kBytes ? amount : memory_bytes / 100 * amount;
   }
@@ -76,12 +76,12 @@ struct Directory {
   bool operator==(const Directory&) const = default;
 };
 
-// A command that is called something else here; nothing, where `to` is empty. Whether there is one of that
-// name is not known on this floor.
+// A command that gets another name; if `to` is empty, it gets none and cannot be sent. This floor does not
+// know which commands exist.
 struct Renaming {
   std::string from;
   std::string to;
-  std::string blame = {};  // how an error message about it begins: the place that asked for it
+  std::string blame = {};  // the file and line, variable or flag, with which an error message begins
 
   bool operator==(const Renaming& other) const { return from == other.from && to == other.to; }
 };
@@ -117,7 +117,7 @@ struct Settings {
   int64_t expire_resolution_ms = 1;
   int64_t expire_slice_us = 500;
 
-  // The process and what it tells.
+  // The process and what it reports.
   LogLevel loglevel = LogLevel::kNotice;
   std::string logfile;
   std::string pidfile;
@@ -125,7 +125,7 @@ struct Settings {
   bool latency_tracking = true;
   std::vector<double> latency_percentiles{50, 99, 99.9};
   DebugCommand enable_debug_command = DebugCommand::kNo;
-  std::vector<Renaming> renamings;  // in the order in which they are done
+  std::vector<Renaming> renamings;  // in the order in which they are applied
 
   bool operator==(const Settings&) const = default;
 };

@@ -30,7 +30,7 @@ std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPol
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
 std::span<const std::string_view> NamesOf(DebugCommand) noexcept { return kDebugCommandNames; }
 
-// Each Read takes the value's text, or, where it may be several, its words.
+// Each Read takes the text of the value, or its words if it may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
 Problem Read(const Option& option, const std::string& text, int64_t& value) {
   return ReadInteger(option, text, value);
@@ -117,7 +117,7 @@ Problem Read(const Option& option, std::span<const std::string> words, std::vect
   return std::nullopt;
 }
 
-// Each adds to what others said before.
+// Adds to the pairs of earlier lines.
 Problem Read(const Option&, std::span<const std::string> words, std::vector<Renaming>& value) {
   if (words.empty() || (words.size() == 1 && words[0].empty())) return std::nullopt;
   if (words.size() != 2) return "wrong number of arguments";
@@ -132,7 +132,7 @@ OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   return nullptr;
 }
 
-// Only the classes that are named change.
+// Changes only the classes that are named.
 Problem Read(const Option&, std::span<const std::string> words, OutputLimits& value) {
   if (words.size() % kWordsPerOutputLimit != 0)
     return "Wrong number of arguments in buffer limit configuration.";

@@ -1,4 +1,4 @@
-// Texts into typed members and back, with Redis's error texts for what is wrong.
+// Converts texts to the typed members of Settings and back. Problems are Redis's error texts.
 #pragma once
 
 #include <span>
@@ -9,15 +9,14 @@
 
 namespace mayfly::config {
 
-// Reads `words` as the option's value: into its member of `settings`, or, of an option without a meaning
-// here, its Redis form into `foreign_text`. `words` may be empty only for a multi-word option. On a problem
-// nothing is changed. The problem names neither the option nor the value, so that it may be shown for a
-// secret.
+// Reads `words` as the option's value. It goes to the option's member of `settings`, or, if only Redis has the
+// option, to `foreign_text`, in the form in which Redis answers it. On a problem nothing is changed. A problem
+// does not contain the value, so it may be shown for a secret.
 [[nodiscard]] Problem ReadValue(const Option& option, std::span<const std::string> words, Settings& settings,
                                 std::string& foreign_text);
 
-// The form in which CONFIG GET answers: bytes as a plain number, yes and no, names in lower case.
-// REQUIRES: the option has a member (it is one of MayflyOptions).
+// The value in the form in which CONFIG GET answers it: bytes as a plain number, yes and no, names in lower
+// case. If only Redis has the option: its default.
 std::string FormatValue(const Option& option, const Settings& settings);
 
 }  // namespace mayfly::config

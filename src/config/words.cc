@@ -23,7 +23,7 @@ std::string Hex(char c) {
   return text;
 }
 
-// Reads the escape whose backslash stands at `at`, inside double quotes; moves `at` behind it.
+// Reads the escape whose backslash stands at `at`, inside double quotes; moves `at` after it.
 // REQUIRES: at + 1 < line.size().
 char ReadEscape(std::string_view line, size_t& at) {
   if (line[at + 1] == 'x' && at + 3 < line.size() && HexDigit(line[at + 2]) >= 0 &&
@@ -50,8 +50,8 @@ char ReadEscape(std::string_view line, size_t& at) {
   }
 }
 
-// Reads what stands between quotes into `word`; `at` is on the opening quote and moves behind the closing
-// one.
+// Reads the text between quotes into `word`; `at` moves from the opening quote to the byte after the closing
+// one. False if the quotes do not pair up.
 bool ReadQuoted(std::string_view line, size_t& at, std::string& word) {
   const char quote = line[at++];
   while (at < line.size() && line[at] != quote) {

@@ -1,4 +1,4 @@
-// Lines into words and back, by the quoting rules of redis.conf; and texts made fit for a message.
+// Splits lines into words and quotes words, by the rules of redis.conf; makes texts printable for messages.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,19 @@
 
 namespace mayfly::config {
 
-// Splits at white space. "..." knows \n \r \t \b \a \xHH and \ before any other byte; '...' knows only \'. A
-// closing quote must end its word. Nothing for quotes that do not pair up.
+// Splits at white space. Inside "..." the escapes \n \r \t \b \a \xHH are known, and \ before any other byte
+// stands for that byte; inside '...' only \' is known. A closing quote must end its word. Returns nothing if
+// quotes do not pair up.
 std::optional<std::vector<std::string>> SplitWords(std::string_view line);
 
-// One word that SplitWords reads back as `text`, whatever bytes it holds; always in double quotes.
+// `text` in double quotes, as one word that SplitWords reads back, whatever its bytes are.
 std::string QuoteWord(std::string_view text);
 
-// Splits at each space, without any quoting, as CONFIG SET and Redis do for a value of several words: two
-// spaces have an empty word between them. No words if `text` is empty.
+// Splits at each space and knows no quotes: this is how Redis splits the value of a CONFIG SET. Between two
+// spaces there is an empty word. An empty text has no words.
 std::vector<std::string> SplitAtSpaces(std::string_view text);
 
-// With one space between two words: SplitAtSpaces takes them apart again, if none of them holds a space.
+// Joins with single spaces. SplitAtSpaces gives the words back, if none of them holds a space.
 std::string JoinWords(std::span<const std::string> words);
 
 // For messages: bytes that would not print on one line are shown as \xHH, and a long text is cut.

@@ -11,7 +11,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG GET answers pairs, as a map in RESP3") {
   CHECK(Run({"CONFIG", "GET"}) == Error("ERR wrong number of arguments for 'config|get' command"));
 }
 
-TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and shows each option once") {
+TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and answers each option once") {
   UseResp3();
   const Reply found = Run({"CONFIG", "GET", "maxmemory", "databases", "max*ory", "TIMEOUT", "timeout"});
   REQUIRE(found.kind == Reply::Kind::kMap);
@@ -20,7 +20,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and shows each 
   CHECK(names == std::vector<std::string>{"maxmemory", "databases", "TIMEOUT"});
 }
 
-TEST_CASE_METHOD(CommandTest, "what clients and benchmarks read of CONFIG has an answer") {
+TEST_CASE_METHOD(CommandTest, "CONFIG GET answers what clients and benchmarks read") {
   CHECK(Run({"CONFIG", "GET", "save"}) == Bulks({"save", ""}));
   CHECK(Run({"CONFIG", "GET", "appendonly"}) == Bulks({"appendonly", "no"}));
   CHECK(Run({"CONFIG", "SET", "timeout", "301"}) == Ok());
@@ -45,7 +45,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET takes any bytes, and CONFIG GET gives 
   CHECK(Run({"CONFIG", "GET", "masteruser"}) == Bulks({"masteruser", bytes}));
 }
 
-TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of those that exist") {
+TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of the known ones") {
   CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-fifo"}) ==
         Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory-policy') - argument(s) must be "
               "one of "
@@ -73,7 +73,7 @@ TEST_CASE_METHOD(CommandTest, "CONFIG SET changes all or nothing") {
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "a password that is set while clients are connected applies to later clients only") {
+                 "a password that is set while clients are connected applies only to later clients") {
   TestClient& there = Connect();
   CHECK(Run({"CONFIG", "SET", "requirepass", "secret"}) == Ok());
   CHECK(Run({"PING"}) == Simple("PONG"));

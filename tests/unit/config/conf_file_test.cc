@@ -50,7 +50,7 @@ TEST_CASE("CRLF line ends, a byte order mark and a missing last line end are acc
   CHECK(PortOf("\xEF\xBB\xBF") == 6379);
 }
 
-TEST_CASE("a wrong line is one clear line that names file and line") {
+TEST_CASE("a wrong line is reported with its file and line number, in one line of text") {
   CHECK(ErrorOf("port 1\nfoo bar\n") == "a.conf:2: unknown option 'foo'");
   CHECK(ErrorOf("port 70000") == "a.conf:1: port: argument must be between 0 and 65535 inclusive");
   CHECK(ErrorOf("port abc") == "a.conf:1: port: argument couldn't be parsed into an integer");
@@ -65,7 +65,7 @@ TEST_CASE("a wrong line is one clear line that names file and line") {
   CHECK(ErrorOf("hz abc") == "a.conf:1: hz: argument couldn't be parsed into an integer");
 }
 
-TEST_CASE("zero bytes are named, not read as options") {
+TEST_CASE("a zero byte is reported and not read as part of an option") {
   CHECK(ErrorOf(std::string("port 1\nport\0 2\n", 15)) == "a.conf:2: a zero byte; is this a text file?");
   CHECK(ErrorOf(std::string("\xFF\xFEp\0o\0", 6)).find("zero byte") != std::string::npos);
 }
@@ -80,11 +80,11 @@ TEST_CASE("a line may be as long as its file") {
   CHECK(loaded.options.settings().port == 1);
 }
 
-TEST_CASE("an error of a secret option does not tell the secret") {
+TEST_CASE("an error in the line of a secret does not show the secret") {
   CHECK(ErrorOf("requirepass hush hush") == "a.conf:1: requirepass: wrong number of arguments");
 }
 
-TEST_CASE("include reads another file in place, and a pattern reads all that match in order") {
+TEST_CASE("include reads another file in its place, and a pattern reads every matching file in order") {
   TestFiles files;
   files.Put("a.conf", "port 1\ninclude b.conf\ninclude conf.d/*.conf\ninclude none/*\n");
   files.Put("b.conf", "port 2\ntimeout 5\n");
@@ -96,7 +96,8 @@ TEST_CASE("include reads another file in place, and a pattern reads all that mat
   CHECK(loaded.options.settings().timeout_seconds == 5);
 }
 
-TEST_CASE("an error inside an included file names that file, a missing one the line that asks for it") {
+TEST_CASE(
+    "an error in an included file names that file, and a missing file is reported with the include line") {
   TestFiles files;
   files.Put("a.conf", "port 1\ninclude b.conf\n");
   CHECK(Loaded(files, {"a.conf"}).error == "a.conf:2: include b.conf: No such file or directory");
@@ -105,7 +106,7 @@ TEST_CASE("an error inside an included file names that file, a missing one the l
   CHECK(Loaded(files, {"z.conf"}).error == "z.conf: No such file or directory");
 }
 
-TEST_CASE("files that include themselves or each other end with one clear line") {
+TEST_CASE("files that include themselves or each other are reported in one clear line") {
   TestFiles files;
   files.Put("a.conf", "include a.conf\n");
   CHECK(Loaded(files, {"a.conf"}).error ==

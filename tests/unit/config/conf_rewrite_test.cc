@@ -5,7 +5,7 @@
 namespace mayfly::config {
 namespace {
 
-// What a.conf with `text` says after these CONFIG SETs and a CONFIG REWRITE.
+// The text of a.conf after these CONFIG SETs and a CONFIG REWRITE, if it was `text` before.
 std::string Rewritten(const std::string& text, const std::vector<NameValue>& changes) {
   TestFiles files;
   files.Put("/a.conf", text);
@@ -14,7 +14,7 @@ std::string Rewritten(const std::string& text, const std::vector<NameValue>& cha
   REQUIRE(loaded.error == "");
   for (const NameValue& change : changes) REQUIRE(loaded.Set({change}) == "");
   CHECK(loaded.options.Rewrite().value_or("") == "");
-  // Whoever starts from it has what was in force.
+  // A start from this file has the values that were in force.
   const Loaded again(files, {"/a.conf"});
   CHECK(again.error == "");
   CHECK(again.options.settings() == loaded.options.settings());
@@ -27,26 +27,35 @@ TEST_CASE("an option that the file names is changed where it stands, and the res
   CHECK(Rewritten("timeout 3\nmaxclients 5\ntimeout 4\n", {{"timeout", "9"}}) == "maxclients 5\ntimeout 9\n");
 }
 
-TEST_CASE("an option that the file does not name comes to its end") {
+TEST_CASE("an option that the file does not name is added at the end") {
   CHECK(Rewritten("maxclients 5", {{"timeout", "9"}, {"maxkeys", "3"}}) ==
         "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 3\ntimeout 9\n");
   CHECK(Rewritten("\n# Written by CONFIG REWRITE\nmaxkeys 3\n", {{"timeout", "9"}}) ==
         "\n# Written by CONFIG REWRITE\nmaxkeys 3\ntimeout 9\n");
 }
 
-TEST_CASE("what an include behind it would override comes to the end, and nothing else does") {
+TEST_CASE("an option that a later include would override is added at the end, and no other is moved") {
   CHECK(Rewritten("timeout 3\ninclude /b.conf\n", {{"timeout", "9"}}) ==
         "include /b.conf\n\n# Written by CONFIG REWRITE\ntimeout 9\n");
   CHECK(Rewritten("include /b.conf\ntimeout 3\n", {{"timeout", "9"}}) == "include /b.conf\ntimeout 9\n");
   CHECK(Rewritten("maxkeys 3\ninclude /b.conf\n", {{"maxkeys", "9"}}) == "maxkeys 9\ninclude /b.conf\n");
 }
 
-TEST_CASE("a file that says what is in force is not touched") {
-  CHECK(Rewritten("timeout 3\r\n", {{"timeout", "9"}, {"timeout", "3"}}) == "timeout 3\r\n");
-  CHECK(Rewritten("", {{"timeout", "0"}}).empty());
+TEST_CASE("a file that has the values in force already is not written") {
+  TestFiles files;
+  files.Put("/a.conf", "timeout 3\r\n");
+  Loaded loaded(files, {"/a.conf"});
+  for (const char* seconds : {"9", "3"}) REQUIRE(loaded.Set({{"timeout", seconds}}) == "");
+  REQUIRE(loaded.Set({{"maxkeys", "0"}}) == "");
+  CHECK(loaded.options.Rewrite().value_or("") == "");
+  CHECK(files.writes() == 0);
+  REQUIRE(loaded.Set({{"timeout", "9"}}) == "");
+  CHECK(loaded.options.Rewrite().value_or("") == "");
+  CHECK(files.writes() == 1);
+  CHECK(files.Text("/a.conf") == "timeout 9\n");
 }
 
-TEST_CASE("an option without an effect is not brought into the file, only changed there") {
+TEST_CASE("an inert option is changed if the file names it, and is not added otherwise") {
   CHECK(Rewritten("# mine\n", {{"save", "900 1"}, {"appendfsync", "everysec"}}) == "# mine\n");
   CHECK(Rewritten("save 1 2\n", {{"save", "900 1"}}) == "save 900 1\n");
   CHECK(Rewritten("", {{"appendfsync", "always"}}) == "# Written by CONFIG REWRITE\nappendfsync always\n");
@@ -66,7 +75,7 @@ TEST_CASE("values of any kind are written so that they are read back") {
   CHECK(Rewritten("save 1 2\n", {{"save", ""}}) == "save \"\"\n");
 }
 
-TEST_CASE("what the command line and the environment say is not written") {
+TEST_CASE("values from the command line and the environment are not written") {
   TestFiles files;
   files.Put("/a.conf", "maxclients 5\n");
   Loaded loaded(files, {"/a.conf", "--timeout", "3"}, {"MAYFLY_REQUIREPASS=hush"});
@@ -76,7 +85,7 @@ TEST_CASE("what the command line and the environment say is not written") {
   CHECK(files.Text("/a.conf") == "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 1\n");
 }
 
-TEST_CASE("without a conf file, or where it cannot be written, a rewrite says so") {
+TEST_CASE("a rewrite fails if there is no conf file or if it cannot be written") {
   TestFiles files;
   files.Put("/a.conf", "");
   files.Put("-", "timeout 3\n");
@@ -90,7 +99,7 @@ TEST_CASE("without a conf file, or where it cannot be written, a rewrite says so
   CHECK(loaded.options.Rewrite() == "Rewriting config file: /a.conf: Permission denied");
 }
 
-TEST_CASE("what can be read only once is no file to rewrite, nor one to include in it") {
+TEST_CASE("a pipe is not rewritten, nor read again as an included file") {
   TestFiles files;
   files.PutPipe("/pipe", "timeout 3\n");
   files.Put("/a.conf", "include /pipe\n");

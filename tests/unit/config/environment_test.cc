@@ -6,7 +6,7 @@
 
 namespace mayfly::config {
 
-TEST_CASE("MAYFLY_ variables set options, and others are none of our business") {
+TEST_CASE("MAYFLY_ variables set options, and other variables are ignored") {
   const TestFiles files;
   const Loaded loaded(files, {},
                       {"PATH=/bin", "MAYFLY_MAXMEMORY_POLICY=allkeys-lru", "MAYFLY_BIND=127.0.0.1 -::1",
@@ -68,14 +68,14 @@ TEST_CASE("a _FILE variable whose file holds no value ends the start, whatever t
   CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS="}).error == "");
 }
 
-TEST_CASE("options whose own name ends in file are no secrets' files") {
+TEST_CASE("an option whose own name ends in file is not read from a file") {
   const TestFiles files;
   CHECK(Loaded(files, {}, {"MAYFLY_LOGFILE=/tmp/x"}).options.settings().logfile == "/tmp/x");
   CHECK(Loaded(files, {}, {"MAYFLY_PIDFILE=/tmp/p"}).options.settings().pidfile == "/tmp/p");
   CHECK(Loaded(files, {}, {"MAYFLY_TLS_KEY_FILE=/k"}).Get("tls-key-file") == "/k");
 }
 
-TEST_CASE("what Kubernetes puts beside a Service named mayfly is passed over with one warning") {
+TEST_CASE("the variables that Kubernetes sets for a Service named mayfly are ignored with one warning") {
   const TestFiles files;
   const Loaded loaded(
       files, {},
@@ -93,7 +93,7 @@ TEST_CASE("what Kubernetes puts beside a Service named mayfly is passed over wit
         "MAYFLY_PORT_6379_TCP_PORT, MAYFLY_PORT_6379_TCP_ADDR, MAYFLY_TLS_PORT");
 }
 
-TEST_CASE("a MAYFLY_ name that is no option is a warning, a wrong value of an option an error") {
+TEST_CASE("a MAYFLY_ variable that names no option is a warning, and a wrong value is an error") {
   const TestFiles files;
   const Loaded loaded(files, {},
                       {"MAYFLY_MAXMEMROY=1gb", "MAYFLY_USER=app", "MAYFLY_", "MAYFLY", "MAYFLY_\n=x"});

@@ -53,7 +53,7 @@ TEST_CASE("files are read whole, whatever their bytes") {
   CHECK(text.empty());
 }
 
-TEST_CASE("a missing file, a directory and an endless file are one clear line") {
+TEST_CASE("a missing file, a directory and an endless file are reported in one clear line") {
   const Scratch scratch;
   std::string text;
   CHECK(SystemFiles().read(scratch / "none", text) == scratch / "none" + ": No such file or directory");
@@ -62,7 +62,7 @@ TEST_CASE("a missing file, a directory and an endless file are one clear line") 
   CHECK(SystemFiles().read("", text) == std::string(": No such file or directory"));
 }
 
-TEST_CASE("patterns are expanded in order, and a directory is told in its absolute form") {
+TEST_CASE("patterns are expanded in order, and the path of a directory is made absolute") {
   const Scratch scratch;
   scratch.Put("2.conf", "");
   scratch.Put("1.conf", "");
@@ -77,7 +77,7 @@ TEST_CASE("patterns are expanded in order, and a directory is told in its absolu
   CHECK(SystemFiles().directory("/none", absolute) == std::string("/none: No such file or directory"));
 }
 
-TEST_CASE("what is written goes to the file that a link leads to, and the link stays") {
+TEST_CASE("a write through a link replaces the file that the link leads to, and the link stays") {
   namespace fs = std::filesystem;
   const Scratch scratch;
   fs::create_directory(scratch / "real");
@@ -105,7 +105,7 @@ TEST_CASE("a file that is written keeps its mode") {
 }
 
 TEST_CASE("a file that is written keeps its owner and group") {
-  if (::geteuid() != 0) return;  // nobody else can give a file away
+  if (::geteuid() != 0) return;  // only root can give a file to another user
   const Scratch scratch;
   scratch.Put("my.conf", "old");
   REQUIRE(::chown((scratch / "my.conf").c_str(), 12345, 23456) == 0);
@@ -121,7 +121,7 @@ TEST_CASE("a file that is written keeps its owner and group") {
 }
 
 TEST_CASE("a file whose owner cannot be kept is not written, and nothing is left beside it") {
-  if (::geteuid() != 0) return;  // nobody else can become somebody else
+  if (::geteuid() != 0) return;  // only root can become another user
   const Scratch scratch;
   scratch.Put("my.conf", "old");
   REQUIRE(::chmod((scratch / "").c_str(), 0777) == 0);
@@ -142,7 +142,7 @@ TEST_CASE("a file whose owner cannot be kept is not written, and nothing is left
   CHECK(SystemFiles().expand(scratch / "*") == std::vector<std::string>{scratch / "my.conf"});
 }
 
-TEST_CASE("a pipe or a device is neither read a second time nor written, and nobody waits for it") {
+TEST_CASE("a pipe or a device is refused at once by a second read and by a write") {
   const Scratch scratch;
   REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
   const std::string problem = scratch / "pipe" + ": is not a regular file";

@@ -1,4 +1,4 @@
-// Files in memory and an Options that was loaded from them: the language of this folder's tests.
+// Files in memory, and an Options that was loaded from them, for the tests of this folder.
 #pragma once
 
 #include <map>
@@ -22,12 +22,13 @@ class TestFiles {
   void Put(const std::string& path, std::string text) { texts_[path] = std::move(text); }
 
   std::string Text(const std::string& path) const { return texts_.at(path); }
-  // A file that can be read once.
+  // A file that can be read only once.
   void PutPipe(const std::string& path, std::string text) {
     Put(path, std::move(text));
     pipes_.insert(path);
   }
   void RefuseWrites() { refuses_writes_ = true; }
+  size_t writes() const { return writes_; }
 
   const Files& files() const { return files_; }
 
@@ -57,11 +58,13 @@ class TestFiles {
   }
   Problem Write(const std::string& path, const std::string& text) {
     if (refuses_writes_) return Printable(path) + ": Permission denied";
+    ++writes_;
     texts_[path] = text;
     return std::nullopt;
   }
 
   bool refuses_writes_ = false;
+  size_t writes_ = 0;
   std::map<std::string, std::string> texts_;
   std::set<std::string> pipes_;
   Files files_{[this](const std::string& path, std::string& text) { return Read(path, text); },

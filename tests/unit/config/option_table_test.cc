@@ -1,4 +1,4 @@
-// The table against itself, against Settings and against conf/mayfly.conf.
+// Compares the table with itself, with Settings and with conf/mayfly.conf.
 #include <fstream>
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ std::string ConfText() {
   return text.str();
 }
 
-// What the conf file says, by name: the words of each line that is no comment.
+// The words of each line of the conf file that is no comment, by name.
 std::map<std::string, std::vector<std::string>> ConfLines() {
   std::map<std::string, std::vector<std::string>> lines;
   std::stringstream text(ConfText());
@@ -35,7 +35,7 @@ std::map<std::string, std::vector<std::string>> ConfLines() {
   return lines;
 }
 
-// The names that the comment block after a line with `heading` lists, each line beginning with "#   ".
+// The names in the comment block after a line with `heading`, from the lines that begin with "#   ".
 std::set<std::string> NamesListedAfter(const std::string& heading) {
   std::set<std::string> names;
   std::stringstream text(ConfText());
@@ -89,7 +89,7 @@ TEST_CASE("conf/mayfly.conf lists the ignored and the refused options of Redis")
   CHECK(NamesListedAfter("Options that are refused") == NamesWith(kRefused));
 }
 
-TEST_CASE("the table's default texts are what a fresh Settings holds") {
+TEST_CASE("the table's default texts are the initial values of Settings") {
   for (const Option& option : MayflyOptions()) {
     INFO(option.name);
     const Settings fresh;
@@ -119,7 +119,7 @@ TEST_CASE("the defaults of Redis's options are values that they accept") {
   }
 }
 
-TEST_CASE("every name and alias is one option's, in lower case") {
+TEST_CASE("every name and alias belongs to one option and is in lower case") {
   std::set<std::string> names;
   for (const std::span<const Option> half : {MayflyOptions(), RedisOptions()}) {
     for (const Option& option : half) {
@@ -141,7 +141,7 @@ TEST_CASE("every name and alias is one option's, in lower case") {
   CHECK(FindOption("maxmemor") == nullptr);
 }
 
-TEST_CASE("CONFIG GET answers each default in a form that CONFIG SET's reader takes back") {
+TEST_CASE("CONFIG GET answers each default in a form that CONFIG SET accepts") {
   TestFiles files;
   const Loaded loaded(files, {});
   for (const Option& option : MayflyOptions()) {

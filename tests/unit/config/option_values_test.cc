@@ -14,7 +14,7 @@ struct Example {
   std::string name;
   std::string value;
   std::string answer;                   // of CONFIG GET
-  bool (*in_force)(const Settings& s);  // looks at the member that the readers of the option look at
+  bool (*in_force)(const Settings& s);  // reads the member of Settings that the server reads
 };
 
 const Example kExamples[] = {
@@ -144,7 +144,7 @@ TEST_CASE("an option that a file, a variable or a flag sets is in force, and no 
   }
 }
 
-TEST_CASE("an option that CONFIG SET changes is in force, listeners hear of it, and no other has changed") {
+TEST_CASE("an option that CONFIG SET changes is in force, listeners are called, and no other has changed") {
   const TestFiles files;
   const Loaded fresh(files, {});
   for (const Example& example : kExamples) {

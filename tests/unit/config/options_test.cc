@@ -1,4 +1,4 @@
-// What Load makes of a whole configuration, and CONFIG GET and SET.
+// Load of a whole configuration, CONFIG GET and CONFIG SET.
 #include "config/options.h"
 
 #include <catch2/catch.hpp>
@@ -45,7 +45,7 @@ TEST_CASE("maxmemory is auto, a percentage or bytes, and CONFIG GET answers plai
           "--maxmemory: percentage argument must be between 1 and 100 inclusive");
 }
 
-TEST_CASE("a percentage follows the machine's memory, and listeners hear of it") {
+TEST_CASE("a percentage follows the machine's memory, and listeners are called") {
   const TestFiles files;
   Loaded loaded(files, {});
   std::vector<std::string> heard;
@@ -60,7 +60,7 @@ TEST_CASE("a percentage follows the machine's memory, and listeners hear of it")
   CHECK(loaded.Get("maxmemory") == "2048");
 }
 
-TEST_CASE("memory that cannot be told sets no limit, and says so") {
+TEST_CASE("if the machine's memory is unknown, a percentage sets no limit and gives a warning") {
   const TestFiles files;
   Options options(0, files.files());
   const LoadResult result = options.Load({}, {});
@@ -73,7 +73,7 @@ TEST_CASE("memory that cannot be told sets no limit, and says so") {
   CHECK(warnings.size() == 1);
 }
 
-TEST_CASE("Redis's options without a meaning here are accepted with one warning and can be read") {
+TEST_CASE("options that only Redis has are accepted with one warning, and CONFIG GET answers them") {
   const TestFiles files;
   const Loaded loaded(files, {"--io-threads", "4", "--hz", "10", "--activedefrag", "YES",
                               "--repl-backlog-size", "1mb", "--tls-protocols", "TLSv1.2 TLSv1.3"});
@@ -94,7 +94,7 @@ TEST_CASE("Redis's options without a meaning here are accepted with one warning 
   CHECK(WarningsOf({"--appendonly", "no"}).empty());
 }
 
-TEST_CASE("what hides a surprise gets a warning of its own, and CONFIG GET answers what is in force") {
+TEST_CASE("save and daemonize have warnings of their own, and CONFIG GET answers what is in force") {
   const TestFiles files;
   const Loaded loaded(files, {"--save", "900", "1", "300", "10", "--daemonize", "yes"});
   CHECK(loaded.error == "");
@@ -105,7 +105,7 @@ TEST_CASE("what hides a surprise gets a warning of its own, and CONFIG GET answe
   CHECK(ErrorOf({"--save", "0 1"}) == "--save: Invalid save parameters");
 }
 
-TEST_CASE("options whose loss would hurt are refused, but for the value that asks for nothing") {
+TEST_CASE("options whose silent loss would hurt are refused, except with their harmless value") {
   CHECK(ErrorOf({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
   CHECK(ErrorOf({"--cluster-enabled", "yes"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--replicaof", "10.0.0.1", "6379"})
@@ -121,7 +121,7 @@ TEST_CASE("options whose loss would hurt are refused, but for the value that ask
                  "no"}) == "");
 }
 
-TEST_CASE("a refusal is judged on what counts in the end, and names the place") {
+TEST_CASE("a refusal depends on the value that wins, and names its place") {
   TestFiles files;
   files.Put("a.conf", "\nappendonly yes\n");
   CHECK(Loaded(files, {"a.conf"}).error.starts_with("a.conf:2: appendonly yes is refused"));
@@ -167,7 +167,7 @@ TEST_CASE("CONFIG GET knows names, aliases and patterns") {
           "--unixsocketperm: argument must be between 0 and 777 inclusive");
 }
 
-TEST_CASE("CONFIG SET changes what may change while the server runs") {
+TEST_CASE("CONFIG SET changes the options that may change while the server runs") {
   const TestFiles files;
   Loaded loaded(files, {});
   std::vector<std::string> heard;
@@ -224,7 +224,7 @@ TEST_CASE("CONFIG SET fails in Redis's words") {
                "Error in hard, soft or soft_seconds setting in buffer limit configuration."));
 }
 
-TEST_CASE("CONFIG SET with one wrong pair changes nothing and tells nobody") {
+TEST_CASE("CONFIG SET with one wrong pair changes nothing and calls no listener") {
   const TestFiles files;
   Loaded loaded(files, {});
   loaded.options.OnChange([](const Settings&, std::string_view) { FAIL("nothing changed"); });
@@ -236,7 +236,7 @@ TEST_CASE("CONFIG SET with one wrong pair changes nothing and tells nobody") {
   CHECK(loaded.warnings.empty());
 }
 
-TEST_CASE("CONFIG SET of an option without a meaning here is remembered, with a warning") {
+TEST_CASE("CONFIG SET of an option that only Redis has is remembered, with a warning") {
   const TestFiles files;
   Loaded loaded(files, {});
   CHECK(loaded.Set({{"hz", "20"}}) == "");
@@ -256,7 +256,7 @@ TEST_CASE("a Load that fails leaves the defaults") {
   CHECK(loaded.options.settings().port == 6379);
 }
 
-TEST_CASE("whoever judges a CONFIG SET sees all of its values, and what is refused changes nothing") {
+TEST_CASE("a judge sees all values of a CONFIG SET, and a CONFIG SET that it refuses changes nothing") {
   const TestFiles files;
   Loaded loaded(files, {});
   loaded.options.BeforeSet([](const Settings& wanted, std::string_view name) -> Problem {

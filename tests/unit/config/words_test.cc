@@ -21,7 +21,7 @@ TEST_CASE("a line is split at white space, and quotes hold words together") {
   CHECK(SplitWords("a\"b c\"") == Words{"ab c"});
 }
 
-TEST_CASE("double quotes know escapes, single quotes only their own") {
+TEST_CASE("double quotes have escapes, and single quotes only their own") {
   CHECK(SplitWords(R"("\x41\x0a\n\r\t\b\a\"\\\q")") == Words{"A\n\n\r\t\b\a\"\\q"});
   CHECK(SplitWords(R"("\xZZ")") == Words{"xZZ"});
   CHECK(SplitWords(R"('it\'s \n')") == Words{"it's \\n"});
@@ -56,7 +56,7 @@ TEST_CASE("a value of CONFIG SET is split at each space, and joined again") {
   CHECK(JoinWords(Words{}) == "");
 }
 
-TEST_CASE("a message shows no byte that would break its line, and no endless text") {
+TEST_CASE("Printable shows no byte that would break a line, and cuts a long text") {
   CHECK(Printable("a\nb\x80") == "a\\x0ab\\x80");
   const std::string shown = Printable(std::string(100'000, '\0'));
   CHECK(shown.size() < 400);
