@@ -110,13 +110,17 @@ Batch::Limits Executor::BatchLimits() const noexcept {
           .open_door = settings.requirepass.empty()};
 }
 
-void Executor::AnswerBroken(Feed& feed) {
+void Executor::AnswerBroken(Feed& feed) noexcept {
   Session& session = *feed.session;
   const uint64_t errors_before = session.reply.errors();
-  session.reply.Error("ERR " + session.parser.ErrorText());
-  CountErrors(session, errors_before);
-  session.close_after_reply = true;
   feed.consumed = feed.input.size();
+  session.close_after_reply = true;
+  try {
+    session.reply.Error("ERR " + session.parser.ErrorText());
+    CountErrors(session, errors_before);
+  } catch (const std::bad_alloc&) {
+    CloseForMemory(session);
+  }
 }
 
 void Executor::MarkIfDirty(Session& session) {
@@ -142,8 +146,17 @@ void Executor::Dispatch(Session& session, std::span<const std::string_view> argu
   MarkIfDirty(session);
 }
 
-// A request that a pause held back begins only now, unless there is another pause.
 void Executor::Resume(const Parked& parked) {
+  try {
+    RunAgain(parked);
+  } catch (const std::bad_alloc&) {
+    CloseForMemory(*parked.session);
+    MarkIfDirty(*parked.session);
+  }
+}
+
+// A request that a pause held back begins only now, unless there is another pause.
+void Executor::RunAgain(const Parked& parked) {
   const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
   const TableRow* row = server_.commands.FindCall(arguments);
   Session& session = *parked.session;
@@ -209,7 +222,17 @@ void Executor::SetMemoryCeiling() noexcept {
 }
 
 // Answers why a request cannot run. `row`: null where the command is unknown.
-[[gnu::noinline, gnu::cold]] void Executor::Reject(Session& session, const Args& args, const TableRow* row) {
+[[gnu::noinline, gnu::cold]] void Executor::Reject(Session& session, const Args& args,
+                                                   const TableRow* row) noexcept {
+  const char* const end = session.reply.out().end();
+  try {
+    AnswerRefusal(session, args, row);
+  } catch (const std::bad_alloc&) {
+    AnswerNoMemory(session, end);
+  }
+}
+
+void Executor::AnswerRefusal(Session& session, const Args& args, const TableRow* row) {
   const uint64_t errors_before = session.reply.errors();
   // A subcommand that is known has a row of its own.
   if (row == nullptr || (!row->subcommands.empty() && args.size() >= 2)) {
@@ -226,27 +249,43 @@ void Executor::SetMemoryCeiling() noexcept {
   CountErrors(session, errors_before);
 }
 
-[[gnu::noinline, gnu::cold]] void Executor::CountErrors(const Session& session, uint64_t before) {
+[[gnu::noinline, gnu::cold]] void Executor::CountErrors(const Session& session, uint64_t before) noexcept {
   const uint64_t errors = session.reply.errors() - before;
   if (errors == 0) return;
   server_.stats.error_replies += errors;
-  server_.stats.errors.Count(session.reply.last_error_code(), errors);
+  try {
+    server_.stats.errors.Count(session.reply.last_error_code(), errors);
+  } catch (const std::bad_alloc&) {  // a new code, which is not worth more
+  }
 }
 
 // Running out of memory is an answer, not an end: handlers change nothing before they have what they need.
-// Only a reply that was cut off in its middle cannot be mended, so that client is closed.
 [[gnu::always_inline]] inline void Executor::Call(Context& context, Args& args) {
   Session& session = context.session;
   const char* const end = session.reply.out().end();
   try {
     context.row.command->handler(context, args);
   } catch (const std::bad_alloc&) {
-    if (session.reply.out().end() == end) {
-      session.reply.Error(errors::kOutOfMemory);
-    } else {
-      session.close_now = true;
-    }
+    AnswerNoMemory(session, end);
   }
+}
+
+// A reply that was cut off in its middle cannot be mended, so that client is closed, as one for whose error
+// there is no memory either.
+[[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session,
+                                                           const char* end_before) noexcept {
+  if (session.reply.out().end() != end_before) return CloseForMemory(session);
+  try {
+    session.reply.Error(errors::kOutOfMemory);
+  } catch (const std::bad_alloc&) {
+    CloseForMemory(session);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] void Executor::CloseForMemory(Session& session) noexcept {
+  session.close_now = true;
+  if (server_.log != nullptr)
+    server_.log->Warning("closing client ", session.peer, ": out of memory for its reply");
 }
 
 void Executor::RejectUnknown(Session& session, const Args& args, const TableRow* container) {
@@ -305,8 +344,13 @@ EvictionLimits Executor::Limits() const noexcept {
           .samples = static_cast<size_t>(settings.maxmemory_samples)};
 }
 
-Evictor::Outcome Executor::MakeRoom(size_t budget) {
-  return server_.evictor.Run(Limits(), now_, budget, [this] { return server_.memory.Data(); });
+// Some policies remember candidates, and need memory for them.
+Evictor::Outcome Executor::MakeRoom(size_t budget) noexcept {
+  try {
+    return server_.evictor.Run(Limits(), now_, budget, [this] { return server_.memory.Data(); });
+  } catch (const std::bad_alloc&) {
+    return Evictor::Outcome::kNothingToEvict;
+  }
 }
 
 bool Executor::EvictSome(size_t budget) { return MakeRoom(budget) == Evictor::Outcome::kMore; }

@@ -27,7 +27,8 @@ class Executor {
 
   // Runs the complete requests at the front of each feed's input, appending to its session's output, and sets
   // what each feed has consumed. What is left is incomplete, or waits because the session was parked or is to
-  // be closed; a feed in state kNoRoom found no memory. Marks sessions dirty that have something to write or
+  // be closed; a feed in state kNoRoom found no memory. A session for whose reply there is no memory is to be
+  // closed, so nothing is thrown here or by RunWoken. Marks sessions dirty that have something to write or
   // to close.
   void Run(std::span<Feed> feeds);
 
@@ -58,9 +59,10 @@ class Executor {
   template <bool kWithModes>
   void RunPlanned();
   Batch::Limits BatchLimits() const noexcept;
-  void AnswerBroken(Feed& feed);
+  void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session);
   void Resume(const Parked& parked);
+  void RunAgain(const Parked& parked);
   // False where it was refused.
   bool Execute(Session& session, Args& args, const TableRow& row, FirstKey first_key, const Parked* resumed);
   bool Admit(Session& session, const Args& args, const TableRow& row);
@@ -68,14 +70,17 @@ class Executor {
   bool MakeRoomSlowly(const TableRow& row);
   void SetMemoryCeiling() noexcept;
   void Call(Context& context, Args& args);
-  void Reject(Session& session, const Args& args, const TableRow* row);
+  void Reject(Session& session, const Args& args, const TableRow* row) noexcept;
+  void AnswerRefusal(Session& session, const Args& args, const TableRow* row);
+  void AnswerNoMemory(Session& session, const char* end_before) noexcept;
+  void CloseForMemory(Session& session) noexcept;
   void RejectUnknown(Session& session, const Args& args, const TableRow* container);
   // Books the error replies that the session got since it had `before` of them.
-  void CountErrors(const Session& session, uint64_t before);
+  void CountErrors(const Session& session, uint64_t before) noexcept;
   void RecordCallTime() noexcept;
   void TrackLatency(const TableRow& row) noexcept;
   EvictionLimits Limits() const noexcept;
-  Evictor::Outcome MakeRoom(size_t budget);
+  Evictor::Outcome MakeRoom(size_t budget) noexcept;
 
   Server& server_;
   Now now_;

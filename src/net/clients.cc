@@ -49,6 +49,8 @@ char* Clients::LendInput(size_t size) {
 }
 
 void Clients::Defer(Connection& connection, std::string_view input) {
+  // No more than there is room for. An input in the shared buffer is never one too many: see LendInput.
+  if (deferred_.size() == kDeferredMax) RunDeferred();
   deferred_.push_back({.session = &connection, .input = input});
   if (input.data() == shared_input_.data() + input_used_) input_used_ += input.size();
 }
@@ -67,11 +69,10 @@ void Clients::RunDeferred() {
 void Clients::FinishTurn() {
   RunDeferred();
   executor_.RunWoken([](Session& session) { Connection::Of(session).Resume(); });
-  server_.sessions.TakeDirty(dirty_);
-  for (Session* session : dirty_) Connection::Of(*session).Flush();
+  for (Session* session : server_.sessions.TakeDirty()) Connection::Of(*session).Flush();
   if (output_bytes_ > Pool().most_bytes) [[unlikely]]
     ShrinkOutput();
-  if (!throttled_.empty()) [[unlikely]]
+  if (throttled_ != 0) [[unlikely]]
     UnthrottleIfCalm();
   server_.stats.spare_chunk_bytes = chunks_.kept() * OutputChunk::kSize;
 }
@@ -145,8 +146,9 @@ void Clients::RefileAll() {
 // ever.
 void Clients::UnthrottleIfCalm() {
   if (output_bytes_ > Pool().calm_bytes / 4 * 3) return;
-  const std::vector<Connection*> throttled(throttled_.begin(), throttled_.end());
-  for (Connection* connection : throttled) connection->Unthrottle();
+  for (Connection* connection : all_) {
+    if (connection->throttled()) connection->Unthrottle();
+  }
 }
 
 [[gnu::noinline, gnu::cold]] void Clients::ShrinkOutput() {

@@ -81,8 +81,8 @@ class Clients {
   void BookOutput(uint64_t difference) noexcept { output_bytes_ += difference; }
   // Whether clients together hold more output than is calm.
   bool Crowded() const noexcept { return output_bytes_ > Pool().calm_bytes; }
-  void Throttled(Connection& connection) { throttled_.insert(&connection); }
-  void Unthrottled(Connection& connection) noexcept { throttled_.erase(&connection); }
+  // A connection is throttled from now on, or is no more.
+  void CountThrottled(bool throttled) noexcept { throttled ? ++throttled_ : --throttled_; }
   // While the server stops, every connection lingers: its descriptor is needed for nothing else.
   bool MayLinger() const noexcept { return ending_ || lingering_ < lingering_max_; }
   size_t linger_bytes() const noexcept { return ending_ ? kStopLingerBytes : kLingerBytes; }
@@ -108,9 +108,8 @@ class Clients {
   ChunkPool chunks_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  std::unordered_set<Connection*> throttled_;
-  std::vector<Session*> dirty_;
   uint64_t output_bytes_ = 0;
+  size_t throttled_ = 0;  // connections that are
   size_t lingering_ = 0;
   size_t lingering_max_ = kLingeringMax;
   LogThrottle refusals_logged_{kPauseLogMs};

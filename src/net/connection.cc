@@ -132,7 +132,7 @@ void Connection::Linger() {
   Server& server = clients_.server();
   if (parked != nullptr) server.parking.Leave(*this);
   if (id != 0) server.sessions.Remove(*this);
-  clients_.Unthrottled(*this);
+  SetThrottled(false);
   state_ = State::kLingering;
   clients_.BeginLinger();
   linger_until_mono_ms_ = clients_.turn().now().mono_ms + (clients_.ending() ? kStopSilenceMs : kLingerMs);
@@ -150,7 +150,7 @@ void Connection::Drop() {
     clients_.EndLinger();
   else if (id != 0)
     server.sessions.Remove(*this);
-  clients_.Unthrottled(*this);
+  SetThrottled(false);
   clients_.Unfile(*this);
   state_ = State::kClosed;
   Book(0, 0);
@@ -159,6 +159,11 @@ void Connection::Drop() {
     connection->clients_.Forget(*connection);
     delete connection;
   });
+}
+
+void Connection::DropForMemory(std::string_view of_what) {
+  clients_.log().Warning("closing client ", peer, ": out of memory for ", of_what);
+  Drop();
 }
 
 void Connection::Account() noexcept {

@@ -48,6 +48,7 @@ class Connection final : public Session, public TimedClient {
   int Accept(uv_loop_t& loop, int descriptor);
   bool from_loopback() const noexcept { return from_loopback_; }
   State state() const noexcept { return state_; }
+  bool throttled() const noexcept { return throttled_; }
   // Whether it would be read from and there is something to read.
   bool InputWaits() const noexcept;
 
@@ -91,7 +92,6 @@ class Connection final : public Session, public TimedClient {
   uv_buf_t LendBuffer();
   void OnRead(ssize_t n);
   void OnEndOfInput();
-  void DropForMemory();
   // Counts what is kept, closes the client if that is too much, and reads on or not.
   void AfterInput();
   void UpdateReading();
@@ -103,12 +103,14 @@ class Connection final : public Session, public TimedClient {
   void Settle();
   // Starts or ends throttling, by how much output there is and whether the client reads.
   void Throttle();
+  void SetThrottled(bool throttled) noexcept;
   // Looks whether the kernel has taken bytes since the last call: then the client reads, and is not idle.
   void NoticeReading() noexcept;
   // Drops the client if it holds more output than a limit allows: true. Starts and ends the soft limit's
   // time.
   bool EnforceOutputLimit();
   void Linger();
+  void DropForMemory(std::string_view of_what);
   bool DropsInput() const noexcept;
   void OnDroppedInput(size_t size);
 

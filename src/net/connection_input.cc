@@ -72,11 +72,11 @@ void Connection::OnEndOfInput() {
 
 void Connection::AfterRun(const Feed& feed) {
   if (state_ != State::kOpen) return;
-  if (feed.state == Feed::State::kNoRoom) return DropForMemory();
+  if (feed.state == Feed::State::kNoRoom) return DropForMemory("its requests");
   try {
     input_.Keep(feed);
   } catch (const std::bad_alloc&) {
-    return DropForMemory();
+    return DropForMemory("its requests");
   }
   AfterInput();
 }
@@ -86,11 +86,6 @@ void Connection::Resume() {
   if (input_.empty()) return AfterInput();
   clients_.Defer(*this, input_.kept());
   clients_.RunDeferred();
-}
-
-void Connection::DropForMemory() {
-  clients_.log().Warning("out of memory for the input of client ", peer);
-  Drop();
 }
 
 void Connection::AfterInput() {

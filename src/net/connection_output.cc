@@ -1,6 +1,6 @@
 // From the replies that wait to the socket.
 #include <array>
-#include <string>
+#include <new>
 
 #include "exec/authentication.h"
 #include "net/clients.h"
@@ -55,15 +55,17 @@ void Connection::Write() {
 // appended.
 void Connection::WriteLater() {
   const Pieces pieces = GatherFrom(output);
-  write_ = std::make_unique<uv_write_t>();
+  write_.reset(new (std::nothrow) uv_write_t);
+  if (write_ == nullptr) return DropForMemory("its replies");
   write_->data = this;
   writing_bytes_ = pieces.bytes;
   const auto done = [](uv_write_t* request, int status) {
     static_cast<Connection*>(request->data)->OnWritten(status);
   };
-  if (uv_write(write_.get(), stream(), pieces.buffers.data(), pieces.count, done) != 0) {
+  if (const int error = uv_write(write_.get(), stream(), pieces.buffers.data(), pieces.count, done);
+      error != 0) {
     write_.reset();
-    Drop();
+    error == UV_ENOMEM ? DropForMemory("its replies") : Drop();
   }
 }
 
@@ -105,15 +107,18 @@ void Connection::Throttle() {
   const size_t much = throttled_ ? kOutputOwnBytes / 2 : kOutputOwnBytes;
   const bool wanted = reads && output.size() > much && (throttled_ || clients_.Crowded());
   if (wanted == throttled_) return;
-  throttled_ = wanted;
-  if (!wanted) return clients_.Unthrottled(*this);
-  clients_.Throttled(*this);
-  clients_.File(*this);
+  SetThrottled(wanted);
+  if (wanted) clients_.File(*this);
+}
+
+void Connection::SetThrottled(bool throttled) noexcept {
+  if (throttled == throttled_) return;
+  throttled_ = throttled;
+  clients_.CountThrottled(throttled);
 }
 
 void Connection::Unthrottle() {
-  throttled_ = false;
-  clients_.Unthrottled(*this);
+  SetThrottled(false);
   UpdateReading();
 }
 

@@ -30,16 +30,16 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   return stored;
 }
 
-void ParkingLot::Wake(Parked& parked, WakeReason reason) {
+void ParkingLot::Wake(Parked& parked, WakeReason reason) noexcept {
   if (parked.reason != WakeReason::kNone) return;
   parked.reason = reason;
-  woken_.push_back(&parked);
+  parked.woken_prev = woken_last_;
+  (woken_last_ != nullptr ? woken_last_->woken_next : woken_first_) = &parked;
+  woken_last_ = &parked;
 }
 
 void ParkingLot::Leave(Session& session) noexcept {
-  if (session.parked == nullptr) return;
-  if (session.parked->reason != WakeReason::kNone) std::erase(woken_, session.parked);
-  static_cast<void>(Release(*session.parked));
+  if (session.parked != nullptr) static_cast<void>(Release(*session.parked));
 }
 
 void ParkingLot::Pause(PauseOf whom, uint64_t until_mono_ms) noexcept {
@@ -49,14 +49,13 @@ void ParkingLot::Pause(PauseOf whom, uint64_t until_mono_ms) noexcept {
   paused_ = std::max(paused_, whom);
 }
 
-void ParkingLot::Unpause() {
+void ParkingLot::Unpause() noexcept {
   paused_ = PauseOf::kNobody;
-  std::vector<Parked*> held;
-  for (const std::unique_ptr<Parked>& parked : parked_) {
-    if (parked->paused) held.push_back(parked.get());
+  std::sort(parked_.begin(), parked_.end(), [](const auto& a, const auto& b) { return a->order < b->order; });
+  for (size_t i = 0; i < parked_.size(); ++i) {
+    parked_[i]->index = i;
+    if (parked_[i]->paused) Wake(*parked_[i], WakeReason::kReady);
   }
-  std::sort(held.begin(), held.end(), [](const Parked* a, const Parked* b) { return a->order < b->order; });
-  for (Parked* parked : held) Wake(*parked, WakeReason::kReady);
 }
 
 void ParkingLot::HoldBack(Session& session, std::span<const std::string_view> arguments) {
@@ -64,7 +63,7 @@ void ParkingLot::HoldBack(Session& session, std::span<const std::string_view> ar
   Park(session, arguments, kForever).paused = true;
 }
 
-void ParkingLot::Advance(uint64_t now_mono_ms) {
+void ParkingLot::Advance(uint64_t now_mono_ms) noexcept {
   if (paused_ != PauseOf::kNobody && now_mono_ms >= paused_until_mono_ms_) Unpause();
   std::array<Parked*, 64> due;
   for (;;) {
@@ -79,16 +78,17 @@ uint64_t ParkingLot::NextWake() const noexcept {
   return paused_ == PauseOf::kNobody ? timeout : std::min(timeout, paused_until_mono_ms_);
 }
 
-std::unique_ptr<Parked> ParkingLot::TakeWoken() {
-  if (woken_.empty()) return nullptr;
-  Parked* parked = woken_.front();
-  woken_.pop_front();
-  return Release(*parked);
+std::unique_ptr<Parked> ParkingLot::TakeWoken() noexcept {
+  return woken_first_ != nullptr ? Release(*woken_first_) : nullptr;
 }
 
 std::unique_ptr<Parked> ParkingLot::Release(Parked& parked) noexcept {
   parked.session->parked = nullptr;
   if (wheel_.Contains(&parked)) wheel_.Remove(&parked);
+  if (parked.reason != WakeReason::kNone) {
+    (parked.woken_prev != nullptr ? parked.woken_prev->woken_next : woken_first_) = parked.woken_next;
+    (parked.woken_next != nullptr ? parked.woken_next->woken_prev : woken_last_) = parked.woken_prev;
+  }
   std::unique_ptr<Parked>& place = parked_[parked.index];
   parked_.back()->index = parked.index;
   std::swap(place, parked_.back());

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,7 +44,9 @@ struct Parked {
   WakeReason reason = WakeReason::kNone;
   bool paused = false;  // held back by CLIENT PAUSE: its request has not begun
 
-  size_t index = 0;  // in ParkingLot::parked_
+  size_t index = 0;              // in ParkingLot::parked_
+  Parked* woken_next = nullptr;  // among those to run again
+  Parked* woken_prev = nullptr;
   Parked* wheel_next = nullptr;
   Parked* wheel_prev = nullptr;
   uint16_t filed = 0;
@@ -76,8 +77,9 @@ class ParkingLot {
   // REQUIRES: the session is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                uint64_t order = 0);
-  // Queues the session to run again. No effect if it is queued already.
-  void Wake(Parked& parked, WakeReason reason);
+  // Queues the session to run again. No effect if it is queued already. Takes no memory, so that a timer may
+  // call it.
+  void Wake(Parked& parked, WakeReason reason) noexcept;
   // Removes a session that is about to be destroyed. No effect if it is not parked.
   void Leave(Session& session) noexcept;
 
@@ -86,26 +88,28 @@ class ParkingLot {
   // REQUIRES: whom is not kNobody.
   void Pause(PauseOf whom, uint64_t until_mono_ms) noexcept;
   // Ends the pause. The requests that it held back run at the end of the turn.
-  void Unpause();
+  void Unpause() noexcept;
   PauseOf paused() const noexcept { return paused_; }
   // Parks a session whose request must not begin.
   // REQUIRES: paused() is not kNobody; the session is not parked.
   void HoldBack(Session& session, std::span<const std::string_view> arguments);
 
   // Wakes the sessions whose deadline has passed, and ends a pause that is over.
-  void Advance(uint64_t now_mono_ms);
+  void Advance(uint64_t now_mono_ms) noexcept;
   // The monotonic time in ms at which Advance has work; kForever if there is no deadline.
   uint64_t NextWake() const noexcept;
 
   // Removes the next woken session and passes it to the caller, no longer parked; null if there is none.
-  std::unique_ptr<Parked> TakeWoken();
+  std::unique_ptr<Parked> TakeWoken() noexcept;
   size_t size() const noexcept { return parked_.size(); }
 
  private:
+  // No longer parked and on no list; the caller owns it.
   std::unique_ptr<Parked> Release(Parked& parked) noexcept;
 
   std::vector<std::unique_ptr<Parked>> parked_;
-  std::deque<Parked*> woken_;
+  Parked* woken_first_ = nullptr;
+  Parked* woken_last_ = nullptr;
   TimingWheel<ParkedWheelHooks> wheel_;
   uint64_t last_order_ = 0;
   PauseOf paused_ = PauseOf::kNobody;

@@ -13,10 +13,13 @@ namespace mayfly {
 
 class Sessions {
  public:
-  // Assigns the session's id. Borrows the session until Remove.
+  // Assigns the session's id. Borrows the session until Remove. Throws std::bad_alloc, and the session is not
+  // added then.
   void Add(Session& session) {
+    ReserveForAll(dirty_);
+    ReserveForAll(taken_);
+    by_id_.emplace(last_id_ + 1, &session);
     session.id = ++last_id_;
-    by_id_.emplace(session.id, &session);
   }
   void Remove(Session& session) noexcept {
     by_id_.erase(session.id);
@@ -39,23 +42,32 @@ class Sessions {
   }
 
   // Adds the session to the list of those that are written or closed at the end of the turn.
-  void MarkDirty(Session& session) {
+  // REQUIRES: the session was added.
+  void MarkDirty(Session& session) noexcept {
     if (session.dirty) return;
     session.dirty = true;
     dirty_.push_back(&session);
   }
-  // Moves that list to `scratch`, replacing its contents, and clears the marks.
-  void TakeDirty(std::vector<Session*>& scratch) noexcept {
-    scratch.clear();
-    scratch.swap(dirty_);
-    for (Session* session : scratch) session->dirty = false;
+  // Hands that list over, and clears the marks. It stays as it is until the next call.
+  const std::vector<Session*>& TakeDirty() noexcept {
+    taken_.clear();
+    taken_.swap(dirty_);
+    for (Session* session : taken_) session->dirty = false;
+    return taken_;
   }
 
  private:
+  // So that marking a session, which happens where nothing may fail, takes no memory.
+  void ReserveForAll(std::vector<Session*>& list) {
+    const size_t needed = by_id_.size() + 1;
+    if (list.capacity() < needed) list.reserve(needed + needed / 2);
+  }
+
   uint64_t last_id_ = 0;
   size_t with_modes_ = 0;
   std::map<uint64_t, Session*> by_id_;
   std::vector<Session*> dirty_;
+  std::vector<Session*> taken_;  // what TakeDirty handed over
 };
 
 }  // namespace mayfly

@@ -93,5 +93,34 @@ TEST_CASE("while no descriptor is free new clients wait, the others are served, 
 }
 #endif
 
+#ifndef MAYFLY_SANITIZE  // the sanitizers take all addresses that there are
+TEST_CASE("with little memory and many clients that do not read, some are closed, and the others go on") {
+  constexpr uint64_t kMegabyte = 1 << 20;
+  Daemon daemon({"--maxclients", "2500", "--maxmemory", "0"}, {.limits = {{RLIMIT_AS, 512 * kMegabyte}}});
+  REQUIRE(Client(daemon).Run({"SET", "k", std::string(10'000, 'v')}) == "OK");
+  std::string requests;
+  for (int i = 0; i < 40; ++i) requests += Request({"GET", "k"});
+  std::vector<Wire> wires;
+  for (int i = 0; i < 2'000; ++i) {
+    // A unix socket takes fewer bytes that nobody reads than TCP.
+    wires.push_back(Wire::Unix(daemon.unix_socket()));
+    static_cast<void>(wires.back().SendSome(requests));
+  }
+  CHECK(Eventually([&] { return daemon.log().find("out of memory") != std::string::npos; }));
+  // Whoever was not closed gets all of its replies.
+  size_t whole = 0;
+  for (const Wire& wire : wires) {
+    const std::string reply = wire.Read(40 * 10'010);
+    whole += reply.size() == 40 * 10'010 ? 1 : 0;
+    CHECK((reply.empty() || reply.starts_with("$10000\r\n") || reply.starts_with("-OOM")));
+  }
+  CHECK(whole > 100);
+  CHECK(whole < wires.size());
+  CHECK(Eventually([&] { return Client(daemon).Run({"GET", "k"}).size() == 10'000; }));
+  daemon.Signal(SIGTERM);
+  CHECK(daemon.Wait().exit_code == 0);
+}
+#endif
+
 }  // namespace
 }  // namespace mayfly
