@@ -108,14 +108,15 @@ def run_one(tally, name, program, env, limit_s, emulator=()):
 def run_all(tally, root, build, label, limit_s, jobs, emulator=()):
     """Every test program of a build tree."""
     folder = os.path.join(root, build, "tests")
-    names = [n for n in sorted(os.listdir(folder)) if n.startswith("unit_") or n in ("command_tests", "integration_tests")]
+    others = ("command_tests", "sim_tests", "integration_tests")
+    names = [n for n in sorted(os.listdir(folder)) if n.startswith("unit_") or n in others]
     names = [n for n in names if os.access(os.path.join(folder, n), os.X_OK) and os.path.isfile(os.path.join(folder, n))]
     if not names:
         tally.step(f"{label}", 0, 1, 0.0, f"no test program in {folder}")
         return
     env = environment(root)
     # The longest ones first, so that none of them runs alone at the end.
-    names.sort(key=lambda n: (n not in ("integration_tests", "command_tests"), n))
+    names.sort(key=lambda n: (n not in others, n))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = [
             pool.submit(run_one, tally, f"{n} ({label})", os.path.join(folder, n), env, limit_s, emulator) for n in names

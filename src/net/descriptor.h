@@ -30,7 +30,8 @@ bool EndOutput(int fd) noexcept;
 
 // Whether bytes have arrived that nobody has read.
 bool HasInput(int fd) noexcept;
-// Bytes that were written to a TCP connection and that its peer has not acknowledged; 0 where the kernel does not say.
+// Bytes that were written to a TCP connection and that its peer has not acknowledged; 0 if the kernel does not
+// say.
 size_t UnacknowledgedBytes(int fd) noexcept;
 
 // When the kernel looks whether a silent peer is still there.

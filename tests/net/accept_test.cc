@@ -1,0 +1,90 @@
+// Accepting connections, and what happens when accept fails.
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "net/limits.h"
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_CASE("if no descriptor is free, new connections wait, one log line says so, and the server goes on") {
+  SimulatedServer server({.logfile = "sim-accept.log"});
+  Peer& there = server.Connect();
+  server.world.set_open_files_max(1);
+  Peer& late = server.Connect();
+  late.Send("PING\r\n");
+  server.AdvanceTime(10 * net::kPauseMs);
+  CHECK(late.received().empty());
+  CHECK(server.Ask(there, {"PING"}) == testing::Simple("PONG"));
+  const std::string line = "# cannot accept connections: too many open files";
+  CHECK(Count(server.Log(), line) == 1);
+
+  server.world.set_open_files_max(2);
+  server.AdvanceTime(net::kPauseMs);
+  CHECK(late.Take() == "+PONG\r\n");
+  CHECK(server.stats().connections_received == 2);
+}
+
+TEST_CASE("a server without free descriptors does not spin, and logs it again every kPauseLogMs") {
+  SimulatedServer server({.logfile = "sim-accept.log"});
+  server.world.set_open_files_max(0);
+  REQUIRE(server.TryConnect() != nullptr);
+  const uint64_t turns = server.world.turns();
+  server.AdvanceTime(3 * net::kPauseLogMs + 1);
+  CHECK(server.world.turns() - turns <= 2 * (3 * net::kPauseLogMs / net::kPauseMs + 2));
+  CHECK(Count(server.Log(), "# cannot accept connections") == 4);
+}
+
+TEST_CASE("an error of accept that concerns one connection does not delay the next one") {
+  SimulatedServer server;
+  server.world.FailAccepts({ECONNABORTED, EPERM, EPROTO});
+  REQUIRE(server.TryConnect() != nullptr);
+  Peer& next = server.Connect();
+  CHECK(server.Ask(next, {"PING"}) == testing::Simple("PONG"));
+  CHECK(server.elapsed_ms() == 0);
+}
+
+TEST_CASE("if the kernel has no memory for a connection, it is accepted kPauseMs later") {
+  SimulatedServer server;
+  server.world.FailAccepts({ENOBUFS});
+  Peer& peer = server.Connect();
+  peer.Send("PING\r\n");
+  server.AdvanceTime(net::kPauseMs - 1);
+  CHECK(peer.received().empty());
+  server.AdvanceTime(1);
+  CHECK(peer.Take() == "+PONG\r\n");
+}
+
+TEST_CASE(
+    "of many new connections one turn accepts kAcceptsPerTurn, and other clients are served in between") {
+  SimulatedServer server;
+  Peer& there = server.Connect();
+  std::vector<Peer*> crowd;
+  constexpr size_t kTurns = 2;
+  for (size_t i = 0; i < kTurns * net::kAcceptsPerTurn; ++i) {
+    crowd.push_back(server.TryConnect());
+    REQUIRE(crowd.back() != nullptr);
+  }
+  for (size_t turn = 1; turn <= kTurns; ++turn) {
+    there.Send("PING\r\n");
+    server.Turn();
+    CHECK(there.Writes().size() == turn);
+    CHECK(server.world.open_files() == 1 + turn * net::kAcceptsPerTurn);
+  }
+  for (Peer* peer : crowd) peer->Send("PING\r\n");
+  server.Settle();
+  for (Peer* peer : crowd) CHECK(peer->Take() == "+PONG\r\n");
+}
+
+}  // namespace
+}  // namespace mayfly::sim

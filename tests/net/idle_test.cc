@@ -1,0 +1,108 @@
+// Idle clients: the option timeout, and the kernel's keep-alive.
+#include <catch2/catch.hpp>
+
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+using KeepAliveCall = Link::KeepAliveCall;
+
+TEST_CASE("an idle client is closed when `timeout` is over, to the millisecond") {
+  SimulatedServer server;
+  server.Set("timeout", "10");
+  Peer& peer = server.Connect();
+  server.AdvanceTime(9'999);
+  CHECK(peer.connected());
+  server.AdvanceTime(1);
+  CHECK(peer.ended());
+}
+
+TEST_CASE("each request restarts a client's idle time") {
+  SimulatedServer server;
+  server.Set("timeout", "10");
+  Peer& busy = server.Connect();
+  Peer& idle = server.Connect();
+  server.AdvanceTime(6'000);
+  CHECK(server.Ask(busy, {"PING"}) == testing::Simple("PONG"));
+  server.AdvanceTime(4'000);
+  CHECK(idle.ended());
+  CHECK(busy.connected());
+  server.AdvanceTime(5'999);
+  CHECK(busy.connected());
+  server.AdvanceTime(1);
+  CHECK(busy.ended());
+}
+
+TEST_CASE("a change of `timeout` applies to clients that are connected already") {
+  SimulatedServer server;
+  Peer& peer = server.Connect();
+  server.AdvanceTime(5'000);
+  REQUIRE(server.Run({"CONFIG", "SET", "timeout", "10"}) == testing::Ok());
+  server.AdvanceTime(4'999);
+  CHECK(peer.connected());
+  server.AdvanceTime(1);
+  CHECK(peer.ended());
+}
+
+TEST_CASE("without a timeout the loop never wakes for an idle client") {
+  SimulatedServer server;
+  Peer& peer = server.Connect();
+  const uint64_t turns = server.world.turns();
+  server.AdvanceTime(86'400'000);
+  CHECK(server.world.turns() == turns);
+  CHECK(peer.connected());
+}
+
+TEST_CASE("a client that is still reading its reply is not idle") {
+  SimulatedServer server;
+  server.Set("timeout", "10");
+  REQUIRE(server.Run({"SET", "big", std::string(1'000'000, 'v')}) == testing::Ok());
+  Peer& slow = server.Connect();
+  slow.link().send_capacity = 64 * 1024;
+  slow.ReadPerMs(20);
+  slow.Request({"GET", "big"});
+  server.AdvanceTime(45'000);  // 900,000 bytes
+  CHECK(slow.connected());
+  server.AdvanceTime(20'000);
+  CHECK(slow.ended());
+  CHECK(slow.received().size() == 1'000'012);
+}
+
+TEST_CASE("a client that CLIENT PAUSE holds back is not closed as idle") {
+  SimulatedServer server;
+  server.Set("timeout", "10");
+  Peer& peer = server.Connect();
+  REQUIRE(server.Run({"CLIENT", "PAUSE", "60000"}) == testing::Ok());
+  peer.Request({"PING"});
+  server.AdvanceTime(59'999);
+  CHECK(peer.connected());
+  CHECK(peer.received().empty());
+  server.AdvanceTime(1);
+  CHECK(peer.Take() == "+PONG\r\n");
+}
+
+TEST_CASE("keep-alive is set to the value of tcp-keepalive, for TCP only") {
+  SimulatedServer server({.options = {"--unixsocket", "sim-idle.sock"}});
+  CHECK(server.Connect().link().keep_alive == KeepAliveCall{300, 100, 3});
+  server.Set("tcp-keepalive", "60");
+  CHECK(server.Connect().link().keep_alive == KeepAliveCall{60, 20, 3});
+  server.Set("tcp-keepalive", "1");
+  CHECK(server.Connect().link().keep_alive == KeepAliveCall{1, 1, 3});
+  server.Set("tcp-keepalive", "0");
+  CHECK_FALSE(server.Connect().link().keep_alive);
+  server.Set("tcp-keepalive", "300");
+  Peer* const local = server.TryConnect("", "sim-idle.sock");
+  REQUIRE(local != nullptr);
+  server.Settle();
+  CHECK_FALSE(local->link().keep_alive);
+  CHECK(server.Ask(*local, {"PING"}) == testing::Simple("PONG"));
+}
+
+TEST_CASE("TCP_NODELAY is set") {
+  SimulatedServer server;
+  CHECK(server.Connect().link().no_delay);
+}
+
+}  // namespace
+}  // namespace mayfly::sim

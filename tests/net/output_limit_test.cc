@@ -1,0 +1,88 @@
+// client-output-buffer-limit: the hard limit, and the soft one with its seconds.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+constexpr size_t kMegabyte = 1 << 20;
+constexpr size_t kValue = 100'000;
+constexpr size_t kReply = kValue + 11;  // "$100000\r\n" and "\r\n"
+
+struct LimitedServer : SimulatedServer {
+  explicit LimitedServer(const std::string& limit) : peer(Connect()) {
+    Set("client-output-buffer-limit", limit);
+    REQUIRE(Run({"SET", "k", std::string(kValue, 'v')}) == testing::Ok());
+    peer.ReadNothing();
+    peer.link().send_capacity = 64 * 1024;
+  }
+  void Get(size_t times = 1) {
+    for (size_t i = 0; i < times; ++i) peer.Request({"GET", "k"});
+    Settle();
+  }
+  uint64_t closed() { return stats().output_limit_disconnections; }
+
+  Peer& peer;
+};
+
+// How many replies exceed that many bytes, besides those that the kernel has taken.
+size_t RepliesAbove(size_t bytes) { return (bytes + 64 * 1024) / kReply + 1; }
+
+TEST_CASE("a client is closed by the reply with which its unread output reaches the hard limit") {
+  LimitedServer server("normal 1mb 0 0");
+  for (size_t i = 1; i < RepliesAbove(kMegabyte); ++i) server.Get();
+  CHECK_FALSE(server.peer.closed());
+  CHECK(server.closed() == 0);
+  server.Get();
+  CHECK(server.peer.closed());
+  CHECK(server.closed() == 1);
+}
+
+TEST_CASE("a client that stays above the soft limit is closed after that many seconds, not before") {
+  LimitedServer server("normal 0 1mb 5");
+  server.Get(RepliesAbove(kMegabyte));
+  server.AdvanceTime(4'999);
+  CHECK_FALSE(server.peer.closed());
+  server.AdvanceTime(1);
+  CHECK(server.peer.closed());
+  CHECK(server.closed() == 1);
+}
+
+TEST_CASE("more replies above the soft limit do not restart its time") {
+  LimitedServer server("normal 0 1mb 5");
+  server.Get(RepliesAbove(kMegabyte));
+  server.AdvanceTime(3'000);
+  server.Get();
+  server.AdvanceTime(1'999);
+  CHECK_FALSE(server.peer.closed());
+  server.AdvanceTime(1);
+  CHECK(server.peer.closed());
+}
+
+TEST_CASE("falling below the soft limit restarts its time") {
+  LimitedServer server("normal 0 1mb 5");
+  server.Get(RepliesAbove(kMegabyte));
+  server.AdvanceTime(4'000);
+  server.peer.ReadAll();
+  server.AdvanceTime(1);
+  CHECK(server.peer.received().size() == RepliesAbove(kMegabyte) * kReply);
+  server.peer.ReadNothing();
+  server.Get(RepliesAbove(kMegabyte));
+  server.AdvanceTime(4'999);
+  CHECK_FALSE(server.peer.closed());
+  server.AdvanceTime(1);
+  CHECK(server.peer.closed());
+}
+
+TEST_CASE("a client that stays below the soft limit is never closed") {
+  LimitedServer server("normal 0 1mb 5");
+  server.Get(RepliesAbove(kMegabyte) - 1);
+  server.AdvanceTime(3'600'000);
+  CHECK_FALSE(server.peer.closed());
+}
+
+}  // namespace
+}  // namespace mayfly::sim

@@ -1,0 +1,198 @@
+// Work in slices: however many keys are due, to be evicted or flushed, clients are served between two slices, and
+// a slice is as long as expire-slice-us says.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "cache/table_layout.h"
+#include "net/limits.h"
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+using testing::EncodeRequest;
+
+constexpr uint64_t kLookUs = 100;
+constexpr uint64_t kSliceUs = 500;
+// The loop looks at the cycle counter after every kEntriesPerLook entries.
+constexpr uint64_t kPerSlice = kSliceUs / kLookUs * net::kEntriesPerLook;
+
+// Sets that many keys of database `db`. `rest` is the rest of each SET, for instance "PXAT 1700000000500".
+void Fill(SimulatedServer& server, size_t keys, const std::string& rest = "", int db = 0) {
+  Peer& peer = server.Connect();
+  std::string requests = "SELECT " + std::to_string(db) + "\r\n";
+  for (size_t i = 0; i < keys; ++i) requests += "SET key:" + std::to_string(i) + " v " + rest + "\r\n";
+  peer.Send(requests);
+  server.Settle();
+  REQUIRE(peer.received().size() == (keys + 1) * 5);
+  peer.Leave();
+  server.Settle();
+}
+
+// One deadline for many keys: `ms` from now.
+std::string DueIn(SimulatedServer& server, uint64_t ms) {
+  return "PXAT " + std::to_string(server.parts.clock.Read().wall_ms + static_cast<int64_t>(ms));
+}
+
+// From now on every look at the cycle counter takes time, so that slices end.
+void MakeWorkCost(SimulatedServer& server) {
+  server.Set("expire-slice-us", std::to_string(kSliceUs));
+  server.world.set_look_cost_us(kLookUs);
+}
+
+TEST_CASE("a herd of due keys is freed in slices, and clients are served between two slices") {
+  SimulatedServer server;
+  constexpr size_t kKeys = 100'000;
+  Fill(server, kKeys, DueIn(server, 1'000));
+  Peer& peer = server.Connect();
+  server.AdvanceTime(1'000 - 1);
+  REQUIRE(server.keys() == kKeys);
+  MakeWorkCost(server);
+  server.WaitForTurn();
+
+  uint64_t slices = 0;
+  for (size_t left = server.keys(); left != 0; ++slices) {
+    peer.Send("PING\r\n");
+    REQUIRE(server.Turn() == 1);
+    // The request is answered in the same turn.
+    REQUIRE(peer.Writes().size() == slices + 1);
+    REQUIRE(left - server.keys() <= kPerSlice);
+    REQUIRE(server.keys() < left);
+    left = server.keys();
+  }
+  CHECK(slices >= kKeys / kPerSlice - 1);
+  const ExpiryStats& stats = server.expiry_stats();
+  CHECK(stats.expired_keys == kKeys);
+  CHECK(stats.burst_max == kPerSlice - net::kEntriesPerLook);  // reading the clock is one look
+  CHECK(stats.full_slices >= slices - 1);
+  // One turn is a slice and a few requests.
+  CHECK(server.stats().loop_turn_max_us >= kSliceUs);
+  CHECK(server.stats().loop_turn_max_us < 2 * kSliceUs + 10 * kLookUs);
+}
+
+TEST_CASE("a slice is as long as expire-slice-us says") {
+  const auto burst = [](const std::string& slice_us) {
+    SimulatedServer server;
+    Fill(server, 20'000, DueIn(server, 1'000));
+    server.AdvanceTime(999);
+    MakeWorkCost(server);
+    server.Set("expire-slice-us", slice_us);
+    server.AdvanceTime(1'000);
+    CHECK(server.keys() == 0);
+    return server.expiry_stats().burst_max;
+  };
+  CHECK(burst("400") == 3 * net::kEntriesPerLook);
+  CHECK(burst("800") == 7 * net::kEntriesPerLook);
+  CHECK(burst("4000") == 39 * net::kEntriesPerLook);
+}
+
+TEST_CASE("keys above maxkeys are evicted in slices, and clients are served between two slices") {
+  SimulatedServer server;
+  constexpr size_t kKeys = 50'000;
+  constexpr size_t kKept = 1'000;
+  Fill(server, kKeys);
+  Peer& peer = server.Connect();
+  server.Set("maxmemory-policy", "allkeys-lru");
+  MakeWorkCost(server);
+  server.Set("maxkeys", std::to_string(kKept));
+  uint64_t slices = 0;
+  for (size_t left = server.keys(); left > kKept; ++slices) {
+    peer.Send("PING\r\n");
+    REQUIRE(server.Turn() == 1);
+    REQUIRE(peer.Writes().size() == slices + 1);
+    // The end of each turn evicts once more.
+    REQUIRE(left - server.keys() <= kPerSlice + net::kEntriesPerLook);
+    left = server.keys();
+  }
+  CHECK(server.keys() == kKept);
+  CHECK(slices >= (kKeys - kKept) / (kPerSlice + net::kEntriesPerLook));
+}
+
+TEST_CASE("flushed keys are freed in slices, and clients are served between two slices") {
+  SimulatedServer server;
+  constexpr size_t kKeys = 100'000;
+  // A table is freed by whole segments, so the last one may exceed the budget of a look.
+  const size_t most = kSliceUs / kLookUs * (net::kEntriesPerLook + LimitOfSize(kLargestSize));
+  Fill(server, kKeys);
+  Peer& peer = server.Connect();
+  MakeWorkCost(server);
+  peer.Send("FLUSHALL ASYNC\r\n");
+  server.Turn();
+  CHECK(server.keys() == 0);
+  uint64_t slices = 1;
+  for (size_t left = server.parts.databases.waiting_keys(); left != 0; ++slices) {
+    peer.Send("PING\r\n");
+    REQUIRE(server.Turn() == 1);
+    REQUIRE(peer.Writes().size() == slices + 1);
+    const size_t now = server.parts.databases.waiting_keys();
+    REQUIRE(left - now <= most);
+    REQUIRE(now < left);
+    left = now;
+  }
+  CHECK(slices >= kKeys / most);
+}
+
+TEST_CASE("expiry, eviction and freeing of flushed keys all make progress in every turn") {
+  SimulatedServer server;
+  Fill(server, 100'000, "", 2);
+  Fill(server, 20'000, DueIn(server, 1'000), 1);
+  Fill(server, 20'000, "", 3);
+  Peer& peer = server.Connect();
+  server.AdvanceTime(999);
+  MakeWorkCost(server);
+  server.Set("maxmemory-policy", "allkeys-lru");
+  peer.Send("SELECT 2\r\nFLUSHDB\r\nCONFIG SET maxkeys 100\r\n");
+  server.world.SetTime(server.world.now_ns() + World::kNsPerMs);
+  server.Turn(2);
+  const auto work = [&] {
+    return std::array<uint64_t, 3>{server.expiry_stats().expired_keys, server.expiry_stats().evicted_keys,
+                                   UINT64_MAX - server.parts.databases.waiting_keys()};
+  };
+  for (int turn = 0; turn < 8; ++turn) {
+    const auto before = work();
+    REQUIRE(server.Turn() == 1);
+    const auto after = work();
+    for (size_t kind = 0; kind < before.size(); ++kind) REQUIRE(before[kind] < after[kind]);
+  }
+}
+
+TEST_CASE("a database full of due keys does not delay the one due key of another") {
+  for (const int other : {1, 7, 15}) {
+    SimulatedServer server;
+    Fill(server, 50'000, DueIn(server, 1'000));
+    Fill(server, 1, DueIn(server, 1'000), other);
+    server.AdvanceTime(999);
+    MakeWorkCost(server);
+    server.WaitForTurn();
+    server.Turn(1);
+    INFO("database " << other);
+    CHECK(server.parts.databases.At(static_cast<unsigned>(other)).size() == 0);
+    CHECK(server.parts.databases.At(0).size() > 45'000);
+  }
+}
+
+TEST_CASE("two databases full of due keys are freed at the same pace, whichever they are") {
+  const std::vector<std::pair<int, int>> pairs{{0, 1}, {0, 15}, {3, 4}, {2, 9}};
+  for (const auto& [first, second] : pairs) {
+    SimulatedServer server;
+    const std::string due = DueIn(server, 5'000);
+    Fill(server, 20'000, due, first);
+    Fill(server, 20'000, due, second);
+    server.AdvanceTime(4'999);
+    MakeWorkCost(server);
+    server.WaitForTurn();
+    server.Turn(30);
+    const size_t one = server.parts.databases.At(static_cast<unsigned>(first)).size();
+    const size_t two = server.parts.databases.At(static_cast<unsigned>(second)).size();
+    INFO("databases " << first << " and " << second << ": " << one << " and " << two << " left");
+    CHECK(std::max(one, two) < 17'000);
+    CHECK(std::max(one, two) - std::min(one, two) <= 2 * kPerSlice);
+  }
+}
+
+}  // namespace
+}  // namespace mayfly::sim

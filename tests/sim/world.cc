@@ -1,0 +1,174 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <sys/un.h>
+
+namespace mayfly::sim {
+namespace {
+
+World* current = nullptr;
+
+sockaddr_storage AddressOf(const std::string& host, uint16_t port) {
+  sockaddr_storage storage{};
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
+  if (inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+  } else if (inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+  }
+  return storage;
+}
+
+}  // namespace
+
+World::World(Choices choices) : choices_(std::move(choices)) {
+  if (current != nullptr) Fail("there is a world already");
+  current = this;
+}
+
+World::~World() { current = nullptr; }
+
+World& World::Current() {
+  // For a loop without a server: its leash is endless.
+  static World empty_world;
+  return current != nullptr ? *current : empty_world;
+}
+
+void World::Fail(const std::string& text) const {
+  throw SimulationError(text + " (" + choices_.Origin() + ", turn " + std::to_string(turns_) + ")");
+}
+
+// ---- time
+
+void World::Drive(SteppedClock& clock) {
+  clock_ = &clock;
+  now_ns_ = clock.Read().mono_ms * kNsPerMs;
+}
+
+void World::SetTime(uint64_t ns) noexcept {
+  const uint64_t passed_ms = ns / kNsPerMs - now_ns_ / kNsPerMs;
+  now_ns_ = ns;
+  if (clock_ != nullptr && passed_ms != 0) clock_->AdvanceTime(passed_ms);
+}
+
+void World::StepWall(int64_t ms) {
+  clock_->StepWall(ms);
+  wall_stepped_ = true;
+}
+
+void World::Happen() {
+  while (!events_.empty() && events_.begin()->first <= now_ns_) {
+    const std::function<void()> event = std::move(events_.begin()->second);
+    events_.erase(events_.begin());
+    event();
+  }
+  std::erase_if(links_, [](const std::shared_ptr<Link>& link) { return link.use_count() == 1; });
+  for (const std::shared_ptr<Link>& link : links_) link->Pump(now_ns_);
+}
+
+uint64_t World::NextEventNs() const {
+  uint64_t next = events_.empty() ? UINT64_MAX : events_.begin()->first;
+  for (const std::shared_ptr<Link>& link : links_) next = std::min(next, link->NextPumpNs());
+  return next;
+}
+
+// ---- network
+
+int World::Bind(const sockaddr& address, size_t size) {
+  Port port;
+  if (address.sa_family == AF_UNIX)
+    port.path = reinterpret_cast<const sockaddr_un&>(address).sun_path;
+  else
+    std::memcpy(&port.address, &address, size);
+  const auto same = [&](const auto& other) {
+    return other.second.path == port.path &&
+           std::memcmp(&other.second.address, &port.address, sizeof port.address) == 0;
+  };
+  if (std::any_of(ports_.begin(), ports_.end(), same)) return -EADDRINUSE;
+  ports_.emplace(next_fd_, std::move(port));
+  return next_fd_++;
+}
+
+int World::Listen(int fd, size_t backlog) {
+  const auto found = ports_.find(fd);
+  if (found == ports_.end()) return -EBADF;
+  found->second.listening = true;
+  found->second.backlog_max = backlog;
+  return 0;
+}
+
+int World::Accept(int fd) {
+  const auto found = ports_.find(fd);
+  if (found == ports_.end()) return -EBADF;
+  std::deque<std::shared_ptr<Link>>& backlog = found->second.backlog;
+  if (backlog.empty()) return -EAGAIN;
+  if (!accept_errors_.empty()) {
+    const int error = accept_errors_.front();
+    accept_errors_.pop_front();
+    if (error == ECONNABORTED) backlog.pop_front();  // its peer gave it up
+    return -error;
+  }
+  if (files_.size() >= open_files_max_) return -EMFILE;
+  std::shared_ptr<Link> link = std::move(backlog.front());
+  backlog.pop_front();
+  const int accepted = link->fd();
+  files_.emplace(accepted, std::move(link));
+  return accepted;
+}
+
+bool World::Readable(int fd) const {
+  if (fd == kStepTimerFd) return wall_stepped_;
+  const auto found = ports_.find(fd);
+  return found != ports_.end() && !found->second.backlog.empty();
+}
+
+std::shared_ptr<Link> World::FindLink(int fd) const {
+  const auto found = files_.find(fd);
+  return found != files_.end() ? found->second : nullptr;
+}
+
+Link& World::LinkOf(int fd) {
+  const std::shared_ptr<Link> link = FindLink(fd);
+  if (link == nullptr) Fail("a call on a descriptor that is not open: " + std::to_string(fd));
+  return *link;
+}
+
+void World::CloseFile(int fd) {
+  if (fd == kStepTimerFd) return;
+  if (const auto found = ports_.find(fd); found != ports_.end()) {
+    for (const std::shared_ptr<Link>& link : found->second.backlog) link->Close();
+    ports_.erase(found);
+    return;
+  }
+  LinkOf(fd).Close();
+  files_.erase(fd);
+}
+
+std::shared_ptr<Link> World::Connect(const std::string& from_host, const std::string& to) {
+  const sockaddr_storage from = AddressOf(from_host, next_port_++);
+  const auto listens = [&](const auto& port) {
+    return port.second.listening && port.second.path == to &&
+           (!to.empty() || port.second.address.ss_family == from.ss_family);
+  };
+  const auto found = std::find_if(ports_.begin(), ports_.end(), listens);
+  if (found == ports_.end()) return nullptr;
+  Port& port = found->second;
+  if (port.backlog.size() > port.backlog_max) return nullptr;
+  auto link = std::make_shared<Link>(next_fd_++, now_ns_, choices_.Below(UINT32_MAX));
+  link->short_transfers = short_transfers_;
+  link->peer_address = from;
+  link->local_address = port.address;
+  link->local_path = port.path;
+  links_.push_back(link);
+  port.backlog.push_back(link);
+  return link;
+}
+
+}  // namespace mayfly::sim

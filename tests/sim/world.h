@@ -1,0 +1,162 @@
+// A simulated machine with one program on it: its clocks, its network, its signals. Libuv's functions
+// (uv_loop.cc, uv_handles.cc, uv_stream.cc) and net/descriptor.h's (system.cc) act on it.
+//
+// Time stands still while the program works, unless work has a price (set_look_cost_us, Spend). When the loop
+// would wait, time jumps to the next timer or the next event of the test. The order of events that may come in
+// any order is drawn from Choices, so one seed is one run.
+//
+// The test and the loop take turns. uv_run returns when the test's leash is used up, always in the poll, where
+// the program sleeps or would begin its next turn; the next uv_run continues there. One World at a time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "sim/choices.h"
+#include "sim/link.h"
+
+namespace mayfly::sim {
+
+inline constexpr int kStepTimerFd = 1000;
+
+// A mistake of the program or of the test. The text says how to get the same run again.
+class SimulationError : public std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+// How far uv_run goes before it returns to the test.
+struct Leash {
+  uint64_t turns = UINT64_MAX;     // at most that many
+  uint64_t until_ns = UINT64_MAX;  // it waits no longer than until then
+  bool may_wait = true;            // false: it returns when the program would sleep
+};
+
+// A bound socket, and the connections that wait to be accepted from it.
+struct Port {
+  sockaddr_storage address{};
+  std::string path;  // of a unix socket; empty: TCP
+  std::deque<std::shared_ptr<Link>> backlog;
+  size_t backlog_max = 0;
+  bool listening = false;
+};
+
+class World {
+ public:
+  static constexpr uint64_t kNsPerUs = 1000;
+  static constexpr uint64_t kNsPerMs = 1'000'000;
+
+  explicit World(Choices choices);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World();
+  // The one that exists, else an empty one.
+  static World& Current();
+  // Throws SimulationError.
+  [[noreturn]] void Fail(const std::string& text) const;
+  Choices& choices() noexcept { return choices_; }
+
+  // ---- time
+  uint64_t now_ns() const noexcept { return now_ns_; }
+  // This clock shows the world's time from now on. Borrowed.
+  void Drive(SteppedClock& clock);
+  // Time passes while the program works.
+  void Spend(uint64_t ns) noexcept { SetTime(now_ns_ + ns); }
+  // Each look at the cycle counter costs that much time, which stands for the work between two looks. A cycle is
+  // a nanosecond.
+  void set_look_cost_us(uint64_t us) noexcept { look_cost_ns_ = us * kNsPerUs; }
+  uint64_t Look() noexcept {
+    Spend(look_cost_ns_);
+    return now_ns_;
+  }
+  // Libuv's clock is ahead of the program's by this, so their milliseconds do not begin together.
+  void set_uv_phase_us(uint64_t us) noexcept { uv_phase_ns_ = us * kNsPerUs; }
+  uint64_t UvTimeMs() const noexcept { return (now_ns_ + uv_phase_ns_) / kNsPerMs; }
+  // Somebody sets the wall clock.
+  void StepWall(int64_t ms);
+
+  // ---- what the test has planned
+  void At(uint64_t ns, std::function<void()> event) { events_.emplace(ns, std::move(event)); }
+  void Raise(int signal) { signals_.push_back(signal); }
+  // Sets Link::short_transfers of all connections that are made from now on.
+  void set_short_transfers(bool on) noexcept { short_transfers_ = on; }
+  // Whether the kernel has a timer that a clock step cancels. To be set before the loop starts.
+  void set_has_step_timer(bool has) noexcept { has_step_timer_ = has; }
+  // accept fails with EMFILE while that many connections are open.
+  void set_open_files_max(size_t files) noexcept { open_files_max_ = files; }
+  // The next accepts fail with these values of errno, one after the other.
+  void FailAccepts(const std::vector<int>& errors) {
+    accept_errors_.insert(accept_errors_.end(), errors.begin(), errors.end());
+  }
+
+  // ---- control, see above
+  Leash& leash() noexcept { return leash_; }
+  // How often the loop has come back from its poll.
+  uint64_t turns() const noexcept { return turns_; }
+  // uv_run has returned because nothing is left on the loop.
+  bool loop_ended() const noexcept { return loop_ended_; }
+
+  // ---- for libuv's functions
+  void CountTurn() noexcept { ++turns_; }
+  void NoteEnd() noexcept { loop_ended_ = true; }
+  // Runs the events that are due, and moves bytes in the network.
+  void Happen();
+  // When Happen has something to do next; UINT64_MAX if never.
+  uint64_t NextEventNs() const;
+  // REQUIRES: ns >= now_ns().
+  void SetTime(uint64_t ns) noexcept;
+  std::deque<int>& signals() noexcept { return signals_; }
+  bool has_step_timer() const noexcept { return has_step_timer_; }
+  bool& wall_stepped() noexcept { return wall_stepped_; }
+  // Return a descriptor or 0; on an error, a negative value of errno.
+  int Bind(const sockaddr& address, size_t size);
+  int Listen(int fd, size_t backlog);
+  int Accept(int fd);
+  // Whether a poll of this descriptor would return: the step timer, or a port with connections that wait.
+  bool Readable(int fd) const;
+  // The connection with this descriptor, or null.
+  std::shared_ptr<Link> FindLink(int fd) const;
+  Link& LinkOf(int fd);
+  void CloseFile(int fd);
+
+  // ---- for peers
+  // Makes a connection that waits to be accepted. `to` is "" for TCP, or the path of a unix socket. Null if
+  // nobody listens there, or the backlog is full.
+  std::shared_ptr<Link> Connect(const std::string& from_host, const std::string& to);
+  // Accepted connections that are not closed.
+  size_t open_files() const noexcept { return files_.size(); }
+
+ private:
+  World() : choices_(1) {}
+
+  Choices choices_;
+  uint64_t now_ns_ = 0;
+  SteppedClock* clock_ = nullptr;
+  uint64_t look_cost_ns_ = 0;
+  uint64_t uv_phase_ns_ = 0;
+  std::multimap<uint64_t, std::function<void()>> events_;
+  std::deque<int> signals_;
+  std::map<int, Port> ports_;
+  std::map<int, std::shared_ptr<Link>> files_;
+  std::vector<std::shared_ptr<Link>> links_;
+  std::deque<int> accept_errors_;
+  size_t open_files_max_ = SIZE_MAX;
+  int next_fd_ = kStepTimerFd + 1;
+  uint16_t next_port_ = 40000;
+  Leash leash_;
+  uint64_t turns_ = 0;
+  bool loop_ended_ = false;
+  bool short_transfers_ = false;
+  bool has_step_timer_ = true;
+  bool wall_stepped_ = false;
+};
+
+}  // namespace mayfly::sim
