@@ -33,7 +33,7 @@ void ClientSetInfo(Context& ctx, Args& args) {
   const std::string_view value = args.Next();
   const bool is_name = EqualsIgnoringCase(attribute, "LIB-NAME");
   if (!is_name && !EqualsIgnoringCase(attribute, "LIB-VER"))
-    return ctx.Fail("ERR Unrecognized option '" + std::string(attribute) + "'");
+    return ctx.Fail("ERR Unrecognized option '" + std::string(errors::Repeated(attribute)) + "'");
   if (!IsClientName(value))
     return ctx.Fail("ERR " + std::string(attribute) +
                     " cannot contain spaces, newlines or special characters.");

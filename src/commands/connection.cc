@@ -70,7 +70,7 @@ bool ReadHello(Context& ctx, Args& args, HelloRequest& request) {
       request.name = args.Next();
       if (!IsClientName(*request.name)) return ctx.Fail(kBadClientName), false;
     } else {
-      ctx.Fail("ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
+      ctx.Fail("ERR Syntax error in HELLO option '" + std::string(errors::Repeated(args.Peek())) + "'");
       return false;
     }
   }

@@ -31,6 +31,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT SETINFO takes name and version of the libr
   CHECK(Run({"CLIENT", "SETINFO", "lib-name", "a b"}) ==
         Error("ERR lib-name cannot contain spaces, newlines or special characters."));
   CHECK(Run({"CLIENT", "SETINFO", "foo", "x"}) == Error("ERR Unrecognized option 'foo'"));
+  CHECK(Run({"CLIENT", "SETINFO", std::string("a\0b", 3), "x"}) == Error("ERR Unrecognized option 'a'"));
   CHECK(client().session().lib_name == "redis-py");
 }
 

@@ -46,6 +46,7 @@ TEST_CASE_METHOD(CommandTest, "HELLO refuses what it does not understand and cha
   for (const char* version : {"1", "4", "-3", "0"})
     CHECK(Run({"HELLO", version}) == Error("NOPROTO unsupported protocol version"));
   CHECK(Run({"HELLO", "3", "FOO"}) == Error("ERR Syntax error in HELLO option 'FOO'"));
+  CHECK(Run({"HELLO", "3", std::string("k\0\r\n", 4)}) == Error("ERR Syntax error in HELLO option 'k'"));
   CHECK(Run({"HELLO", "3", "SETNAME", "a", "AUTH", "x"}) == Error("ERR Syntax error in HELLO option 'AUTH'"));
   CHECK(Run({"HELLO", "3", "SETNAME"}) == Error("ERR Syntax error in HELLO option 'SETNAME'"));
   CHECK(Run({"HELLO", "3", "SETNAME", "a b"}) ==
