@@ -22,8 +22,10 @@ inline constexpr size_t kCopiedTailBytes = 16 * 1024;
 // A waiting client's further requests are kept up to this many bytes; what comes behind stays in the kernel.
 inline constexpr size_t kParkedInputBytes = 64 * 1024;
 
-// Pieces of one gathering write.
+// Pieces of one gathering write. For one that has to wait libuv would allocate room for more than it has in the
+// request itself; it counts the request before that can fail, and its loop would never end.
 inline constexpr size_t kPiecesPerWrite = 64;
+inline constexpr size_t kPiecesPerWaitingWrite = 4;
 
 // Back-pressure (server/output_pool.h). While clients together hold more output than is calm, one that has
 // more than kOutputOwnBytes of it is not read from as long as it reads. Once it has read nothing for
