@@ -53,7 +53,7 @@ void Connection::Write() {
   }
 }
 
-// The kernel takes no more for now. What is named here stays where it is until OnWritten, whatever is
+// The kernel takes no more for now. What the write names stays in place until OnWritten, whatever is
 // appended.
 void Connection::WriteLater() {
   static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
