@@ -42,7 +42,7 @@ std::string DescribeMemory(const config::MaxMemory& maxmemory) {
   return text;
 }
 
-// Lowers maxclients if the system does not let us open so many files.
+// Lowers maxclients if the system does not let us open that many files.
 config::Problem FitFileLimit(config::Options& options, Log& log) {
   const auto wanted = static_cast<uint64_t>(options.settings().maxclients);
   const uint64_t fits = net::RaiseFileLimit(wanted);

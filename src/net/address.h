@@ -18,7 +18,7 @@ std::string FormatAddress(const sockaddr& address);
 bool IsLoopback(const sockaddr& address) noexcept;
 
 // The addresses that `host` stands for: a numeric address, a name, "*" for every IPv4 and "::*" for every
-// IPv6 address. Empty, with the reason in `problem`, where there is none. May wait for a name server.
+// IPv6 address. Empty, with the reason in `problem`, if there is none. May wait for a name server.
 std::vector<sockaddr_storage> ResolveHost(const std::string& host, uint16_t port, std::string& problem);
 
 }  // namespace mayfly::net

@@ -15,7 +15,7 @@ class ClockWatch {
   ClockWatch(const ClockWatch&) = delete;
   ClockWatch& operator=(const ClockWatch&) = delete;
 
-  // False where the kernel cannot do it.
+  // False if the kernel cannot do it.
   bool Start(uv_loop_t& loop);
   // The loop must run once more before this dies.
   void Close();

@@ -65,7 +65,7 @@ void Connection::LearnAddresses() {
   if (uv_tcp_getsockname(&socket_.tcp, address, &size) == 0) local = FormatAddress(*address);
 }
 
-// Failing to set one of these harms nobody; the connection just lacks it.
+// A failure is ignored: the connection works without the option.
 void Connection::SetSocketOptions() noexcept {
   if (kind_ != Kind::kTcp) return;
   uv_tcp_nodelay(&socket_.tcp, 1);

@@ -1,6 +1,8 @@
 // From the replies that wait to the socket.
 #include <array>
 #include <new>
+#include <span>
+#include <type_traits>
 
 #include "exec/authentication.h"
 #include "net/clients.h"
@@ -15,10 +17,10 @@ struct Pieces {
   size_t bytes = 0;
 };
 
-Pieces GatherFrom(const OutputChain& output) noexcept {
+Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
   std::array<OutputPiece, kPiecesPerWrite> found;
   Pieces pieces;
-  pieces.count = static_cast<unsigned>(output.Gather(found));
+  pieces.count = static_cast<unsigned>(output.Gather(std::span(found).first(most)));
   for (unsigned i = 0; i < pieces.count; ++i) {
     pieces.buffers[i].base = const_cast<char*>(found[i].data);
     pieces.buffers[i].len = found[i].size;
@@ -39,7 +41,7 @@ void Connection::Flush() {
 
 void Connection::Write() {
   while (!output.empty()) {
-    const Pieces pieces = GatherFrom(output);
+    const Pieces pieces = GatherFrom(output, kPiecesPerWrite);
     int written = uv_try_write(stream(), pieces.buffers.data(), pieces.count);
     if (written == UV_EAGAIN) written = 0;
     if (written < 0) return Drop();
@@ -51,10 +53,11 @@ void Connection::Write() {
   }
 }
 
-// The kernel takes no more for now. What is named here stays where it is until OnWritten, whatever is
+// The kernel takes no more for now. What the write names stays in place until OnWritten, whatever is
 // appended.
 void Connection::WriteLater() {
-  const Pieces pieces = GatherFrom(output);
+  static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
+  const Pieces pieces = GatherFrom(output, kPiecesPerWaitingWrite);
   write_.reset(new (std::nothrow) uv_write_t);
   if (write_ == nullptr) return DropForMemory("its replies");
   write_->data = this;
@@ -62,10 +65,9 @@ void Connection::WriteLater() {
   const auto done = [](uv_write_t* request, int status) {
     static_cast<Connection*>(request->data)->OnWritten(status);
   };
-  if (const int error = uv_write(write_.get(), stream(), pieces.buffers.data(), pieces.count, done);
-      error != 0) {
+  if (uv_write(write_.get(), stream(), pieces.buffers.data(), pieces.count, done) != 0) {
     write_.reset();
-    error == UV_ENOMEM ? DropForMemory("its replies") : Drop();
+    Drop();
   }
 }
 

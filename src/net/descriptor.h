@@ -11,7 +11,7 @@
 
 namespace mayfly::net {
 
-// ---- listening; -1 or false and errno where it cannot be done
+// ---- listening; -1 or false, and errno, if it fails
 
 // A socket that is bound to this address. It does not block. The caller closes it.
 int BindSocket(const sockaddr& address, socklen_t size) noexcept;
@@ -40,7 +40,7 @@ struct KeepAlive {
   int interval_s;  // between probes
   int probes;      // that may stay without an answer
 };
-// Failing harms nobody; the connection just lacks it.
+// A failure is ignored: the connection works without it.
 void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept;
 
 // ---- time

@@ -19,11 +19,13 @@ inline constexpr size_t kDeferredMax = 1024;
 // grown where it lies.
 inline constexpr size_t kCopiedTailBytes = 16 * 1024;
 
-// A waiting client's further requests are kept up to this many bytes; what comes behind stays in the kernel.
+// A waiting client's further requests are kept up to this many bytes; what comes after them stays in the kernel.
 inline constexpr size_t kParkedInputBytes = 64 * 1024;
 
-// Pieces of one gathering write.
+// Pieces of one gathering write. For one that has to wait libuv would allocate room for more than it has in the
+// request itself; it counts the request before that can fail, and its loop would never end.
 inline constexpr size_t kPiecesPerWrite = 64;
+inline constexpr size_t kPiecesPerWaitingWrite = 4;
 
 // Back-pressure (server/output_pool.h). While clients together hold more output than is calm, one that has
 // more than kOutputOwnBytes of it is not read from as long as it reads. Once it has read nothing for
@@ -44,7 +46,7 @@ inline constexpr uint64_t kPauseLogMs = 10'000;
 // number of such connections.
 inline constexpr uint64_t kLingerMs = 1000;
 inline constexpr size_t kLingerBytes = 4 * 1024 * 1024;
-inline constexpr size_t kLingeringMax = 64;  // fewer where the limit of open files leaves no room
+inline constexpr size_t kLingeringMax = 64;  // fewer if the limit of open files leaves no room
 
 // A stopping server runs what clients have sent for at most kLastReadsMs. Then every connection lingers, for
 // at most kStopMs together, until the client closes it too. It is closed by us once it has been silent for

@@ -20,7 +20,7 @@ std::string CannotListen(const std::string& where, const std::string& why) {
   return "cannot listen on " + where + ": " + why;
 }
 
-// This machine cannot do such addresses at all, which is no mistake of whoever wrote "::".
+// This machine has no such addresses at all, so writing "::" was no mistake.
 bool LacksProtocol(int error) noexcept { return error == UV_EAFNOSUPPORT || error == UV_EPROTONOSUPPORT; }
 
 // Whether somebody answers at the other end of a unix socket's file.

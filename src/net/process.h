@@ -25,7 +25,7 @@ size_t LingeringThatFit(uint64_t file_limit, uint64_t maxclients) noexcept;
 
 Log::Level LevelOf(config::LogLevel level) noexcept;
 
-// The file that tells our process id; removed at the end. An empty path is no file.
+// The file that holds our process id; removed at the end. An empty path is no file.
 class PidFile {
  public:
   explicit PidFile(std::string path) : path_(std::move(path)) {}

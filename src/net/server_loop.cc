@@ -65,7 +65,7 @@ ServerLoop::~ServerLoop() {
 }
 
 void ServerLoop::WatchSignals() {
-  // A client that went away is told by write's result, and a terminal that went away is no reason to stop.
+  // The result of a write reports a client that is gone, and a terminal that is gone is no reason to stop.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
   constexpr std::array<int, 2> kStopping = {SIGTERM, SIGINT};

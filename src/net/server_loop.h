@@ -24,7 +24,7 @@ namespace mayfly::net {
 
 class ServerLoop {
  public:
-  // Borrows the parts. Throws std::runtime_error where the loop cannot be made.
+  // Borrows the parts. Throws std::runtime_error if the loop cannot be made.
   ServerLoop(Server& server, Executor& executor, Log& log);
   ServerLoop(const ServerLoop&) = delete;
   ServerLoop& operator=(const ServerLoop&) = delete;
@@ -33,7 +33,7 @@ class ServerLoop {
   // Opens the listeners; on a problem (one line for a person) the loop can only be destroyed.
   [[nodiscard]] config::Problem Listen();
   std::vector<std::string> listening_on() const { return listeners_.names(); }
-  // Serves until it is asked to stop.
+  // Serves until a signal or a client stops it.
   void Run();
 
  private:

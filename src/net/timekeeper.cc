@@ -50,7 +50,7 @@ uint64_t Timekeeper::NextWake() {
   return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), clients_.NextWake()});
 }
 
-// Libuv counts from the time of its last poll, which may be long ago: it has to look anew.
+// Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.
 void Timekeeper::Arm(uint64_t wake_mono_ms) {
   const uint64_t now = executor_.RefreshNow().mono_ms;
   uv_update_time(timer_.loop);

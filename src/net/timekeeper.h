@@ -8,7 +8,7 @@
 // The timer's delay is rounded up, so it is never early by more than the clocks' phases differ, and is armed
 // anew only when a nearer deadline was filed or when it fired. With expire-resolution-ms above 1 keys'
 // deadlines are waited for together. Three kinds of work, each with a slice of its own, so that none starves
-// another: keys that are due, keys to be evicted, and keys that a flush left behind. Loop thread only.
+// another: keys that are due, keys to be evicted, and keys that a flush has left to be freed. Loop thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One turn of the loop: from the first callback behind poll until the loop polls again.
+// One turn of the loop: from the first callback after poll until the loop polls again.
 //
 // The first callback of a turn reads the clock for everybody; every callback that works calls Begin, which
 // costs one test after the first. Durations are measured with the TSC. Loop thread only.
