@@ -42,6 +42,7 @@ TEST_CASE("in random traffic each client gets exactly the replies to its own req
   CHECK(all.resets > runs);
   CHECK(all.pauses > runs);
   CHECK(all.expired_keys > 100 * runs);
+  CHECK(all.stops_in_traffic > runs / 8);
 }
 
 TEST_CASE("a seed always gives the same run") {

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <optional>
 
+#include "net/limits.h"
+
 namespace mayfly::sim {
 namespace {
 
@@ -30,8 +32,9 @@ struct Scenario::Client {
   ModelClient model;
   State state = State::kTalking;
   std::string expected;
-  size_t checked = 0;   // bytes that came and were right
-  std::string to_send;  // made up, and not yet given to the network
+  std::vector<size_t> replies_end{0};  // in `expected`
+  size_t checked = 0;                  // bytes that came and were right
+  std::string to_send;                 // made up, and not yet given to the network
 };
 
 void Scenario::Tally::Add(const Tally& other) noexcept {
@@ -44,12 +47,14 @@ void Scenario::Tally::Add(const Tally& other) noexcept {
   resets += other.resets;
   pauses += other.pauses;
   expired_keys += other.expired_keys;
+  stops_in_traffic += other.stops_in_traffic;
 }
 
 Scenario::Scenario(const Choices& choices)
     : server_({.choices = choices, .uv_phase_us = 500}),
       operator_(&server_.Connect()),
-      with_pauses_(server_.world.choices().OneIn(2)) {
+      with_pauses_(server_.world.choices().OneIn(2)),
+      stop_in_traffic_(server_.world.choices().OneIn(3)) {
   server_.world.set_short_transfers(server_.world.choices().OneIn(2));
   if (server_.world.choices().OneIn(2)) server_.world.set_look_cost_us(1 + server_.world.choices().Below(50));
 }
@@ -63,10 +68,14 @@ void Scenario::Run(size_t steps) {
     for (const auto& client : clients_) Check(*client);
   }
   server_.world.set_look_cost_us(0);
-  for (const auto& client : clients_) {
-    if (client->state != Client::State::kLost) SendPiece(*client, client->to_send.size());
-    client->peer.ReadAll();
-  }
+  for (const auto& client : clients_) client->peer.ReadAll();
+  stop_in_traffic_ ? StopInTraffic() : StopAtRest();
+  tally_.expired_keys = server_.expiry_stats().expired_keys;
+}
+
+// All clients get all their replies before the server is stopped.
+void Scenario::StopAtRest() {
+  for (const auto& client : clients_) SendPiece(*client, client->to_send.size());
   server_.AdvanceTime(1'000);  // longer than any pause
   for (const auto& client : clients_) CheckEnd(*client);
   if (operator_->received().size() != replies_to_operator_ * 5)
@@ -74,12 +83,34 @@ void Scenario::Run(size_t steps) {
   for (unsigned i = 0; i < server_.parts.databases.count(); ++i) {
     if (!server_.parts.databases.At(i).Validate()) server_.world.Fail("a keyspace is not in order");
   }
-  tally_.expired_keys = server_.expiry_stats().expired_keys;
   server_.Raise(SIGTERM);
   operator_->Leave();
   for (const auto& client : clients_) client->peer.Leave();
   server_.Settle();
   if (!server_.ended()) server_.world.Fail("the server does not end though all clients have closed");
+}
+
+// Whatever was run is answered, each client gets whole replies and then the end.
+void Scenario::StopInTraffic() {
+  ++tally_.stops_in_traffic;
+  server_.Raise(SIGTERM);
+  for (uint64_t ms = 0; ms < net::kStopSilenceMs && !server_.ended(); ++ms) {
+    server_.AdvanceTime(1);
+    if (operator_->ended()) operator_->Leave();
+    for (const auto& client : clients_) {
+      if (client->peer.ended()) client->peer.Leave();
+    }
+  }
+  if (!server_.ended()) server_.world.Fail("the server does not end though all clients read");
+  server_.world.Happen();  // what was written last arrives
+  for (const auto& client : clients_) {
+    CheckBytes(*client);
+    Count(*client);
+    if (client->state == Client::State::kLost) continue;
+    if (!client->peer.ended()) server_.world.Fail(NameOf(*client) + " was reset by a server that stops");
+    if (!std::binary_search(client->replies_end.begin(), client->replies_end.end(), client->checked))
+      server_.world.Fail(NameOf(*client) + " got a part of a reply");
+  }
 }
 
 // ---- what happens
@@ -200,6 +231,7 @@ void Scenario::MakeUpRequests(Client& client) {
 void Scenario::Add(Client& client, const std::string& request) {
   client.to_send += request;
   client.expected += client.model.Answer(request);
+  client.replies_end.push_back(client.expected.size());
   ++tally_.requests;
 }
 
@@ -257,20 +289,26 @@ void Scenario::SendPiece(Client& client, size_t size) {
 
 // ---- checks
 
-void Scenario::Check(Client& client) {
+std::string Scenario::NameOf(const Client& client) { return "client " + std::to_string(client.number); }
+
+void Scenario::CheckBytes(Client& client) {
   const std::string& received = client.peer.received();
   const size_t fresh = received.size() - client.checked;
   if (received.compare(client.checked, fresh, client.expected, client.checked, fresh) != 0) {
     const auto [bad, should] =
         std::mismatch(received.begin(), received.end(), client.expected.begin(), client.expected.end());
     const auto at = static_cast<size_t>(bad - received.begin());
-    server_.world.Fail("client " + std::to_string(client.number) + " gets at byte " + std::to_string(at) +
-                       " '" + received.substr(at, 60) + "' instead of '" +
+    server_.world.Fail(NameOf(client) + " gets at byte " + std::to_string(at) + " '" +
+                       received.substr(at, 60) + "' instead of '" +
                        client.expected.substr(std::min(at, client.expected.size()), 60) + "'");
   }
   client.checked = received.size();
+}
+
+void Scenario::Check(Client& client) {
+  CheckBytes(client);
   if (client.state == Client::State::kTalking && !client.peer.connected())
-    server_.world.Fail("client " + std::to_string(client.number) + " is closed for no reason");
+    server_.world.Fail(NameOf(client) + " is closed for no reason");
 }
 
 // All clients have read everything by now.
@@ -278,7 +316,7 @@ void Scenario::CheckEnd(Client& client) {
   Check(client);
   Count(client);
   if (client.state == Client::State::kLost) return;
-  const std::string who = "client " + std::to_string(client.number);
+  const std::string who = NameOf(client);
   if (client.checked != client.expected.size())
     server_.world.Fail(who + " got " + std::to_string(client.checked) + " bytes of " +
                        std::to_string(client.expected.size()) +

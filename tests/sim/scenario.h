@@ -25,8 +25,8 @@ class Scenario {
   explicit Scenario(const Choices& choices);
   ~Scenario();
 
-  // Runs that many steps, or fewer if the fuzzer's bytes are used up. Then all clients read what is left, and
-  // the server is stopped. Throws SimulationError at the first mistake.
+  // Runs that many steps, or fewer if the fuzzer's bytes are used up. Then all clients read, and the
+  // server is stopped, at rest or in the middle of the traffic. Throws SimulationError at the first mistake.
   void Run(size_t steps);
 
   // How much of everything happened, so that a test can see that the traffic was not harmless.
@@ -40,6 +40,7 @@ class Scenario {
     uint64_t resets = 0;
     uint64_t pauses = 0;
     uint64_t expired_keys = 0;
+    uint64_t stops_in_traffic = 0;
 
     void Add(const Tally& other) noexcept;
   };
@@ -60,6 +61,10 @@ class Scenario {
   void ChangeRate(Client& client);
   void Quit(Client& client);
   void ScatterDust();
+  void StopAtRest();
+  void StopInTraffic();
+  static std::string NameOf(const Client& client);
+  void CheckBytes(Client& client);
   void Check(Client& client);
   void CheckEnd(Client& client);
   void Count(Client& client);
@@ -70,6 +75,7 @@ class Scenario {
   Peer* operator_;
   uint64_t replies_to_operator_ = 0;
   bool with_pauses_;
+  bool stop_in_traffic_;
   Tally tally_;
 };
 
