@@ -104,7 +104,8 @@ void Connection::End() {
   Flush();
 }
 
-bool Connection::InputWaits() const noexcept { return reading_ && HasInput(fd); }
+// The descriptor of a closed connection may be another's already.
+bool Connection::InputWaits() const noexcept { return state_ != State::kClosed && reading_ && HasInput(fd); }
 
 size_t Connection::UndeliveredBytes() const noexcept {
   // A unix socket keeps for the client what we have written, whatever happens to our end of it.

@@ -51,6 +51,17 @@ TEST_CASE("requests that had arrived before SIGTERM are answered, and then every
   CHECK(server.world.open_files() == 0);
 }
 
+TEST_CASE("connections that end in the turn of SIGTERM are not asked for input any more") {
+  SimulatedServer server;
+  Peer& gone = server.Connect();
+  Peer& there = server.Connect();
+  gone.Reset();
+  there.Send("PING\r\n");
+  End(server, {&there});
+  CHECK(server.ended());
+  CHECK(there.Take() == "+PONG\r\n");
+}
+
 TEST_CASE("SIGINT ends the server as SIGTERM does") {
   SimulatedServer server;
   Peer& peer = server.Connect();

@@ -1,6 +1,8 @@
 // The system calls of net/descriptor.h and the cycle counter, on a simulated machine. A program that links these
 // does not take those of the archives.
 #include <cerrno>
+#include <memory>
+#include <string>
 
 #include "base/tsc.h"
 #include "net/descriptor.h"
@@ -26,6 +28,14 @@ int Result(int value) noexcept {
   return -1;
 }
 
+// The open connection with this descriptor; using any other is a mistake.
+std::shared_ptr<sim::Link> LinkOf(int fd) {
+  std::shared_ptr<sim::Link> link = World::Current().FindLink(fd);
+  if (link == nullptr)
+    World::Current().FailLater("a descriptor is used that is not open: " + std::to_string(fd));
+  return link;
+}
+
 }  // namespace
 
 int BindSocket(const sockaddr& address, socklen_t size) noexcept {
@@ -42,14 +52,25 @@ void CloseDescriptor(int fd) noexcept { World::Current().CloseFile(fd); }
 
 uint64_t FileLimit() noexcept { return UINT64_MAX; }
 
-bool EndOutput(int fd) noexcept { return World::Current().LinkOf(fd).EndOutput(); }
+bool EndOutput(int fd) noexcept {
+  const auto link = LinkOf(fd);
+  return link != nullptr && link->EndOutput();
+}
 
-bool HasInput(int fd) noexcept { return World::Current().LinkOf(fd).has_input(); }
+bool HasInput(int fd) noexcept {
+  const auto link = LinkOf(fd);
+  return link != nullptr && link->has_input();
+}
 
-size_t UnacknowledgedBytes(int fd) noexcept { return World::Current().LinkOf(fd).unread_by_peer(); }
+size_t UnacknowledgedBytes(int fd) noexcept {
+  const auto link = LinkOf(fd);
+  return link != nullptr ? link->unread_by_peer() : 0;
+}
 
 void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
-  World::Current().LinkOf(fd).keep_alive = {
+  const auto link = LinkOf(fd);
+  if (link == nullptr) return;
+  link->keep_alive = {
       .idle_s = keep_alive.idle_s, .interval_s = keep_alive.interval_s, .probes = keep_alive.probes};
 }
 

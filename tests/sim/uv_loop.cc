@@ -184,6 +184,7 @@ int uv_run(uv_loop_t* loop, uv_run_mode mode) {
     RunFed(state);
     RunAll(state.checks, &uv_check_t::check_cb);
     RunClosing(state);
+    World::Current().ThrowMistake();
   }
   World::Current().NoteEnd();
   return 0;

@@ -134,21 +134,18 @@ std::shared_ptr<Link> World::FindLink(int fd) const {
   return found != files_.end() ? found->second : nullptr;
 }
 
-Link& World::LinkOf(int fd) {
-  const std::shared_ptr<Link> link = FindLink(fd);
-  if (link == nullptr) Fail("a call on a descriptor that is not open: " + std::to_string(fd));
-  return *link;
-}
-
 void World::CloseFile(int fd) {
   if (fd == kStepTimerFd) return;
-  if (const auto found = ports_.find(fd); found != ports_.end()) {
-    for (const std::shared_ptr<Link>& link : found->second.backlog) link->Close();
-    ports_.erase(found);
+  if (const auto port = ports_.find(fd); port != ports_.end()) {
+    for (const std::shared_ptr<Link>& link : port->second.backlog) link->Close();
+    ports_.erase(port);
     return;
   }
-  LinkOf(fd).Close();
-  files_.erase(fd);
+  const auto found = files_.find(fd);
+  if (found == files_.end())
+    return FailLater("a descriptor is closed that is not open: " + std::to_string(fd));
+  found->second->Close();
+  files_.erase(found);
 }
 
 std::shared_ptr<Link> World::Connect(const std::string& from_host, const std::string& to) {

@@ -62,6 +62,11 @@ class World {
   static World& Current();
   // Throws SimulationError.
   [[noreturn]] void Fail(const std::string& text) const;
+  // The same for where nothing may be thrown: the loop throws when its turn is over.
+  void FailLater(const std::string& text) { mistake_ = text; }
+  void ThrowMistake() {
+    if (!mistake_.empty()) Fail(std::exchange(mistake_, {}));
+  }
   Choices& choices() noexcept { return choices_; }
 
   // ---- time
@@ -124,7 +129,6 @@ class World {
   bool Readable(int fd) const;
   // The connection with this descriptor, or null.
   std::shared_ptr<Link> FindLink(int fd) const;
-  Link& LinkOf(int fd);
   void CloseFile(int fd);
 
   // ---- for peers
@@ -153,6 +157,7 @@ class World {
   uint16_t next_port_ = 40000;
   Leash leash_;
   uint64_t turns_ = 0;
+  std::string mistake_;
   bool loop_ended_ = false;
   bool short_transfers_ = false;
   bool has_step_timer_ = true;
