@@ -125,7 +125,8 @@ TEST_CASE("a client that reads slowly is not read from while it holds much and t
   constexpr size_t kGets = 1'500;
   server.Get(slow, kGets);
   CHECK(slow.unread_by_program() > 0);
-  CHECK(server.stats().client_bytes > server.pool.calm_bytes);
+  // It has read a little since it was throttled.
+  CHECK(server.stats().client_bytes > server.pool.calm_bytes - 1'000'000);
   CHECK(server.stats().client_bytes < server.pool.calm_bytes + 2'000'000);
 
   // A client that holds little is served.
