@@ -75,6 +75,7 @@ Problem ReadShutdownFlags(const Option& option, Words words, std::string& normal
   if (chosen.contains(choices.Find("save")) && chosen.contains(choices.Find("nosave")))
     return "shutdown options SAVE and NOSAVE can't be used simultaneously";
   std::vector<std::string> names;
+  names.reserve(chosen.size());
   for (const size_t index : chosen) names.emplace_back(choices.names[index]);
   normal = JoinWords(names);
   return std::nullopt;
@@ -108,7 +109,8 @@ Problem ReadEventClasses(const std::string& text, std::string& normal) {
   constexpr std::string_view kBesideA = "nKEm";
   std::string classes;
   for (const char c : text) {
-    const bool known = c == 'A' || kInA.find(c) != kInA.npos || kBesideA.find(c) != kBesideA.npos;
+    const bool known =
+        c == 'A' || kInA.find(c) != std::string_view::npos || kBesideA.find(c) != std::string_view::npos;
     if (!known) return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
     if (c == 'A') classes += kInA;
     classes += c;
@@ -143,10 +145,10 @@ Problem CheckTitleTemplate(std::string_view text) {
   constexpr std::array<std::string_view, 7> kVariables = {"title",    "listen-addr", "server-mode", "port",
                                                           "tls-port", "unixsocket",  "config-file"};
   const char* const wrong = "template format is invalid or contains unknown variables";
-  if (text.find_first_not_of(' ') == text.npos) return wrong;
-  for (size_t at = text.find('{'); at != text.npos; at = text.find('{', at)) {
+  if (text.find_first_not_of(' ') == std::string_view::npos) return wrong;
+  for (size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at)) {
     const size_t end = text.find('}', at);
-    if (end == text.npos) return wrong;
+    if (end == std::string_view::npos) return wrong;
     const std::string_view name = text.substr(at + 1, end - at - 1);
     if (std::find(kVariables.begin(), kVariables.end(), name) == kVariables.end()) return wrong;
     at = end;

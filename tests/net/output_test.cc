@@ -135,7 +135,7 @@ TEST_CASE("a client that reads slowly is not read from while it holds much and t
 
   server.AdvanceTime(1'000);
   CHECK(slow.unread_by_program() == 0);
-  CHECK(slow.received().size() == kGets * server.kReply);
+  CHECK(slow.received().size() == kGets * SmallPool::kReply);
   CHECK(server.closed() == 0);
 }
 
@@ -144,14 +144,14 @@ TEST_CASE(
   SmallPool server;
   Peer& writer = server.Connect();
   writer.ReadNothing();
-  const size_t gets = (server.pool.most_bytes - 1'000'000) / server.kReply;
+  const size_t gets = (server.pool.most_bytes - 1'000'000) / SmallPool::kReply;
   server.Get(writer, gets);
   // For a while the server cannot know that it does not read.
   server.AdvanceTime(2 * net::kStalledMs);
   CHECK(writer.unread_by_program() == 0);
   writer.ReadAll();
   server.AdvanceTime(1);
-  CHECK(writer.received().size() == gets * server.kReply);
+  CHECK(writer.received().size() == gets * SmallPool::kReply);
   CHECK(server.closed() == 0);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a client that reads nothing is closed when its output exceeds the poo
   Peer& offender = server.Connect();
   Peer& other = server.Connect();
   offender.ReadNothing();
-  server.Get(offender, server.pool.most_bytes / server.kReply + 200);
+  server.Get(offender, server.pool.most_bytes / SmallPool::kReply + 200);
   server.AdvanceTime(2 * net::kStalledMs);
   CHECK(offender.closed());
   CHECK(server.closed() == 1);
@@ -173,7 +173,7 @@ TEST_CASE("if all clients together exceed the pool, the one that holds the most 
   Peer& less = server.Connect();
   more.ReadNothing();
   less.ReadNothing();
-  const size_t tenth = server.pool.most_bytes / server.kReply / 10;
+  const size_t tenth = server.pool.most_bytes / SmallPool::kReply / 10;
   server.Get(more, 6 * tenth);
   server.AdvanceTime(2 * net::kStalledMs);
   server.Get(less, 5 * tenth);
@@ -182,7 +182,7 @@ TEST_CASE("if all clients together exceed the pool, the one that holds the most 
   CHECK_FALSE(less.closed());
   less.ReadAll();
   server.AdvanceTime(1);
-  CHECK(less.received().size() == 5 * tenth * server.kReply);
+  CHECK(less.received().size() == 5 * tenth * SmallPool::kReply);
 }
 
 TEST_CASE("of two clients that crowd the pool together, each gets everything when it reads") {
@@ -199,10 +199,10 @@ TEST_CASE("of two clients that crowd the pool together, each gets everything whe
   // The first one does not wait for the second one.
   first.ReadPerMs(1'000'000);
   server.AdvanceTime(10'000);
-  CHECK(first.received().size() == kGets * server.kReply);
+  CHECK(first.received().size() == kGets * SmallPool::kReply);
   second.ReadAll();
   server.AdvanceTime(1);
-  CHECK(second.received().size() == kGets * server.kReply);
+  CHECK(second.received().size() == kGets * SmallPool::kReply);
   CHECK(server.closed() == 0);
 }
 

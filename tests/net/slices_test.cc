@@ -14,8 +14,6 @@
 namespace mayfly::sim {
 namespace {
 
-using testing::EncodeRequest;
-
 constexpr uint64_t kLookUs = 100;
 constexpr uint64_t kSliceUs = 500;
 // The loop looks at the cycle counter after every kEntriesPerLook entries.

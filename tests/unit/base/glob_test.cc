@@ -29,7 +29,9 @@ class PlainMatcher {
 
  private:
   int Lower(char c) const {
-    const int number = static_cast<signed char>(c);
+    // As Redis on x86: a byte above 127 is a negative number.
+    const int byte = static_cast<unsigned char>(c);
+    const int number = byte < 128 ? byte : byte - 256;
     return ignore_case_ && number >= 'A' && number <= 'Z' ? number + 32 : number;
   }
   bool MatchClass(std::string_view rest, std::string_view text) const {

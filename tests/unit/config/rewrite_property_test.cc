@@ -32,8 +32,8 @@ std::vector<std::string> AnyValues() {
 
 // Besides these, values of the option's own: its default, and each of its names.
 std::vector<std::string> ValuesFor(const Option& option) {
-  static const std::vector<std::string> any = AnyValues();
-  std::vector<std::string> values = any;
+  static const std::vector<std::string> kAny = AnyValues();
+  std::vector<std::string> values = kAny;
   values.emplace_back(option.default_text);
   const std::string names =
       "volatile-ttl allkeys-lru noeviction debug warning nothing " + std::string(option.choices);
