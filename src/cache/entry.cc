@@ -57,11 +57,17 @@ Entry::Lengths Entry::LongLengths(size_t at) const noexcept {
   return found;
 }
 
+bool Entry::SameRoom(const Lengths& at, const Shape& shape) noexcept {
+  return LengthBytes(shape.value_bytes) == LengthBytes(at.value) &&
+         Heap::SizeClass(shape.Total()) == Heap::SizeClass(at.payload + at.key + at.value);
+}
+
+bool Entry::Fits(const Shape& shape) const noexcept {
+  return shape.expires == expires() && shape.extra == Has(EntryFlag::kExtra) && SameRoom(lengths(), shape);
+}
+
 bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {
-  if (LengthBytes(shape.value_bytes) != LengthBytes(at.value) ||
-      Heap::SizeClass(shape.Total()) != Heap::SizeClass(at.payload + at.key + at.value)) {
-    return false;
-  }
+  if (!SameRoom(at, shape)) return false;
   WriteLength(shape.value_bytes, bytes() + lengths_offset() + LengthBytes(at.key));
   return true;
 }

@@ -234,6 +234,9 @@ class Entry {
     return bytes() + at.payload + at.key;
   }
 
+  // Whether Become would succeed.
+  bool Fits(const Shape& shape) const noexcept;
+
   // The shortest two's complement form of an integer, low byte first. 0 takes no bytes.
   static size_t PackedIntegerBytes(int64_t value) noexcept;
   static void PackInteger(int64_t value, char* out, size_t size) noexcept { std::memcpy(out, &value, size); }
@@ -279,6 +282,7 @@ class Entry {
     return LongLengths(at);
   }
   Lengths LongLengths(size_t at) const noexcept;
+  static bool SameRoom(const Lengths& at, const Shape& shape) noexcept;
   // Stores the value length of `shape`. Returns false, and changes nothing, if `shape` is of another size
   // class or its length field needs another number of bytes.
   bool SetLength(const Lengths& at, const Shape& shape) noexcept;

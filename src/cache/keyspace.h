@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -67,6 +68,14 @@ struct Expiry {
     if (kind == Kind::kRelative) return deadline_ms <= now.mono_ms;
     return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);
   }
+};
+
+// One of several keys that are put in one step (Keyspace::PutAll, which alone uses the last two).
+struct KeyPut {
+  Key key;
+  StringValue value;
+  Entry* entry = nullptr;  // the existing one, and later the one that replaces it
+  bool inserted = false;   // the latter is in the table
 };
 
 // What an access changes in its entry (see Databases::TrackAccesses).
@@ -158,6 +167,9 @@ class Keyspace {
   //
   // Creates the key or overwrites its value, and sets the expiry. Counts as an access. Returns the entry.
   Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
+  // As Put for each, in their order: with this expiry or, if `keep_expiry`, with the one that a key has.
+  // Throws std::bad_alloc, and changes none of them then.
+  void PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now);
   // Overwrites the value and keeps the expiry. Returns the entry. Does not count as an LFU access; the
   // caller's Find already did.
   Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now);
@@ -284,7 +296,8 @@ class Keyspace {
 
   // ---- end
   //
-  // Frees up to `budget` entries without reporting the changes. Returns true if the keyspace is empty.
+  // Frees about `budget` entries, at most a table segment more, without reporting the changes. Returns true if
+  // the keyspace is empty.
   // REQUIRES: nobody uses the keyspace for anything else from now on.
   bool FreeSome(size_t budget) noexcept;
 
@@ -325,6 +338,10 @@ class Keyspace {
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                  Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
+  // For PutAll: makes an entry that is in no table, list or wheel yet; puts it in its place; or frees it.
+  Entry* Make(KeyPut& put, Expiry expiry);
+  void Install(KeyPut& put, Now now) noexcept;
+  void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
   // to.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);

@@ -1,5 +1,6 @@
 // MSET, MSETNX and MSETEX: several keys in one step.
 #include <climits>
+#include <vector>
 
 #include "exec/expire_options.h"
 #include "exec/string_access.h"
@@ -7,16 +8,13 @@
 namespace mayfly {
 namespace {
 
-// Sets the pairs of key and value from argument `first` to before `end`. If a key comes twice, the last value
-// stays.
+// Sets the pairs of key and value from argument `first` to before `end`: all of them, or none if there is no
+// memory. If a key comes twice, the last value stays.
 void SetPairs(Context& ctx, const Args& args, size_t first, size_t end, bool keep_ttl, Expiry expiry) {
-  for (size_t i = first; i < end; i += 2) {
-    const Key key = ctx.KeyAt(args, i);
-    Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-    const bool keeps = keep_ttl && existing != nullptr;
-    ctx.keyspace.Put(key, existing, StringFrom(args, i + 1), keeps ? Keyspace::ExpiryOf(*existing) : expiry,
-                     ctx.now);
-  }
+  std::vector<KeyPut> puts;
+  puts.reserve((end - first) / 2);
+  for (size_t i = first; i < end; i += 2) puts.push_back({ctx.KeyAt(args, i), StringFrom(args, i + 1)});
+  ctx.keyspace.PutAll(puts, keep_ttl, expiry, ctx.now);
 }
 
 // Returns whether one of the keys exists (or, with `absent`, does not). As in Redis, this counts as an access

@@ -1,0 +1,77 @@
+// Several keys in one step, all of them or none: Keyspace::PutAll.
+//
+// Where every value fits into the room that its key has, nothing is allocated and nothing can fail. Otherwise
+// an entry is made for each key beside what is there; those of new keys enter the table, the last thing that
+// may need memory; and only then all of them take their places. A key that comes twice finds there what its
+// first value made.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "cache/keyspace.h"
+
+namespace mayfly {
+
+void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now) {
+  const auto expiry_of = [&](const KeyPut& put) {
+    return keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry;
+  };
+  bool all_fit = true;
+  for (KeyPut& put : puts) {
+    put.entry = Peek(put.key, now);
+    all_fit = all_fit && put.entry != nullptr &&
+              put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), expiry_of(put)));
+  }
+  if (all_fit) {
+    for (KeyPut& put : puts) Put(put.key, put.entry, std::move(put.value), expiry_of(put), now);
+    return;
+  }
+  size_t made = 0;
+  try {
+    for (KeyPut& put : puts) {
+      put.entry = Make(put, expiry_of(put));
+      ++made;
+    }
+    for (KeyPut& put : puts) {
+      if (LookUp(put.key.text, put.key.hash) != nullptr) continue;
+      if (!table_.Insert(RefOf(*put.entry), put.key.hash)) throw std::bad_alloc();
+      put.inserted = true;
+    }
+  } catch (...) {
+    for (KeyPut& put : puts.first(made)) Discard(put);
+    throw;
+  }
+  for (KeyPut& put : puts) Install(put, now);
+}
+
+Entry* Keyspace::Make(KeyPut& put, Expiry expiry) {
+  Entry* entry = Allocate(put.key, ShapeFor(put.key, put.value.stored_bytes(), expiry), expiry);
+  entry->set_encoding(put.value.encoding());
+  put.value.StoreTo(entry->stored_data());
+  return entry;
+}
+
+void Keyspace::Install(KeyPut& put, Now now) noexcept {
+  Entry& entry = *put.entry;
+  bytes_ += BytesOf(entry);
+  if (put.inserted) {
+    entry.set_stamp(Entry::StampOf(now.mono_ms));
+    File(entry, now);
+  } else {
+    Entry& old = *LookUp(put.key.text, put.key.hash);
+    bytes_ -= BytesOf(old);
+    DropValue(old);
+    Replace(put.key, old, entry, now);
+    Touch(entry, now);
+  }
+  Tell(ChangeReason::kSet, put.key.text, &entry);
+}
+
+void Keyspace::Discard(KeyPut& put) noexcept {
+  Entry& entry = *put.entry;
+  if (put.inserted) table_.EraseRef(RefOf(entry), put.key.hash);
+  DropValue(entry);
+  FreeMemory(entry);
+}
+
+}  // namespace mayfly
