@@ -24,7 +24,10 @@ OutputChunk* ChunkPool::Take() {
     --kept_;
   } else {
     chunk = static_cast<OutputChunk*>(std::malloc(sizeof(OutputChunk)));
-    if (chunk == nullptr) throw std::bad_alloc();
+    if (chunk == nullptr) {
+      failed_ = true;
+      throw std::bad_alloc();
+    }
     ++allocations_;
   }
   chunk->next = nullptr;

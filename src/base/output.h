@@ -25,6 +25,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/shared_bytes.h"
 
@@ -73,6 +74,8 @@ class ChunkPool {
 
   // Returns an empty chunk. Throws std::bad_alloc.
   OutputChunk* Take();
+  // Whether Take has thrown since this was last called: then what found no memory was a reply.
+  bool TakeFailed() noexcept { return std::exchange(failed_, false); }
   void Give(OutputChunk* chunk) noexcept;
   // Frees all kept chunks but `keep`, for instance when the loop is idle.
   void Trim(size_t keep) noexcept;
@@ -85,6 +88,7 @@ class ChunkPool {
   OutputChunk* free_ = nullptr;
   size_t kept_ = 0;
   size_t allocations_ = 0;  // since construction
+  bool failed_ = false;
 };
 
 class OutputChain {

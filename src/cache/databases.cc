@@ -24,11 +24,18 @@ size_t Databases::total_keys() const noexcept {
 }
 
 void Databases::Flush(unsigned index, Now now) {
-  Keyspace& old = At(index);
-  if (old.size() == 0) return;
-  const uint8_t id = old.id();
-  if (graveyard_.size() == kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
-  auto fresh = std::make_unique<Keyspace>(parts_, id, now);
+  if (At(index).size() == 0) return;
+  DigGraves(1);
+  Bury(index, std::make_unique<Keyspace>(parts_, At(index).id(), now));
+}
+
+void Databases::DigGraves(size_t graves) {
+  while (graveyard_.size() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
+  graveyard_.reserve(graveyard_.size() + graves);
+}
+
+void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) noexcept {
+  const uint8_t id = At(index).id();
   parts_.stale_guesses.NoteAll();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
   parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
@@ -44,7 +51,14 @@ void Databases::Swap(unsigned a, unsigned b) {
 }
 
 void Databases::FlushAll(Now now) {
-  for (unsigned i = 0; i < count(); ++i) Flush(i, now);
+  std::vector<std::unique_ptr<Keyspace>> fresh(count());
+  for (unsigned i = 0; i < count(); ++i) {
+    if (At(i).size() != 0) fresh[i] = std::make_unique<Keyspace>(parts_, At(i).id(), now);
+  }
+  DigGraves(count());
+  for (unsigned i = 0; i < count(); ++i) {
+    if (fresh[i] != nullptr) Bury(i, std::move(fresh[i]));
+  }
 }
 
 void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {

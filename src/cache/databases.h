@@ -51,7 +51,8 @@ class Databases {
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
-  // Replaces the database by an empty one and reports kFlushed. No effect on an empty database.
+  // Replaces the database by an empty one and reports kFlushed. No effect on an empty database. Throws
+  // std::bad_alloc, and changes nothing then; nor does FlushAll.
   // REQUIRES: index < count().
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
@@ -95,10 +96,17 @@ class Databases {
   // ---- flushed keyspaces that are not freed yet
   uint64_t waiting_bytes() const noexcept { return graveyard_.empty() ? 0 : GraveyardBytes(); }
   size_t waiting_keys() const noexcept;
-  // Frees up to `budget` entries of flushed keyspaces. Returns true if some are left.
+  // Frees about `budget` entries of flushed keyspaces, at most a table segment more. Returns true if some are
+  // left.
   bool FreeSome(size_t budget) noexcept;
 
  private:
+  // Makes room in graveyard_ for this many more. Throws std::bad_alloc.
+  // REQUIRES: graves <= kWaitingMax.
+  void DigGraves(size_t graves);
+  // Replaces the database by `fresh`; the old one waits to be freed.
+  // REQUIRES: there is room in graveyard_.
+  void Bury(unsigned index, std::unique_ptr<Keyspace> fresh) noexcept;
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <utility>
 
 namespace mayfly {
@@ -20,9 +21,11 @@ size_t LfuEvictor::EvictOne(bool with_lasting, size_t samples, Now now) {
   assert(samples > 0 && databases_.tracking() == AccessTracking::kFrequency);
   size_t looked = 0;
   for (;;) {
-    const size_t more = Look(with_lasting, samples, now);
+    bool evicted = false;
+    const size_t more = Look(with_lasting, samples, now, evicted);
     if (more == 0) return 0;
     looked += more;
+    if (evicted) return looked;
     while (!candidates_.empty()) {
       const Candidate best = std::move(candidates_.back());
       candidates_.pop_back();
@@ -31,14 +34,22 @@ size_t LfuEvictor::EvictOne(bool with_lasting, size_t samples, Now now) {
   }
 }
 
-size_t LfuEvictor::Look(bool with_lasting, size_t samples, Now now) {
+size_t LfuEvictor::Look(bool with_lasting, size_t samples, Now now, bool& evicted) {
   size_t looked = 0;
   for (unsigned i = 0; i < databases_.count(); ++i) {
     Keyspace& keyspace = databases_.At(i);
     if ((with_lasting ? keyspace.size() : keyspace.expiring()) == 0) continue;
-    for (size_t sample = 0; sample < samples; ++sample)
-      Offer(i, *keyspace.Sample(with_lasting, random_), now);
-    looked += samples;
+    for (size_t sample = 0; sample < samples; ++sample) {
+      ++looked;
+      Entry& entry = *keyspace.Sample(with_lasting, random_);
+      try {
+        Offer(i, entry, now);
+      } catch (const std::bad_alloc&) {
+        keyspace.Evict(entry);
+        evicted = true;
+        return looked;
+      }
+    }
   }
   return looked;
 }
@@ -50,11 +61,12 @@ void LfuEvictor::Offer(unsigned database, const Entry& entry, Now now) {
   for (const Candidate& known : candidates_) {
     if (known.database == database && known.key == entry.key()) return;
   }
+  Candidate candidate{rank, database, entry.stamp(), std::string(entry.key())};
   if (full) candidates_.erase(candidates_.begin());
   const auto at =
       std::lower_bound(candidates_.begin(), candidates_.end(), rank,
-                       [](const Candidate& candidate, uint64_t wanted) { return candidate.rank < wanted; });
-  candidates_.insert(at, {rank, database, entry.stamp(), std::string(entry.key())});
+                       [](const Candidate& known, uint64_t wanted) { return known.rank < wanted; });
+  candidates_.insert(at, std::move(candidate));
 }
 
 bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, Now now) {

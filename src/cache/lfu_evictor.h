@@ -22,8 +22,9 @@ class LfuEvictor {
   static constexpr size_t kCandidates = 16;
 
   // Borrows both.
-  LfuEvictor(Databases& databases, std::mt19937_64& random) noexcept
-      : databases_(databases), random_(random) {}
+  LfuEvictor(Databases& databases, std::mt19937_64& random) : databases_(databases), random_(random) {
+    candidates_.reserve(kCandidates);
+  }
 
   // Evicts one entry; if `with_lasting` is false, only one with a TTL. Returns the number of entries sampled,
   // or 0 if there is nothing to evict.
@@ -37,8 +38,10 @@ class LfuEvictor {
     uint32_t stamp;  // at the time of sampling
     std::string key;
   };
-  // Samples `samples` entries of each database. Returns how many that were.
-  size_t Look(bool with_lasting, size_t samples, Now now);
+  // Samples up to `samples` entries of each database. Returns how many that were. Sets `evicted` if one of them
+  // was evicted at once, because there was no memory to remember it.
+  size_t Look(bool with_lasting, size_t samples, Now now, bool& evicted);
+  // Throws std::bad_alloc.
   void Offer(unsigned database, const Entry& entry, Now now);
   bool Evict(const Candidate& candidate, bool with_lasting, Now now);
 

@@ -89,7 +89,6 @@ void ClientReply(Context& ctx, Args& args) {
   if (EqualsIgnoringCase(wanted, "ON")) {
     session.replies = Replies::kOn;
     session.Speak();
-    ctx.reply.Ok();
   } else if (EqualsIgnoringCase(wanted, "OFF")) {
     session.Silence();
     session.replies = Replies::kOff;
@@ -100,6 +99,7 @@ void ClientReply(Context& ctx, Args& args) {
     session.replies = Replies::kSkipNext;
   }
   ctx.server.sessions.CountModes(session);
+  if (session.replies == Replies::kOn) ctx.reply.Ok();
 }
 
 // ---- what it does to others

@@ -42,7 +42,7 @@ constexpr Option kOptions[] = {
 
     {"databases", "", &Settings::databases, "16", kFixed, 1, kDatabasesMax, "number of databases"},
     {"maxmemory", "", &Settings::maxmemory, "auto", 0, 0, kNoMax,
-     "bytes, 0 for no limit, a percentage of the memory, or auto (75%)"},
+     "bytes, 0 for no limit, a percentage of the memory, or auto (75%, and 32mb are left)"},
     {"maxmemory-policy", "", &Settings::maxmemory_policy, "volatile-lru", 0, 0, 0,
      "which keys make room when memory is full"},
     {"maxmemory-samples", "", &Settings::maxmemory_samples, "5", 0, 1, kSamplesMax,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/glob.h"
+#include "base/numbers.h"
 #include "config/command_line.h"
 #include "config/conf_file.h"
 #include "config/environment.h"
@@ -31,6 +32,11 @@ void ResolveMaxMemory(uint64_t memory_bytes, MaxMemory& maxmemory, std::vector<s
   if (maxmemory.request != MaxMemory::Request::kBytes && memory_bytes == 0)
     warnings.emplace_back(
         "maxmemory is unlimited: neither a cgroup limit nor the machine's memory could be read");
+  if (maxmemory.request == MaxMemory::Request::kAuto && memory_bytes != 0 &&
+      memory_bytes < MaxMemory::kAutoLeast)
+    warnings.push_back("maxmemory auto is " + FormatBytesHuman(maxmemory.bytes) + " of " +
+                       FormatBytesHuman(memory_bytes) +
+                       ": less than 48 MB are little for the program and the buffers of clients");
 }
 
 // The warnings about options that were accepted without effect: one line for all of them, and one for each
@@ -135,11 +141,7 @@ Problem Options::Finish(State& state, std::map<const Option*, std::string>& blam
   std::string absolute;
   if (Problem problem = files_.directory(dir.path, absolute)) return "dir " + *problem;
   dir.path = std::move(absolute);
-  MaxMemory& maxmemory = state.settings.maxmemory;
-  maxmemory.Resolve(memory_bytes_);
-  if (maxmemory.request != MaxMemory::Request::kBytes && memory_bytes_ == 0)
-    warnings.emplace_back(
-        "maxmemory is unlimited: neither a cgroup limit nor the machine's memory could be read");
+  ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(state.foreign)) warnings.push_back(std::move(line));
   return std::nullopt;
 }
@@ -226,8 +228,8 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
-  changed_ = std::move(changed);
   Replace(std::move(state));
+  changed_ = std::move(changed);
   return std::nullopt;
 }
 
@@ -284,10 +286,15 @@ void Options::SetMemoryBytes(uint64_t memory_bytes) {
 }
 
 void Options::Replace(State state) {
-  const Settings before = std::exchange(state_, std::move(state)).settings;
+  // Whatever needs memory comes first: what is in force must not differ from what the listeners know.
+  std::vector<std::string_view> changed;
   for (const Option& option : MayflyOptions()) {
-    if (FormatValue(option, before) == FormatValue(option, state_.settings)) continue;
-    for (const Listener& listener : listeners_) listener(state_.settings, option.name);
+    if (FormatValue(option, state_.settings) != FormatValue(option, state.settings))
+      changed.push_back(option.name);
+  }
+  state_ = std::move(state);
+  for (const std::string_view name : changed) {
+    for (const Listener& listener : listeners_) listener(state_.settings, name);
   }
 }
 

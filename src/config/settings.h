@@ -29,7 +29,12 @@ struct BindAddress {
 // The value as it was set, and the bytes that it comes to on this machine.
 struct MaxMemory {
   enum class Request : uint8_t { kAuto, kPercent, kBytes };
+  // What kAuto leaves: a quarter, but at least kAutoReserve, since the program, the allocator's caches and
+  // the buffers of clients do not shrink with the memory; of little memory, half.
   static constexpr uint64_t kAutoPercent = 75;
+  static constexpr uint64_t kAutoReserve = 32ULL << 20;
+  // With less memory than this, buffers may take more than kAuto leaves.
+  static constexpr uint64_t kAutoLeast = 48ULL << 20;
 
   Request request = Request::kAuto;
   uint64_t amount = kAutoPercent;  // percent of the machine's or cgroup's memory, or bytes
@@ -38,6 +43,8 @@ struct MaxMemory {
   // Computes `bytes`. A percentage is taken of `memory_bytes`; if that is 0, for unknown, there is no limit.
   void Resolve(uint64_t memory_bytes) noexcept {
     bytes = request == Request::kBytes ? amount : memory_bytes / 100 * amount;
+    if (request == Request::kAuto && memory_bytes - bytes < kAutoReserve)
+      bytes = memory_bytes > 2 * kAutoReserve ? memory_bytes - kAutoReserve : memory_bytes / 2;
   }
   bool operator==(const MaxMemory&) const = default;
 };

@@ -52,12 +52,35 @@ TEST_CASE("a percentage follows the machine's memory, and listeners are called")
   loaded.options.OnChange([&](const Settings& settings, std::string_view name) {
     heard.push_back(std::string(name) + " " + std::to_string(settings.maxmemory.bytes));
   });
-  loaded.options.SetMemoryBytes(1000);
-  loaded.options.SetMemoryBytes(1000);
-  CHECK(heard == std::vector<std::string>{"maxmemory 750"});
+  loaded.options.SetMemoryBytes(1'000'000'000);
+  loaded.options.SetMemoryBytes(1'000'000'000);
+  CHECK(heard == std::vector<std::string>{"maxmemory 750000000"});
   CHECK(loaded.Set({{"maxmemory", "2kb"}}) == "");
   loaded.options.SetMemoryBytes(5000);
   CHECK(loaded.Get("maxmemory") == "2048");
+}
+
+TEST_CASE("maxmemory auto leaves a quarter, and of little memory at least what does not shrink with it") {
+  constexpr uint64_t kMb = 1 << 20;
+  const TestFiles files;
+  const auto of = [&](uint64_t memory_bytes) {
+    Options options(memory_bytes, files.files());
+    const LoadResult result = options.Load({}, {});
+    CHECK_FALSE(result.error);
+    CHECK(result.warnings.size() == (memory_bytes < 48 * kMb ? 1 : 0));
+    return options.settings().maxmemory.bytes / kMb;
+  };
+  CHECK(of(1000 * kMb) == 750);
+  CHECK(of(130 * kMb) == 97);
+  CHECK(of(120 * kMb) == 88);
+  CHECK(of(70 * kMb) == 38);
+  CHECK(of(60 * kMb) == 30);
+  CHECK(of(48 * kMb) == 24);
+  CHECK(of(47 * kMb) == 23);
+  Options options(100 * kMb, files.files());
+  const std::vector<std::string> words{"--maxmemory", "75%"};
+  CHECK_FALSE(options.Load(words, {}).error);
+  CHECK(options.settings().maxmemory.bytes / kMb == 75);
 }
 
 TEST_CASE("if the machine's memory is unknown, a percentage sets no limit and gives a warning") {
