@@ -34,12 +34,13 @@ std::string DrawRunId() {
   return id;
 }
 
-std::string DescribeMemory(const config::MaxMemory& maxmemory) {
+std::string DescribeMemory(const config::MaxMemory& maxmemory, uint64_t memory_bytes) {
   if (maxmemory.bytes == 0) return "maxmemory: no limit";
   std::string text = "maxmemory: " + FormatBytesHuman(maxmemory.bytes);
-  if (maxmemory.request != config::MaxMemory::Request::kBytes)
-    text += " (" + std::to_string(maxmemory.amount) + " % of the smaller of cgroup limit and RAM)";
-  return text;
+  if (maxmemory.request == config::MaxMemory::Request::kBytes) return text;
+  const bool is_auto = maxmemory.request == config::MaxMemory::Request::kAuto;
+  return text + " (" + (is_auto ? "auto" : std::to_string(maxmemory.amount) + " %") + " of " +
+         FormatBytesHuman(memory_bytes) + ", the smaller of cgroup limit and RAM)";
 }
 
 // Lowers maxclients if the system does not let us open that many files.
@@ -81,6 +82,8 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   Stats stats;
   stats.started_mono_ms = now.mono_ms;
   MemoryMeter memory(databases, stats);
+  KernelMemory kernel_memory(heap);
+  ResidentGuard resident(&kernel_memory, options.memory_bytes());
   Sessions sessions;
   ParkingLot parking(now.mono_ms);
   Server server{.clock = clock,
@@ -88,6 +91,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .databases = databases,
                 .evictor = evictor,
                 .memory = memory,
+                .resident = resident,
                 .sessions = sessions,
                 .parking = parking,
                 .stats = stats,
@@ -101,7 +105,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   if (const config::Problem problem = loop.Listen()) return Complain(*problem);
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
-  log.Notice(DescribeMemory(settings.maxmemory));
+  log.Notice(DescribeMemory(settings.maxmemory, options.memory_bytes()));
   for (const std::string& name : loop.listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
   loop.Run();

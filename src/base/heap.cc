@@ -1,6 +1,7 @@
 #include "base/heap.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -8,6 +9,17 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+#ifndef MAYFLY_SANITIZE
+// Read by jemalloc when the process starts; MALLOC_CONF in the environment goes before it.
+//
+// dirty_decay_ms: how long pages that were freed stay with us, whichever arena they are of. A table that has
+// grown leaves holes that are too small for new entries, and values of another size need pages of another
+// arena; after jemalloc's usual ten seconds the old ones would still count as resident.
+extern "C" {
+[[gnu::used]] const char* malloc_conf = "dirty_decay_ms:1000,muzzy_decay_ms:0";
+}
+#endif
 
 namespace mayfly {
 
@@ -32,6 +44,7 @@ void Heap::Free(void* object, size_t size) noexcept {
 }
 
 void Heap::Purge() noexcept {}
+void Heap::PurgePages() noexcept {}
 AllocatorBytes Heap::ReadAllocator() const noexcept {
   return {.allocated = used_bytes_, .active = used_bytes_, .resident = used_bytes_};
 }
@@ -76,9 +89,17 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-// How long pages that were freed stay with us. A table that has grown leaves holes that are too small for new
-// entries; after jemalloc's usual ten seconds they would still count as resident.
-constexpr ssize_t kDirtyDecayMs = 1000;
+// "arena.3.purge": a control's name with an arena in it, without an allocation.
+class ArenaControl {
+ public:
+  ArenaControl(const char* before, unsigned arena, const char* after) noexcept {
+    std::snprintf(name_, sizeof name_, "%s.%u.%s", before, arena, after);
+  }
+  const char* name() const noexcept { return name_; }
+
+ private:
+  char name_[64];
+};
 
 template <typename T>
 T ReadControl(const char* name) {
@@ -97,9 +118,6 @@ Heap::Heap(size_t region_bytes) {
   size_t size = sizeof arena_;
   if (mallctl("arenas.create", &arena_, &size, &hooks, sizeof hooks) != 0)
     throw std::runtime_error("jemalloc: arenas.create");
-  ssize_t decay_ms = kDirtyDecayMs;
-  const std::string decay = "arena." + std::to_string(arena_) + ".dirty_decay_ms";
-  mallctl(decay.c_str(), nullptr, nullptr, &decay_ms, sizeof decay_ms);
   tcache_ = ReadControl<unsigned>("tcache.create");
   flags_ = static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE(tcache_));
   arena_slabs_.set_arena(arena_);
@@ -109,8 +127,7 @@ Heap::Heap(size_t region_bytes) {
 
 Heap::~Heap() {
   mallctl("tcache.destroy", nullptr, nullptr, &tcache_, sizeof tcache_);
-  const std::string destroy = "arena." + std::to_string(arena_) + ".destroy";
-  mallctl(destroy.c_str(), nullptr, nullptr, nullptr, 0);
+  mallctl(ArenaControl("arena", arena_, "destroy").name(), nullptr, nullptr, nullptr, 0);
   munmap(reinterpret_cast<void*>(region_->begin), region_->end - region_->begin);
   delete region_;
 }
@@ -145,29 +162,38 @@ void Heap::Purge() noexcept {
   slabs_.Purge();
   mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_);
   mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
-  const std::string purge = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
-  mallctl(purge.c_str(), nullptr, nullptr, nullptr, 0);
+  PurgePages();
+}
+
+void Heap::PurgePages() noexcept {
+  mallctl(ArenaControl("arena", MALLCTL_ARENAS_ALL, "purge").name(), nullptr, nullptr, nullptr, 0);
 }
 
 AllocatorBytes Heap::ReadAllocator() const noexcept {
   uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
-  const auto read = [](const std::string& name) {
+  const auto read = [](const char* name) noexcept {
     size_t value = 0;
     size_t size = sizeof value;
-    return mallctl(name.c_str(), &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
+    return mallctl(name, &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
   };
-  const std::string muzzy = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".pmuzzy";
+  const ArenaControl muzzy("stats.arenas", MALLCTL_ARENAS_ALL, "pmuzzy");
   return {.allocated = read("stats.allocated"),
           .active = read("stats.active"),
           .resident = read("stats.resident"),
-          .muzzy = read(muzzy) * kPage};
+          .muzzy = read(muzzy.name()) * kPage};
 }
 
 std::string Heap::AllocatorReport() {
   std::string report;
-  malloc_stats_print([](void* to, const char* text) noexcept { static_cast<std::string*>(to)->append(text); },
-                     &report, nullptr);
+  // Where there is no memory for more of it, the report ends.
+  const auto append = [](void* to, const char* text) noexcept {
+    try {
+      static_cast<std::string*>(to)->append(text);
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  malloc_stats_print(append, &report, nullptr);
   return report;
 }
 

@@ -129,8 +129,17 @@ class Heap {
 #else
   uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_ - slabs_.idle_bytes(); }
 #endif
+  // Bytes that the loop thread has allocated or freed so far, through this heap or plain malloc: only rises.
+  // Objects in slabs count when their slab comes or goes, which is when pages do.
+#ifdef MAYFLY_SANITIZE
+  uint64_t ChurnedBytes() const noexcept { return 0; }
+#else
+  uint64_t ChurnedBytes() const noexcept { return *thread_allocated_ + *thread_freed_; }
+#endif
   // Gives unused pages of all arenas back to the kernel now.
   void Purge() noexcept;
+  // As Purge, but for what the loop thread's caches hold. Any thread.
+  static void PurgePages() noexcept;
   AllocatorBytes ReadAllocator() const noexcept;
   // The allocator's report for people; long.
   static std::string AllocatorReport();

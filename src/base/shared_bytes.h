@@ -34,7 +34,11 @@ class SharedBytes {
 
   // A new block of `size` uninitialised bytes. Throws std::bad_alloc.
   static SharedBytes Allocate(size_t size) {
-    void* memory = std::malloc(sizeof(Block) + size);
+    void* memory = nullptr;
+    if (size < kPagedBytes)
+      memory = std::malloc(sizeof(Block) + size);
+    else if (posix_memalign(&memory, kPage, sizeof(Block) + size) != 0)
+      memory = nullptr;
     if (memory == nullptr) throw std::bad_alloc();
     return SharedBytes(new (memory) Block{1, size});
   }
@@ -77,6 +81,10 @@ class SharedBytes {
     size_t size;
   };
   static_assert(sizeof(Block) == kHeaderBytes);
+  // Larger blocks begin on a page. Jemalloc gives each of them a page more than it needs, so that they need
+  // not all begin at the same place of the processor's cache; of one that does, nobody touches that page.
+  static constexpr size_t kPagedBytes = 14 * 1024;
+  static constexpr size_t kPage = 4096;
   explicit SharedBytes(Block* block) noexcept : block_(block) {}
   void Drop() noexcept {
     if (--block_->references == 0) std::free(block_);

@@ -34,7 +34,14 @@ class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
-  Evictor(Databases& databases, std::mt19937_64& random) noexcept
+  // What one call must get rid of, however many entries that takes: it goes on beyond its budget while more
+  // than this is there.
+  struct Owed {
+    uint64_t above_bytes = UINT64_MAX;
+    uint64_t above_keys = UINT64_MAX;
+  };
+
+  Evictor(Databases& databases, std::mt19937_64& random)
       : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
 
   // Evicts entries until the limits are met or `budget` entries have been examined. Evicts at least one if a
@@ -42,12 +49,15 @@ class Evictor {
   // result must not include memory that only waits to be freed. Returns kWithin if both limits are met; kMore
   // if one is exceeded but there are victims left; kNothingToEvict if one is exceeded and there is no victim.
   template <typename UsedBytes>
-  Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes) {
+  Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes,
+              const Owed& owed = {}) {
     for (;;) {
-      const bool too_many = limits.maxkeys != 0 && databases_.total_keys() > limits.maxkeys;
-      const bool too_big = limits.maxmemory_bytes != 0 && used_bytes() > limits.maxmemory_bytes;
+      const uint64_t keys = limits.maxkeys != 0 ? databases_.total_keys() : 0;
+      const uint64_t used = limits.maxmemory_bytes != 0 ? used_bytes() : 0;
+      const bool too_many = keys > limits.maxkeys;
+      const bool too_big = used > limits.maxmemory_bytes;
       if (!too_many && !too_big) return Outcome::kWithin;
-      if (budget == 0) return Outcome::kMore;
+      if (budget == 0 && keys <= owed.above_keys && used <= owed.above_bytes) return Outcome::kMore;
       const size_t looked = EvictOne(limits, too_big, too_many, now);
       if (looked == 0) return Outcome::kNothingToEvict;
       budget -= std::min(budget, looked);

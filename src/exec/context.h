@@ -16,6 +16,7 @@
 #include "exec/command_table.h"
 #include "exec/errors.h"
 #include "exec/memory_meter.h"
+#include "exec/resident_guard.h"
 #include "resp/writer.h"
 #include "server/parking.h"
 #include "server/rates.h"
@@ -32,6 +33,7 @@ struct Server {
   Databases& databases;
   Evictor& evictor;
   MemoryMeter& memory;
+  ResidentGuard& resident;
   Sessions& sessions;
   ParkingLot& parking;
   Stats& stats;

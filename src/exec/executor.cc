@@ -37,12 +37,14 @@ Executor::Executor(Server& server)
   };
   follow(server.options.settings());
   server.options.OnChange(
-      [follow, &commands = server.commands](const config::Settings& settings, std::string_view name) {
+      [this, follow, &commands = server.commands](const config::Settings& settings, std::string_view name) {
         if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
           follow(settings);
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
+        if (name == "maxmemory" || name == "maxkeys") Settle();
       });
   RefreshNow();
+  Settle();
 }
 
 Now Executor::RefreshNow() noexcept {
@@ -123,7 +125,7 @@ void Executor::AnswerBroken(Feed& feed) noexcept {
   }
 }
 
-void Executor::MarkIfDirty(Session& session) {
+void Executor::MarkIfDirty(Session& session) noexcept {
   if (!session.output.empty() || session.close_after_reply || session.close_now)
     server_.sessions.MarkDirty(session);
 }
@@ -146,7 +148,7 @@ void Executor::Dispatch(Session& session, std::span<const std::string_view> argu
   MarkIfDirty(session);
 }
 
-void Executor::Resume(const Parked& parked) {
+void Executor::Resume(const Parked& parked) noexcept {
   try {
     RunAgain(parked);
   } catch (const std::bad_alloc&) {
@@ -183,7 +185,7 @@ void Executor::RunAgain(const Parked& parked) {
   Call(context, args);
   ++session.commands;
   if (row.writes && server_.options.settings().maxkeys != 0) [[unlikely]]
-    static_cast<void>(MakeRoom(kEvictionsPerCommand));
+    static_cast<void>(MakeRoomForCommand());
   const uint64_t errors = session.reply.errors() - errors_before;
   if (errors != 0) [[unlikely]] {
     CountErrors(session, errors_before);
@@ -210,15 +212,14 @@ void Executor::RunAgain(const Parked& parked) {
 bool Executor::MakeRoomSlowly(const TableRow& row) {
   SetMemoryCeiling();
   return server_.memory.All() <= memory_ceiling_ ||
-         MakeRoom(kEvictionsPerCommand) != Evictor::Outcome::kNothingToEvict ||
-         (row.command->flags & kDenyOom) == 0;
+         MakeRoomForCommand() != Evictor::Outcome::kNothingToEvict || (row.command->flags & kDenyOom) == 0;
 }
 
 // What counts as data does not include buffers of clients and what waits to be freed. Both change seldom
 // within a batch, and never so that the ceiling were too high.
 void Executor::SetMemoryCeiling() noexcept {
-  const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
-  memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : maxmemory + server_.memory.NotEvictable();
+  const uint64_t maxmemory = Limits().maxmemory_bytes;
+  memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
 }
 
 // Answers why a request cannot run. `row`: null where the command is unknown.
@@ -270,11 +271,11 @@ void Executor::AnswerRefusal(Session& session, const Args& args, const TableRow*
   }
 }
 
-// A reply that was cut off in its middle cannot be mended, so that client is closed, as one for whose error
-// there is no memory either.
+// An error says that nothing was done. So if it was the reply that found no memory, or if it was cut off in its
+// middle, the client is closed instead, as one for whose error there is no memory either.
 [[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session,
                                                            const char* end_before) noexcept {
-  if (session.reply.out().end() != end_before) return CloseForMemory(session);
+  if (session.pool.TakeFailed() || session.reply.out().end() != end_before) return CloseForMemory(session);
   try {
     session.reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
@@ -338,19 +339,42 @@ void Executor::RecordCallTime() noexcept {
 
 EvictionLimits Executor::Limits() const noexcept {
   const config::Settings& settings = server_.options.settings();
-  return {.maxmemory_bytes = settings.maxmemory.bytes,
+  return {.maxmemory_bytes = server_.resident.Allowed(settings.maxmemory.bytes),
           .maxkeys = static_cast<uint64_t>(settings.maxkeys),
           .policy = settings.maxmemory_policy,
           .samples = static_cast<size_t>(settings.maxmemory_samples)};
 }
 
-// Some policies remember candidates, and need memory for them.
-Evictor::Outcome Executor::MakeRoom(size_t budget) noexcept {
-  try {
-    return server_.evictor.Run(Limits(), now_, budget, [this] { return server_.memory.Data(); });
-  } catch (const std::bad_alloc&) {
-    return Evictor::Outcome::kNothingToEvict;
+Evictor::Outcome Executor::MakeRoomForCommand() noexcept {
+  return MakeRoom(kEvictionsPerCommand, OwedByCommand());
+}
+
+Evictor::Outcome Executor::MakeRoom(size_t budget, const Evictor::Owed& owed) noexcept {
+  const uint64_t churned = server_.databases.heap().ChurnedBytes();
+  if (server_.resident.Due(churned)) [[unlikely]]
+    server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);
+  const Evictor::Outcome outcome = server_.evictor.Run(
+      Limits(), now_, budget, [this] { return server_.memory.Data(); }, owed);
+  short_of_room_ = outcome == Evictor::Outcome::kMore;
+  Settle();
+  return outcome;
+}
+
+Evictor::Owed Executor::OwedByCommand() const noexcept {
+  const uint64_t settled = settled_.bytes + server_.stats.arriving_bytes;
+  const uint64_t data = server_.memory.Data();
+  if (!server_.resident.pressed() || data <= settled) return {settled, settled_.keys};
+  return {settled - std::min(settled, (data - settled) * (kPressedFactor - 1)), settled_.keys};
+}
+
+void Executor::Settle() noexcept {
+  const EvictionLimits limits = Limits();
+  if (limits.maxmemory_bytes != 0) {
+    const uint64_t arriving = server_.stats.arriving_bytes;
+    const uint64_t bytes = std::max(limits.maxmemory_bytes, server_.memory.Data());
+    settled_.bytes = bytes - std::min(arriving, bytes);
   }
+  if (limits.maxkeys != 0) settled_.keys = std::max<uint64_t>(limits.maxkeys, server_.databases.total_keys());
 }
 
 bool Executor::EvictSome(size_t budget) { return MakeRoom(budget) == Evictor::Outcome::kMore; }

@@ -2,9 +2,11 @@
 //
 //   feeds --Batch: parse, hash, look ahead--> planned requests --arity, login, memory--> handler --> timing
 //
-// Calls of one O(1) command in a row are timed together. A protocol error is answered behind the replies of
-// the requests before it. The clock is read at the start of a turn (RefreshNow, by the loop) and again once
-// kStaleUs have gone by, so after a slow command too. Loop thread only.
+// A request that finds no memory is answered with an error, or, where that cannot be done any more, its
+// client is closed; it changes nothing, or all that it was to change. Calls of one O(1) command in a row are
+// timed together. A protocol error is answered behind the replies of the requests before it. The clock is
+// read at the start of a turn (RefreshNow, by the loop) and again once kStaleUs have gone by, so after a slow
+// command too. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +22,15 @@ namespace mayfly {
 class Executor {
  public:
   static constexpr uint64_t kStaleUs = 200;
-  // Entries that one command evicts at most before it runs; the rest goes on in the next turns.
+  // A command that writes first makes up for what came since the last one did, however many entries that
+  // takes; so nobody's bytes but those of one request are ever above maxmemory. Then it evicts this many
+  // entries at most of what else is too much; the rest goes on in the next turns.
   static constexpr size_t kEvictionsPerCommand = 64;
+  // Where resident memory comes near its limit, it makes up for so many times what came: the pages of what
+  // goes become free only when all that lies in them is gone.
+  static constexpr uint64_t kPressedFactor = 8;
 
+  // The server's options may change as long as this lives, and not after.
   explicit Executor(Server& server);
 
   // Runs the complete requests at the front of each feed's input, appending to its session's output, and sets
@@ -49,6 +57,8 @@ class Executor {
 
   // Evicts at most `budget` entries while over a limit; true where it must go on.
   bool EvictSome(size_t budget);
+  // Whether it had to when it last stopped. Meanwhile big arguments wait in the kernel.
+  bool short_of_room() const noexcept { return short_of_room_; }
 
   // Reads the clock.
   Now RefreshNow() noexcept;
@@ -60,8 +70,8 @@ class Executor {
   void RunPlanned();
   Batch::Limits BatchLimits() const noexcept;
   void AnswerBroken(Feed& feed) noexcept;
-  void MarkIfDirty(Session& session);
-  void Resume(const Parked& parked);
+  void MarkIfDirty(Session& session) noexcept;
+  void Resume(const Parked& parked) noexcept;
   void RunAgain(const Parked& parked);
   // False where it was refused.
   bool Execute(Session& session, Args& args, const TableRow& row, FirstKey first_key, const Parked* resumed);
@@ -80,7 +90,10 @@ class Executor {
   void RecordCallTime() noexcept;
   void TrackLatency(const TableRow& row) noexcept;
   EvictionLimits Limits() const noexcept;
-  Evictor::Outcome MakeRoom(size_t budget) noexcept;
+  Evictor::Outcome MakeRoomForCommand() noexcept;
+  Evictor::Outcome MakeRoom(size_t budget, const Evictor::Owed& owed = {}) noexcept;
+  Evictor::Owed OwedByCommand() const noexcept;
+  void Settle() noexcept;
 
   Server& server_;
   Now now_;
@@ -89,6 +102,13 @@ class Executor {
   uint64_t memory_ceiling_ = 0;  // MemoryMeter::All at which a command that writes has to look for room
   uint64_t refreshed_at_ = 0;    // TSC
   uint64_t command_began_ = 0;
+  // What was there when room was last made, or the limits where that was less. Of the bytes without big
+  // arguments that arrive, for which nobody is called to account before they are there.
+  struct {
+    uint64_t bytes = 0;
+    uint64_t keys = 0;
+  } settled_;
+  bool short_of_room_ = false;
   const TableRow* timed_row_ = nullptr;  // of the calls that ran since command_began_; null: none
   uint64_t timed_calls_ = 0;
 };

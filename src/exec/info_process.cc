@@ -120,7 +120,7 @@ void ClientsSection(InfoText& text, Server& server, Now) {
 }
 
 void MemorySection(InfoText& text, Server& server, Now) {
-  const MemoryReport report = ReportMemory(server);
+  const MemoryReport report = ReportMemory(server, text.memory());
   text.Bytes("used_memory", report.used);
   text.Bytes("used_memory_rss", report.resident);
   text.Bytes("used_memory_peak", report.peak);
@@ -137,6 +137,7 @@ void MemorySection(InfoText& text, Server& server, Now) {
   text.Field("number_of_functions", 0);
   text.Field("number_of_libraries", 0);
   text.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
+  text.Field("maxmemory_in_force", server.resident.Allowed(server.options.settings().maxmemory.bytes));
   text.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
   FragmentationFields(text, report.used, report.resident);
   text.Field("mem_not_counted_for_evict", server.memory.NotEvictable());

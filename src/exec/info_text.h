@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/heap.h"
 #include "base/numbers.h"
 
 namespace mayfly {
@@ -38,6 +39,11 @@ class InfoText {
     char text[64];
     const int size = std::snprintf(text, sizeof text, "%.*f", decimals, value);
     return {text, static_cast<size_t>(size)};
+  }
+
+  // As the allocator counts them.
+  size_t memory() const noexcept {
+    return text_.capacity() > std::string().capacity() ? Heap::SizeClass(text_.capacity() + 1) : 0;
   }
 
   std::string Take() noexcept { return std::move(text_); }

@@ -2,8 +2,9 @@
 // subtraction.
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
-//   data   all, without client buffers (a slow reader must never evict a key), reply chunks that are kept for
-//          the next client, and what a flush left waiting to be freed
+//   used   all, without reply chunks that are kept for the next client: they are a pool, nobody uses them
+//   data   used, without client buffers (a slow reader must never evict a key), and what a flush left waiting
+//          to be freed; big arguments are data as far as they have arrived, since they will be values
 #pragma once
 
 #include <cstdint>
@@ -19,24 +20,25 @@ class MemoryMeter {
       : databases_(databases), stats_(stats), at_start_(databases.heap().ThreadBytes()) {}
 
   uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
-  uint64_t Data() const noexcept {
-    const uint64_t not_evictable = NotEvictable();
-    const uint64_t all = All();
-    return all > not_evictable ? all - not_evictable : 0;
-  }
-  // The part of All that is not Data.
+  uint64_t Used() const noexcept { return LessOr0(All(), stats_.spare_chunk_bytes); }
+  uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
+  // The part of Used that is not Data.
   uint64_t NotEvictable() const noexcept {
-    return stats_.client_bytes + stats_.spare_chunk_bytes + databases_.waiting_bytes();
+    return stats_.client_bytes - stats_.arriving_bytes + databases_.waiting_bytes();
   }
+  // What All is when Data is `data`.
+  uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + stats_.spare_chunk_bytes; }
   uint64_t AtStart() const noexcept { return at_start_; }
-  // Samples All() and returns the highest sample so far.
+  // Samples Used() and returns the highest sample so far.
   uint64_t Peak() noexcept {
-    if (All() > peak_) peak_ = All();
+    if (Used() > peak_) peak_ = Used();
     return peak_;
   }
-  void ResetPeak() noexcept { peak_ = All(); }
+  void ResetPeak() noexcept { peak_ = Used(); }
 
  private:
+  static uint64_t LessOr0(uint64_t whole, uint64_t part) noexcept { return whole > part ? whole - part : 0; }
+
   Databases& databases_;
   const Stats& stats_;
   uint64_t at_start_;

@@ -27,16 +27,16 @@ double MemoryReport::DatasetPercent() const noexcept { return 100 * Ratio(datase
 double MemoryReport::PeakPercent() const noexcept { return 100 * Ratio(used, peak); }
 uint64_t MemoryReport::BytesPerKey() const noexcept { return keys == 0 ? 0 : Above(used, at_start) / keys; }
 
-MemoryReport ReportMemory(Server& server) {
+MemoryReport ReportMemory(Server& server, uint64_t own) {
   MemoryReport report;
-  report.used = server.memory.All();
+  report.used = Above(server.memory.Used(), own);
   report.peak = server.memory.Peak();
   report.at_start = server.memory.AtStart();
   report.clients = server.stats.client_bytes;
   report.spare_chunks = server.stats.spare_chunk_bytes;
   report.resident = ResidentBytes();
   report.allocator = server.databases.heap().ReadAllocator();
-  report.overhead = report.at_start + report.clients + report.spare_chunks;
+  report.overhead = report.at_start + report.clients;
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;

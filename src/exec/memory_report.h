@@ -1,8 +1,8 @@
 // What memory is used for: the figures of INFO memory, MEMORY STATS and MEMORY DOCTOR, taken at one moment.
 //
 // Everything but the keys and values themselves is overhead: what the server used at its start, buffers of
-// clients, reply chunks that are kept for the next client, and what each database needs to find its entries
-// and to know their order and deadlines. Bytes, unless a name says otherwise.
+// clients, and what each database needs to find its entries and to know their order and deadlines. Bytes,
+// unless a name says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ struct MemoryReport {
   uint64_t BytesPerKey() const noexcept;
 };
 
-MemoryReport ReportMemory(Server& server);
+// `own` bytes are taken by the report itself, and will be free when it is told.
+MemoryReport ReportMemory(Server& server, uint64_t own = 0);
 
 // The difference, or 0 if `part` is the larger one.
 uint64_t Above(uint64_t whole, uint64_t part) noexcept;

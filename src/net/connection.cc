@@ -154,7 +154,7 @@ void Connection::Drop() {
   SetThrottled(false);
   clients_.Unfile(*this);
   state_ = State::kClosed;
-  Book(0, 0);
+  Book({});
   uv_close(&socket_.handle, [](uv_handle_t* handle) {
     auto* const connection = static_cast<Connection*>(handle->data);
     connection->clients_.Forget(*connection);
@@ -169,17 +169,20 @@ void Connection::DropForMemory(std::string_view of_what) {
 
 void Connection::Account() noexcept {
   input_bytes = input_.bytes(parser);
-  input_memory = input_.memory(parser);
+  input_memory = input_.memory(parser) + (parked != nullptr ? parked->memory : 0);
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
   // clients.
-  Book(input_memory + output.chunk_memory(), output.memory());
+  Book({.client = input_memory + output.chunk_memory(),
+        .arriving = parser.received(),
+        .output = output.memory()});
 }
 
-void Connection::Book(uint64_t client_bytes, uint64_t output_bytes) noexcept {
-  clients_.server().stats.client_bytes += client_bytes - booked_client_bytes_;
-  clients_.BookOutput(output_bytes - booked_output_bytes_);
-  booked_client_bytes_ = client_bytes;
-  booked_output_bytes_ = output_bytes;
+void Connection::Book(const Booked& now) noexcept {
+  Stats& stats = clients_.server().stats;
+  stats.client_bytes += now.client - booked_.client;
+  stats.arriving_bytes += now.arriving - booked_.arriving;
+  clients_.BookOutput(now.output - booked_.output);
+  booked_ = now;
 }
 
 // ---- time

@@ -6,8 +6,9 @@
 //     v                                                              kLingering: our side is shut; input is
 //   kClosed <--- end of input, or a bound is reached ---------------    still dropped
 //
-// Input. One read per turn; the rest waits in the kernel. What has come is run when the turn has read from
-// all clients (Clients::Defer), and what has not run is kept (net/input.h).
+// Input. One read per turn; the rest waits in the kernel, and that of a big argument also while keys are evicted
+// to make room for it. What has come is run when the turn has read from all clients (Clients::Defer), and what
+// has not run is kept (net/input.h).
 //
 // Output. One gathering write when the turn ends; what the kernel does not take is written as it drains. A
 // client that holds much of it and reads too slowly is throttled: not read from until it has caught up
@@ -116,7 +117,12 @@ class Connection final : public Session, public TimedClient {
 
   // Keeps input_bytes, input_memory and the sums over all clients right.
   void Account() noexcept;
-  void Book(uint64_t client_bytes, uint64_t output_bytes) noexcept;
+  struct Booked {
+    uint64_t client = 0;    // this connection's part of Stats::client_bytes
+    uint64_t arriving = 0;  // and of Stats::arriving_bytes
+    uint64_t output = 0;    // and of what back-pressure goes by
+  };
+  void Book(const Booked& now) noexcept;
 
   Clients& clients_;
   union {
@@ -128,11 +134,10 @@ class Connection final : public Session, public TimedClient {
   std::unique_ptr<uv_write_t> write_;  // only while a write is under way
   size_t writing_bytes_ = 0;
   Input input_;
-  uint64_t booked_client_bytes_ = 0;  // this connection's part of Stats::client_bytes
-  uint64_t booked_output_bytes_ = 0;  // and of what back-pressure goes by
-  uint64_t heard_mono_ms_ = 0;        // when bytes were last seen to go either way
-  uint64_t took_mono_ms_ = 0;         // when the client was last seen to read
-  uint64_t taken_bytes_ = 0;          // by the kernel, when that was looked at last
+  Booked booked_;
+  uint64_t heard_mono_ms_ = 0;  // when bytes were last seen to go either way
+  uint64_t took_mono_ms_ = 0;   // when the client was last seen to read
+  uint64_t taken_bytes_ = 0;    // by the kernel, when that was looked at last
   uint64_t linger_until_mono_ms_ = 0;
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   size_t dropped_bytes_ = 0;               // of what the client sent after its last request

@@ -33,6 +33,8 @@ uv_buf_t Connection::LendBuffer() {
   turn.Begin();
   if (read_turn_ == turn.number()) return uv_buf_init(nullptr, 0);
   read_turn_ = turn.number();
+  const bool in_block = state_ == State::kOpen && !parser.BlockRoom().empty();
+  if (in_block && clients_.executor().short_of_room()) return uv_buf_init(nullptr, 0);  // keys are evicted
   try {
     const std::span<char> room =
         input_.Lend(parser, [this](size_t size) { return clients_.LendInput(size); });
@@ -51,10 +53,10 @@ void Connection::OnRead(ssize_t n) {
   net_input_bytes += size;
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   const std::string_view to_run = input_.Filled(parser, size);
-  if (to_run.empty())
-    input_bytes += size;  // in a block, which the next bytes complete
-  else
-    clients_.Defer(*this, to_run);
+  if (!to_run.empty()) return clients_.Defer(*this, to_run);
+  // In a block, which the next bytes complete.
+  input_bytes += size;
+  Book({.client = booked_.client, .arriving = booked_.arriving + size, .output = booked_.output});
 }
 
 void Connection::OnEndOfInput() {

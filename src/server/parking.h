@@ -43,6 +43,7 @@ struct Parked {
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
   bool paused = false;  // held back by CLIENT PAUSE: its request has not begun
+  uint64_t memory = 0;  // of the arguments, as the allocator counts it
 
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // among those to run again

@@ -25,14 +25,17 @@ struct Stats {
   uint64_t query_limit_disconnections = 0;
   uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn
   uint64_t loop_turns = 0;
-  // Not counters, so Reset keeps them. This memory is separate from the keys': it causes no evictions.
-  uint64_t client_bytes = 0;       // input and reply chunks of all clients
+  // Not counters, so Reset keeps them. Clients' memory is separate from the keys': it causes no evictions, but
+  // for what has arrived of big arguments, which will be values.
+  uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
+  uint64_t arriving_bytes = 0;     // of these, what has arrived of big arguments
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
 
   void Reset() noexcept {
     Stats fresh;
     fresh.started_mono_ms = started_mono_ms;
     fresh.client_bytes = client_bytes;
+    fresh.arriving_bytes = arriving_bytes;
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     *this = std::move(fresh);
   }

@@ -32,6 +32,7 @@ class LooplessServer {
   Evictor evictor;
   Stats stats;
   MemoryMeter memory;
+  ResidentGuard resident;
   Sessions sessions;
   ParkingLot parking;
   CommandTable commands;

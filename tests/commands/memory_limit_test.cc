@@ -1,0 +1,159 @@
+// maxmemory and maxkeys: what may be there at any time, and what INFO says of it.
+#include <algorithm>
+
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+class MemoryLimitTest : public CommandTest {
+ public:
+  MemoryLimitTest() { server().changes.Unlisten(server().change_log); }  // it grows with each change
+
+  // Keys of about 100 bytes until `bytes` more are used, which is the limit from then on.
+  void Fill(uint64_t bytes) {
+    SetOption("maxmemory-policy", "allkeys-lru");
+    const uint64_t until = server().memory.Data() + bytes;
+    for (int i = 0; server().memory.Data() < until; ++i)
+      Run({"SET", "k" + std::to_string(i), std::string(50, 'v')});
+    limit = server().memory.Data();
+    SetOption("maxmemory", std::to_string(limit));
+  }
+  void Note() { most = std::max(most, server().memory.Data()); }
+
+  uint64_t limit = 0;
+  uint64_t most = 0;  // Data at any time
+};
+
+std::string FieldOf(const std::string& info, const std::string& name) {
+  const size_t at = info.find("\r\n" + name + ":");
+  REQUIRE(at != std::string::npos);
+  const size_t begin = at + name.size() + 3;
+  return info.substr(begin, info.find('\r', begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(MemoryLimitTest,
+                 "big values of many clients never take more than one request above maxmemory") {
+  constexpr size_t kValue = 300'000;
+  const bool in_blocks = GENERATE(false, true);
+  // What the test itself needs is there before the limit is set.
+  std::vector<TestClient*> clients;
+  std::vector<std::string> requests;
+  for (int i = 0; i < 40; ++i) {
+    if (i < 8) clients.push_back(&Connect());
+    requests.push_back(EncodeRequest({"SET", "big" + std::to_string(i), std::string(kValue, 'x')}));
+  }
+  const auto send = [&](size_t i) {
+    TestClient& to = *clients[i % clients.size()];
+    CHECK((in_blocks ? to.RunRawWithBlocks(requests[i]) : to.RunRaw(requests[i])) == "+OK\r\n");
+  };
+  for (size_t i = 0; i < clients.size(); ++i) send(i);
+  Run({"FLUSHALL"});
+  server().FreeDue();
+  Fill(3'000'000);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    send(i);
+    Note();
+  }
+  CHECK(most <= limit + kValue + kValue / 4);  // as the allocator rounds
+  CHECK(Run({"DBSIZE"}).integer >= 6);
+}
+
+TEST_CASE_METHOD(MemoryLimitTest,
+                 "a command that makes a long value of a short request is made up for by the next") {
+  constexpr size_t kValue = 300'000;
+  Fill(3'000'000);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(Run({"SETRANGE", "long" + std::to_string(i), std::to_string(kValue - 1), "x"}) == Integer(kValue));
+    Note();
+  }
+  CHECK(most <= limit + kValue + kValue / 4);
+}
+
+TEST_CASE_METHOD(MemoryLimitTest, "a batch of many pairs takes no more above maxmemory than itself") {
+  constexpr size_t kPairs = 1000;
+  Fill(3'000'000);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::string> words{"MSET"};
+    for (size_t i = 0; i < kPairs; ++i) {
+      words.push_back("pair" + std::to_string(round) + ":" + std::to_string(i));
+      words.push_back(std::string(100, 'p'));
+    }
+    CHECK(Run(words) == Ok());
+    Note();
+  }
+  CHECK(most <= limit + kPairs * 250);
+}
+
+TEST_CASE_METHOD(MemoryLimitTest, "a lower maxmemory is reached in slices: no command pays for all of it") {
+  Fill(3'000'000);
+  const uint64_t lower = limit - 1'500'000;
+  SetOption("maxmemory", std::to_string(lower));
+  const int64_t keys = Run({"DBSIZE"}).integer;
+  Run({"SET", "another", "v"});
+  CHECK(Run({"DBSIZE"}).integer >= keys - 64);
+  while (server().executor.EvictSome(64)) {
+  }
+  CHECK(server().memory.Data() <= lower);
+  SetOption("maxmemory", std::to_string(limit));
+  CHECK_FALSE(server().executor.EvictSome(64));
+}
+
+TEST_CASE_METHOD(CommandTest, "maxkeys holds after a write of many keys, too") {
+  SetOption("maxkeys", "100");
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::string> words{"MSET"};
+    for (int i = 0; i < 500; ++i) {
+      words.push_back("k" + std::to_string(round * 500 + i));
+      words.push_back("v");
+    }
+    CHECK(Run(words) == Ok());
+    CHECK(Run({"DBSIZE"}) == Integer(100));
+  }
+  SetOption("maxkeys", "10");
+  Run({"SET", "another", "v"});
+  CHECK(Run({"DBSIZE"}) == Integer(101 - 64));  // the rest goes in slices
+}
+
+TEST_CASE_METHOD(MemoryLimitTest,
+                 "when all is quiet used_memory is within maxmemory, whatever INFO takes for itself") {
+  Fill(1'000'000);
+  for (int i = 0; i < 3000; ++i) Run({"SET", "more" + std::to_string(i), std::string(50, 'v')});
+  while (server().executor.EvictSome(64)) {
+  }
+  // A chunk that waits for the next reply, as the loop would say.
+  OutputChunk* chunk = server().chunks.Take();
+  server().chunks.Give(chunk);
+  stats().spare_chunk_bytes = server().chunks.kept() * OutputChunk::kSize;
+  REQUIRE(stats().spare_chunk_bytes != 0);
+  for (const char* section : {"memory", "everything"}) {
+    const std::string info = Run({"INFO", section}).text;
+    const uint64_t used = std::stoull(FieldOf(info, "used_memory"));
+    CHECK(used <= limit + 2000);  // the test itself holds some texts
+    CHECK(used > limit - 100'000);
+    CHECK(FieldOf(info, "mem_not_counted_for_evict") == "0");
+    CHECK(FieldOf(info, "mem_spare_reply_chunks") == std::to_string(stats().spare_chunk_bytes));
+    CHECK(FieldOf(info, "maxmemory_in_force") == std::to_string(limit));
+  }
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "what has arrived of big arguments counts as data, the rest of them as the client's") {
+  const uint64_t data = server().memory.Data();
+  const uint64_t used = server().memory.Used();
+  stats().client_bytes = 1000;
+  CHECK(server().memory.NotEvictable() == 1000);
+  CHECK(server().memory.Data() == data - 1000);
+  stats().arriving_bytes = 400;
+  CHECK(server().memory.NotEvictable() == 600);
+  CHECK(server().memory.Data() == data - 600);
+  CHECK(server().memory.Used() == used);
+  CHECK(server().memory.AllWith(server().memory.Data()) == server().memory.All());
+  stats().Reset();
+  CHECK(server().memory.NotEvictable() == 600);
+  stats().client_bytes = stats().arriving_bytes = 0;
+}
+
+}  // namespace mayfly::testing

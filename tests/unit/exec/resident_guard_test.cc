@@ -1,0 +1,122 @@
+#include "exec/resident_guard.h"
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+constexpr uint64_t kMb = 1 << 20;
+
+// A kernel that counts what it is told: used bytes, holes between them, and pages that nobody uses.
+struct FakeMemory final : ProcessMemory {
+  uint64_t ResidentBytes() noexcept override { return unknown ? 0 : used + holes + unused; }
+  void Purge() noexcept override {
+    ++purges;
+    unused = 0;
+  }
+  void PurgeSoon() noexcept override { ++purges_soon; }
+
+  uint64_t used = 0;
+  uint64_t holes = 0;
+  uint64_t unused = 0;
+  bool unknown = false;
+  int purges = 0;
+  int purges_soon = 0;
+};
+
+struct Guarded {
+  explicit Guarded(uint64_t limit) : guard(&memory, limit) {}
+  // As much passes through the allocator as it takes.
+  void Look() {
+    while (!guard.Due(churned)) churned += kMb;
+    guard.Look(churned, memory.used, maxmemory);
+  }
+
+  FakeMemory memory;
+  ResidentGuard guard;
+  uint64_t churned = 0;
+  uint64_t maxmemory = 96 * kMb;
+};
+
+}  // namespace
+
+TEST_CASE("a guard looks once in a while, by what went through the allocator, and never without a kernel") {
+  Guarded guarded(128 * kMb);
+  CHECK_FALSE(guarded.guard.Due(0));
+  CHECK(guarded.guard.Due(16 * kMb));
+  guarded.guard.Look(16 * kMb, 0, guarded.maxmemory);
+  CHECK_FALSE(guarded.guard.Due(16 * kMb));
+  CHECK(guarded.guard.Due(20 * kMb));
+  const ResidentGuard none(nullptr, 128 * kMb);
+  CHECK_FALSE(none.Due(uint64_t{1} << 40));
+}
+
+TEST_CASE("pages that nobody uses are given back when they are many, by somebody else") {
+  Guarded guarded(0);
+  guarded.memory.used = 50 * kMb;
+  guarded.memory.unused = 12 * kMb;
+  guarded.Look();
+  CHECK(guarded.memory.purges_soon == 0);
+  guarded.memory.unused = 13 * kMb;
+  guarded.Look();
+  CHECK(guarded.memory.purges_soon == 1);
+  CHECK(guarded.memory.purges == 0);
+  guarded.maxmemory = 1000 * kMb;  // of more memory more may wait
+  guarded.memory.unused = 120 * kMb;
+  guarded.Look();
+  CHECK(guarded.memory.purges_soon == 1);
+  CHECK_FALSE(guarded.guard.pressed());
+}
+
+TEST_CASE("near the limit pages are given back at once, and if that is enough no key has to go") {
+  Guarded guarded(128 * kMb);
+  guarded.memory.used = 96 * kMb;
+  guarded.memory.unused = 30 * kMb;
+  guarded.Look();
+  CHECK(guarded.memory.purges == 1);
+  CHECK_FALSE(guarded.guard.pressed());
+  CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory);
+}
+
+TEST_CASE(
+    "the nearer the limit, the less of maxmemory may be used; and all of it again when memory is free") {
+  Guarded guarded(128 * kMb);
+  guarded.memory.used = 96 * kMb;
+  uint64_t before = guarded.maxmemory;
+  for (guarded.memory.holes = 20 * kMb; guarded.memory.holes <= 27 * kMb; guarded.memory.holes += kMb) {
+    guarded.Look();
+    CHECK(guarded.guard.pressed());
+    CHECK(guarded.guard.Allowed(guarded.maxmemory) < before);
+    before = guarded.guard.Allowed(guarded.maxmemory);
+  }
+  CHECK(before < guarded.maxmemory / 4);
+  guarded.memory.holes = 50 * kMb;
+  guarded.Look();
+  CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory / 16);
+  guarded.memory.holes = 5 * kMb;
+  guarded.Look();
+  CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory);
+}
+
+TEST_CASE("where the limit or the kernel's count is unknown no key has to go") {
+  Guarded without_limit(0);
+  without_limit.memory.used = 500 * kMb;
+  without_limit.Look();
+  CHECK_FALSE(without_limit.guard.pressed());
+  Guarded unknown(128 * kMb);
+  unknown.memory.used = 500 * kMb;
+  unknown.memory.unknown = true;
+  unknown.Look();
+  CHECK_FALSE(unknown.guard.pressed());
+  CHECK(unknown.memory.purges + unknown.memory.purges_soon == 0);
+}
+
+TEST_CASE("maxmemory 0 stays without a limit") {
+  Guarded guarded(128 * kMb);
+  guarded.maxmemory = 0;
+  guarded.memory.used = 127 * kMb;
+  guarded.Look();
+  CHECK(guarded.guard.Allowed(0) == 0);
+}
+
+}  // namespace mayfly
