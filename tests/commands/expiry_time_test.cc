@@ -14,6 +14,36 @@ TEST_CASE_METHOD(CommandTest, "a key vanishes exactly at its deadline") {
   CHECK(TakeChanges() == std::vector<std::string>{"set k", "expired k"});
 }
 
+TEST_CASE_METHOD(CommandTest, "deadlines about the last that 48 bits can hold are exact, and kept") {
+  constexpr int64_t kEdge = int64_t{1} << 48;
+  const int64_t deadline = kEdge + GENERATE(-3, -2, -1, 0, 1);
+  const bool on_wall_clock = GENERATE(false, true);
+  const int64_t now = on_wall_clock ? WallMs() : static_cast<int64_t>(server().clock.Read().mono_ms);
+  const int64_t left = deadline - now;
+  const auto give = [&](int64_t ttl) {
+    if (on_wall_clock)
+      CHECK(Run({"PEXPIREAT", "k", UnixMs(ttl)}) == Integer(1));
+    else
+      CHECK(Run({"PEXPIRE", "k", std::to_string(ttl)}) == Integer(1));
+  };
+  Run({"SET", "k", "v"});
+  give(left);
+  CHECK(Run({"PTTL", "k"}) == Integer(left));
+  CHECK(Run({"PEXPIRETIME", "k"}) == Integer(WallMs() + left));
+  give(50'000);
+  give(left);
+  CHECK(Run({"COPY", "k", "copy"}) == Integer(1));
+  AdvanceTime(1000);
+  CHECK(Run({"PTTL", "k"}) == Integer(left - 1000));
+  CHECK(Run({"PTTL", "copy"}) == Integer(left - 1000));
+  CHECK(keyspace().Validate());
+  AdvanceTime(static_cast<uint64_t>(left) - 1001);
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Run({"PTTL", "copy"}) == Integer(1));
+  AdvanceTime(1);
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+}
+
 TEST_CASE_METHOD(CommandTest,
                  "a key vanishes at its deadline for every command, even while the wheel is late") {
   const auto request = GENERATE(values<std::pair<std::vector<std::string>, Reply>>({

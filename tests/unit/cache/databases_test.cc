@@ -19,7 +19,13 @@ TEST_CASE_METHOD(KeyspaceFixture, "a flush empties the database at once and free
   CHECK(databases.waiting_bytes() > 10'000 * 16);
   CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
   int slices = 0;
-  while (databases.FreeSome(2000)) ++slices;
+  size_t before = databases.waiting_keys();
+  while (databases.FreeSome(2000)) {
+    ++slices;
+    REQUIRE(databases.waiting_keys() < before);
+    REQUIRE(before - databases.waiting_keys() <= 2000 + 1000);  // and a segment of the table
+    before = databases.waiting_keys();
+  }
   CHECK(slices >= 3);
   CHECK(databases.waiting_bytes() == 0);
   CHECK(heap.ThreadBytes() < full - 10'000 * 16);
@@ -147,6 +153,29 @@ TEST_CASE_METHOD(KeyspaceFixture, "databases whose keys are due together are fre
     while (databases.Advance(now(), 100)) {
     }
   }
+}
+
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "of the keys that are due every database gets its share in each slice of time") {
+  for (int i = 0; i < 10'000; ++i) Set("k" + std::to_string(i), "v", In(50), 0);
+  for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), "v", In(50), 1);
+  for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), "v", In(50), 3);
+  clock.AdvanceTime(50);
+  for (int i = 0; i < 50; ++i) CHECK(databases.Advance(now(), 64));
+  CHECK(db(1).size() == 0);
+  CHECK(db(3).size() == 0);
+  CHECK(db(0).size() >= 12'000 - 50 * 64);
+  CHECK(db(0).size() < 9500);
+}
+
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a slice of expiry without a budget frees nothing and says that there is more") {
+  Set("k", "v", In(50));
+  clock.AdvanceTime(50);
+  CHECK(databases.Advance(now(), 0));
+  CHECK(db().size() == 1);
+  CHECK_FALSE(databases.Advance(now(), 1000));
+  CHECK(db().size() == 0);
 }
 
 }  // namespace mayfly

@@ -90,6 +90,59 @@ TEST_CASE_METHOD(EvictionFixture,
   CHECK(Peek("k3") != nullptr);
 }
 
+TEST_CASE_METHOD(EvictionFixture, "under every policy a slice looks at no more entries than its budget") {
+  constexpr EvictionPolicy kPolicies[] = {EvictionPolicy::kAllKeysLru, EvictionPolicy::kVolatileLru,
+                                          EvictionPolicy::kVolatileTtl, EvictionPolicy::kAllKeysRandom,
+                                          EvictionPolicy::kVolatileRandom};
+  for (const EvictionPolicy policy : kPolicies) {
+    for (int i = 0; i < 100; ++i) Set("k" + std::to_string(i), "v", In(100'000), i % 2);
+    CHECK(Evict(policy, 7).size() == 7);
+    CHECK(Evict(policy, 0).empty());
+    CHECK(databases.total_keys() == 93);
+  }
+}
+
+TEST_CASE_METHOD(EvictionFixture, "beyond its budget a slice goes on for what is owed, and no further") {
+  for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), std::string(100, 'v'));
+  const auto used = [&] { return heap.ThreadBytes(); };
+  const uint64_t full = used();
+  const EvictionLimits limits{.maxmemory_bytes = full - 100'000, .policy = EvictionPolicy::kAllKeysLru};
+  CHECK(evictor.Run(limits, now(), 1, used, {.above_bytes = full - 20'000}) == Evictor::Outcome::kMore);
+  CHECK(used() <= full - 20'000);
+  CHECK(used() > full - 20'500);
+  CHECK(evictor.Run({.maxkeys = 100}, now(), 1, used, {.above_keys = 500}) == Evictor::Outcome::kMore);
+  CHECK(db().size() == 500);
+  CHECK(evictor.Run({.maxkeys = 100}, now(), 1, used, {.above_keys = 500}) == Evictor::Outcome::kMore);
+  CHECK(db().size() == 499);
+}
+
+TEST_CASE_METHOD(EvictionFixture, "every policy takes keys of all databases that have candidates") {
+  constexpr EvictionPolicy kPolicies[] = {EvictionPolicy::kAllKeysLru,     EvictionPolicy::kVolatileLru,
+                                          EvictionPolicy::kVolatileTtl,    EvictionPolicy::kAllKeysRandom,
+                                          EvictionPolicy::kVolatileRandom, EvictionPolicy::kAllKeysSieve,
+                                          EvictionPolicy::kAllKeysLfu,     EvictionPolicy::kVolatileLfu};
+  for (const EvictionPolicy policy : kPolicies) {
+    INFO(static_cast<int>(policy));
+    const bool lfu = policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu;
+    databases.FlushAll(now());
+    databases.TrackAccesses(lfu ? AccessTracking::kFrequency
+                                : (policy == EvictionPolicy::kAllKeysSieve ? AccessTracking::kVisitedBit
+                                                                           : AccessTracking::kRecency),
+                            {.random = &random});
+    for (int i = 0; i < 300; ++i) {
+      clock.AdvanceTime(Entry::kStampMs);
+      // The wheel's slots are coarse so far ahead: deadlines lie apart.
+      Set("k" + std::to_string(i), "v", In(10'000 + static_cast<uint64_t>(i) * 10'000),
+          static_cast<unsigned>(i % 3));
+    }
+    while (databases.total_keys() > 150) Evict(policy, 1);
+    for (unsigned index = 0; index < 3; ++index) {
+      CHECK(db(index).size() > 25);
+      CHECK(db(index).size() < 75);
+    }
+  }
+}
+
 TEST_CASE_METHOD(EvictionFixture, "a limit far below the used memory is reached in slices") {
   for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), std::string(100, 'v'));
   const uint64_t limit = heap.ThreadBytes() - 100'000;

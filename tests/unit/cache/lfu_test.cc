@@ -159,6 +159,16 @@ TEST_CASE_METHOD(LfuFixture, "a candidate that was accessed, or got another TTL,
   CHECK(Evict(EvictionPolicy::kAllKeysLfu, 1) == Keys{"a"});
 }
 
+TEST_CASE_METHOD(LfuFixture, "volatile-lfu passes over a candidate that has lost its TTL") {
+  for (const char* key : {"lasts", "often", "victim"}) Set(key, "v", In(100'000'000));
+  Use("lasts", 1);
+  Use("often", 20);
+  CHECK(Evict(EvictionPolicy::kVolatileLfu, 1) == Keys{"victim"});  // the others are candidates now
+  db().SetExpiry(db().KeyOf("lasts"), *Peek("lasts"), Expiry::Never(), now());
+  CHECK(Evict(EvictionPolicy::kVolatileLfu, 2) == Keys{"often"});
+  CHECK(Peek("lasts") != nullptr);
+}
+
 TEST_CASE_METHOD(LfuFixture, "maxkeys evicts LFU's victims from all keys, also under volatile-lfu") {
   for (int i = 0; i < 10; ++i) Set("k" + std::to_string(i), "v");
   for (int i = 0; i < 10; ++i) Use("k" + std::to_string(i), i == 4 ? 1 : 3);
@@ -198,6 +208,9 @@ TEST_CASE_METHOD(LfuFixture,
   db().PutValue(db().KeyOf("k"), *Peek("k"), StringValue::Of("short"), now());
   CHECK(CountOf("k") == 16);
   db().PutCopy(db().KeyOf("copy"), nullptr, *Peek("k"), now());
+  CHECK(CountOf("copy") == kLfuCountStart);
+  Use("copy", 7);
+  db().PutCopy(db().KeyOf("copy"), Peek("copy"), *Peek("k"), now());
   CHECK(CountOf("copy") == kLfuCountStart);
   Set("taken", "v");
   db().Move(db().KeyOf("k"), *Peek("k"), db(), db().KeyOf("taken"), Peek("taken"), now());
