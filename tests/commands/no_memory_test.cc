@@ -1,0 +1,308 @@
+// Requests whose first, second, third ... allocation fails: each is answered with an error or its client is
+// closed, the keys are as before or as after, and the next request works.
+#include <algorithm>
+#include <set>
+
+#include "commands/failing_allocation.h"
+#include "exec/dataset_digest.h"
+#include "support/command_test.h"
+#include "support/output_text.h"
+
+namespace mayfly::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::string kLong(100'000, 'x');
+const std::string kNewName = "a name that is too long to lie in a string itself";
+
+// The keys that each request finds.
+const std::vector<Words> kBefore = {
+    {"MSET", "k", "value", "n", "10", "f", "1.5", "bits", "abc", "other", "text"},
+    {"SET", "timed", "value", "EX", "100"},
+    {"SET", "walled", "value", "PXAT", "9000000000000"},
+    {"SET", "block", kLong},
+    {"SET", "shared", kLong, "EX", "1000"},
+};
+
+// What writes keys, by the commands' names in order; and what else may need memory.
+const std::vector<Words> kRequests = {
+    {"APPEND", "k", "more"},
+    {"APPEND", "block", kLong},
+    {"APPEND", "new", kLong},
+    {"BITFIELD", "bits", "SET", "u8", "100", "7", "GET", "u8", "0"},
+    {"BITOP", "XOR", "new", "bits", "block"},
+    {"BITOP", "NOT", "k", "k"},
+    {"COPY", "block", "new"},
+    {"COPY", "timed", "other", "REPLACE"},
+    {"COPY", "walled", "walled", "DB", "3"},
+    {"DECR", "n"},
+    {"DECRBY", "new", "5"},
+    {"DEL", "k", "block", "timed"},
+    {"DELEX", "k"},
+    {"DELIFEQ", "k", "value"},
+    {"EXPIRE", "k", "100"},
+    {"EXPIREAT", "block", "9000000000"},
+    {"FLUSHALL"},
+    {"FLUSHDB", "ASYNC"},
+    {"GETDEL", "block"},
+    {"GETEX", "k", "EX", "100"},
+    {"GETEX", "timed", "PERSIST"},
+    {"GETSET", "k", kLong},
+    {"INCR", "n"},
+    {"INCRBY", "new", "5"},
+    {"INCRBYFLOAT", "f", "1.25"},
+    {"INCREX", "n", "BYINT", "3", "EX", "100"},
+    {"MOVE", "block", "1"},
+    {"MSET", "k", "another length than before", "n", "1", "new", kLong, "block", "short", "k", kLong},
+    {"MSET", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6"},
+    {"MSETEX", "3", "k", "longer than it was", "new", "v", "timed", kLong, "KEEPTTL"},
+    {"MSETNX", "a", "1", "b", kLong, "c", kNewName},
+    {"PERSIST", "timed"},
+    {"PEXPIRE", "k", "400000000000000000"},
+    {"PEXPIREAT", "walled", "400000000000000000"},
+    {"PSETEX", "new", "100", kLong},
+    {"RENAME", "block", kNewName},
+    {"RENAME", "timed", "k"},
+    {"RENAMENX", "k", kNewName},
+    {"SET", "new", "value"},
+    {"SET", "new", kLong, "EX", "100"},
+    {"SET", "k", kLong, "GET", "PX", "400000000000000000"},
+    {"SETBIT", "new", "1000000", "1"},
+    {"SETBIT", "shared", "900000", "1"},
+    {"SETEX", "k", "100", "another length"},
+    {"SETNX", kNewName, kLong},
+    {"SETRANGE", "k", "20000", "x"},
+    {"SETRANGE", "block", "200000", "x"},
+    {"SWAPDB", "0", "1"},
+    {"UNLINK", "k", "block"},
+
+    {"GET", "block"},
+    {"MGET", "k", "block", "absent"},
+    {"KEYS", "*"},
+    {"SCAN", "0", "MATCH", "*", "COUNT", "100"},
+    {"LCS", "k", "other", "IDX"},
+    {"RANDOMKEY"},
+    {"OBJECT", "ENCODING", "k"},
+    {"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu", "maxmemory", "1gb", "hz", "50"},
+    {"CONFIG", "SET", "requirepass", "a password that is too long to lie in a string"},
+    {"CONFIG", "SET", "maxmemory", "nonsense"},
+    {"CONFIG", "GET", "maxmemory*", "save"},
+    {"CONFIG", "RESETSTAT"},
+    {"CLIENT", "SETNAME", kNewName},
+    {"CLIENT", "SETINFO", "LIB-NAME", kNewName},
+    {"CLIENT", "REPLY", "OFF"},
+    {"CLIENT", "REPLY", "SKIP"},
+    {"CLIENT", "NO-TOUCH", "ON"},
+    {"CLIENT", "LIST"},
+    {"CLIENT", "PAUSE", "100"},
+    {"CLIENT", "KILL", "TYPE", "normal"},
+    {"HELLO", "3", "SETNAME", "a-name-that-is-too-long-to-lie-in-a-string"},
+    {"INFO", "everything"},
+    {"COMMAND", "DOCS", "GET"},
+    {"COMMAND", "GETKEYS", "MSET", "a", "1", "b", "2"},
+    {"MEMORY", "STATS"},
+    {"MEMORY", "DOCTOR"},
+    {"DEBUG", "DIGEST"},
+    {"SELECT", "3"},
+    {"RESET"},
+    {"QUIT"},
+    {"NOSUCHCOMMAND", kNewName, kLong},
+    {"CONFIG", "NOSUCHSUBCOMMAND"},
+    {"GET"},
+    {"GET", "k", "k"},
+};
+
+// A server without anything that a test hangs on it, which may allocate, too.
+class World {
+ public:
+  World() {
+    server.sessions.Add(client);
+    server.sessions.Add(bystander);
+    for (const Words& words : kBefore) Run(client, words);
+    client.output.Clear();
+    server.sessions.TakeDirty();
+  }
+  ~World() {
+    for (Session* session : {&client, &bystander}) {
+      server.parking.Leave(*session);
+      server.sessions.Remove(*session);
+    }
+  }
+
+  void Run(Session& session, const Words& words, size_t failing = 0) {
+    const std::string input = EncodeRequest(words);
+    RunRaw(session, input, failing);
+  }
+  void RunRaw(Session& session, const std::string& input, size_t failing = 0) {
+    Feed feed{.session = &session, .input = input};
+    server.executor.RefreshNow();
+    const FailingAllocation failing_allocation(failing);
+    server.executor.Run({&feed, 1});
+    no_room = feed.state == Feed::State::kNoRoom;
+  }
+  void RunWoken(size_t failing = 0) {
+    const FailingAllocation failing_allocation(failing);
+    server.executor.RunWoken([](Session&) {});
+  }
+  std::string Digest() const { return HexOf(DigestOfAll(server.databases, server.executor.now())); }
+  bool Valid() const {
+    for (unsigned i = 0; i < server.databases.count(); ++i) {
+      if (!server.databases.At(i).Validate()) return false;
+    }
+    return true;
+  }
+  bool Works() {
+    if (bystander.close_now) return true;  // CLIENT KILL
+    bystander.output.Clear();
+    if (server.parking.paused() != PauseOf::kNobody) server.parking.Unpause();
+    bystander.authenticated = true;
+    Run(bystander, {"SET", "the next request", "v"});
+    Run(bystander, {"GET", "the next request"});
+    return OutputText(bystander.output) == "+OK\r\n$1\r\nv\r\n" && Valid();
+  }
+
+  LooplessServer server;
+  Session client{server.chunks};
+  Session bystander{server.chunks};
+  bool no_room = false;
+};
+
+constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+
+}  // namespace
+
+TEST_CASE("the requests that find no memory in these tests are all that write keys") {
+  std::set<std::string> listed;
+  for (const Words& words : kRequests) listed.insert(words[0]);
+  const CommandTable table;
+  for (const TableRow* row : table.rows()) {
+    if ((row->command->flags & kWrite) == 0) continue;
+    std::string name = row->full_name;
+    for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    INFO(name);
+    CHECK(listed.contains(name));
+  }
+}
+
+TEST_CASE(
+    "whichever allocation of a request fails, it is answered or its client closed, and it is done or not "
+    "done") {
+  size_t failures = 0;
+  for (const Words& words : kRequests) {
+    INFO(words[0] << " " << (words.size() > 1 ? words[1].substr(0, 50) : ""));
+    World calm;
+    const std::string before = calm.Digest();
+    calm.Run(calm.client, words);
+    const std::string after = calm.Digest();
+    for (size_t nth = 1;; ++nth) {
+      World world;
+      REQUIRE(world.Digest() == before);
+      world.Run(world.client, words, nth);
+      if (!AllocationFailed()) break;
+      ++failures;
+      INFO("allocation " << nth);
+      const std::string output = OutputText(world.client.output);
+      const bool closed = world.client.close_now || world.no_room;
+      const std::string digest = world.Digest();
+      CHECK(world.Valid());
+      CHECK((digest == before || digest == after));
+      if (!closed && output == kOom) CHECK(digest == before);
+      if (!closed && output != kOom) CHECK(digest == after);
+      if (!closed && output.empty()) CHECK((words[1] == "REPLY" || world.client.parked != nullptr));
+      CHECK(world.Works());
+      REQUIRE(nth < 20'000);
+    }
+  }
+  CHECK(failures > 300);
+}
+
+TEST_CASE("a pipeline goes on after a request that found no memory") {
+  const std::string requests = EncodeRequest({"SET", "a", kLong}) + EncodeRequest({"SET", "b", "v"}) +
+                               EncodeRequest({"NOSUCHCOMMAND"}) + EncodeRequest({"GET", "b"});
+  for (size_t nth = 1;; ++nth) {
+    World world;
+    world.RunRaw(world.client, requests, nth);
+    if (!AllocationFailed()) break;
+    INFO("allocation " << nth);
+    const std::string output = OutputText(world.client.output);
+    const bool found = !output.ends_with("$-1\r\n");  // a value takes a line more
+    if (!world.client.close_now && !world.no_room)
+      CHECK(std::count(output.begin(), output.end(), '\n') == (found ? 5 : 4));
+    CHECK(world.Works());
+  }
+}
+
+TEST_CASE("a broken request finds no memory for its error") {
+  for (size_t nth = 1;; ++nth) {
+    World world;
+    world.RunRaw(world.client, "*1\r\nbroken\r\n", nth);
+    if (!AllocationFailed()) break;
+    CHECK((world.client.close_now || world.client.close_after_reply || world.no_room));
+    CHECK(world.Works());
+  }
+}
+
+TEST_CASE(
+    "requests that a pause holds back find no memory: when they are held, when the pause ends, when they "
+    "run") {
+  enum class Fails { kHolding, kEnding, kRunning };
+  const Fails when = GENERATE(Fails::kHolding, Fails::kEnding, Fails::kRunning);
+  const Words held = {"MSET", "k", kLong, kNewName, "v", "n", "a longer value than before"};
+  size_t failures = 0;
+  for (size_t nth = 1;; ++nth) {
+    World world;
+    const std::string before = world.Digest();
+    world.Run(world.bystander, {"CLIENT", "PAUSE", "100"});
+    world.Run(world.client, held, when == Fails::kHolding ? nth : 0);
+    bool failed = AllocationFailed();
+    CHECK(world.Digest() == before);
+    world.Run(world.bystander, {"CLIENT", "UNPAUSE"}, when == Fails::kEnding ? nth : 0);
+    failed = failed || AllocationFailed();
+    if (world.server.parking.paused() != PauseOf::kNobody) {
+      CHECK(world.bystander.output.empty() == false);
+      world.server.parking.Unpause();
+    }
+    world.RunWoken(when == Fails::kRunning ? nth : 0);
+    failed = failed || AllocationFailed();
+    INFO("allocation " << nth);
+    CHECK(world.client.parked == nullptr);
+    const std::string output = OutputText(world.client.output);
+    if (output == "+OK\r\n") {
+      CHECK(world.Digest() != before);
+    } else {
+      CHECK((world.client.close_now || world.no_room || output == kOom));
+      if (output == kOom) CHECK(world.Digest() == before);
+    }
+    world.bystander.close_now = false;
+    CHECK(world.Works());
+    if (!failed) break;
+    ++failures;
+  }
+  CHECK(failures >= (when == Fails::kEnding ? 0 : 2));
+}
+
+TEST_CASE("eviction finds no memory to remember its candidates, and evicts all the same") {
+  for (const char* policy : {"allkeys-lfu", "volatile-lfu", "allkeys-lru", "allkeys-sieve", "volatile-ttl"}) {
+    for (size_t nth = 1;; ++nth) {
+      World world;
+      world.Run(world.client, {"CONFIG", "SET", "maxmemory-policy", policy});
+      for (int i = 0; i < 20; ++i)
+        world.Run(world.client, {"SET", kNewName + std::to_string(i), "v", "EX", "100"});
+      world.client.output.Clear();
+      world.Run(world.client, {"CONFIG", "SET", "maxkeys", "10"});
+      const size_t keys = world.server.databases.total_keys();
+      {
+        const FailingAllocation failing(nth);
+        while (world.server.executor.EvictSome(5)) {
+        }
+      }
+      CHECK(world.server.databases.total_keys() == 10);
+      CHECK(keys > 20);
+      CHECK(world.Valid());
+      if (!AllocationFailed()) break;
+    }
+  }
+}
+
+}  // namespace mayfly::testing
