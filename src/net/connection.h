@@ -76,7 +76,7 @@ class Connection final : public Session, public TimedClient {
   void DropForOutput(const char* why);
 
   // Output that counts against the pool; none of a client that was dropped.
-  uint64_t booked_output_bytes() const noexcept { return booked_output_bytes_; }
+  uint64_t booked_output_bytes() const noexcept { return booked_.output; }
   // When OnTime has something to do; ParkingLot::kForever where nothing is timed.
   uint64_t NextDeadline() const noexcept;
   // The deadline has come.
