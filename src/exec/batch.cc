@@ -30,14 +30,14 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
 }
 
 void Batch::PlanFrom(Feed& feed) {
-  // A client that has to log in is parsed one request at a time: AUTH lifts its limits.
+  // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
   limits_.authenticated = open_door_ || feed.session->authenticated;
   feed.session->output.set_limit(limits_.authenticated ? most_output_ : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;
   size_t at = feed.planned;
   feed.state = Feed::State::kPaused;
-  // A whole request that is done with leaves the parser idle.
+  // After a complete request the parser is idle.
   bool may_guess = limits_.authenticated && feed.session->parser.idle();
   try {
     MakeRoomForHeads();
@@ -66,14 +66,15 @@ void Batch::PlanFrom(Feed& feed) {
   feed.planned = at;
 }
 
-// Arguments are told apart by their number alone, so there must be none of a request that is not planned.
+// Requests are told apart only by the number of their arguments, so args_ must hold none of a request that is
+// not planned.
 void Batch::ForgetUnplanned() noexcept {
   size_t planned = 0;
   for (const Planned& request : requests()) planned += request.arg_count;
   args_.Truncate(planned);
 }
 
-// True where nothing behind it may be looked at before it has run.
+// True if the bytes after it must not be parsed before it has run.
 [[gnu::always_inline]] inline bool Batch::Add(Feed& feed, Keyspace& keyspace, const resp::Request& request,
                                               const TableRow* row, size_t end) {
   Planned& next = *next_++;
@@ -96,7 +97,7 @@ void Batch::ForgetUnplanned() noexcept {
   return row->ends_batch;
 }
 
-// The next request of one client and its row, null where there is none.
+// The next request of one client and its row; null if the command is unknown.
 [[gnu::always_inline]] inline resp::Status Batch::Next(resp::Parser& parser, std::string_view input,
                                                        bool may_guess, resp::Request& request,
                                                        const TableRow*& row) {
@@ -105,7 +106,7 @@ void Batch::ForgetUnplanned() noexcept {
   if (may_guess && resp::Head::Read(input, head)) [[likely]] {
     constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
     known = &heads_[((head.name ^ head.shape) * kMultiplier) >> 60];
-    if (known->head == head && parser.NextBehind(head, input, limits_, args_, request)) [[likely]] {
+    if (known->head == head && parser.NextAfter(head, input, limits_, args_, request)) [[likely]] {
       row = known->row;
       return resp::Status::kReady;
     }

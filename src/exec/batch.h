@@ -1,18 +1,21 @@
-// From bytes to planned requests whose memory is on its way: what an Executor runs next.
+// Plans which requests an Executor runs next: parses what the clients sent, and prefetches the memory that
+// those requests will read.
 //
 //   feeds (one for each client that sent something) --parse--> requests of many clients, at most kRequests
-//     hash ..... the group of the table is asked for
-//     kStageDistance requests later: the group is there; the entry that it names is asked for
-//     kStageDistance requests later: the entry is there; its neighbours in list and wheel are asked for
+//     at once: the key is hashed; its group of the hash table is prefetched
+//     kStageDistance requests later: the group has arrived; the entry that it names is prefetched
+//     kStageDistance requests later: the entry has arrived; its neighbours in list and wheel are prefetched
 //
 // So the cache misses of a batch overlap with each other and with parsing, whether the requests come from one
-// pipeline or from many clients with one request each. Look-ahead hands on guesses only: a guess is void once
-// its entry has left (cache/stale_guesses.h), and every guess is checked against the key.
+// pipeline or from many clients with one request each. The entry found while planning is only a guess, since
+// an earlier request of the batch may change or remove it: a guess is dropped once its entry is gone
+// (cache/stale_guesses.h), and the command compares the key.
 //
-// Each client's requests keep their order; clients take turns. A batch takes nothing of a client behind a
-// request that changes what its next bytes mean (kEndsBatch), may park it (kBlocking), or while it has to log
-// in; and nothing of anybody behind one that changes what all clients may do (kEndsTurn). Views into the
-// feeds: they die with the feeds' bytes. Loop thread only.
+// Each client's requests keep their order; clients take turns. After a request that may change how the
+// client's next bytes are read (kEndsBatch) or may block it (kBlocking), and after each request of a client
+// that has yet to log in, the batch takes no more from this client. After one that may change what every
+// client may do (kEndsTurn), it takes no more from anybody. Arguments are views into the feeds' bytes. Loop
+// thread only.
 #pragma once
 
 #include <array>
@@ -32,8 +35,8 @@ struct Feed {
   enum class State : uint8_t {
     kOpen,    // more may be planned
     kPaused,  // not in this batch
-    kBroken,  // the client broke the protocol behind what is planned
-    kNoRoom,  // there was no memory to parse it
+    kBroken,  // the bytes after what is planned break the protocol
+    kNoRoom,  // there was no memory to parse them
     kDone,
   };
   Session* session;
@@ -46,13 +49,13 @@ struct Feed {
 struct Planned {
   Feed* feed;
   const TableRow* row;    // null: unknown
-  size_t end;             // offset behind it in the feed's input
-  size_t arg_count;       // of the batch's arguments, behind those of the request before; 0: nothing to run
-  Keyspace* keyspace;     // where the first key would be now; null: no key
-  uint64_t hash;          // of the first key; 0 where there is none
+  size_t end;             // the offset in the feed's input at which it ends
+  size_t arg_count;       // its arguments follow those of the request before; 0: nothing to run
+  Keyspace* keyspace;     // of its first key; null: no key
+  uint64_t hash;          // of the first key; 0 if there is none
   Keyspace::Trail trail;  // where to look for it; only with a keyspace
   HeapRef guess;          // its entry, perhaps
-  bool small;             // so few bytes that they do not matter to how long it takes
+  bool small;             // at most kSmallBytes: the arguments' size does not matter for the time it takes
 };
 
 class Batch {
@@ -63,11 +66,11 @@ class Batch {
   Batch(const CommandTable& commands, Databases& databases);
 
   struct Limits {
-    size_t max_bulk;     // the longest argument that is taken
+    size_t max_bulk;     // the longest argument that is accepted
     size_t most_output;  // of a client that is logged in; see OutputChain::set_limit
     bool open_door;      // nobody has to log in
   };
-  // Forgets the last batch and plans the next one. False when the feeds hold no further request that can be
+  // Discards the last batch and plans the next one. False if the feeds hold no further request that can be
   // planned.
   bool Plan(std::span<Feed> feeds, const Limits& limits);
 
@@ -81,26 +84,27 @@ class Batch {
 
   void PlanFrom(Feed& feed);
   void ForgetUnplanned() noexcept;
-  // In args_, for as many known heads as the batch can still take. Throws std::bad_alloc.
+  // Reserves what is needed in args_ if all the rest of the batch has known heads. Throws std::bad_alloc.
   void MakeRoomForHeads() {
     args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
   }
   bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const TableRow* row, size_t end);
-  // Brings all but the last `distance` requests a stage further, and all but the last two distances by two.
+  // Does the second stage for all but the last `distance` requests, and the third for all but the last
+  // 2 * `distance`.
   void StepStages(size_t distance) noexcept;
 
-  // The beginning of a request, as clients send it again and again. All zeros matches none.
-  struct alignas(32) KnownHead {  // found by a shift
+  // The beginning of a request that clients sent before. One of all zeros matches none.
+  struct alignas(32) KnownHead {  // a power of two, so that indexing is a shift
     resp::Head head;
     const TableRow* row = nullptr;
   };
   static constexpr size_t kKnownHeads = 16;
 
-  // `may_guess`: the parser is idle and the client need not log in. A head that is known is not parsed again:
-  // args_ always have room for as many of them as the batch can still take.
+  // Parses the next request; one that begins with a known head skips the parsing of that. `may_guess`: the
+  // parser is idle and the client need not log in. REQUIRES: MakeRoomForHeads.
   resp::Status Next(resp::Parser& parser, std::string_view input, bool may_guess, resp::Request& request,
                     const TableRow*& row);
-  // As Next, the thorough way. `known`: where to note the head; null where it cannot be noted.
+  // As Next, for a request whose head is not known. `known`: where to store the head; null: nowhere.
   resp::Status NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,
                            const TableRow*& row, KnownHead* known);
 
@@ -109,11 +113,11 @@ class Batch {
   resp::ArgList args_;
   resp::Limits limits_;
   std::array<Planned, kRequests> requests_;
-  Planned* next_ = requests_.data();  // behind the last planned one
-  Planned* full_ = nullptr;           // where next_ may go no further; earlier where a request ends the turn
-  Planned* stage_at_ = nullptr;       // where the next step of the stages is due
-  size_t entries_asked_ = 0;          // so many requests are through the second stage
-  size_t neighbours_asked_ = 0;       // and so many through the third
+  Planned* next_ = requests_.data();  // after the last planned one
+  Planned* full_ = nullptr;           // the batch is full when next_ is here; lowered to end the turn
+  Planned* stage_at_ = nullptr;       // StepStages is due when next_ is here
+  size_t entries_asked_ = 0;          // requests that have passed the second stage
+  size_t neighbours_asked_ = 0;       // and the third
   size_t most_output_ = SIZE_MAX;
   bool open_door_ = false;
   std::array<KnownHead, kKnownHeads> heads_;

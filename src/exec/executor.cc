@@ -63,7 +63,7 @@ void Executor::Run(std::span<Feed> feeds) {
   for (Feed& feed : feeds) {
     Session& session = *feed.session;
     session.active_mono_ms = now_.mono_ms;
-    // A request was parsed ahead, and an earlier one has to wait: the input will be parsed from there.
+    // Requests were parsed ahead, and an earlier one has to wait: parsing will start again from that one.
     if (feed.consumed != feed.planned) session.parser.Forget();
     if (feed.state == Feed::State::kBroken && session.MayRun()) AnswerBroken(feed);
     MarkIfDirty(session);
@@ -75,10 +75,10 @@ void Executor::RunPlanned() {
   const resp::ArgList& arguments = batch_.args();
   command_began_ = ReadCycles();
   SetMemoryCeiling();
-  const std::string_view* behind = arguments.data();
+  const std::string_view* next_call = arguments.data();
   for (const Planned& planned : batch_.requests()) {
-    const std::span<const std::string_view> call(behind, planned.arg_count);
-    behind += planned.arg_count;
+    const std::span<const std::string_view> call(next_call, planned.arg_count);
+    next_call += planned.arg_count;
     Session& session = *planned.feed->session;
     if (!session.MayRun()) [[unlikely]]
       continue;
@@ -86,7 +86,7 @@ void Executor::RunPlanned() {
     const TableRow* row = planned.row;
     const std::conditional_t<kWithModes, ModeScope, NoModeScope> scope(server_, session, row);
     if (row == nullptr && planned.arg_count == 0) [[unlikely]]
-      continue;  // an empty line, or *0: Redis ignores them too, but for CLIENT REPLY SKIP
+      continue;  // an empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP
     if (row != timed_row_) RecordCallTime();
     if (row == nullptr) [[unlikely]] {
       Reject(session, Args(call, 1), nullptr);
@@ -157,7 +157,7 @@ void Executor::Resume(const Parked& parked) noexcept {
   }
 }
 
-// A request that a pause held back begins only now, unless there is another pause.
+// A request that a pause held back begins now, unless there is another pause.
 void Executor::RunAgain(const Parked& parked) {
   const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
   const TableRow* row = server_.commands.FindCall(arguments);
@@ -203,8 +203,8 @@ void Executor::RunAgain(const Parked& parked) {
   return false;
 }
 
-// A command that writes pays for the room it may need; what only reads leaves eviction to the turns of the
-// loop.
+// Only commands that write evict before they run. What other commands leave above the limit (buffers) is
+// evicted by the turns of the loop.
 [[gnu::always_inline]] inline bool Executor::MakeRoomFor(const TableRow& row) {
   return server_.memory.All() <= memory_ceiling_ || MakeRoomSlowly(row);
 }
@@ -215,14 +215,14 @@ bool Executor::MakeRoomSlowly(const TableRow& row) {
          MakeRoomForCommand() != Evictor::Outcome::kNothingToEvict || (row.command->flags & kDenyOom) == 0;
 }
 
-// What counts as data does not include buffers of clients and what waits to be freed. Both change seldom
-// within a batch, and never so that the ceiling were too high.
+// The ceiling includes buffers of clients and memory that waits to be freed. Both change little within a
+// batch, and only in the direction that makes the ceiling too low, which costs no more than a second look.
 void Executor::SetMemoryCeiling() noexcept {
   const uint64_t maxmemory = Limits().maxmemory_bytes;
   memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
 }
 
-// Answers why a request cannot run. `row`: null where the command is unknown.
+// Replies with the reason why a request cannot run. `row`: null if the command is unknown.
 [[gnu::noinline, gnu::cold]] void Executor::Reject(Session& session, const Args& args,
                                                    const TableRow* row) noexcept {
   const char* const end = session.reply.out().end();
@@ -256,11 +256,12 @@ void Executor::AnswerRefusal(Session& session, const Args& args, const TableRow*
   server_.stats.error_replies += errors;
   try {
     server_.stats.errors.Count(session.reply.last_error_code(), errors);
-  } catch (const std::bad_alloc&) {  // a new code, which is not worth more
+  } catch (const std::bad_alloc&) {  // no memory to count a new code: it goes uncounted
   }
 }
 
-// Running out of memory is an answer, not an end: handlers change nothing before they have what they need.
+// A handler that runs out of memory is answered with an error: handlers change nothing before they have all
+// the memory they need.
 [[gnu::always_inline]] inline void Executor::Call(Context& context, Args& args) {
   Session& session = context.session;
   const char* const end = session.reply.out().end();
@@ -271,8 +272,9 @@ void Executor::AnswerRefusal(Session& session, const Args& args, const TableRow*
   }
 }
 
-// An error says that nothing was done. So if it was the reply that found no memory, or if it was cut off in its
-// middle, the client is closed instead, as one for whose error there is no memory either.
+// An error reply says that nothing was done. If the reply itself found no memory, or a part of it is written
+// already, an error would be false or would break the protocol, so the client is closed instead. The same
+// happens if there is no memory for the error.
 [[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session,
                                                            const char* end_before) noexcept {
   if (session.pool.TakeFailed() || session.reply.out().end() != end_before) return CloseForMemory(session);
@@ -298,7 +300,7 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
                         "'. Try " + name + " HELP.");
     return;
   }
-  // A browser or a forged request to this port speaks HTTP: nothing that follows may be run.
+  // HTTP, from a browser or a forged cross-site request: nothing that follows may run.
   if (EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:")) {
     session.close_now = true;
     return;
@@ -311,7 +313,7 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
   session.reply.Error(text + shown);
 }
 
-// Books the time since it was last taken for the calls since then, which were all of one command.
+// Adds the time since the last record to the calls since then, which are all of one command.
 void Executor::RecordCallTime() noexcept {
   if (timed_row_ == nullptr) return;
   const uint64_t ended = ReadCycles();
@@ -330,7 +332,7 @@ void Executor::RecordCallTime() noexcept {
     RefreshNow();
 }
 
-// From the next call on; a row that is never called needs no histogram.
+// Latencies are recorded from the next call on; a row that is never called needs no histogram.
 [[gnu::noinline, gnu::cold]] void Executor::TrackLatency(const TableRow& row) noexcept {
   if (server_.options.settings().latency_tracking) row.latency.reset(new (std::nothrow) Histogram);
 }

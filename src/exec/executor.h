@@ -1,12 +1,12 @@
 // From bytes to replies: runs the requests that clients have sent, a Batch at a time.
 //
-//   feeds --Batch: parse, hash, look ahead--> planned requests --arity, login, memory--> handler --> timing
+//   feeds --Batch: parse, hash, prefetch--> planned requests --arity, login, memory--> handler --> timing
 //
-// A request that finds no memory is answered with an error, or, where that cannot be done any more, its
-// client is closed; it changes nothing, or all that it was to change. Calls of one O(1) command in a row are
-// timed together. A protocol error is answered behind the replies of the requests before it. The clock is
-// read at the start of a turn (RefreshNow, by the loop) and again once kStaleUs have gone by, so after a slow
-// command too. Loop thread only.
+// A request for which there is no memory is answered with an error, or, if even that is impossible, its client
+// is closed. Either way it has changed nothing, or everything that it was to change. Consecutive calls of one
+// O(1) command are timed together. A protocol error is answered after the replies of the requests before it.
+// The clock is read at the start of a turn (RefreshNow, by the loop), and again after a command that ends more
+// than kStaleUs later. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,31 @@ namespace mayfly {
 class Executor {
  public:
   static constexpr uint64_t kStaleUs = 200;
-  // A command that writes first makes up for what came since the last one did, however many entries that
-  // takes; so nobody's bytes but those of one request are ever above maxmemory. Then it evicts this many
-  // entries at most of what else is too much; the rest goes on in the next turns.
+  // Before a command that writes runs, it evicts as many bytes as the requests since the last such command
+  // added, however many entries that takes: so memory exceeds maxmemory by the bytes of one request at most.
+  // If there is more to evict (maxmemory was lowered), it evicts at most this many entries; the next turns of
+  // the loop do the rest.
   static constexpr size_t kEvictionsPerCommand = 64;
-  // Where resident memory comes near its limit, it makes up for so many times what came: the pages of what
-  // goes become free only when all that lies in them is gone.
+  // While resident memory is near its limit, it evicts this multiple of the bytes added: a page becomes free
+  // only when all entries in it are gone.
   static constexpr uint64_t kPressedFactor = 8;
 
   // The server's options may change as long as this lives, and not after.
   explicit Executor(Server& server);
 
-  // Runs the complete requests at the front of each feed's input, appending to its session's output, and sets
-  // what each feed has consumed. What is left is incomplete, or waits because the session was parked or is to
-  // be closed; a feed in state kNoRoom found no memory. A session for whose reply there is no memory is to be
-  // closed, so nothing is thrown here or by RunWoken. Marks sessions dirty that have something to write or
-  // to close.
+  // Runs the complete requests at the front of each feed's input, appends their replies to the session's
+  // output, and sets what each feed has consumed. What is left is incomplete, or must wait because the session
+  // was parked or will be closed. In state kNoRoom there was no memory to parse the feed. A session for whose
+  // reply there is no memory will be closed, so neither this nor RunWoken throws. Marks sessions dirty that
+  // have something to write or will be closed.
   void Run(std::span<Feed> feeds);
 
-  // Runs one request whose arguments are at hand: of a parked client, later of a transaction or a script.
+  // Runs one request that is already parsed: that of a parked client. Reserved for transactions and scripts.
   void Dispatch(Session& session, std::span<const std::string_view> arguments,
                 const Parked* resumed = nullptr);
 
-  // Runs again what was woken since the last call. The sessions that came free may have more input waiting:
-  // `freed` is called with each of them.
+  // Runs the requests of the clients that were woken since the last call. Calls `freed` with each session that
+  // is no longer parked, since more of its input may be waiting.
   template <typename Freed>
   void RunWoken(Freed&& freed) {
     while (const std::unique_ptr<Parked> woken = server_.parking.TakeWoken()) {
@@ -55,9 +56,9 @@ class Executor {
     }
   }
 
-  // Evicts at most `budget` entries while over a limit; true where it must go on.
+  // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
   bool EvictSome(size_t budget);
-  // Whether it had to when it last stopped. Meanwhile big arguments wait in the kernel.
+  // Whether more had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
   bool short_of_room() const noexcept { return short_of_room_; }
 
   // Reads the clock.
@@ -65,7 +66,7 @@ class Executor {
   Now now() const noexcept { return now_; }
 
  private:
-  // `kWithModes`: with an eye on what single clients asked for (exec/client_modes.h).
+  // `kWithModes`: some client has a mode that concerns single requests (exec/client_modes.h).
   template <bool kWithModes>
   void RunPlanned();
   Batch::Limits BatchLimits() const noexcept;
@@ -73,7 +74,7 @@ class Executor {
   void MarkIfDirty(Session& session) noexcept;
   void Resume(const Parked& parked) noexcept;
   void RunAgain(const Parked& parked);
-  // False where it was refused.
+  // False if it was refused.
   bool Execute(Session& session, Args& args, const TableRow& row, FirstKey first_key, const Parked* resumed);
   bool Admit(Session& session, const Args& args, const TableRow& row);
   bool MakeRoomFor(const TableRow& row);
@@ -85,7 +86,7 @@ class Executor {
   void AnswerNoMemory(Session& session, const char* end_before) noexcept;
   void CloseForMemory(Session& session) noexcept;
   void RejectUnknown(Session& session, const Args& args, const TableRow* container);
-  // Books the error replies that the session got since it had `before` of them.
+  // Counts the error replies that the session got since it had `before` of them.
   void CountErrors(const Session& session, uint64_t before) noexcept;
   void RecordCallTime() noexcept;
   void TrackLatency(const TableRow& row) noexcept;
@@ -99,11 +100,11 @@ class Executor {
   Now now_;
   Batch batch_;
   uint64_t stale_cycles_;
-  uint64_t memory_ceiling_ = 0;  // MemoryMeter::All at which a command that writes has to look for room
+  uint64_t memory_ceiling_ = 0;  // MemoryMeter::All above which a command that writes may have to evict
   uint64_t refreshed_at_ = 0;    // TSC
   uint64_t command_began_ = 0;
-  // What was there when room was last made, or the limits where that was less. Of the bytes without big
-  // arguments that arrive, for which nobody is called to account before they are there.
+  // The data after the last eviction, or the limits if there was less. `bytes` is without the parts of big
+  // arguments that had arrived by then: they are made up for when their request runs.
   struct {
     uint64_t bytes = 0;
     uint64_t keys = 0;

@@ -11,10 +11,10 @@
 
 namespace mayfly::resp {
 
-// An unfinished request is only scanned: its headers are checked and the offset of what is missing is
-// remembered, so that a client cannot make the parser hold a list of a million views. When the last byte is
-// there, Deliver walks over it once more to set the views: twice the bytes of a few requests instead of
-// memory for all of them.
+// An unfinished request is only scanned: its headers are checked, and the offset reached is remembered. So a
+// client cannot make the parser hold a list of a million views. When the last byte has arrived, Deliver reads
+// the headers again to make the views: the few requests that arrive in pieces are read twice, and no memory
+// is held for them.
 Status Parser::Resume(std::string_view input, const Limits& limits, ArgList& args, Request& request) {
   const Status status = Scan(input, limits);
   if (status != Status::kReady) return status;
@@ -52,7 +52,7 @@ Status Parser::FindLineEnd(std::string_view input, char last, Error too_long, co
   }
   length = static_cast<size_t>(static_cast<const char*>(found) - line.data());
   searched_ = length;
-  // A header's '\r' is followed by one more byte, which nobody looks at.
+  // A header's '\r' is followed by one more byte, which is not checked.
   return last == '\n' || line.size() >= length + 2 ? Status::kReady : Status::kNeedMore;
 }
 
@@ -133,7 +133,7 @@ void Parser::Deliver(std::string_view input, ArgList& args, Request& request) {
   request = {first, count_, scanned_};
   std::string_view* const list = args.Reserve(count_);
   auto block = blocks_.begin();
-  // Headers are complete and correct here; their numbers may be negative only where there are no arguments.
+  // All headers are complete and correct. Only a count without arguments may be negative.
   p = static_cast<const char*>(std::memchr(p, '\r', scanned_)) + 2;
   for (size_t index = 0; index < count_; ++index) {
     size_t size = 0;

@@ -1,19 +1,19 @@
 // From bytes to requests: RESP arrays of bulk strings, and inline lines. No I/O, no connection.
 //
-// One parser per connection. It is shown the bytes that were received and not yet taken, beginning with the
-// first byte of the first unfinished request, as one view, and hands out one request per call:
+// One parser per connection. The caller passes the bytes that were received and not yet consumed, as one view
+// that begins with the first unfinished request, and gets one request per call:
 //
 //     while ((status = parser.Next(input, limits, args, request)) == Status::kReady) {
 //       input.remove_prefix(request.size);
 //       ... args[request.first_arg] ... request.arg_count (0: nothing to do, Redis ignores such requests too)
 //     }
 //
-// Arguments are views into `input`: nothing is copied. They die when those bytes are moved or overwritten;
-// the parser itself remembers offsets between calls, not addresses, so the connection may move its unfinished
-// tail. What it remembers makes the whole cost O(bytes), however small the pieces are in which a request
-// arrives.
+// Arguments are views into `input`: nothing is copied. They are invalid once those bytes are moved or
+// overwritten. Between calls the parser remembers offsets, not addresses, so the connection may move its
+// unfinished tail. It never scans a byte twice, so a request costs O(bytes) however small the pieces are in
+// which it arrives.
 //
-// Big arguments. When a long argument is incomplete, its payload need not pass through the read buffer:
+// Big arguments. The payload of a long argument that is incomplete can bypass the read buffer:
 //
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | first bytes of the payload
 //              <--------- kept = StartBlock ----> <-- copied into the block -->
@@ -22,13 +22,13 @@
 //
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | \r\n | next request ...
 //
-// After kNeedMore, WantsBlock() says whether, and how large. The connection then may call StartBlock, keep
-// only the first `kept` bytes of the input, and read into BlockRoom() until that is empty. What arrives after
-// that belongs behind the kept bytes, as if the payload had never been there. The request then has the block
-// as its argument (ArgList::BlockOf). A connection that never calls StartBlock works, too.
+// After kNeedMore, WantsBlock() returns the size of such an argument. The connection may then call StartBlock,
+// keep only the first `kept` bytes of the input, and read into BlockRoom() until that is empty. What arrives
+// after that is appended to the kept bytes, as if the payload had never been there. The request then has the
+// block as its argument (ArgList::BlockOf). A connection that never calls StartBlock works, too.
 //
-// Limits of a client that has to log in are applied as the bytes are parsed: a caller that parses ahead stops
-// at each request while `authenticated` is false.
+// A client that has not logged in has lower limits, and they are applied as the bytes are parsed. A caller
+// that parses ahead therefore stops after each request while `authenticated` is false.
 //
 // Loop thread only. Units: bytes.
 #pragma once
@@ -61,17 +61,18 @@ struct Request {
 };
 
 // How a usual request begins: "*2\r\n$3\r\nGET", with up to nine arguments and a name of up to eight bytes.
-// Clients repeat themselves to the letter, so who has met these bytes before knows what they say.
+// Clients send the same few heads again and again, so a head that was parsed once can be recognised by a
+// comparison.
 struct Head {
   uint64_t shape = 0;  // "*2\r\n$3\r\n"
   uint64_t name = 0;   // its bytes, the first one lowest
 
-  static constexpr size_t kBytes = 16;  // so many are read, if fewer count
+  static constexpr size_t kBytes = 16;  // Read loads this many, even for a shorter head
   static constexpr size_t kMostArgs = 9;
   static constexpr std::array<uint64_t, 9> kNameMasks = {
       0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, ~uint64_t{0}};
 
-  // False where the input is too short, or the name too long; not all that is read is a head (IsPlain).
+  // False if the input is too short, or the name too long. What was read need not be a head: see IsPlain.
   static bool Read(std::string_view input, Head& head) noexcept {
     if (input.size() < kBytes) return false;
     std::memcpy(&head.shape, input.data(), sizeof head.shape);
@@ -98,35 +99,35 @@ class Parser {
   // std::bad_alloc. REQUIRES: after kNeedMore, `input` begins with the same bytes as the last time (but see
   // StartBlock).
   Status Next(std::string_view input, const Limits& limits, ArgList& args, Request& request);
-  // As Next, for a request that begins with `head` (Head::Read). False where the rest is not plain or not all
-  // there: nothing was done, ask Next. REQUIRES: idle(); limits.authenticated; args have room for
+  // As Next, for a request that begins with `head` (Head::Read). False if the rest is incomplete or not of the
+  // usual form: nothing was done, call Next. REQUIRES: idle(); limits.authenticated; args have room for
   // Head::kMostArgs.
-  static bool NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
-                         Request& request) noexcept;
+  static bool NextAfter(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
+                        Request& request) noexcept;
 
   // "Protocol error: invalid bulk length": without the code. REQUIRES: Next returned kError.
   std::string ErrorText() const;
 
-  // After kNeedMore: the size of the argument that is worth a block of its own; 0 when there is none.
+  // After kNeedMore: the size of the incomplete argument if it is large enough for a block of its own, else 0.
   size_t WantsBlock() const noexcept { return block_wanted_ ? static_cast<size_t>(bulk_size_) : 0; }
   // Allocates that block and copies what `input` holds of the payload into it. Returns how many bytes of the
-  // input to keep; those behind are in the block. Throws std::bad_alloc, and then nothing has changed.
+  // input to keep; those after them are in the block. Throws std::bad_alloc, and then nothing has changed.
   // REQUIRES: WantsBlock() != 0; `input` is that of the last Next.
   size_t StartBlock(std::string_view input);
-  // Where the next bytes from the socket go; empty when they go behind the input.
+  // Where the next bytes from the socket go; empty if they are to be appended to the input.
   std::span<char> BlockRoom() noexcept;
-  // REQUIRES: n <= BlockRoom().size(), and so many bytes were stored there.
+  // REQUIRES: n <= BlockRoom().size(), and n bytes were stored there.
   void BlockFilled(size_t n) noexcept { filled_ += n; }
 
-  // Forgets the unfinished request; Next starts anew with the first byte that it is shown. For a caller that
-  // goes back before that request. REQUIRES: BlockRoom() is empty.
+  // Forgets the unfinished request; the next call of Next starts at the first byte of its input. For a caller
+  // that goes back to an earlier request. REQUIRES: BlockRoom() is empty.
   void Forget() noexcept {
     assert(!in_block_);
     Reset();
   }
   // Nothing of an unfinished request is remembered.
   bool idle() const noexcept { return state_ == State::kIdle; }
-  // Bytes that are in blocks, those that are still to come into them, and the memory that blocks take.
+  // Bytes that were received into blocks, bytes that are still missing there, and the memory of the blocks.
   size_t received() const noexcept;
   size_t awaited() const noexcept { return in_block_ ? blocks_.back().bytes.size() - filled_ : 0; }
   size_t memory() const noexcept;
@@ -153,7 +154,7 @@ class Parser {
   static constexpr size_t kShortestArgument = 6;  // "$0\r\n\r\n"
 
   static bool ParseWhole(std::string_view input, const Limits& limits, ArgList& args, Request& request);
-  // Parses `count` arguments from offset `at` on, which it moves behind them.
+  // Parses `count` arguments from offset `at` on, and advances `at` past them.
   static bool ParseArguments(std::string_view input, const Limits& limits, std::string_view* arg,
                              size_t count, size_t& at);
   Status Resume(std::string_view input, const Limits& limits, ArgList& args, Request& request);
@@ -175,18 +176,18 @@ class Parser {
   bool block_wanted_ = false;  // see WantsBlock
   uint32_t count_ = 0;         // arguments of the request
   uint32_t done_ = 0;          // arguments scanned
-  size_t scanned_ = 0;         // bytes of the request that need not be looked at again
-  size_t searched_ = 0;        // bytes behind them that do not end the line
+  size_t scanned_ = 0;         // bytes of the request that are parsed
+  size_t searched_ = 0;        // bytes after those that hold no line end
   int64_t bulk_size_ = -1;     // of the current argument; -1 before its header is read
   size_t filled_ = 0;          // bytes in the current block
   std::vector<Block> blocks_;
 };
 
-// Reads a plain decimal number and its line end at `p`. Returns the first byte behind, or null when they are
-// not all there or the number is not of the plain form. Like Redis, it does not look at the byte after the
+// Reads a decimal number and its line end at `p`. Returns the address after them, or null if they are
+// incomplete or the number has a sign or leading zeros. Like Redis, it does not check the byte after the
 // carriage return.
 inline const char* ReadCount(const char* p, const char* end, size_t& value) noexcept {
-  constexpr ptrdiff_t kDigitsMax = 18;  // of these, every number fits
+  constexpr ptrdiff_t kDigitsMax = 18;  // every number of 18 digits fits into 64 bits
   const char* const first = p;
   const char* const stop = end - first > kDigitsMax ? first + kDigitsMax : end;
   size_t number = 0;
@@ -197,9 +198,9 @@ inline const char* ReadCount(const char* p, const char* end, size_t& value) noex
   return p + 2;
 }
 
-// The way of nearly every request: all its bytes are there and its headers are plain. Returns false for
-// everything else, with nothing appended, and leaves that to Resume, which starts again and is thorough.
-// A request costs about 35 instructions and 18 to 28 for each argument.
+// Parses nearly every request: one that is complete and whose numbers have no sign and no leading zeros.
+// Returns false for any other, with nothing appended; Resume then parses it from its first byte. Costs about
+// 35 instructions, and 18 to 28 for each argument.
 inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, ArgList& args,
                                Request& request) {
   static_assert(std::endian::native == std::endian::little);
@@ -212,10 +213,10 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
   size_t count = std::rotr(header - kCountHeader, 8);
   size_t at = 4;
   if (count - 1 > 8) [[unlikely]] {
-    const char* const behind = *data == '*' ? ReadCount(data + 1, data + input.size(), count) : nullptr;
-    if (behind == nullptr || count - 1 >= static_cast<size_t>(limits.max_arguments)) return false;
-    at = static_cast<size_t>(behind - data);
-    // The bytes that have come bound what is reserved.
+    const char* const after = *data == '*' ? ReadCount(data + 1, data + input.size(), count) : nullptr;
+    if (after == nullptr || count - 1 >= static_cast<size_t>(limits.max_arguments)) return false;
+    at = static_cast<size_t>(after - data);
+    // So the memory reserved is bounded by the bytes received.
     if (at + count * kShortestArgument > input.size()) return false;
   }
   if (!ParseArguments(input, limits, args.Reserve(count), count, at)) return false;
@@ -229,7 +230,7 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
   constexpr uint32_t kOneDigit = 0x0A0D3024;   // "$0\r\n"
   constexpr uint32_t kTwoDigits = 0x0D303124;  // "$10\r"
   const char* const data = input.data();
-  const size_t last_start = input.size() - kShortestArgument;  // no argument can begin behind
+  const size_t last_start = input.size() - kShortestArgument;  // no argument can begin after this
   for (std::string_view* const end = arg + count; arg != end; ++arg) {
     if (at > last_start) return false;
     uint32_t header;
@@ -246,9 +247,9 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
         at += 5;
       } else {
         if (data[at] != '$') return false;
-        const char* const behind = ReadCount(data + at + 1, data + input.size(), size);
-        if (behind == nullptr || size > limits.max_bulk) return false;
-        at = static_cast<size_t>(behind - data);
+        const char* const after = ReadCount(data + at + 1, data + input.size(), size);
+        if (after == nullptr || size > limits.max_bulk) return false;
+        at = static_cast<size_t>(after - data);
       }
     }
     *arg = std::string_view(data + at, size);
@@ -257,8 +258,8 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
   return at <= input.size();
 }
 
-inline bool Parser::NextBehind(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
-                               Request& request) noexcept {
+inline bool Parser::NextAfter(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
+                              Request& request) noexcept {
   const size_t count = head.count();
   std::string_view* const arg = args.end();
   *arg = std::string_view(input.data() + sizeof head.shape, head.name_size());
