@@ -52,10 +52,13 @@ void Databases::Swap(unsigned a, unsigned b) {
 
 void Databases::FlushAll(Now now) {
   std::vector<std::unique_ptr<Keyspace>> fresh(count());
+  size_t graves = 0;
   for (unsigned i = 0; i < count(); ++i) {
-    if (At(i).size() != 0) fresh[i] = std::make_unique<Keyspace>(parts_, At(i).id(), now);
+    if (At(i).size() == 0) continue;
+    fresh[i] = std::make_unique<Keyspace>(parts_, At(i).id(), now);
+    ++graves;
   }
-  DigGraves(count());
+  DigGraves(graves);
   for (unsigned i = 0; i < count(); ++i) {
     if (fresh[i] != nullptr) Bury(i, std::move(fresh[i]));
   }

@@ -43,7 +43,8 @@ TEST_CASE_METHOD(MemoryLimitTest,
   std::vector<std::string> requests;
   for (int i = 0; i < 40; ++i) {
     if (i < 8) clients.push_back(&Connect());
-    requests.push_back(EncodeRequest({"SET", "big" + std::to_string(i), std::string(kValue, 'x')}));
+    // All of one length, so that no client's buffer grows later.
+    requests.push_back(EncodeRequest({"SET", "big" + std::to_string(10 + i), std::string(kValue, 'x')}));
   }
   const auto send = [&](size_t i) {
     TestClient& to = *clients[i % clients.size()];

@@ -45,6 +45,18 @@ TEST_CASE("a change of `timeout` applies to clients that are connected already")
   CHECK(peer.ended());
 }
 
+TEST_CASE("a shorter `timeout` moves the deadline of clients that had one already") {
+  SimulatedServer server;
+  server.Set("timeout", "1000");
+  Peer& peer = server.Connect();
+  server.AdvanceTime(5'000);
+  server.Set("timeout", "10");
+  server.AdvanceTime(4'999);
+  CHECK(peer.connected());
+  server.AdvanceTime(1);
+  CHECK(peer.ended());
+}
+
 TEST_CASE("without a timeout the loop never wakes for an idle client") {
   SimulatedServer server;
   Peer& peer = server.Connect();

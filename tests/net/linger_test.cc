@@ -102,6 +102,11 @@ TEST_CASE("kLingeringMax connections linger at most, and the clients of the othe
   }
   server.AdvanceTime(net::kLingerMs);
   CHECK(server.world.open_files() == 0);
+
+  // Those that have lingered make room for others.
+  server.Connect().Send("QUIT\r\n");
+  server.Settle();
+  CHECK(server.world.open_files() == 1);
 }
 
 TEST_CASE("a client that ends its input gets all replies, and then the end") {
@@ -115,6 +120,22 @@ TEST_CASE("a client that ends its input gets all replies, and then the end") {
   CHECK(peer.received().size() == 500'011 + 7);
   CHECK(peer.ended());
   CHECK(server.world.open_files() == 1);  // that of server.Run
+}
+
+TEST_CASE(
+    "the requests of a client that sends them and leaves at once run, over TCP and over a unix socket") {
+  const std::string path = "sim-linger.sock";
+  SimulatedServer server({.options = {"--unixsocket", path}});
+  for (const std::string& to : {std::string(), path}) {
+    Peer* const peer = server.TryConnect("127.0.0.1", to);
+    REQUIRE(peer != nullptr);
+    server.Settle();
+    peer->Send("INCR runs\r\nINCR runs\r\n");
+    peer->Leave();
+    server.Settle();
+  }
+  CHECK(server.Run({"GET", "runs"}) == testing::Bulk("4"));
+  CHECK(server.Info("connected_clients") == 1);
 }
 
 TEST_CASE("a client that resets its connection is forgotten at once") {

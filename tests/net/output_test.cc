@@ -1,6 +1,7 @@
 // From the replies to the sockets: how often the loop writes, and what slow readers may hold.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -183,6 +184,25 @@ TEST_CASE("if all clients together exceed the pool, the one that holds the most 
   less.ReadAll();
   server.AdvanceTime(1);
   CHECK(less.received().size() == 5 * tenth * SmallPool::kReply);
+}
+
+TEST_CASE("no more clients are closed than needed for the others' output to fit into the pool") {
+  SmallPool server;
+  std::vector<Peer*> peers;
+  for (int i = 0; i < 4; ++i) {
+    peers.push_back(&server.Connect());
+    peers.back()->ReadNothing();
+  }
+  const size_t tenth = server.pool.most_bytes / SmallPool::kReply / 10;
+  for (size_t i = 0; i < peers.size(); ++i) {
+    server.Get(*peers[i], 2 * tenth + (i == 1 ? 2 * tenth : 0));  // 2 + 4 + 2 + 2 tenths, and some more
+    server.AdvanceTime(2 * net::kStalledMs);
+  }
+  server.Get(*peers[3], tenth);
+  server.AdvanceTime(2 * net::kStalledMs);
+  REQUIRE(server.stats().client_bytes > server.pool.calm_bytes);
+  CHECK(server.closed() == 1);
+  CHECK(peers[1]->closed());
 }
 
 TEST_CASE("of two clients that crowd the pool together, each gets everything when it reads") {

@@ -28,25 +28,28 @@ bool IsOpen(const Stream& stream) noexcept { return (stream.handle->flags & kClo
 
 // ---- reading
 
-void Read(Stream& stream) {
+// True if it emptied the socket: the last read got less than it had room for.
+bool Read(Stream& stream) {
   uv_stream_t* const handle = stream.handle;
   for (int round = 0; round < kRounds && stream.reading; ++round) {
     uv_buf_t buffer = uv_buf_init(nullptr, 0);
     handle->alloc_cb(AsHandle(handle), kSuggestedBytes, &buffer);
     if (buffer.base == nullptr || buffer.len == 0) {
       handle->read_cb(handle, UV_ENOBUFS, &buffer);
-      return;
+      return false;
     }
     ssize_t size = stream.link->Read(buffer.base, buffer.len);
     if (size == UV_EAGAIN) {
       handle->read_cb(handle, 0, &buffer);
-      return;
+      return false;
     }
     if (size == 0) size = UV_EOF;
     if (size < 0) stream.reading = false;
     handle->read_cb(handle, size, &buffer);
-    if (size < 0 || static_cast<size_t>(size) < buffer.len) return;
+    if (size < 0) return false;
+    if (static_cast<size_t>(size) < buffer.len) return true;
   }
+  return false;
 }
 
 // ---- writing
@@ -111,7 +114,13 @@ bool IsReady(const Stream& stream) noexcept {
 }
 
 void Deliver(Stream& stream) {
-  if (stream.reading && stream.link->readable()) Read(stream);
+  if (stream.reading && stream.link->readable() && Read(stream) && stream.reading && IsOpen(stream) &&
+      stream.link->hung_up()) {
+    // Libuv spares itself the read that would find the end: it comes in the same turn as the last bytes.
+    stream.reading = false;
+    const uv_buf_t nothing = uv_buf_init(nullptr, 0);
+    stream.handle->read_cb(stream.handle, UV_EOF, &nothing);
+  }
   if (!IsOpen(stream) || stream.writes.empty() || !stream.link->writable()) return;
   WriteWaiting(stream);
   CallBack(stream);
