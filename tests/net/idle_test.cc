@@ -50,7 +50,7 @@ TEST_CASE("a shorter `timeout` moves the deadline of clients that had one alread
   server.Set("timeout", "1000");
   Peer& peer = server.Connect();
   server.AdvanceTime(5'000);
-  server.Set("timeout", "10");
+  REQUIRE(server.Run({"CONFIG", "SET", "timeout", "10"}) == testing::Ok());
   server.AdvanceTime(4'999);
   CHECK(peer.connected());
   server.AdvanceTime(1);
