@@ -30,16 +30,18 @@ struct EvictionLimits {
   size_t samples = 5;  // entries of each database that LFU samples for a victim; not 0
 };
 
+// What one call must get rid of, however many entries that takes: it goes on beyond its budget while more than
+// this is there.
+struct EvictionOwed {
+  uint64_t above_bytes = UINT64_MAX;
+  uint64_t above_keys = UINT64_MAX;
+};
+
 class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
-  // What one call must get rid of, however many entries that takes: it goes on beyond its budget while more
-  // than this is there.
-  struct Owed {
-    uint64_t above_bytes = UINT64_MAX;
-    uint64_t above_keys = UINT64_MAX;
-  };
+  using Owed = EvictionOwed;
 
   Evictor(Databases& databases, std::mt19937_64& random)
       : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
