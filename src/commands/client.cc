@@ -168,7 +168,7 @@ void ClientUnpause(Context& ctx, Args&) {
 }
 
 // Ends another client's wait, as if its timeout had come, or with an error. Clients held back by CLIENT PAUSE
-// are not blocked clients.
+// are not blocked clients, nor are those whose login is delayed.
 void ClientUnblock(Context& ctx, Args& args) {
   if (args.Left() > 2) return FailOnSyntaxOf(ctx, args);
   const std::string_view number = args.Next();
@@ -185,7 +185,7 @@ void ClientUnblock(Context& ctx, Args& args) {
   const auto& sessions = ctx.server.sessions.by_id();
   const auto found = sessions.find(static_cast<uint64_t>(*id));
   Parked* const parked = found != sessions.end() ? found->second->parked : nullptr;
-  if (parked == nullptr || parked->paused) return ctx.reply.Integer(0);
+  if (parked == nullptr || parked->paused || parked->delayed) return ctx.reply.Integer(0);
   ctx.server.parking.Wake(*parked, reason);
   ctx.reply.Integer(1);
 }

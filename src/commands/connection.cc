@@ -15,16 +15,29 @@ namespace {
 constexpr std::string_view kNoPasswordSet =
     "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
     "configuration is correct?";
-void FailLogin(Context& ctx) {
-  ++ctx.server.stats.failed_logins;
-  ctx.Fail(errors::kWrongPassword);
-}
 
 constexpr std::string_view kHelloNeedsAuth =
     "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH "
     "<user> "
     "<pass> option can be used to authenticate the client and select the RESP protocol version at the same "
     "time";
+
+// Lets the client in, or answers that it may not enter; both only after the wait that earlier failures have
+// earned it. True if it was let in. Without a password there is nothing to guess, and nobody waits.
+bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_view password) {
+  const config::Settings& settings = ctx.server.options.settings();
+  Session& session = ctx.session;
+  const bool guarded = !settings.requirepass.empty();
+  if (guarded && ctx.Delay(args, FailedLogins::WaitMs(session.failed_logins))) return false;
+  if (Authenticate(session, settings, user, password)) {
+    session.failed_logins = 0;
+    return true;
+  }
+  ++ctx.server.stats.failed_logins;
+  if (guarded) ctx.server.failed_logins.Note(session, user, ctx.now.mono_ms, ctx.server.log);
+  ctx.Fail(errors::kWrongPassword);
+  return false;
+}
 
 void Ping(Context& ctx, Args& args) {
   if (args.Left() > 1) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
@@ -39,8 +52,7 @@ void Auth(Context& ctx, Args& args) {
   if (args.Left() > 2) return ctx.Fail(errors::kSyntax);
   if (args.Left() == 1 && settings.requirepass.empty()) return ctx.Fail(kNoPasswordSet);
   const std::string_view user = args.Left() == 2 ? args.Next() : kDefaultUser;
-  if (!Authenticate(ctx.session, settings, user, args.Next())) return FailLogin(ctx);
-  ctx.reply.Ok();
+  if (LogIn(ctx, args, user, args.Next())) ctx.reply.Ok();
 }
 
 // The arguments of HELLO. None of them takes effect before all of them are known to be right.
@@ -100,8 +112,7 @@ void Hello(Context& ctx, Args& args) {
   const config::Settings& settings = ctx.server.options.settings();
   HelloRequest request;
   if (!ReadHello(ctx, args, request)) return;
-  if (request.with_login && !Authenticate(ctx.session, settings, request.user, request.password))
-    return FailLogin(ctx);
+  if (request.with_login && !LogIn(ctx, args, request.user, request.password)) return;
   if (!MayEnter(ctx.session, settings)) return ctx.Fail(kHelloNeedsAuth);
   if (request.name) ctx.session.name = *request.name;
   if (request.version != 0) ctx.reply.set_version(request.version);
@@ -149,7 +160,8 @@ constexpr Command kRows[] = {
      .summary = "Logs the connection in.",
      .syntax = "[username] password",
      .argument_notes = "username@6.0.0",
-     .notes = "There is one user, `default`, with the password of the option requirepass."},
+     .notes = "There is one user, `default`, with the password of the option requirepass. A client that "
+              "fails often has to wait."},
     {.name = "echo",
      .arity = 2,
      .flags = kAnytime,

@@ -51,7 +51,7 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
 
 std::string FlagsOf(const Session& session) {
   std::string flags;
-  if (session.parked != nullptr) flags += 'b';
+  if (session.parked != nullptr && !session.parked->delayed) flags += 'b';
   if (session.close_after_reply) flags += 'c';
   if (session.close_now) flags += 'A';
   if (session.over_unix_socket) flags += 'U';

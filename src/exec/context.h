@@ -18,6 +18,7 @@
 #include "exec/memory_meter.h"
 #include "exec/resident_guard.h"
 #include "resp/writer.h"
+#include "server/failed_logins.h"
 #include "server/parking.h"
 #include "server/rates.h"
 #include "server/session.h"
@@ -44,6 +45,7 @@ struct Server {
   bool shutdown_requested = false;  // the loop stops at the end of the turn
   Rates rates = {};                 // sampled whenever the loop turns
   Log* log = nullptr;               // null: there is none
+  FailedLogins failed_logins = {};
 };
 
 // What look-ahead knows about a request's first key.
@@ -87,6 +89,9 @@ struct Context {
   // A client that was woken in vain and is parked again keeps its place among those who wait, and its first
   // deadline.
   void Park(const Args& args, uint64_t deadline_mono_ms);
+  // Lets the client wait `wait_ms` since the request came; CLIENT UNBLOCK does not end that. True if it waits
+  // now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
+  bool Delay(const Args& args, uint64_t wait_ms);
 };
 
 }  // namespace mayfly

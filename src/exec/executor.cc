@@ -140,7 +140,7 @@ void Executor::Dispatch(Session& session, std::span<const std::string_view> argu
   Args args(arguments, row != nullptr ? row->cursor : 1);
   if (row == nullptr) {
     Reject(session, args, nullptr);
-  } else if (Execute(session, args, *row, {}, resumed)) {
+  } else if (Execute(session, args, *row, {}, resumed) && resumed == nullptr) {  // else it was counted before
     timed_row_ = row;
     timed_calls_ = 1;
     RecordCallTime();
@@ -183,7 +183,7 @@ void Executor::RunAgain(const Parked& parked) {
                   .first_key = first_key,
                   .resumed = resumed};
   Call(context, args);
-  ++session.commands;
+  if (resumed == nullptr) ++session.commands;
   if (row.writes && server_.options.settings().maxkeys != 0) [[unlikely]]
     static_cast<void>(MakeRoomForCommand());
   const uint64_t errors = session.reply.errors() - errors_before;

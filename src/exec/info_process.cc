@@ -111,7 +111,7 @@ void ClientsSection(InfoText& text, Server& server, Now) {
   text.Field("cluster_connections", 0);
   text.Field("maxclients", server.options.settings().maxclients);
   LargestBuffers(text, server.sessions);
-  text.Field("blocked_clients", server.parking.size());
+  text.Field("blocked_clients", server.parking.blocked());
   text.Field("tracking_clients", 0);
   text.Field("pubsub_clients", 0);
   text.Field("watching_clients", 0);

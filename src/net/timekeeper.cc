@@ -47,7 +47,8 @@ uint64_t Timekeeper::NextWake() {
       keys_wake_mono_ms_ = std::min(keys_wake_mono_ms_, now.mono_ms + kClockLookMs);
     keys_wake_known_ = true;
   }
-  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), clients_.NextWake()});
+  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), clients_.NextWake(),
+                   server_.failed_logins.NextWake()});
 }
 
 // Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.
@@ -66,6 +67,7 @@ void Timekeeper::OnTimer() {
   const Now now = executor_.RefreshNow();
   server_.parking.Advance(now.mono_ms);
   clients_.Advance(now.mono_ms);
+  server_.failed_logins.Advance(now.mono_ms, server_.log);
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;
   ++server_.databases.expiry_stats().wheel_wakeups;
   // While the idle handle works, it does so in this turn, too.

@@ -44,6 +44,14 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   return stored;
 }
 
+Parked& ParkingLot::Delay(Session& session, std::span<const std::string_view> arguments,
+                          uint64_t deadline_mono_ms, uint64_t order) {
+  Parked& parked = Park(session, arguments, deadline_mono_ms, order);
+  parked.delayed = true;
+  ++delayed_;
+  return parked;
+}
+
 void ParkingLot::Wake(Parked& parked, WakeReason reason) noexcept {
   if (parked.reason != WakeReason::kNone) return;
   parked.reason = reason;
@@ -99,6 +107,7 @@ std::unique_ptr<Parked> ParkingLot::TakeWoken() noexcept {
 std::unique_ptr<Parked> ParkingLot::Release(Parked& parked) noexcept {
   parked.session->parked = nullptr;
   if (wheel_.Contains(&parked)) wheel_.Remove(&parked);
+  if (parked.delayed) --delayed_;
   if (parked.reason != WakeReason::kNone) {
     (parked.woken_prev != nullptr ? parked.woken_prev->woken_next : woken_first_) = parked.woken_next;
     (parked.woken_next != nullptr ? parked.woken_next->woken_prev : woken_last_) = parked.woken_prev;

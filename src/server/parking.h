@@ -9,6 +9,9 @@
 // Pause. CLIENT PAUSE holds requests back before they begin. They continue in the order of their arrival,
 // after Unpause or when Advance finds that the pause is over.
 //
+// Delay. A client that has failed to log in too often waits before its next login runs. No event ends that
+// wait, only its deadline, and it is not a blocked client.
+//
 // Ownership: ParkingLot owns each Parked. A session that is destroyed while it is parked must be removed by
 // Leave first. Loop thread only.
 #pragma once
@@ -42,8 +45,9 @@ struct Parked {
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;  // held back by CLIENT PAUSE: its request has not begun
-  uint64_t memory = 0;  // of the arguments, as the allocator counts it
+  bool paused = false;   // held back by CLIENT PAUSE: its request has not begun
+  bool delayed = false;  // waits for its deadline and for nothing else: see Delay
+  uint64_t memory = 0;   // of the arguments, as the allocator counts it
 
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // among those to run again
@@ -78,6 +82,9 @@ class ParkingLot {
   // REQUIRES: the session is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                uint64_t order = 0);
+  // As Park, for a client that is not blocked but has to wait until the deadline.
+  Parked& Delay(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
+                uint64_t order = 0);
   // Queues the session to run again. No effect if it is queued already. Takes no memory, so that a timer may
   // call it.
   void Wake(Parked& parked, WakeReason reason) noexcept;
@@ -103,6 +110,8 @@ class ParkingLot {
   // Removes the next woken session and passes it to the caller, no longer parked; null if there is none.
   std::unique_ptr<Parked> TakeWoken() noexcept;
   size_t size() const noexcept { return parked_.size(); }
+  // Those that are blocked or held back, but not delayed.
+  size_t blocked() const noexcept { return parked_.size() - delayed_; }
 
  private:
   // No longer parked and on no list; the caller owns it.
@@ -112,6 +121,7 @@ class ParkingLot {
   Parked* woken_first_ = nullptr;
   Parked* woken_last_ = nullptr;
   TimingWheel<ParkedWheelHooks> wheel_;
+  size_t delayed_ = 0;  // of parked_
   uint64_t last_order_ = 0;
   PauseOf paused_ = PauseOf::kNobody;
   uint64_t paused_until_mono_ms_ = 0;

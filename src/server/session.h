@@ -64,6 +64,7 @@ struct Session {
 
   unsigned db = 0;
   bool authenticated = false;
+  uint32_t failed_logins = 0;  // in a row, since the last one that succeeded
   std::string name;
   std::string lib_name;
   std::string lib_version;

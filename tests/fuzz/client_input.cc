@@ -150,6 +150,7 @@ std::string Expected(const Stream& stream, bool with_password) {
       left.remove_prefix(rig.Deliver(client, left));
       rig.EndTurn();
       LetTimePass(server);
+      rig.EndTurn();  // a login may have been delayed
     }
   }
   return client.output;

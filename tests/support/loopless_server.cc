@@ -42,6 +42,7 @@ void LooplessServer::FreeDue() {
   while (databases.FreeSome(kSlice)) {
   }
   parking.Advance(now.mono_ms);
+  server.failed_logins.Advance(now.mono_ms, server.log);
 }
 
 }  // namespace mayfly::testing
