@@ -16,9 +16,9 @@ constexpr int64_t kFileModeMax = 0777;
 
 constexpr Option kOptions[] = {
     // name, alias, member, default, flags, min, max, doc
-    {"bind", "", &Settings::bind, "* -::*", kFixed | kMultiWord, 0, 0,
+    {"bind", "", &Settings::bind, "* -::*", kMultiWord, 0, 0,
      "addresses to listen on; '-' before one: it may be missing"},
-    {"port", "", &Settings::port, "6379", kFixed, 0, 65535, "TCP port, 0 for none"},
+    {"port", "", &Settings::port, "6379", 0, 0, 65535, "TCP port, 0 for none"},
     {"tcp-backlog", "", &Settings::tcp_backlog, "511", kFixed, 0, kIntMax,
      "connections that may wait to be accepted"},
     {"unixsocket", "", &Settings::unixsocket, "", kFixed, 0, 0, "path of a unix socket to listen on"},

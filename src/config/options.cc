@@ -196,6 +196,19 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
   return std::nullopt;
 }
 
+// Lives from the first question to a judge until a CONFIG SET has ended in whatever way.
+struct Options::Verdict {
+  explicit Verdict(const Options& asking) noexcept : options(asking) {}
+  Verdict(const Verdict&) = delete;
+  Verdict& operator=(const Verdict&) = delete;
+  ~Verdict() {
+    for (const Ending& ending : options.endings_) ending(accepted);
+  }
+
+  const Options& options;
+  bool accepted = false;
+};
+
 Problem Options::AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const {
   for (const auto& [name, value] : pairs) {
     const std::string own_name(FindOption(name)->name);
@@ -224,12 +237,14 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
     ignored[option] = foreign_text;
     state.foreign[option] = std::move(foreign_text);
   }
+  Verdict verdict(*this);
   if (Problem problem = AskJudges(pairs, state.settings)) return problem;
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
   Replace(std::move(state));
   changed_ = std::move(changed);
+  verdict.accepted = true;
   return std::nullopt;
 }
 

@@ -39,6 +39,7 @@ class Options {
  public:
   using Listener = std::function<void(const Settings& settings, std::string_view name)>;
   using Judge = std::function<Problem(const Settings& settings, std::string_view name)>;
+  using Ending = std::function<void(bool accepted)>;
 
   // Starts with the defaults. `maxmemory auto` and percentages are taken of `memory_bytes`
   // (MemoryLimit::Smaller); 0 means unknown. `files` must outlive this object.
@@ -73,6 +74,9 @@ class Options {
   // `judge` may refuse a CONFIG SET. It is called for each option after all values were read and before any is
   // in force; the problem that it returns is the reason.
   void BeforeSet(Judge judge) { judges_.push_back(std::move(judge)); }
+  // `ending` is called at the end of each CONFIG SET that judges were asked about, with whether it is in force
+  // now: for what a judge made ready, which is then used or given up. It must not throw.
+  void AfterSet(Ending ending) { endings_.push_back(std::move(ending)); }
   // `listener` is called once for each option whose value in Settings changed, after all of them have.
   void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
 
@@ -87,6 +91,7 @@ class Options {
   Problem Finish(State& state, std::map<const Option*, std::string>& blames,
                  std::vector<std::string>& warnings) const;
   Problem CheckSet(std::span<const NameValue> pairs) const;
+  struct Verdict;
   Problem AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
@@ -102,6 +107,7 @@ class Options {
   std::string conf_file_;
   std::set<const Option*> changed_;  // by Set, since the start
   std::vector<Judge> judges_;
+  std::vector<Ending> endings_;
   std::vector<Listener> listeners_;
 };
 

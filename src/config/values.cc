@@ -94,7 +94,6 @@ Problem Read(const Option&, std::span<const std::string> words, std::vector<Bind
   for (const std::string& word : words) {
     const bool may_be_missing = word.starts_with('-');
     addresses.push_back({word.substr(may_be_missing ? 1 : 0), may_be_missing});
-    if (addresses.back().host.empty()) return "an address is empty";
   }
   value = std::move(addresses);
   return std::nullopt;

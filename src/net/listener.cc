@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <utility>
 
 #include "net/address.h"
 #include "net/descriptor.h"
@@ -42,6 +45,10 @@ config::Problem RemoveStale(const std::string& path, const sockaddr_un& address)
   return std::nullopt;
 }
 
+socklen_t SizeOf(const sockaddr_storage& address) noexcept {
+  return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+}
+
 // Accept failed for one connection, and not for those after it.
 bool ConcernsOneConnection(int error) noexcept {
   constexpr int kErrors[] = {EINTR,     ECONNABORTED, EPROTO,     EPERM,       ENETDOWN,
@@ -62,15 +69,16 @@ struct Listeners::Socket {
   Listeners* owner = nullptr;
   Connection::Kind kind = Connection::Kind::kTcp;
   std::string name;
-  std::string file;  // of a unix socket; empty until it is there
+  std::string file;            // of a unix socket; empty until it is there
+  sockaddr_storage address{};  // of a TCP socket
 
   // Error codes of libuv's, 0 when well.
-  int Bind(const sockaddr& address, socklen_t size) noexcept;
+  int Bind(const sockaddr& where, socklen_t size) noexcept;
   int Watch(uv_loop_t& loop) noexcept;
 };
 
-int Listeners::Socket::Bind(const sockaddr& address, socklen_t size) noexcept {
-  descriptor = BindSocket(address, size);
+int Listeners::Socket::Bind(const sockaddr& where, socklen_t size) noexcept {
+  descriptor = BindSocket(where, size);
   return descriptor >= 0 ? 0 : uv_translate_sys_error(errno);
 }
 
@@ -97,6 +105,48 @@ void Listeners::Closer::operator()(Socket* socket) const noexcept {
   if (descriptor >= 0) CloseDescriptor(descriptor);
 }
 
+// A TCP address of the settings, resolved.
+struct Listeners::Place {
+  sockaddr_storage address{};
+  bool may_be_missing = false;
+
+  const sockaddr& where() const noexcept { return reinterpret_cast<const sockaddr&>(address); }
+  socklen_t size() const noexcept { return SizeOf(address); }
+};
+
+// Tests whether this machine has an address, by binding another port of it. The descriptor is kept, so that there
+// is one for the socket when this is gone.
+class Listeners::Reservation {
+ public:
+  explicit Reservation(const Place& place) noexcept {
+    const sockaddr_storage any_port = WithoutPort(place.address);
+    descriptor_ = BindSocket(reinterpret_cast<const sockaddr&>(any_port), place.size());
+    if (descriptor_ < 0) error_ = uv_translate_sys_error(errno);
+  }
+  Reservation(Reservation&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), error_(other.error_) {}
+  Reservation& operator=(Reservation&&) = delete;
+  ~Reservation() { GiveBack(); }
+
+  // Of libuv's, 0 when well.
+  int error() const noexcept { return error_; }
+  void GiveBack() noexcept {
+    if (descriptor_ >= 0) CloseDescriptor(std::exchange(descriptor_, -1));
+  }
+
+ private:
+  int descriptor_ = -1;
+  int error_ = 0;
+};
+
+// What Prepare has made ready.
+struct Listeners::Change {
+  int backlog = 0;
+  std::vector<const Socket*> kept;  // of sockets_
+  std::vector<OwnedSocket> opened;  // new; has room for all of sockets_ as well
+  std::vector<OwnedSocket> aside;   // not open: Abandon opens them in the place of old ones that were closed
+};
+
 Listeners::Listeners(uv_loop_t& loop, Log& log, Arrival arrival)
     : loop_(loop), log_(log), arrival_(std::move(arrival)) {
   uv_timer_init(&loop_, &pause_);
@@ -109,11 +159,10 @@ Listeners::~Listeners() = default;
 
 config::Problem Listeners::Open(const config::Settings& settings) {
   const auto backlog = static_cast<int>(settings.tcp_backlog);
-  if (settings.port != 0) {
-    for (const config::BindAddress& address : settings.bind) {
-      if (config::Problem problem = OpenHost(address, static_cast<uint16_t>(settings.port), backlog))
-        return problem;
-    }
+  std::vector<Place> places;
+  if (config::Problem problem = FindPlaces(settings, places)) return problem;
+  for (const Place& place : places) {
+    if (config::Problem problem = OpenPlace(place, backlog, sockets_)) return problem;
   }
   if (!settings.unixsocket.empty()) {
     if (config::Problem problem = OpenUnix(settings, backlog)) return problem;
@@ -123,28 +172,38 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   return std::nullopt;
 }
 
-config::Problem Listeners::OpenHost(const config::BindAddress& address, uint16_t port, int backlog) {
-  std::string why;
-  const std::vector<sockaddr_storage> found = ResolveHost(address.host, port, why);
-  if (found.empty()) {
-    if (address.may_be_missing) return std::nullopt;
-    return CannotListen(address.host + ':' + std::to_string(port), why);
-  }
-  for (const sockaddr_storage& one : found) {
-    const auto& where = reinterpret_cast<const sockaddr&>(one);
-    const socklen_t size = where.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-    OwnedSocket socket(new Socket);
-    socket->name = FormatAddress(where);
-    const int error = Start(*socket, where, size, backlog);
-    if (error == 0) {
-      sockets_.push_back(std::move(socket));
-      continue;
+config::Problem Listeners::FindPlaces(const config::Settings& settings, std::vector<Place>& places) {
+  if (settings.port == 0) return std::nullopt;
+  for (const config::BindAddress& address : settings.bind) {
+    std::string why;
+    const std::vector<sockaddr_storage> found =
+        ResolveHost(address.host, static_cast<uint16_t>(settings.port), why);
+    // As in Redis, a '-' excuses an address that the machine lacks, and no name that nobody knows.
+    if (found.empty()) return CannotListen(address.host + ':' + std::to_string(settings.port), why);
+    for (const sockaddr_storage& one : found) {
+      Place& place = places.emplace_back();
+      place.address = one;
+      place.may_be_missing = address.may_be_missing;
     }
-    const std::string problem = CannotListen(socket->name, uv_strerror(error));
-    const bool missing = error == UV_EADDRNOTAVAIL && address.may_be_missing;
-    if (!missing && !LacksProtocol(error)) return problem;
-    log_.Verbose(problem);
   }
+  return std::nullopt;
+}
+
+config::Problem Listeners::OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets) {
+  OwnedSocket socket(new Socket);
+  socket->name = FormatAddress(place.where());
+  socket->address = place.address;
+  const int error = Start(*socket, place.where(), place.size(), backlog);
+  if (error != 0) return ProblemOf(place, error);
+  sockets.push_back(std::move(socket));
+  return std::nullopt;
+}
+
+config::Problem Listeners::ProblemOf(const Place& place, int error) {
+  std::string problem = CannotListen(FormatAddress(place.where()), uv_strerror(error));
+  const bool missing = error == UV_EADDRNOTAVAIL && place.may_be_missing;
+  if (!missing && !LacksProtocol(error)) return problem;
+  log_.Verbose(problem);
   return std::nullopt;
 }
 
@@ -182,6 +241,8 @@ int Listeners::Listen(Socket& socket, int backlog) noexcept {
 void Listeners::Close() {
   if (closed_) return;
   closed_ = true;
+  Abandon();
+  for (const int descriptor : std::exchange(taken_along_, {})) CloseDescriptor(descriptor);
   sockets_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&pause_), nullptr);
 }
@@ -190,6 +251,143 @@ std::vector<std::string> Listeners::names() const {
   std::vector<std::string> names;
   for (const OwnedSocket& socket : sockets_) names.push_back(socket->name);
   return names;
+}
+
+// ---- a change of addresses
+
+config::Problem Listeners::Prepare(const config::Settings& wanted) {
+  if (closed_) return std::nullopt;
+  change_ = std::make_unique<Change>();
+  change_->backlog = static_cast<int>(wanted.tcp_backlog);
+  std::vector<Place> places;
+  if (config::Problem problem = FindPlaces(wanted, places)) return problem;
+  std::erase_if(places, [this](const Place& place) { return Keep(place); });
+  change_->opened.reserve(places.size() + sockets_.size());
+  std::vector<Place> colliding;
+  for (const Place& place : places) {
+    if (CollidesWithLeaving(place)) {
+      colliding.push_back(place);
+    } else if (config::Problem problem = OpenPlace(place, change_->backlog, change_->opened)) {
+      return problem;
+    }
+  }
+  return OpenColliding(colliding);
+}
+
+// Whether a socket listens there already, which is kept then.
+bool Listeners::Keep(const Place& place) {
+  for (const OwnedSocket& socket : sockets_) {
+    if (!Leaves(*socket) || !IsSame(socket->address, place.address)) continue;
+    change_->kept.push_back(socket.get());
+    return true;
+  }
+  return false;
+}
+
+// It listens on TCP, and is not kept.
+bool Listeners::Leaves(const Socket& socket) const noexcept {
+  const std::vector<const Socket*>& kept = change_->kept;
+  return socket.kind == Connection::Kind::kTcp && std::find(kept.begin(), kept.end(), &socket) == kept.end();
+}
+
+bool Listeners::CollidesWithLeaving(const Place& place) const noexcept {
+  return std::any_of(sockets_.begin(), sockets_.end(), [&](const OwnedSocket& socket) {
+    return Leaves(*socket) && Collide(socket->address, place.address);
+  });
+}
+
+config::Problem Listeners::OpenColliding(const std::vector<Place>& places) {
+  std::vector<Place> usable;
+  std::vector<Reservation> reservations;
+  for (const Place& place : places) {
+    Reservation reservation(place);
+    if (reservation.error() == 0) {
+      usable.push_back(place);
+      reservations.push_back(std::move(reservation));
+    } else if (config::Problem problem = ProblemOf(place, reservation.error())) {
+      return problem;
+    }
+  }
+  StepAside(usable);
+  for (size_t i = 0; i < usable.size(); ++i) {
+    reservations[i].GiveBack();
+    if (config::Problem problem = OpenPlace(usable[i], change_->backlog, change_->opened)) return problem;
+  }
+  return std::nullopt;
+}
+
+// Closes the sockets that collide with one of these places. Memory comes first: a failure must not lose a socket.
+void Listeners::StepAside(const std::vector<Place>& places) {
+  const auto in_the_way = [&](const OwnedSocket& socket) {
+    return Leaves(*socket) && std::any_of(places.begin(), places.end(), [&](const Place& place) {
+             return Collide(socket->address, place.address);
+           });
+  };
+  std::vector<OwnedSocket> aside;
+  for (const OwnedSocket& socket : sockets_) {
+    if (!in_the_way(socket)) continue;
+    OwnedSocket& again = aside.emplace_back(new Socket);
+    again->name = socket->name;
+    again->address = socket->address;
+  }
+  change_->aside = std::move(aside);
+  std::erase_if(sockets_, [&](const OwnedSocket& socket) {
+    const bool closes = in_the_way(socket);
+    if (closes) TakeAlong(*socket);
+    return closes;
+  });
+}
+
+void Listeners::Commit() noexcept {
+  if (change_ == nullptr) return;
+  std::vector<OwnedSocket>& next = change_->opened;
+  for (const OwnedSocket& socket : next) log_.Notice("listening on ", socket->name);
+  for (OwnedSocket& socket : sockets_) {
+    if (Leaves(*socket)) {
+      TakeAlong(*socket);
+      log_.Notice("no longer listening on ", socket->name);
+    } else {
+      next.push_back(std::move(socket));  // Prepare has made room
+    }
+  }
+  for (const OwnedSocket& socket : change_->aside) log_.Notice("no longer listening on ", socket->name);
+  sockets_.swap(next);
+  change_.reset();
+}
+
+void Listeners::Abandon() noexcept {
+  if (change_ == nullptr) return;
+  change_->opened.clear();
+  for (OwnedSocket& socket : change_->aside) {
+    const auto& where = reinterpret_cast<const sockaddr&>(socket->address);
+    const int error = Start(*socket, where, SizeOf(socket->address), change_->backlog);
+    if (error == 0)
+      sockets_.push_back(std::move(socket));  // there is room: it was there before
+    else
+      log_.Warning("no longer listening on ", socket->name, ": ", uv_strerror(error));
+  }
+  change_.reset();
+}
+
+void Listeners::TakeAlong(const Socket& socket) noexcept {
+  try {
+    for (size_t most = static_cast<size_t>(change_->backlog) + 1; most != 0; --most) {
+      taken_along_.push_back(-1);
+      const int descriptor = AcceptFrom(socket.descriptor);
+      taken_along_.back() = descriptor;
+      if (descriptor >= 0) continue;
+      taken_along_.pop_back();
+      if (!ConcernsOneConnection(errno)) return;
+    }
+  } catch (const std::bad_alloc&) {
+    log_.Warning("out of memory: connections that wait at ", socket.name, " are closed");
+  }
+}
+
+bool Listeners::HandOver() {
+  if (taken_along_.empty()) return false;
+  for (const int descriptor : std::exchange(taken_along_, {})) arrival_(descriptor, Connection::Kind::kTcp);
+  return true;
 }
 
 // ---- arrivals
@@ -208,6 +406,7 @@ void Listeners::Accept(const Socket& socket, size_t most) {
 }
 
 void Listeners::TakeWaiting(size_t most) {
+  HandOver();
   for (const OwnedSocket& socket : sockets_) Accept(*socket, most);
 }
 

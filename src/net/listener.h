@@ -4,6 +4,12 @@
 // closes everybody who waits without a word, or never comes back from its callback. Here new connections stay
 // in the kernel's queue for a while, and a line in the log says so.
 //
+// Other TCP addresses while it listens (CONFIG SET port and bind) take two steps: Prepare opens the new ones, and
+// Commit closes the old ones, or Abandon the new ones. An address that is old and new keeps its socket. A new one
+// that collides with an old one, such as 127.0.0.1:6379 with *:6379, can only be opened when that one is closed;
+// Prepare tests first whether this machine has it, and Abandon opens the old one again. Whoever waits at a socket
+// that is closed is accepted before.
+//
 // Ownership: a Socket owns its descriptor; libuv lets go of its handle when the loop has turned once more.
 // Loop thread only.
 #pragma once
@@ -39,7 +45,18 @@ class Listeners {
 
   // Opens what the settings name. On a problem (one line for a person) some may be open: Close them.
   [[nodiscard]] config::Problem Open(const config::Settings& settings);
-  // Takes the connections that wait in the kernel's queues, at most `most` of each.
+  // Opens the TCP addresses of these settings that are not open yet. A problem is one line for a person. In either
+  // case Commit or Abandon has to follow before the loop polls.
+  [[nodiscard]] config::Problem Prepare(const config::Settings& wanted);
+  bool prepared() const noexcept { return change_ != nullptr; }
+  // Without Prepare, these do nothing.
+  void Commit() noexcept;
+  void Abandon() noexcept;
+  // To be called in each turn: hands over the connections that waited at sockets that Prepare and Commit closed.
+  // False if there are none.
+  bool HandOver();
+
+  // Accepts the connections that wait in the kernel's queues, at most `most` of each.
   void TakeWaiting(size_t most);
   // The loop must turn once more before this dies.
   void Close();
@@ -53,12 +70,28 @@ class Listeners {
   };
   using OwnedSocket = std::unique_ptr<Socket, Closer>;
 
-  config::Problem OpenHost(const config::BindAddress& address, uint16_t port, int backlog);
+  struct Place;
+  class Reservation;
+  struct Change;
+
+  // What the port and the bind addresses of the settings come to on this machine, into `places`.
+  static config::Problem FindPlaces(const config::Settings& settings, std::vector<Place>& places);
+  // Opens it, into `sockets`, or leaves it out if it may be missing.
+  config::Problem OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets);
+  // The problem with an error of libuv's; none if the place is to be left out.
+  config::Problem ProblemOf(const Place& place, int error);
+  bool Keep(const Place& place);
+  bool Leaves(const Socket& socket) const noexcept;
+  bool CollidesWithLeaving(const Place& place) const noexcept;
+  config::Problem OpenColliding(const std::vector<Place>& places);
+  void StepAside(const std::vector<Place>& places);
   config::Problem OpenUnix(const config::Settings& settings, int backlog);
   // Error codes of libuv's, 0 when well.
   int Start(Socket& socket, const sockaddr& address, socklen_t size, int backlog) noexcept;
   int Listen(Socket& socket, int backlog) noexcept;
   void Accept(const Socket& socket, size_t most);
+  // Accepts whoever waits at a socket that is about to be closed; HandOver does the rest.
+  void TakeAlong(const Socket& socket) noexcept;
   void Pause(int error);
   void GoOn();
 
@@ -66,6 +99,8 @@ class Listeners {
   Log& log_;
   Arrival arrival_;
   std::vector<OwnedSocket> sockets_;
+  std::unique_ptr<Change> change_;  // between Prepare and Commit or Abandon
+  std::vector<int> taken_along_;    // accepted, not handed over yet
   uv_timer_t pause_;
   LogThrottle pauses_logged_{kPauseLogMs};
   bool closed_ = false;

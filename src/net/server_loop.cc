@@ -48,14 +48,17 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
     if (name == "maxclients")
       clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
   });
-  server.options.BeforeSet([](const config::Settings& settings, std::string_view name) -> config::Problem {
-    if (name != "maxclients") return std::nullopt;
-    const auto wanted = static_cast<uint64_t>(settings.maxclients);
-    const uint64_t fits = RaiseFileLimit(wanted);
-    if (fits == wanted) return std::nullopt;
-    return "The operating system is not able to handle the specified number of clients, try with " +
-           std::to_string(fits);
-  });
+  server.options.BeforeSet(
+      [this](const config::Settings& settings, std::string_view name) -> config::Problem {
+        if (name == "port" || name == "bind") return PrepareListeners(settings, name);
+        if (name != "maxclients") return std::nullopt;
+        const auto wanted = static_cast<uint64_t>(settings.maxclients);
+        const uint64_t fits = RaiseFileLimit(wanted);
+        if (fits == wanted) return std::nullopt;
+        return "The operating system is not able to handle the specified number of clients, try with " +
+               std::to_string(fits);
+      });
+  server.options.AfterSet([this](bool accepted) { accepted ? listeners_.Commit() : listeners_.Abandon(); });
 }
 
 ServerLoop::~ServerLoop() {
@@ -85,12 +88,30 @@ config::Problem ServerLoop::Listen() {
   return listeners_.Open(settings);
 }
 
+// Both options are in `wanted`. As in Redis, the one that is blamed is the first one given, but no port that stays
+// the same.
+config::Problem ServerLoop::PrepareListeners(const config::Settings& wanted, std::string_view name) {
+  const bool is_port = name == "port";
+  if (is_port && wanted.port == server_.options.settings().port) return std::nullopt;
+  if (listeners_.prepared()) return std::nullopt;
+  const config::Problem problem = listeners_.Prepare(wanted);
+  if (!problem) return std::nullopt;
+  log_.Warning(*problem);
+  return is_port ? "Unable to listen on this port. Check server logs."
+                 : "Failed to bind to specified addresses.";
+}
+
 void ServerLoop::Run() { uv_run(&uv_.loop, UV_RUN_DEFAULT); }
 
 // ---- turns
 
-void ServerLoop::Check() {
+void ServerLoop::FinishTurn() {
   clients_.FinishTurn();
+  if (listeners_.HandOver()) clients_.FinishTurn();
+}
+
+void ServerLoop::Check() {
+  FinishTurn();
   if (phase_ != Phase::kServing) return GoOnStopping();
   if (!server_.shutdown_requested) return;
   log_.Notice("a client asked for shutdown");
@@ -98,7 +119,7 @@ void ServerLoop::Check() {
 }
 
 void ServerLoop::Prepare() {
-  clients_.FinishTurn();
+  FinishTurn();
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();

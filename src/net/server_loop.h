@@ -48,6 +48,9 @@ class ServerLoop {
     uv_loop_t loop;
   };
 
+  // CONFIG SET port or bind.
+  config::Problem PrepareListeners(const config::Settings& wanted, std::string_view name);
+  void FinishTurn();
   void Check();
   void Prepare();
   void OnSignal(int number);

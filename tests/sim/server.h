@@ -59,8 +59,7 @@ class SimulatedServer {
   // ---- clients
   // Connects, and lets the server accept. The peer lives as long as the server.
   Peer& Connect(const std::string& from_host = "127.0.0.1");
-  // Connects, but the server has not accepted yet. `to` is "" for TCP, or the path of a unix socket. Null if
-  // nobody listens there.
+  // Connects, but the server has not accepted yet. `to` as in World::Connect. Null if nobody listens there.
   Peer* TryConnect(const std::string& from_host = "127.0.0.1", const std::string& to = "");
   // Sends a request of this peer and returns its reply. REQUIRES: it reads, and it waits for nothing else.
   testing::Reply Ask(Peer& peer, const std::vector<std::string>& words);

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "net/address.h"
+
 #include <arpa/inet.h>
 #include <sys/un.h>
 
@@ -82,16 +84,24 @@ uint64_t World::NextEventNs() const {
 // ---- network
 
 int World::Bind(const sockaddr& address, size_t size) {
+  if (!bind_errors_.empty()) {
+    const int error = bind_errors_.front();
+    bind_errors_.pop_front();
+    if (error != 0) return -error;
+  }
   Port port;
-  if (address.sa_family == AF_UNIX)
+  if (address.sa_family == AF_UNIX) {
     port.path = reinterpret_cast<const sockaddr_un&>(address).sun_path;
-  else
+  } else {
     std::memcpy(&port.address, &address, size);
-  const auto same = [&](const auto& other) {
-    return other.second.path == port.path &&
-           std::memcmp(&other.second.address, &port.address, sizeof port.address) == 0;
+    auto& number = reinterpret_cast<sockaddr_in&>(port.address).sin_port;  // both families have it there
+    if (number == 0) number = htons(next_free_port_++);
+  }
+  const auto taken = [&](const auto& other) {
+    if (!port.path.empty() || !other.second.path.empty()) return other.second.path == port.path;
+    return net::Collide(other.second.address, port.address);
   };
-  if (std::any_of(ports_.begin(), ports_.end(), same)) return -EADDRINUSE;
+  if (std::any_of(ports_.begin(), ports_.end(), taken)) return -EADDRINUSE;
   ports_.emplace(next_fd_, std::move(port));
   return next_fd_++;
 }
@@ -148,23 +158,39 @@ void World::CloseFile(int fd) {
   files_.erase(found);
 }
 
+Port* World::FindPort(const sockaddr_storage& address) {
+  for (auto& [fd, port] : ports_) {
+    if (port.listening && port.path.empty() && net::Collide(port.address, address)) return &port;
+  }
+  return nullptr;
+}
+
 std::shared_ptr<Link> World::Connect(const std::string& from_host, const std::string& to) {
   const sockaddr_storage from = AddressOf(from_host, next_port_++);
-  const auto listens = [&](const auto& port) {
-    return port.second.listening && port.second.path == to &&
-           (!to.empty() || port.second.address.ss_family == from.ss_family);
-  };
-  const auto found = std::find_if(ports_.begin(), ports_.end(), listens);
-  if (found == ports_.end()) return nullptr;
-  Port& port = found->second;
-  if (port.backlog.size() > port.backlog_max) return nullptr;
+  sockaddr_storage local{};
+  Port* port = nullptr;
+  if (const size_t colon = to.rfind(':'); colon != std::string::npos) {
+    local = AddressOf(to.substr(0, colon), static_cast<uint16_t>(std::stoi(to.substr(colon + 1))));
+    port = FindPort(local);
+  } else {
+    const auto listens = [&](const auto& one) {
+      return one.second.listening && one.second.path == to &&
+             (!to.empty() || one.second.address.ss_family == from.ss_family);
+    };
+    const auto found = std::find_if(ports_.begin(), ports_.end(), listens);
+    if (found != ports_.end()) {
+      port = &found->second;
+      local = port->address;
+    }
+  }
+  if (port == nullptr || port->backlog.size() > port->backlog_max) return nullptr;
   auto link = std::make_shared<Link>(next_fd_++, now_ns_, choices_.Below(UINT32_MAX));
   link->short_transfers = short_transfers_;
   link->peer_address = from;
-  link->local_address = port.address;
-  link->local_path = port.path;
+  link->local_address = local;
+  link->local_path = port->path;
   links_.push_back(link);
-  port.backlog.push_back(link);
+  port->backlog.push_back(link);
   return link;
 }
 

@@ -9,6 +9,7 @@
 // the program sleeps or would begin its next turn; the next uv_run continues there. One World at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -102,6 +103,11 @@ class World {
     accept_errors_.insert(accept_errors_.end(), errors.begin(), errors.end());
   }
 
+  // The next binds end with these values of errno, one after the other; 0: well.
+  void FailBinds(const std::vector<int>& errors) {
+    bind_errors_.insert(bind_errors_.end(), errors.begin(), errors.end());
+  }
+
   // ---- control, see above
   Leash& leash() noexcept { return leash_; }
   // How often the loop has come back from its poll.
@@ -132,14 +138,21 @@ class World {
   void CloseFile(int fd);
 
   // ---- for peers
-  // Makes a connection that waits to be accepted. `to` is "" for TCP, or the path of a unix socket. Null if
-  // nobody listens there, or the backlog is full.
+  // Makes a connection that waits to be accepted. `to` is "" for any TCP socket of the same family, a TCP address
+  // such as "127.0.0.1:6379", or the path of a unix socket. Null if nobody listens there, or the backlog is full.
   std::shared_ptr<Link> Connect(const std::string& from_host, const std::string& to);
+  // Sockets that listen.
+  size_t listening() const noexcept {
+    return static_cast<size_t>(
+        std::count_if(ports_.begin(), ports_.end(), [](const auto& port) { return port.second.listening; }));
+  }
   // Accepted connections that are not closed.
   size_t open_files() const noexcept { return files_.size(); }
 
  private:
   World() : choices_(1) {}
+  // The port that listens at this TCP address, or null.
+  Port* FindPort(const sockaddr_storage& address);
 
   Choices choices_;
   uint64_t now_ns_ = 0;
@@ -152,9 +165,11 @@ class World {
   std::map<int, std::shared_ptr<Link>> files_;
   std::vector<std::shared_ptr<Link>> links_;
   std::deque<int> accept_errors_;
+  std::deque<int> bind_errors_;
   size_t open_files_max_ = SIZE_MAX;
   int next_fd_ = kStepTimerFd + 1;
   uint16_t next_port_ = 40000;
+  uint16_t next_free_port_ = 60000;  // what a bind to port 0 gets
   Leash leash_;
   uint64_t turns_ = 0;
   std::string mistake_;

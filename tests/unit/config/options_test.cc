@@ -293,4 +293,48 @@ TEST_CASE("a judge sees all values of a CONFIG SET, and a CONFIG SET that it ref
   CHECK(loaded.Get("maxkeys") == "6");
 }
 
+TEST_CASE("whoever judged a CONFIG SET hears how it ended, after the options have changed") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  std::vector<std::string> heard;
+  loaded.options.BeforeSet([&](const Settings& wanted, std::string_view name) -> Problem {
+    heard.push_back("judge " + std::string(name));
+    if (wanted.port == 1) return "no";
+    return std::nullopt;
+  });
+  loaded.options.OnChange([&](const Settings&, std::string_view name) { heard.emplace_back(name); });
+  loaded.options.AfterSet([&](bool accepted) { heard.emplace_back(accepted ? "accepted" : "given up"); });
+  CHECK(loaded.Set({{"timeout", "5"}, {"port", "0"}}) == "");
+  CHECK(heard == std::vector<std::string>{"judge timeout", "judge port", "port", "timeout", "accepted"});
+  heard.clear();
+  CHECK(loaded.Set({{"PORT", "1"}, {"timeout", "6"}}) != "");
+  CHECK(heard == std::vector<std::string>{"judge port", "given up"});
+  heard.clear();
+  CHECK(loaded.Set({{"port", "0"}}) == "");  // nothing changes, but a judge was asked
+  CHECK(heard == std::vector<std::string>{"judge port", "accepted"});
+  heard.clear();
+  CHECK(loaded.Set({{"port", "65536"}}) != "");
+  CHECK(loaded.Set({{"no-such-option", "1"}}) != "");
+  CHECK(heard.empty());
+}
+
+TEST_CASE("CONFIG SET bind keeps its words, also empty ones, over a rewrite") {
+  for (const char* value : {"127.0.0.1 -::1", "", "a  b", " ", "-", "::1", "* -::*"}) {
+    TestFiles files;
+    files.Put("/a.conf", "bind * -::*\nport 6379\n");
+    Loaded loaded(files, {"/a.conf"});
+    CAPTURE(value);
+    CHECK(loaded.Set({{"bind", value}, {"port", "7000"}}) == "");
+    CHECK(loaded.Get("bind") == value);
+    CHECK(loaded.options.Rewrite().value_or("") == "");
+    const Loaded again(files, {"/a.conf"});
+    CHECK(again.Get("bind") == value);
+    CHECK(again.Get("port") == "7000");
+  }
+  const TestFiles files;
+  Loaded loaded(files, {});
+  CHECK(loaded.Set({{"bind", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"}}) ==
+        "CONFIG SET failed (possibly related to argument 'bind') - Too many bind addresses specified.");
+}
+
 }  // namespace mayfly::config

@@ -38,6 +38,22 @@ TEST_CASE("all of 127.0.0.0/8 and ::1 are this machine, however they are written
   CHECK_FALSE(IsLoopback(AsAddress(Only("::"))));
 }
 
+TEST_CASE("sockets collide on one port of one host, and those of all hosts of a family with each of them") {
+  CHECK(IsSame(Only("*"), Only("0.0.0.0")));
+  CHECK(IsSame(Only("::1"), Only("0:0:0:0:0:0:0:1")));
+  CHECK_FALSE(IsSame(Only("127.0.0.1"), Only("127.0.0.1", 80)));
+  CHECK_FALSE(IsSame(Only("127.0.0.1"), Only("::ffff:127.0.0.1")));
+  CHECK_FALSE(IsSame(Only("127.0.0.1"), Only("*")));
+  CHECK(Collide(Only("127.0.0.1"), Only("127.0.0.1")));
+  CHECK(Collide(Only("127.0.0.1"), Only("*")));
+  CHECK(Collide(Only("::*"), Only("::1")));
+  CHECK_FALSE(Collide(Only("127.0.0.1"), Only("127.0.0.2")));
+  CHECK_FALSE(Collide(Only("127.0.0.1"), Only("*", 80)));
+  CHECK_FALSE(Collide(Only("*"), Only("::*")));
+  CHECK(IsSame(WithoutPort(Only("::1")), Only("::1", 0)));
+  CHECK(IsSame(WithoutPort(Only("127.0.0.1")), Only("127.0.0.1", 0)));
+}
+
 TEST_CASE("a text that is no address is refused with a reason") {
   std::string problem;
   CHECK(ResolveHost("300.1.2.3.4", 1, problem).empty());

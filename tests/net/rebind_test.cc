@@ -1,0 +1,193 @@
+// CONFIG SET port and bind: where the server listens while clients come.
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "net/limits.h"
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+using testing::Reply;
+using testing::Simple;
+
+const char* const kSamePort = "127.0.0.1:6379";
+
+// A server on 127.0.0.1:6379 and a unix socket, with a client that is connected already.
+struct Fixture {
+  explicit Fixture(const std::vector<std::string>& options = {"--bind", "127.0.0.1"})
+      : server({.options = With(options)}), there(server.Connect()) {}
+
+  static std::vector<std::string> With(std::vector<std::string> options) {
+    options.insert(options.end(), {"--unixsocket", "/sim/mayfly.sock"});
+    return options;
+  }
+
+  Reply Set(std::vector<std::string> pairs) {
+    pairs.insert(pairs.begin(), {"CONFIG", "SET"});
+    return server.Ask(there, pairs);
+  }
+  std::string Get(const std::string& name) {
+    return server.Ask(there, {"CONFIG", "GET", name}).elements.at(1).text;
+  }
+  bool Serves(const std::string& to) {
+    Peer* const peer = server.TryConnect(to.front() == ':' ? "::1" : "127.0.0.1", to);
+    if (peer == nullptr) return false;
+    return server.Ask(*peer, {"PING"}) == Simple("PONG");
+  }
+  // One that waits to be accepted, with a request: the server lacks a descriptor for kPauseMs.
+  Peer& Waiting(const std::string& to) {
+    Peer* const peer = server.TryConnect("127.0.0.1", to);
+    REQUIRE(peer != nullptr);
+    peer->Send("PING\r\n");
+    const size_t accepted = server.world.open_files();
+    server.world.FailAccepts({EMFILE});
+    server.Settle();
+    REQUIRE(server.world.open_files() == accepted);
+    return *peer;
+  }
+  // What the server answers when the pause is over.
+  std::string Answer(Peer& waiting) {
+    server.AdvanceTime(net::kPauseMs);
+    return waiting.Take();
+  }
+
+  SimulatedServer server;
+  Peer& there;
+};
+
+Reply PortFailed() {
+  return testing::Error(
+      "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check "
+      "server logs.");
+}
+
+Reply BindFailed() {
+  return testing::Error(
+      "ERR CONFIG SET failed (possibly related to argument 'bind') - Failed to bind to specified addresses.");
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "CONFIG SET port moves the server, and clients of the old port stay") {
+  CHECK(Set({"port", "7000"}) == Simple("OK"));
+  CHECK(Serves("127.0.0.1:7000"));
+  CHECK_FALSE(Serves(kSamePort));
+  CHECK(server.Ask(there, {"PING"}) == Simple("PONG"));
+  CHECK(server.Ask(there, {"CLIENT", "INFO"}).text.find(" laddr=127.0.0.1:6379 ") != std::string::npos);
+  CHECK(server.Info("tcp_port") == 7000);
+  CHECK(Set({"port", "0"}) == Simple("OK"));
+  CHECK(server.world.listening() == 1);
+  CHECK(server.TryConnect("127.0.0.1", "/sim/mayfly.sock") != nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "a client that waits at the old port while it is closed is served") {
+  Peer& late = Waiting(kSamePort);
+  CHECK(Set({"port", "7000"}) == Simple("OK"));
+  CHECK(Answer(late) == "+PONG\r\n");
+}
+
+TEST_CASE_METHOD(Fixture, "an address that stays keeps its socket, and serves those who wait there") {
+  Peer& late = Waiting(kSamePort);
+  server.world.FailBinds({0, EMFILE});  // the address that stays needs no bind
+  CHECK(Set({"bind", "127.0.0.1 127.0.0.2"}) == Simple("OK"));
+  CHECK(Answer(late) == "+PONG\r\n");
+  CHECK(Serves(kSamePort));
+  CHECK(Serves("127.0.0.2:6379"));
+}
+
+TEST_CASE_METHOD(Fixture, "if an address cannot be opened, nothing changes and no client is lost") {
+  for (const int error : {EADDRINUSE, EADDRNOTAVAIL, EMFILE, ENFILE, EACCES}) {
+    CAPTURE(error);
+    Peer& late = Waiting(kSamePort);
+    server.world.FailBinds({0, error});
+    CHECK(Set({"timeout", "9", "port", "7000", "bind", "127.0.0.1 127.0.0.2"}) == PortFailed());
+    CHECK(Answer(late) == "+PONG\r\n");
+    server.world.FailBinds({error});
+    CHECK(Set({"bind", "127.0.0.1 127.0.0.2", "timeout", "9"}) == BindFailed());
+    CHECK(Get("timeout") == "0");
+    CHECK(Get("port") == "6379");
+    CHECK(Get("bind") == "127.0.0.1");
+    CHECK(server.world.listening() == 2);
+    CHECK(Serves(kSamePort));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "an option that is refused after the addresses were opened closes them again") {
+  server.parts.options.BeforeSet([](const config::Settings&, std::string_view name) -> config::Problem {
+    if (name != "maxkeys") return std::nullopt;
+    return "no";
+  });
+  Peer& late = Waiting(kSamePort);
+  CHECK(Set({"port", "7000", "maxkeys", "1"}).kind == Reply::Kind::kError);
+  CHECK_FALSE(Serves("127.0.0.1:7000"));
+  CHECK(Set({"bind", "*", "maxkeys", "1"}).kind == Reply::Kind::kError);
+  CHECK_FALSE(Serves("127.0.0.2:6379"));
+  CHECK(Answer(late) == "+PONG\r\n");
+  CHECK(Serves(kSamePort));
+  CHECK(Set({"bind", "*", "port", "7000"}) == Simple("OK"));
+  CHECK(Serves("127.0.0.2:7000"));
+}
+
+TEST_CASE("all addresses give way to one of them on the same port, and the other way round") {
+  Fixture fixture({"--bind", "*", "-::*"});
+  Peer& late = fixture.Waiting(kSamePort);
+  CHECK(fixture.Set({"bind", "127.0.0.1"}) == Simple("OK"));
+  CHECK(fixture.Answer(late) == "+PONG\r\n");
+  CHECK(fixture.Serves(kSamePort));
+  CHECK_FALSE(fixture.Serves("127.0.0.2:6379"));
+  CHECK_FALSE(fixture.Serves("::1:6379"));
+
+  Peer& later = fixture.Waiting(kSamePort);
+  CHECK(fixture.Set({"bind", "* -::*"}) == Simple("OK"));
+  CHECK(fixture.Answer(later) == "+PONG\r\n");
+  CHECK(fixture.Serves("127.0.0.2:6379"));
+  CHECK(fixture.Serves("::1:6379"));
+}
+
+TEST_CASE("an address that collides with an open one is tested before that one is closed") {
+  Fixture fixture({"--bind", "*"});
+  Peer& late = fixture.Waiting(kSamePort);
+  const size_t accepted = fixture.server.world.open_files();
+  fixture.server.world.FailBinds({0, EADDRNOTAVAIL});
+  CHECK(fixture.Set({"bind", "127.0.0.1 192.0.2.77"}) == BindFailed());
+  CHECK(fixture.server.world.open_files() == accepted);
+  CHECK(fixture.Answer(late) == "+PONG\r\n");
+  fixture.server.world.FailBinds({0, EADDRNOTAVAIL});
+  CHECK(fixture.Set({"bind", "127.0.0.1 -192.0.2.77"}) == Simple("OK"));
+}
+
+TEST_CASE("if another program is faster to take the port, the old address is open again") {
+  Fixture fixture({"--bind", "*"});
+  Peer& late = fixture.Waiting(kSamePort);
+  fixture.server.world.FailBinds({0, EADDRINUSE});
+  CHECK(fixture.Set({"bind", "127.0.0.1"}) == BindFailed());
+  CHECK(fixture.Answer(late) == "+PONG\r\n");
+  CHECK(fixture.Serves("127.0.0.2:6379"));
+  CHECK(fixture.server.world.listening() == 2);
+}
+
+TEST_CASE("two addresses that collide with each other are refused, as at the start") {
+  Fixture fixture({"--bind", "*"});
+  CHECK(fixture.Set({"bind", "127.0.0.1 127.0.0.1"}) == BindFailed());
+  CHECK(fixture.Set({"bind", "127.0.0.1 *"}) == BindFailed());
+  CHECK(fixture.Set({"bind", "* 127.0.0.1"}) == BindFailed());
+  CHECK(fixture.Serves("127.0.0.2:6379"));
+  CHECK(fixture.Get("bind") == "*");
+}
+
+TEST_CASE_METHOD(Fixture, "a server that stops in the same turn serves those who waited at the old port") {
+  Peer& late = Waiting(kSamePort);
+  server.world.Raise(SIGTERM);
+  there.Request({"CONFIG", "SET", "port", "7000"});
+  server.Settle();
+  CHECK(late.Take().starts_with("+PONG\r\n"));
+  server.AdvanceTime(10'000);
+  CHECK(server.ended());
+}
+
+}  // namespace mayfly::sim
