@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "exec/client_modes.h"
-#include "server/output_pool.h"
 
 namespace mayfly {
 namespace {
@@ -29,19 +28,21 @@ Executor::Executor(Server& server)
     : server_(server),
       batch_(server.commands, server.databases),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
-  const auto follow = [&server](const config::Settings& settings) {
+  const auto track = [&server](const config::Settings& settings) {
     server.databases.TrackAccesses(AccessTrackingOf(settings.maxmemory_policy),
                                    {.log_factor = settings.lfu_log_factor,
                                     .decay_minutes = settings.lfu_decay_time_minutes,
                                     .random = &server.random});
   };
-  follow(server.options.settings());
+  track(server.options.settings());
+  FollowOptions();
   server.options.OnChange(
-      [this, follow, &commands = server.commands](const config::Settings& settings, std::string_view name) {
+      [this, track, &commands = server.commands](const config::Settings& settings, std::string_view name) {
         if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
-          follow(settings);
+          track(settings);
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "maxmemory" || name == "maxkeys") Settle();
+        FollowOptions();
       });
   RefreshNow();
   Settle();
@@ -56,7 +57,7 @@ Now Executor::RefreshNow() noexcept {
 // ---- a batch
 
 void Executor::Run(std::span<Feed> feeds) {
-  for (std::span<Feed> left = feeds; batch_.Plan(left, BatchLimits());) {
+  for (std::span<Feed> left = feeds; batch_.Plan(left, batch_limits_);) {
     AnyModes(server_) ? RunPlanned<true>() : RunPlanned<false>();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
@@ -103,13 +104,14 @@ void Executor::RunPlanned() {
   RecordCallTime();
 }
 
-Batch::Limits Executor::BatchLimits() const noexcept {
+void Executor::FollowOptions() noexcept {
   const config::Settings& settings = server_.options.settings();
+  output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
-  const uint64_t most = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes()).most_bytes;
-  return {.max_bulk = settings.proto_max_bulk_len,
-          .most_output = hard == 0 ? most : std::min(hard, most),
-          .open_door = settings.requirepass.empty()};
+  const uint64_t most = output_pool_.most_bytes;
+  batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
+                   .most_output = hard == 0 ? most : std::min(hard, most),
+                   .open_door = settings.requirepass.empty()};
 }
 
 void Executor::AnswerBroken(Feed& feed) noexcept {

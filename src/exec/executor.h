@@ -16,6 +16,7 @@
 
 #include "exec/batch.h"
 #include "exec/context.h"
+#include "server/output_pool.h"
 
 namespace mayfly {
 
@@ -64,12 +65,15 @@ class Executor {
   // Reads the clock.
   Now RefreshNow() noexcept;
   Now now() const noexcept { return now_; }
+  // The limits on unread output, as the options have them now.
+  const OutputPool& output_pool() const noexcept { return output_pool_; }
 
  private:
   // `kWithModes`: some client has a mode that concerns single requests (exec/client_modes.h).
   template <bool kWithModes>
   void RunPlanned();
-  Batch::Limits BatchLimits() const noexcept;
+  // Makes batch_limits_ and output_pool_ what the options say.
+  void FollowOptions() noexcept;
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
   void Resume(const Parked& parked) noexcept;
@@ -99,6 +103,8 @@ class Executor {
   Server& server_;
   Now now_;
   Batch batch_;
+  Batch::Limits batch_limits_;
+  OutputPool output_pool_;
   uint64_t stale_cycles_;
   uint64_t memory_ceiling_ = 0;  // MemoryMeter::All above which a command that writes may have to evict
   uint64_t refreshed_at_ = 0;    // TSC

@@ -93,9 +93,7 @@ class Clients {
   void Forget(Connection& connection) noexcept { all_.erase(&connection); }
 
  private:
-  OutputPool Pool() const noexcept {
-    return OutputPool::Of(settings().maxmemory, server_.options.memory_bytes());
-  }
+  const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
   void LetIn(Connection& connection);
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until what all hold is within the pool.

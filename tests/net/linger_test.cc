@@ -66,6 +66,19 @@ TEST_CASE("a connection lingers for kLingerMs at most") {
   CHECK(server.world.open_files() == 0);
 }
 
+TEST_CASE("a client that goes on sending does not make its connection linger longer") {
+  SimulatedServer server;
+  Peer& peer = server.Connect();
+  peer.Send("QUIT\r\n");
+  for (uint64_t ms = 0; ms < net::kLingerMs; ++ms) {
+    server.AdvanceTime(1);
+    if (ms % 10 == 0 && !peer.closed()) peer.Send("x");
+  }
+  server.AdvanceTime(1);
+  CHECK(peer.closed());
+  CHECK(server.world.open_files() == 0);
+}
+
 TEST_CASE("a connection whose client closes it too does not linger any longer") {
   SimulatedServer server;
   Peer& peer = server.Connect();
