@@ -50,6 +50,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows what the client is called and w
   Run({"CLIENT", "SETNAME", "worker"});
   Run({"CLIENT", "SETINFO", "LIB-NAME", "lib"});
   Run({"CLIENT", "SETINFO", "LIB-VER", "1.2"});
+  AdvanceTime(3000);
   Run({"SELECT", "3"});
   AdvanceTime(5999);
   const std::string line = Run({"CLIENT", "INFO"}).text;
@@ -58,7 +59,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows what the client is called and w
                                     {"laddr", "10.0.0.2:6379"},
                                     {"fd", "9"},
                                     {"name", "worker"},
-                                    {"age", "5"},
+                                    {"age", "8"},
                                     {"idle", "5"},
                                     {"flags", "N"},
                                     {"db", "3"},

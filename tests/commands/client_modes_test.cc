@@ -13,6 +13,15 @@ TEST_CASE_METHOD(CommandTest, "CLIENT REPLY OFF sends nothing at all until ON") 
   CHECK(Run({"CLIENT", "REPLY", "foo"}) == Error("ERR syntax error"));
 }
 
+TEST_CASE_METHOD(CommandTest, "replies that CLIENT REPLY OFF suppresses take no memory") {
+  Run({"SET", "k", std::string(10'000, 'v')});
+  Run({"CLIENT", "REPLY", "OFF"});
+  Run({"GET", "k"});
+  const uint64_t before = server().memory.All();
+  for (int i = 0; i < 1000; ++i) Run({"GET", "k"});
+  CHECK(server().memory.All() <= before + 100'000);
+}
+
 TEST_CASE_METHOD(CommandTest, "CLIENT REPLY SKIP leaves out the next reply alone") {
   CHECK(RunRaw("CLIENT REPLY SKIP\r\nSET k v\r\nGET k\r\n") == "$1\r\nv\r\n");
   CHECK(Run({"CLIENT", "REPLY", "SKIP"}) == NoReply());

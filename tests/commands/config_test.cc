@@ -80,6 +80,9 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(there.Run({"PING"}) == Simple("PONG"));
   TestClient& later = Connect();
   CHECK(later.Run({"PING"}) == Error("NOAUTH Authentication required."));
+  CHECK(Run({"CONFIG", "SET", "timeout", "100"}) == Ok());
+  CHECK(Run({"CONFIG", "SET", "requirepass", "other"}) == Ok());
+  CHECK(later.Run({"PING"}) == Error("NOAUTH Authentication required."));
   CHECK(Run({"CONFIG", "SET", "requirepass", ""}) == Ok());
   CHECK(later.Run({"PING"}) == Simple("PONG"));
 }

@@ -181,6 +181,17 @@ TEST_CASE_METHOD(InfoTest,
   CHECK(Field("cmdstat_client|id", "commandstats").find("calls=1,") == 0);
   CHECK(Field("cmdstat_get", "commandstats") == "absent");
   CHECK(Field("cmdstat_set", "default") == "absent");
+  Run({"APPEND", "k"});
+  CHECK(Field("cmdstat_append", "commandstats").find("calls=0,") == 0);
+  CHECK(Field("cmdstat_append", "commandstats").find(",rejected_calls=1,") != std::string::npos);
+}
+
+TEST_CASE_METHOD(InfoTest,
+                 "each request of a pipeline counts as a command, also if it is like the one before") {
+  const auto processed = [this] { return std::stoi(Field("total_commands_processed")); };
+  const int before = processed();
+  RunRaw("GET k\r\nGET k\r\nGET k\r\nSET k v\r\nGET k\r\nGET k\r\n");
+  CHECK(processed() == before + 1 + 6);  // the INFO before, too
 }
 
 TEST_CASE_METHOD(InfoTest, "Errorstats counts the error replies of each code") {

@@ -73,6 +73,15 @@ TEST_CASE_METHOD(MemoryLimitTest,
   CHECK(most <= limit + kValue + kValue / 4);
 }
 
+TEST_CASE_METHOD(MemoryLimitTest,
+                 "after FLUSHALL there is room at once, though the old keys are freed later") {
+  Fill(3'000'000);
+  CHECK(Run({"FLUSHALL"}) == Ok());
+  REQUIRE(server().databases.waiting_bytes() > 1'000'000);
+  for (int i = 0; i < 1000; ++i) Run({"SET", "new" + std::to_string(i), std::string(50, 'v')});
+  CHECK(Run({"DBSIZE"}) == Integer(1000));
+}
+
 TEST_CASE_METHOD(MemoryLimitTest, "a batch of many pairs takes no more above maxmemory than itself") {
   constexpr size_t kPairs = 1000;
   Fill(3'000'000);

@@ -1,6 +1,7 @@
 // Requests whose first, second, third ... allocation fails: each is answered with an error or its client is
 // closed, the keys are as before or as after, and the next request works.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "commands/failing_allocation.h"
@@ -300,6 +301,33 @@ TEST_CASE("eviction finds no memory to remember its candidates, and evicts all t
       CHECK(world.server.databases.total_keys() == 10);
       CHECK(keys > 20);
       CHECK(world.Valid());
+      if (!AllocationFailed()) break;
+    }
+  }
+}
+
+TEST_CASE("a client for whose requests there is no memory disturbs no other client of its batch") {
+  Words many{"MGET"};
+  std::string line = "MGET";
+  for (int i = 0; i < 2000; ++i) {
+    many.push_back("k");
+    line += " k";
+  }
+  for (const std::string& hungry : {EncodeRequest(many), line + "\r\n"}) {
+    const std::string request = EncodeRequest({"SET", "seen", "right"});
+    for (size_t nth = 1;; ++nth) {
+      INFO(nth);
+      World world;
+      world.server.executor.RefreshNow();
+      std::array<Feed, 2> feeds{Feed{.session = &world.client, .input = hungry},
+                                Feed{.session = &world.bystander, .input = request}};
+      {
+        const FailingAllocation failing_allocation(nth);
+        world.server.executor.Run(feeds);
+      }
+      const std::string reply = OutputText(world.bystander.output);
+      const bool closed = world.bystander.close_now || feeds[1].state == Feed::State::kNoRoom;
+      REQUIRE((closed || reply == "+OK\r\n" || reply == kOom));
       if (!AllocationFailed()) break;
     }
   }

@@ -45,6 +45,20 @@ TEST_CASE("a server without free descriptors does not spin, and logs it again ev
   CHECK(Count(server.Log(), "# cannot accept connections") == 4);
 }
 
+TEST_CASE("when there are descriptors again, every listening socket accepts again") {
+  const std::string path = "sim-accept.sock";
+  SimulatedServer server({.options = {"--unixsocket", path, "--bind", "127.0.0.1"}});
+  server.world.set_open_files_max(0);
+  for (const std::string& to : {std::string(), path}) REQUIRE(server.TryConnect("127.0.0.1", to) != nullptr);
+  server.AdvanceTime(10 * net::kPauseMs);
+  server.world.set_open_files_max(100);
+  server.AdvanceTime(net::kPauseMs);
+  CHECK(server.stats().connections_received == 2);
+  for (const std::string& to : {std::string(), path}) REQUIRE(server.TryConnect("127.0.0.1", to) != nullptr);
+  server.Settle();
+  CHECK(server.stats().connections_received == 4);
+}
+
 TEST_CASE("an error of accept that concerns one connection does not delay the next one") {
   SimulatedServer server;
   server.world.FailAccepts({ECONNABORTED, EPERM, EPROTO});

@@ -81,6 +81,20 @@ TEST_CASE("a reply that is written in parts arrives whole and in order, and dela
   for (const size_t size : slow.Writes()) CHECK(size <= 10'000);
 }
 
+TEST_CASE("the bytes of replies that had to wait are counted, for the server and for the client") {
+  SimulatedServer server;
+  Peer& slow = server.Connect();
+  slow.link().send_capacity = 10'000;
+  slow.ReadPerMs(3'000);
+  REQUIRE(server.Run({"SET", "big", std::string(100'000, 'v')}) == testing::Ok());
+  const uint64_t before = server.stats().net_output_bytes;
+  slow.Request({"GET", "big"});
+  server.AdvanceTime(100);
+  REQUIRE(slow.received().size() == 100'011);
+  CHECK(server.stats().net_output_bytes == before + 100'011);
+  CHECK(server.ClientField(slow, "tot-net-out") == "100011");
+}
+
 TEST_CASE("a value that is overwritten while it is sent arrives unchanged") {
   SimulatedServer server;
   Peer& slow = server.Connect();

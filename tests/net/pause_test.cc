@@ -88,6 +88,20 @@ TEST_CASE("held-back requests run in the order in which they came") {
     CHECK(peers[static_cast<size_t>(i)]->TakeReplies() == std::vector<Reply>{Integer(i + 1)});
 }
 
+TEST_CASE("held-back requests keep their order when one of their clients leaves") {
+  SimulatedServer server;
+  std::vector<Peer*> peers;
+  for (int i = 0; i < 5; ++i) peers.push_back(&server.Connect());
+  REQUIRE(server.Run({"CLIENT", "PAUSE", "100"}) == Ok());
+  for (size_t i = 0; i < peers.size(); ++i) {
+    peers[i]->Request({"APPEND", "order", std::to_string(i)});
+    server.Settle();
+  }
+  peers[1]->Reset();
+  server.AdvanceTime(100);
+  CHECK(server.Run({"GET", "order"}) == testing::Bulk("0234"));
+}
+
 TEST_CASE("two CLIENT UNPAUSE in one pipeline run a held-back request once") {
   SimulatedServer server;
   Peer& held = server.Connect();

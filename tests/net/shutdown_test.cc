@@ -51,6 +51,22 @@ TEST_CASE("requests that had arrived before SIGTERM are answered, and then every
   CHECK(server.world.open_files() == 0);
 }
 
+TEST_CASE("clients that were connected but not yet accepted when SIGTERM came are answered") {
+  SimulatedServer server;
+  std::vector<Peer*> peers;
+  for (size_t i = 0; i < 2 * net::kAcceptsPerTurn - 2; ++i) {  // more than one turn accepts
+    peers.push_back(server.TryConnect());
+    REQUIRE(peers.back() != nullptr);
+    peers.back()->Send("PING\r\n");
+  }
+  End(server, peers);
+  CHECK(server.ended());
+  for (Peer* peer : peers) {
+    CHECK(peer->Take() == "+PONG\r\n");
+    CHECK(peer->ended());
+  }
+}
+
 TEST_CASE("connections that end in the turn of SIGTERM are not asked for input any more") {
   SimulatedServer server;
   Peer& gone = server.Connect();

@@ -96,7 +96,9 @@ TEST_CASE_METHOD(KeyspaceFixture, "where there is no room for all of them none i
   for (uint64_t i = 0; i < Heap::kMinRegionBytes / value.size() + 1; ++i)
     pairs.emplace_back("k" + std::to_string(i), value);
   puts = PutsOf(keyspace, pairs);
+  const uint64_t allocated = small.ThreadBytes();
   CHECK_THROWS_AS(keyspace.PutAll(puts, false, Expiry::Never(), now()), std::bad_alloc);
+  CHECK(small.ThreadBytes() < allocated + 1'000'000);  // what was made is freed
   CHECK((AllOf(keyspace, now()) == before));
   CHECK(keyspace.bytes() == bytes);
   CHECK(keyspace.Validate());

@@ -79,6 +79,20 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline in the past
   CHECK(databases.expiry_stats().lag_us.total() == 0);
 }
 
+TEST_CASE_METHOD(KeyspaceFixture, "keys that only move down the wheel count for the budget of a slice") {
+  constexpr int kKeys = 20'000;
+  for (int i = 0; i < kKeys; ++i) Set("k" + std::to_string(i), "v", In(100'000 + i % 100));
+  clock.AdvanceTime(99'999);
+  int slices = 0;
+  for (bool more = true; more; ++slices) {
+    size_t budget = 1000;
+    more = db().Advance(now(), &budget);
+    REQUIRE((!more || budget == 0));
+  }
+  CHECK(slices >= kKeys / 1000);
+  CHECK(db().size() == kKeys);
+}
+
 TEST_CASE_METHOD(KeyspaceFixture, "a step of the wall clock affects absolute deadlines only") {
   Set("relative", "v", In(10'000));
   Set("absolute", "v", Expiry::At(now().wall_ms + 10'000));
@@ -108,7 +122,10 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set after the wall clock was se
   clock.StepWall(-3'600'000);
   Set("k", "v", Expiry::At(now().wall_ms + 70));
   CHECK(databases.TakeRearm());
-  clock.AdvanceTime(70);
+  clock.AdvanceTime(69);
+  Settle();
+  CHECK(db().size() == 2);
+  clock.AdvanceTime(1);
   Settle();
   CHECK(db().size() == 1);
   CHECK(Peek("first") != nullptr);

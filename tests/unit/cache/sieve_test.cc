@@ -292,6 +292,19 @@ TEST_CASE_METHOD(SieveFixture, "all invariants hold through random commands, flu
   }
 }
 
+TEST_CASE_METHOD(SieveFixture, "after a change to LRU and back the hand begins at the oldest key") {
+  SetMany("k", 5);
+  for (const char* key : {"k0", "k2"}) Find(key);
+  CHECK(Evict(1) == Keys{"k1"});  // the hand has passed k0
+  databases.TrackAccesses(AccessTracking::kRecency);
+  databases.TrackAccesses(AccessTracking::kVisitedBit);
+  std::mt19937_64 random(1);
+  Evictor evictor(databases, random);
+  evictor.Run({.maxmemory_bytes = 1, .policy = EvictionPolicy::kAllKeysSieve}, now(), 1,
+              [] { return uint64_t{2}; });
+  CHECK(TakeEvicted() == Keys{"k0"});
+}
+
 TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes the order of use again") {
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);

@@ -39,6 +39,8 @@ TEST_CASE("an option that a later include would override is added at the end, an
         "include /b.conf\n\n# Written by CONFIG REWRITE\ntimeout 9\n");
   CHECK(Rewritten("include /b.conf\ntimeout 3\n", {{"timeout", "9"}}) == "include /b.conf\ntimeout 9\n");
   CHECK(Rewritten("maxkeys 3\ninclude /b.conf\n", {{"maxkeys", "9"}}) == "maxkeys 9\ninclude /b.conf\n");
+  CHECK(Rewritten("include /b.conf\nmaxkeys 3\ninclude /b.conf\n", {{"maxkeys", "9"}}) ==
+        "include /b.conf\nmaxkeys 9\ninclude /b.conf\n");
 }
 
 TEST_CASE("a file that has the values in force already is not written") {
