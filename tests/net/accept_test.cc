@@ -18,7 +18,7 @@ size_t Count(const std::string& text, const std::string& part) {
 }
 
 TEST_CASE("if no descriptor is free, new connections wait, one log line says so, and the server goes on") {
-  SimulatedServer server({.logfile = "sim-accept.log"});
+  SimulatedServer server({.logs = true});
   Peer& there = server.Connect();
   server.world.set_open_files_max(1);
   Peer& late = server.Connect();
@@ -36,7 +36,7 @@ TEST_CASE("if no descriptor is free, new connections wait, one log line says so,
 }
 
 TEST_CASE("a server without free descriptors does not spin, and logs it again every kPauseLogMs") {
-  SimulatedServer server({.logfile = "sim-accept.log"});
+  SimulatedServer server({.logs = true});
   server.world.set_open_files_max(0);
   REQUIRE(server.TryConnect() != nullptr);
   const uint64_t turns = server.world.turns();

@@ -22,7 +22,7 @@ size_t Lines(const std::string& text) {
 }
 
 TEST_CASE("who guesses passwords on one connection gets about one try a second, and nobody else waits") {
-  SimulatedServer server({.logfile = "sim-logins.log"});
+  SimulatedServer server({.logs = true});
   REQUIRE(server.Run({"SET", "k", "v"}) == testing::Ok());
   server.Set("requirepass", "secret");
   Peer& guest = server.Connect();
@@ -100,7 +100,7 @@ TEST_CASE("a guesser that leaves or is killed while it waits is forgotten") {
 }
 
 TEST_CASE("the last sum of failed logins is logged though nobody fails any more, and once") {
-  SimulatedServer server({.logfile = "sim-logins.log"});
+  SimulatedServer server({.logs = true});
   server.Set("requirepass", "secret");
   for (int i = 0; i < 5; ++i)
     CHECK(server.Ask(server.Connect(), {"AUTH", "x"}).text.starts_with("WRONGPASS"));

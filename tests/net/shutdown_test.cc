@@ -114,7 +114,7 @@ struct SlowReader {
     server.Raise(SIGTERM);
   }
 
-  SimulatedServer server{{.logfile = "sim-shutdown.log"}};
+  SimulatedServer server{{.logs = true}};
   Peer& peer;
 };
 

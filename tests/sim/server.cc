@@ -1,8 +1,13 @@
 #include "sim/server.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 namespace mayfly::sim {
 namespace {
@@ -17,15 +22,23 @@ uint64_t DriveClock(World& world, SteppedClock& clock, const SimulatedServer::St
   return world.now_ns();
 }
 
+// The path of a new empty file.
+std::string TemporaryFile() {
+  std::string path = (std::filesystem::temp_directory_path() / "mayfly-sim-XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) throw std::runtime_error("no temporary file");
+  close(file);
+  return path;
+}
+
 }  // namespace
 
 SimulatedServer::SimulatedServer(const Start& start)
     : world(start.choices),
       started_ns_(DriveClock(world, parts.clock, start)),
-      logfile_(start.logfile),
+      logfile_(start.logs ? TemporaryFile() : std::string()),
       log_(parts.clock, logfile_.empty() ? mayfly::Log::Level::kNothing : mayfly::Log::Level::kVerbose,
            logfile_) {
-  if (!logfile_.empty()) std::ofstream(logfile_, std::ios::trunc).flush();
   parts.files.directory = [](const std::string& path, std::string& absolute) -> config::Problem {
     absolute = path;
     return std::nullopt;
@@ -42,6 +55,7 @@ SimulatedServer::SimulatedServer(const Start& start)
 SimulatedServer::~SimulatedServer() {
   world.leash() = {};
   loop_.reset();
+  if (!logfile_.empty()) unlink(logfile_.c_str());
 }
 
 // ---- control

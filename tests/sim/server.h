@@ -31,7 +31,7 @@ class SimulatedServer {
     // As on the command line. For options that are fixed at the start; Set changes the others.
     std::vector<std::string> options = {};
     Choices choices = Choices(1);
-    std::string logfile = {};    // empty: nothing is logged
+    bool logs = false;           // into a temporary file: see Log
     bool has_step_timer = true;  // see World
     uint64_t uv_phase_us = 0;
   };
