@@ -151,6 +151,7 @@ TEST_CASE_METHOD(MemoryLimitTest,
 
 TEST_CASE_METHOD(CommandTest,
                  "what has arrived of big arguments counts as data, the rest of them as the client's") {
+  Run({"SET", "k", std::string(10'000, 'v')});
   const uint64_t data = server().memory.Data();
   const uint64_t used = server().memory.Used();
   stats().client_bytes = 1000;

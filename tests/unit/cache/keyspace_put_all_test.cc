@@ -14,11 +14,13 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
+// Their keys are views into `pairs`.
 std::vector<KeyPut> PutsOf(Keyspace& keyspace, const Pairs& pairs) {
   std::vector<KeyPut> puts;
   for (const auto& [key, value] : pairs) puts.push_back({keyspace.KeyOf(key), StringValue::Of(value)});
   return puts;
 }
+std::vector<KeyPut> PutsOf(Keyspace& keyspace, Pairs&& pairs) = delete;
 
 std::string TextOf(const Entry& entry) {
   return entry.encoding() == Encoding::kInteger ? std::to_string(entry.integer()) : std::string(entry.text());
@@ -52,12 +54,14 @@ TEST_CASE_METHOD(KeyspaceFixture,
 TEST_CASE_METHOD(KeyspaceFixture, "keys that are put together keep their expiry, or all get one") {
   Set("mono", "v", In(100));
   Set("wall", "v", Expiry::At(now().wall_ms + 200));
-  std::vector<KeyPut> puts = PutsOf(db(), {{"mono", "longer than before"}, {"wall", "w"}, {"new", "v"}});
+  const Pairs longer = {{"mono", "longer than before"}, {"wall", "w"}, {"new", "v"}};
+  std::vector<KeyPut> puts = PutsOf(db(), longer);
   db().PutAll(puts, true, Expiry::Never(), now());
   CHECK(Keyspace::TtlMs(*Peek("mono"), now()) == 100);
   CHECK(Keyspace::TtlMs(*Peek("wall"), now()) == 200);
   CHECK_FALSE(Peek("new")->expires());
-  puts = PutsOf(db(), {{"mono", "v"}, {"wall", "w"}, {"new", "v"}});
+  const Pairs shorter = {{"mono", "v"}, {"wall", "w"}, {"new", "v"}};
+  puts = PutsOf(db(), shorter);
   db().PutAll(puts, false, In(300), now());
   for (const char* key : {"mono", "wall", "new"}) CHECK(Keyspace::TtlMs(*Peek(key), now()) == 300);
   CHECK(db().Validate());
@@ -88,7 +92,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "where there is no room for all of them none i
   Databases tight(small, hasher, changes, 1, now());
   Keyspace& keyspace = tight.At(0);
   const std::string value(10'000, 'v');
-  std::vector<KeyPut> puts = PutsOf(keyspace, {{"a", "old"}, {"b", value}});
+  const Pairs first = {{"a", "old"}, {"b", value}};
+  std::vector<KeyPut> puts = PutsOf(keyspace, first);
   keyspace.PutAll(puts, false, Expiry::Never(), now());
   const std::map<std::string, std::string> before = AllOf(keyspace, now());
   const uint64_t bytes = keyspace.bytes();
