@@ -29,6 +29,8 @@ bool AllocationFailed() noexcept { return failed; }
 
 }  // namespace mayfly::testing
 
+// The names are the linker's (--wrap).
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 void* __real_malloc(size_t size);
@@ -50,6 +52,7 @@ void* __real_mallocx(size_t size, int flags);
 void* __wrap_mallocx(size_t size, int flags) { return FailsNow() ? nullptr : __real_mallocx(size, flags); }
 #endif
 }
+// NOLINTEND(readability-identifier-naming)
 
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return std::malloc(size != 0 ? size : 1); }
 void* operator new(size_t size) {

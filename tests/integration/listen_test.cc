@@ -1,6 +1,7 @@
 // Where the daemon listens, and which clients it accepts.
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -55,6 +56,19 @@ TEST_CASE("a star and an optional pair of colons listen on everything") {
   const Daemon daemon({"--bind", "*", "-::*"});
   CHECK(Wire::Tcp(daemon.port(), "127.0.0.1").Ask("PING\r\n", kPong) == kPong);
   CHECK(Wire::Tcp(daemon.port(), "::1").Ask("PING\r\n", kPong) == kPong);
+}
+
+TEST_CASE("a file that is no socket is not removed for the unix socket") {
+  const Daemon daemon;
+  const std::string path = daemon.unix_socket() + ".txt";
+  std::ofstream(path) << "mine";
+  const Ended refused = Daemon::RunToEnd({"--port", "0", "--unixsocket", path});
+  CHECK(refused.exit_code == 1);
+  CHECK(refused.output.find("mayfly: cannot listen on " + path + ": the file exists and is no socket\n") !=
+        std::string::npos);
+  std::string text;
+  std::ifstream(path) >> text;
+  CHECK(text == "mine");
 }
 
 TEST_CASE("an address that is in use or missing gives one line and exit code 1") {

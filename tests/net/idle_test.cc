@@ -81,6 +81,24 @@ TEST_CASE("a client that is still reading its reply is not idle") {
   CHECK(slow.received().size() == 1'000'012);
 }
 
+TEST_CASE("a client that sends without being answered is not idle") {
+  SimulatedServer server;
+  server.Set("timeout", "10");
+  Peer& silent = server.Connect();
+  Peer& slow = server.Connect();
+  silent.Request({"CLIENT", "REPLY", "OFF"});
+  slow.Send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$500000\r\n");
+  for (int i = 0; i < 5; ++i) {
+    silent.Request({"INCR", "n"});
+    slow.Send(std::string(100'000, 'v'));
+    server.AdvanceTime(9'000);
+  }
+  CHECK(silent.connected());
+  slow.Send("\r\n");
+  server.Settle();
+  CHECK(slow.Take() == "+OK\r\n");
+}
+
 TEST_CASE("a client that CLIENT PAUSE holds back is not closed as idle") {
   SimulatedServer server;
   server.Set("timeout", "10");

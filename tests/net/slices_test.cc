@@ -72,6 +72,14 @@ TEST_CASE("a herd of due keys is freed in slices, and clients are served between
   CHECK(server.stats().loop_turn_max_us < 2 * kSliceUs + 10 * kLookUs);
 }
 
+TEST_CASE("a slice that frees all that is due is not counted as full") {
+  SimulatedServer server;
+  Fill(server, 10, DueIn(server, 1'000));
+  server.AdvanceTime(1'000);
+  CHECK(server.keys() == 0);
+  CHECK(server.Info("expired_time_cap_reached_count") == 0);
+}
+
 TEST_CASE("a slice is as long as expire-slice-us says") {
   const auto burst = [](const std::string& slice_us) {
     SimulatedServer server;
