@@ -353,6 +353,8 @@ void Listeners::Commit() noexcept {
   for (const OwnedSocket& socket : change_->aside) log_.Notice("no longer listening on ", socket->name);
   sockets_.swap(next);
   change_.reset();
+  if (sockets_.empty())
+    log_.Warning("listening nowhere now: only a client that is connected can change that");
 }
 
 void Listeners::Abandon() noexcept {

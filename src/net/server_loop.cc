@@ -169,6 +169,7 @@ void ServerLoop::GiveUpClients() {
 
 void ServerLoop::Close() {
   phase_ = Phase::kClosed;
+  server_.failed_logins.Advance(FailedLogins::kNever, &log_);  // what was not reported yet
   clients_.DropAll();
   listeners_.Close();
   timekeeper_.Close();

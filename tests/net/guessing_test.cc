@@ -113,6 +113,17 @@ TEST_CASE("the last sum of failed logins is logged though nobody fails any more,
   CHECK(server.Log() == log);
 }
 
+TEST_CASE("a server that stops logs the failed logins that it has not reported yet") {
+  SimulatedServer server({.logs = true});
+  server.Set("requirepass", "secret");
+  Peer& peer = server.Connect();
+  for (int i = 0; i < 3; ++i) CHECK(server.Ask(peer, {"AUTH", "x"}).text.starts_with("WRONGPASS"));
+  peer.Leave();
+  server.Raise(SIGTERM);
+  REQUIRE(server.ended());
+  CHECK(server.Log().find("# 2 more failed logins\n") != std::string::npos);
+}
+
 TEST_CASE("a server stops at once though a login waits") {
   SimulatedServer server;
   server.Set("requirepass", "secret");

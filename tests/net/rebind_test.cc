@@ -85,6 +85,17 @@ TEST_CASE_METHOD(Fixture, "CONFIG SET port moves the server, and clients of the 
   CHECK(server.TryConnect("127.0.0.1", "/sim/mayfly.sock") != nullptr);
 }
 
+TEST_CASE("the log warns of a server that listens nowhere any more") {
+  for (const bool has_unix_socket : {false, true}) {
+    std::vector<std::string> options = {"--bind", "127.0.0.1"};
+    if (has_unix_socket) options.insert(options.end(), {"--unixsocket", "/sim/mayfly.sock"});
+    SimulatedServer server({.options = options, .logs = true});
+    CHECK(server.Run({"CONFIG", "SET", "port", "0"}) == Simple("OK"));
+    const bool warned = server.Log().find("# listening nowhere now") != std::string::npos;
+    CHECK(warned == !has_unix_socket);
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a client that waits at the old port while it is closed is served") {
   Peer& late = Waiting(kSamePort);
   CHECK(Set({"port", "7000"}) == Simple("OK"));
