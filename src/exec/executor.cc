@@ -289,6 +289,7 @@ void Executor::AnswerRefusal(Session& session, const Args& args, const TableRow*
 
 [[gnu::noinline, gnu::cold]] void Executor::CloseForMemory(Session& session) noexcept {
   session.close_now = true;
+  static_cast<void>(session.pool.TakeFailed());  // or the next client to lack memory would be closed, too
   if (server_.log != nullptr)
     server_.log->Warning("closing client ", session.peer, ": out of memory for its reply");
 }

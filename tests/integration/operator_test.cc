@@ -1,5 +1,4 @@
 // What an operator does to a running daemon and its clients.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,31 +8,13 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "integration/folder.h"
 #include "integration/wire.h"
 
 namespace mayfly {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A fresh one, for as long as it lives.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "mayfly-operator-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // The id of the connection, which must answer.
 std::string IdOf(const Wire& wire) {

@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "integration/folder.h"
 #include "integration/wire.h"
 #include "support/oracle.h"
 #include "support/reply.h"
@@ -226,13 +225,11 @@ TEST_CASE("clients that connect while the addresses change are all served") {
 }
 
 TEST_CASE("CONFIG REWRITE keeps the port and the addresses that CONFIG SET gave") {
-  namespace fs = std::filesystem;
-  std::string folder = (fs::temp_directory_path() / "mayfly-rebind-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  const std::string file = folder + "/my.conf";
+  const Folder folder;
+  const std::string file = folder / "my.conf";
   const uint16_t first = FreePort();
   const uint16_t second = FreePort();
-  const std::string socket = folder + "/socket";
+  const std::string socket = folder / "socket";
   std::ofstream(file) << "port " << first << "\nbind 127.0.0.1\nunixsocket " << socket << "\n";
   {
     const Daemon daemon({file, "--unixsocket", socket});
@@ -245,7 +242,6 @@ TEST_CASE("CONFIG REWRITE keeps the port and the addresses that CONFIG SET gave"
   const std::string text{std::istreambuf_iterator<char>(written), {}};
   CHECK(text ==
         "port " + std::to_string(second) + "\nbind 127.0.0.2 -192.0.2.77\nunixsocket " + socket + "\n");
-  fs::remove_all(folder);
 }
 
 TEST_CASE("CONFIG SET of port and bind takes and refuses what redis-server does, in its words") {

@@ -1,6 +1,4 @@
 // What CONFIG REWRITE writes is what the next start reads.
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -8,14 +6,13 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "integration/folder.h"
 
 namespace mayfly {
 
 TEST_CASE("a daemon starts again from a conf file that was rewritten with hostile and long values") {
-  namespace fs = std::filesystem;
-  std::string folder = (fs::temp_directory_path() / "mayfly-rewrite-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  const std::string file = folder + "/my.conf";
+  const Folder folder;
+  const std::string file = folder / "my.conf";
   std::ofstream(file) << "# mine\n";
   const std::string hostile("a \"b\"\r\nmaxkeys 7\n#'\\\0\xff ", 23);
   const std::string huge(100'000, '\n');
@@ -37,7 +34,6 @@ TEST_CASE("a daemon starts again from a conf file that was rewritten with hostil
     CHECK((client.Run({"CONFIG", "GET", "masteruser"}) == "[masteruser " + huge + "]"));
     CHECK(client.Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 0]");
   }
-  fs::remove_all(folder);
 }
 
 }  // namespace mayfly
