@@ -7,15 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
+#include "cache/databases.h"
+#include "cache/eviction.h"
 #include "config/options.h"
 #include "config/words.h"
-#include "exec/executor.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/executor.h"
+#include "exec/dispatch/memory_meter.h"
+#include "exec/dispatch/resident_guard.h"
 #include "net/descriptor.h"
 #include "net/limits.h"
 #include "net/process.h"
 #include "net/server_loop.h"
+#include "server/parking.h"
+#include "server/process_memory.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 namespace mayfly {
 namespace {

@@ -27,7 +27,7 @@ def _present(files):
     """{floor: names of its files without their endings}"""
     found = {}
     for path in files:
-        match = re.match(r"src/(\w+)/(\w+)\.(?:cc|h)$", path)
+        match = re.match(r"src/(\w+)/(?:\w+/)?(\w+)\.(?:cc|h)$", path)  # a floor may have rooms
         if match:
             found.setdefault(match.group(1), set()).add(match.group(2))
     return found

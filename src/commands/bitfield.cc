@@ -4,9 +4,9 @@
 
 #include "base/bit_field.h"
 #include "base/bits.h"
-#include "exec/bit_offset.h"
-#include "exec/string_edit.h"
-#include "exec/word.h"
+#include "exec/values/bit_offset.h"
+#include "exec/values/string_edit.h"
+#include "exec/values/word.h"
 
 namespace mayfly {
 namespace {

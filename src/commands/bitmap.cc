@@ -1,8 +1,8 @@
 // SETBIT, GETBIT, BITCOUNT and BITPOS: strings as bits.
 #include "base/bits.h"
-#include "exec/bit_offset.h"
-#include "exec/index_range.h"
-#include "exec/string_edit.h"
+#include "exec/values/bit_offset.h"
+#include "exec/values/index_range.h"
+#include "exec/values/string_edit.h"
 
 namespace mayfly {
 namespace {

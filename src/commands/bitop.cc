@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/bitwise.h"
-#include "exec/string_edit.h"
+#include "exec/values/string_edit.h"
 
 namespace mayfly {
 namespace {

@@ -4,11 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "exec/client_filter.h"
-#include "exec/client_info.h"
-#include "exec/client_names.h"
-#include "exec/command_help.h"
-#include "exec/context.h"
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
+#include "exec/info/client_filter.h"
+#include "exec/info/client_info.h"
+#include "exec/info/client_names.h"
+#include "server/parking.h"
+#include "server/sessions.h"
 
 namespace mayfly {
 namespace {

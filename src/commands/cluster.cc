@@ -1,5 +1,5 @@
 // The commands by which clients find out whether this is a cluster: it is not.
-#include "exec/context.h"
+#include "exec/dispatch/context.h"
 
 namespace mayfly {
 namespace {

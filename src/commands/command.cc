@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "base/glob.h"
-#include "exec/command_docs.h"
-#include "exec/command_help.h"
-#include "exec/command_keys.h"
-#include "exec/context.h"
+#include "exec/dispatch/command_keys.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_docs.h"
+#include "exec/docs/command_help.h"
 
 namespace mayfly {
 namespace {

@@ -5,8 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "exec/command_help.h"
-#include "exec/context.h"
+#include "cache/databases.h"
+#include "config/options.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 namespace mayfly {
 namespace {

@@ -3,11 +3,15 @@
 #include <string>
 #include <string_view>
 
-#include "exec/authentication.h"
-#include "exec/client_names.h"
-#include "exec/context.h"
-#include "exec/database_index.h"
-#include "exec/identity.h"
+#include "base/log.h"
+#include "config/options.h"
+#include "exec/dispatch/authentication.h"
+#include "exec/dispatch/context.h"
+#include "exec/info/client_names.h"
+#include "exec/info/identity.h"
+#include "exec/values/database_index.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 namespace mayfly {
 namespace {

@@ -10,10 +10,12 @@
 
 #include "base/glob.h"
 #include "base/log.h"
-#include "exec/command_help.h"
-#include "exec/context.h"
-#include "exec/dataset_digest.h"
-#include "exec/value_type.h"
+#include "cache/databases.h"
+#include "config/options.h"
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
+#include "exec/values/dataset_digest.h"
+#include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {

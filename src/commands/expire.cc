@@ -2,7 +2,7 @@
 //
 // Deadlines are compared as Unix time in ms, whichever clock they are kept on, so that Redis's rules for GT,
 // LT and overflow hold exactly.
-#include "exec/expire_options.h"
+#include "exec/values/expire_options.h"
 
 namespace mayfly {
 namespace {

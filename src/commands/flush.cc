@@ -1,7 +1,8 @@
 // The commands for a whole database: its size, emptying it, and exchanging it for another one.
 #include <algorithm>
 
-#include "exec/context.h"
+#include "cache/databases.h"
+#include "exec/dispatch/context.h"
 
 namespace mayfly {
 namespace {

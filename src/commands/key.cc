@@ -1,6 +1,6 @@
 // The commands for keys of any type: whether they exist, their type, and deleting them.
-#include "exec/context.h"
-#include "exec/value_type.h"
+#include "exec/dispatch/context.h"
+#include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {

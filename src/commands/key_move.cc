@@ -1,7 +1,8 @@
 // The commands that rename, move or copy a key. Value and expiry are kept, and a deadline stays on the clock
 // on which it was given.
-#include "exec/context.h"
-#include "exec/database_index.h"
+#include "cache/databases.h"
+#include "exec/dispatch/context.h"
+#include "exec/values/database_index.h"
 
 namespace mayfly {
 namespace {

@@ -1,10 +1,11 @@
 // OBJECT: how a value is stored, how long ago it was accessed, and how often.
 #include <string>
 
+#include "cache/databases.h"
 #include "cache/lfu.h"
-#include "exec/command_help.h"
-#include "exec/context.h"
-#include "exec/value_type.h"
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
+#include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {

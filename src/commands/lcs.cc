@@ -1,6 +1,7 @@
 // LCS: what two strings have in common.
 #include "base/subsequence.h"
-#include "exec/string_access.h"
+#include "config/options.h"
+#include "exec/values/string_access.h"
 
 namespace mayfly {
 namespace {

@@ -1,8 +1,8 @@
 // LOLWUT: a picture, and which version this is.
 #include <string>
 
-#include "exec/context.h"
-#include "exec/identity.h"
+#include "exec/dispatch/context.h"
+#include "exec/info/identity.h"
 
 namespace mayfly {
 namespace {

@@ -1,8 +1,10 @@
 // MEMORY: how much memory keys and the server use, advice about it, and giving pages back to the system.
 #include <string>
 
-#include "exec/command_help.h"
-#include "exec/memory_report.h"
+#include "cache/databases.h"
+#include "exec/docs/command_help.h"
+#include "exec/info/memory_report.h"
+#include "server/sessions.h"
 
 namespace mayfly {
 namespace {

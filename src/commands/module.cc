@@ -1,6 +1,6 @@
 // MODULE: modules cannot be loaded, so there are none.
-#include "exec/command_help.h"
-#include "exec/context.h"
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
 
 namespace mayfly {
 namespace {

@@ -1,8 +1,8 @@
 // The commands that clients send to a server with replicas. This one never has any, so no client waits.
 #include <limits>
 
-#include "exec/context.h"
-#include "exec/identity.h"
+#include "exec/dispatch/context.h"
+#include "exec/info/identity.h"
 
 namespace mayfly {
 namespace {

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "base/glob.h"
-#include "exec/context.h"
-#include "exec/value_type.h"
+#include "exec/dispatch/context.h"
+#include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {

@@ -1,6 +1,8 @@
 // Commands about the server as a whole: what it does, what time it is, and its end.
-#include "exec/context.h"
-#include "exec/info_sections.h"
+#include "base/clock.h"
+#include "exec/dispatch/context.h"
+#include "exec/info/info_sections.h"
+#include "server/stats.h"
 
 namespace mayfly {
 namespace {

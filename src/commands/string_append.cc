@@ -1,5 +1,5 @@
 // APPEND: adds to the end of a string.
-#include "exec/string_edit.h"
+#include "exec/values/string_edit.h"
 
 namespace mayfly {
 namespace {

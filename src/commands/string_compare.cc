@@ -1,6 +1,6 @@
 // DIGEST answers with a digest of a string; DELEX and DELIFEQ delete a key if its value is a given one.
 #include "base/digest.h"
-#include "exec/value_condition.h"
+#include "exec/values/value_condition.h"
 
 namespace mayfly {
 namespace {

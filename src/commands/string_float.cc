@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/long_double.h"
-#include "exec/string_number.h"
+#include "exec/values/string_number.h"
 
 namespace mayfly {
 namespace {

@@ -1,7 +1,7 @@
 // The commands that read strings, among them GETDEL, which also deletes the key, and GETEX, which changes its
 // expiry.
-#include "exec/expire_options.h"
-#include "exec/string_access.h"
+#include "exec/values/expire_options.h"
+#include "exec/values/string_access.h"
 
 namespace mayfly {
 namespace {

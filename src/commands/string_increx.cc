@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "exec/expire_options.h"
-#include "exec/string_number.h"
+#include "exec/values/expire_options.h"
+#include "exec/values/string_number.h"
 
 namespace mayfly {
 namespace {

@@ -2,8 +2,8 @@
 #include <climits>
 #include <vector>
 
-#include "exec/expire_options.h"
-#include "exec/string_access.h"
+#include "exec/values/expire_options.h"
+#include "exec/values/string_access.h"
 
 namespace mayfly {
 namespace {

@@ -1,5 +1,5 @@
 // INCR, DECR, INCRBY and DECRBY: strings as 64-bit counters.
-#include "exec/string_number.h"
+#include "exec/values/string_number.h"
 
 namespace mayfly {
 namespace {

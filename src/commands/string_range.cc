@@ -1,6 +1,6 @@
 // GETRANGE, SUBSTR and SETRANGE: parts of a string by their place.
-#include "exec/index_range.h"
-#include "exec/string_edit.h"
+#include "exec/values/index_range.h"
+#include "exec/values/string_edit.h"
 
 namespace mayfly {
 namespace {

@@ -1,9 +1,9 @@
 // SET and the older commands that are special cases of it.
 #include <algorithm>
 
-#include "exec/expire_options.h"
-#include "exec/string_access.h"
-#include "exec/value_condition.h"
+#include "exec/values/expire_options.h"
+#include "exec/values/string_access.h"
+#include "exec/values/value_condition.h"
 
 namespace mayfly {
 namespace {

@@ -6,6 +6,8 @@
 
 #include "net/admission.h"
 #include "net/descriptor.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 namespace mayfly::net {
 

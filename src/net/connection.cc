@@ -8,6 +8,9 @@
 #include "net/address.h"
 #include "net/clients.h"
 #include "net/descriptor.h"
+#include "server/parking.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 #include <sys/un.h>
 

@@ -24,7 +24,7 @@
 
 #include <uv.h>
 
-#include "exec/batch.h"
+#include "exec/dispatch/batch.h"
 #include "net/input.h"
 #include "net/timed_client.h"
 #include "server/session.h"

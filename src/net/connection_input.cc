@@ -4,6 +4,8 @@
 
 #include "net/clients.h"
 #include "net/connection.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 namespace mayfly::net {
 

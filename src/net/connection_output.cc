@@ -4,9 +4,10 @@
 #include <span>
 #include <type_traits>
 
-#include "exec/authentication.h"
+#include "exec/dispatch/authentication.h"
 #include "net/clients.h"
 #include "net/connection.h"
+#include "server/stats.h"
 
 namespace mayfly::net {
 namespace {

@@ -26,7 +26,7 @@
 #include <span>
 #include <string_view>
 
-#include "exec/batch.h"
+#include "exec/dispatch/batch.h"
 #include "net/input_tail.h"
 #include "net/limits.h"
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "config/options.h"
 #include "net/descriptor.h"
 #include "net/process.h"
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+#include "cache/databases.h"
+#include "server/parking.h"
+
 namespace mayfly::net {
 
 Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)

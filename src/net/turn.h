@@ -8,8 +8,11 @@
 #include <utility>
 
 #include "base/tsc.h"
-#include "exec/executor.h"
+#include "cache/databases.h"
+#include "exec/dispatch/executor.h"
+#include "exec/dispatch/memory_meter.h"
 #include "net/limits.h"
+#include "server/stats.h"
 
 namespace mayfly::net {
 

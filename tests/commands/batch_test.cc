@@ -1,5 +1,5 @@
 // Look-ahead: requests of one pipeline or of many clients are planned together, and nobody can tell.
-#include "exec/batch.h"
+#include "exec/dispatch/batch.h"
 
 #include <random>
 #include <string>

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "exec/command_syntax.h"
+#include "exec/docs/command_syntax.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

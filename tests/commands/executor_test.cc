@@ -1,5 +1,5 @@
 // What holds for every command: look-up, arity, permission, memory, order in a pipeline, counting.
-#include "exec/executor.h"
+#include "exec/dispatch/executor.h"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "commands/failing_allocation.h"
-#include "exec/dataset_digest.h"
+#include "exec/values/dataset_digest.h"
 #include "support/command_test.h"
 #include "support/output_text.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/command_syntax.h"
-#include "exec/command_table.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/docs/command_syntax.h"
 
 namespace mayfly::testing {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "differential/dice.h"
-#include "exec/command_syntax.h"
+#include "exec/docs/command_syntax.h"
 
 namespace mayfly::testing {
 

@@ -15,7 +15,7 @@
 
 #include "../support/input_rig.h"
 #include "../support/request_text.h"
-#include "exec/command_table.h"
+#include "exec/dispatch/command_table.h"
 
 namespace mayfly::testing {
 namespace {

@@ -4,7 +4,20 @@
 
 #include <random>
 
-#include "exec/executor.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/heap.h"
+#include "base/output.h"
+#include "cache/databases.h"
+#include "cache/eviction.h"
+#include "config/options.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/executor.h"
+#include "exec/dispatch/memory_meter.h"
+#include "exec/dispatch/resident_guard.h"
+#include "server/parking.h"
+#include "server/sessions.h"
+#include "server/stats.h"
 
 namespace mayfly::testing {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "exec/command_table.h"
+#include "exec/dispatch/command_table.h"
 
 namespace mayfly::testing {
 

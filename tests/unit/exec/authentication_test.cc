@@ -1,4 +1,4 @@
-#include "exec/authentication.h"
+#include "exec/dispatch/authentication.h"
 
 #include <string>
 

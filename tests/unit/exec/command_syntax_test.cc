@@ -1,4 +1,4 @@
-#include "exec/command_syntax.h"
+#include "exec/docs/command_syntax.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "exec/index_range.h"
+#include "exec/values/index_range.h"
 
 #include <string>
 

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "exec/args.h"
-#include "exec/context.h"
+#include "exec/dispatch/args.h"
+#include "exec/dispatch/context.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

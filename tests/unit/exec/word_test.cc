@@ -1,4 +1,4 @@
-#include "exec/word.h"
+#include "exec/values/word.h"
 
 #include <string>
 

@@ -1,0 +1,150 @@
+#include "exec/dispatch/batch.h"
+
+#include <new>
+
+#include "server/output_pool.h"
+
+namespace mayfly {
+
+Batch::Batch(const CommandTable& commands, Databases& databases)
+    : commands_(commands), databases_(databases) {}
+
+bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
+  next_ = requests_.data();
+  full_ = requests_.end();
+  args_.Clear();
+  limits_.max_bulk = limits.max_bulk;
+  most_output_ = limits.most_output;
+  open_door_ = limits.open_door;
+  databases_.ForgetGuesses();
+  entries_asked_ = neighbours_asked_ = 0;
+  stage_at_ = next_ + kStageDistance;
+  for (Feed& feed : feeds) {
+    if (next_ == full_) break;
+    if (feed.state > Feed::State::kPaused) continue;
+    feed.state = feed.session->MayRun() ? Feed::State::kOpen : Feed::State::kDone;
+    if (feed.state == Feed::State::kOpen) PlanFrom(feed);
+  }
+  if (count() > 1) StepStages(0);
+  return next_ != requests_.data();
+}
+
+void Batch::PlanFrom(Feed& feed) {
+  // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
+  limits_.authenticated = open_door_ || feed.session->authenticated;
+  feed.session->output.set_limit(limits_.authenticated ? most_output_ : OutputPool::kBeforeLoginBytes);
+  Keyspace& keyspace = databases_.At(feed.session->db);
+  const std::string_view input = feed.input;
+  size_t at = feed.planned;
+  feed.state = Feed::State::kPaused;
+  // After a complete request the parser is idle.
+  bool may_guess = limits_.authenticated && feed.session->parser.idle();
+  try {
+    MakeRoomForHeads();
+    while (next_ != requests_.end()) {
+      resp::Request request;
+      const TableRow* row = nullptr;
+      const std::string_view left(input.data() + at, input.size() - at);
+      const resp::Status status = Next(feed.session->parser, left, may_guess, request, row);
+      if (status != resp::Status::kReady) [[unlikely]] {
+        feed.state = status == resp::Status::kError ? Feed::State::kBroken : Feed::State::kDone;
+        break;
+      }
+      may_guess = true;
+      at += request.size;
+      const bool ends_batch = Add(feed, keyspace, request, row, at);
+      if (ends_batch || !limits_.authenticated) {
+        if (ends_batch && (row->command->flags & kEndsTurn) != 0) full_ = next_;
+        break;
+      }
+      if (next_ == stage_at_) StepStages(kStageDistance);
+    }
+  } catch (const std::bad_alloc&) {
+    feed.state = Feed::State::kNoRoom;
+    ForgetUnplanned();
+  }
+  feed.planned = at;
+}
+
+// Requests are told apart only by the number of their arguments, so args_ must hold none of a request that is
+// not planned.
+void Batch::ForgetUnplanned() noexcept {
+  size_t planned = 0;
+  for (const Planned& request : requests()) planned += request.arg_count;
+  args_.Truncate(planned);
+}
+
+// True if the bytes after it must not be parsed before it has run.
+[[gnu::always_inline]] inline bool Batch::Add(Feed& feed, Keyspace& keyspace, const resp::Request& request,
+                                              const TableRow* row, size_t end) {
+  Planned& next = *next_++;
+  next.feed = &feed;
+  next.end = end;
+  next.arg_count = request.arg_count;
+  next.row = row;
+  next.guess = {};
+  next.small = request.size <= kSmallBytes;
+  const size_t first_key = row != nullptr ? row->first_key : 0;
+  if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
+    next.keyspace = nullptr;
+    next.hash = 0;
+    return row != nullptr && row->ends_batch;
+  }
+  const uint64_t hash = keyspace.HashOf((args_.end() - request.arg_count)[first_key]);
+  next.keyspace = &keyspace;
+  next.hash = hash;
+  next.trail = keyspace.PrefetchGroup(hash);
+  return row->ends_batch;
+}
+
+// The next request of one client and its row; null if the command is unknown.
+[[gnu::always_inline]] inline resp::Status Batch::Next(resp::Parser& parser, std::string_view input,
+                                                       bool may_guess, resp::Request& request,
+                                                       const TableRow*& row) {
+  resp::Head head;
+  KnownHead* known = nullptr;
+  if (may_guess && resp::Head::Read(input, head)) [[likely]] {
+    constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+    known = &heads_[((head.name ^ head.shape) * kMultiplier) >> 60];
+    if (known->head == head && parser.NextAfter(head, input, limits_, args_, request)) [[likely]] {
+      row = known->row;
+      return resp::Status::kReady;
+    }
+  }
+  return NextUnknown(parser, input, request, row, known);
+}
+
+resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,
+                                const TableRow*& row, KnownHead* known) {
+  if (input.empty()) return resp::Status::kNeedMore;
+  const resp::Status status = parser.Next(input, limits_, args_, request);
+  MakeRoomForHeads();
+  if (status != resp::Status::kReady || request.arg_count == 0) return status;
+  row = commands_.FindCall({args_.data() + request.first_arg, request.arg_count});
+  resp::Head head;
+  if (row != nullptr && row->parent == nullptr && row->subcommands.empty() && known != nullptr &&
+      resp::Head::Read(input, head) && head.IsPlain())
+    *known = {head, row};
+  return status;
+}
+
+void Batch::StepStages(size_t distance) noexcept {
+  const size_t count = this->count();
+  stage_at_ = next_ + kStageDistance;
+  size_t at = entries_asked_;
+  for (; at + distance < count; ++at) {
+    Planned& planned = requests_[at];
+    if (planned.keyspace != nullptr) planned.guess = planned.keyspace->PrefetchEntry(planned.trail);
+  }
+  entries_asked_ = at;
+  for (at = neighbours_asked_; at + 2 * distance < count; ++at) {
+    Planned& planned = requests_[at];
+    if (planned.guess)
+      planned.keyspace->PrefetchNeighbours(planned.guess, planned.row->writes);
+    else if (planned.keyspace != nullptr)
+      planned.guess = planned.keyspace->PrefetchStray(planned.trail, planned.hash);
+  }
+  neighbours_asked_ = at;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,151 @@
+// One row per command: everything that the server knows of it. COMMAND, COMMAND DOCS, permissions, look-ahead
+// and the README's table are made from these rows.
+//
+// A family file in src/commands ends with its rows and one registrar:
+//   static constexpr Command kRows[] = {{.name = "get", .arity = 2, .flags = kReadOnly | kFast, ...}};
+//   static const CommandFamily family("string", kRows);
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace mayfly {
+
+struct Context;
+class Args;
+
+using Handler = void (*)(Context&, Args&);
+
+// Flags that COMMAND shows, and flags of our own that dispatch uses and COMMAND does not show.
+enum CommandFlag : uint32_t {
+  kWrite = 1 << 0,     // may change keys
+  kReadOnly = 1 << 1,  // reads keys only
+  kDenyOom = 1 << 2,   // refused while over maxmemory with nothing to evict
+  kAdmin = 1 << 3,
+  kPubSub = 1 << 4,
+  kNoScript = 1 << 5,
+  kBlocking = 1 << 6,
+  kLoading = 1 << 7,  // allowed while a snapshot loads
+  kStale = 1 << 8,
+  kSkipMonitor = 1 << 9,
+  kSkipSlowlog = 1 << 10,
+  kAsking = 1 << 11,
+  kFast = 1 << 12,    // O(1) or O(log n)
+  kNoAuth = 1 << 13,  // allowed before AUTH
+  kMayReplicate = 1 << 14,
+  kSentinel = 1 << 15,
+  kOnlySentinel = 1 << 16,
+  kNoMandatoryKeys = 1 << 17,
+  kProtected = 1 << 18,
+  kNoAsyncLoading = 1 << 19,
+  kNoMulti = 1 << 20,
+  kMovableKeys = 1 << 21,
+  kAllowBusy = 1 << 22,
+  kEndsBatch = 1 << 23,  // ours: changes session state, so look-ahead stops after it
+  kUntouched = 1 << 24,  // ours: looks at keys without counting as an access
+  kEndsTurn = 1 << 25,   // ours: with kEndsBatch, changes what other clients' requests may do
+  kUnpaused = 1 << 26,   // ours: CLIENT PAUSE does not hold it back
+  kTouches = 1 << 27,    // ours: counts as an access even for a client with NO-TOUCH
+};
+
+// ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,
+// pubsub do).
+enum AclCategory : uint32_t {
+  kAclKeyspace = 1 << 0,
+  kAclRead = 1 << 1,
+  kAclWrite = 1 << 2,
+  kAclSet = 1 << 3,
+  kAclSortedSet = 1 << 4,
+  kAclList = 1 << 5,
+  kAclHash = 1 << 6,
+  kAclString = 1 << 7,
+  kAclBitmap = 1 << 8,
+  kAclHyperLogLog = 1 << 9,
+  kAclGeo = 1 << 10,
+  kAclStream = 1 << 11,
+  kAclPubSub = 1 << 12,
+  kAclAdmin = 1 << 13,
+  kAclFast = 1 << 14,
+  kAclSlow = 1 << 15,
+  kAclBlocking = 1 << 16,
+  kAclDangerous = 1 << 17,
+  kAclConnection = 1 << 18,
+  kAclTransaction = 1 << 19,
+  kAclScripting = 1 << 20,
+};
+
+// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND shows them; and what
+// the command does to them, as the key specs of Redis 7 say it.
+enum KeyUse : uint16_t {
+  kKeyRO = 1 << 0,
+  kKeyRW = 1 << 1,
+  kKeyOW = 1 << 2,
+  kKeyRM = 1 << 3,
+  kKeyAccess = 1 << 4,
+  kKeyUpdate = 1 << 5,
+  kKeyInsert = 1 << 6,
+  kKeyDelete = 1 << 7,
+  kKeyVariableFlags = 1 << 8,
+};
+struct KeySpec {
+  int16_t first = 0;  // 0: no keys
+  int16_t last = 0;
+  int16_t step = 0;
+  uint16_t use = 0;
+  std::string_view notes = {};
+  // The argument that says how many keys there are from `first` on; `last` is not used then. 0: there is no
+  // such argument.
+  int16_t count_at = 0;
+};
+
+struct Command {
+  std::string_view name;  // lower case; a subcommand's own word
+  int arity = 0;          // with the name; negative: at least that many
+  uint32_t flags = 0;
+  KeySpec keys = {};
+  KeySpec more_keys = {};  // keys after the first ones that are used in another way
+  // What a call does to its keys, if that depends on its arguments (kKeyVariableFlags).
+  uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
+  uint32_t acl = 0;
+  Handler handler = nullptr;  // null for a container that needs a subcommand
+  std::string_view since = {};
+  std::string_view complexity = {};
+  std::string_view summary = {};  // our words
+  std::string_view syntax = {};   // what follows the name: "key value [NX|XX] [EX seconds|PX milliseconds]"
+  std::span<const Command> subcommands = {};
+  // What COMMAND DOCS says of arguments beyond the syntax: "word=name@since", space separated. The word is
+  // the argument's token, or without one the name that the syntax gives it; see exec/docs/command_docs.h.
+  std::string_view argument_notes = {};
+  std::string_view doc_flags = {};  // "deprecated" or "syscmd"
+  std::string_view deprecated_since = {};
+  std::string_view replaced_by = {};
+  std::string_view tips = {};   // command tips of COMMAND, space separated
+  std::string_view notes = {};  // how Mayfly differs, or what a later version added; may be empty
+};
+
+// Registers a family's rows when the program starts. `group` is what COMMAND DOCS says: "string", "generic"
+// ...
+class CommandFamily {
+ public:
+  CommandFamily(std::string_view group, std::span<const Command> rows) noexcept
+      : group_(group), rows_(rows), next_(First()) {
+    First() = this;
+  }
+  std::string_view group() const noexcept { return group_; }
+  std::span<const Command> rows() const noexcept { return rows_; }
+  const CommandFamily* next() const noexcept { return next_; }
+  // The chain of all families linked into this program; complete before main begins and constant from then
+  // on.
+  static const CommandFamily*& First() noexcept {
+    static const CommandFamily* first = nullptr;
+    return first;
+  }
+
+ private:
+  std::string_view group_;
+  std::span<const Command> rows_;
+  const CommandFamily* next_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,66 @@
+// What a handler gets: the request's surroundings, valid until it returns.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/clock.h"
+#include "cache/keyspace.h"
+#include "exec/dispatch/args.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/errors.h"
+#include "exec/dispatch/server.h"
+#include "resp/writer.h"
+#include "server/parking.h"
+#include "server/session.h"
+#include "server/stats.h"
+
+namespace mayfly {
+
+// What look-ahead knows about a request's first key.
+struct FirstKey {
+  uint64_t hash = 0;   // 0: nothing
+  HeapRef guess = {};  // its entry, perhaps
+};
+
+struct Context {
+  Server& server;
+  Session& session;
+  const TableRow& row;
+  Keyspace& keyspace;  // of the session's database
+  resp::Writer& reply;
+  Now now;
+  FirstKey first_key = {};
+  const Parked* resumed = nullptr;  // set when a parked client's request runs again
+
+  // Why this request runs again; kNone on its first run.
+  WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
+  // The key in argument `index`, hashed now unless it is the first key.
+  [[gnu::always_inline]] Key KeyAt(const Args& args, size_t index) const noexcept {
+    if (index == row.first_key && first_key.hash != 0) return {args[index], first_key.hash, first_key.guess};
+    return keyspace.KeyOf(args[index]);
+  }
+  // For commands that read values: counts a hit or a miss, and an access of the entry.
+  [[gnu::always_inline]] Entry* Read(const Key& key) {
+    Entry* entry = keyspace.Find(key, now);
+    ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
+    return entry;
+  }
+  // For commands that only look (TTL, TYPE, EXISTS ...): counts a hit or a miss, but not an access.
+  Entry* Look(const Key& key) {
+    Entry* entry = keyspace.Peek(key, now);
+    ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
+    return entry;
+  }
+  // Answers with an error text that carries its code ("ERR ...").
+  void Fail(std::string_view error) { reply.Error(error); }
+  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply.
+  // A client that was woken in vain and is parked again keeps its place among those who wait, and its first
+  // deadline.
+  void Park(const Args& args, uint64_t deadline_mono_ms);
+  // Lets the client wait `wait_ms` since the request came; CLIENT UNBLOCK does not end that. True if it waits
+  // now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
+  bool Delay(const Args& args, uint64_t wait_ms);
+};
+
+}  // namespace mayfly

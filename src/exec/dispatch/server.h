@@ -1,0 +1,51 @@
+// The parts of a server that requests work on. A part is only named here, so that whoever needs one includes
+// its header and nobody has to read them all.
+//
+// Built by main (or a test); everything else borrows it. Loop thread only.
+#pragma once
+
+#include <random>
+#include <string>
+
+#include "base/tsc.h"
+#include "server/failed_logins.h"
+#include "server/rates.h"
+
+namespace mayfly {
+
+namespace config {
+class Options;
+}
+
+class Clock;
+class CommandTable;
+class Databases;
+class Evictor;
+class Log;
+class MemoryMeter;
+class ParkingLot;
+class ResidentGuard;
+class Sessions;
+struct Stats;
+
+struct Server {
+  Clock& clock;
+  config::Options& options;
+  Databases& databases;
+  Evictor& evictor;
+  MemoryMeter& memory;
+  ResidentGuard& resident;
+  Sessions& sessions;
+  ParkingLot& parking;
+  Stats& stats;
+  const CommandTable& commands;
+  CycleRate cycle_rate;
+  std::mt19937_64& random;
+  std::string run_id;               // 40 hex digits, drawn at start
+  bool shutdown_requested = false;  // the loop stops at the end of the turn
+  Rates rates = {};                 // sampled whenever the loop turns
+  Log* log = nullptr;               // null: there is none
+  FailedLogins failed_logins = {};
+};
+
+}  // namespace mayfly

@@ -1,0 +1,40 @@
+#include "exec/docs/command_help.h"
+
+namespace mayfly {
+namespace {
+
+std::string UpperCase(std::string_view lower) {
+  std::string upper(lower);
+  for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  return upper;
+}
+
+}  // namespace
+
+HelpText::HelpText(std::string_view container) {
+  lines_.push_back(UpperCase(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+}
+
+void HelpText::Add(std::string_view name, std::string_view syntax, std::string_view summary) {
+  lines_.push_back(UpperCase(name));
+  if (!syntax.empty()) lines_.back().append(" ").append(syntax);
+  lines_.push_back("    " + std::string(summary));
+}
+
+void HelpText::Reply(resp::Writer& reply) const {
+  reply.Array(lines_.size());
+  for (const std::string& line : lines_) reply.Simple(line);
+}
+
+void ReplyHelp(Context& ctx, Args&) {
+  const TableRow& container = *ctx.row.parent;
+  HelpText text(container.full_name);
+  for (const TableRow* row : container.subcommands) {
+    const Command& command = *row->command;
+    if (row != &ctx.row) text.Add(command.name, command.syntax, command.summary);
+  }
+  text.Add("help", "", kHelpOnHelp);
+  text.Reply(ctx.reply);
+}
+
+}  // namespace mayfly

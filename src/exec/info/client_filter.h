@@ -1,0 +1,64 @@
+// The clients that CLIENT KILL and CLIENT LIST are about: those that meet every condition that is given. Both
+// commands read the same conditions; they differ in what Redis has always answered to a wrong ID.
+//
+// Holds views of the arguments: it dies when the handler returns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "exec/dispatch/context.h"
+#include "exec/info/client_info.h"
+#include "server/sessions.h"
+
+namespace mayfly {
+
+struct ClientFilter {
+  // In the order in which they were given; nothing: any.
+  std::optional<std::vector<uint64_t>> ids = {};
+  std::optional<ClientType> type = {};
+  std::optional<std::string_view> address = {};
+  std::optional<std::string_view> local_address = {};
+  std::optional<std::string_view> ip = {};
+  std::optional<std::string_view> name = {};
+  std::optional<std::string_view> lib_name = {};
+  std::optional<std::string_view> lib_version = {};
+  std::optional<std::string_view> flags = {};  // letters of CLIENT LIST, all of them
+  std::optional<unsigned> db = {};
+  uint64_t least_age_seconds = 0;
+  uint64_t least_idle_seconds = 0;
+  bool skip_me = false;
+
+  // Whether the client meets every condition except `ids`, which ForEachMatch applies.
+  bool Meets(const Session& session, const Session& me, Now now) const;
+};
+
+// Which words after ID are client numbers. What else follows is refused in the words of that command.
+enum class IdRule : uint8_t {
+  kList,  // CLIENT LIST: all integers
+  kKill,  // CLIENT KILL: positive integers
+};
+
+// Reads pairs of a condition and its value. False after having answered the error. (There is only one user, so
+// USER with its name excludes no client.)
+bool ReadClientFilter(Context& ctx, Args& args, IdRule rule, ClientFilter& filter);
+
+// Calls `fn` with each session that meets `filter`: in the order of the filter's ids, or else of all ids.
+template <typename Fn>
+void ForEachMatch(const Context& ctx, const ClientFilter& filter, Fn&& fn) {
+  const auto& sessions = ctx.server.sessions.by_id();
+  if (!filter.ids) {
+    for (const auto& [id, session] : sessions) {
+      if (filter.Meets(*session, ctx.session, ctx.now)) fn(*session);
+    }
+    return;
+  }
+  for (const uint64_t id : *filter.ids) {
+    const auto found = sessions.find(id);
+    if (found != sessions.end() && filter.Meets(*found->second, ctx.session, ctx.now)) fn(*found->second);
+  }
+}
+
+}  // namespace mayfly

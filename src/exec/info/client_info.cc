@@ -1,0 +1,93 @@
+#include "exec/info/client_info.h"
+
+#include "exec/dispatch/args.h"
+#include "exec/dispatch/authentication.h"
+
+namespace mayfly {
+namespace {
+
+void Field(std::string& text, std::string_view name, std::string_view value) {
+  if (!text.empty() && text.back() != '\n') text += ' ';
+  text.append(name).append("=").append(value);
+}
+
+void Field(std::string& text, std::string_view name, uint64_t value) {
+  Field(text, name, std::to_string(value));
+}
+
+uint64_t ParkedBytes(const Session& session) noexcept {
+  uint64_t bytes = 0;
+  if (session.parked == nullptr) return bytes;
+  for (const std::string& argument : session.parked->arguments) bytes += argument.size();
+  return bytes;
+}
+
+// What the connection holds: input that waits, the arguments of a parked request, replies that wait.
+void MemoryFields(std::string& text, const Session& session) {
+  const OutputChain& output = session.output;
+  const uint64_t arguments = ParkedBytes(session);
+  const uint64_t chunks = output.chunk_memory();
+  Field(text, "qbuf", session.input_bytes);
+  Field(text, "qbuf-free", session.input_memory - session.input_bytes);
+  Field(text, "argv-mem", arguments);
+  Field(text, "multi-mem", 0);
+  Field(text, "rbs", chunks);
+  Field(text, "rbp", chunks);
+  Field(text, "obl", output.size());
+  Field(text, "oll", chunks / OutputChunk::kSize);
+  Field(text, "omem", output.memory());
+  Field(text, "tot-mem", sizeof(Session) + session.input_memory + arguments + output.memory());
+}
+
+}  // namespace
+
+std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
+  if (EqualsIgnoringCase(word, "NORMAL")) return ClientType::kNormal;
+  if (EqualsIgnoringCase(word, "SLAVE") || EqualsIgnoringCase(word, "REPLICA")) return ClientType::kReplica;
+  if (EqualsIgnoringCase(word, "PUBSUB")) return ClientType::kPubSub;
+  if (EqualsIgnoringCase(word, "MASTER") || EqualsIgnoringCase(word, "PRIMARY")) return ClientType::kMaster;
+  return std::nullopt;
+}
+
+std::string FlagsOf(const Session& session) {
+  std::string flags;
+  if (session.parked != nullptr && !session.parked->delayed) flags += 'b';
+  if (session.close_after_reply) flags += 'c';
+  if (session.close_now) flags += 'A';
+  if (session.over_unix_socket) flags += 'U';
+  if (session.no_evict) flags += 'e';
+  if (session.no_touch) flags += 'T';
+  return flags.empty() ? "N" : flags;
+}
+
+ClientType TypeOf(const Session&) noexcept { return ClientType::kNormal; }
+
+void AppendClientLine(std::string& text, const Session& session, Now now) {
+  constexpr uint64_t kMsPerSecond = 1000;
+  Field(text, "id", session.id);
+  Field(text, "addr", session.peer);
+  Field(text, "laddr", session.local);
+  Field(text, "fd", std::to_string(session.fd));
+  Field(text, "name", session.name);
+  Field(text, "age", (now.mono_ms - session.created_mono_ms) / kMsPerSecond);
+  Field(text, "idle", (now.mono_ms - session.active_mono_ms) / kMsPerSecond);
+  Field(text, "flags", FlagsOf(session));
+  Field(text, "db", session.db);
+  for (const std::string_view count : {"sub", "psub", "ssub"}) Field(text, count, 0);
+  Field(text, "multi", "-1");
+  Field(text, "watch", 0);
+  MemoryFields(text, session);
+  Field(text, "events", session.output.empty() ? "r" : "rw");
+  Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");
+  Field(text, "user", kDefaultUser);
+  Field(text, "redir", "-1");
+  Field(text, "resp", std::to_string(session.reply.version()));
+  Field(text, "lib-name", session.lib_name);
+  Field(text, "lib-ver", session.lib_version);
+  Field(text, "tot-net-in", session.net_input_bytes);
+  Field(text, "tot-net-out", session.net_output_bytes);
+  Field(text, "tot-cmds", session.commands);
+  text += '\n';
+}
+
+}  // namespace mayfly

@@ -1,0 +1,141 @@
+// INFO: what the server has done, how well it keeps time, and what it holds.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cache/databases.h"
+#include "config/options.h"
+#include "exec/info/identity.h"
+#include "exec/info/info_sections.h"
+#include "server/stats.h"
+
+namespace mayfly::info {
+namespace {
+
+// The mean of a few random keys: Redis's figure is an estimate too.
+int64_t MeanTtlMs(const Keyspace& keyspace, std::mt19937_64& random, Now now) {
+  constexpr int kSamples = 8;
+  int64_t sum_ms = 0;
+  for (int i = 0; i < kSamples; ++i) {
+    const Entry* entry = keyspace.RandomOf(Keyspace::kExpiring, random);
+    if (entry == nullptr) return 0;
+    sum_ms += std::max<int64_t>(Keyspace::TtlMs(*entry, now), 0) / kSamples;
+  }
+  return sum_ms;
+}
+
+// The share of the keys with a TTL that are still in memory though their deadline has passed.
+double StalePercent(const Databases& databases, Now now) {
+  size_t expiring = 0;
+  for (unsigned i = 0; i < databases.count(); ++i) expiring += databases.At(i).expiring();
+  return expiring == 0 ? 0
+                       : 100.0 * static_cast<double>(databases.Backlog(now)) / static_cast<double>(expiring);
+}
+
+}  // namespace
+
+// Nothing is saved, so nothing waits to be saved; the time of the last save is that of the start, as in
+// LASTSAVE.
+void PersistenceSection(InfoText& text, Server& server, Now now) {
+  constexpr int64_t kMsPerSecond = 1000;
+  text.Field("loading", 0);
+  text.Field("async_loading", 0);
+  text.Field("rdb_changes_since_last_save", 0);
+  text.Field("rdb_bgsave_in_progress", 0);
+  text.Field("rdb_last_save_time", now.WallOf(server.stats.started_mono_ms) / kMsPerSecond);
+  text.Field("rdb_last_bgsave_status", "ok");
+  text.Field("rdb_last_bgsave_time_sec", -1);
+  text.Field("rdb_current_bgsave_time_sec", -1);
+  text.Field("rdb_saves", 0);
+  text.Field("aof_enabled", 0);
+  text.Field("aof_rewrite_in_progress", 0);
+  text.Field("aof_last_bgrewrite_status", "ok");
+  text.Field("aof_last_write_status", "ok");
+}
+
+void StatsSection(InfoText& text, Server& server, Now now) {
+  constexpr double kKilo = 1024;
+  const Stats& stats = server.stats;
+  const ExpiryStats& expiry = server.databases.expiry_stats();
+  const Rates::PerSecond rates = server.rates.At(now.mono_ms, RateTotals(stats));
+  server.rates.Sample(now.mono_ms, RateTotals(stats));
+  text.Field("total_connections_received", stats.connections_received);
+  text.Field("total_commands_processed", stats.commands_processed);
+  text.Field("instantaneous_ops_per_sec", std::llround(rates.commands));
+  text.Field("total_net_input_bytes", stats.net_input_bytes);
+  text.Field("total_net_output_bytes", stats.net_output_bytes);
+  text.Fixed("instantaneous_input_kbps", rates.input_bytes / kKilo, 2);
+  text.Fixed("instantaneous_output_kbps", rates.output_bytes / kKilo, 2);
+  text.Field("rejected_connections", stats.connections_rejected);
+  text.Field("sync_full", 0);
+  text.Field("sync_partial_ok", 0);
+  text.Field("sync_partial_err", 0);
+  text.Field("expired_subkeys", 0);
+  text.Field("expired_keys", expiry.expired_keys);
+  text.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
+  text.Field("expired_time_cap_reached_count", expiry.full_slices);
+  text.Field("evicted_keys", expiry.evicted_keys);
+  text.Field("evicted_clients", 0);
+  text.Field("keyspace_hits", stats.keyspace_hits);
+  text.Field("keyspace_misses", stats.keyspace_misses);
+  text.Field("pubsub_channels", 0);
+  text.Field("pubsub_patterns", 0);
+  text.Field("pubsubshard_channels", 0);
+  text.Field("latest_fork_usec", 0);
+  text.Field("total_forks", 0);
+  text.Field("tracking_total_keys", 0);
+  text.Field("tracking_total_items", 0);
+  text.Field("tracking_total_prefixes", 0);
+  text.Field("unexpected_error_replies", 0);
+  text.Field("total_error_replies", stats.error_replies);
+  text.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);
+  text.Field("client_output_buffer_limit_disconnections", stats.output_limit_disconnections);
+  text.Field("acl_access_denied_auth", stats.failed_logins);
+  text.Field("acl_access_denied_cmd", 0);
+  text.Field("acl_access_denied_key", 0);
+  text.Field("acl_access_denied_channel", 0);
+  text.Field("eventloop_cycles", stats.loop_turns);
+  text.Field("loop_turn_max_us", stats.loop_turn_max_us);
+}
+
+void ExpirySection(InfoText& text, Server& server, Now now) {
+  const ExpiryStats& stats = server.databases.expiry_stats();
+  text.Field("expire_lag_p50_us", stats.lag_us.Percentile(0.5));
+  text.Field("expire_lag_p99_us", stats.lag_us.Percentile(0.99));
+  text.Field("expire_lag_p999_us", stats.lag_us.Percentile(0.999));
+  text.Field("expire_lag_max_us", stats.lag_us.max());
+  text.Field("expire_backlog", server.databases.Backlog(now));
+  text.Field("expire_burst_max", stats.burst_max);
+  text.Field("wheel_wakeups", stats.wheel_wakeups);
+  text.Field("clock_steps", stats.clock_steps);
+}
+
+void ReplicationSection(InfoText& text, Server& server, Now) {
+  text.Field("role", kServerRole);
+  text.Field("connected_slaves", 0);
+  text.Field("master_failover_state", "no-failover");
+  text.Field("master_replid", server.run_id);
+  text.Field("master_replid2", std::string(server.run_id.size(), '0'));
+  text.Field("master_repl_offset", 0);
+  text.Field("second_repl_offset", -1);
+  text.Field("repl_backlog_active", 0);
+  text.Field("repl_backlog_size", server.options.Get("repl-backlog-size").value_or("0"));
+  text.Field("repl_backlog_first_byte_offset", 0);
+  text.Field("repl_backlog_histlen", 0);
+}
+
+void ModulesSection(InfoText&, Server&, Now) {}
+
+void ClusterSection(InfoText& text, Server&, Now) { text.Field("cluster_enabled", 0); }
+
+void KeyspaceSection(InfoText& text, Server& server, Now now) {
+  for (unsigned i = 0; i < server.databases.count(); ++i) {
+    const Keyspace& keyspace = server.databases.At(i);
+    if (keyspace.size() == 0) continue;
+    text.Field("db" + std::to_string(i),
+               "keys=" + std::to_string(keyspace.size()) + ",expires=" + std::to_string(keyspace.expiring()) +
+                   ",avg_ttl=" + std::to_string(MeanTtlMs(keyspace, server.random, now)) + ",subexpiry=0");
+  }
+}
+
+}  // namespace mayfly::info

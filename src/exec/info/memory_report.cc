@@ -1,0 +1,55 @@
+#include "exec/info/memory_report.h"
+
+#include <algorithm>
+
+#include "cache/databases.h"
+#include "exec/dispatch/memory_meter.h"
+#include "server/process_usage.h"
+#include "server/stats.h"
+
+namespace mayfly {
+namespace {
+
+DatabaseOverhead OverheadOf(unsigned index, const Keyspace& keyspace) noexcept {
+  return {.index = index,
+          .keys = keyspace.size(),
+          .table = keyspace.table_bytes(),
+          .headers = keyspace.size() * sizeof(EntryHeader),
+          .expiries = keyspace.expiring() * sizeof(EntryExpiry)};
+}
+
+}  // namespace
+
+uint64_t Above(uint64_t whole, uint64_t part) noexcept { return whole > part ? whole - part : 0; }
+
+double Ratio(uint64_t part, uint64_t whole) noexcept {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double MemoryReport::DatasetPercent() const noexcept { return 100 * Ratio(dataset, Above(used, at_start)); }
+double MemoryReport::PeakPercent() const noexcept { return 100 * Ratio(used, peak); }
+uint64_t MemoryReport::BytesPerKey() const noexcept { return keys == 0 ? 0 : Above(used, at_start) / keys; }
+
+MemoryReport ReportMemory(Server& server, uint64_t own) {
+  MemoryReport report;
+  report.used = Above(server.memory.Used(), own);
+  report.peak = server.memory.Peak();
+  report.at_start = server.memory.AtStart();
+  report.clients = server.stats.client_bytes;
+  report.spare_chunks = server.stats.spare_chunk_bytes;
+  report.resident = ResidentBytes();
+  report.allocator = server.databases.heap().ReadAllocator();
+  report.overhead = report.at_start + report.clients;
+  for (unsigned i = 0; i < server.databases.count(); ++i) {
+    const Keyspace& keyspace = server.databases.At(i);
+    if (keyspace.size() == 0) continue;
+    const DatabaseOverhead& of = report.databases.emplace_back(OverheadOf(i, keyspace));
+    report.keys += of.keys;
+    report.tables += of.table;
+    report.overhead += of.table + of.headers + of.expiries;
+  }
+  report.dataset = Above(report.used, report.overhead);
+  return report;
+}
+
+}  // namespace mayfly

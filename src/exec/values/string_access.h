@@ -1,0 +1,56 @@
+// How commands read string values from entries into replies, and make them from arguments.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "base/numbers.h"
+#include "cache/value.h"
+#include "exec/dispatch/context.h"
+
+namespace mayfly {
+
+// Argument `index` as SET stores it: if the connection read it into a block, that is shared, not copied.
+[[gnu::always_inline]] inline StringValue StringFrom(const Args& args, size_t index) {
+  if (!args.HasBlocks()) [[likely]]
+    return StringValue::Of(args[index]);
+  if (SharedBytes block = args.BlockOf(index)) return StringValue::Block(std::move(block));
+  return StringValue::Of(args[index]);
+}
+
+// Gives the key this value. Its expiry stays; a new key has none. REQUIRES: `existing` is what Find returned
+// for the key just before.
+inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value) {
+  if (existing != nullptr)
+    ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now);
+  else
+    ctx.keyspace.Put(key, nullptr, std::move(value), Expiry::Never(), ctx.now);
+}
+
+// Answers with the value of a string. Big values are shared with the reply. REQUIRES: entry.encoding() !=
+// kRich.
+[[gnu::always_inline]] inline void ReplyString(Context& ctx, const Entry& entry) {
+  const Encoding encoding = entry.encoding();
+  if (encoding <= Encoding::kEdited) [[likely]]
+    return ctx.reply.Bulk(entry.stored());
+  if (encoding == Encoding::kInteger) return ctx.reply.BulkInteger(entry.integer());
+  ctx.reply.BulkShared(entry.block());
+}
+
+inline bool IsString(const Entry& entry) noexcept { return entry.encoding() != Encoding::kRich; }
+
+// The text of a string value; an integer's is written to `digits`, which must live as long as the view.
+inline std::string_view TextOf(const Entry& entry, char (&digits)[kMaxIntegerText]) noexcept {
+  if (entry.encoding() != Encoding::kInteger) return entry.text();
+  return {digits, FormatInteger(entry.integer(), digits)};
+}
+
+// True for a string; otherwise answers with the error for a value of another type.
+inline bool RequireString(Context& ctx, const Entry& entry) {
+  if (IsString(entry)) [[likely]]
+    return true;
+  ctx.Fail(errors::kWrongType);
+  return false;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,67 @@
+// Changing a part of a string, which may grow: what APPEND, SETRANGE and the bitmap commands share.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/shared_bytes.h"
+#include "cache/value.h"
+#include "config/options.h"
+#include "exec/values/string_access.h"
+
+namespace mayfly {
+
+// The bytes of a value that is being made, zeros at first: in this object if they will fit into an entry,
+// else in a block.
+class StringDraft {
+ public:
+  // Throws std::bad_alloc.
+  explicit StringDraft(size_t size) : size_(size) {
+    if (size > sizeof near_) {
+      far_ = SharedBytes::Zeros(size);
+    } else {
+      std::memset(near_, 0, size);
+    }
+  }
+  StringDraft(const StringDraft&) = delete;
+  StringDraft& operator=(const StringDraft&) = delete;
+
+  char* data() noexcept { return far_ ? far_.data() : near_; }
+  // Borrows the bytes: the draft must live until the keyspace has them.
+  StringValue Take() {
+    if (far_) return StringValue::Block(std::move(far_));
+    return StringValue::Edited({near_, size_});
+  }
+
+ private:
+  size_t size_;
+  SharedBytes far_;
+  char near_[Entry::kMaxInlineValue];
+};
+
+// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte. An
+// absent key (null) is created; an existing one keeps its expiry. REQUIRES: `existing` is a string, and what
+// Find returned for the key just before.
+template <typename Write>
+void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, Write&& write) {
+  if (existing != nullptr && existing->encoding() == Encoding::kBlock)
+    return ctx.keyspace.EditBlock(*existing, size, write);
+  char digits[kMaxIntegerText];
+  const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
+  StringDraft draft(std::max(size, old.size()));
+  old.copy(draft.data(), old.size());
+  write(draft.data());
+  StoreKeepingExpiry(ctx, key, existing, draft.Take());
+}
+
+// False, after having answered the error, if the sum is more than proto-max-bulk-len.
+inline bool RequireStringSize(Context& ctx, uint64_t size, uint64_t more) {
+  const uint64_t most = ctx.server.options.settings().proto_max_bulk_len;
+  if (size <= most && more <= most - size) return true;
+  ctx.Fail(errors::kStringTooBig);
+  return false;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,52 @@
+// The conditions on a string's current value that SET and DELEX share: IFEQ and IFNE compare it with a value,
+// IFDEQ and IFDNE compare its digest with a given one. (Redis 8.4; Valkey 8.1 has IFEQ.)
+//
+// Holds a view of an argument: it dies when the handler returns.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/digest.h"
+#include "exec/values/string_access.h"
+#include "exec/values/word.h"
+
+namespace mayfly {
+
+class ValueCondition {
+ public:
+  // Takes the value that follows `word`, which has just been read. False if the word is none of the four, if
+  // its value is missing, or if a condition was given before.
+  bool Take(uint64_t word, Args& args) noexcept {
+    const bool known = word == WordOf("IFEQ") || word == WordOf("IFNE") || word == WordOf("IFDEQ") ||
+                       word == WordOf("IFDNE");
+    if (!known || args.Done() || given()) return false;
+    word_ = word;
+    wanted_ = args.Next();
+    return true;
+  }
+  bool given() const noexcept { return word_ != 0; }
+
+  // False, after having answered the error, if a digest has the wrong length. As in Redis, one with other
+  // characters than digits is no error; no value has it.
+  bool RequireDigest(Context& ctx) const {
+    if (!by_digest() || wanted_.size() == kDigestDigits) return true;
+    ctx.Fail("ERR must be exactly 16 hexadecimal characters");
+    return false;
+  }
+
+  // The value of an absent key (null) equals none. REQUIRES: given(); a string; RequireDigest returned true.
+  bool Holds(const Entry* entry) const noexcept {
+    const bool wants_equal = word_ == WordOf("IFEQ") || word_ == WordOf("IFDEQ");
+    return (entry != nullptr && Equals(*entry)) == wants_equal;
+  }
+
+ private:
+  bool by_digest() const noexcept { return word_ == WordOf("IFDEQ") || word_ == WordOf("IFDNE"); }
+  bool Equals(const Entry& entry) const noexcept;
+
+  uint64_t word_ = 0;
+  std::string_view wanted_;
+};
+
+}  // namespace mayfly
