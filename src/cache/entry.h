@@ -46,11 +46,9 @@ enum class EntryFlag : uint8_t {
   kExpires = 1 << 0,       // has the expiry block
   kWallDeadline = 1 << 1,  // the deadline is Unix time, filed in the wall wheel
   kExtra = 1 << 2,         // has an EntryExtra
-  kSaved = 1 << 3,         // reserved for snapshots: already written by the running one
-  kWatched = 1 << 4,       // reserved for WATCH
-  kTracked = 1 << 5,       // reserved for client-side caching
-  kVisited = 1 << 6,       // SIEVE: accessed since the hand last passed
-  kWaitedFor = 1 << 7,     // reserved for blocked clients and leases
+  kTellBefore = 1 << 3,    // a listener wants to see the entry before it changes or goes (snapshots)
+  kObserved = 1 << 4,  // somebody watches, tracks or waits for this key; the tables of those who do know who
+  kVisited = 1 << 5,   // SIEVE: accessed since the hand last passed
 };
 
 // Data that few entries need. A separate allocation, freed with the entry.

@@ -32,6 +32,7 @@
 #include "cache/change.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
+#include "cache/expiry.h"
 #include "cache/expiry_stats.h"
 #include "cache/hash_table.h"
 #include "cache/lfu.h"
@@ -48,26 +49,6 @@ struct Key {
   std::string_view text;
   uint64_t hash;
   HeapRef guess = {};  // an entry that may be the key's, or null; invalid after Databases::ForgetGuesses
-};
-
-// When a key expires. Deadlines are in ms: monotonic (kRelative: from a TTL) or Unix time (kWall: EXAT,
-// PXAT).
-struct Expiry {
-  enum class Kind : uint8_t { kNever, kRelative, kWall };
-  Kind kind = Kind::kNever;
-  uint64_t deadline_ms = 0;
-
-  static Expiry Never() noexcept { return {}; }
-  static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }
-  // REQUIRES: unix_ms >= 0.
-  static Expiry At(int64_t unix_ms) noexcept {
-    assert(unix_ms >= 0);
-    return {Kind::kWall, static_cast<uint64_t>(unix_ms)};
-  }
-  bool Reached(Now now) const noexcept {
-    if (kind == Kind::kRelative) return deadline_ms <= now.mono_ms;
-    return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);
-  }
 };
 
 // One of several keys that are put in one step (Keyspace::PutAll, which alone uses the last two).
