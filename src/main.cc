@@ -95,7 +95,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   KernelMemory kernel_memory(heap);
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
   Sessions sessions;
-  ParkingLot parking(now.mono_ms);
+  ParkingLot parking(changes, now.mono_ms);
   Server server{.clock = clock,
                 .options = options,
                 .databases = databases,

@@ -127,6 +127,11 @@ class OutputChain {
   // works: the owner tests full() before the next reply. A chain that was full stays full.
   void set_limit(size_t bytes) noexcept { limit_bytes_ = bytes; }
   bool full() const noexcept { return full_; }
+  // From now on a chain that becomes full also sets `bits` in `*word`. Borrows the word.
+  void set_full_mark(uint32_t* word, uint32_t bits) noexcept {
+    full_word_ = word;
+    full_bits_ = bits;
+  }
 
   // Differs from its former value if bytes were appended in between.
   const char* end() const noexcept { return write_; }
@@ -171,7 +176,9 @@ class OutputChain {
   OutputSplice* AddSplice(uint32_t skip);
   void SealRun() noexcept;
   void CheckLimit() noexcept {
-    if (size() >= limit_bytes_) full_ = true;
+    if (size() < limit_bytes_) return;
+    full_ = true;
+    if (full_word_ != nullptr) *full_word_ |= full_bits_;
   }
   void DropSplice(OutputSplice& splice) noexcept;
   uint32_t EndOf(const OutputChunk& chunk) const noexcept {
@@ -199,6 +206,8 @@ class OutputChain {
   size_t shared_ = 0;
   size_t limit_bytes_ = SIZE_MAX;
   bool full_ = false;
+  uint32_t full_bits_ = 0;
+  uint32_t* full_word_ = nullptr;
 };
 
 }  // namespace mayfly

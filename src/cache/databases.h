@@ -77,6 +77,7 @@ class Databases {
     assert(parts_.tracking != AccessTracking::kNone);
     return std::exchange(parts_.tracking, AccessTracking::kNone);
   }
+  bool tracking_suspended() const noexcept { return parts_.tracking == AccessTracking::kNone; }
   void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }
 
   // ---- expiry, for the owner of the timer

@@ -79,8 +79,7 @@ void ClientNoEvict(Context& ctx, Args& args) {
 void ClientNoTouch(Context& ctx, Args& args) {
   const std::optional<bool> on = OnOrOff(args.Next());
   if (!on) return ctx.Fail(errors::kSyntax);
-  ctx.session.no_touch = *on;
-  ctx.server.sessions.CountModes(ctx.session);
+  ctx.session.Put(Mode::kNoTouch, *on);
   ctx.reply.Ok();
 }
 
@@ -100,7 +99,7 @@ void ClientReply(Context& ctx, Args& args) {
     session.Silence();
     session.replies = Replies::kSkipNext;
   }
-  ctx.server.sessions.CountModes(session);
+  session.Put(Mode::kReplySkipped, session.replies != Replies::kOn);
   if (session.replies == Replies::kOn) ctx.reply.Ok();
 }
 
@@ -109,9 +108,9 @@ void ClientReply(Context& ctx, Args& args) {
 // A client that kills itself still gets its reply; another one gets nothing more.
 void Kill(Context& ctx, Session& session) {
   if (&session == &ctx.session) {
-    session.close_after_reply = true;
+    session.Set(Mode::kEnding);
   } else {
-    session.close_now = true;
+    session.Set(Mode::kDropped);
     ctx.server.sessions.MarkDirty(session);
   }
 }
@@ -120,7 +119,7 @@ void Kill(Context& ctx, Session& session) {
 int64_t KillAll(Context& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
   ForEachMatch(ctx, filter, [&](Session& session) {
-    if (session.close_now || (&session == &ctx.session && session.close_after_reply)) return;
+    if (session.Has(Mode::kDropped) || (&session == &ctx.session && session.Has(Mode::kEnding))) return;
     Kill(ctx, session);
     ++killed;
   });

@@ -10,7 +10,6 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
-#include "server/sessions.h"
 #include "server/stats.h"
 
 namespace mayfly {
@@ -34,12 +33,6 @@ void ConfigGet(Context& ctx, Args& args) {
   }
 }
 
-// A first password applies to clients that connect from now on. Those that connected while there was none stay
-// logged in.
-void LetEverybodyStay(Sessions& sessions) {
-  for (const auto& [id, session] : sessions.by_id()) session->authenticated = true;
-}
-
 void ConfigSet(Context& ctx, Args& args) {
   if (args.Left() % 2 != 0) return ctx.Fail(errors::kSyntax);
   std::vector<config::NameValue> pairs;
@@ -48,10 +41,8 @@ void ConfigSet(Context& ctx, Args& args) {
     pairs.emplace_back(name, args.Next());
   }
   config::Options& options = ctx.server.options;
-  const bool was_open = options.settings().requirepass.empty();
   std::vector<std::string> warnings;
   if (const config::Problem problem = options.Set(pairs, warnings)) return ctx.Fail("ERR " + *problem);
-  if (was_open && !options.settings().requirepass.empty()) LetEverybodyStay(ctx.server.sessions);
   ctx.reply.Ok();
 }
 

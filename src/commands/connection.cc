@@ -4,13 +4,10 @@
 #include <string_view>
 
 #include "base/log.h"
-#include "config/options.h"
-#include "exec/dispatch/authentication.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/client_names.h"
 #include "exec/info/identity.h"
 #include "exec/values/database_index.h"
-#include "server/sessions.h"
 #include "server/stats.h"
 
 namespace mayfly {
@@ -29,11 +26,11 @@ constexpr std::string_view kHelloNeedsAuth =
 // Lets the client in, or answers that it may not enter; both only after the wait that earlier failures have
 // earned it. True if it was let in. Without a password there is nothing to guess, and nobody waits.
 bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_view password) {
-  const config::Settings& settings = ctx.server.options.settings();
   Session& session = ctx.session;
-  const bool guarded = !settings.requirepass.empty();
+  const bool guarded = ctx.server.users.guarded();
   if (guarded && ctx.Delay(args, FailedLogins::WaitMs(session.failed_logins))) return false;
-  if (Authenticate(session, settings, user, password)) {
+  if (const User* const found = ctx.server.users.Check(user, password)) {
+    session.LogIn(found);
     session.failed_logins = 0;
     return true;
   }
@@ -52,10 +49,9 @@ void Ping(Context& ctx, Args& args) {
 void Echo(Context& ctx, Args& args) { ctx.reply.Bulk(args.Next()); }
 
 void Auth(Context& ctx, Args& args) {
-  const config::Settings& settings = ctx.server.options.settings();
   if (args.Left() > 2) return ctx.Fail(errors::kSyntax);
-  if (args.Left() == 1 && settings.requirepass.empty()) return ctx.Fail(kNoPasswordSet);
-  const std::string_view user = args.Left() == 2 ? args.Next() : kDefaultUser;
+  if (args.Left() == 1 && !ctx.server.users.guarded()) return ctx.Fail(kNoPasswordSet);
+  const std::string_view user = args.Left() == 2 ? args.Next() : User::kDefaultName;
   if (LogIn(ctx, args, user, args.Next())) ctx.reply.Ok();
 }
 
@@ -113,11 +109,10 @@ void ReplyHello(Context& ctx) {
 }
 
 void Hello(Context& ctx, Args& args) {
-  const config::Settings& settings = ctx.server.options.settings();
   HelloRequest request;
   if (!ReadHello(ctx, args, request)) return;
   if (request.with_login && !LogIn(ctx, args, request.user, request.password)) return;
-  if (!MayEnter(ctx.session, settings)) return ctx.Fail(kHelloNeedsAuth);
+  if (ctx.session.user() == nullptr) return ctx.Fail(kHelloNeedsAuth);
   if (request.name) ctx.session.name = *request.name;
   if (request.version != 0) ctx.reply.set_version(request.version);
   ReplyHello(ctx);
@@ -132,20 +127,21 @@ void Select(Context& ctx, Args& args) {
 
 void Quit(Context& ctx, Args&) {
   ctx.reply.Ok();
-  ctx.session.close_after_reply = true;
+  ctx.session.Set(Mode::kEnding);
 }
 
 void Reset(Context& ctx, Args&) {
   Session& session = ctx.session;
   session.db = 0;
   session.name.clear();
-  session.no_evict = session.no_touch = false;
+  session.no_evict = false;
+  session.Clear(Mode::kNoTouch);
   if (session.replies == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
     session.replies = Replies::kOn;
+    session.Clear(Mode::kReplySkipped);
     session.Speak();
   }
-  ctx.server.sessions.CountModes(session);
-  session.authenticated = ctx.server.options.settings().requirepass.empty();
+  session.LogIn(ctx.server.users.Newcomer());
   ctx.reply.set_version(2);
   ctx.reply.Simple("RESET");
 }
@@ -188,7 +184,7 @@ constexpr Command kRows[] = {
      .argument_notes = "protover_auth_clientname=arguments AUTH=username_password"},
     {.name = "ping",
      .arity = -1,
-     .flags = kFast,
+     .flags = kFast | kWhileSubscribed,
      .acl = kAclConnection,
      .handler = Ping,
      .since = "1.0.0",
@@ -198,7 +194,7 @@ constexpr Command kRows[] = {
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
     {.name = "quit",
      .arity = -1,
-     .flags = kSession,
+     .flags = kSession | kWhileSubscribed,
      .acl = kAclConnection,
      .handler = Quit,
      .since = "1.0.0",
@@ -209,7 +205,7 @@ constexpr Command kRows[] = {
      .replaced_by = "closing the connection"},
     {.name = "reset",
      .arity = 1,
-     .flags = kSession,
+     .flags = kSession | kWhileSubscribed,
      .acl = kAclConnection,
      .handler = Reset,
      .since = "6.2.0",

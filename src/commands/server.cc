@@ -49,7 +49,7 @@ void Shutdown(Context& ctx, Args& args) {
   if (save && !force)
     return ctx.Fail("ERR Nothing can be saved: there are no snapshots yet. Use SHUTDOWN NOSAVE.");
   ctx.server.shutdown_requested = true;
-  ctx.session.close_now = true;
+  ctx.session.Set(Mode::kDropped);
 }
 
 constexpr Command kRows[] = {

@@ -18,6 +18,7 @@ void IncrByFloat(Context& ctx, Args& args) {
   if (!std::isfinite(sum)) return ctx.Fail("ERR increment would produce NaN or Infinity");
   const std::string text = FormatLongDouble(sum);
   StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text));
+  ctx.ReportInstead({"SET", args[1], text, "KEEPTTL"});
   ctx.reply.Bulk(text);
 }
 

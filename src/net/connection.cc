@@ -82,7 +82,7 @@ void Connection::Open() {
   Server& server = clients_.server();
   SetSocketOptions();
   created_mono_ms = active_mono_ms = heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
-  authenticated = clients_.settings().requirepass.empty();
+  LogIn(server.users.Newcomer());
   server.sessions.Add(*this);
   ++server.stats.connections_received;
   state_ = State::kOpen;
@@ -102,7 +102,7 @@ void Connection::Refuse(std::string_view text, bool may_linger) {
 
 void Connection::End() {
   if (state_ != State::kOpen) return;
-  close_after_reply = true;
+  Set(Mode::kEnding);
   UpdateReading();
   Flush();
 }

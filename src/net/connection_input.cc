@@ -69,7 +69,7 @@ void Connection::OnEndOfInput() {
   if (state_ == State::kEnding) return UpdateReading();  // its replies are still being written
   if (state_ != State::kOpen || parked != nullptr || (output.empty() && !dirty)) return Drop();
   // Everything that was received has run; its replies are still to be written.
-  close_after_reply = true;
+  Set(Mode::kEnding);
   UpdateReading();
   clients_.server().sessions.MarkDirty(*this);
 }

@@ -4,7 +4,6 @@
 #include <span>
 #include <type_traits>
 
-#include "exec/dispatch/authentication.h"
 #include "net/clients.h"
 #include "net/connection.h"
 #include "server/stats.h"
@@ -34,7 +33,7 @@ Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
 
 void Connection::Flush() {
   if (state_ != State::kOpen && state_ != State::kEnding) return;
-  if (close_now) return Drop();
+  if (Has(Mode::kDropped)) return Drop();
   if (EnforceOutputLimit()) return;
   if (write_ == nullptr) Write();
   if (state_ != State::kClosed) Settle();
@@ -86,7 +85,7 @@ void Connection::OnWritten(int status) {
 // After a write: what follows from how much is left.
 void Connection::Settle() {
   NoticeReading();
-  if (close_after_reply) state_ = State::kEnding;
+  if (Has(Mode::kEnding)) state_ = State::kEnding;
   Account();
   if (state_ == State::kEnding) {
     if (output.empty()) return input_ended_ ? Drop() : Linger();
@@ -142,7 +141,7 @@ bool Connection::EnforceOutputLimit() {
     broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
   }
   if (!broken) return false;
-  const bool stranger = !MayEnter(*this, clients_.settings());
+  const bool stranger = user() == nullptr;
   const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
   DropForOutput(stranger                   ? "more than a client that has not logged in may"
                 : by_pool && output.full() ? "more than is left for output"

@@ -66,7 +66,7 @@ class Input {
     Session& session = *feed.session;
     std::string_view rest = feed.input.substr(feed.consumed);
     if (rest.empty() && tail_.empty()) return;
-    if (session.close_after_reply || session.close_now) {
+    if (session.closes()) {
       rest = {};
     } else if (session.parked == nullptr && session.parser.WantsBlock() != 0) {
       rest = rest.substr(0, session.parser.StartBlock(rest));

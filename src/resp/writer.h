@@ -117,8 +117,9 @@ class Writer {
   // A complete error with its code: "ERR syntax error". Line ends around the text are removed, those inside
   // become blanks.
   void Error(std::string_view text);
-  // The number of errors written so far.
+  // The number of errors written since the last ForgetErrors.
   uint64_t errors() const noexcept { return errors_; }
+  void ForgetErrors() noexcept { errors_ = 0; }
   // The code of the last error; empty if it had none, or one longer than any known code.
   std::string_view last_error_code() const noexcept { return last_error_code_.data(); }
 

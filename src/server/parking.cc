@@ -19,14 +19,15 @@ uint64_t MemoryOf(const std::vector<std::string>& texts) noexcept {
 
 }  // namespace
 
-ParkingLot::ParkingLot(uint64_t now_mono_ms) : wheel_(ParkedWheelHooks(), now_mono_ms) {}
+ParkingLot::ParkingLot(ChangeHub& changes, uint64_t now_mono_ms)
+    : keys_(changes), wheel_(ParkedWheelHooks(), now_mono_ms) {}
 
 ParkingLot::~ParkingLot() {
-  for (const std::unique_ptr<Parked>& parked : parked_) parked->session->parked = nullptr;
+  while (!parked_.empty()) static_cast<void>(Release(*parked_.back()));
 }
 
 Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arguments,
-                         uint64_t deadline_mono_ms, uint64_t order) {
+                         uint64_t deadline_mono_ms, uint64_t order, std::span<const std::string_view> keys) {
   assert(session.parked == nullptr);
   auto parked = std::make_unique<Parked>();
   parked->session = &session;
@@ -35,12 +36,15 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   parked->deadline_mono_ms = deadline_mono_ms;
   parked->order = order != 0 ? order : ++last_order_;
   parked->filed = wheel::kUnfiled;
+  if (parked_.size() == parked_.capacity()) parked_.reserve(2 * parked_.size() + 1);
+  if (!keys.empty()) keys_.Enter(*parked, session.db, keys);
   parked_.push_back(std::move(parked));
   Parked& stored = *parked_.back();
   stored.index = parked_.size() - 1;
   // The loop calls NextWake at the end of every turn, so the result of Insert is not needed.
   if (deadline_mono_ms != kForever) static_cast<void>(wheel_.Insert(&stored));
   session.parked = &stored;
+  session.Set(Mode::kParked);
   return stored;
 }
 
@@ -104,8 +108,16 @@ std::unique_ptr<Parked> ParkingLot::TakeWoken() noexcept {
   return woken_first_ != nullptr ? Release(*woken_first_) : nullptr;
 }
 
+std::unique_ptr<Parked> ParkingLot::Take(Parked& parked, WakeReason reason) noexcept {
+  std::unique_ptr<Parked> taken = Release(parked);
+  if (taken->reason == WakeReason::kNone) taken->reason = reason;
+  return taken;
+}
+
 std::unique_ptr<Parked> ParkingLot::Release(Parked& parked) noexcept {
   parked.session->parked = nullptr;
+  parked.session->Clear(Mode::kParked);
+  keys_.Leave(parked);
   if (wheel_.Contains(&parked)) wheel_.Remove(&parked);
   if (parked.delayed) --delayed_;
   if (parked.reason != WakeReason::kNone) {

@@ -2,9 +2,12 @@
 // commands, and for CLIENT PAUSE.
 //
 // Parking. A request's arguments are views that are invalid after its handler, so parking copies them. No
-// further request of a parked session runs. Waking puts the session into a queue. The executor takes it from
-// there at the end of the turn (never inside the call that woke it) and runs the same command again, with the
-// reason. The time limits are in a timing wheel of their own, in monotonic ms.
+// further request of a parked session runs. What ends the wait decides when the executor runs the same command
+// again, with the reason:
+//   - a key that it waits for is there: before the next request of anybody, in the order in which they came
+//     (server/waiting_keys.h), so that nobody takes first what a waiter has waited for
+//   - its time limit, or an operator: at the end of the turn, from a queue
+// Never inside the call that woke it. The time limits are in a timing wheel of their own, in monotonic ms.
 //
 // Pause. CLIENT PAUSE holds requests back before they begin. They continue in the order of their arrival,
 // after Unpause or when Advance finds that the pause is over.
@@ -26,6 +29,7 @@
 #include "base/prefetch.h"
 #include "cache/timing_wheel.h"
 #include "server/session.h"
+#include "server/waiting_keys.h"
 
 namespace mayfly {
 
@@ -45,9 +49,10 @@ struct Parked {
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;   // held back by CLIENT PAUSE: its request has not begun
-  bool delayed = false;  // waits for its deadline and for nothing else: see Delay
-  uint64_t memory = 0;   // of the arguments, as the allocator counts it
+  bool paused = false;      // held back by CLIENT PAUSE: its request has not begun
+  bool delayed = false;     // waits for its deadline and for nothing else: see Delay
+  uint64_t memory = 0;      // of the arguments, as the allocator counts it
+  std::vector<Wait> waits;  // one for each key that it waits for
 
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // among those to run again
@@ -74,14 +79,16 @@ class ParkingLot {
  public:
   static constexpr uint64_t kForever = UINT64_MAX;
 
-  explicit ParkingLot(uint64_t now_mono_ms);
+  // Borrows `changes`.
+  ParkingLot(ChangeHub& changes, uint64_t now_mono_ms);
   ~ParkingLot();
 
-  // Parks `session` and copies `arguments`. A session that was woken in vain passes its old deadline and
-  // order, so that it keeps its place. An order of 0 assigns the next one.
+  // Parks `session`, which waits for `keys` of its database, and copies `arguments`. A session that was woken in
+  // vain passes its old deadline and order, so that it keeps its place. An order of 0 assigns the next one.
+  // Throws std::bad_alloc, and changes nothing then.
   // REQUIRES: the session is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
-               uint64_t order = 0);
+               uint64_t order = 0, std::span<const std::string_view> keys = {});
   // As Park, for a client that is not blocked but has to wait until the deadline.
   Parked& Delay(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                 uint64_t order = 0);
@@ -107,6 +114,11 @@ class ParkingLot {
   // The monotonic time in ms at which Advance has work; kForever if there is no deadline.
   uint64_t NextWake() const noexcept;
 
+  // Whether a key that somebody waits for is there.
+  bool AnyReady() const noexcept { return keys_.AnyReady(); }
+  WaitingKeys& keys() noexcept { return keys_; }
+  // Passes a session that waits to the caller, no longer parked, with `reason` unless it was woken before.
+  std::unique_ptr<Parked> Take(Parked& parked, WakeReason reason) noexcept;
   // Removes the next woken session and passes it to the caller, no longer parked; null if there is none.
   std::unique_ptr<Parked> TakeWoken() noexcept;
   size_t size() const noexcept { return parked_.size(); }
@@ -117,6 +129,7 @@ class ParkingLot {
   // No longer parked and on no list; the caller owns it.
   std::unique_ptr<Parked> Release(Parked& parked) noexcept;
 
+  WaitingKeys keys_;
   std::vector<std::unique_ptr<Parked>> parked_;
   Parked* woken_first_ = nullptr;
   Parked* woken_last_ = nullptr;

@@ -12,10 +12,33 @@
 #include "base/output.h"
 #include "resp/parser.h"
 #include "resp/writer.h"
+#include "server/users.h"
 
 namespace mayfly {
 
 struct Parked;
+
+// What makes a client's next request different from a plain one: one bit each, in Session::modes. A batch tests
+// that word once for each request, so a mode costs only the client that has it.
+enum class Mode : uint32_t {
+  kStranger = 1 << 0,    // nobody has logged in over it, though somebody has to
+  kParked = 1 << 1,      // it waits: `parked` is not null
+  kResumed = 1 << 2,     // it was woken between two requests; its further input waits for the end of the turn
+  kEnding = 1 << 3,      // reads no more; closes when `output` is written
+  kDropped = 1 << 4,     // closes at once; `output` is lost
+  kOutputFull = 1 << 5,  // holds more unread output than it may
+  kReplySkipped = 1 << 6,  // CLIENT REPLY is not ON
+  kNoTouch = 1 << 7,       // CLIENT NO-TOUCH: its commands do not count as accesses to keys
+  kSubscribed = 1 << 8,    // under RESP2, few commands are allowed
+  kRestricted = 1 << 9,    // its user may not run every command
+  // Those of the server, which concern every client (Server::modes). No session has them.
+  kPaused = 1 << 24,    // CLIENT PAUSE
+  kLoading = 1 << 25,   // the data are not complete yet
+  kBusy = 1 << 26,      // a script has been running for too long
+  kObserved = 1 << 27,  // somebody is told of every call (exec/dispatch/call_observers.h)
+};
+
+constexpr uint32_t BitOf(Mode mode) noexcept { return static_cast<uint32_t>(mode); }
 
 // The replies that a client wants (CLIENT REPLY).
 enum class Replies : uint8_t {
@@ -25,15 +48,41 @@ enum class Replies : uint8_t {
   kSkipping,  // during that request
 };
 
+// Who sends requests, and where their replies go. Most sessions are those of connections, which Sessions knows
+// and the loop writes. One that was never added to Sessions belongs to something else, for instance a script:
+// its replies stay in `output`, or wherever the caller has them written (exec/dispatch/call.h).
 struct Session {
-  explicit Session(ChunkPool& chunks) : output(chunks), reply(output), pool(chunks) {}
+  explicit Session(ChunkPool& chunks) : output(chunks), reply(output), pool(chunks) {
+    output.set_full_mark(&modes, BitOf(Mode::kOutputFull));
+  }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  bool Has(Mode mode) const noexcept { return (modes & BitOf(mode)) != 0; }
+  void Set(Mode mode) noexcept { modes |= BitOf(mode); }
+  // Whether it was set.
+  bool Clear(Mode mode) noexcept {
+    const bool was_set = Has(mode);
+    modes &= ~BitOf(mode);
+    return was_set;
+  }
+  void Put(Mode mode, bool set) noexcept { set ? Set(mode) : static_cast<void>(Clear(mode)); }
+
   // False while the session is parked, about to close, or holds too much unread output: no further request of
   // it runs.
-  bool MayRun() const noexcept {
-    return parked == nullptr && !close_after_reply && !close_now && !output.full();
+  static constexpr uint32_t kMayNotRun = BitOf(Mode::kParked) | BitOf(Mode::kResumed) | BitOf(Mode::kEnding) |
+                                         BitOf(Mode::kDropped) | BitOf(Mode::kOutputFull);
+  bool MayRun() const noexcept { return (modes & kMayNotRun) == 0; }
+  bool closes() const noexcept { return (modes & (BitOf(Mode::kEnding) | BitOf(Mode::kDropped))) != 0; }
+  // Whether Sessions knows it, so that the loop writes its output.
+  bool attached() const noexcept { return id != 0; }
+
+  // Who is logged in; null: nobody.
+  const User* user() const noexcept { return user_; }
+  void LogIn(const User* user) noexcept {
+    user_ = user;
+    Put(Mode::kStranger, user == nullptr);
+    Put(Mode::kRestricted, user != nullptr && user->restricted());
   }
 
   // Discards replies from now on: they go to a chain that is never written. Speak ends that.
@@ -45,9 +94,12 @@ struct Session {
     reply.Redirect(output);
     unwanted.reset();
   }
-  // Whether its requests must run one at a time, because of CLIENT REPLY or NO-TOUCH.
-  bool HasModes() const noexcept { return replies != Replies::kOn || no_touch; }
+  // Writes what was not asked for (a push) in the client's protocol. It goes to the output even if CLIENT REPLY
+  // discards replies.
+  // REQUIRES: no reply of this client is half written.
+  resp::Writer Pusher() noexcept { return resp::Writer(output, reply.version()); }
 
+  uint32_t modes = BitOf(Mode::kStranger);
   uint64_t id = 0;   // unique, never reused
   std::string peer;  // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
   std::string local;
@@ -63,7 +115,6 @@ struct Session {
       unwanted;  // receives the replies that the client does not want; null if it wants them
 
   unsigned db = 0;
-  bool authenticated = false;
   uint32_t failed_logins = 0;  // in a row, since the last one that succeeded
   std::string name;
   std::string lib_name;
@@ -77,17 +128,15 @@ struct Session {
   uint64_t net_output_bytes = 0;              // written to its socket
 
   Replies replies = Replies::kOn;
-  bool no_touch = false;       // its commands do not count as accesses to keys
-  bool no_evict = false;       // only shown by CLIENT LIST: Mayfly closes no client to free memory
-  bool modes_counted = false;  // counted in Sessions::with_modes
-
-  bool close_after_reply = false;  // reads no more; closes when `output` is written
-  bool close_now = false;          // closes at once; `output` is lost
-  bool dirty = false;              // in the list of Sessions::TakeDirty
-  Parked* parked = nullptr;        // not null while the client is blocked
+  bool no_evict = false;     // only shown by CLIENT LIST: Mayfly closes no client to free memory
+  bool dirty = false;        // in the list of Sessions::TakeDirty
+  Parked* parked = nullptr;  // not null while the client is blocked
   // The incomplete request that the connection keeps: its bytes, and the memory that holds them.
   uint64_t input_bytes = 0;
   uint64_t input_memory = 0;
+
+ private:
+  const User* user_ = nullptr;
 };
 
 }  // namespace mayfly

@@ -1,8 +1,11 @@
-// All sessions: their ids, the number of those with modes, and the list of those that have something to write
-// at the end of the turn. Borrows the sessions: a connection adds its session when it opens and removes it
+// The sessions of all connections: their ids, the list of those that have something to write at the end of the
+// turn, and of those that have been woken. Borrows the sessions: a connection adds its session when it opens and removes it
 // before it is destroyed. Loop thread only.
 #pragma once
 
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -18,32 +21,27 @@ class Sessions {
   void Add(Session& session) {
     ReserveForAll(dirty_);
     ReserveForAll(taken_);
+    ReserveForAll(resumed_);
     by_id_.emplace(last_id_ + 1, &session);
     session.id = ++last_id_;
   }
   void Remove(Session& session) noexcept {
     by_id_.erase(session.id);
-    if (session.modes_counted) --with_modes_;
+    session.id = 0;
     if (session.dirty) std::erase(dirty_, &session);
+    if (session.Clear(Mode::kResumed)) {
+      const auto waiting = resumed_.begin() + static_cast<ptrdiff_t>(resumed_taken_);
+      resumed_.erase(std::find(waiting, resumed_.end(), &session));
+    }
   }
   size_t size() const noexcept { return by_id_.size(); }
   // Ordered by id.
   const std::map<uint64_t, Session*>& by_id() const noexcept { return by_id_; }
 
-  // The number of sessions with modes (Session::HasModes). While it is 0, the executor does not test for
-  // modes.
-  size_t with_modes() const noexcept { return with_modes_; }
-  // Call this after a mode of the session has changed.
-  void CountModes(Session& session) noexcept {
-    const bool has = session.HasModes();
-    if (has == session.modes_counted) return;
-    session.modes_counted = has;
-    has ? ++with_modes_ : --with_modes_;
-  }
-
   // Adds the session to the list of those that are written or closed at the end of the turn.
   // REQUIRES: the session was added.
   void MarkDirty(Session& session) noexcept {
+    assert(session.attached());
     if (session.dirty) return;
     session.dirty = true;
     dirty_.push_back(&session);
@@ -56,6 +54,31 @@ class Sessions {
     return taken_;
   }
 
+  // The request of a session that was parked has run between two requests of others. None of its further
+  // requests runs until TakeResumed.
+  // REQUIRES: the session was added.
+  void MarkResumed(Session& session) noexcept {
+    assert(session.attached());
+    if (session.Has(Mode::kResumed)) return;
+    session.Set(Mode::kResumed);
+    if (resumed_.size() == resumed_.capacity()) {
+      resumed_.erase(resumed_.begin(), resumed_.begin() + static_cast<ptrdiff_t>(resumed_taken_));
+      resumed_taken_ = 0;
+    }
+    resumed_.push_back(&session);
+  }
+  // The one that was marked first, no longer marked; null if there is none.
+  Session* TakeResumed() noexcept {
+    if (resumed_taken_ == resumed_.size()) {
+      resumed_.clear();
+      resumed_taken_ = 0;
+      return nullptr;
+    }
+    Session* const session = resumed_[resumed_taken_++];
+    session->Clear(Mode::kResumed);
+    return session;
+  }
+
  private:
   // So that marking a session, which happens where nothing may fail, takes no memory.
   void ReserveForAll(std::vector<Session*>& list) {
@@ -64,10 +87,11 @@ class Sessions {
   }
 
   uint64_t last_id_ = 0;
-  size_t with_modes_ = 0;
   std::map<uint64_t, Session*> by_id_;
   std::vector<Session*> dirty_;
-  std::vector<Session*> taken_;  // what TakeDirty handed over
+  std::vector<Session*> taken_;    // what TakeDirty handed over
+  std::vector<Session*> resumed_;  // in the order in which they were woken
+  size_t resumed_taken_ = 0;       // of resumed_, at its front
 };
 
 }  // namespace mayfly

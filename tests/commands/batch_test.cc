@@ -45,7 +45,7 @@ TEST_CASE_METHOD(CommandTest, "clients that send in the same turn are each answe
       server(), {{client(), "SET k 1\r\nGET k\r\nNOSUCH\r\n"}, {other, "INCR k\r\n*1\r\nbroken\r\n"}});
   CHECK(replies[0] == "+OK\r\n$1\r\n1\r\n-ERR unknown command 'NOSUCH', with args beginning with: \r\n");
   CHECK(replies[1] == ":2\r\n-ERR Protocol error: expected '$', got 'b'\r\n");
-  CHECK(other.session().close_after_reply);
+  CHECK(other.session().Has(Mode::kEnding));
 }
 
 TEST_CASE_METHOD(CommandTest,

@@ -23,7 +23,8 @@ class FilterTest : public CommandTest {
     others.lib_name = "lib";
     others.lib_version = "1.2";
     others.db = 3;
-    others.no_evict = others.no_touch = true;
+    others.no_evict = true;
+    others.Set(Mode::kNoTouch);
   }
 
   // Whom CLIENT LIST shows: "", "me", "other" or "both". CLIENT KILL must mean the same.
@@ -48,8 +49,8 @@ class FilterTest : public CommandTest {
       kill.insert(kill.end(), {"SKIPME", "no"});
     kill.insert(kill.end(), filter.begin(), filter.end());
     const Reply reply = Run(kill);
-    const bool me = std::exchange(client().session().close_after_reply, false);
-    const bool them = std::exchange(other.session().close_now, false);
+    const bool me = client().session().Clear(Mode::kEnding);
+    const bool them = other.session().Clear(Mode::kDropped);
     CHECK(reply == Integer((me ? 1 : 0) + (them ? 1 : 0)));
     return (me ? 1 : 0) + (them ? 10 : 0);
   }
@@ -133,9 +134,9 @@ TEST_CASE_METHOD(FilterTest,
 
 TEST_CASE_METHOD(FilterTest, "a client that is leaving and reads slowly can be killed") {
   other.Run({"QUIT"});
-  REQUIRE(other.session().close_after_reply);
+  REQUIRE(other.session().Has(Mode::kEnding));
   CHECK(Run({"CLIENT", "KILL", "ID", IdOf(other)}) == Integer(1));
-  CHECK(other.session().close_now);
+  CHECK(other.session().Has(Mode::kDropped));
 }
 
 TEST_CASE_METHOD(FilterTest, "a filter that makes no sense is refused by both, and nobody is killed") {
@@ -143,8 +144,8 @@ TEST_CASE_METHOD(FilterTest, "a filter that makes no sense is refused by both, a
   const auto refused = [&](Words filter) {
     filter.insert(filter.begin(), {"CLIENT", command});
     const Reply reply = Run(filter);
-    CHECK_FALSE(other.session().close_now);
-    CHECK_FALSE(client().session().close_after_reply);
+    CHECK_FALSE(other.session().Has(Mode::kDropped));
+    CHECK_FALSE(client().session().Has(Mode::kEnding));
     return reply;
   };
   CHECK(refused({"TYPE", "foo"}) == Error("ERR Unknown client type 'foo'"));

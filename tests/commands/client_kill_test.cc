@@ -20,7 +20,7 @@ class KillTest : public CommandTest {
     conditions.insert(conditions.begin(), {"CLIENT", "KILL"});
     const Reply reply = Run(conditions);
     REQUIRE(reply.kind == Reply::Kind::kInteger);
-    const bool hit = std::exchange(other.session().close_now, false);
+    const bool hit = other.session().Clear(Mode::kDropped);
     return reply.integer + (hit ? 100 : 0);
   }
 
@@ -33,14 +33,14 @@ TEST_CASE_METHOD(KillTest, "CLIENT KILL with an address closes that client") {
   CHECK(Run({"CLIENT", "KILL", "10.0.0.1:3"}) == Error("ERR No such client"));
   CHECK(Run({"CLIENT", "KILL", "ID"}) == Error("ERR No such client"));
   CHECK(Run({"CLIENT", "KILL", "10.0.0.1:2"}) == Ok());
-  CHECK(other.session().close_now);
+  CHECK(other.session().Has(Mode::kDropped));
   CHECK(other.Run({"PING"}) == NoReply());
 }
 
 TEST_CASE_METHOD(KillTest, "a client that kills itself gets the reply first") {
   CHECK(Run({"CLIENT", "KILL", "10.0.0.1:1"}) == Ok());
-  CHECK(client().session().close_after_reply);
-  CHECK_FALSE(client().session().close_now);
+  CHECK(client().session().Has(Mode::kEnding));
+  CHECK_FALSE(client().session().Has(Mode::kDropped));
   CHECK(Run({"PING"}) == NoReply());
 }
 
@@ -56,7 +56,7 @@ TEST_CASE_METHOD(KillTest, "CLIENT KILL closes and counts the clients that meet 
   CHECK(Kill({"ID", Id(other), "ADDR", "10.0.0.1:1"}) == 0);
   CHECK(Kill({"ID", Id(client())}) == 0);  // oneself is spared
   CHECK(Kill({"ID", Id(client()), "SKIPME", "no"}) == 1);
-  CHECK(client().session().close_after_reply);
+  CHECK(client().session().Has(Mode::kEnding));
 }
 
 TEST_CASE_METHOD(KillTest, "MAXAGE spares clients that are younger") {
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(KillTest, "CLIENT KILL refuses conditions in Redis's words, and
   const auto refused = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"CLIENT", "KILL"});
     const Reply reply = Run(words);
-    CHECK_FALSE(other.session().close_now);
+    CHECK_FALSE(other.session().Has(Mode::kDropped));
     return reply;
   };
   CHECK(refused({}) == Error("ERR wrong number of arguments for 'client|kill' command"));
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(KillTest, "a client is killed while a pause holds it back, and 
   CHECK(Run({"CLIENT", "PAUSE", "1000"}) == Ok());
   CHECK(other.Run({"SET", "k", "v"}) == NoReply());
   CHECK(Run({"CLIENT", "KILL", "ID", Id(other)}) == Integer(1));
-  CHECK(other.session().close_now);
+  CHECK(other.session().Has(Mode::kDropped));
   server().parking.Leave(other.session());  // as its connection does when it is dropped
   CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
@@ -101,7 +101,7 @@ TEST_CASE_METHOD(KillTest, "a client killed by one of the same batch runs nothin
   Feed feeds[] = {{.session = &client().session(), .input = kill},
                   {.session = &other.session(), .input = set}};
   server().executor.Run(feeds);
-  CHECK(other.session().close_now);
+  CHECK(other.session().Has(Mode::kDropped));
   CHECK(other.Received().empty());
   CHECK(client().Received() == std::vector<Reply>{Integer(1)});
   CHECK(Run({"EXISTS", "k"}) == Integer(0));

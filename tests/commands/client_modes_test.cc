@@ -39,7 +39,7 @@ TEST_CASE_METHOD(CommandTest, "RESET takes back the modes that a client has set"
   CHECK(RunRaw("CLIENT REPLY SKIP\r\nRESET\r\nPING\r\n") == "+PONG\r\n");
   CHECK(RunRaw("CLIENT NO-TOUCH ON\r\nCLIENT NO-EVICT ON\r\nRESET\r\n") == "+OK\r\n+OK\r\n+RESET\r\n");
   CHECK(Run({"CLIENT", "INFO"}).text.find(" flags=N ") != std::string::npos);
-  CHECK(server().sessions.with_modes() == 0);
+  CHECK(client().session().modes == 0);
 }
 
 TEST_CASE_METHOD(CommandTest, "a reply that is to be skipped is skipped after a pause as well") {
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(CommandTest, "what a client with NO-TOUCH reads does not count 
     CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(0));
     AdvanceTime(1000);
     CHECK(Run({"CLIENT", "NO-TOUCH", "OFF"}) == Ok());
-    CHECK(server().sessions.with_modes() == 0);
+    CHECK(client().session().modes == 0);
     CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(1));
     CHECK(Run({"GET", "old"}) == Bulk("1"));
     CHECK(Run({"OBJECT", "IDLETIME", "old"}) == Integer(0));

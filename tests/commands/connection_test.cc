@@ -115,7 +115,7 @@ TEST_CASE_METHOD(CommandTest, "SELECT chooses the database of this connection al
 
 TEST_CASE_METHOD(CommandTest, "QUIT answers and closes, and what comes after it does not run") {
   CHECK(RunRaw("QUIT now\r\nSET k v\r\n") == "+OK\r\n");
-  CHECK(client().session().close_after_reply);
+  CHECK(client().session().Has(Mode::kEnding));
   CHECK(Connect().Run({"GET", "k"}) == Null());
 }
 

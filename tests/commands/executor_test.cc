@@ -44,11 +44,11 @@ TEST_CASE_METHOD(CommandTest, "with a password set, nothing runs before AUTH") {
 
 TEST_CASE_METHOD(CommandTest, "a client that speaks HTTP is closed before any of its requests runs") {
   CHECK(RunRaw("POST / HTTP/1.1\r\nHost: localhost\r\n\r\nSET hacked 1\r\n").empty());
-  CHECK(client().session().close_now);
+  CHECK(client().session().Has(Mode::kDropped));
   CHECK(keyspace().size() == 0);
   TestClient& other = Connect();
   CHECK(other.RunRaw("Host: localhost\r\nSET hacked 1\r\n").empty());
-  CHECK(other.session().close_now);
+  CHECK(other.session().Has(Mode::kDropped));
 }
 
 TEST_CASE_METHOD(CommandTest, "a pipeline is answered in order, its protocol error at its place") {
@@ -56,7 +56,7 @@ TEST_CASE_METHOD(CommandTest, "a pipeline is answered in order, its protocol err
       "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\n1\r\n*2\r\n$4\r\nINCR\r\n$1\r\nk\r\nGET "
       "k\r\n*1\r\nbroken\r\nPING\r\n");
   CHECK(replies == "+OK\r\n:2\r\n$1\r\n2\r\n-ERR Protocol error: expected '$', got 'b'\r\n");
-  CHECK(client().session().close_after_reply);
+  CHECK(client().session().Has(Mode::kEnding));
 }
 
 TEST_CASE_METHOD(CommandTest, "a pipeline longer than one batch looks ahead and keeps its order") {
@@ -75,7 +75,6 @@ TEST_CASE_METHOD(CommandTest, "a batch follows SELECT and AUTH into the new stat
   CHECK(RunRaw("SET k zero\r\nSELECT 1\r\nSET k one\r\nGET k\r\nSELECT 0\r\nGET k\r\n") ==
         "+OK\r\n+OK\r\n+OK\r\n$3\r\none\r\n+OK\r\n$4\r\nzero\r\n");
   SetOption("requirepass", "secret");
-  client().session().authenticated = false;
   CHECK(RunRaw("GET k\r\nAUTH secret\r\nGET k\r\n") ==
         "-NOAUTH Authentication required.\r\n+OK\r\n$4\r\nzero\r\n");
 }

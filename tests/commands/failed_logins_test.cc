@@ -24,8 +24,8 @@ std::string Repeated(std::string_view text, size_t times) {
 class LoginTest : public CommandTest {
  public:
   LoginTest() {
-    client().session().authenticated = true;
     SetOption("requirepass", "secret");
+    client().session().LogIn(&server().server.users.default_user());
   }
 
   // The guest fails that many times; time passes where it has to wait.
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(LoginTest, "a delayed login may be killed, or its client may le
   Fail(3);
   CHECK(guest.Run({"AUTH", "wrong"}) == NoReply());
   CHECK(Run({"CLIENT", "KILL", "ID", std::to_string(guest.session().id)}) == Integer(1));
-  CHECK(guest.session().close_now);
+  CHECK(guest.session().Has(Mode::kDropped));
   server().parking.Leave(guest.session());
   CHECK(server().parking.size() == 0);
   CHECK(server().parking.blocked() == 0);

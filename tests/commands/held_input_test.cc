@@ -75,7 +75,7 @@ TEST_CASE_METHOD(CommandTest, "what breaks the protocol after a held request is 
   CHECK(held.RunRaw(EncodeRequest({"PING"}) + EncodeRequest({"PING"}) + "*1\r\n!\r\n").empty());
   CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
   CHECK(held.RunRaw({}) == "+PONG\r\n+PONG\r\n-ERR Protocol error: expected '$', got '!'\r\n");
-  CHECK(held.session().close_after_reply);
+  CHECK(held.session().Has(Mode::kEnding));
 }
 
 }  // namespace mayfly::testing

@@ -208,7 +208,7 @@ TEST_CASE_METHOD(InfoTest, "Errorstats counts the error replies of each code") {
   CHECK(Field("acl_access_denied_auth") == "2");
   RunRaw("*1\r\n$x\r\n");
   TestClient& other = Connect();
-  other.session().authenticated = true;
+  other.session().LogIn(&server().server.users.default_user());
   CHECK(other.Run({"INFO", "errorstats"}).text.find("errorstat_ERR:count=3") != std::string::npos);
   CHECK(other.Run({"CONFIG", "RESETSTAT"}) == Ok());
   CHECK(other.Run({"INFO", "errorstats"}) == Bulk("# Errorstats\r\n"));

@@ -118,8 +118,8 @@ const std::vector<Words> kRequests = {
 class World {
  public:
   World() {
-    server.sessions.Add(client);
-    server.sessions.Add(bystander);
+    server.Connect(client);
+    server.Connect(bystander);
     for (const Words& words : kBefore) Run(client, words);
     client.output.Clear();
     server.sessions.TakeDirty();
@@ -154,10 +154,10 @@ class World {
     return true;
   }
   bool Works() {
-    if (bystander.close_now) return true;  // CLIENT KILL
+    if (bystander.Has(Mode::kDropped)) return true;  // CLIENT KILL
     bystander.output.Clear();
     if (server.parking.paused() != PauseOf::kNobody) server.parking.Unpause();
-    bystander.authenticated = true;
+    bystander.LogIn(&server.server.users.default_user());
     Run(bystander, {"SET", "the next request", "v"});
     Run(bystander, {"GET", "the next request"});
     return OutputText(bystander.output) == "+OK\r\n$1\r\nv\r\n" && Valid();
@@ -204,7 +204,7 @@ TEST_CASE(
       ++failures;
       INFO("allocation " << nth);
       const std::string output = OutputText(world.client.output);
-      const bool closed = world.client.close_now || world.no_room;
+      const bool closed = world.client.Has(Mode::kDropped) || world.no_room;
       const std::string digest = world.Digest();
       CHECK(world.Valid());
       CHECK((digest == before || digest == after));
@@ -228,7 +228,7 @@ TEST_CASE("a pipeline goes on after a request that found no memory") {
     INFO("allocation " << nth);
     const std::string output = OutputText(world.client.output);
     const bool found = !output.ends_with("$-1\r\n");  // a value takes a line more
-    if (!world.client.close_now && !world.no_room)
+    if (!world.client.Has(Mode::kDropped) && !world.no_room)
       CHECK(std::count(output.begin(), output.end(), '\n') == (found ? 5 : 4));
     CHECK(world.Works());
   }
@@ -241,7 +241,7 @@ TEST_CASE("a broken request finds no memory for its error") {
     world.RunRaw(world.client, "*1\r\nbroken\r\n", nth);
     if (!AllocationFailed()) break;
     CHECK_FALSE(world.server.chunks.TakeFailed());  // or the next client would be closed for it
-    CHECK((world.client.close_now || world.client.close_after_reply || world.no_room));
+    CHECK((world.client.Has(Mode::kDropped) || world.client.Has(Mode::kEnding) || world.no_room));
     CHECK(world.Works());
   }
 }
@@ -274,10 +274,10 @@ TEST_CASE(
     if (output == "+OK\r\n") {
       CHECK(world.Digest() != before);
     } else {
-      CHECK((world.client.close_now || world.no_room || output == kOom));
+      CHECK((world.client.Has(Mode::kDropped) || world.no_room || output == kOom));
       if (output == kOom) CHECK(world.Digest() == before);
     }
-    world.bystander.close_now = false;
+    world.bystander.Clear(Mode::kDropped);
     CHECK(world.Works());
     if (!failed) break;
     ++failures;
@@ -328,7 +328,7 @@ TEST_CASE("a client for whose requests there is no memory disturbs no other clie
         world.server.executor.Run(feeds);
       }
       const std::string reply = OutputText(world.bystander.output);
-      const bool closed = world.bystander.close_now || feeds[1].state == Feed::State::kNoRoom;
+      const bool closed = world.bystander.Has(Mode::kDropped) || feeds[1].state == Feed::State::kNoRoom;
       const bool failed = AllocationFailed();
       REQUIRE((closed || reply == "+OK\r\n" || reply == kOom));
       if (reply == "+OK\r\n") {

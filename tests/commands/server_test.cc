@@ -20,7 +20,7 @@ TEST_CASE_METHOD(CommandTest, "SHUTDOWN ends the server without a reply") {
     server().server.shutdown_requested = false;
     CHECK(operator_client.Run(form) == NoReply());
     CHECK(server().server.shutdown_requested);
-    CHECK(operator_client.session().close_now);
+    CHECK(operator_client.session().Has(Mode::kDropped));
   }
 }
 

@@ -106,7 +106,7 @@ ServerPair::Outcomes ServerPair::AskAlone(const std::string& bytes, std::string_
   TestClient actor(mayfly_.server());
   TestClient other(mayfly_.server());
   const auto has_ended = [](TestClient& client) {
-    return client.session().close_now || client.session().close_after_reply;
+    return client.session().Has(Mode::kDropped) || client.session().Has(Mode::kEnding);
   };
   FollowRealTime();
   outcomes.mayfly.bytes = actor.RunRaw(bytes);

@@ -144,7 +144,7 @@ std::string Expected(const Stream& stream, bool with_password) {
   if (with_password) SetPassword(server);
   InputRig rig(server, 1);
   InputRig::Client& client = rig.at(0);
-  client.session.authenticated = !with_password;
+  if (with_password) client.session.LogIn(nullptr);
   for (const std::string& request : stream.requests) {
     for (std::string_view left = request; !left.empty() && !client.closed;) {
       left.remove_prefix(rig.Deliver(client, left));
@@ -173,7 +173,7 @@ class Play {
   Play(const uint8_t* data, size_t size) : script_(data, size), rig_(server_, kClients) {
     with_password_ = script_.Below(4) == 0;
     if (with_password_) SetPassword(server_);
-    for (size_t i = 0; i < kClients; ++i) rig_.at(i).session.authenticated = !with_password_;
+    for (size_t i = 0; with_password_ && i < kClients; ++i) rig_.at(i).session.LogIn(nullptr);
   }
 
   void Run() {
@@ -243,7 +243,7 @@ class Play {
 
   void Kill(size_t client) {
     killed_[client] = true;
-    rig_.at(client).session.close_now = true;
+    rig_.at(client).session.Set(Mode::kDropped);
   }
 
   void GoOnToTheEnd() {

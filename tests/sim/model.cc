@@ -5,7 +5,7 @@
 namespace mayfly::sim {
 
 ModelClient::ModelClient(testing::LooplessServer& server) : server_(server), session_(server.chunks) {
-  server_.sessions.Add(session_);
+  server_.Connect(session_);
 }
 
 ModelClient::~ModelClient() { server_.sessions.Remove(session_); }

@@ -19,7 +19,7 @@ class ModelClient {
   // The reply to `request`. REQUIRES: it is one whole request, or one that breaks the protocol.
   std::string Answer(std::string_view request);
   // The connection is closed after the last reply.
-  bool closed() const noexcept { return session_.close_after_reply; }
+  bool closed() const noexcept { return session_.Has(Mode::kEnding); }
 
  private:
   testing::LooplessServer& server_;

@@ -49,7 +49,7 @@ void TestServer::RunWoken() {
 }
 
 TestClient::TestClient(TestServer& server) : server_(server), session_(server.chunks) {
-  server_.sessions.Add(session_);
+  server_.Connect(session_);
   session_.peer = "127.0.0.1:" + std::to_string(session_.id);
   session_.local = "127.0.0.1:6379";
   server_.clients.push_back(this);
@@ -135,6 +135,8 @@ void CommandTest::SetOption(std::string_view name, std::string_view value) {
   const config::Problem problem = server_.options.Set(pairs, warnings);
   INFO(problem.value_or(""));
   REQUIRE_FALSE(problem);
+  if (name != "requirepass" || value.empty()) return;
+  for (TestClient* client : server_.clients) client->session().LogIn(nullptr);
 }
 
 }  // namespace mayfly::testing

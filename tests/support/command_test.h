@@ -120,7 +120,8 @@ class CommandTest {
   std::string UnixMs(int64_t from_now_ms) { return std::to_string(WallMs() + from_now_ms); }
   std::string UnixSeconds(int64_t from_now_s) { return std::to_string(WallMs() / 1000 + from_now_s); }
 
-  // As CONFIG SET. REQUIRES: a valid option and value.
+  // As if the configuration file had said so: after a requirepass nobody is logged in.
+  // REQUIRES: a valid option and value.
   void SetOption(std::string_view name, std::string_view value);
   // The changes since the last call, in words.
   std::vector<std::string> TakeChanges() { return server_.change_log.Take(); }

@@ -31,7 +31,7 @@ class InputRig {
   InputRig(LooplessServer& server, size_t count) : server_(server) {
     for (size_t i = 0; i < count; ++i) {
       clients_.push_back(std::make_unique<Client>(server_));
-      server_.sessions.Add(clients_.back()->session);
+      server_.Connect(clients_.back()->session);
     }
   }
   InputRig(const InputRig&) = delete;
@@ -114,7 +114,7 @@ class InputRig {
         client.output.append(pieces[i].data, pieces[i].size);
       output.Consume(written);
     }
-    if (client.session.close_after_reply || client.session.close_now) Close(client);
+    if (client.session.closes()) Close(client);
   }
 
   LooplessServer& server_;

@@ -19,7 +19,7 @@ LooplessServer::LooplessServer(double cycles_per_us)
       evictor(databases, random),
       memory(databases, stats),
       resident(nullptr, 0),
-      parking(clock.Read().mono_ms),
+      parking(changes, clock.Read().mono_ms),
       server{.clock = clock,
              .options = options,
              .databases = databases,
@@ -34,6 +34,11 @@ LooplessServer::LooplessServer(double cycles_per_us)
              .random = random,
              .run_id = std::string(40, '0')},
       executor(server) {}
+
+void LooplessServer::Connect(Session& session) {
+  session.LogIn(server.users.Newcomer());
+  sessions.Add(session);
+}
 
 void LooplessServer::FreeDue() {
   const Now now = executor.RefreshNow();

@@ -30,6 +30,8 @@ class LooplessServer {
   LooplessServer(const LooplessServer&) = delete;
   LooplessServer& operator=(const LooplessServer&) = delete;
 
+  // A new client of this session, as the loop lets it in. Borrows the session until sessions.Remove.
+  void Connect(Session& session);
   // What the loop does when its timer fires: frees what is due and what was flushed, and ends waits whose
   // time is over.
   void FreeDue();

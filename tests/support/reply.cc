@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "base/numbers.h"
+#include "resp/reply_reader.h"
 #include "support/request_text.h"
 
 namespace mayfly::testing {
@@ -68,66 +68,55 @@ std::string_view NameOf(Kind kind) {
   return "?";
 }
 
-int64_t NumberIn(std::string_view text) {
-  const std::optional<int64_t> number = ParseInteger(text);
-  if (!number)
-    throw std::runtime_error("a reply has no number where there must be one: " + std::string(text));
-  return *number;
+Kind KindOf(resp::ReplyKind kind) {
+  switch (kind) {
+    case resp::ReplyKind::kSimple:
+      return Kind::kSimple;
+    case resp::ReplyKind::kError:
+      return Kind::kError;
+    case resp::ReplyKind::kInteger:
+      return Kind::kInteger;
+    case resp::ReplyKind::kBulk:
+      return Kind::kBulk;
+    case resp::ReplyKind::kNull:
+      return Kind::kNull;
+    case resp::ReplyKind::kNullArray:
+      return Kind::kNullArray;
+    case resp::ReplyKind::kArray:
+      return Kind::kArray;
+    case resp::ReplyKind::kMap:
+      return Kind::kMap;
+    case resp::ReplyKind::kSet:
+      return Kind::kSet;
+    case resp::ReplyKind::kPush:
+      return Kind::kPush;
+    case resp::ReplyKind::kDouble:
+      return Kind::kDouble;
+    case resp::ReplyKind::kBool:
+      return Kind::kBool;
+    case resp::ReplyKind::kVerbatim:
+      return Kind::kVerbatim;
+    case resp::ReplyKind::kBigNumber:
+      return Kind::kBigNumber;
+    case resp::ReplyKind::kAttribute:
+      break;
+  }
+  throw std::runtime_error("no reply of ours has attributes");
 }
 
-std::optional<Reply> TakeText(std::string_view& rest, Kind kind, int64_t size) {
-  if (size < 0) return Null();
-  const auto length = static_cast<size_t>(size);
-  if (rest.size() < length + 2) return std::nullopt;
-  if (rest.substr(length, 2) != "\r\n")
-    throw std::runtime_error("a bulk string does not end where it should");
-  Reply reply{.kind = kind, .text = std::string(rest.substr(0, length))};
-  rest.remove_prefix(length + 2);
-  return reply;
-}
-
-std::optional<Reply> TakeElements(std::string_view& rest, Kind kind, int64_t count) {
-  if (count < 0) return NullArray();
-  Reply reply{.kind = kind};
-  for (int64_t i = 0; i < (kind == Kind::kMap ? 2 * count : count); ++i) {
-    std::optional<Reply> element = TakeReply(rest);
+std::optional<Reply> TakeFrom(resp::ReplyReader& reader) {
+  resp::ReplyToken token;
+  const resp::ReplyStatus status = reader.Next(token);
+  if (status == resp::ReplyStatus::kBroken)
+    throw std::runtime_error("this is no reply: " + std::string(reader.rest().substr(0, kMostShown)));
+  if (status == resp::ReplyStatus::kNeedMore) return std::nullopt;
+  Reply reply{.kind = KindOf(token.kind), .text = std::string(token.text), .integer = token.integer};
+  for (size_t i = 0; i < token.elements(); ++i) {
+    std::optional<Reply> element = TakeFrom(reader);
     if (!element) return std::nullopt;
     reply.elements.push_back(std::move(*element));
   }
   return reply;
-}
-
-std::optional<Reply> TakeBody(char type, std::string_view line, std::string_view& rest) {
-  switch (type) {
-    case '+':
-      return Simple(line);
-    case '-':
-      return Error(line);
-    case ':':
-      return Integer(NumberIn(line));
-    case '$':
-      return TakeText(rest, Kind::kBulk, NumberIn(line));
-    case '=':
-      return TakeText(rest, Kind::kVerbatim, NumberIn(line));
-    case '*':
-      return TakeElements(rest, Kind::kArray, NumberIn(line));
-    case '%':
-      return TakeElements(rest, Kind::kMap, NumberIn(line));
-    case '~':
-      return TakeElements(rest, Kind::kSet, NumberIn(line));
-    case '>':
-      return TakeElements(rest, Kind::kPush, NumberIn(line));
-    case '_':
-      return Null();
-    case '#':
-      return Bool(line == "t");
-    case ',':
-      return Double(line);
-    case '(':
-      return Reply{.kind = Kind::kBigNumber, .text = std::string(line)};
-    default:
-      throw std::runtime_error("no reply begins with byte " + std::to_string(type));
-  }
 }
 
 }  // namespace
@@ -162,12 +151,9 @@ Reply Sorted(Reply reply) {
 }
 
 std::optional<Reply> TakeReply(std::string_view& bytes) {
-  const size_t line_end = bytes.find("\r\n");
-  if (line_end == std::string_view::npos) return std::nullopt;
-  if (line_end == 0) throw std::runtime_error("an empty line is no reply");
-  std::string_view rest = bytes.substr(line_end + 2);
-  std::optional<Reply> reply = TakeBody(bytes[0], bytes.substr(1, line_end - 1), rest);
-  if (reply) bytes = rest;
+  resp::ReplyReader reader(bytes);
+  std::optional<Reply> reply = TakeFrom(reader);
+  if (reply) bytes = reader.rest();
   return reply;
 }
 

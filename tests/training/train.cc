@@ -28,7 +28,7 @@ constexpr double kCyclesPerUs = 1e12;
 class Client {
  public:
   explicit Client(testing::LooplessServer& server) : server_(server), session_(server.chunks) {
-    server.sessions.Add(session_);
+    server.Connect(session_);
   }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

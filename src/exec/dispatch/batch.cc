@@ -15,7 +15,6 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   args_.Clear();
   limits_.max_bulk = limits.max_bulk;
   most_output_ = limits.most_output;
-  open_door_ = limits.open_door;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = 0;
   stage_at_ = next_ + kStageDistance;
@@ -31,7 +30,7 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
 
 void Batch::PlanFrom(Feed& feed) {
   // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
-  limits_.authenticated = open_door_ || feed.session->authenticated;
+  limits_.authenticated = feed.session->user() != nullptr;
   feed.session->output.set_limit(limits_.authenticated ? most_output_ : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;

@@ -68,7 +68,6 @@ class Batch {
   struct Limits {
     size_t max_bulk;     // the longest argument that is accepted
     size_t most_output;  // of a client that is logged in; see OutputChain::set_limit
-    bool open_door;      // nobody has to log in
   };
   // Discards the last batch and plans the next one. False if the feeds hold no further request that can be
   // planned.
@@ -119,7 +118,6 @@ class Batch {
   size_t entries_asked_ = 0;          // requests that have passed the second stage
   size_t neighbours_asked_ = 0;       // and the third
   size_t most_output_ = SIZE_MAX;
-  bool open_door_ = false;
   std::array<KnownHead, kKnownHeads> heads_;
 };
 

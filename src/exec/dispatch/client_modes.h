@@ -1,41 +1,42 @@
-// Requests that run one by one because a client has set a mode (CLIENT REPLY, CLIENT NO-TOUCH) or because of
-// CLIENT PAUSE, which holds requests back. The executor calls this only while there is such a client or a
-// pause; at other times a batch costs one test. Loop thread only.
+// What a client's modes do to a single request: CLIENT REPLY, CLIENT NO-TOUCH, and CLIENT PAUSE, which holds
+// requests back. The executor uses this only for clients that have such a mode (Session::modes). Loop thread only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
+#include "cache/keyspace.h"
 #include "exec/dispatch/context.h"
-#include "server/parking.h"
-#include "server/sessions.h"
 
 namespace mayfly {
 
-inline bool AnyModes(const Server& server) noexcept {
-  return server.parking.paused() != PauseOf::kNobody || server.sessions.with_modes() != 0;
-}
-
-// Parks the session if a pause holds this request back, and returns whether it did. A request that would be
-// refused anyway is not held back.
+// Parks the session if a pause holds this request back, and returns whether it did.
+// REQUIRES: the request would not be refused.
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row);
 
-// Applies the session's modes to one request, for as long as it lives. `row`: null if the command is unknown.
-class ModeScope {
+// Sees to it that a call of a client with NO-TOUCH does not count as an access to keys, for as long as it lives.
+class TraceScope {
  public:
-  ModeScope(Server& server, Session& session, const TableRow* row);
-  ModeScope(const ModeScope&) = delete;
-  ModeScope& operator=(const ModeScope&) = delete;
-  ~ModeScope();
+  TraceScope(Server& server, const Session& session, const TableRow& row);
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+  ~TraceScope();
 
  private:
   Server& server_;
-  Session& session_;
-  std::optional<AccessTracking> hits_;  // what to resume; empty: access tracking was not suspended
+  std::optional<AccessTracking> suspended_;  // what to resume
 };
 
-// Stands in for ModeScope while no client has a mode.
-struct NoModeScope {
-  NoModeScope(Server&, Session&, const TableRow*) noexcept {}
+// Applies CLIENT REPLY to one request of the session, for as long as it lives.
+class ReplyScope {
+ public:
+  explicit ReplyScope(Session& session) noexcept;
+  ReplyScope(const ReplyScope&) = delete;
+  ReplyScope& operator=(const ReplyScope&) = delete;
+  ~ReplyScope();
+
+ private:
+  Session& session_;
 };
 
 }  // namespace mayfly

@@ -42,11 +42,12 @@ enum CommandFlag : uint32_t {
   kNoMulti = 1 << 20,
   kMovableKeys = 1 << 21,
   kAllowBusy = 1 << 22,
-  kEndsBatch = 1 << 23,  // ours: changes session state, so look-ahead stops after it
-  kUntouched = 1 << 24,  // ours: looks at keys without counting as an access
-  kEndsTurn = 1 << 25,   // ours: with kEndsBatch, changes what other clients' requests may do
-  kUnpaused = 1 << 26,   // ours: CLIENT PAUSE does not hold it back
-  kTouches = 1 << 27,    // ours: counts as an access even for a client with NO-TOUCH
+  kEndsBatch = 1 << 23,        // ours: changes session state, so look-ahead stops after it
+  kUntouched = 1 << 24,        // ours: looks at keys without counting as an access
+  kEndsTurn = 1 << 25,         // ours: with kEndsBatch, changes what other clients' requests may do
+  kUnpaused = 1 << 26,         // ours: CLIENT PAUSE does not hold it back
+  kTouches = 1 << 27,          // ours: counts as an access even for a client with NO-TOUCH
+  kWhileSubscribed = 1 << 28,  // ours: allowed in RESP2's subscriber mode
 };
 
 // ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,
@@ -99,12 +100,27 @@ struct KeySpec {
   int16_t count_at = 0;
 };
 
+// A key that follows a word, as the one after SORT's STORE.
+struct KeyAfterWord {
+  // A word with arguments of its own, which may look like any other word.
+  struct Skipped {
+    std::string_view word;  // upper case
+    size_t arguments;
+  };
+  std::span<const std::string_view> words = {};  // upper case; empty: there is no such key
+  size_t from = 0;                               // the first argument that may be such a word
+  uint16_t use = 0;
+  std::span<const Skipped> skipped = {};
+  bool every = false;  // each such word counts, as for GEORADIUS; otherwise only the last one
+};
+
 struct Command {
   std::string_view name;  // lower case; a subcommand's own word
   int arity = 0;          // with the name; negative: at least that many
   uint32_t flags = 0;
   KeySpec keys = {};
   KeySpec more_keys = {};  // keys after the first ones that are used in another way
+  KeyAfterWord key_after_word = {};
   // What a call does to its keys, if that depends on its arguments (kKeyVariableFlags).
   uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
   uint32_t acl = 0;

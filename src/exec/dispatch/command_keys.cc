@@ -3,18 +3,12 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "exec/dispatch/args.h"
 
 namespace mayfly {
-namespace {
+namespace internal {
 
-// Where the keys of one spec stand: the first, the one after the last, and the step.
-struct Stretch {
-  size_t begin;
-  size_t end;
-  size_t step;
-};
-
-std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::string_view> call) {
+std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::string_view> call) noexcept {
   const auto first = static_cast<size_t>(spec.first);
   const auto step = static_cast<size_t>(spec.step);
   if (first >= call.size()) return std::nullopt;
@@ -31,7 +25,18 @@ std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::strin
   return stretch;
 }
 
-}  // namespace
+size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string_view> call) noexcept {
+  for (; at + 1 < call.size(); ++at) {
+    const auto is = [&](std::string_view upper) { return EqualsIgnoringCase(call[at], upper); };
+    if (std::any_of(word.words.begin(), word.words.end(), is)) return at + 1;
+    for (const KeyAfterWord::Skipped& skipped : word.skipped) {
+      if (is(skipped.word)) at += skipped.arguments;
+    }
+  }
+  return 0;
+}
+
+}  // namespace internal
 
 std::vector<const KeySpec*> KeySpecsOf(const Command& command) {
   std::vector<const KeySpec*> specs;
@@ -42,17 +47,13 @@ std::vector<const KeySpec*> KeySpecsOf(const Command& command) {
 
 bool HasMovableKeys(const Command& command) {
   const std::vector<const KeySpec*> specs = KeySpecsOf(command);
-  return std::any_of(specs.begin(), specs.end(), [](const KeySpec* spec) { return spec->count_at != 0; });
+  return !command.key_after_word.words.empty() ||
+         std::any_of(specs.begin(), specs.end(), [](const KeySpec* spec) { return spec->count_at != 0; });
 }
 
 std::optional<std::vector<FoundKey>> KeysOf(const Command& command, std::span<const std::string_view> call) {
   std::vector<FoundKey> keys;
-  for (const KeySpec* spec : KeySpecsOf(command)) {
-    const std::optional<Stretch> stretch = StretchOf(*spec, call);
-    if (!stretch) return std::nullopt;
-    for (size_t at = stretch->begin; at < std::min(stretch->end, call.size()); at += stretch->step)
-      keys.push_back({call[at], command.key_use != nullptr ? command.key_use(call) : spec->use});
-  }
+  if (!ForEachKey(command, call, [&keys](const FoundKey& key) { keys.push_back(key); })) return std::nullopt;
   return keys;
 }
 

@@ -1,6 +1,7 @@
 // Which arguments of a call are keys, by the key specs of its row: COMMAND GETKEYS, later permissions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,13 +17,50 @@ struct FoundKey {
   uint16_t use;  // KeyUse bits
 };
 
+namespace internal {
+
+// Where the keys of one spec stand: the first, the one after the last, and the step.
+struct Stretch {
+  size_t begin;
+  size_t end;
+  size_t step;
+};
+// Nothing if the spec does not fit the call.
+std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::string_view> call) noexcept;
+// The index of the first key after a word from argument `at` on; 0 if there is none.
+size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string_view> call) noexcept;
+
+}  // namespace internal
+
+// Calls fn(FoundKey) for each key of a call that begins with the command's name, in the order of the specs.
+// Allocates nothing. False if a spec does not fit the call, for example if it announces no keys, or more than
+// there are; fn may have been called for keys of the specs before it.
+template <typename Fn>
+bool ForEachKey(const Command& command, std::span<const std::string_view> call, Fn&& fn) {
+  for (const KeySpec* spec : {&command.keys, &command.more_keys}) {
+    if (spec->first == 0) continue;
+    const std::optional<internal::Stretch> stretch = internal::StretchOf(*spec, call);
+    if (!stretch) return false;
+    const uint16_t use = command.key_use != nullptr ? command.key_use(call) : spec->use;
+    for (size_t at = stretch->begin; at < std::min(stretch->end, call.size()); at += stretch->step)
+      fn(FoundKey{call[at], use});
+  }
+  const KeyAfterWord& word = command.key_after_word;
+  if (word.words.empty()) return true;
+  for (size_t at = internal::KeyAfter(word, word.from, call); at != 0;) {
+    const size_t next = internal::KeyAfter(word, at + 1, call);
+    if (word.every || next == 0) fn(FoundKey{call[at], word.use});
+    at = next;
+  }
+  return true;
+}
+
 // The specs of a row, in order; none if the command has no keys.
 std::vector<const KeySpec*> KeySpecsOf(const Command& command);
 // Whether the first and last key do not follow from positions alone.
 bool HasMovableKeys(const Command& command);
 
-// The keys of a call that begins with the command's name. Nothing if a spec does not fit the call, for
-// example if it announces no keys, or more than there are.
+// What ForEachKey finds. Nothing if a spec does not fit the call.
 std::optional<std::vector<FoundKey>> KeysOf(const Command& command, std::span<const std::string_view> call);
 
 // "RO", "access" ...: what a command does to a key, as COMMAND shows it.

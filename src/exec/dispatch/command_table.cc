@@ -132,6 +132,7 @@ CommandTable::CommandTable() {
 TableRow* CommandTable::Add(const Command& command, std::string_view group, TableRow* parent) {
   TableRow* row = owned_.emplace_back(std::make_unique<TableRow>()).get();
   row->command = &command;
+  row->id = static_cast<uint32_t>(owned_.size() - 1);
   row->parent = parent;
   row->full_name =
       parent == nullptr ? std::string(command.name) : parent->full_name + "|" + std::string(command.name);

@@ -20,6 +20,7 @@ namespace mayfly {
 // A row as the table keeps it: with what follows from it and what is counted for it.
 struct TableRow {
   const Command* command = nullptr;
+  uint32_t id = 0;                   // from 0 on, without gaps; subcommands have their own
   const TableRow* parent = nullptr;  // the container, for a subcommand
   std::string full_name;             // "client|setname"
   std::string called;  // what clients call it: its own name, unless rename-command says otherwise
@@ -66,6 +67,10 @@ class CommandTable {
     return sub != nullptr ? sub : row;
   }
   static const TableRow* FindSubcommand(const TableRow& container, std::string_view name) noexcept;
+  // Rows and subcommands; their ids are below this.
+  size_t size() const noexcept { return owned_.size(); }
+  // REQUIRES: id < size().
+  const TableRow& row(uint32_t id) const noexcept { return *owned_[id]; }
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }
   void ResetStats() const noexcept;

@@ -1,24 +1,44 @@
 #include "exec/dispatch/context.h"
 
+#include <cassert>
+
+#include "exec/dispatch/call_observers.h"
+#include "exec/dispatch/executor.h"
+
 namespace mayfly {
 
-void Context::Park(const Args& args, uint64_t deadline_mono_ms) {
+void Context::Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys) {
+  assert(MayPark());
   if (resumed != nullptr) {
-    server.parking.Park(session, args.all(), resumed->deadline_mono_ms, resumed->order);
+    server.parking.Park(session, args.all(), resumed->deadline_mono_ms, resumed->order, keys);
   } else {
-    server.parking.Park(session, args.all(), deadline_mono_ms);
+    server.parking.Park(session, args.all(), deadline_mono_ms, 0, keys);
   }
 }
 
 bool Context::Delay(const Args& args, uint64_t wait_ms) {
   if (resumed == nullptr) {
-    if (wait_ms == 0) return false;
+    if (wait_ms == 0 || !MayPark()) return false;
     server.parking.Delay(session, args.all(), now.mono_ms + wait_ms);
     return true;
   }
   if (now.mono_ms >= resumed->deadline_mono_ms) return false;
   server.parking.Delay(session, args.all(), resumed->deadline_mono_ms, resumed->order);
   return true;
+}
+
+Outcome Context::MakeCall(std::span<const std::string_view> arguments, resp::Writer& to, Origin inner) {
+  return MakeCall(session, arguments, to, inner);
+}
+
+Outcome Context::MakeCall(Session& as, std::span<const std::string_view> arguments, resp::Writer& to,
+                          Origin inner) {
+  assert(!arguments.empty() && !MayBlock(inner));
+  return executor.MakeCall({as, to, now, inner, arguments, executor.RowOf(arguments)});
+}
+
+void Context::StoreInstead(std::initializer_list<std::string_view> words) {
+  report->instead.assign(words.begin(), words.end());
 }
 
 }  // namespace mayfly

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "base/clock.h"
 #include "cache/keyspace.h"
 #include "exec/dispatch/args.h"
+#include "exec/dispatch/call.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/errors.h"
 #include "exec/dispatch/server.h"
@@ -17,6 +20,9 @@
 
 namespace mayfly {
 
+class Executor;
+struct CallReport;
+
 // What look-ahead knows about a request's first key.
 struct FirstKey {
   uint64_t hash = 0;   // 0: nothing
@@ -25,13 +31,16 @@ struct FirstKey {
 
 struct Context {
   Server& server;
+  Executor& executor;
   Session& session;
   const TableRow& row;
   Keyspace& keyspace;  // of the session's database
   resp::Writer& reply;
   Now now;
+  Origin origin;
   FirstKey first_key = {};
   const Parked* resumed = nullptr;  // set when a parked client's request runs again
+  CallReport* report = nullptr;     // null: nobody is told of this call
 
   // Why this request runs again; kNone on its first run.
   WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
@@ -54,13 +63,30 @@ struct Context {
   }
   // Answers with an error text that carries its code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }
-  // Parks the client until it is woken or `deadline_mono_ms` comes; the handler returns without a reply.
-  // A client that was woken in vain and is parked again keeps its place among those who wait, and its first
-  // deadline.
-  void Park(const Args& args, uint64_t deadline_mono_ms);
+  // Whether the call may wait. One that may not answers as if its time were over.
+  bool MayPark() const noexcept { return MayBlock(origin); }
+  // Parks the client until one of `keys` is there, it is woken, or `deadline_mono_ms` comes; the handler returns
+  // without a reply. A client that was woken in vain and is parked again keeps its place among those who wait, and
+  // its first deadline.
+  // REQUIRES: MayPark().
+  void Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys = {});
   // Lets the client wait `wait_ms` since the request came; CLIENT UNBLOCK does not end that. True if it waits
   // now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
   bool Delay(const Args& args, uint64_t wait_ms);
+  // Makes a call within this one: at the same time, with this session, or another one that its caller owns.
+  // Throws std::bad_alloc (see Executor::MakeCall).
+  // REQUIRES: arguments is not empty; inner is kTransaction or kScript.
+  Outcome MakeCall(std::span<const std::string_view> arguments, resp::Writer& to, Origin inner);
+  Outcome MakeCall(Session& as, std::span<const std::string_view> arguments, resp::Writer& to, Origin inner);
+  // What has the effect of this call wherever and whenever it runs, in place of the request (CallReport).
+  // Costs nothing while nobody is told of calls. Throws std::bad_alloc.
+  void ReportInstead(std::initializer_list<std::string_view> words) {
+    if (report != nullptr) [[unlikely]]
+      StoreInstead(words);
+  }
+
+ private:
+  void StoreInstead(std::initializer_list<std::string_view> words);
 };
 
 }  // namespace mayfly

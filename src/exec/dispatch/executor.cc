@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
-#include <type_traits>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,9 +11,6 @@
 #include "config/options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
-#include "exec/dispatch/memory_meter.h"
-#include "exec/dispatch/resident_guard.h"
-#include "server/sessions.h"
 #include "server/stats.h"
 
 namespace mayfly {
@@ -31,11 +28,18 @@ AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
   }
 }
 
+// HTTP, from a browser or a forged cross-site request: nothing that follows may run.
+bool SpeaksHttp(const Args& args) noexcept {
+  return EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:");
+}
+
 }  // namespace
 
 Executor::Executor(Server& server)
     : server_(server),
       batch_(server.commands, server.databases),
+      gate_(server),
+      observers_(server),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   const auto track = [&server](const config::Settings& settings) {
     server.databases.TrackAccesses(AccessTrackingOf(settings.maxmemory_policy),
@@ -50,11 +54,10 @@ Executor::Executor(Server& server)
         if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
           track(settings);
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
-        if (name == "maxmemory" || name == "maxkeys") Settle();
+        if (name == "maxmemory" || name == "maxkeys") gate_.Settle();
         FollowOptions();
       });
   RefreshNow();
-  Settle();
 }
 
 Now Executor::RefreshNow() noexcept {
@@ -63,11 +66,30 @@ Now Executor::RefreshNow() noexcept {
   return now_;
 }
 
+void Executor::FollowOptions() noexcept {
+  const config::Settings& settings = server_.options.settings();
+  output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
+  const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
+  const uint64_t most = output_pool_.most_bytes;
+  batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
+                   .most_output = hard == 0 ? most : std::min(hard, most)};
+  track_latency_ = settings.latency_tracking;
+  server_.users.default_user().password = &settings.requirepass;
+  if (server_.users.guarded()) return;
+  for (const auto& [id, session] : server_.sessions.by_id()) {
+    if (session->user() == nullptr) session->LogIn(server_.users.Newcomer());
+  }
+}
+
+uint32_t Executor::ModesOfAll() const noexcept {
+  return server_.modes | (server_.parking.paused() != PauseOf::kNobody ? BitOf(Mode::kPaused) : 0);
+}
+
 // ---- a batch
 
 void Executor::Run(std::span<Feed> feeds) {
   for (std::span<Feed> left = feeds; batch_.Plan(left, batch_limits_);) {
-    AnyModes(server_) ? RunPlanned<true>() : RunPlanned<false>();
+    RunPlanned();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
   for (Feed& feed : feeds) {
@@ -80,317 +102,240 @@ void Executor::Run(std::span<Feed> feeds) {
   }
 }
 
-template <bool kWithModes>
 void Executor::RunPlanned() {
   const resp::ArgList& arguments = batch_.args();
-  command_began_ = ReadCycles();
-  SetMemoryCeiling();
+  gate_.SetCeiling();
+  // After a request that changes the server's modes, the batch ends (kEndsTurn).
+  const uint32_t modes_of_all = ModesOfAll();
+  CallTimer timer(server_.stats, track_latency_);
   const std::string_view* next_call = arguments.data();
   for (const Planned& planned : batch_.requests()) {
     const std::span<const std::string_view> call(next_call, planned.arg_count);
     next_call += planned.arg_count;
     Session& session = *planned.feed->session;
-    if (!session.MayRun()) [[unlikely]]
-      continue;
-    planned.feed->consumed = planned.end;
-    const TableRow* row = planned.row;
-    const std::conditional_t<kWithModes, ModeScope, NoModeScope> scope(server_, session, row);
-    if (row == nullptr && planned.arg_count == 0) [[unlikely]]
-      continue;  // an empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP
-    if (row != timed_row_) RecordCallTime();
-    if (row == nullptr) [[unlikely]] {
-      Reject(session, Args(call, 1), nullptr);
-      continue;
-    }
-    Args args(call, row->cursor);
+    const TableRow* const row = planned.row;
+    Args args(call, row != nullptr ? row->cursor : 1);
     args.SetList(arguments);
-    if (kWithModes && HoldBack(server_, session, args, *row)) continue;
-    if (!Execute(session, args, *row, {planned.hash, planned.guess}, nullptr)) continue;
-    timed_row_ = row;
-    ++timed_calls_;
-    if (!row->constant_time || !planned.small) RecordCallTime();
+    const FirstKey first_key{planned.hash, planned.guess};
+    if ((session.modes | modes_of_all) != 0 || row == nullptr) [[unlikely]] {
+      if (!session.MayRun()) continue;
+      planned.feed->consumed = planned.end;
+      Record(timer);
+      RunWithModes(session, args, row, first_key, nullptr);
+      timer.Restart();
+    } else {
+      planned.feed->consumed = planned.end;
+      if (row != timer.row()) Record(timer);
+      if (!row->Takes(call.size()) || (row->writes && !gate_.MakeRoomFor(*row, now_))) [[unlikely]] {
+        const Refusal why = Judge(session, 0, args, row, gate_, now_);
+        if (why != Refusal::kNone) {
+          RefuseClient(why, session, args, row);
+          continue;
+        }
+      }
+      session.last_command = &row->full_name;
+      Execute({session, session.reply, now_, Origin::kClient, call, row}, args, first_key, nullptr, nullptr);
+      ++session.commands;
+      timer.Count(*row);
+      if (!row->constant_time || !planned.small) Record(timer);
+    }
+    if (server_.parking.AnyReady()) [[unlikely]] {
+      Record(timer);
+      ServeReady();
+      timer.Restart();
+    }
   }
-  RecordCallTime();
+  Record(timer);
 }
 
-void Executor::FollowOptions() noexcept {
-  const config::Settings& settings = server_.options.settings();
-  output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
-  const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
-  const uint64_t most = output_pool_.most_bytes;
-  batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
-                   .most_output = hard == 0 ? most : std::min(hard, most),
-                   .open_door = settings.requirepass.empty()};
+[[gnu::noinline]] void Executor::RunWithModes(Session& session, Args& args, const TableRow* row,
+                                              FirstKey first_key, const Parked* resumed) {
+  const uint32_t modes = session.modes | ModesOfAll();
+  const ReplyScope scope(session);
+  // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
+  if (args.size() == 0) return;
+  const bool was_held_back = resumed != nullptr && resumed->paused;
+  const Refusal why = Judge(session, modes, args, row, gate_, now_);
+  if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
+  if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
+  const TraceScope trace(server_, session, *row);
+  session.last_command = &row->full_name;
+  const Parked* const blocked = was_held_back ? nullptr : resumed;
+  Perform(
+      {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
+      args, first_key, blocked);
 }
 
 void Executor::AnswerBroken(Feed& feed) noexcept {
   Session& session = *feed.session;
-  const uint64_t errors_before = session.reply.errors();
   feed.consumed = feed.input.size();
-  session.close_after_reply = true;
+  session.Set(Mode::kEnding);
   try {
     session.reply.Error("ERR " + session.parser.ErrorText());
-    CountErrors(session, errors_before);
+    CountErrors(session.reply);
   } catch (const std::bad_alloc&) {
     CloseForMemory(session);
   }
 }
 
 void Executor::MarkIfDirty(Session& session) noexcept {
-  if (!session.output.empty() || session.close_after_reply || session.close_now)
+  if (session.attached() && (!session.output.empty() || session.closes()))
     server_.sessions.MarkDirty(session);
 }
 
-// ---- one request
+// ---- those who waited
 
-void Executor::Dispatch(Session& session, std::span<const std::string_view> arguments,
-                        const Parked* resumed) {
-  command_began_ = ReadCycles();
-  SetMemoryCeiling();
-  const TableRow* row = server_.commands.FindCall(arguments);
-  Args args(arguments, row != nullptr ? row->cursor : 1);
-  if (row == nullptr) {
-    Reject(session, args, nullptr);
-  } else if (Execute(session, args, *row, {}, resumed) && resumed == nullptr) {  // else it was counted before
-    timed_row_ = row;
-    timed_calls_ = 1;
-    RecordCallTime();
-  }
-  MarkIfDirty(session);
-}
-
-void Executor::Resume(const Parked& parked) noexcept {
-  try {
-    RunAgain(parked);
-  } catch (const std::bad_alloc&) {
-    CloseForMemory(*parked.session);
-    MarkIfDirty(*parked.session);
+// A waiter that finds nothing, because another one took it or because the value is of another type, waits on in
+// its place. So each waiter of a key has one try, while the key is there.
+[[gnu::noinline]] void Executor::ServeReady() noexcept {
+  WaitingKeys& keys = server_.parking.keys();
+  while (WaitedKey* const key = keys.TakeReady()) {
+    uint64_t served = 0;
+    for (;;) {
+      Keyspace& keyspace = server_.databases.At(key->db);
+      if (keyspace.Peek(keyspace.KeyOf(key->name), now_) == nullptr) break;
+      const Wait* wait = key->first;
+      while (wait != nullptr && wait->parked->order <= served) wait = wait->next;
+      if (wait == nullptr) break;
+      served = wait->parked->order;
+      Wake(*server_.parking.Take(*wait->parked, WakeReason::kReady));
+    }
+    keys.Release(*key);
   }
 }
 
 // A request that a pause held back begins now, unless there is another pause.
-void Executor::RunAgain(const Parked& parked) {
-  const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
-  const TableRow* row = server_.commands.FindCall(arguments);
+void Executor::Wake(const Parked& parked) noexcept {
   Session& session = *parked.session;
-  const ModeScope scope(server_, session, row);
-  if (parked.paused && row != nullptr && HoldBack(server_, session, Args(arguments, row->cursor), *row))
-    return;
-  Dispatch(session, arguments, parked.paused ? nullptr : &parked);
-}
-
-[[gnu::always_inline]] inline bool Executor::Execute(Session& session, Args& args, const TableRow& row,
-                                                     FirstKey first_key, const Parked* resumed) {
-  if (!Admit(session, args, row)) [[unlikely]]
-    return false;
-  const uint64_t errors_before = session.reply.errors();
-  session.last_command = &row.full_name;
-  Context context{.server = server_,
-                  .session = session,
-                  .row = row,
-                  .keyspace = server_.databases.At(session.db),
-                  .reply = session.reply,
-                  .now = now_,
-                  .first_key = first_key,
-                  .resumed = resumed};
-  Call(context, args);
-  if (resumed == nullptr) ++session.commands;
-  if (row.writes && server_.options.settings().maxkeys != 0) [[unlikely]]
-    static_cast<void>(MakeRoomForCommand());
-  const uint64_t errors = session.reply.errors() - errors_before;
-  if (errors != 0) [[unlikely]] {
-    CountErrors(session, errors_before);
-    ++row.calls.failed;
+  gate_.SetCeiling();
+  try {
+    const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
+    const TableRow* const row = RowOf(arguments);
+    Args args(arguments, row != nullptr ? row->cursor : 1);
+    RunWithModes(session, args, row, {}, &parked);
+  } catch (const std::bad_alloc&) {
+    CloseForMemory(session);
   }
-  return true;
+  if (session.parked == nullptr && session.attached()) server_.sessions.MarkResumed(session);
+  MarkIfDirty(session);
 }
 
-[[gnu::always_inline]] inline bool Executor::Admit(Session& session, const Args& args, const TableRow& row) {
-  const bool welcome = row.Takes(args.size()) && (session.authenticated || !row.needs_login ||
-                                                  server_.options.settings().requirepass.empty());
-  if (welcome && (!row.writes || MakeRoomFor(row))) [[likely]]
-    return true;
-  Reject(session, args, &row);
-  return false;
+// ---- one call
+
+Outcome Executor::MakeCall(const Call& call) {
+  Args args(call.arguments, call.row != nullptr ? call.row->cursor : 1);
+  gate_.SetCeiling();
+  const Refusal why = Judge(call.session, call.session.modes, args, call.row, gate_, call.now);
+  if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, args, call.row)};
+  const TraceScope trace(server_, call.session, *call.row);
+  return {why, Perform(call, args, {}, nullptr)};
 }
 
-// Only commands that write evict before they run. What other commands leave above the limit (buffers) is
-// evicted by the turns of the loop.
-[[gnu::always_inline]] inline bool Executor::MakeRoomFor(const TableRow& row) {
-  return server_.memory.All() <= memory_ceiling_ || MakeRoomSlowly(row);
+uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed) {
+  CallTimer timer(server_.stats, track_latency_);
+  uint64_t errors = 0;
+  if ((server_.modes & BitOf(Mode::kObserved)) == 0) [[likely]] {
+    errors = Execute(call, args, first_key, resumed, nullptr);
+  } else {
+    CallReport report;
+    const uint64_t changes_before = observers_.changes();
+    errors = Execute(call, args, first_key, resumed, &report);
+    report.changes = observers_.changes() - changes_before;
+    observers_.Tell(call, report);
+  }
+  if (resumed != nullptr) return errors;
+  timer.Count(*call.row);
+  // For an inner call time stands still.
+  MayBlock(call.origin) ? Record(timer) : static_cast<void>(timer.Record());
+  return errors;
 }
 
-bool Executor::MakeRoomSlowly(const TableRow& row) {
-  SetMemoryCeiling();
-  return server_.memory.All() <= memory_ceiling_ ||
-         MakeRoomForCommand() != Evictor::Outcome::kNothingToEvict || (row.command->flags & kDenyOom) == 0;
+[[gnu::always_inline]] inline uint64_t Executor::Execute(const Call& call, Args& args, FirstKey first_key,
+                                                         const Parked* resumed, CallReport* report) {
+  const TableRow& row = *call.row;
+  Context context{.server = server_,
+                  .executor = *this,
+                  .session = call.session,
+                  .row = row,
+                  .keyspace = server_.databases.At(call.session.db),
+                  .reply = call.reply,
+                  .now = call.now,
+                  .origin = call.origin,
+                  .first_key = first_key,
+                  .resumed = resumed,
+                  .report = report};
+  const char* const end = call.reply.out().end();
+  // A handler that runs out of memory is answered with an error: handlers change nothing before they have all
+  // the memory they need.
+  try {
+    row.command->handler(context, args);
+  } catch (const std::bad_alloc&) {
+    AnswerNoMemory(call, end);
+  }
+  gate_.HoldKeys(row, call.now);
+  if (call.reply.errors() == 0) [[likely]]
+    return 0;
+  ++row.calls.failed;
+  return CountErrors(call.reply);
 }
 
-// The ceiling includes buffers of clients and memory that waits to be freed. Both change little within a
-// batch, and only in the direction that makes the ceiling too low, which costs no more than a second look.
-void Executor::SetMemoryCeiling() noexcept {
-  const uint64_t maxmemory = Limits().maxmemory_bytes;
-  memory_ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
+uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args,
+                          const TableRow* row) {
+  if (why == Refusal::kUnknownCommand && &reply == &session.reply && SpeaksHttp(args)) {
+    session.Set(Mode::kDropped);
+    return 0;
+  }
+  if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
+  reply.Error(Explain(why, args, row));
+  return CountErrors(reply);
 }
 
-// Replies with the reason why a request cannot run. `row`: null if the command is unknown.
-[[gnu::noinline, gnu::cold]] void Executor::Reject(Session& session, const Args& args,
-                                                   const TableRow* row) noexcept {
+[[gnu::noinline, gnu::cold]] void Executor::RefuseClient(Refusal why, Session& session, const Args& args,
+                                                         const TableRow* row) noexcept {
   const char* const end = session.reply.out().end();
   try {
-    AnswerRefusal(session, args, row);
+    Refuse(why, session, session.reply, args, row);
   } catch (const std::bad_alloc&) {
-    AnswerNoMemory(session, end);
+    try {
+      AnswerNoMemory({session, session.reply, now_, Origin::kClient, args.all(), row}, end);
+    } catch (const std::bad_alloc&) {  // not for a client
+    }
   }
 }
 
-void Executor::AnswerRefusal(Session& session, const Args& args, const TableRow* row) {
-  const uint64_t errors_before = session.reply.errors();
-  // A subcommand that is known has a row of its own.
-  if (row == nullptr || (!row->subcommands.empty() && args.size() >= 2)) {
-    RejectUnknown(session, args, row);
-  } else {
-    ++row->calls.rejected;
-    if (!row->Takes(args.size()))
-      session.reply.Error(errors::WrongArity(row->full_name));
-    else if (row->needs_login && !session.authenticated && !server_.options.settings().requirepass.empty())
-      session.reply.Error(errors::kNoAuth);
-    else
-      session.reply.Error(errors::kOutOfMemory);
-  }
-  CountErrors(session, errors_before);
-}
-
-[[gnu::noinline, gnu::cold]] void Executor::CountErrors(const Session& session, uint64_t before) noexcept {
-  const uint64_t errors = session.reply.errors() - before;
-  if (errors == 0) return;
+[[gnu::noinline, gnu::cold]] uint64_t Executor::CountErrors(resp::Writer& reply) noexcept {
+  const uint64_t errors = reply.errors();
+  if (errors == 0) return 0;
+  reply.ForgetErrors();
   server_.stats.error_replies += errors;
   try {
-    server_.stats.errors.Count(session.reply.last_error_code(), errors);
+    server_.stats.errors.Count(reply.last_error_code(), errors);
   } catch (const std::bad_alloc&) {  // no memory to count a new code: it goes uncounted
   }
-}
-
-// A handler that runs out of memory is answered with an error: handlers change nothing before they have all
-// the memory they need.
-[[gnu::always_inline]] inline void Executor::Call(Context& context, Args& args) {
-  Session& session = context.session;
-  const char* const end = session.reply.out().end();
-  try {
-    context.row.command->handler(context, args);
-  } catch (const std::bad_alloc&) {
-    AnswerNoMemory(session, end);
-  }
+  return errors;
 }
 
 // An error reply says that nothing was done. If the reply itself found no memory, or a part of it is written
 // already, an error would be false or would break the protocol, so the client is closed instead. The same
-// happens if there is no memory for the error.
-[[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session,
-                                                           const char* end_before) noexcept {
-  if (session.pool.TakeFailed() || session.reply.out().end() != end_before) return CloseForMemory(session);
+// happens if there is no memory for the error. An inner call leaves that to the outer one.
+[[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(const Call& call, const char* end_before) {
+  Session& session = call.session;
+  const bool half_written = session.pool.TakeFailed() || call.reply.out().end() != end_before;
+  if (half_written && MayBlock(call.origin)) return CloseForMemory(session);
+  if (half_written) throw std::bad_alloc();
   try {
-    session.reply.Error(errors::kOutOfMemory);
+    call.reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
+    if (!MayBlock(call.origin)) throw;
     CloseForMemory(session);
   }
 }
 
 [[gnu::noinline, gnu::cold]] void Executor::CloseForMemory(Session& session) noexcept {
-  session.close_now = true;
+  session.Set(Mode::kDropped);
   static_cast<void>(session.pool.TakeFailed());  // or the next client to lack memory would be closed, too
   if (server_.log != nullptr)
     server_.log->Warning("closing client ", session.peer, ": out of memory for its reply");
 }
-
-void Executor::RejectUnknown(Session& session, const Args& args, const TableRow* container) {
-  constexpr size_t kMostText = 128;
-  if (container != nullptr) {
-    std::string name(errors::Repeated(args[0], kMostText));
-    for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-    session.reply.Error("ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) +
-                        "'. Try " + name + " HELP.");
-    return;
-  }
-  // HTTP, from a browser or a forged cross-site request: nothing that follows may run.
-  if (EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:")) {
-    session.close_now = true;
-    return;
-  }
-  std::string text = "ERR unknown command '" + std::string(errors::Repeated(args[0], kMostText)) +
-                     "', with args beginning with: ";
-  std::string shown;
-  for (size_t i = 1; i < args.size() && shown.size() < kMostText; ++i)
-    shown += "'" + std::string(errors::Repeated(args[i], kMostText - shown.size())) + "' ";
-  session.reply.Error(text + shown);
-}
-
-// Adds the time since the last record to the calls since then, which are all of one command.
-void Executor::RecordCallTime() noexcept {
-  if (timed_row_ == nullptr) return;
-  const uint64_t ended = ReadCycles();
-  const uint64_t cycles = ended - command_began_;
-  timed_row_->calls.calls += timed_calls_;
-  server_.stats.commands_processed += timed_calls_;
-  timed_row_->calls.cycles += cycles;
-  if (Histogram* latency = timed_row_->latency.get(); latency != nullptr) [[likely]]
-    latency->Add(timed_calls_ == 1 ? cycles : cycles / timed_calls_, timed_calls_);
-  else
-    TrackLatency(*timed_row_);
-  command_began_ = ended;
-  timed_row_ = nullptr;
-  timed_calls_ = 0;
-  if (ended - refreshed_at_ > stale_cycles_) [[unlikely]]
-    RefreshNow();
-}
-
-// Latencies are recorded from the next call on; a row that is never called needs no histogram.
-[[gnu::noinline, gnu::cold]] void Executor::TrackLatency(const TableRow& row) noexcept {
-  if (server_.options.settings().latency_tracking) row.latency.reset(new (std::nothrow) Histogram);
-}
-
-// ---- memory
-
-EvictionLimits Executor::Limits() const noexcept {
-  const config::Settings& settings = server_.options.settings();
-  return {.maxmemory_bytes = server_.resident.Allowed(settings.maxmemory.bytes),
-          .maxkeys = static_cast<uint64_t>(settings.maxkeys),
-          .policy = settings.maxmemory_policy,
-          .samples = static_cast<size_t>(settings.maxmemory_samples)};
-}
-
-Evictor::Outcome Executor::MakeRoomForCommand() noexcept {
-  return MakeRoom(kEvictionsPerCommand, OwedByCommand());
-}
-
-Evictor::Outcome Executor::MakeRoom(size_t budget, const Evictor::Owed& owed) noexcept {
-  const uint64_t churned = server_.databases.heap().ChurnedBytes();
-  if (server_.resident.Due(churned)) [[unlikely]]
-    server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);
-  const Evictor::Outcome outcome = server_.evictor.Run(
-      Limits(), now_, budget, [this] { return server_.memory.Data(); }, owed);
-  short_of_room_ = outcome == Evictor::Outcome::kMore;
-  Settle();
-  return outcome;
-}
-
-Evictor::Owed Executor::OwedByCommand() const noexcept {
-  const uint64_t settled = settled_.bytes + server_.stats.arriving_bytes;
-  const uint64_t data = server_.memory.Data();
-  if (!server_.resident.pressed() || data <= settled) return {settled, settled_.keys};
-  return {settled - std::min(settled, (data - settled) * (kPressedFactor - 1)), settled_.keys};
-}
-
-void Executor::Settle() noexcept {
-  const EvictionLimits limits = Limits();
-  if (limits.maxmemory_bytes != 0) {
-    const uint64_t arriving = server_.stats.arriving_bytes;
-    const uint64_t bytes = std::max(limits.maxmemory_bytes, server_.memory.Data());
-    settled_.bytes = bytes - std::min(arriving, bytes);
-  }
-  if (limits.maxkeys != 0) settled_.keys = std::max<uint64_t>(limits.maxkeys, server_.databases.total_keys());
-}
-
-bool Executor::EvictSome(size_t budget) { return MakeRoom(budget) == Evictor::Outcome::kMore; }
 
 }  // namespace mayfly

@@ -1,12 +1,15 @@
 // From bytes to replies: runs the requests that clients have sent, a Batch at a time.
 //
-//   feeds --Batch: parse, hash, prefetch--> planned requests --arity, login, memory--> handler --> timing
+//   feeds --Batch: parse, hash, prefetch--> planned requests --arity, memory--> handler --> timing
+//                                                |
+//                                                +-- of a client with modes --> one by one: refusals, pause, ...
 //
 // A request for which there is no memory is answered with an error, or, if even that is impossible, its client
 // is closed. Either way it has changed nothing, or everything that it was to change. Consecutive calls of one
 // O(1) command are timed together. A protocol error is answered after the replies of the requests before it.
-// The clock is read at the start of a turn (RefreshNow, by the loop), and again after a command that ends more
-// than kStaleUs later. Loop thread only.
+// Between two requests, those are served who wait for a key that is there now. The clock is read at the start of
+// a turn (RefreshNow, by the loop), and again after a command that ends more than kStaleUs later. Loop thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +17,21 @@
 #include <span>
 #include <string_view>
 
-#include "cache/eviction.h"
 #include "exec/dispatch/batch.h"
+#include "exec/dispatch/call.h"
+#include "exec/dispatch/call_observers.h"
+#include "exec/dispatch/call_timer.h"
 #include "exec/dispatch/context.h"
+#include "exec/dispatch/memory_gate.h"
 #include "server/output_pool.h"
 #include "server/parking.h"
+#include "server/sessions.h"
 
 namespace mayfly {
 
 class Executor {
  public:
   static constexpr uint64_t kStaleUs = 200;
-  // Before a command that writes runs, it evicts as many bytes as the requests since the last such command
-  // added, however many entries that takes: so memory exceeds maxmemory by the bytes of one request at most.
-  // If there is more to evict (maxmemory was lowered), it evicts at most this many entries; the next turns of
-  // the loop do the rest.
-  static constexpr size_t kEvictionsPerCommand = 64;
-  // While resident memory is near its limit, it evicts this multiple of the bytes added: a page becomes free
-  // only when all entries in it are gone.
-  static constexpr uint64_t kPressedFactor = 8;
 
   // The server's options may change as long as this lives, and not after.
   explicit Executor(Server& server);
@@ -44,82 +43,87 @@ class Executor {
   // have something to write or will be closed.
   void Run(std::span<Feed> feeds);
 
-  // Runs one request that is already parsed: that of a parked client. Reserved for transactions and scripts.
-  void Dispatch(Session& session, std::span<const std::string_view> arguments,
-                const Parked* resumed = nullptr);
+  // Makes one call, which may be nested in another: looks whether it is refused, runs its handler, times and
+  // counts it. The reply, an error included, goes to call.reply. Neither the session's modes nor its state as a
+  // client matter, but for login and permissions. Throws std::bad_alloc if there is no memory for the reply; what
+  // is in call.reply then is of no use.
+  Outcome MakeCall(const Call& call);
+  // The row of a call; null if the command is unknown.
+  // REQUIRES: arguments is not empty.
+  const TableRow* RowOf(std::span<const std::string_view> arguments) const noexcept {
+    return server_.commands.FindCall(arguments);
+  }
 
-  // Runs the requests of the clients that were woken since the last call. Calls `freed` with each session that
-  // is no longer parked, since more of its input may be waiting.
+  // Runs the requests of the clients that were woken since the last call, by a time or an operator. Calls
+  // `freed` with each session that is no longer parked, also those that were served between requests, since more
+  // of its input may be waiting.
   template <typename Freed>
   void RunWoken(Freed&& freed) {
-    while (const std::unique_ptr<Parked> woken = server_.parking.TakeWoken()) {
-      Session& session = *woken->session;
-      Resume(*woken);
-      if (session.parked == nullptr) freed(session);
+    for (;;) {
+      if (Session* const session = server_.sessions.TakeResumed()) {
+        freed(*session);
+      } else if (const std::unique_ptr<Parked> woken = server_.parking.TakeWoken()) {
+        Wake(*woken);
+      } else {
+        return;
+      }
     }
   }
 
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
-  bool EvictSome(size_t budget);
-  // Whether more had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
-  bool short_of_room() const noexcept { return short_of_room_; }
+  bool EvictSome(size_t budget) { return gate_.EvictSome(budget, now_); }
+  bool short_of_room() const noexcept { return gate_.short_of_room(); }
 
   // Reads the clock.
   Now RefreshNow() noexcept;
   Now now() const noexcept { return now_; }
   // The limits on unread output, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
+  CallObservers& observers() noexcept { return observers_; }
 
  private:
-  // `kWithModes`: some client has a mode that concerns single requests (exec/dispatch/client_modes.h).
-  template <bool kWithModes>
   void RunPlanned();
-  // Makes batch_limits_ and output_pool_ what the options say.
+  // Runs one request of a client that has a mode, or while the server has one. `resumed`: it has waited.
+  void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key,
+                    const Parked* resumed);
+  // The modes of the server.
+  uint32_t ModesOfAll() const noexcept;
+  // Makes batch_limits_, output_pool_ and the users what the options say.
   void FollowOptions() noexcept;
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
-  void Resume(const Parked& parked) noexcept;
-  void RunAgain(const Parked& parked);
-  // False if it was refused.
-  bool Execute(Session& session, Args& args, const TableRow& row, FirstKey first_key, const Parked* resumed);
-  bool Admit(Session& session, const Args& args, const TableRow& row);
-  bool MakeRoomFor(const TableRow& row);
-  bool MakeRoomSlowly(const TableRow& row);
-  void SetMemoryCeiling() noexcept;
-  void Call(Context& context, Args& args);
-  void Reject(Session& session, const Args& args, const TableRow* row) noexcept;
-  void AnswerRefusal(Session& session, const Args& args, const TableRow* row);
-  void AnswerNoMemory(Session& session, const char* end_before) noexcept;
+  // Serves those who wait for keys that are there now, in their order.
+  void ServeReady() noexcept;
+  void Wake(const Parked& parked) noexcept;
+
+  // The handler, and what is counted for it. Returns the number of errors that it has answered.
+  uint64_t Execute(const Call& call, Args& args, FirstKey first_key, const Parked* resumed,
+                   CallReport* report);
+  // Execute, timed on its own and reported to observers. `resumed`: it was counted before.
+  uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
+  uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args, const TableRow* row);
+  void RefuseClient(Refusal why, Session& session, const Args& args, const TableRow* row) noexcept;
+  void AnswerNoMemory(const Call& call, const char* end_before);
   void CloseForMemory(Session& session) noexcept;
-  void RejectUnknown(Session& session, const Args& args, const TableRow* container);
-  // Counts the error replies that the session got since it had `before` of them.
-  void CountErrors(const Session& session, uint64_t before) noexcept;
-  void RecordCallTime() noexcept;
-  void TrackLatency(const TableRow& row) noexcept;
-  EvictionLimits Limits() const noexcept;
-  Evictor::Outcome MakeRoomForCommand() noexcept;
-  Evictor::Outcome MakeRoom(size_t budget, const Evictor::Owed& owed = {}) noexcept;
-  Evictor::Owed OwedByCommand() const noexcept;
-  void Settle() noexcept;
+  // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns
+  // their number.
+  uint64_t CountErrors(resp::Writer& reply) noexcept;
+  // Records what `timer` has counted, and reads the clock if the last reading is too old.
+  [[gnu::always_inline]] void Record(CallTimer& timer) noexcept {
+    if (timer.Record() - refreshed_at_ > stale_cycles_) [[unlikely]]
+      RefreshNow();
+  }
 
   Server& server_;
   Now now_;
   Batch batch_;
   Batch::Limits batch_limits_;
   OutputPool output_pool_;
+  MemoryGate gate_;
+  CallObservers observers_;
+  bool track_latency_ = false;
   uint64_t stale_cycles_;
-  uint64_t memory_ceiling_ = 0;  // MemoryMeter::All above which a command that writes may have to evict
-  uint64_t refreshed_at_ = 0;    // TSC
-  uint64_t command_began_ = 0;
-  // The data after the last eviction, or the limits if there was less. `bytes` is without the parts of big
-  // arguments that had arrived by then: they are made up for when their request runs.
-  struct {
-    uint64_t bytes = 0;
-    uint64_t keys = 0;
-  } settled_;
-  bool short_of_room_ = false;
-  const TableRow* timed_row_ = nullptr;  // of the calls that ran since command_began_; null: none
-  uint64_t timed_calls_ = 0;
+  uint64_t refreshed_at_ = 0;  // TSC
 };
 
 }  // namespace mayfly

@@ -10,6 +10,7 @@
 #include "base/tsc.h"
 #include "server/failed_logins.h"
 #include "server/rates.h"
+#include "server/users.h"
 
 namespace mayfly {
 
@@ -43,8 +44,10 @@ struct Server {
   std::mt19937_64& random;
   std::string run_id;               // 40 hex digits, drawn at start
   bool shutdown_requested = false;  // the loop stops at the end of the turn
-  Rates rates = {};                 // sampled whenever the loop turns
-  Log* log = nullptr;               // null: there is none
+  uint32_t modes = 0;               // those Modes that concern every client
+  Users users = {};
+  Rates rates = {};    // sampled whenever the loop turns
+  Log* log = nullptr;  // null: there is none
   FailedLogins failed_logins = {};
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cache/databases.h"
-#include "exec/dispatch/authentication.h"
+#include "server/users.h"
 
 namespace mayfly {
 namespace {
@@ -133,7 +133,7 @@ class FilterReader {
       if (!filter_.type) FailRepeating("ERR Unknown client type '", word);
     } else if (args_.Accept("USER", 1)) {
       const std::string_view user = args_.Next();
-      if (user != kDefaultUser) FailRepeating("ERR No such user '", user);
+      if (user != User::kDefaultName) FailRepeating("ERR No such user '", user);
     } else if (args_.Accept("SKIPME", 1)) {
       const std::string_view word = args_.Next();
       filter_.skip_me = EqualsIgnoringCase(word, "YES");

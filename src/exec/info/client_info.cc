@@ -1,7 +1,7 @@
 #include "exec/info/client_info.h"
 
 #include "exec/dispatch/args.h"
-#include "exec/dispatch/authentication.h"
+#include "server/users.h"
 
 namespace mayfly {
 namespace {
@@ -52,11 +52,11 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
 std::string FlagsOf(const Session& session) {
   std::string flags;
   if (session.parked != nullptr && !session.parked->delayed) flags += 'b';
-  if (session.close_after_reply) flags += 'c';
-  if (session.close_now) flags += 'A';
+  if (session.Has(Mode::kEnding)) flags += 'c';
+  if (session.Has(Mode::kDropped)) flags += 'A';
   if (session.over_unix_socket) flags += 'U';
   if (session.no_evict) flags += 'e';
-  if (session.no_touch) flags += 'T';
+  if (session.Has(Mode::kNoTouch)) flags += 'T';
   return flags.empty() ? "N" : flags;
 }
 
@@ -79,7 +79,7 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   MemoryFields(text, session);
   Field(text, "events", session.output.empty() ? "r" : "rw");
   Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");
-  Field(text, "user", kDefaultUser);
+  Field(text, "user", session.user() != nullptr ? session.user()->name : User::kDefaultName);
   Field(text, "redir", "-1");
   Field(text, "resp", std::to_string(session.reply.version()));
   Field(text, "lib-name", session.lib_name);

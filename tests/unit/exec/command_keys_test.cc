@@ -25,6 +25,16 @@ constexpr Command kStore = {.name = "store",
 constexpr Command kCountedPairs = {.name = "counted",
                                    .keys = {.first = 2, .step = 2, .use = kKeyOW, .count_at = 1}};
 
+constexpr std::string_view kStoreWords[] = {"STORE"};
+constexpr std::string_view kGeoWords[] = {"STORE", "STOREDIST"};
+constexpr KeyAfterWord::Skipped kSortSkips[] = {{"LIMIT", 2}, {"GET", 1}, {"BY", 1}};
+constexpr Command kSort = {.name = "sort",
+                           .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+                           .key_after_word = {kStoreWords, 2, kKeyOW | kKeyUpdate, kSortSkips}};
+constexpr Command kGeoRadius = {.name = "georadius",
+                                .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+                                .key_after_word = {kGeoWords, 5, kKeyOW | kKeyUpdate, {}, true}};
+
 TEST_CASE("a range gives the positions of its keys") {
   CHECK(Keys(kPlain, {"plain", "a"}).empty());
   CHECK(Keys(kPairs, {"pairs", "a", "1", "b", "2"}) == Words{"a", "b"});
@@ -32,6 +42,39 @@ TEST_CASE("a range gives the positions of its keys") {
   CHECK(Keys(kTwo, {"two", "a", "b", "c"}) == Words{"a", "b"});
   CHECK(Keys(kTwo, {"two", "a"}) == Words{"(none)"});
   CHECK(Keys(kTwo, {"two"}) == Words{"(none)"});
+}
+
+// As COMMAND GETKEYS of redis-server 7.0 answers.
+TEST_CASE("a word is followed by a key, and the last such word counts, or each of them") {
+  CHECK(Keys(kSort, {"sort", "k"}) == Words{"k"});
+  CHECK(Keys(kSort, {"sort", "k", "ALPHA", "store", "d"}) == Words{"k", "d"});
+  CHECK(Keys(kSort, {"sort", "k", "BY", "STORE", "GET", "STORE", "STORE", "d"}) == Words{"k", "d"});
+  CHECK(Keys(kSort, {"sort", "k", "LIMIT", "0", "STORE", "x"}) == Words{"k"});
+  CHECK(Keys(kSort, {"sort", "k", "STORE", "d", "STORE", "e"}) == Words{"k", "e"});
+  CHECK(Keys(kSort, {"sort", "k", "STORE"}) == Words{"k"});
+  CHECK(Keys(kSort, {"sort", "STORE", "d"}) == Words{"STORE"});
+  CHECK(Keys(kGeoRadius, {"georadius", "k", "1", "2", "3", "km", "STORE", "d"}) == Words{"k", "d"});
+  CHECK(Keys(kGeoRadius, {"georadius", "k", "1", "2", "3", "km", "STORE", "a", "STOREDIST", "b"}) ==
+        Words{"k", "a", "b"});
+  CHECK(KeysOf(kSort, Words{"sort", "k", "STORE", "d"})->back().use == (kKeyOW | kKeyUpdate));
+  CHECK(HasMovableKeys(kSort));
+}
+
+// A first permission by keys: a user may touch keys with a prefix only.
+TEST_CASE("the keys of a call are looked at one by one, each with its use") {
+  const auto may = [](const Words& call) {
+    bool allowed = true;
+    const bool fits = ForEachKey(kSort, call, [&](const FoundKey& key) {
+      const bool writes = (key.use & (kKeyRW | kKeyOW | kKeyRM)) != 0;
+      allowed = allowed && key.text.substr(0, 4) == (writes ? "mine" : "ours");
+    });
+    return fits && allowed;
+  };
+  CHECK(may({"sort", "ours:1"}));
+  CHECK(may({"sort", "ours:1", "STORE", "mine:1"}));
+  CHECK_FALSE(may({"sort", "ours:1", "STORE", "ours:2"}));
+  CHECK_FALSE(may({"sort", "mine:1"}));
+  CHECK_FALSE(may({"sort"}));
 }
 
 TEST_CASE("a number gives how many keys follow it") {

@@ -1,4 +1,4 @@
-#include "exec/dispatch/authentication.h"
+#include "server/users.h"
 
 #include <string>
 

@@ -1,0 +1,47 @@
+// A call: one request that runs, whoever sent it.
+//
+// A client's pipeline, a client that was woken, a transaction, a script and a test all make their calls through
+// Executor::Call (a pipeline through the same code without a struct). Calls may be nested: a handler makes one by
+// Context::Call. Everything that belongs to one call lies on the stack: its arguments, its clock and its timer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/clock.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/refusal.h"
+#include "resp/writer.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+enum class Origin : uint8_t {
+  kClient,       // a client sent it
+  kWoken,        // a client sent it and had to wait
+  kTransaction,  // a part of another call: it cannot wait, and the outer one is the client's last command
+  kScript,
+};
+
+// Whether a call may park its client.
+constexpr bool MayBlock(Origin origin) noexcept {
+  return origin == Origin::kClient || origin == Origin::kWoken;
+}
+
+struct Call {
+  Session& session;
+  resp::Writer&
+      reply;  // where the reply goes: the session's, or into a buffer (exec/dispatch/reply_buffer.h)
+  Now now;    // a transaction and a script pass their own: for them time stands still
+  Origin origin;
+  std::span<const std::string_view> arguments;  // not empty
+  const TableRow* row;                          // null: the command is unknown
+};
+
+struct Outcome {
+  Refusal refused = Refusal::kNone;
+  uint64_t errors = 0;  // error replies, a refusal's included
+};
+
+}  // namespace mayfly

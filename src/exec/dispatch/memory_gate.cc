@@ -1,0 +1,64 @@
+#include "exec/dispatch/memory_gate.h"
+
+#include <algorithm>
+
+#include "cache/databases.h"
+#include "config/options.h"
+#include "exec/dispatch/resident_guard.h"
+#include "server/stats.h"
+
+namespace mayfly {
+
+void MemoryGate::SetCeiling() noexcept {
+  const uint64_t maxmemory = Limits().maxmemory_bytes;
+  ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
+}
+
+bool MemoryGate::MakeRoomSlowly(const TableRow& row, Now now) {
+  SetCeiling();
+  return server_.memory.All() <= ceiling_ || MakeRoomForCommand(now) != Evictor::Outcome::kNothingToEvict ||
+         (row.command->flags & kDenyOom) == 0;
+}
+
+EvictionLimits MemoryGate::Limits() const noexcept {
+  const config::Settings& settings = server_.options.settings();
+  return {.maxmemory_bytes = server_.resident.Allowed(settings.maxmemory.bytes),
+          .maxkeys = static_cast<uint64_t>(settings.maxkeys),
+          .policy = settings.maxmemory_policy,
+          .samples = static_cast<size_t>(settings.maxmemory_samples)};
+}
+
+Evictor::Outcome MemoryGate::MakeRoomForCommand(Now now) noexcept {
+  return MakeRoom(kEvictionsPerCommand, now, OwedByCommand());
+}
+
+Evictor::Outcome MemoryGate::MakeRoom(size_t budget, Now now, const EvictionOwed& owed) noexcept {
+  const uint64_t churned = server_.databases.heap().ChurnedBytes();
+  if (server_.resident.Due(churned)) [[unlikely]]
+    server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);
+  const Evictor::Outcome outcome = server_.evictor.Run(
+      Limits(), now, budget, [this] { return server_.memory.Data(); }, owed);
+  short_of_room_ = outcome == Evictor::Outcome::kMore;
+  Settle();
+  return outcome;
+}
+
+EvictionOwed MemoryGate::OwedByCommand() const noexcept {
+  const uint64_t settled = settled_.bytes + server_.stats.arriving_bytes;
+  const uint64_t data = server_.memory.Data();
+  if (!server_.resident.pressed() || data <= settled) return {settled, settled_.keys};
+  return {settled - std::min(settled, (data - settled) * (kPressedFactor - 1)), settled_.keys};
+}
+
+void MemoryGate::Settle() noexcept {
+  const EvictionLimits limits = Limits();
+  maxkeys_ = limits.maxkeys;
+  if (limits.maxmemory_bytes != 0) {
+    const uint64_t arriving = server_.stats.arriving_bytes;
+    const uint64_t bytes = std::max(limits.maxmemory_bytes, server_.memory.Data());
+    settled_.bytes = bytes - std::min(arriving, bytes);
+  }
+  if (limits.maxkeys != 0) settled_.keys = std::max<uint64_t>(limits.maxkeys, server_.databases.total_keys());
+}
+
+}  // namespace mayfly

@@ -1,0 +1,72 @@
+// Keeps the data within maxmemory and maxkeys: evicts before commands that write, and says which of them there
+// is no memory for.
+//
+// Before a command that writes runs, it evicts as many bytes as the requests since the last such command added,
+// however many entries that takes: so memory exceeds maxmemory by the bytes of one request at most. If there is
+// more to evict (maxmemory was lowered), it evicts at most kEvictionsPerCommand entries; the next turns of the
+// loop do the rest. What other commands leave above the limit (buffers) is evicted by those turns, too. Loop
+// thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "cache/eviction.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/memory_meter.h"
+#include "exec/dispatch/server.h"
+
+namespace mayfly {
+
+class MemoryGate {
+ public:
+  static constexpr size_t kEvictionsPerCommand = 64;
+  // While resident memory is near its limit, it evicts this multiple of the bytes added: a page becomes free
+  // only when all entries in it are gone.
+  static constexpr uint64_t kPressedFactor = 8;
+
+  explicit MemoryGate(Server& server) noexcept : server_(server) { Settle(); }
+
+  // At the start of a batch, and of a call outside one.
+  //
+  // The ceiling includes buffers of clients and memory that waits to be freed. Both change little within a
+  // batch, and only in the direction that makes the ceiling too low, which costs no more than a second look.
+  void SetCeiling() noexcept;
+  // Whether `row` may run now, after the evictions that it needs.
+  // REQUIRES: row.writes.
+  [[gnu::always_inline]] bool MakeRoomFor(const TableRow& row, Now now) {
+    return server_.memory.All() <= ceiling_ || MakeRoomSlowly(row, now);
+  }
+  // After a command that writes.
+  [[gnu::always_inline]] void HoldKeys(const TableRow& row, Now now) {
+    if (row.writes && maxkeys_ != 0) [[unlikely]]
+      static_cast<void>(MakeRoomForCommand(now));
+  }
+  // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
+  bool EvictSome(size_t budget, Now now) { return MakeRoom(budget, now) == Evictor::Outcome::kMore; }
+  // Whether more had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
+  bool short_of_room() const noexcept { return short_of_room_; }
+  // The data as they are now are those after an eviction; to be called when a limit has changed.
+  void Settle() noexcept;
+
+ private:
+  bool MakeRoomSlowly(const TableRow& row, Now now);
+  EvictionLimits Limits() const noexcept;
+  Evictor::Outcome MakeRoomForCommand(Now now) noexcept;
+  Evictor::Outcome MakeRoom(size_t budget, Now now, const EvictionOwed& owed = {}) noexcept;
+  EvictionOwed OwedByCommand() const noexcept;
+
+  Server& server_;
+  uint64_t ceiling_ = 0;  // MemoryMeter::All above which a command that writes may have to evict
+  uint64_t maxkeys_ = 0;
+  // The data after the last eviction, or the limits if there was less. `bytes` is without the parts of big
+  // arguments that had arrived by then: they are made up for when their request runs.
+  struct {
+    uint64_t bytes = 0;
+    uint64_t keys = 0;
+  } settled_;
+  bool short_of_room_ = false;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,84 @@
+#include "exec/dispatch/refusal.h"
+
+#include <array>
+#include <cassert>
+
+#include "exec/dispatch/errors.h"
+#include "server/users.h"
+
+namespace mayfly {
+namespace {
+
+// Between the two parts stands the command's name, unless the second one is empty.
+struct Text {
+  Refusal why;
+  std::string_view before;
+  std::string_view after = {};
+};
+
+constexpr std::array<Text, 7> kTexts = {{
+    {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
+    {Refusal::kLogin, errors::kNoAuth},
+    {Refusal::kPermission, "NOPERM this user has no permissions to run the '", "' command"},
+    {Refusal::kMemory, errors::kOutOfMemory},
+    {Refusal::kSubscriber, "ERR Can't execute '",
+     "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
+    {Refusal::kLoading, "LOADING Redis is loading the dataset in memory"},
+    {Refusal::kBusy,
+     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."},
+}};
+
+constexpr size_t kMostText = 128;
+
+std::string UnknownCommand(const Args& args) {
+  std::string text = "ERR unknown command '" + std::string(errors::Repeated(args[0], kMostText)) +
+                     "', with args beginning with: ";
+  std::string shown;
+  for (size_t i = 1; i < args.size() && shown.size() < kMostText; ++i)
+    shown += "'" + std::string(errors::Repeated(args[i], kMostText - shown.size())) + "' ";
+  return text + shown;
+}
+
+std::string UnknownSubcommand(const Args& args) {
+  std::string name(errors::Repeated(args[0], kMostText));
+  for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  return "ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) + "'. Try " + name +
+         " HELP.";
+}
+
+bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
+
+}  // namespace
+
+Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate& gate,
+              Now now) {
+  if (row == nullptr) return Refusal::kUnknownCommand;
+  // A subcommand that is known has a row of its own.
+  if (!row->subcommands.empty() && args.size() >= 2) return Refusal::kUnknownSubcommand;
+  if (!row->Takes(args.size())) return Refusal::kArity;
+  const uint32_t flags = row->command->flags;
+  if (Has(modes, Mode::kStranger) && row->needs_login) return Refusal::kLogin;
+  if (Has(modes, Mode::kRestricted) && row->needs_login && !session.user()->MayRun(row->id))
+    return Refusal::kPermission;
+  if (row->writes && !Has(modes, Mode::kPaused) && !gate.MakeRoomFor(*row, now)) return Refusal::kMemory;
+  if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
+    return Refusal::kSubscriber;
+  if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
+  if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0) return Refusal::kBusy;
+  return Refusal::kNone;
+}
+
+std::string Explain(Refusal why, const Args& args, const TableRow* row) {
+  if (why == Refusal::kUnknownCommand) return UnknownCommand(args);
+  if (why == Refusal::kUnknownSubcommand) return UnknownSubcommand(args);
+  for (const Text& text : kTexts) {
+    if (text.why != why) continue;
+    std::string error(text.before);
+    if (!text.after.empty()) error.append(row->full_name).append(text.after);
+    return error;
+  }
+  assert(false);
+  return {};
+}
+
+}  // namespace mayfly

@@ -1,0 +1,42 @@
+// Why a request does not run. Judge decides it, in Redis's order, and Explain gives the error: nothing else
+// refuses a request before its handler.
+//
+// A new reason is a member of the enum at its place in the order, a line of Judge and a line of the table of
+// texts. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+#include "exec/dispatch/args.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/memory_gate.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+// In the order in which Redis looks for them: the first that holds is answered.
+enum class Refusal : uint8_t {
+  kNone,
+  kUnknownCommand,
+  kUnknownSubcommand,
+  kArity,
+  kLogin,       // nobody has logged in
+  kPermission,  // the user may not run this command
+  kMemory,      // it may need memory, and there is nothing left to evict
+  kSubscriber,  // RESP2's subscriber mode
+  kLoading,
+  kBusy,  // a script has been running for too long
+};
+
+// `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room
+// for a command that writes; not during CLIENT PAUSE.
+Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate& gate,
+              Now now);
+
+// The error that Redis gives. Throws std::bad_alloc.
+// REQUIRES: Judge gave `why`, which is not kNone.
+std::string Explain(Refusal why, const Args& args, const TableRow* row);
+
+}  // namespace mayfly

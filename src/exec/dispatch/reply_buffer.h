@@ -1,0 +1,43 @@
+// A reply that is read back instead of sent: what a script gets from a call, for instance.
+//
+// Small replies stay where they were written and are read there; one that has several pieces is put together
+// once. Owns its chunks, which come from the pool. Loop thread only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/output.h"
+#include "resp/writer.h"
+
+namespace mayfly {
+
+class ReplyBuffer {
+ public:
+  // `version` of the protocol in which replies are written.
+  ReplyBuffer(ChunkPool& pool, int version) noexcept : chain_(pool), writer_(chain_, version) {}
+
+  resp::Writer& writer() noexcept { return writer_; }
+  // What was written since the last Clear; valid until the next write or Clear. Throws std::bad_alloc. To be
+  // read with resp/reply_reader.h.
+  std::string_view Text() {
+    if (chain_.empty()) return {};
+    OutputPiece piece;
+    static_cast<void>(chain_.Gather({&piece, 1}));
+    if (piece.size == chain_.size()) return {piece.data, piece.size};
+    return Joined();
+  }
+  void Clear() noexcept {
+    chain_.Clear();
+    joined_.clear();
+  }
+
+ private:
+  std::string_view Joined();
+
+  OutputChain chain_;
+  resp::Writer writer_;
+  std::string joined_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,90 @@
+// Who waits for which key: an index by key, also of keys that do not exist.
+//
+// It listens to the change point while somebody waits. A key that is created, comes under another name or with
+// another database is *ready*, once, in the order of these events; so is a key whose value changes. Whoever
+// serves the waiters takes the ready keys, and looks whether there is something for them.
+//
+// Ownership: a Wait belongs to the Parked that waits, which leaves before it is destroyed; names of keys belong to this.
+// Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/change.h"
+
+namespace mayfly {
+
+struct Parked;
+struct WaitedKey;
+
+// One place in the line of one key.
+struct Wait {
+  WaitedKey* key = nullptr;
+  Parked* parked = nullptr;
+  Wait* next = nullptr;
+  Wait* prev = nullptr;
+};
+
+// A key that somebody waits for.
+struct WaitedKey {
+  unsigned db = 0;
+  std::string name;
+  Wait* first = nullptr;  // by the order in which they came (Parked::order)
+  Wait* last = nullptr;
+  WaitedKey* next_ready = nullptr;
+  bool ready = false;
+  bool held = false;  // somebody serves its waiters: it is not forgotten when the last one leaves
+};
+
+class WaitingKeys final : public ChangeListener {
+ public:
+  // Borrows `changes`.
+  explicit WaitingKeys(ChangeHub& changes) noexcept : changes_(changes) {}
+  ~WaitingKeys() override;
+
+  // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc, and changes nothing then.
+  // REQUIRES: `parked` waits for nothing yet.
+  void Enter(Parked& parked, unsigned db, std::span<const std::string_view> keys);
+  // Takes it out of all lines. No effect if it is in none.
+  void Leave(Parked& parked) noexcept;
+  size_t size() const noexcept { return keys_.size(); }
+
+  bool AnyReady() const noexcept { return ready_first_ != nullptr; }
+  // The key that has been ready for the longest time, held until Release; null if there is none.
+  WaitedKey* TakeReady() noexcept;
+  void Release(WaitedKey& key) noexcept;
+
+  void OnChange(const Change& change) override;
+
+ private:
+  struct Place {
+    unsigned db;
+    std::string_view name;
+    bool operator==(const Place&) const noexcept = default;
+  };
+  struct PlaceHash {
+    size_t operator()(const Place& place) const noexcept {
+      return std::hash<std::string_view>()(place.name) ^ place.db;
+    }
+  };
+
+  WaitedKey& KeyOf(unsigned db, std::string_view name);
+  void ForgetIfUnused(WaitedKey& key) noexcept;
+  void MarkReady(WaitedKey& key) noexcept;
+
+  ChangeHub& changes_;
+  // The names are those of the values.
+  std::unordered_map<Place, std::unique_ptr<WaitedKey>, PlaceHash> keys_;
+  WaitedKey* ready_first_ = nullptr;
+  WaitedKey* ready_last_ = nullptr;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,98 @@
+// Why requests are refused: every reason, its text, and which of two reasons is given.
+#include "exec/dispatch/refusal.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+class RefusalTest : public CommandTest {
+ public:
+  void SetOfAll(Mode mode) { server().server.modes |= BitOf(mode); }
+  void ClearOfAll(Mode mode) { server().server.modes &= ~BitOf(mode); }
+  // The user may no longer run this command.
+  void Forbid(std::string_view name) {
+    User& user = server().server.users.default_user();
+    user.forbidden.resize(server().commands.size());
+    user.forbidden[server().commands.Find(name)->id] = true;
+    client().session().LogIn(&user);
+  }
+};
+
+const Reply kNoPermission = Error("NOPERM this user has no permissions to run the 'fetch' command");
+const Reply kLoadingError = Error("LOADING Redis is loading the dataset in memory");
+const Reply kBusyError =
+    Error("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.");
+const Reply kSubscriberError = Error(
+    "ERR Can't execute 'fetch': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+    "allowed in this context");
+const Reply kOutOfMemory = Error("OOM command not allowed when used memory > 'maxmemory'.");
+
+}  // namespace
+
+TEST_CASE_METHOD(RefusalTest, "a user runs only what it may, and others run on") {
+  CHECK(Run({"FETCH", "k"}) == Null());
+  Forbid("fetch");
+  CHECK(Run({"FETCH", "k"}) == kNoPermission);
+  CHECK(Run({"KEEP", "k", "v"}) == Ok());
+  CHECK(Run({"ALL", "FETCH", "k"}) == Array({kNoPermission}));
+  CHECK(server().commands.Find("fetch")->calls.rejected == 2);
+}
+
+TEST_CASE_METHOD(RefusalTest, "while data are loading, or a script is busy, little is allowed") {
+  SetOfAll(Mode::kLoading);
+  CHECK(Run({"FETCH", "k"}) == kLoadingError);
+  CHECK(Run({"ALWAYS"}).kind == Reply::Kind::kInteger);
+  ClearOfAll(Mode::kLoading);
+  SetOfAll(Mode::kBusy);
+  CHECK(Run({"FETCH", "k"}) == kBusyError);
+  CHECK(Run({"ALWAYS"}).kind == Reply::Kind::kInteger);
+  ClearOfAll(Mode::kBusy);
+  CHECK(Run({"FETCH", "k"}) == Null());
+}
+
+TEST_CASE_METHOD(RefusalTest, "a subscriber of RESP2 may do little, one of RESP3 anything") {
+  CHECK(Run({"ENTER"}) == Ok());
+  CHECK(Run({"FETCH", "k"}) == kSubscriberError);
+  CHECK(Run({"ALWAYS"}).kind == Reply::Kind::kInteger);
+  UseResp3();
+  CHECK(Run({"FETCH", "k"}) == Null());
+}
+
+TEST_CASE_METHOD(RefusalTest, "of several reasons the first one in Redis's order is given") {
+  Run({"KEEP", "k", "v"});
+  Run({"ENTER"});
+  SetOfAll(Mode::kBusy);
+  CHECK(Run({"FETCH", "k"}) == kSubscriberError);
+  SetOfAll(Mode::kLoading);
+  CHECK(Run({"FETCH", "k"}) == kSubscriberError);
+  client().session().Clear(Mode::kSubscribed);
+  CHECK(Run({"FETCH", "k"}) == kLoadingError);
+  client().session().Set(Mode::kSubscribed);
+  SetOption("maxmemory-policy", "noeviction");
+  SetOption("maxmemory", "1");
+  CHECK(Run({"KEEP", "k", "v"}) == kOutOfMemory);
+  Forbid("keep");
+  CHECK(Run({"KEEP", "k", "v"}) == Error("NOPERM this user has no permissions to run the 'keep' command"));
+  client().session().LogIn(nullptr);
+  CHECK(Run({"KEEP", "k", "v"}) == Error("NOAUTH Authentication required."));
+  CHECK(Run({"ALWAYS"}).kind == Reply::Kind::kInteger);
+  CHECK(Run({"KEEP", "k"}) == Error("ERR wrong number of arguments for 'keep' command"));
+  CHECK(Run({"NOSUCH", "k"}).text.substr(0, 19) == "ERR unknown command");
+}
+
+TEST_CASE_METHOD(RefusalTest, "the ids of all rows are dense, subcommands included") {
+  const CommandTable& commands = server().commands;
+  for (uint32_t id = 0; id < commands.size(); ++id) CHECK(commands.row(id).id == id);
+  for (const TableRow* row : commands.rows()) {
+    CHECK(&commands.row(row->id) == row);
+    for (const TableRow* sub : row->subcommands) CHECK(&commands.row(sub->id) == sub);
+  }
+}
+
+}  // namespace mayfly::testing
