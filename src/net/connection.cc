@@ -123,7 +123,8 @@ void Connection::End() {
 // The descriptor of a closed connection may be another's already.
 bool Connection::InputWaits() const noexcept {
   if (state_ == State::kClosed || !reading_) return false;
-  return HasInput(descriptor_) || (filter_ != nullptr && filter_->transport->HasPlaintext());
+  if (HasInput(descriptor_)) return true;
+  return state_ == State::kOpen && filter_ != nullptr && filter_->transport->HasPlaintext();
 }
 
 size_t Connection::UndeliveredBytes() const noexcept {

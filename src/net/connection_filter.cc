@@ -117,10 +117,13 @@ bool Connection::Seal() {
 
 // Everything is written: says so. True if that is sent, too.
 bool Connection::EndFilter() {
-  if (!filter_->said_end) {
+  Transport& transport = *filter_->transport;
+  const bool ready =
+      transport.state() == Transport::State::kOpen || transport.state() == Transport::State::kEnded;
+  if (ready && !filter_->said_end) {
     filter_->said_end = true;
     try {
-      filter_->transport->End();
+      transport.End();
     } catch (const std::bad_alloc&) {
       DropForMemory("its replies");
       return false;

@@ -49,8 +49,9 @@ void Connection::OnEndOfInput() {
   if (state_ == State::kClosed) return;
   input_ended_ = true;
   if (state_ == State::kEnding) return UpdateReading();  // its replies are still being written
-  if (state_ != State::kOpen || !TakeEnd()) return Drop();
-  UpdateReading();
+  if (state_ == State::kOpen && TakeEnd()) return UpdateReading();
+  if (filter_ != nullptr && state_ == State::kOpen) EndFilter();
+  Drop();
 }
 
 }  // namespace mayfly::net

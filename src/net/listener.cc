@@ -409,8 +409,7 @@ void Listeners::TakeAlong(const Socket& socket) noexcept {
   }
 }
 
-bool Listeners::HandOver() {
-  if (taken_along_.empty()) return false;
+bool Listeners::HandOverAll() {
   for (const int descriptor : std::exchange(taken_along_, {}))
     arrival_(descriptor, Connection::Kind::kTcp, service_);
   return true;

@@ -60,7 +60,7 @@ class Listeners {
   void Abandon() noexcept;
   // To be called in each turn: hands over the connections that waited at sockets that Prepare and Commit closed.
   // False if there are none.
-  bool HandOver();
+  bool HandOver() { return !taken_along_.empty() && HandOverAll(); }
 
   // Accepts the connections that wait in the kernel's queues, at most `most` of each.
   void TakeWaiting(size_t most);
@@ -101,6 +101,7 @@ class Listeners {
   void Accept(const Socket& socket, size_t most);
   // Accepts whoever waits at a socket that is about to be closed; HandOver does the rest.
   void TakeAlong(const Socket& socket) noexcept;
+  bool HandOverAll();
   void Pause(int error);
   void GoOn();
 
