@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "net/address.h"
 #include "net/clients.h"
 #include "net/descriptor.h"
@@ -211,7 +212,6 @@ void Connection::SetBooked(const Booked& now) noexcept {
 // ---- time
 
 uint64_t Connection::NextDeadline() const noexcept {
-  constexpr uint64_t kMsPerSecond = 1000;
   if (state_ == State::kLingering) return linger_until_mono_ms_;
   uint64_t deadline = ParkingLot::kForever;
   const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);

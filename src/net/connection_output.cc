@@ -4,6 +4,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/clock.h"
 #include "net/clients.h"
 #include "net/connection.h"
 #include "server/stats.h"
@@ -142,7 +143,6 @@ bool Connection::EnforceOutputLimit() {
   const config::OutputLimit& limit = clients_.settings().client_output_buffer_limit.normal;
   const uint64_t now = clients_.turn().now().mono_ms;
   const size_t waiting = waiting_output();
-  constexpr uint64_t kMsPerSecond = 1000;
   bool broken = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
   if (limit.soft_bytes == 0 || waiting < limit.soft_bytes) {
     above_soft_since_mono_ms_ = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/clock.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/info/identity.h"
@@ -37,7 +38,6 @@ double StalePercent(const Databases& databases, Now now) {
 // Nothing is saved, so nothing waits to be saved; the time of the last save is that of the start, as in
 // LASTSAVE.
 void PersistenceSection(InfoSink& sink, Server& server, Now now) {
-  constexpr int64_t kMsPerSecond = 1000;
   sink.Field("loading", 0);
   sink.Field("async_loading", 0);
   sink.Field("rdb_changes_since_last_save", 0);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/dispatch/memory_meter.h"
@@ -91,7 +92,7 @@ void AllocatorFields(InfoSink& sink, const MemoryReport& report) {
 
 void ServerSection(InfoSink& sink, Server& server, Now now) {
   constexpr uint64_t kDaySeconds = 24 * 60 * 60;
-  const uint64_t uptime_seconds = (now.mono_ms - server.stats.started_mono_ms) / 1000;
+  const uint64_t uptime_seconds = (now.mono_ms - server.stats.started_mono_ms) / kMsPerSecond;
   sink.Field("redis_version", kRedisVersion);
   sink.Field("mayfly_version", kMayflyVersion);
   sink.Field("redis_build_id", BuildId());
