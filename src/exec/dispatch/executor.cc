@@ -307,7 +307,7 @@ void Executor::RejectUnknown(Session& session, const Args& args, const TableRow*
   constexpr size_t kMostText = 128;
   if (container != nullptr) {
     std::string name(errors::Repeated(args[0], kMostText));
-    for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    for (char& c : name) c = Upper(c);
     session.reply.Error("ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) +
                         "'. Try " + name + " HELP.");
     return;
