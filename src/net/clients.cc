@@ -38,7 +38,7 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
 void Clients::LetIn(Connection& connection) {
   const Verdict verdict = Judge(settings(), {.over_unix_socket = connection.kind() == Connection::Kind::kUnix,
                                              .from_loopback = connection.from_loopback(),
-                                             .clients_before = clients_});
+                                             .clients_before = let_in_});
   if (verdict == Verdict::kWelcome) return connection.Open();
   ++server_.stats.connections_rejected;
   connection.Refuse(verdict, MayLinger());

@@ -97,7 +97,7 @@ class Clients {
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
   // It was let in, or has left.
-  void CountClient(bool in) noexcept { in ? ++clients_ : --clients_; }
+  void CountClient(bool in) noexcept { in ? ++let_in_ : --let_in_; }
   void Remember(Connection& connection) { all_.insert(&connection); }
   // Libuv has let go of it.
   void Forget(Connection& connection) noexcept { all_.erase(&connection); }
@@ -117,7 +117,7 @@ class Clients {
   ChunkPool chunks_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  size_t clients_ = 0;  // connections that were let in and have not left
+  size_t let_in_ = 0;  // connections that have not left since
   Connection* first_listed_ = nullptr;
   uint64_t output_bytes_ = 0;
   size_t throttled_ = 0;  // connections that are

@@ -64,9 +64,9 @@ TEST_CASE_METHOD(InfoSinkTest, "every plain number of INFO's text is a metric wi
   LetTimePass(1'234);
   const std::string info = Run({"INFO", "expiry", "replication", "persistence", "clients"}).text;
   const std::string metrics = Metrics();
-  static const std::regex field(R"((\w+):(-?[0-9.]+)\r\n)");
+  static const std::regex kField(R"((\w+):(-?[0-9.]+)\r\n)");
   size_t fields = 0;
-  for (std::sregex_iterator at(info.begin(), info.end(), field); at != std::sregex_iterator(); ++at) {
+  for (std::sregex_iterator at(info.begin(), info.end(), kField); at != std::sregex_iterator(); ++at) {
     const std::string name = (*at)[1];
     if (name == "repl_backlog_size" || name.find("replid") != std::string::npos) continue;  // texts
     INFO(name);

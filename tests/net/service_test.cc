@@ -76,7 +76,7 @@ const std::string kAlive = "HTTP/1.0 200 OK\r\n\r\nalive\n";
 
 // Outlives the server that borrows it.
 struct WithService {
-  const LivezService livez;
+  const LivezService livez{};
 };
 
 struct LivezServer : WithService, SimulatedServer {
@@ -214,7 +214,7 @@ TEST_CASE("CONFIG SET port moves RESP and leaves the other service where it is")
 }
 
 TEST_CASE("a port that is taken is a problem in words") {
-  const LivezService livez;
+  const LivezService livez{};
   SimulatedServer server;
   CHECK_THROWS_WITH(server.ListenFor(livez, 6379), Catch::Contains("cannot listen on 127.0.0.1:6379"));
 }

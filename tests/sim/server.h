@@ -97,7 +97,7 @@ class SimulatedServer {
   std::string logfile_;
   mayfly::Log log_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  const ToyTransports transports_;
+  const ToyTransports transports_{};
   const net::RespService sealed_service_{&transports_};
   const bool sealed_;
   std::optional<net::ServerLoop> loop_;

@@ -73,8 +73,8 @@ std::string PrometheusText::Text() const {
 }
 
 std::string ProblemOfPrometheus(const std::string& text) {
-  static const std::regex type(R"(# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|untyped))");
-  static const std::regex sample(
+  static const std::regex kType(R"(# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|untyped))");
+  static const std::regex kSample(
       R"(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-zA-Z_][a-zA-Z0-9_]*="([^"\\\n]|\\[\\"n])*"\})? (-?[0-9]+(\.[0-9]+)?))");
   if (text.empty() || text.back() != '\n') return "the last line has no end";
   std::istringstream lines(text);
@@ -83,10 +83,10 @@ std::string ProblemOfPrometheus(const std::string& text) {
   std::string metric;
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
-    if (std::regex_match(line, parts, type)) {
+    if (std::regex_match(line, parts, kType)) {
       metric = parts[1];
       if (!metrics.insert(metric).second) return "a second group of " + metric;
-    } else if (!std::regex_match(line, parts, sample)) {
+    } else if (!std::regex_match(line, parts, kSample)) {
       return "not a sample: " + line;
     } else if (parts[1] != metric) {
       return "a sample outside its group: " + line;

@@ -38,8 +38,10 @@ void LatencyField(InfoSink& sink, const TableRow& row, const std::vector<double>
   if (row.latency == nullptr || row.latency->total() == 0 || percentiles.empty()) return;
   constexpr int kNanoseconds = 3;
   std::vector<std::string> names;
+  names.reserve(percentiles.size());
   for (const double percentile : percentiles) names.push_back("p" + std::string(FormatDouble(percentile)));
   std::vector<InfoMember> members;
+  members.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
     const auto cycles = static_cast<double>(row.latency->Percentile(percentiles[i] / 100));
     members.push_back({names[i], InfoDecimal{cycles / rate.cycles_per_us(), kNanoseconds}});
