@@ -9,6 +9,8 @@
 
 namespace mayfly {
 
+inline constexpr int64_t kMsPerSecond = 1000;
+
 struct Now {
   uint64_t mono_ms = 0;
   int64_t wall_ms = 0;

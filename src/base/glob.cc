@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace mayfly {
 namespace {
 
 // Redis compares chars as its compiler has them: signed, so "[\x80-a]" holds the bytes from 0 to 'a' too.
 signed char Fold(char c, GlobCase letters) noexcept {
-  if (letters == GlobCase::kIgnore && c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  return static_cast<signed char>(c);
+  return static_cast<signed char>(letters == GlobCase::kIgnore ? Lower(c) : c);
 }
 
 // As Redis does it: the ends of a range are put in order first, and only then lose their case. So "[m-Z]" is

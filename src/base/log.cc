@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/clock.h"
+
 namespace mayfly {
 namespace {
 
@@ -61,7 +63,6 @@ class LineWriter {
 // "12345:M 21 Nov 2025 01:23:45.678 * "
 void AppendHead(LineWriter& line, Log::Level level, int64_t wall_ms) noexcept {
   constexpr std::string_view kMarks = ".-*#";
-  constexpr int64_t kMsPerSecond = 1000;
   const auto seconds = static_cast<time_t>(wall_ms / kMsPerSecond);
   tm broken_down{};
   localtime_r(&seconds, &broken_down);

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace mayfly {
 namespace {
 
@@ -102,8 +104,7 @@ std::optional<uint64_t> ParseBytes(std::string_view text) noexcept {
                                     {"mb", 1ULL << 20},
                                     {"g", 1000ULL * 1000 * 1000},
                                     {"gb", 1ULL << 30}};
-  std::string unit(text.substr(digits));
-  for (char& c : unit) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  const std::string unit = LowerCase(text.substr(digits));
   for (const Unit& known : kUnits) {
     if (unit != known.name) continue;
     if (number > UINT64_MAX / known.factor) return std::nullopt;

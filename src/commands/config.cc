@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/dispatch/command_table.h"
@@ -21,9 +22,7 @@ void ConfigGet(Context& ctx, Args& args) {
   std::set<std::string> seen;
   while (!args.Done()) {
     for (config::NameValue& pair : ctx.server.options.Match(args.Next())) {
-      std::string name = pair.first;
-      for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-      if (seen.insert(std::move(name)).second) found.push_back(std::move(pair));
+      if (seen.insert(LowerCase(pair.first)).second) found.push_back(std::move(pair));
     }
   }
   ctx.reply.Map(found.size());

@@ -1,6 +1,7 @@
 // The commands that list keys: SCAN, KEYS, RANDOMKEY.
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/glob.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/value_type.h"
@@ -24,12 +25,6 @@ std::optional<uint64_t> ParseCursor(std::string_view text) noexcept {
     if (__builtin_add_overflow(value, static_cast<uint64_t>(c - '0'), &value)) return std::nullopt;
   }
   return negative ? 0 - value : value;
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return lower;
 }
 
 struct ScanOptions {

@@ -21,7 +21,6 @@ void Time(Context& ctx, Args&) {
 
 // As in Redis, the time of the start as long as nothing was saved.
 void LastSave(Context& ctx, Args&) {
-  constexpr int64_t kMsPerSecond = 1000;
   ctx.reply.Integer(ctx.now.WallOf(ctx.server.stats.started_mono_ms) / kMsPerSecond);
 }
 

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/ascii.h"
 #include "config/option.h"
 #include "config/words.h"
 

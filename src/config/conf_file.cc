@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/glob.h"
 #include "config/words.h"
 

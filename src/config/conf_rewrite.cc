@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "config/values.h"
 #include "config/words.h"
 

@@ -1,4 +1,5 @@
 // The options that have an effect here, by subject.
+#include "base/ascii.h"
 #include "base/databases_max.h"
 #include "config/option.h"
 #include "config/words.h"
@@ -75,8 +76,8 @@ constexpr Option kOptions[] = {
 
 const Option* FindIn(std::span<const Option> options, std::string_view name) noexcept {
   for (const Option& option : options) {
-    if (EqualIgnoringCase(option.name, name)) return &option;
-    if (!option.alias.empty() && EqualIgnoringCase(option.alias, name)) return &option;
+    if (SameIgnoringCase(option.name, name)) return &option;
+    if (!option.alias.empty() && SameIgnoringCase(option.alias, name)) return &option;
   }
   return nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/glob.h"
 #include "base/numbers.h"
 #include "config/command_line.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "config/scalars.h"
 #include "config/words.h"
@@ -49,7 +50,7 @@ struct Choices {
 
   // The index of `name`; names.size() if it is none of them.
   size_t Find(std::string_view name) const {
-    const auto same = [name](std::string_view other) { return EqualIgnoringCase(name, other); };
+    const auto same = [name](std::string_view other) { return SameIgnoringCase(name, other); };
     return static_cast<size_t>(std::find_if(names.begin(), names.end(), same) - names.begin());
   }
 
@@ -157,7 +158,7 @@ Problem CheckTitleTemplate(std::string_view text) {
 }
 
 Problem ReadReplicaOf(Words words, std::string& normal) {
-  if (words.size() == 2 && EqualIgnoringCase(normal, "no one")) normal.clear();
+  if (words.size() == 2 && SameIgnoringCase(normal, "no one")) normal.clear();
   return normal.empty() || words.size() == 2 ? std::nullopt : Problem("wrong number of arguments");
 }
 

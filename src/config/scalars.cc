@@ -1,5 +1,6 @@
 #include "config/scalars.h"
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "config/words.h"
 
@@ -14,9 +15,9 @@ Problem OutOfRange(const Option& option) {
 }  // namespace
 
 Problem ReadYesNo(const std::string& text, bool& value) {
-  if (!EqualIgnoringCase(text, "yes") && !EqualIgnoringCase(text, "no"))
+  if (!SameIgnoringCase(text, "yes") && !SameIgnoringCase(text, "no"))
     return "argument must be 'yes' or 'no'";
-  value = EqualIgnoringCase(text, "yes");
+  value = SameIgnoringCase(text, "yes");
   return std::nullopt;
 }
 

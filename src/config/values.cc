@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "config/redis_values.h"
 #include "config/scalars.h"
@@ -67,7 +68,7 @@ Problem Read(const Option&, const std::string& text, MaxMemory& value) {
     if (!percent) return "argument must be a memory value";
     if (*percent < 1 || *percent > 100) return "percentage argument must be between 1 and 100 inclusive";
     request = {MaxMemory::Request::kPercent, *percent, 0};
-  } else if (!EqualIgnoringCase(text, "auto")) {
+  } else if (!SameIgnoringCase(text, "auto")) {
     const std::optional<uint64_t> bytes = ParseBytes(text);
     if (!bytes) return "argument must be a memory value";
     request = {MaxMemory::Request::kBytes, *bytes, *bytes};
@@ -80,7 +81,7 @@ template <typename Enum>
 requires std::is_enum_v<Enum> Problem Read(const Option&, const std::string& text, Enum& value) {
   const std::span<const std::string_view> names = NamesOf(Enum{});
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!EqualIgnoringCase(text, names[i])) continue;
+    if (!SameIgnoringCase(text, names[i])) continue;
     value = static_cast<Enum>(i);
     return std::nullopt;
   }
@@ -125,9 +126,9 @@ Problem Read(const Option&, std::span<const std::string> words, std::vector<Rena
 }
 
 OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
-  if (EqualIgnoringCase(name, "normal")) return &limits.normal;
-  if (EqualIgnoringCase(name, "replica") || EqualIgnoringCase(name, "slave")) return &limits.replica;
-  if (EqualIgnoringCase(name, "pubsub")) return &limits.pubsub;
+  if (SameIgnoringCase(name, "normal")) return &limits.normal;
+  if (SameIgnoringCase(name, "replica") || SameIgnoringCase(name, "slave")) return &limits.replica;
+  if (SameIgnoringCase(name, "pubsub")) return &limits.pubsub;
   return nullptr;
 }
 

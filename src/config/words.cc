@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/ascii.h"
+
 namespace mayfly::config {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
 constexpr size_t kMessageBytes = 80;
-
-char Lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-int HexDigit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = Lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 std::string Hex(char c) {
   char text[8];
@@ -133,17 +127,6 @@ std::string Printable(std::string_view text) {
   }
   if (text.size() > kMessageBytes) shown += "...";
   return shown;
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
-  return lower;
-}
-
-bool EqualIgnoringCase(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
 }  // namespace mayfly::config

@@ -27,7 +27,4 @@ std::string JoinWords(std::span<const std::string> words);
 // For messages: bytes that would not print on one line are shown as \xHH, and a long text is cut.
 std::string Printable(std::string_view text);
 
-std::string LowerCase(std::string_view text);
-bool EqualIgnoringCase(std::string_view a, std::string_view b) noexcept;
-
 }  // namespace mayfly::config

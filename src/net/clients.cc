@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "net/admission.h"
 #include "net/descriptor.h"
@@ -18,11 +19,11 @@ Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
 
 Clients::~Clients() = default;
 
-void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind) {
+void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, const Service& service) {
   turn_.Begin();
   Connection* connection = nullptr;
   try {
-    connection = new Connection(*this, kind);
+    connection = service.NewConnection(*this, kind);
     if (const int error = connection->Accept(loop, descriptor); error != 0)
       return log_.Warning("cannot accept a connection: ", uv_strerror(error));
     LetIn(*connection);
@@ -35,12 +36,12 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind) {
 }
 
 void Clients::LetIn(Connection& connection) {
-  const Verdict verdict = Judge(settings(), {.over_unix_socket = connection.over_unix_socket,
+  const Verdict verdict = Judge(settings(), {.over_unix_socket = connection.kind() == Connection::Kind::kUnix,
                                              .from_loopback = connection.from_loopback(),
-                                             .clients_before = server_.sessions.size()});
+                                             .clients_before = let_in_});
   if (verdict == Verdict::kWelcome) return connection.Open();
   ++server_.stats.connections_rejected;
-  connection.Refuse(RefusalOf(verdict), MayLinger());
+  connection.Refuse(verdict, MayLinger());
 }
 
 char* Clients::LendInput(size_t size) {
@@ -50,28 +51,55 @@ char* Clients::LendInput(size_t size) {
   return shared_input_.data() + input_used_;
 }
 
-void Clients::Defer(Connection& connection, std::string_view input) {
+void Clients::Defer(RespClient& client, std::string_view input) {
   // No more than there is room for. An input in the shared buffer is never one too many: see LendInput.
   if (deferred_.size() == kDeferredMax) RunDeferred();
-  deferred_.push_back({.session = &connection, .input = input});
+  deferred_.push_back({.session = &client, .input = input});
   if (input.data() == shared_input_.data() + input_used_) input_used_ += input.size();
 }
 
 void Clients::RunDeferred() {
   if (deferred_.empty()) return;
   for (Feed& feed : deferred_) {
-    if (Connection::Of(*feed.session).state() == Connection::State::kClosed) feed.state = Feed::State::kDone;
+    if (RespClient::Of(*feed.session).state() == Connection::State::kClosed) feed.state = Feed::State::kDone;
   }
   executor_.Run(deferred_);
-  for (const Feed& feed : deferred_) Connection::Of(*feed.session).AfterRun(feed);
+  for (const Feed& feed : deferred_) RespClient::Of(*feed.session).AfterRun(feed);
   deferred_.clear();
   input_used_ = 0;
 }
 
+void Clients::DeliverLater(Connection& connection) noexcept {
+  Filter& filter = *connection.filter();
+  if (std::exchange(filter.listed, true)) return;
+  filter.next_listed = std::exchange(first_listed_, &connection);
+}
+
+void Clients::DeliverNoMore(Connection& connection) noexcept {
+  if (!std::exchange(connection.filter()->listed, false)) return;
+  for (Connection** at = &first_listed_; *at != nullptr; at = &(*at)->filter()->next_listed) {
+    if (*at != &connection) continue;
+    *at = connection.filter()->next_listed;
+    return;
+  }
+}
+
+// Those that have more than one turn may take list themselves again. One that is dropped meanwhile still exists.
+void Clients::DeliverListed() {
+  for (Connection* at = std::exchange(first_listed_, nullptr); at != nullptr;) {
+    Connection& connection = *std::exchange(at, at->filter()->next_listed);
+    connection.filter()->listed = false;
+    connection.Deliver();
+  }
+  RunDeferred();
+}
+
 void Clients::FinishTurn() {
   RunDeferred();
-  executor_.RunWoken([](Session& session) { Connection::Of(session).Resume(); });
-  for (Session* session : server_.sessions.TakeDirty()) Connection::Of(*session).Flush();
+  if (first_listed_ != nullptr) [[unlikely]]
+    DeliverListed();
+  executor_.RunWoken([](Session& session) { RespClient::Of(session).Resume(); });
+  for (Session* session : server_.sessions.TakeDirty()) RespClient::Of(*session).Flush();
   if (output_bytes_ > Pool().most_bytes) [[unlikely]]
     ShrinkOutput();
   if (throttled_ != 0) [[unlikely]]

@@ -19,6 +19,8 @@
 #include "exec/dispatch/executor.h"
 #include "net/connection.h"
 #include "net/limits.h"
+#include "net/resp_client.h"
+#include "net/service.h"
 #include "net/turn.h"
 #include "server/output_pool.h"
 
@@ -31,8 +33,8 @@ class Clients {
   Clients& operator=(const Clients&) = delete;
   ~Clients();
 
-  // Takes over the descriptor of a new connection and lets it in or refuses it.
-  void Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind);
+  // Takes over the descriptor of a new connection of this service and lets it in or refuses it.
+  void Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, const Service& service);
   // At most so many connections may linger at one time.
   void set_lingering_max(size_t most) noexcept { lingering_max_ = most; }
   // The end of a turn: runs what was woken and writes what waits.
@@ -69,9 +71,14 @@ class Clients {
   char* LendInput(size_t size);
   // `input` of this connection is to be run when the turn has read from all clients. It lies at the front of
   // what was lent last, or in memory of the connection that does not change until then.
-  void Defer(Connection& connection, std::string_view input);
+  void Defer(RespClient& client, std::string_view input);
   // Runs what was deferred. To be called before anything else acts on a connection's state.
   void RunDeferred();
+
+  // The filter of this connection holds plaintext: the loop does not sleep before it was delivered.
+  void DeliverLater(Connection& connection) noexcept;
+  void DeliverNoMore(Connection& connection) noexcept;
+  bool PlaintextWaits() const noexcept { return first_listed_ != nullptr; }
 
   // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
   // filing: OnTime looks again.
@@ -89,6 +96,8 @@ class Clients {
   size_t linger_bytes() const noexcept { return ending_ ? kStopLingerBytes : kLingerBytes; }
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
+  // It was let in, or has left.
+  void CountClient(bool in) noexcept { in ? ++let_in_ : --let_in_; }
   void Remember(Connection& connection) { all_.insert(&connection); }
   // Libuv has let go of it.
   void Forget(Connection& connection) noexcept { all_.erase(&connection); }
@@ -96,6 +105,7 @@ class Clients {
  private:
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
   void LetIn(Connection& connection);
+  void DeliverListed();
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until what all hold is within the pool.
   void ShrinkOutput();
@@ -107,6 +117,8 @@ class Clients {
   ChunkPool chunks_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
+  size_t let_in_ = 0;  // connections that have not left since
+  Connection* first_listed_ = nullptr;
   uint64_t output_bytes_ = 0;
   size_t throttled_ = 0;  // connections that are
   size_t lingering_ = 0;

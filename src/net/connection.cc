@@ -4,23 +4,31 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "base/clock.h"
 #include "net/address.h"
 #include "net/clients.h"
 #include "net/descriptor.h"
 #include "server/parking.h"
-#include "server/sessions.h"
 #include "server/stats.h"
 
 #include <sys/un.h>
 
 namespace mayfly::net {
 
-Connection::Connection(Clients& clients, Kind kind)
-    : Session(clients.chunks()), clients_(clients), kind_(kind) {
-  over_unix_socket = kind == Kind::kUnix;
+Connection::Connection(Clients& clients, Kind kind, OutputChain& output, const ReadCalls& read_calls,
+                       std::unique_ptr<Transport> transport)
+    : clients_(clients), output_(output), read_calls_(&read_calls), kind_(kind) {
+  if (transport != nullptr) {
+    filter_ = std::make_unique<Filter>();
+    filter_->transport = std::move(transport);
+    read_calls_ = &kFilteredReadCalls;
+  }
   clients_.Remember(*this);
 }
+
+Connection::~Connection() = default;
 
 // ---- arrival
 
@@ -42,30 +50,32 @@ int Connection::Accept(uv_loop_t& loop, int descriptor) {
     Drop();
     return error;
   }
-  fd = descriptor;
-  LearnAddresses();
+  descriptor_ = descriptor;
+  OnAccept(LearnAddresses());
   return 0;
 }
 
-void Connection::LearnAddresses() {
+Connection::Addresses Connection::LearnAddresses() {
+  Addresses addresses;
   if (kind_ == Kind::kUnix) {
     std::string path(sizeof(sockaddr_un::sun_path), '\0');
     size_t size = path.size();
     if (uv_pipe_getsockname(&socket_.pipe, path.data(), &size) != 0) size = 0;
     path.resize(size);
-    local = peer = path + ":0";
-    peer.shrink_to_fit();
-    return;
+    addresses.local = addresses.peer = path + ":0";
+    addresses.peer.shrink_to_fit();
+    return addresses;
   }
   sockaddr_storage storage{};
   auto* const address = reinterpret_cast<sockaddr*>(&storage);
   int size = sizeof storage;
   if (uv_tcp_getpeername(&socket_.tcp, address, &size) == 0) {
-    peer = FormatAddress(*address);
+    addresses.peer = FormatAddress(*address);
     from_loopback_ = IsLoopback(*address);
   }
   size = sizeof storage;
-  if (uv_tcp_getsockname(&socket_.tcp, address, &size) == 0) local = FormatAddress(*address);
+  if (uv_tcp_getsockname(&socket_.tcp, address, &size) == 0) addresses.local = FormatAddress(*address);
+  return addresses;
 }
 
 // A failure is ignored: the connection works without the option.
@@ -75,23 +85,27 @@ void Connection::SetSocketOptions() noexcept {
   constexpr int kProbes = 3;  // the peer is given up after about twice the option's time
   const auto idle_s = static_cast<int>(clients_.settings().tcp_keepalive_seconds);
   if (idle_s <= 0) return;
-  SetKeepAlive(fd, {.idle_s = idle_s, .interval_s = std::max(idle_s / kProbes, 1), .probes = kProbes});
+  SetKeepAlive(descriptor_,
+               {.idle_s = idle_s, .interval_s = std::max(idle_s / kProbes, 1), .probes = kProbes});
 }
 
 void Connection::Open() {
-  Server& server = clients_.server();
   SetSocketOptions();
-  created_mono_ms = active_mono_ms = heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
-  LogIn(server.users.Newcomer());
-  server.sessions.Add(*this);
-  ++server.stats.connections_received;
+  heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
+  OnOpen();
+  is_client_ = true;
+  clients_.CountClient(true);
   state_ = State::kOpen;
   UpdateReading();
   clients_.File(*this);
+  if (filter_ != nullptr) WriteFiltered();
 }
 
-void Connection::Refuse(std::string_view text, bool may_linger) {
+// A filter could not tell the peer: its handshake has not begun.
+void Connection::Refuse(Verdict verdict, bool may_linger) {
   state_ = State::kEnding;
+  if (filter_ != nullptr) return Drop();
+  const std::string_view text = RefusalOf(verdict);
   uv_buf_t piece = uv_buf_init(const_cast<char*>(text.data()), static_cast<unsigned>(text.size()));
   // A fresh socket takes so few bytes at once, or the peer has gone already.
   if (uv_try_write(stream(), &piece, 1) < 0 || !may_linger) return Drop();
@@ -102,17 +116,21 @@ void Connection::Refuse(std::string_view text, bool may_linger) {
 
 void Connection::End() {
   if (state_ != State::kOpen) return;
-  Set(Mode::kEnding);
+  OnStop();
   UpdateReading();
   Flush();
 }
 
 // The descriptor of a closed connection may be another's already.
-bool Connection::InputWaits() const noexcept { return state_ != State::kClosed && reading_ && HasInput(fd); }
+bool Connection::InputWaits() const noexcept {
+  if (state_ == State::kClosed || !reading_) return false;
+  if (HasInput(descriptor_)) return true;
+  return state_ == State::kOpen && filter_ != nullptr && filter_->transport->HasPlaintext();
+}
 
 size_t Connection::UndeliveredBytes() const noexcept {
   // A unix socket keeps for the client what we have written, whatever happens to our end of it.
-  return output.size() + (kind_ == Kind::kTcp ? UnacknowledgedBytes(fd) : 0);
+  return waiting_output() + (kind_ == Kind::kTcp ? UnacknowledgedBytes(descriptor_) : 0);
 }
 
 // What a client sends after its last request is read and dropped, even while replies are still being written:
@@ -130,17 +148,20 @@ void Connection::OnDroppedInput(size_t size) {
   state_ == State::kLingering ? Drop() : UpdateReading();
 }
 
+void Connection::Leave() noexcept {
+  if (!std::exchange(is_client_, false)) return;
+  clients_.CountClient(false);
+  OnLeave();
+}
+
 // All replies are written and our side is done. Shutting it tells the client so.
 void Connection::Linger() {
-  if (!clients_.MayLinger() || !EndOutput(fd)) return Drop();
-  Server& server = clients_.server();
-  if (parked != nullptr) server.parking.Leave(*this);
-  if (id != 0) server.sessions.Remove(*this);
+  if (!clients_.MayLinger() || !EndOutput(descriptor_)) return Drop();
+  Leave();
   SetThrottled(false);
   state_ = State::kLingering;
   clients_.BeginLinger();
   linger_until_mono_ms_ = clients_.turn().now().mono_ms + (clients_.ending() ? kStopSilenceMs : kLingerMs);
-  input_.Release();
   Account();
   clients_.File(*this);
   UpdateReading();
@@ -148,39 +169,39 @@ void Connection::Linger() {
 
 void Connection::Drop() {
   if (state_ == State::kClosed) return;
-  Server& server = clients_.server();
-  if (parked != nullptr) server.parking.Leave(*this);
-  if (state_ == State::kLingering)
-    clients_.EndLinger();
-  else if (id != 0)
-    server.sessions.Remove(*this);
+  if (state_ == State::kLingering) clients_.EndLinger();
+  Leave();
   SetThrottled(false);
   clients_.Unfile(*this);
+  if (filter_ != nullptr) clients_.DeliverNoMore(*this);
   state_ = State::kClosed;
-  Book({});
+  SetBooked({});
   uv_close(&socket_.handle, [](uv_handle_t* handle) {
-    auto* const connection = static_cast<Connection*>(handle->data);
-    connection->clients_.Forget(*connection);
-    delete connection;
+    Connection& connection = Of(handle->data);
+    connection.clients_.Forget(connection);
+    delete &connection;
   });
 }
 
 void Connection::DropForMemory(std::string_view of_what) {
-  clients_.log().Warning("closing client ", peer, ": out of memory for ", of_what);
+  clients_.log().Warning("closing client ", name(), ": out of memory for ", of_what);
   Drop();
 }
 
-void Connection::Account() noexcept {
-  input_bytes = input_.bytes(parser);
-  input_memory = input_.memory(parser) + (parked != nullptr ? parked->memory : 0);
-  // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
-  // clients.
-  Book({.client = input_memory + output.chunk_memory(),
-        .arriving = parser.received(),
-        .output = output.memory()});
+void Connection::Book(const Booked& now) noexcept {
+  if (filter_ == nullptr) [[likely]]
+    return SetBooked(now);
+  SetBooked({.client = now.client + filter_->transport->memory(),
+             .arriving = now.arriving,
+             .output = now.output + filter_->to_send()});
 }
 
-void Connection::Book(const Booked& now) noexcept {
+void Connection::BookArriving(size_t size) noexcept {
+  clients_.server().stats.arriving_bytes += size;
+  booked_.arriving += size;
+}
+
+void Connection::SetBooked(const Booked& now) noexcept {
   Stats& stats = clients_.server().stats;
   stats.client_bytes += now.client - booked_.client;
   stats.arriving_bytes += now.arriving - booked_.arriving;
@@ -191,7 +212,6 @@ void Connection::Book(const Booked& now) noexcept {
 // ---- time
 
 uint64_t Connection::NextDeadline() const noexcept {
-  constexpr uint64_t kMsPerSecond = 1000;
   if (state_ == State::kLingering) return linger_until_mono_ms_;
   uint64_t deadline = ParkingLot::kForever;
   const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);
@@ -220,11 +240,11 @@ void Connection::OnTime(uint64_t now_mono_ms) {
     UpdateReading();
   }
   if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
-  if (parked != nullptr) {  // it waits by its own deadline, so its idle time begins anew
+  if (MayBeSilent()) {                                            // so its idle time begins anew
     heard_mono_ms_ = now_mono_ms;
     return clients_.File(*this);
   }
-  clients_.log().Verbose("closing idle client ", peer);
+  clients_.log().Verbose("closing idle client ", name());
   Drop();
 }
 

@@ -1,4 +1,5 @@
-// A client's socket: what arrives goes to the executor, the replies that wait go out, once per loop turn.
+// A client's socket: bytes that arrive go to the service that it speaks, the bytes that wait in its output go out. What
+// the bytes mean is the business of the class that is derived from it: net/resp_client.h.
 //
 //   kOpen --- QUIT, protocol error, end of input, server stops ----> kEnding: input is dropped
 //     |                                                                 | all replies written
@@ -6,47 +7,60 @@
 //     v                                                              kLingering: our side is shut; input is
 //   kClosed <--- end of input, or a bound is reached ---------------    still dropped
 //
-// Input. One read per turn; the rest waits in the kernel, and that of a big argument also while keys are evicted
-// to make room for it. What has come is run when the turn has read from all clients (Clients::Defer), and what
-// has not run is kept (net/input.h).
+// Input. One read per turn; the rest waits in the kernel. The service lends the memory (LendInput) and gets what has
+// come (TakeInput).
 //
 // Output. One gathering write when the turn ends; what the kernel does not take is written as it drains. A
 // client that holds much of it and reads too slowly is throttled: not read from until it has caught up
 // (limits.h). The client-output-buffer-limit and the pool's limit (server/output_pool.h) close it.
 //
-// Memory: an idle connection holds neither tail nor chunk. Ownership: Clients makes and forgets connections;
-// each deletes itself when libuv has let go of its handle. Loop thread only.
+// Transport. Between socket and service there may be a filter (net/transport.h, net/filter.h). Limits on input count
+// its plaintext. Output counts once: as plaintext until the filter has taken it, then as ciphertext. Without a filter
+// no byte is copied, and libuv calls the service's class directly: no call in between is virtual.
+//
+// Ownership: a Service makes connections, Clients knows them; each deletes itself when libuv has let go of its
+// handle. Loop thread only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include <uv.h>
 
-#include "exec/dispatch/batch.h"
-#include "net/input.h"
+#include "base/output.h"
+#include "net/admission.h"
+#include "net/filter.h"
+#include "net/limits.h"
 #include "net/timed_client.h"
-#include "server/session.h"
 
 namespace mayfly::net {
 
 class Clients;
 
-class Connection final : public Session, public TimedClient {
+class Connection : public TimedClient {
  public:
   enum class Kind : uint8_t { kTcp, kUnix };
   enum class State : uint8_t { kNew, kOpen, kEnding, kLingering, kClosed };
+  // The addresses of both ends.
+  struct Addresses {
+    std::string peer;  // "127.0.0.1:50312", "[::1]:50312", "/path:0" for a unix socket
+    std::string local;
+  };
 
-  // Adds itself to `clients`. Throws std::bad_alloc.
-  Connection(Clients& clients, Kind kind);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
-  static Connection& Of(Session& session) noexcept { return static_cast<Connection&>(session); }
   static Connection& Of(TimedClient& timed) noexcept { return static_cast<Connection&>(timed); }
 
-  // Takes over the descriptor of a new connection and learns its addresses. An error code of libuv's, 0 when
-  // well; after an error it is on its way out. Throws std::bad_alloc.
+  // ---- for Clients
+  // Takes over the descriptor of a new connection. An error code of libuv's, 0 when well; after an error it is on
+  // its way out. Throws std::bad_alloc.
   int Accept(uv_loop_t& loop, int descriptor);
+  Kind kind() const noexcept { return kind_; }
   bool from_loopback() const noexcept { return from_loopback_; }
   State state() const noexcept { return state_; }
   bool throttled() const noexcept { return throttled_; }
@@ -55,15 +69,13 @@ class Connection final : public Session, public TimedClient {
 
   // Becomes a client: begins to read. Throws std::bad_alloc. REQUIRES: accepted, state kNew.
   void Open();
-  // Sends `text` and goes away. REQUIRES: accepted, state kNew.
-  void Refuse(std::string_view text, bool may_linger);
-
-  // Writes what waits, and closes if that was asked for. Called when the turn ends.
-  void Flush();
-  // What it sent was run (see Clients::Defer): keeps the rest.
-  void AfterRun(const Feed& feed);
-  // Runs what it sent while it was parked.
-  void Resume();
+  // Sends the service's refusal and goes away. REQUIRES: accepted, state kNew.
+  void Refuse(Verdict verdict, bool may_linger);
+  // Null: plain.
+  Filter* filter() noexcept { return filter_.get(); }
+  // Hands over plaintext that waits in the filter, as much as one read per turn allows.
+  // REQUIRES: there is a filter.
+  void Deliver();
   // Reads again, after it was throttled for the sake of the output pool.
   void Unthrottle();
   // Runs nothing more; lingers once its replies are written.
@@ -82,26 +94,117 @@ class Connection final : public Session, public TimedClient {
   // The deadline has come.
   void OnTime(uint64_t now_mono_ms);
 
- private:
-  ~Connection() = default;  // only when libuv has closed the handle
+ protected:
+  // What libuv calls for a connection without a filter.
+  struct ReadCalls {
+    uv_alloc_cb lend;
+    uv_read_cb take;
+  };
+  // Those of a service's class: they call its LendInput and TakeInput directly.
+  template <typename Client>
+  static const ReadCalls kReadCallsOf;
 
+  // Adds itself to `clients`. `output` is what waits to be written. Without a transport it is plain. Throws
+  // std::bad_alloc.
+  Connection(Clients& clients, Kind kind, OutputChain& output, const ReadCalls& read_calls,
+             std::unique_ptr<Transport> transport);
+  virtual ~Connection();  // only when libuv has closed the handle
+
+  // ---- what a service does
+  // It has a descriptor and addresses now.
+  virtual void OnAccept(Addresses&& addresses) noexcept = 0;
+  // It was let in. Throws std::bad_alloc, and it is dropped then, without OnLeave.
+  virtual void OnOpen() = 0;
+  // Memory for the next bytes; empty: not in this turn. Throws std::bad_alloc.
+  virtual std::span<char> LendInput() = 0;
+  // `size` bytes were stored at the front of what was lent last.
+  virtual void TakeInput(size_t size) = 0;
+  // The client sends nothing more, and all that it sent was run. False if there is nothing left to write to it: it is
+  // closed then. Else its next Flush is its last.
+  virtual bool TakeEnd() = 0;
+  // The server stops: nothing more runs. A Flush follows, which is the last.
+  virtual void OnStop() noexcept = 0;
+  // Writes what waits, in the steps below. Called as the socket drains, and when the server stops.
+  virtual void Flush() = 0;
+  // It is no client any more: it lingers now, or is closed. Input need not be kept.
+  virtual void OnLeave() noexcept = 0;
+  // Books what the service holds for it.
+  virtual void Account() noexcept = 0;
+  // Whether its silence does not count as idle time.
+  virtual bool MayBeSilent() const noexcept { return false; }
+  // Whether it has not logged in, though it should.
+  virtual bool IsStranger() const noexcept { return false; }
+  // For the log.
+  virtual std::string_view name() const noexcept = 0;
+  // What is sent to a client that is not let in.
+  virtual std::string_view RefusalOf(Verdict verdict) const noexcept = 0;
+
+  // ---- for the service's class
+  Clients& clients() noexcept { return clients_; }
+  const Clients& clients() const noexcept { return clients_; }
+  int descriptor() const noexcept { return descriptor_; }
+  // What has been written of the output.
+  uint64_t written_bytes() const noexcept { return written_bytes_; }
+
+  // Whether output waits, here or in the filter.
+  bool OutputWaits() const noexcept { return waiting_output() != 0; }
+
+  // The steps of Flush.
+  // First: writes, or drops the client if it holds too much output. False if it is not open, or not any more.
+  bool WriteOut();
+  // Then, if nothing more is to come: input is dropped from now on, and the client lingers when all is written.
+  void SetEnding() noexcept { state_ = State::kEnding; }
+  // Then Account. Last: what follows from how much is left.
+  void Settle();
+
+  // No more input for now, although the service could be lent some.
+  void set_input_full(bool full) noexcept { input_full_ = full; }
+  // Reads, or not, as the state says.
+  void UpdateReading();
+  void DropForMemory(std::string_view of_what);
+
+  // This connection's part of what all clients hold.
+  struct Booked {
+    uint64_t client = 0;    // of Stats::client_bytes
+    uint64_t arriving = 0;  // and of Stats::arriving_bytes
+    uint64_t output = 0;    // and of what back-pressure goes by
+  };
+  // Without what the filter holds, which is added.
+  void Book(const Booked& now) noexcept;
+  // Input has come to memory that is booked already.
+  void BookArriving(size_t size) noexcept;
+
+ private:
   uv_stream_t* stream() noexcept { return &socket_.stream; }
-  void LearnAddresses();
+  static Connection& Of(void* handle_data) noexcept { return *static_cast<Connection*>(handle_data); }
+  Addresses LearnAddresses();
   void SetSocketOptions() noexcept;
+  void Leave() noexcept;
+  void SetBooked(const Booked& now) noexcept;
 
   // Input.
-  uv_buf_t LendBuffer();
-  void OnRead(ssize_t n);
+  template <typename Client>
+  static void LendTo(uv_handle_t* handle, size_t suggested, uv_buf_t* buffer);
+  template <typename Client>
+  static void TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer);
+  // Whether this turn may read. The second call in a turn is answered false: libuv then leaves the bytes in the kernel,
+  // and the other connections have their turn. (It tells TakeFor UV_ENOBUFS, which is no error here.)
+  bool BeginRead() noexcept;
+  char* LendToDrop();
+  void OnReadError(ssize_t error);
   void OnEndOfInput();
-  // Counts what is kept, closes the client if that is too much, and reads on or not.
-  void AfterInput();
-  void UpdateReading();
+  void CountInput(size_t size) noexcept;
+  bool DropsInput() const noexcept;
+  void OnDroppedInput(size_t size);
 
   // Output.
+  size_t waiting_output() const noexcept {
+    return output_.size() + (filter_ != nullptr ? filter_->to_send() : 0);
+  }
   void Write();
   void WriteLater();
   void OnWritten(int status);
-  void Settle();
+  void CountOutput(size_t size) noexcept;
   // Starts or ends throttling, by how much output there is and whether the client reads.
   void Throttle();
   void SetThrottled(bool throttled) noexcept;
@@ -111,20 +214,21 @@ class Connection final : public Session, public TimedClient {
   // time.
   bool EnforceOutputLimit();
   void Linger();
-  void DropForMemory(std::string_view of_what);
-  bool DropsInput() const noexcept;
-  void OnDroppedInput(size_t size);
 
-  // Keeps input_bytes, input_memory and the sums over all clients right.
-  void Account() noexcept;
-  struct Booked {
-    uint64_t client = 0;    // this connection's part of Stats::client_bytes
-    uint64_t arriving = 0;  // and of Stats::arriving_bytes
-    uint64_t output = 0;    // and of what back-pressure goes by
-  };
-  void Book(const Booked& now) noexcept;
+  // With a filter (connection_filter.cc).
+  static const ReadCalls kFilteredReadCalls;
+  uv_buf_t LendForCiphertext();
+  void OnCiphertext(std::string_view bytes);
+  void HandOver();
+  void AfterHandOver();
+  void WriteFiltered();
+  bool Seal();
+  bool EndFilter();
 
   Clients& clients_;
+  OutputChain& output_;
+  const ReadCalls* read_calls_;
+  std::unique_ptr<Filter> filter_;  // null: plain
   union {
     uv_handle_t handle;
     uv_stream_t stream;
@@ -133,7 +237,7 @@ class Connection final : public Session, public TimedClient {
   } socket_;
   std::unique_ptr<uv_write_t> write_;  // only while a write is under way
   size_t writing_bytes_ = 0;
-  Input input_;
+  uint64_t written_bytes_ = 0;
   Booked booked_;
   uint64_t heard_mono_ms_ = 0;  // when bytes were last seen to go either way
   uint64_t took_mono_ms_ = 0;   // when the client was last seen to read
@@ -142,12 +246,45 @@ class Connection final : public Session, public TimedClient {
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   size_t dropped_bytes_ = 0;               // of what the client sent after its last request
   uint32_t read_turn_ = 0;                 // the turn in which it was last read from
+  int descriptor_ = -1;
   State state_ = State::kNew;
   const Kind kind_;
   bool from_loopback_ = false;
+  bool is_client_ = false;  // between OnOpen and OnLeave
   bool reading_ = false;
   bool throttled_ = false;
+  bool input_full_ = false;
   bool input_ended_ = false;
 };
+
+template <typename Client>
+void Connection::LendTo(uv_handle_t* handle, size_t, uv_buf_t* buffer) {
+  *buffer = uv_buf_init(nullptr, 0);
+  Connection& connection = Of(handle->data);
+  if (!connection.BeginRead()) return;
+  try {
+    if (connection.state_ != State::kOpen) {
+      *buffer = uv_buf_init(connection.LendToDrop(), kReadBufferBytes);
+      return;
+    }
+    const std::span<char> room = static_cast<Client&>(connection).Client::LendInput();
+    *buffer = uv_buf_init(room.data(), static_cast<unsigned>(room.size()));
+  } catch (const std::bad_alloc&) {  // there may be memory in the next turn
+  }
+}
+
+template <typename Client>
+void Connection::TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t*) {
+  Connection& connection = Of(stream->data);
+  if (n <= 0) return connection.OnReadError(n);
+  const auto size = static_cast<size_t>(n);
+  if (connection.state_ != State::kOpen) return connection.OnDroppedInput(size);
+  connection.CountInput(size);
+  static_cast<Client&>(connection).Client::TakeInput(size);
+}
+
+template <typename Client>
+inline constexpr Connection::ReadCalls Connection::kReadCallsOf = {&Connection::LendTo<Client>,
+                                                                   &Connection::TakeFor<Client>};
 
 }  // namespace mayfly::net

@@ -4,6 +4,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/clock.h"
 #include "net/clients.h"
 #include "net/connection.h"
 #include "server/stats.h"
@@ -31,40 +32,53 @@ Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
 
 }  // namespace
 
-void Connection::Flush() {
-  if (state_ != State::kOpen && state_ != State::kEnding) return;
-  if (Has(Mode::kDropped)) return Drop();
-  if (EnforceOutputLimit()) return;
+bool Connection::WriteOut() {
+  if (state_ != State::kOpen && state_ != State::kEnding) return false;
+  if (EnforceOutputLimit()) return false;
   if (write_ == nullptr) Write();
-  if (state_ != State::kClosed) Settle();
+  if (state_ == State::kClosed) return false;
+  NoticeReading();
+  return true;
 }
 
 void Connection::Write() {
-  while (!output.empty()) {
-    const Pieces pieces = GatherFrom(output, kPiecesPerWrite);
+  if (filter_ != nullptr) [[unlikely]]
+    return WriteFiltered();
+  while (!output_.empty()) {
+    const Pieces pieces = GatherFrom(output_, kPiecesPerWrite);
     int written = uv_try_write(stream(), pieces.buffers.data(), pieces.count);
     if (written == UV_EAGAIN) written = 0;
     if (written < 0) return Drop();
     const auto size = static_cast<size_t>(written);
-    output.Consume(size);
-    clients_.server().stats.net_output_bytes += size;
-    net_output_bytes += size;
+    CountOutput(size);
     if (size < pieces.bytes) return WriteLater();
   }
+}
+
+void Connection::CountOutput(size_t size) noexcept {
+  output_.Consume(size);
+  clients_.server().stats.net_output_bytes += size;
+  written_bytes_ += size;
 }
 
 // The kernel takes no more for now. What the write names stays in place until OnWritten, whatever is
 // appended.
 void Connection::WriteLater() {
   static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
-  const Pieces pieces = GatherFrom(output, kPiecesPerWaitingWrite);
+  Pieces pieces;
+  if (filter_ == nullptr) {
+    pieces = GatherFrom(output_, kPiecesPerWaitingWrite);
+  } else {
+    const std::string_view sealed = filter_->transport->ToSend();
+    pieces.buffers[0] = uv_buf_init(const_cast<char*>(sealed.data()), static_cast<unsigned>(sealed.size()));
+    pieces.count = 1;
+    pieces.bytes = sealed.size();
+  }
   write_.reset(new (std::nothrow) uv_write_t);
   if (write_ == nullptr) return DropForMemory("its replies");
   write_->data = this;
   writing_bytes_ = pieces.bytes;
-  const auto done = [](uv_write_t* request, int status) {
-    static_cast<Connection*>(request->data)->OnWritten(status);
-  };
+  const auto done = [](uv_write_t* request, int status) { Of(request->data).OnWritten(status); };
   if (uv_write(write_.get(), stream(), pieces.buffers.data(), pieces.count, done) != 0) {
     write_.reset();
     Drop();
@@ -76,29 +90,28 @@ void Connection::OnWritten(int status) {
   if (state_ == State::kClosed) return;
   if (status != 0) return Drop();
   clients_.turn().Begin();
-  output.Consume(writing_bytes_);
-  clients_.server().stats.net_output_bytes += writing_bytes_;
-  net_output_bytes += writing_bytes_;
+  if (filter_ == nullptr) {
+    CountOutput(writing_bytes_);
+  } else {
+    filter_->transport->Sent(writing_bytes_);
+    filter_->sent_bytes += writing_bytes_;
+  }
   Flush();
 }
 
-// After a write: what follows from how much is left.
 void Connection::Settle() {
-  NoticeReading();
-  if (Has(Mode::kEnding)) state_ = State::kEnding;
-  Account();
   if (state_ == State::kEnding) {
-    if (output.empty()) return input_ended_ ? Drop() : Linger();
-    return Unthrottle();
+    if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
+    return input_ended_ ? Drop() : Linger();
   }
-  if (throttled_ || output.size() > kOutputOwnBytes) [[unlikely]]
+  if (throttled_ || output_.size() > kOutputOwnBytes) [[unlikely]]
     Throttle();
   UpdateReading();
 }
 
 void Connection::NoticeReading() noexcept {
   const size_t under_way = write_ == nullptr ? 0 : writing_bytes_ - uv_stream_get_write_queue_size(stream());
-  const uint64_t taken = net_output_bytes + under_way;
+  const uint64_t taken = (filter_ == nullptr ? written_bytes_ : filter_->sent_bytes) + under_way;
   if (taken == taken_bytes_) return;
   taken_bytes_ = taken;
   heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
@@ -107,7 +120,7 @@ void Connection::NoticeReading() noexcept {
 void Connection::Throttle() {
   const bool reads = clients_.turn().now().mono_ms - took_mono_ms_ < kStalledMs;
   const size_t much = throttled_ ? kOutputOwnBytes / 2 : kOutputOwnBytes;
-  const bool wanted = reads && output.size() > much && (throttled_ || clients_.Crowded());
+  const bool wanted = reads && output_.size() > much && (throttled_ || clients_.Crowded());
   if (wanted == throttled_) return;
   SetThrottled(wanted);
   if (wanted) clients_.File(*this);
@@ -120,6 +133,7 @@ void Connection::SetThrottled(bool throttled) noexcept {
 }
 
 void Connection::Unthrottle() {
+  if (state_ == State::kClosed) return;
   SetThrottled(false);
   UpdateReading();
 }
@@ -128,9 +142,8 @@ void Connection::Unthrottle() {
 bool Connection::EnforceOutputLimit() {
   const config::OutputLimit& limit = clients_.settings().client_output_buffer_limit.normal;
   const uint64_t now = clients_.turn().now().mono_ms;
-  const size_t waiting = output.size();
-  constexpr uint64_t kMsPerSecond = 1000;
-  bool broken = output.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
+  const size_t waiting = waiting_output();
+  bool broken = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
   if (limit.soft_bytes == 0 || waiting < limit.soft_bytes) {
     above_soft_since_mono_ms_ = 0;
   } else if (above_soft_since_mono_ms_ == 0) {
@@ -141,18 +154,17 @@ bool Connection::EnforceOutputLimit() {
     broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
   }
   if (!broken) return false;
-  const bool stranger = user() == nullptr;
   const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
-  DropForOutput(stranger                   ? "more than a client that has not logged in may"
-                : by_pool && output.full() ? "more than is left for output"
-                                           : "more than client-output-buffer-limit");
+  DropForOutput(IsStranger()                ? "more than a client that has not logged in may"
+                : by_pool && output_.full() ? "more than is left for output"
+                                            : "more than client-output-buffer-limit");
   return true;
 }
 
 void Connection::DropForOutput(const char* why) {
   ++clients_.server().stats.output_limit_disconnections;
-  clients_.log().Warning("closing client ", peer, ": it holds ", output.size(), " bytes of unread replies, ",
-                         why);
+  clients_.log().Warning("closing client ", name(), ": it holds ", waiting_output(),
+                         " bytes of unread replies, ", why);
   Drop();
 }
 

@@ -27,6 +27,9 @@ inline constexpr size_t kParkedInputBytes = 64 * 1024;
 inline constexpr size_t kPiecesPerWrite = 64;
 inline constexpr size_t kPiecesPerWaitingWrite = 4;
 
+// A transport is given no more replies while it has this much ciphertext to send.
+inline constexpr size_t kSealedBytes = 64 * 1024;
+
 // Back-pressure (server/output_pool.h). While clients together hold more output than is calm, one that has
 // more than kOutputOwnBytes of it is not read from as long as it reads. Once it has read nothing for
 // kStalledMs it may be waiting for us to read, and is read from again.

@@ -67,6 +67,7 @@ struct Listeners::Socket {
   bool polled = false;  // the handle is libuv's
   int descriptor = -1;
   Listeners* owner = nullptr;
+  const Service* service = nullptr;
   Connection::Kind kind = Connection::Kind::kTcp;
   std::string name;
   std::string file;            // of a unix socket; empty until it is there
@@ -147,8 +148,8 @@ struct Listeners::Change {
   std::vector<OwnedSocket> aside;   // not open: Abandon opens them in the place of old ones that were closed
 };
 
-Listeners::Listeners(uv_loop_t& loop, Log& log, Arrival arrival)
-    : loop_(loop), log_(log), arrival_(std::move(arrival)) {
+Listeners::Listeners(uv_loop_t& loop, Log& log, const Service& service, Arrival arrival)
+    : loop_(loop), log_(log), service_(service), arrival_(std::move(arrival)) {
   uv_timer_init(&loop_, &pause_);
   pause_.data = this;
 }
@@ -162,7 +163,7 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   std::vector<Place> places;
   if (config::Problem problem = FindPlaces(settings, places)) return problem;
   for (const Place& place : places) {
-    if (config::Problem problem = OpenPlace(place, backlog, sockets_)) return problem;
+    if (config::Problem problem = OpenPlace(service_, place, backlog, sockets_)) return problem;
   }
   if (!settings.unixsocket.empty()) {
     if (config::Problem problem = OpenUnix(settings, backlog)) return problem;
@@ -172,25 +173,43 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   return std::nullopt;
 }
 
-config::Problem Listeners::FindPlaces(const config::Settings& settings, std::vector<Place>& places) {
-  if (settings.port == 0) return std::nullopt;
-  for (const config::BindAddress& address : settings.bind) {
-    std::string why;
-    const std::vector<sockaddr_storage> found =
-        ResolveHost(address.host, static_cast<uint16_t>(settings.port), why);
-    // As in Redis, a '-' excuses an address that the machine lacks, and no name that nobody knows.
-    if (found.empty()) return CannotListen(address.host + ':' + std::to_string(settings.port), why);
-    for (const sockaddr_storage& one : found) {
-      Place& place = places.emplace_back();
-      place.address = one;
-      place.may_be_missing = address.may_be_missing;
-    }
+config::Problem Listeners::OpenFor(const Service& service, const std::string& host, uint16_t port,
+                                   int backlog) {
+  std::vector<Place> places;
+  if (config::Problem problem = FindPlaces(config::BindAddress{.host = host}, port, places)) return problem;
+  for (const Place& place : places) {
+    if (config::Problem problem = OpenPlace(service, place, backlog, sockets_)) return problem;
   }
   return std::nullopt;
 }
 
-config::Problem Listeners::OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets) {
+config::Problem Listeners::FindPlaces(const config::Settings& settings, std::vector<Place>& places) {
+  if (settings.port == 0) return std::nullopt;
+  for (const config::BindAddress& address : settings.bind) {
+    const auto port = static_cast<uint16_t>(settings.port);
+    if (config::Problem problem = FindPlaces(address, port, places)) return problem;
+  }
+  return std::nullopt;
+}
+
+config::Problem Listeners::FindPlaces(const config::BindAddress& address, uint16_t port,
+                                      std::vector<Place>& places) {
+  std::string why;
+  const std::vector<sockaddr_storage> found = ResolveHost(address.host, port, why);
+  // As in Redis, a '-' excuses an address that the machine lacks, and no name that nobody knows.
+  if (found.empty()) return CannotListen(address.host + ':' + std::to_string(port), why);
+  for (const sockaddr_storage& one : found) {
+    Place& place = places.emplace_back();
+    place.address = one;
+    place.may_be_missing = address.may_be_missing;
+  }
+  return std::nullopt;
+}
+
+config::Problem Listeners::OpenPlace(const Service& service, const Place& place, int backlog,
+                                     std::vector<OwnedSocket>& sockets) {
   OwnedSocket socket(new Socket);
+  socket->service = &service;
   socket->name = FormatAddress(place.where());
   socket->address = place.address;
   const int error = Start(*socket, place.where(), place.size(), backlog);
@@ -215,6 +234,7 @@ config::Problem Listeners::OpenUnix(const config::Settings& settings, int backlo
   path.copy(address.sun_path, path.size());
   if (config::Problem problem = RemoveStale(path, address)) return problem;
   OwnedSocket socket(new Socket);
+  socket->service = &service_;
   socket->kind = Connection::Kind::kUnix;
   socket->name = path;
   int error = socket->Bind(reinterpret_cast<const sockaddr&>(address), sizeof address);
@@ -267,7 +287,7 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
   for (const Place& place : places) {
     if (CollidesWithLeaving(place)) {
       colliding.push_back(place);
-    } else if (config::Problem problem = OpenPlace(place, change_->backlog, change_->opened)) {
+    } else if (config::Problem problem = OpenPlace(service_, place, change_->backlog, change_->opened)) {
       return problem;
     }
   }
@@ -284,10 +304,11 @@ bool Listeners::Keep(const Place& place) {
   return false;
 }
 
-// It listens on TCP, and is not kept.
+// It listens on TCP by the settings, and is not kept.
 bool Listeners::Leaves(const Socket& socket) const noexcept {
+  if (socket.kind != Connection::Kind::kTcp || socket.service != &service_) return false;
   const std::vector<const Socket*>& kept = change_->kept;
-  return socket.kind == Connection::Kind::kTcp && std::find(kept.begin(), kept.end(), &socket) == kept.end();
+  return std::find(kept.begin(), kept.end(), &socket) == kept.end();
 }
 
 bool Listeners::CollidesWithLeaving(const Place& place) const noexcept {
@@ -311,7 +332,8 @@ config::Problem Listeners::OpenColliding(const std::vector<Place>& places) {
   StepAside(usable);
   for (size_t i = 0; i < usable.size(); ++i) {
     reservations[i].GiveBack();
-    if (config::Problem problem = OpenPlace(usable[i], change_->backlog, change_->opened)) return problem;
+    if (config::Problem problem = OpenPlace(service_, usable[i], change_->backlog, change_->opened))
+      return problem;
   }
   return std::nullopt;
 }
@@ -327,6 +349,7 @@ void Listeners::StepAside(const std::vector<Place>& places) {
   for (const OwnedSocket& socket : sockets_) {
     if (!in_the_way(socket)) continue;
     OwnedSocket& again = aside.emplace_back(new Socket);
+    again->service = socket->service;
     again->name = socket->name;
     again->address = socket->address;
   }
@@ -386,9 +409,9 @@ void Listeners::TakeAlong(const Socket& socket) noexcept {
   }
 }
 
-bool Listeners::HandOver() {
-  if (taken_along_.empty()) return false;
-  for (const int descriptor : std::exchange(taken_along_, {})) arrival_(descriptor, Connection::Kind::kTcp);
+bool Listeners::HandOverAll() {
+  for (const int descriptor : std::exchange(taken_along_, {}))
+    arrival_(descriptor, Connection::Kind::kTcp, service_);
   return true;
 }
 
@@ -398,7 +421,7 @@ void Listeners::Accept(const Socket& socket, size_t most) {
   for (; most != 0; --most) {
     const int descriptor = AcceptFrom(socket.descriptor);
     if (descriptor >= 0) {
-      arrival_(descriptor, socket.kind);
+      arrival_(descriptor, socket.kind, *socket.service);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return;
     } else if (!ConcernsOneConnection(errno)) {

@@ -28,6 +28,7 @@
 #include "config/settings.h"
 #include "net/connection.h"
 #include "net/limits.h"
+#include "net/service.h"
 
 #include <sys/socket.h>
 
@@ -36,15 +37,20 @@ namespace mayfly::net {
 class Listeners {
  public:
   // Called with the descriptor of each new connection, which the callee owns.
-  using Arrival = std::function<void(int descriptor, Connection::Kind kind)>;
+  using Arrival = std::function<void(int descriptor, Connection::Kind kind, const Service& service)>;
 
-  Listeners(uv_loop_t& loop, Log& log, Arrival arrival);
+  // `service` is what the addresses of the settings speak.
+  Listeners(uv_loop_t& loop, Log& log, const Service& service, Arrival arrival);
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
   ~Listeners();
 
   // Opens what the settings name. On a problem (one line for a person) some may be open: Close them.
   [[nodiscard]] config::Problem Open(const config::Settings& settings);
+  // Opens a TCP address beside those of the settings, for another service, which must outlive this. It stays as it is
+  // whatever becomes of the settings. The problem is one line for a person.
+  [[nodiscard]] config::Problem OpenFor(const Service& service, const std::string& host, uint16_t port,
+                                        int backlog);
   // Opens the TCP addresses of these settings that are not open yet. A problem is one line for a person. In either
   // case Commit or Abandon has to follow before the loop polls.
   [[nodiscard]] config::Problem Prepare(const config::Settings& wanted);
@@ -54,7 +60,7 @@ class Listeners {
   void Abandon() noexcept;
   // To be called in each turn: hands over the connections that waited at sockets that Prepare and Commit closed.
   // False if there are none.
-  bool HandOver();
+  bool HandOver() { return !taken_along_.empty() && HandOverAll(); }
 
   // Accepts the connections that wait in the kernel's queues, at most `most` of each.
   void TakeWaiting(size_t most);
@@ -76,8 +82,11 @@ class Listeners {
 
   // What the port and the bind addresses of the settings come to on this machine, into `places`.
   static config::Problem FindPlaces(const config::Settings& settings, std::vector<Place>& places);
+  static config::Problem FindPlaces(const config::BindAddress& address, uint16_t port,
+                                    std::vector<Place>& places);
   // Opens it, into `sockets`, or leaves it out if it may be missing.
-  config::Problem OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets);
+  config::Problem OpenPlace(const Service& service, const Place& place, int backlog,
+                            std::vector<OwnedSocket>& sockets);
   // The problem with an error of libuv's; none if the place is to be left out.
   config::Problem ProblemOf(const Place& place, int error);
   bool Keep(const Place& place);
@@ -92,11 +101,13 @@ class Listeners {
   void Accept(const Socket& socket, size_t most);
   // Accepts whoever waits at a socket that is about to be closed; HandOver does the rest.
   void TakeAlong(const Socket& socket) noexcept;
+  bool HandOverAll();
   void Pause(int error);
   void GoOn();
 
   uv_loop_t& loop_;
   Log& log_;
+  const Service& service_;
   Arrival arrival_;
   std::vector<OwnedSocket> sockets_;
   std::unique_ptr<Change> change_;  // between Prepare and Commit or Abandon

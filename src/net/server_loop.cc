@@ -30,9 +30,10 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
       log_(log),
       turn_(server, executor),
       clients_(server, executor, turn_, log),
-      listeners_(
-          uv_.loop, log,
-          [this](int descriptor, Connection::Kind kind) { clients_.Accept(uv_.loop, descriptor, kind); }),
+      listeners_(uv_.loop, log, resp_,
+                 [this](int descriptor, Connection::Kind kind, const Service& service) {
+                   clients_.Accept(uv_.loop, descriptor, kind, service);
+                 }),
       timekeeper_(uv_.loop, server, executor, turn_, clients_) {
   uv_prepare_init(&uv_.loop, &prepare_);
   uv_check_init(&uv_.loop, &check_);
@@ -89,6 +90,10 @@ config::Problem ServerLoop::Listen() {
   return listeners_.Open(settings);
 }
 
+config::Problem ServerLoop::ListenFor(const Service& service, const std::string& host, uint16_t port) {
+  return listeners_.OpenFor(service, host, port, static_cast<int>(server_.options.settings().tcp_backlog));
+}
+
 // Both options are in `wanted`. As in Redis, the one that is blamed is the first one given, but no port that stays
 // the same.
 config::Problem ServerLoop::PrepareListeners(const config::Settings& wanted, std::string_view name) {
@@ -124,7 +129,17 @@ void ServerLoop::Prepare() {
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
+  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits());
   turn_.End();
+}
+
+void ServerLoop::StayAwake(bool on) {
+  if (on == staying_awake_) return;
+  staying_awake_ = on;
+  if (on)
+    uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
+  else
+    uv_idle_stop(&stay_awake_);
 }
 
 // ---- the end
@@ -142,7 +157,6 @@ void ServerLoop::StopSoon() {
   last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
   listeners_.TakeWaiting(static_cast<size_t>(server_.options.settings().tcp_backlog) + 1);
   listeners_.Close();
-  uv_idle_start(&stay_awake_, [](uv_idle_t*) {});
 }
 
 void ServerLoop::GoOnStopping() {
@@ -153,7 +167,6 @@ void ServerLoop::GoOnStopping() {
 
 void ServerLoop::StopNow() {
   phase_ = Phase::kFlushing;
-  uv_idle_stop(&stay_awake_);
   clients_.EndAll();
   uv_timer_start(
       &stop_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->GiveUpClients(); },

@@ -10,6 +10,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <uv.h>
 
@@ -17,6 +20,8 @@
 #include "config/problem.h"
 #include "net/clients.h"
 #include "net/listener.h"
+#include "net/resp_client.h"
+#include "net/service.h"
 #include "net/timekeeper.h"
 #include "net/turn.h"
 
@@ -32,6 +37,8 @@ class ServerLoop {
 
   // Opens the listeners; on a problem (one line for a person) the loop can only be destroyed.
   [[nodiscard]] config::Problem Listen();
+  // Opens another TCP address, for a service of its own, which must outlive this. A problem is one line for a person.
+  [[nodiscard]] config::Problem ListenFor(const Service& service, const std::string& host, uint16_t port);
   std::vector<std::string> listening_on() const { return listeners_.names(); }
   // Serves until a signal or a client stops it.
   void Run();
@@ -60,12 +67,15 @@ class ServerLoop {
   void GiveUpClients();
   void Close();
   void WatchSignals();
+  // The next poll does not wait.
+  void StayAwake(bool on);
 
   Server& server_;
   Log& log_;
   UvLoop uv_;
   Turn turn_;
   Clients clients_;
+  const RespService resp_;
   Listeners listeners_;
   Timekeeper timekeeper_;
   uv_prepare_t prepare_;
@@ -73,6 +83,7 @@ class ServerLoop {
   uv_idle_t stay_awake_;
   uv_timer_t stop_timer_;
   std::array<uv_signal_t, 2> signals_;
+  bool staying_awake_ = false;
   uint64_t last_reads_until_mono_ms_ = 0;
   Phase phase_ = Phase::kServing;
 };

@@ -9,9 +9,14 @@
 namespace mayfly::net {
 
 Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)
-    : server_(server), executor_(executor), turn_(turn), clients_(clients), clock_watch_([this] {
-        turn_.Begin();
-      }) {
+    : server_(server),
+      executor_(executor),
+      turn_(turn),
+      clients_(clients),
+      expiry_(server, executor),
+      eviction_(server, executor),
+      freeing_(server),
+      clock_watch_([this] { turn_.Begin(); }) {
   uv_timer_init(&loop, &timer_);
   timer_.data = this;
   uv_idle_init(&loop, &idle_);
@@ -27,11 +32,11 @@ void Timekeeper::Close() {
 
 void Timekeeper::BeforePoll() {
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
-  if (turn_.TakeStep()) more_due_ = true;
+  if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
-  if (server_.databases.waiting_bytes() != 0) more_flushed_ = true;
-  if (!more_to_evict_) more_to_evict_ = executor_.EvictSome(kEntriesPerLook);
-  if (WorkLeft() != idling_) {
+  if (server_.databases.waiting_bytes() != 0) freeing_.Announce();
+  if (!eviction_.waits() && executor_.EvictSome(kEntriesPerLook)) eviction_.Announce();
+  if (server_.sliced_work.waits() != idling_) {
     idling_ = !idling_;
     if (idling_)
       uv_idle_start(&idle_, [](uv_idle_t* idle) { static_cast<Timekeeper*>(idle->data)->OnIdle(); });
@@ -74,45 +79,35 @@ void Timekeeper::OnTimer() {
   server_.failed_logins.Advance(now.mono_ms, server_.log);
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;
   ++server_.databases.expiry_stats().wheel_wakeups;
-  // While the idle handle works, it does so in this turn, too.
-  if (!idling_)
-    Expire(server_.cycle_rate.ToCycles(static_cast<uint64_t>(clients_.settings().expire_slice_us)));
+  expiry_.Announce();
+  if (!idling_) RunSlice();  // else the idle handle does it, in this turn, too
 }
 
 void Timekeeper::OnIdle() {
   turn_.Begin();
-  const uint64_t slice =
-      server_.cycle_rate.ToCycles(static_cast<uint64_t>(clients_.settings().expire_slice_us));
-  if (more_due_) Expire(slice);
-  if (more_to_evict_) Evict(slice);
-  if (more_flushed_) FreeFlushed(slice);
+  RunSlice();
 }
 
-void Timekeeper::Expire(uint64_t slice_cycles) {
+void Timekeeper::RunSlice() {
   const uint64_t began = ReadCycles();
-  const Now now = executor_.RefreshNow();
+  const auto slice_us = static_cast<uint64_t>(clients_.settings().expire_slice_us);
+  const bool expires = expiry_.waits();
   ExpiryStats& stats = server_.databases.expiry_stats();
   const uint64_t expired_before = stats.expired_keys;
-  do {
-    more_due_ = server_.databases.Advance(now, kEntriesPerLook);
-  } while (more_due_ && ReadCycles() - began < slice_cycles);
-  if (more_due_) ++stats.full_slices;
+  if (expires) executor_.RefreshNow();  // for the whole slice
+  server_.sliced_work.RunSlice(began, server_.cycle_rate.ToCycles(slice_us), kEntriesPerLook);
+  if (!expires) return;
+  if (expiry_.waits()) ++stats.full_slices;
   stats.burst_max = std::max(stats.burst_max, stats.expired_keys - expired_before);
   keys_wake_known_ = false;
 }
 
-void Timekeeper::Evict(uint64_t slice_cycles) {
-  const uint64_t began = ReadCycles();
-  do {
-    more_to_evict_ = executor_.EvictSome(kEntriesPerLook);
-  } while (more_to_evict_ && ReadCycles() - began < slice_cycles);
+bool Timekeeper::Expiry::DoSome(size_t budget) noexcept {
+  return server_.databases.Advance(executor_.now(), budget);
 }
 
-void Timekeeper::FreeFlushed(uint64_t slice_cycles) {
-  const uint64_t began = ReadCycles();
-  do {
-    more_flushed_ = server_.databases.FreeSome(kEntriesPerLook);
-  } while (more_flushed_ && ReadCycles() - began < slice_cycles);
-}
+bool Timekeeper::Eviction::DoSome(size_t budget) noexcept { return executor_.EvictSome(budget); }
+
+bool Timekeeper::Freeing::DoSome(size_t budget) noexcept { return server_.databases.FreeSome(budget); }
 
 }  // namespace mayfly::net

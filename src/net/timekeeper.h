@@ -2,13 +2,13 @@
 //
 //   BeforePoll --- nothing to do now ---> one uv_timer, armed for the nearest deadline of all wheels
 //        |
-//        +---- work is left ----> an idle handle, so that the next poll does not wait; it works
-//                                     a slice each turn
+//        +---- work is left ----> an idle handle, so that the next poll does not wait; it runs
+//                                     a slice of all sliced work each turn (server/sliced_work.h)
 //
 // The timer's delay is rounded up, so it is never early by more than the clocks' phases differ, and is armed
 // anew only when a nearer deadline was filed or when it fired. With expire-resolution-ms above 1 keys'
-// deadlines are waited for together. Three kinds of work, each with a slice of its own, so that none starves
-// another: keys that are due, keys to be evicted, and keys that a flush has left to be freed. Loop thread only.
+// deadlines are waited for together. Three steps of the sliced work are its own: keys that are due, keys to be
+// evicted, and keys that a flush has left to be freed. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "net/clients.h"
 #include "net/clock_watch.h"
 #include "net/turn.h"
+#include "server/sliced_work.h"
 
 namespace mayfly::net {
 
@@ -42,19 +43,49 @@ class Timekeeper {
  private:
   static constexpr uint64_t kNever = UINT64_MAX;
 
+  // Frees keys that are due.
+  class Expiry final : public SlicedWork::Step {
+   public:
+    Expiry(Server& server, Executor& executor)
+        : Step(server.sliced_work), server_(server), executor_(executor) {}
+
+   private:
+    bool DoSome(size_t budget) noexcept override;
+    Server& server_;
+    Executor& executor_;
+  };
+  // Evicts keys until the limits are kept.
+  class Eviction final : public SlicedWork::Step {
+   public:
+    Eviction(Server& server, Executor& executor) : Step(server.sliced_work), executor_(executor) {}
+
+   private:
+    bool DoSome(size_t budget) noexcept override;
+    Executor& executor_;
+  };
+  // Frees keys that a flush has left.
+  class Freeing final : public SlicedWork::Step {
+   public:
+    explicit Freeing(Server& server) : Step(server.sliced_work), server_(server) {}
+
+   private:
+    bool DoSome(size_t budget) noexcept override;
+    Server& server_;
+  };
+
   void OnTimer();
   void OnIdle();
-  void Expire(uint64_t slice_cycles);
-  void Evict(uint64_t slice_cycles);
-  void FreeFlushed(uint64_t slice_cycles);
+  void RunSlice();
   uint64_t NextWake();
   void Arm(uint64_t wake_mono_ms);
-  bool WorkLeft() const noexcept { return more_due_ || more_to_evict_ || more_flushed_; }
 
   Server& server_;
   Executor& executor_;
   Turn& turn_;
   Clients& clients_;
+  Expiry expiry_;
+  Eviction eviction_;
+  Freeing freeing_;
   ClockWatch clock_watch_;
   uv_timer_t timer_;
   uv_idle_t idle_;
@@ -63,9 +94,6 @@ class Timekeeper {
   bool keys_wake_known_ = false;
   bool steps_are_told_ = false;
   bool idling_ = false;
-  bool more_due_ = false;
-  bool more_to_evict_ = false;
-  bool more_flushed_ = false;
 };
 
 }  // namespace mayfly::net

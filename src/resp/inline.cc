@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace mayfly::resp {
 namespace {
 
@@ -11,13 +13,6 @@ bool IsBlank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 // As in Redis, form feed and vertical tab are skipped before a word but do not end one.
 bool EndsWord(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool IsQuote(char c) noexcept { return c == '"' || c == '\''; }
-
-int HexDigit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 char Unescape(char c) noexcept {
   switch (c) {

@@ -170,13 +170,13 @@ std::span<char> Parser::BlockRoom() noexcept {
   return {bytes.data() + filled_, bytes.size() - filled_};
 }
 
-size_t Parser::received() const noexcept {
+size_t Parser::ReceivedInBlocks() const noexcept {
   size_t bytes = 0;
   for (const Block& block : blocks_) bytes += block.bytes.size();
   return bytes - awaited();
 }
 
-size_t Parser::memory() const noexcept {
+size_t Parser::BlockMemory() const noexcept {
   size_t bytes = 0;
   for (const Block& block : blocks_) bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + block.bytes.size());
   return bytes;

@@ -128,11 +128,14 @@ class Parser {
   // Nothing of an unfinished request is remembered.
   bool idle() const noexcept { return state_ == State::kIdle; }
   // Bytes that were received into blocks, bytes that are still missing there, and the memory of the blocks.
-  size_t received() const noexcept;
+  size_t received() const noexcept { return blocks_.empty() ? 0 : ReceivedInBlocks(); }
   size_t awaited() const noexcept { return in_block_ ? blocks_.back().bytes.size() - filled_ : 0; }
-  size_t memory() const noexcept;
+  size_t memory() const noexcept { return blocks_.empty() ? 0 : BlockMemory(); }
 
  private:
+  size_t ReceivedInBlocks() const noexcept;
+  size_t BlockMemory() const noexcept;
+
   enum class State : uint8_t { kIdle, kStarted, kArguments, kInline, kFailed };
   enum class Error : uint8_t {
     kNone,

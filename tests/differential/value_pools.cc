@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "differential/server_pair.h"
 
@@ -13,7 +14,6 @@ using Text = std::string_view;
 
 constexpr int64_t kFarthestTtlS = 1'000'000'000;
 constexpr int64_t kNearestTtlS = 1'000'000;
-constexpr int64_t kMsPerSecond = 1000;
 
 struct Pool {
   Text row;  // empty: of every command

@@ -166,6 +166,68 @@ TEST_CASE("expiry, eviction and freeing of flushed keys all make progress in eve
   }
 }
 
+// Another kind of work, as a part of the server would register it.
+struct Chores final : SlicedWork::Step {
+  explicit Chores(SimulatedServer& server) : Step(server.parts.server.sliced_work) {}
+  bool DoSome(size_t budget) noexcept override {
+    done += budget;
+    left -= std::min(left, budget);
+    return left != 0;
+  }
+  size_t left = 0;
+  size_t done = 0;
+};
+
+TEST_CASE("a fourth kind of work gets its part beside a herd of due keys, eviction and a flushed database") {
+  SimulatedServer server;
+  constexpr size_t kKeys = 300'000;
+  Fill(server, 100'000, "", 2);
+  Fill(server, kKeys, DueIn(server, 1'000), 1);
+  Fill(server, 50'000, "", 3);
+  Peer& peer = server.Connect();
+  Chores chores(server);
+  server.AdvanceTime(999);
+  MakeWorkCost(server);
+  server.Set("maxmemory-policy", "volatile-lru");
+  peer.Send("SELECT 2\r\nFLUSHDB\r\n");
+  server.world.SetTime(server.world.now_ns() + World::kNsPerMs);
+  server.Turn(2);
+  server.Set("maxkeys", std::to_string(kKeys / 2));
+  server.Turn();
+  REQUIRE(server.parts.databases.waiting_keys() != 0);
+  chores.left = 20'000;
+  chores.Announce();
+  // Four kinds share each slice, so a look in four is its own; the clock's reading is one, too.
+  const uint64_t expired = server.expiry_stats().expired_keys;
+  const uint64_t evicted = server.expiry_stats().evicted_keys;
+  uint64_t slices = 0;
+  for (; chores.left > 5'000; ++slices) {
+    peer.Send("PING\r\n");
+    REQUIRE(server.Turn() == 1);
+  }
+  CHECK(peer.link().write_calls.size() >= slices);
+  const size_t in_all = slices * kPerSlice;
+  CHECK(chores.done >= in_all / 5);
+  CHECK(chores.done <= in_all / 3);
+  CHECK(server.expiry_stats().expired_keys - expired >= in_all / 6);
+  CHECK(server.expiry_stats().evicted_keys - evicted >= in_all / 6);
+  server.Settle();
+  CHECK(chores.left == 0);
+  CHECK(server.parts.databases.waiting_keys() == 0);
+}
+
+TEST_CASE("keys that become due while flushed keys are freed are freed in time, too") {
+  SimulatedServer server;
+  Fill(server, 200'000);
+  Fill(server, 1, DueIn(server, 5), 1);
+  Peer& peer = server.Connect();
+  MakeWorkCost(server);
+  peer.Send("FLUSHDB\r\n");
+  server.Turn(10);  // a slice each: 5 ms have passed
+  REQUIRE(server.parts.databases.waiting_keys() != 0);
+  CHECK(server.expiry_stats().expired_keys == 1);
+}
+
 TEST_CASE("a database full of due keys does not delay the one due key of another") {
   for (const int other : {1, 7, 15}) {
     SimulatedServer server;

@@ -1,5 +1,6 @@
 // A simulated client: the other end of a connection. It reads everything at once, unless a test makes it slow.
-// Nothing that it does reaches the program before the loop polls.
+// Nothing that it does reaches the program before the loop polls. With a transport (the client's side of one) what it
+// sends and has received is plaintext.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/transport.h"
 #include "sim/link.h"
 #include "support/reply.h"
 
@@ -16,17 +18,22 @@ namespace mayfly::sim {
 
 class Peer {
  public:
-  explicit Peer(std::shared_ptr<Link> link) : link_(std::move(link)) {}
+  explicit Peer(std::shared_ptr<Link> link, std::unique_ptr<net::Transport> transport = nullptr);
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
   ~Peer() { Leave(); }
 
   // ---- what it does
-  void Send(std::string_view bytes) { link_->Send(bytes); }
+  void Send(std::string_view bytes);
   // A request as a client library sends it.
   void Request(const std::vector<std::string>& words) { Send(testing::EncodeRequest(words)); }
   // Sends nothing more, but still reads.
-  void EndInput() { link_->EndInput(); }
+  void EndInput() {
+    SayEnd();
+    link_->EndInput();
+  }
+  // The end of its input as its transport says it; the socket stays open.
+  void SayEnd();
   // Resets the connection: bytes that are under way are lost.
   void Reset() { link_->Reset(); }
   // Closes its socket.
@@ -40,8 +47,8 @@ class Peer {
 
   // ---- what it has seen
   // All bytes that it has read since the last Take.
-  const std::string& received() const { return link_->arrived(); }
-  std::string Take() { return std::exchange(link_->arrived(), {}); }
+  const std::string& received() const { return Received(); }
+  std::string Take() { return std::exchange(Received(), {}); }
   // The same as replies. REQUIRES: the last one is complete.
   std::vector<testing::Reply> TakeReplies() { return testing::TakeReplies(Take()); }
   // It has read all output, and the end after it.
@@ -54,6 +61,8 @@ class Peer {
   size_t unread_by_program() const { return link_->unread_by_program(); }
   size_t unread_replies() const { return link_->unread_by_peer(); }
 
+  // Null: none.
+  net::Transport* transport() noexcept { return transport_.get(); }
   // The connection: its buffers, and the program's calls.
   Link& link() noexcept { return *link_; }
   // The most writes of the program in one turn.
@@ -62,7 +71,12 @@ class Peer {
   std::vector<size_t> Writes() const;
 
  private:
+  std::string& Received() const;
+  void SendSealed() const;
+
   std::shared_ptr<Link> link_;
+  std::unique_ptr<net::Transport> transport_;
+  mutable std::string plaintext_;  // with a transport: what it has received
   bool gone_ = false;
 };
 

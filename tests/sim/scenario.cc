@@ -50,8 +50,8 @@ void Scenario::Tally::Add(const Tally& other) noexcept {
   stops_in_traffic += other.stops_in_traffic;
 }
 
-Scenario::Scenario(const Choices& choices)
-    : server_({.choices = choices, .uv_phase_us = 500}),
+Scenario::Scenario(const Choices& choices, bool sealed)
+    : server_({.choices = choices, .uv_phase_us = 500, .sealed = sealed}),
       operator_(&server_.Connect()),
       with_pauses_(server_.world.choices().OneIn(2)),
       stop_in_traffic_(server_.world.choices().OneIn(3)) {

@@ -22,7 +22,8 @@ namespace mayfly::sim {
 
 class Scenario {
  public:
-  explicit Scenario(const Choices& choices);
+  // `sealed`: clients come through a transport (sim/toy_transport.h).
+  explicit Scenario(const Choices& choices, bool sealed = false);
   ~Scenario();
 
   // Runs that many steps, or fewer if the fuzzer's bytes are used up. Then all clients read, and the

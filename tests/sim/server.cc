@@ -38,7 +38,8 @@ SimulatedServer::SimulatedServer(const Start& start)
       started_ns_(DriveClock(world, parts.clock, start)),
       logfile_(start.logs ? TemporaryFile() : std::string()),
       log_(parts.clock, logfile_.empty() ? mayfly::Log::Level::kNothing : mayfly::Log::Level::kVerbose,
-           logfile_) {
+           logfile_),
+      sealed_(start.sealed) {
   parts.files.directory = [](const std::string& path, std::string& absolute) -> config::Problem {
     absolute = path;
     return std::nullopt;
@@ -49,6 +50,7 @@ SimulatedServer::SimulatedServer(const Start& start)
   parts.stats.started_mono_ms = parts.clock.Read().mono_ms;
   loop_.emplace(parts.server, parts.executor, log_);
   if (const config::Problem problem = loop_->Listen()) world.Fail(*problem);
+  if (sealed_) ListenFor(sealed_service_, kSealedPort);
   Settle();
 }
 
@@ -95,9 +97,11 @@ void SimulatedServer::Raise(int signal) {
 // ---- clients
 
 Peer* SimulatedServer::TryConnect(const std::string& from_host, const std::string& to) {
-  std::shared_ptr<Link> link = world.Connect(from_host, to);
+  const bool seals = sealed_ && to.empty();
+  std::shared_ptr<Link> link = world.Connect(from_host, seals ? kSealedAddress : to);
   if (link == nullptr) return nullptr;
-  peers_.push_back(std::make_unique<Peer>(std::move(link)));
+  auto transport = seals ? std::make_unique<ToyTransport>(ToyTransport::Side::kClient) : nullptr;
+  peers_.push_back(std::make_unique<Peer>(std::move(link), std::move(transport)));
   return peers_.back().get();
 }
 
@@ -122,6 +126,10 @@ testing::Reply SimulatedServer::Run(const std::vector<std::string>& words) {
 }
 
 // ---- the server
+
+void SimulatedServer::ListenFor(const net::Service& service, uint16_t port) {
+  if (const config::Problem problem = loop_->ListenFor(service, "127.0.0.1", port)) world.Fail(*problem);
+}
 
 void SimulatedServer::Set(std::string_view name, std::string_view value) {
   const std::vector<config::NameValue> pairs{{std::string(name), std::string(value)}};

@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "base/log.h"
+#include "net/resp_client.h"
 #include "net/server_loop.h"
 #include "sim/peer.h"
+#include "sim/toy_transport.h"
 #include "sim/world.h"
 #include "support/loopless_server.h"
 
@@ -34,7 +36,11 @@ class SimulatedServer {
     bool logs = false;           // into a temporary file: see Log
     bool has_step_timer = true;  // see World
     uint64_t uv_phase_us = 0;
+    // Clients come through a ToyTransport, by a port of its own: kSealedAddress.
+    bool sealed = false;
   };
+  static constexpr uint16_t kSealedPort = 6380;
+  static constexpr const char* kSealedAddress = "127.0.0.1:6380";
 
   SimulatedServer() : SimulatedServer(Start{}) {}
   explicit SimulatedServer(const Start& start);
@@ -67,6 +73,8 @@ class SimulatedServer {
   testing::Reply Run(const std::vector<std::string>& words);
 
   // ---- the server
+  // Opens 127.0.0.1:`port` for this service, which must outlive the server.
+  void ListenFor(const net::Service& service, uint16_t port);
   // As CONFIG SET. Throws SimulationError for an invalid name or value.
   void Set(std::string_view name, std::string_view value);
   // The number of an INFO field; -1 if there is no such field.
@@ -89,6 +97,9 @@ class SimulatedServer {
   std::string logfile_;
   mayfly::Log log_;
   std::vector<std::unique_ptr<Peer>> peers_;
+  const ToyTransports transports_{};
+  const net::RespService sealed_service_{&transports_};
+  const bool sealed_;
   std::optional<net::ServerLoop> loop_;
   Peer* operator_ = nullptr;
 };

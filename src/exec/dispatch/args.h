@@ -11,21 +11,12 @@
 #include <span>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "base/shared_bytes.h"
 #include "resp/args.h"
 
 namespace mayfly {
-
-// ASCII only, as the protocol's words are. `upper` must be upper case.
-inline bool EqualsIgnoringCase(std::string_view text, std::string_view upper) noexcept {
-  if (text.size() != upper.size()) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if ((c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c) != upper[i]) return false;
-  }
-  return true;
-}
 
 class Args {
  public:

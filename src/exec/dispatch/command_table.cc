@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/ascii.h"
+
 namespace mayfly {
 namespace {
 
@@ -14,8 +16,6 @@ uint64_t Load(const char* from, size_t size) noexcept {
   std::memcpy(&word, from, size);
   return word;
 }
-
-char Lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 bool SameName(std::string_view text, std::string_view lower) noexcept {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
@@ -156,14 +156,12 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
 }
 
 void CommandTable::Call(TableRow& row, std::string_view name) {
-  row.called = name;
-  for (char& c : row.called) c = Lower(c);
+  row.called = LowerCase(name);
   const Folded folded = Fold(row.called);
   row.folded[0] = folded.first;
   row.folded[1] = folded.last;
   row.folds_exactly =
-      row.called.size() <= 2 * sizeof(uint64_t) &&
-      std::all_of(row.called.begin(), row.called.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+      row.called.size() <= 2 * sizeof(uint64_t) && std::all_of(row.called.begin(), row.called.end(), IsLower);
 }
 
 std::optional<std::string> CommandTable::Rename(std::string_view from, std::string_view to) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cassert>
 
+#include "base/ascii.h"
 #include "exec/dispatch/errors.h"
 #include "server/users.h"
 
@@ -40,8 +41,7 @@ std::string UnknownCommand(const Args& args) {
 }
 
 std::string UnknownSubcommand(const Args& args) {
-  std::string name(errors::Repeated(args[0], kMostText));
-  for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  const std::string name = UpperCase(errors::Repeated(args[0], kMostText));
   return "ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) + "'. Try " + name +
          " HELP.";
 }

@@ -10,6 +10,7 @@
 #include "base/tsc.h"
 #include "server/failed_logins.h"
 #include "server/rates.h"
+#include "server/sliced_work.h"
 #include "server/users.h"
 
 namespace mayfly {
@@ -49,6 +50,7 @@ struct Server {
   Rates rates = {};    // sampled whenever the loop turns
   Log* log = nullptr;  // null: there is none
   FailedLogins failed_logins = {};
+  SlicedWork sliced_work = {};  // the loop runs a slice of it in each turn
 };
 
 }  // namespace mayfly

@@ -1,16 +1,8 @@
 #include "exec/docs/command_help.h"
 
+#include "base/ascii.h"
+
 namespace mayfly {
-namespace {
-
-std::string UpperCase(std::string_view lower) {
-  std::string upper(lower);
-  for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-  return upper;
-}
-
-}  // namespace
-
 HelpText::HelpText(std::string_view container) {
   lines_.push_back(UpperCase(container) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
 }

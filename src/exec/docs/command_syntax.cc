@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace mayfly {
 namespace {
 
@@ -30,15 +32,7 @@ std::vector<std::string_view> SplitSyntax(std::string_view text) {
   return words;
 }
 
-bool IsToken(std::string_view word) noexcept {
-  return std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return lower;
-}
+bool IsToken(std::string_view word) noexcept { return std::none_of(word.begin(), word.end(), IsLower); }
 
 template <size_t kCount>
 bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) noexcept {

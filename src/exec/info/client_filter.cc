@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "base/clock.h"
 #include "cache/databases.h"
 #include "server/users.h"
 
 namespace mayfly {
 namespace {
-
-constexpr uint64_t kMsPerSecond = 1000;
 
 // `ip` is like "10.0.0.1" or "::1". A client on a unix socket has no IP.
 bool ComesFrom(std::string_view ip, const Session& session) noexcept {

@@ -1,5 +1,6 @@
 #include "exec/info/client_info.h"
 
+#include "base/clock.h"
 #include "exec/dispatch/args.h"
 #include "server/users.h"
 
@@ -63,7 +64,6 @@ std::string FlagsOf(const Session& session) {
 ClientType TypeOf(const Session&) noexcept { return ClientType::kNormal; }
 
 void AppendClientLine(std::string& text, const Session& session, Now now) {
-  constexpr uint64_t kMsPerSecond = 1000;
   Field(text, "id", session.id);
   Field(text, "addr", session.peer);
   Field(text, "laddr", session.local);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/clock.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/info/identity.h"
@@ -36,105 +37,106 @@ double StalePercent(const Databases& databases, Now now) {
 
 // Nothing is saved, so nothing waits to be saved; the time of the last save is that of the start, as in
 // LASTSAVE.
-void PersistenceSection(InfoText& text, Server& server, Now now) {
-  constexpr int64_t kMsPerSecond = 1000;
-  text.Field("loading", 0);
-  text.Field("async_loading", 0);
-  text.Field("rdb_changes_since_last_save", 0);
-  text.Field("rdb_bgsave_in_progress", 0);
-  text.Field("rdb_last_save_time", now.WallOf(server.stats.started_mono_ms) / kMsPerSecond);
-  text.Field("rdb_last_bgsave_status", "ok");
-  text.Field("rdb_last_bgsave_time_sec", -1);
-  text.Field("rdb_current_bgsave_time_sec", -1);
-  text.Field("rdb_saves", 0);
-  text.Field("aof_enabled", 0);
-  text.Field("aof_rewrite_in_progress", 0);
-  text.Field("aof_last_bgrewrite_status", "ok");
-  text.Field("aof_last_write_status", "ok");
+void PersistenceSection(InfoSink& sink, Server& server, Now now) {
+  sink.Field("loading", 0);
+  sink.Field("async_loading", 0);
+  sink.Field("rdb_changes_since_last_save", 0);
+  sink.Field("rdb_bgsave_in_progress", 0);
+  sink.Field("rdb_last_save_time", now.WallOf(server.stats.started_mono_ms) / kMsPerSecond);
+  sink.Field("rdb_last_bgsave_status", "ok");
+  sink.Field("rdb_last_bgsave_time_sec", -1);
+  sink.Field("rdb_current_bgsave_time_sec", -1);
+  sink.Field("rdb_saves", 0);
+  sink.Field("aof_enabled", 0);
+  sink.Field("aof_rewrite_in_progress", 0);
+  sink.Field("aof_last_bgrewrite_status", "ok");
+  sink.Field("aof_last_write_status", "ok");
 }
 
-void StatsSection(InfoText& text, Server& server, Now now) {
+void StatsSection(InfoSink& sink, Server& server, Now now) {
   constexpr double kKilo = 1024;
   const Stats& stats = server.stats;
   const ExpiryStats& expiry = server.databases.expiry_stats();
   const Rates::PerSecond rates = server.rates.At(now.mono_ms, RateTotals(stats));
   server.rates.Sample(now.mono_ms, RateTotals(stats));
-  text.Field("total_connections_received", stats.connections_received);
-  text.Field("total_commands_processed", stats.commands_processed);
-  text.Field("instantaneous_ops_per_sec", std::llround(rates.commands));
-  text.Field("total_net_input_bytes", stats.net_input_bytes);
-  text.Field("total_net_output_bytes", stats.net_output_bytes);
-  text.Fixed("instantaneous_input_kbps", rates.input_bytes / kKilo, 2);
-  text.Fixed("instantaneous_output_kbps", rates.output_bytes / kKilo, 2);
-  text.Field("rejected_connections", stats.connections_rejected);
-  text.Field("sync_full", 0);
-  text.Field("sync_partial_ok", 0);
-  text.Field("sync_partial_err", 0);
-  text.Field("expired_subkeys", 0);
-  text.Field("expired_keys", expiry.expired_keys);
-  text.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
-  text.Field("expired_time_cap_reached_count", expiry.full_slices);
-  text.Field("evicted_keys", expiry.evicted_keys);
-  text.Field("evicted_clients", 0);
-  text.Field("keyspace_hits", stats.keyspace_hits);
-  text.Field("keyspace_misses", stats.keyspace_misses);
-  text.Field("pubsub_channels", 0);
-  text.Field("pubsub_patterns", 0);
-  text.Field("pubsubshard_channels", 0);
-  text.Field("latest_fork_usec", 0);
-  text.Field("total_forks", 0);
-  text.Field("tracking_total_keys", 0);
-  text.Field("tracking_total_items", 0);
-  text.Field("tracking_total_prefixes", 0);
-  text.Field("unexpected_error_replies", 0);
-  text.Field("total_error_replies", stats.error_replies);
-  text.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);
-  text.Field("client_output_buffer_limit_disconnections", stats.output_limit_disconnections);
-  text.Field("acl_access_denied_auth", stats.failed_logins);
-  text.Field("acl_access_denied_cmd", 0);
-  text.Field("acl_access_denied_key", 0);
-  text.Field("acl_access_denied_channel", 0);
-  text.Field("eventloop_cycles", stats.loop_turns);
-  text.Field("loop_turn_max_us", stats.loop_turn_max_us);
+  sink.Field("total_connections_received", stats.connections_received);
+  sink.Field("total_commands_processed", stats.commands_processed);
+  sink.Field("instantaneous_ops_per_sec", std::llround(rates.commands));
+  sink.Field("total_net_input_bytes", stats.net_input_bytes);
+  sink.Field("total_net_output_bytes", stats.net_output_bytes);
+  sink.Fixed("instantaneous_input_kbps", rates.input_bytes / kKilo, 2);
+  sink.Fixed("instantaneous_output_kbps", rates.output_bytes / kKilo, 2);
+  sink.Field("rejected_connections", stats.connections_rejected);
+  sink.Field("sync_full", 0);
+  sink.Field("sync_partial_ok", 0);
+  sink.Field("sync_partial_err", 0);
+  sink.Field("expired_subkeys", 0);
+  sink.Field("expired_keys", expiry.expired_keys);
+  sink.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
+  sink.Field("expired_time_cap_reached_count", expiry.full_slices);
+  sink.Field("evicted_keys", expiry.evicted_keys);
+  sink.Field("evicted_clients", 0);
+  sink.Field("keyspace_hits", stats.keyspace_hits);
+  sink.Field("keyspace_misses", stats.keyspace_misses);
+  sink.Field("pubsub_channels", 0);
+  sink.Field("pubsub_patterns", 0);
+  sink.Field("pubsubshard_channels", 0);
+  sink.Field("latest_fork_usec", 0);
+  sink.Field("total_forks", 0);
+  sink.Field("tracking_total_keys", 0);
+  sink.Field("tracking_total_items", 0);
+  sink.Field("tracking_total_prefixes", 0);
+  sink.Field("unexpected_error_replies", 0);
+  sink.Field("total_error_replies", stats.error_replies);
+  sink.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);
+  sink.Field("client_output_buffer_limit_disconnections", stats.output_limit_disconnections);
+  sink.Field("acl_access_denied_auth", stats.failed_logins);
+  sink.Field("acl_access_denied_cmd", 0);
+  sink.Field("acl_access_denied_key", 0);
+  sink.Field("acl_access_denied_channel", 0);
+  sink.Field("eventloop_cycles", stats.loop_turns);
+  sink.Field("loop_turn_max_us", stats.loop_turn_max_us);
 }
 
-void ExpirySection(InfoText& text, Server& server, Now now) {
+void ExpirySection(InfoSink& sink, Server& server, Now now) {
   const ExpiryStats& stats = server.databases.expiry_stats();
-  text.Field("expire_lag_p50_us", stats.lag_us.Percentile(0.5));
-  text.Field("expire_lag_p99_us", stats.lag_us.Percentile(0.99));
-  text.Field("expire_lag_p999_us", stats.lag_us.Percentile(0.999));
-  text.Field("expire_lag_max_us", stats.lag_us.max());
-  text.Field("expire_backlog", server.databases.Backlog(now));
-  text.Field("expire_burst_max", stats.burst_max);
-  text.Field("wheel_wakeups", stats.wheel_wakeups);
-  text.Field("clock_steps", stats.clock_steps);
+  sink.Field("expire_lag_p50_us", stats.lag_us.Percentile(0.5));
+  sink.Field("expire_lag_p99_us", stats.lag_us.Percentile(0.99));
+  sink.Field("expire_lag_p999_us", stats.lag_us.Percentile(0.999));
+  sink.Field("expire_lag_max_us", stats.lag_us.max());
+  sink.Field("expire_backlog", server.databases.Backlog(now));
+  sink.Field("expire_burst_max", stats.burst_max);
+  sink.Field("wheel_wakeups", stats.wheel_wakeups);
+  sink.Field("clock_steps", stats.clock_steps);
 }
 
-void ReplicationSection(InfoText& text, Server& server, Now) {
-  text.Field("role", kServerRole);
-  text.Field("connected_slaves", 0);
-  text.Field("master_failover_state", "no-failover");
-  text.Field("master_replid", server.run_id);
-  text.Field("master_replid2", std::string(server.run_id.size(), '0'));
-  text.Field("master_repl_offset", 0);
-  text.Field("second_repl_offset", -1);
-  text.Field("repl_backlog_active", 0);
-  text.Field("repl_backlog_size", server.options.Get("repl-backlog-size").value_or("0"));
-  text.Field("repl_backlog_first_byte_offset", 0);
-  text.Field("repl_backlog_histlen", 0);
+void ReplicationSection(InfoSink& sink, Server& server, Now) {
+  sink.Field("role", kServerRole);
+  sink.Field("connected_slaves", 0);
+  sink.Field("master_failover_state", "no-failover");
+  sink.Field("master_replid", server.run_id);
+  sink.Field("master_replid2", std::string(server.run_id.size(), '0'));
+  sink.Field("master_repl_offset", 0);
+  sink.Field("second_repl_offset", -1);
+  sink.Field("repl_backlog_active", 0);
+  sink.Field("repl_backlog_size", server.options.Get("repl-backlog-size").value_or("0"));
+  sink.Field("repl_backlog_first_byte_offset", 0);
+  sink.Field("repl_backlog_histlen", 0);
 }
 
-void ModulesSection(InfoText&, Server&, Now) {}
+void ModulesSection(InfoSink&, Server&, Now) {}
 
-void ClusterSection(InfoText& text, Server&, Now) { text.Field("cluster_enabled", 0); }
+void ClusterSection(InfoSink& sink, Server&, Now) { sink.Field("cluster_enabled", 0); }
 
-void KeyspaceSection(InfoText& text, Server& server, Now now) {
+void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;
-    text.Field("db" + std::to_string(i),
-               "keys=" + std::to_string(keyspace.size()) + ",expires=" + std::to_string(keyspace.expiring()) +
-                   ",avg_ttl=" + std::to_string(MeanTtlMs(keyspace, server.random, now)) + ",subexpiry=0");
+    const InfoMember members[] = {{"keys", keyspace.size()},
+                                  {"expires", keyspace.expiring()},
+                                  {"avg_ttl", MeanTtlMs(keyspace, server.random, now)},
+                                  {"subexpiry", 0}};
+    sink.Group({"db", "database", std::to_string(i)}, members);
   }
 }
 

@@ -18,30 +18,35 @@ void ForEachRow(const CommandTable& commands, Fn&& fn) {
   }
 }
 
-void CallsField(InfoText& text, const TableRow& row, const CycleRate& rate) {
+void CallsField(InfoSink& sink, const TableRow& row, const CycleRate& rate) {
   const CallStats& calls = row.calls;
   if (calls.calls == 0 && calls.rejected == 0 && calls.failed == 0) return;
   const uint64_t us = rate.ToUs(calls.cycles);
   const double us_per_call =
       calls.calls == 0 ? 0 : static_cast<double>(us) / static_cast<double>(calls.calls);
-  text.Field("cmdstat_" + row.full_name,
-             "calls=" + std::to_string(calls.calls) + ",usec=" + std::to_string(us) + ",usec_per_call=" +
-                 InfoText::FixedText(us_per_call, 2) + ",rejected_calls=" + std::to_string(calls.rejected) +
-                 ",failed_calls=" + std::to_string(calls.failed));
+  const InfoMember members[] = {{"calls", calls.calls},
+                                {"usec", us},
+                                {"usec_per_call", InfoDecimal{us_per_call, 2}},
+                                {"rejected_calls", calls.rejected},
+                                {"failed_calls", calls.failed}};
+  sink.Group({"cmdstat_", "command", row.full_name}, members);
 }
 
 // "p50=1.003,p99=...": microseconds with three decimals, as in Redis.
-std::string PercentilesText(const Histogram& latency, const std::vector<double>& percentiles,
-                            const CycleRate& rate) {
+void LatencyField(InfoSink& sink, const TableRow& row, const std::vector<double>& percentiles,
+                  const CycleRate& rate) {
+  if (row.latency == nullptr || row.latency->total() == 0 || percentiles.empty()) return;
   constexpr int kNanoseconds = 3;
-  std::string text;
-  for (const double percentile : percentiles) {
-    const uint64_t cycles = latency.Percentile(percentile / 100);
-    if (!text.empty()) text += ',';
-    text.append("p").append(FormatDouble(percentile)).append("=");
-    text += InfoText::FixedText(static_cast<double>(cycles) / rate.cycles_per_us(), kNanoseconds);
+  std::vector<std::string> names;
+  names.reserve(percentiles.size());
+  for (const double percentile : percentiles) names.push_back("p" + std::string(FormatDouble(percentile)));
+  std::vector<InfoMember> members;
+  members.reserve(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto cycles = static_cast<double>(row.latency->Percentile(percentiles[i] / 100));
+    members.push_back({names[i], InfoDecimal{cycles / rate.cycles_per_us(), kNanoseconds}});
   }
-  return text;
+  sink.Group({"latency_percentiles_usec_", "command", row.full_name}, members);
 }
 
 // Without the characters that would end a name or a line of INFO.
@@ -53,22 +58,21 @@ std::string SafeName(std::string name) {
 
 }  // namespace
 
-void CommandStatsSection(InfoText& text, Server& server, Now) {
-  ForEachRow(server.commands, [&](const TableRow& row) { CallsField(text, row, server.cycle_rate); });
+void CommandStatsSection(InfoSink& sink, Server& server, Now) {
+  ForEachRow(server.commands, [&](const TableRow& row) { CallsField(sink, row, server.cycle_rate); });
 }
 
-void ErrorStatsSection(InfoText& text, Server& server, Now) {
-  for (const auto& [code, count] : server.stats.errors.counts())
-    text.Field("errorstat_" + SafeName(code), "count=" + std::to_string(count));
+void ErrorStatsSection(InfoSink& sink, Server& server, Now) {
+  for (const auto& [code, count] : server.stats.errors.counts()) {
+    const InfoMember members[] = {{"count", count}};
+    sink.Group({"errorstat_", "error", SafeName(code)}, members);
+  }
 }
 
-void LatencyStatsSection(InfoText& text, Server& server, Now) {
+void LatencyStatsSection(InfoSink& sink, Server& server, Now) {
   const std::vector<double>& percentiles = server.options.settings().latency_percentiles;
-  ForEachRow(server.commands, [&](const TableRow& row) {
-    if (row.latency == nullptr || row.latency->total() == 0 || percentiles.empty()) return;
-    text.Field("latency_percentiles_usec_" + row.full_name,
-               PercentilesText(*row.latency, percentiles, server.cycle_rate));
-  });
+  ForEachRow(server.commands,
+             [&](const TableRow& row) { LatencyField(sink, row, percentiles, server.cycle_rate); });
 }
 
 }  // namespace mayfly::info

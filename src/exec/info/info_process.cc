@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/dispatch/memory_meter.h"
@@ -45,9 +46,9 @@ std::string AllocatorName() {
 #endif
 }
 
-void FragmentationFields(InfoText& text, uint64_t used, uint64_t resident) {
-  text.Fixed("mem_fragmentation_ratio", Ratio(resident, used), 2);
-  text.Field("mem_fragmentation_bytes", static_cast<int64_t>(resident) - static_cast<int64_t>(used));
+void FragmentationFields(InfoSink& sink, uint64_t used, uint64_t resident) {
+  sink.Fixed("mem_fragmentation_ratio", Ratio(resident, used), 2);
+  sink.Field("mem_fragmentation_bytes", static_cast<int64_t>(resident) - static_cast<int64_t>(used));
 }
 
 // 16 hexadecimal digits that differ between versions.
@@ -61,117 +62,117 @@ std::string BuildId() {
 }
 
 // Of all clients, at this moment.
-void LargestBuffers(InfoText& text, const Sessions& sessions) {
+void LargestBuffers(InfoSink& sink, const Sessions& sessions) {
   uint64_t input = 0, output = 0;
   for (const auto& [id, session] : sessions.by_id()) {
     input = std::max(input, session->input_memory);
     output = std::max<uint64_t>(output, session->output.memory());
   }
-  text.Field("client_recent_max_input_buffer", input);
-  text.Field("client_recent_max_output_buffer", output);
+  sink.Field("client_recent_max_input_buffer", input);
+  sink.Field("client_recent_max_output_buffer", output);
 }
 
 // The bytes that the allocator has handed out, the pages that these take, and those that the kernel holds.
-void AllocatorFields(InfoText& text, const MemoryReport& report) {
+void AllocatorFields(InfoSink& sink, const MemoryReport& report) {
   const AllocatorBytes& bytes = report.allocator;
-  text.Field("allocator_allocated", bytes.allocated);
-  text.Field("allocator_active", bytes.active);
-  text.Field("allocator_resident", bytes.resident);
-  text.Field("allocator_muzzy", bytes.muzzy);
-  text.Fixed("allocator_frag_ratio", Ratio(bytes.active, bytes.allocated), 2);
-  text.Field("allocator_frag_bytes", Above(bytes.active, bytes.allocated));
-  text.Fixed("allocator_rss_ratio", Ratio(bytes.resident, bytes.active), 2);
-  text.Field("allocator_rss_bytes", Above(bytes.resident, bytes.active));
-  text.Fixed("rss_overhead_ratio", Ratio(report.resident, bytes.resident), 2);
-  text.Field("rss_overhead_bytes",
+  sink.Field("allocator_allocated", bytes.allocated);
+  sink.Field("allocator_active", bytes.active);
+  sink.Field("allocator_resident", bytes.resident);
+  sink.Field("allocator_muzzy", bytes.muzzy);
+  sink.Fixed("allocator_frag_ratio", Ratio(bytes.active, bytes.allocated), 2);
+  sink.Field("allocator_frag_bytes", Above(bytes.active, bytes.allocated));
+  sink.Fixed("allocator_rss_ratio", Ratio(bytes.resident, bytes.active), 2);
+  sink.Field("allocator_rss_bytes", Above(bytes.resident, bytes.active));
+  sink.Fixed("rss_overhead_ratio", Ratio(report.resident, bytes.resident), 2);
+  sink.Field("rss_overhead_bytes",
              static_cast<int64_t>(report.resident) - static_cast<int64_t>(bytes.resident));
 }
 
 }  // namespace
 
-void ServerSection(InfoText& text, Server& server, Now now) {
+void ServerSection(InfoSink& sink, Server& server, Now now) {
   constexpr uint64_t kDaySeconds = 24 * 60 * 60;
-  const uint64_t uptime_seconds = (now.mono_ms - server.stats.started_mono_ms) / 1000;
-  text.Field("redis_version", kRedisVersion);
-  text.Field("mayfly_version", kMayflyVersion);
-  text.Field("redis_build_id", BuildId());
-  text.Field("redis_mode", kServerMode);
-  text.Field("server_mode", kServerMode);
-  text.Field("os", OperatingSystem());
-  text.Field("arch_bits", sizeof(void*) * CHAR_BIT);
-  text.Field("process_id", getpid());
-  text.Field("run_id", server.run_id);
-  text.Field("tcp_port", server.options.settings().port);
-  text.Field("server_time_usec", now.wall_ms * 1000);
-  text.Field("uptime_in_seconds", uptime_seconds);
-  text.Field("uptime_in_days", uptime_seconds / kDaySeconds);
-  text.Field("hz", server.options.Get("hz").value_or(""));
-  text.Field("configured_hz", server.options.Get("hz").value_or(""));
-  text.Field("executable", Executable());
-  text.Field("config_file", server.options.conf_file());
-  text.Field("availability_zone", "");
-  text.Field("io_threads_active", 0);
+  const uint64_t uptime_seconds = (now.mono_ms - server.stats.started_mono_ms) / kMsPerSecond;
+  sink.Field("redis_version", kRedisVersion);
+  sink.Field("mayfly_version", kMayflyVersion);
+  sink.Field("redis_build_id", BuildId());
+  sink.Field("redis_mode", kServerMode);
+  sink.Field("server_mode", kServerMode);
+  sink.Field("os", OperatingSystem());
+  sink.Field("arch_bits", sizeof(void*) * CHAR_BIT);
+  sink.Field("process_id", getpid());
+  sink.Field("run_id", server.run_id);
+  sink.Field("tcp_port", server.options.settings().port);
+  sink.Field("server_time_usec", now.wall_ms * 1000);
+  sink.Field("uptime_in_seconds", uptime_seconds);
+  sink.Field("uptime_in_days", uptime_seconds / kDaySeconds);
+  sink.Field("hz", server.options.Get("hz").value_or(""));
+  sink.Field("configured_hz", server.options.Get("hz").value_or(""));
+  sink.Field("executable", Executable());
+  sink.Field("config_file", server.options.conf_file());
+  sink.Field("availability_zone", "");
+  sink.Field("io_threads_active", 0);
 }
 
-void ClientsSection(InfoText& text, Server& server, Now) {
-  text.Field("connected_clients", server.sessions.size());
-  text.Field("cluster_connections", 0);
-  text.Field("maxclients", server.options.settings().maxclients);
-  LargestBuffers(text, server.sessions);
-  text.Field("blocked_clients", server.parking.blocked());
-  text.Field("tracking_clients", 0);
-  text.Field("pubsub_clients", 0);
-  text.Field("watching_clients", 0);
-  text.Field("total_watched_keys", 0);
-  text.Field("total_blocking_keys", 0);
+void ClientsSection(InfoSink& sink, Server& server, Now) {
+  sink.Field("connected_clients", server.sessions.size());
+  sink.Field("cluster_connections", 0);
+  sink.Field("maxclients", server.options.settings().maxclients);
+  LargestBuffers(sink, server.sessions);
+  sink.Field("blocked_clients", server.parking.blocked());
+  sink.Field("tracking_clients", 0);
+  sink.Field("pubsub_clients", 0);
+  sink.Field("watching_clients", 0);
+  sink.Field("total_watched_keys", 0);
+  sink.Field("total_blocking_keys", 0);
 }
 
-void MemorySection(InfoText& text, Server& server, Now) {
-  const MemoryReport report = ReportMemory(server, text.memory());
-  text.Bytes("used_memory", report.used);
-  text.Bytes("used_memory_rss", report.resident);
-  text.Bytes("used_memory_peak", report.peak);
-  text.Fixed("used_memory_peak_perc", report.PeakPercent(), 2, "%");
-  text.Field("used_memory_overhead", report.overhead);
-  text.Field("used_memory_startup", report.at_start);
-  text.Field("used_memory_dataset", report.dataset);
-  text.Fixed("used_memory_dataset_perc", report.DatasetPercent(), 2, "%");
-  AllocatorFields(text, report);
-  text.Bytes("total_system_memory", MachineMemoryBytes());
-  text.Bytes("used_memory_lua", 0);
-  text.Bytes("used_memory_scripts", 0);
-  text.Field("number_of_cached_scripts", 0);
-  text.Field("number_of_functions", 0);
-  text.Field("number_of_libraries", 0);
-  text.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
-  text.Field("maxmemory_in_force", server.resident.Allowed(server.options.settings().maxmemory.bytes));
-  text.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
-  FragmentationFields(text, report.used, report.resident);
-  text.Field("mem_not_counted_for_evict", server.memory.NotEvictable());
-  text.Field("mem_replication_backlog", 0);
-  text.Field("mem_total_replication_buffers", 0);
-  text.Field("mem_clients_slaves", 0);
-  text.Field("mem_clients_normal", report.clients);
-  text.Field("mem_cluster_links", 0);
-  text.Field("mem_aof_buffer", 0);
-  text.Field("mem_allocator", AllocatorName());
-  text.Field("active_defrag_running", 0);
-  text.Field("lazyfree_pending_objects", server.databases.waiting_keys());
-  text.Field("mem_spare_reply_chunks", report.spare_chunks);
-  text.Field("flushed_pending_bytes", server.databases.waiting_bytes());
+void MemorySection(InfoSink& sink, Server& server, Now) {
+  const MemoryReport report = ReportMemory(server, sink.memory());
+  sink.Bytes("used_memory", report.used);
+  sink.Bytes("used_memory_rss", report.resident);
+  sink.Bytes("used_memory_peak", report.peak);
+  sink.Fixed("used_memory_peak_perc", report.PeakPercent(), 2, "%");
+  sink.Field("used_memory_overhead", report.overhead);
+  sink.Field("used_memory_startup", report.at_start);
+  sink.Field("used_memory_dataset", report.dataset);
+  sink.Fixed("used_memory_dataset_perc", report.DatasetPercent(), 2, "%");
+  AllocatorFields(sink, report);
+  sink.Bytes("total_system_memory", MachineMemoryBytes());
+  sink.Bytes("used_memory_lua", 0);
+  sink.Bytes("used_memory_scripts", 0);
+  sink.Field("number_of_cached_scripts", 0);
+  sink.Field("number_of_functions", 0);
+  sink.Field("number_of_libraries", 0);
+  sink.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
+  sink.Field("maxmemory_in_force", server.resident.Allowed(server.options.settings().maxmemory.bytes));
+  sink.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
+  FragmentationFields(sink, report.used, report.resident);
+  sink.Field("mem_not_counted_for_evict", server.memory.NotEvictable());
+  sink.Field("mem_replication_backlog", 0);
+  sink.Field("mem_total_replication_buffers", 0);
+  sink.Field("mem_clients_slaves", 0);
+  sink.Field("mem_clients_normal", report.clients);
+  sink.Field("mem_cluster_links", 0);
+  sink.Field("mem_aof_buffer", 0);
+  sink.Field("mem_allocator", AllocatorName());
+  sink.Field("active_defrag_running", 0);
+  sink.Field("lazyfree_pending_objects", server.databases.waiting_keys());
+  sink.Field("mem_spare_reply_chunks", report.spare_chunks);
+  sink.Field("flushed_pending_bytes", server.databases.waiting_bytes());
 }
 
-void CpuSection(InfoText& text, Server&, Now) {
+void CpuSection(InfoSink& sink, Server&, Now) {
   constexpr int kMicroseconds = 6;
   const CpuSeconds process = UsedCpu(CpuOf::kProcess);
   const CpuSeconds children = UsedCpu(CpuOf::kChildren);
   const CpuSeconds thread = UsedCpu(CpuOf::kThisThread);
-  text.Fixed("used_cpu_sys", process.system, kMicroseconds);
-  text.Fixed("used_cpu_user", process.user, kMicroseconds);
-  text.Fixed("used_cpu_sys_children", children.system, kMicroseconds);
-  text.Fixed("used_cpu_user_children", children.user, kMicroseconds);
-  text.Fixed("used_cpu_sys_main_thread", thread.system, kMicroseconds);
-  text.Fixed("used_cpu_user_main_thread", thread.user, kMicroseconds);
+  sink.Fixed("used_cpu_sys", process.system, kMicroseconds);
+  sink.Fixed("used_cpu_user", process.user, kMicroseconds);
+  sink.Fixed("used_cpu_sys_children", children.system, kMicroseconds);
+  sink.Fixed("used_cpu_user_children", children.user, kMicroseconds);
+  sink.Fixed("used_cpu_sys_main_thread", thread.system, kMicroseconds);
+  sink.Fixed("used_cpu_user_main_thread", thread.user, kMicroseconds);
 }
 
 }  // namespace mayfly::info

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "exec/dispatch/args.h"
+#include "exec/info/info_text.h"
 
 namespace mayfly {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 struct InfoSection {
   std::string_view name;  // upper case, as Args compares
   std::string_view title;
-  void (*write)(InfoText&, Server&, Now);
+  void (*write)(InfoSink&, Server&, Now);
   bool on_request = false;  // shown only if named, or for "all" and "everything"
 };
 
@@ -44,13 +45,17 @@ bool Wanted(const InfoSection& section, std::span<const std::string_view> words)
 
 }  // namespace
 
-std::string InfoReport(Server& server, Now now, std::span<const std::string_view> words) {
-  InfoText text;
+void WriteInfo(InfoSink& sink, Server& server, Now now, std::span<const std::string_view> words) {
   for (const InfoSection& section : kSections) {
     if (!Wanted(section, words)) continue;
-    text.Section(section.title);
-    section.write(text, server, now);
+    sink.Section(section.title);
+    section.write(sink, server, now);
   }
+}
+
+std::string InfoReport(Server& server, Now now, std::span<const std::string_view> words) {
+  InfoText text;
+  WriteInfo(text, server, now, words);
   return text.Take();
 }
 

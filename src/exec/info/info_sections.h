@@ -10,31 +10,33 @@
 #include <string_view>
 
 #include "exec/dispatch/context.h"
-#include "exec/info/info_text.h"
+#include "exec/info/info_sink.h"
 
 namespace mayfly {
 
 namespace info {
 
-void ServerSection(InfoText& text, Server& server, Now now);
-void ClientsSection(InfoText& text, Server& server, Now now);
-void MemorySection(InfoText& text, Server& server, Now now);
-void CpuSection(InfoText& text, Server& server, Now now);
-void PersistenceSection(InfoText& text, Server& server, Now now);
-void StatsSection(InfoText& text, Server& server, Now now);
-void ExpirySection(InfoText& text, Server& server, Now now);
-void ReplicationSection(InfoText& text, Server& server, Now now);
-void ModulesSection(InfoText& text, Server& server, Now now);
-void CommandStatsSection(InfoText& text, Server& server, Now now);
-void ErrorStatsSection(InfoText& text, Server& server, Now now);
-void LatencyStatsSection(InfoText& text, Server& server, Now now);
-void ClusterSection(InfoText& text, Server& server, Now now);
-void KeyspaceSection(InfoText& text, Server& server, Now now);
+void ServerSection(InfoSink& sink, Server& server, Now now);
+void ClientsSection(InfoSink& sink, Server& server, Now now);
+void MemorySection(InfoSink& sink, Server& server, Now now);
+void CpuSection(InfoSink& sink, Server& server, Now now);
+void PersistenceSection(InfoSink& sink, Server& server, Now now);
+void StatsSection(InfoSink& sink, Server& server, Now now);
+void ExpirySection(InfoSink& sink, Server& server, Now now);
+void ReplicationSection(InfoSink& sink, Server& server, Now now);
+void ModulesSection(InfoSink& sink, Server& server, Now now);
+void CommandStatsSection(InfoSink& sink, Server& server, Now now);
+void ErrorStatsSection(InfoSink& sink, Server& server, Now now);
+void LatencyStatsSection(InfoSink& sink, Server& server, Now now);
+void ClusterSection(InfoSink& sink, Server& server, Now now);
+void KeyspaceSection(InfoSink& sink, Server& server, Now now);
 
 }  // namespace info
 
-// What INFO answers to these words (section names, "default", "all", "everything", in any case): the sections
-// in their fixed order, each once. Other words are ignored; no words mean "default".
+// Writes the sections that these words name (section names, "default", "all", "everything", in any case), in their
+// fixed order, each once. Other words are ignored; no words mean "default".
+void WriteInfo(InfoSink& sink, Server& server, Now now, std::span<const std::string_view> words);
+// The same as INFO's text.
 std::string InfoReport(Server& server, Now now, std::span<const std::string_view> words);
 
 }  // namespace mayfly

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/word.h"
@@ -19,7 +20,6 @@ enum class TimeBase : uint8_t { kNow, kEpoch };
 
 // Sets `ms` to `number` of `unit`; false if that does not fit into 64 bits.
 inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept {
-  constexpr int64_t kMsPerSecond = 1000;
   return !__builtin_mul_overflow(number, unit == TimeUnit::kSeconds ? kMsPerSecond : 1, &ms);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace mayfly {
 
 bool ValueCondition::Equals(const Entry& entry) const noexcept {
@@ -9,9 +11,8 @@ bool ValueCondition::Equals(const Entry& entry) const noexcept {
   const std::string_view value = TextOf(entry, digits);
   if (!by_digest()) return value == wanted_;
   const Digest digest = DigestOf(value);
-  return std::equal(digest.begin(), digest.end(), wanted_.begin(), [](char digit, char given) {
-    return digit == (given >= 'A' && given <= 'F' ? static_cast<char>(given + ('a' - 'A')) : given);
-  });
+  return std::equal(digest.begin(), digest.end(), wanted_.begin(),
+                    [](char digit, char given) { return digit == Lower(given); });
 }
 
 }  // namespace mayfly

@@ -63,10 +63,4 @@ TEST_CASE("Printable shows no byte that would break a line, and cuts a long text
   CHECK(shown.ends_with("..."));
 }
 
-TEST_CASE("names are compared without regard to ASCII case") {
-  CHECK(EqualIgnoringCase("MaxMemory", "maxmemory"));
-  CHECK_FALSE(EqualIgnoringCase("maxmemory", "maxmemory-"));
-  CHECK(LowerCase("ABC-z\xC4") == "abc-z\xC4");
-}
-
 }  // namespace mayfly::config

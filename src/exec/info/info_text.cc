@@ -1,0 +1,68 @@
+#include "exec/info/info_text.h"
+
+#include <cstdio>
+#include <type_traits>
+
+#include "base/heap.h"
+#include "base/numbers.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kLineEnd = "\r\n";
+
+void AppendDecimal(std::string& text, const InfoDecimal& decimal) {
+  char digits[64];
+  const int size = std::snprintf(digits, sizeof digits, "%.*f", decimal.decimals, decimal.value);
+  text.append(digits, static_cast<size_t>(size)).append(decimal.unit);
+}
+
+}  // namespace
+
+void InfoText::Section(std::string_view title) {
+  if (!text_.empty()) text_ += kLineEnd;
+  text_.append("# ").append(title).append(kLineEnd);
+}
+
+void InfoText::Field(std::string_view name, const InfoValue& value) {
+  text_.append(name).append(":");
+  Append(value);
+  text_ += kLineEnd;
+}
+
+// The number, and a second field with the form for people.
+void InfoText::Bytes(std::string_view name, uint64_t bytes) {
+  Field(name, bytes);
+  text_.append(name).append("_human:").append(FormatBytesHuman(bytes)).append(kLineEnd);
+}
+
+void InfoText::Group(const InfoLabel& label, std::span<const InfoMember> members) {
+  text_.append(label.prefix).append(label.of);
+  char before = ':';
+  for (const InfoMember& member : members) {
+    text_.append(1, before).append(member.name).append("=");
+    Append(member.value);
+    before = ',';
+  }
+  text_ += kLineEnd;
+}
+
+size_t InfoText::memory() const noexcept {
+  return text_.capacity() > std::string().capacity() ? Heap::SizeClass(text_.capacity() + 1) : 0;
+}
+
+void InfoText::Append(const InfoValue& value) {
+  std::visit(
+      [this](const auto& kind) {
+        using Kind = std::remove_cvref_t<decltype(kind)>;
+        if constexpr (std::is_same_v<Kind, std::string_view>)
+          text_ += kind;
+        else if constexpr (std::is_same_v<Kind, InfoDecimal>)
+          AppendDecimal(text_, kind);
+        else
+          text_ += std::to_string(kind);
+      },
+      value.kinds());
+}
+
+}  // namespace mayfly

@@ -1,0 +1,127 @@
+#include "net/resp_client.h"
+
+#include <new>
+#include <utility>
+
+#include "net/clients.h"
+#include "server/parking.h"
+#include "server/sessions.h"
+#include "server/stats.h"
+
+namespace mayfly::net {
+
+RespClient::RespClient(Clients& clients, Kind kind, std::unique_ptr<Transport> transport)
+    : Session(clients.chunks()),
+      Connection(clients, kind, Session::output, kReadCallsOf<RespClient>, std::move(transport)) {
+  over_unix_socket = kind == Kind::kUnix;
+}
+
+Connection* RespService::NewConnection(Clients& clients, Connection::Kind kind) const {
+  return new RespClient(clients, kind, transports_ == nullptr ? nullptr : transports_->NewTransport());
+}
+
+void RespClient::OnAccept(Addresses&& addresses) noexcept {
+  fd = descriptor();
+  peer = std::move(addresses.peer);
+  local = std::move(addresses.local);
+}
+
+void RespClient::OnOpen() {
+  Server& server = clients().server();
+  created_mono_ms = active_mono_ms = clients().turn().now().mono_ms;
+  LogIn(server.users.Newcomer());
+  server.sessions.Add(*this);
+  ++server.stats.connections_received;
+}
+
+void RespClient::OnLeave() noexcept {
+  Server& server = clients().server();
+  if (parked != nullptr) server.parking.Leave(*this);
+  server.sessions.Remove(*this);
+  input_.Release();
+}
+
+bool RespClient::IsStranger() const noexcept { return user() == nullptr; }
+
+// ---- input
+
+std::span<char> RespClient::LendInput() {
+  if (clients().executor().short_of_room() && !parser.BlockRoom().empty()) return {};  // keys are evicted
+  return input_.Lend(parser, [this](size_t size) { return clients().LendInput(size); });
+}
+
+void RespClient::TakeInput(size_t size) {
+  net_input_bytes += size;
+  const std::string_view to_run = input_.Filled(parser, size);
+  if (!to_run.empty()) return clients().Defer(*this, to_run);
+  // In a block, which the next bytes complete.
+  input_bytes += size;
+  BookArriving(size);
+}
+
+// Everything that was received has run; its replies may still have to be written.
+bool RespClient::TakeEnd() {
+  if (parked != nullptr || (!dirty && !OutputWaits())) return false;
+  Set(Mode::kEnding);
+  clients().server().sessions.MarkDirty(*this);
+  return true;
+}
+
+void RespClient::AfterRun(const Feed& feed) {
+  if (state() != State::kOpen) return;
+  if (feed.state == Feed::State::kNoRoom) return DropForMemory("its requests");
+  try {
+    input_.Keep(feed);
+  } catch (const std::bad_alloc&) {
+    return DropForMemory("its requests");
+  }
+  AfterInput();
+}
+
+void RespClient::Resume() {
+  if (state() != State::kOpen) return;
+  if (input_.empty()) return AfterInput();
+  clients().Defer(*this, input_.kept());
+  clients().RunDeferred();
+}
+
+void RespClient::AfterInput() {
+  // Nothing is kept and there is something to write: Flush will do the rest.
+  if (dirty && input_.empty() && parser.idle()) [[likely]]
+    return;
+  Account();
+  // There is room for what was announced, so it counts before it comes.
+  if (input_bytes + parser.awaited() > clients().settings().client_query_buffer_limit) {
+    ++clients().server().stats.query_limit_disconnections;
+    clients().log().Warning("closing client ", peer,
+                            ": its request is longer than client-query-buffer-limit");
+    return Drop();
+  }
+  set_input_full(KeepsEnough());
+  UpdateReading();
+}
+
+// ---- output
+
+void RespClient::Flush() {
+  if (Has(Mode::kDropped) && (state() == State::kOpen || state() == State::kEnding)) [[unlikely]]
+    return Drop();
+  if (!WriteOut()) return;
+  net_output_bytes = written_bytes();
+  if (Has(Mode::kEnding)) SetEnding();
+  Account();
+  set_input_full(KeepsEnough());
+  Settle();
+}
+
+void RespClient::Account() noexcept {
+  input_bytes = input_.bytes(parser);
+  input_memory = input_.memory(parser) + (parked != nullptr ? parked->memory : 0);
+  // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
+  // clients.
+  Book({.client = input_memory + output.chunk_memory(),
+        .arriving = parser.received(),
+        .output = output.memory()});
+}
+
+}  // namespace mayfly::net

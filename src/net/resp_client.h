@@ -1,0 +1,71 @@
+// A client that speaks RESP: what its socket brings goes to the executor, and the replies of its session go out.
+//
+// Input. What has come is run when the turn has read from all clients (Clients::Defer), and what has not run is kept
+// (net/input.h). The input of a big argument waits in the kernel also while keys are evicted to make room for it.
+//
+// Memory: an idle client holds neither tail nor chunk. Loop thread only.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "exec/dispatch/batch.h"
+#include "net/connection.h"
+#include "net/input.h"
+#include "net/service.h"
+#include "server/session.h"
+
+namespace mayfly::net {
+
+class RespClient final : public Session, public Connection {
+ public:
+  // Throws std::bad_alloc.
+  RespClient(Clients& clients, Kind kind, std::unique_ptr<Transport> transport);
+
+  static RespClient& Of(Session& session) noexcept { return static_cast<RespClient&>(session); }
+
+  // What it sent was run (see Clients::Defer): keeps the rest.
+  void AfterRun(const Feed& feed);
+  // Runs what it sent while it was parked.
+  void Resume();
+
+  // ---- as a Connection
+  void Flush() override;
+  std::span<char> LendInput() override;
+  void TakeInput(size_t size) override;
+
+ private:
+  ~RespClient() override = default;
+
+  void OnAccept(Addresses&& addresses) noexcept override;
+  void OnOpen() override;
+  bool TakeEnd() override;
+  void OnStop() noexcept override { Set(Mode::kEnding); }
+  void OnLeave() noexcept override;
+  // Keeps input_bytes and input_memory right, too.
+  void Account() noexcept override;
+  // A client that is parked waits by its own deadline.
+  bool MayBeSilent() const noexcept override { return parked != nullptr; }
+  bool IsStranger() const noexcept override;
+  std::string_view name() const noexcept override { return peer; }
+  std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }
+
+  // Counts what is kept, closes the client if that is too much, and reads on or not.
+  void AfterInput();
+  bool KeepsEnough() const noexcept { return parked != nullptr && input_.kept().size() > kParkedInputBytes; }
+
+  Input input_;
+};
+
+// RESP, plain or over the transports that `transports` makes (borrowed).
+class RespService final : public Service {
+ public:
+  explicit RespService(const TransportFactory* transports = nullptr) noexcept : transports_(transports) {}
+  Connection* NewConnection(Clients& clients, Connection::Kind kind) const override;
+
+ private:
+  const TransportFactory* transports_;
+};
+
+}  // namespace mayfly::net

@@ -1,0 +1,67 @@
+// Work that is done in slices, so that clients are served in between however much there is: keys that are due,
+// keys to evict, flushed keys to free.
+//
+//   Announce --> a step waits --> RunSlice: DoSome(budget), a look at the time, DoSome(budget), a look ...
+//                     ^                                                                       |
+//                     +-------------- more is left, the slice is over: next turn -------------+
+//
+// The steps that wait share one slice of time for each turn of the loop. The step that has had the least time goes
+// next, a budget at a time (start-time fair queueing). So each gets the same time however long its budgets take, a
+// step that is done leaves the rest of the slice to the others, and the order rotates by itself. A step that begins
+// to wait starts level with the others: what it did not use before gives it no credit.
+//
+// Invariant: of two steps that both wait, neither is ahead of the other by more time than one DoSome of its takes.
+//
+// A step is registered as long as it exists; the SlicedWork must outlive it. A turn without such work costs a test of
+// one word. Loop thread only. Units: TSC cycles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mayfly {
+
+class SlicedWork {
+ public:
+  // One kind of work. Derive from it, and Announce the work when there is some.
+  class Step {
+   public:
+    // Throws std::bad_alloc.
+    explicit Step(SlicedWork& work);
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    virtual ~Step();
+
+    // There is work: DoSome is called in this turn's slice or the next one's, until it returns false.
+    void Announce() noexcept;
+    bool waits() const noexcept { return waits_; }
+
+   private:
+    friend class SlicedWork;
+    // Works on about `budget` entries. Returns true if more is left.
+    virtual bool DoSome(size_t budget) noexcept = 0;
+
+    SlicedWork& work_;
+    uint64_t had_cycles_ = 0;  // comparable among steps that wait
+    bool waits_ = false;
+  };
+
+  SlicedWork() = default;
+  SlicedWork(const SlicedWork&) = delete;
+  SlicedWork& operator=(const SlicedWork&) = delete;
+
+  bool waits() const noexcept { return waiting_ != 0; }
+  // Works until nothing is left, or until `slice_cycles` have passed since `began` (ReadCycles). Looks at the time
+  // after every `budget` entries. At least one step works.
+  void RunSlice(uint64_t began, uint64_t slice_cycles, size_t budget) noexcept;
+
+ private:
+  Step& LeastServed() const noexcept;
+
+  std::vector<Step*> steps_;
+  size_t waiting_ = 0;
+  uint64_t level_cycles_ = 0;  // what the step that went last had had by then
+};
+
+}  // namespace mayfly

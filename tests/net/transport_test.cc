@@ -1,0 +1,287 @@
+// Clients that come through a transport: its records, its handshake and its end, and that the limits of clients, which
+// count requests and replies, hold as they do without one.
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "net/limits.h"
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+using testing::EncodeRequest;
+using testing::Integer;
+using testing::Ok;
+using testing::Simple;
+
+std::string Repeat(const std::string& text, size_t times) {
+  std::string all;
+  for (size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// A value without runs, so that its ciphertext is longer than it.
+std::string Pattern(size_t size) {
+  std::string bytes;
+  for (size_t i = 0; bytes.size() < size; ++i) bytes += std::to_string(i) + ' ';
+  bytes.resize(size);
+  return bytes;
+}
+
+struct SealedServer : SimulatedServer {
+  SealedServer() : SimulatedServer({.logs = true, .sealed = true}) {}
+
+  // A connection on which the test writes the ciphertext itself.
+  Peer& ConnectRaw() {
+    Peer* const peer = TryConnect("127.0.0.1", kSealedAddress);
+    REQUIRE(peer != nullptr);
+    Settle();
+    return *peer;
+  }
+};
+
+TEST_CASE("a pipeline through a transport is answered in order, and by one write a turn") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  peer.Send(Repeat("PING\r\n", 20'000) + EncodeRequest({"ECHO", "last"}));
+  server.Settle();
+  CHECK(peer.Take() == Repeat("+PONG\r\n", 20'000) + "$4\r\nlast\r\n");
+  CHECK(peer.link().read_calls > 1);
+}
+
+TEST_CASE("records may be split anywhere, and requests need not end where records end") {
+  const std::string requests = EncodeRequest({"SET", "k", "value"}) + EncodeRequest({"GET", "k"});
+  for (size_t split = 1; split < requests.size(); split += 3) {
+    for (const size_t step : {size_t{1}, size_t{2}, size_t{7}}) {
+      ToyTransport client(ToyTransport::Side::kClient);
+      client.Write(requests.substr(0, split));
+      client.Write(requests.substr(split));
+      const std::string ciphertext(client.ToSend());
+      SealedServer server;
+      Peer& raw = server.ConnectRaw();
+      for (size_t at = 0; at < ciphertext.size(); at += step) {
+        raw.Send(ciphertext.substr(at, step));
+        server.Settle();
+      }
+      client.Receive(raw.Take());
+      std::string plaintext(100, '\0');
+      plaintext.resize(client.Read(plaintext));
+      REQUIRE(plaintext == "+OK\r\n$5\r\nvalue\r\n");
+    }
+  }
+}
+
+TEST_CASE("a client with a wrong hello is told so and closed; the log has the reason") {
+  SealedServer server;
+  Peer& raw = server.ConnectRaw();
+  raw.Send(ToyTransport::Record(ToyTransport::kHandshakeKind, "hallo") + "PING\r\n");
+  server.Settle();
+  CHECK(raw.closed());
+  CHECK(raw.Take() == ToyTransport::Record(ToyTransport::kAlertKind, "a wrong hello"));
+  CHECK(server.Log().find("a wrong hello") != std::string::npos);
+}
+
+TEST_CASE("nothing runs before the handshake") {
+  SealedServer server;
+  for (const std::string& first : {ToyTransport::Record(ToyTransport::kDataKind, "FLUSHALL\r\n"),
+                                   std::string("FLUSHALL\r\nFLUSHALL\r\n")}) {
+    Peer& raw = server.ConnectRaw();
+    raw.Send(first);
+    raw.EndInput();
+    server.Settle();
+    CHECK(raw.closed());
+  }
+  CHECK(server.stats().commands_processed == 0);
+}
+
+TEST_CASE("a client that does not finish the handshake is idle, and is closed after the timeout") {
+  SealedServer server;
+  server.Set("timeout", "10");
+  Peer& raw = server.ConnectRaw();
+  raw.Send(ToyTransport::Record(ToyTransport::kHandshakeKind, ToyTransport::kHello).substr(0, 5));
+  server.AdvanceTime(9'999);
+  CHECK(raw.connected());
+  server.AdvanceTime(1);
+  CHECK_FALSE(raw.connected());
+}
+
+TEST_CASE("plaintext that waits in the transport is run without a further read, a part each turn") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  Peer& other = server.Connect();
+  REQUIRE(server.Ask(peer, {"PING"}) == Simple("PONG"));
+  const size_t reads = peer.link().read_calls;
+  // A megabyte of requests in some hundred bytes of ciphertext.
+  peer.Send("ECHO " + std::string(30'000, 'x') + "\r\n");
+  for (int i = 0; i < 40; ++i) peer.Send(EncodeRequest({"SET", "k", std::string(25'000, 'v')}));
+  other.Send("PING\r\n");
+  server.Turn();
+  CHECK(other.Take() == "+PONG\r\n");  // it does not wait for all of that
+  CHECK(peer.received().size() < 30'000 + 40 * 5);
+  server.Settle();
+  CHECK(peer.Take() == "$30000\r\n" + std::string(30'000, 'x') + "\r\n" + Repeat("+OK\r\n", 40));
+  CHECK(peer.link().read_calls == reads + 1);
+}
+
+TEST_CASE("a big argument arrives through a transport, with and without runs") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  for (const std::string& value : {std::string(3'000'000, 'v'), Pattern(3'000'000)}) {
+    REQUIRE(server.Ask(peer, {"SET", "k", value}) == Ok());
+    CHECK(server.Ask(peer, {"STRLEN", "k"}) == Integer(3'000'000));
+    CHECK(server.Ask(peer, {"GET", "k"}) == testing::Bulk(value));
+  }
+}
+
+TEST_CASE("what a paused client has sent waits in the transport, and nothing else runs it") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  Peer& chief = server.Connect();
+  REQUIRE(server.Ask(chief, {"CLIENT", "PAUSE", "50"}) == Ok());
+  for (int i = 0; i < 40; ++i) peer.Send(EncodeRequest({"SET", "k", std::string(25'000, 'v')}));
+  server.AdvanceTime(49);
+  CHECK(peer.received().empty());
+  const uint64_t turns = server.world.turns();
+  server.Settle();
+  CHECK(server.world.turns() == turns);  // and the loop sleeps
+  server.AdvanceTime(1);
+  CHECK(peer.Take() == Repeat("+OK\r\n", 40));
+}
+
+TEST_CASE("a slow reader gets everything, and the bytes of its replies are counted once") {
+  SealedServer server;
+  Peer& slow = server.Connect();
+  slow.link().send_capacity = 10'000;
+  slow.ReadPerMs(3'000);
+  const std::string value = Pattern(500'000);
+  REQUIRE(server.Ask(server.Connect(), {"SET", "big", value}) == Ok());
+  const uint64_t before = server.stats().net_output_bytes;
+  slow.Request({"GET", "big"});
+  server.AdvanceTime(50);
+  CHECK(slow.received().size() < value.size());
+  server.AdvanceTime(1'000);
+  CHECK(slow.TakeReplies() == std::vector<testing::Reply>{testing::Bulk(value)});
+  CHECK(server.stats().net_output_bytes == before + value.size() + 11);
+  CHECK(server.ClientField(slow, "tot-net-out") == "500011");
+}
+
+TEST_CASE("the output limit counts what waits before the transport and behind it, each byte once") {
+  const std::string value = Pattern(100'000);
+  for (const size_t replies : {size_t{8}, size_t{12}}) {
+    SealedServer server;
+    Peer& reader = server.Connect();
+    REQUIRE(server.Ask(reader, {"SET", "k", value}) == Ok());
+    server.Set("client-output-buffer-limit", "normal 1000000 0 0");
+    reader.link().send_capacity = 10'000;
+    reader.ReadNothing();
+    for (size_t i = 0; i < replies; ++i) {
+      reader.Request({"GET", "k"});
+      server.Settle();
+    }
+    INFO(replies);
+    CHECK(reader.closed() == (replies == 12));
+    CHECK(server.Info("client_output_buffer_limit_disconnections") == (replies == 12 ? 1 : 0));
+  }
+}
+
+TEST_CASE(
+    "a client that says the end of its input gets its replies and then the end, by transport and socket") {
+  for (const bool truncated : {false, true}) {
+    SealedServer server;
+    Peer& peer = server.Connect();
+    const std::string value = Pattern(200'000);
+    peer.Send(EncodeRequest({"SET", "k", value}) + EncodeRequest({"GET", "k"}));
+    truncated ? peer.link().EndInput() : peer.SayEnd();
+    server.Settle();
+    CHECK(peer.Take() == "+OK\r\n$200000\r\n" + value + "\r\n");
+    CHECK(peer.transport()->state() == net::Transport::State::kEnded);
+    CHECK(peer.ended());
+    CHECK(peer.closed());
+  }
+}
+
+TEST_CASE("QUIT ends the transport before the socket") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  peer.Send("QUIT\r\nPING\r\n");
+  server.Settle();
+  CHECK(peer.Take() == "+OK\r\n");
+  CHECK(peer.transport()->state() == net::Transport::State::kEnded);
+  CHECK(peer.ended());
+}
+
+TEST_CASE("a server that stops writes what waits, ends the transports, and ends") {
+  SealedServer server;
+  Peer& slow = server.Connect();
+  Peer& raw = server.ConnectRaw();  // no hello yet
+  Peer& peer = server.Connect();
+  const std::string value = Pattern(300'000);
+  REQUIRE(server.Ask(peer, {"SET", "k", value}) == Ok());
+  slow.link().send_capacity = 10'000;
+  slow.ReadPerMs(1'000);
+  slow.Request({"GET", "k"});
+  server.Settle();
+  peer.Send(Repeat("PING\r\n", 1'000));
+  server.Raise(SIGTERM);
+  for (int ms = 0; ms < 400 && !server.ended(); ++ms) {
+    server.AdvanceTime(1);
+    for (Peer* one : {&slow, &raw, &peer}) {
+      if (one->ended()) one->Leave();
+    }
+  }
+  CHECK(server.ended());
+  CHECK(server.elapsed_ms() < 400);
+  CHECK(slow.TakeReplies() == std::vector<testing::Reply>{testing::Bulk(value)});
+  CHECK(slow.transport()->state() == net::Transport::State::kEnded);
+  CHECK(peer.Take() == Repeat("+PONG\r\n", 1'000));
+  CHECK(peer.transport()->state() == net::Transport::State::kEnded);
+}
+
+TEST_CASE("clients that vanish with plaintext in their transport leave nothing behind") {
+  SealedServer server;
+  REQUIRE(server.Info("connected_clients") == 1);
+  Peer& chief = server.Connect();
+  for (int i = 0; i < 20; ++i) {
+    Peer& peer = server.Connect();
+    REQUIRE(server.Ask(chief, {"CLIENT", "PAUSE", "50"}) == Ok());
+    peer.Send(EncodeRequest({"SET", "k", std::string(500'000, 'v')}) + EncodeRequest({"GET", "k"}));
+    server.Turn(1 + i % 4);
+    i % 2 == 0 ? peer.Reset() : peer.EndInput();
+    server.Turn(i % 3);
+    server.AdvanceTime(60);
+    peer.Leave();
+    server.Settle();
+  }
+  chief.Leave();
+  server.Settle();
+  CHECK(server.Info("connected_clients") == 1);
+  CHECK(server.stats().arriving_bytes == 0);
+  CHECK(server.stats().client_bytes < 100'000);  // the operator's own
+}
+
+TEST_CASE("a client too many is closed before the handshake") {
+  SealedServer server;
+  server.Set("maxclients", "1");
+  Peer& first = server.Connect();
+  REQUIRE(server.Ask(first, {"PING"}) == Simple("PONG"));
+  Peer& second = server.Connect();
+  CHECK(second.Take().empty());
+  CHECK_FALSE(second.connected());
+  CHECK(server.Ask(first, {"PING"}) == Simple("PONG"));
+}
+
+TEST_CASE("clients without a transport and with one share a server") {
+  SealedServer server;
+  Peer& sealed = server.Connect();
+  Peer* const plain = server.TryConnect("127.0.0.1", "127.0.0.1:6379");
+  REQUIRE(plain != nullptr);
+  REQUIRE(server.Ask(sealed, {"SET", "k", "v"}) == Ok());
+  CHECK(server.Ask(*plain, {"GET", "k"}) == testing::Bulk("v"));
+  CHECK(plain->link().read_calls == 1);
+}
+
+}  // namespace
+}  // namespace mayfly::sim
