@@ -51,6 +51,10 @@ class Databases {
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
+  // Marks all entries of all databases: before each of them changes or goes, BeforeChange is called once. Costs
+  // nothing per entry. Entries that come later are not marked.
+  // REQUIRES: no entry is marked. Keyspace::ScanMarked removes marks.
+  void MarkAll() noexcept;
   // Replaces the database by an empty one and reports kFlushed. No effect on an empty database. Throws
   // std::bad_alloc, and changes nothing then; nor does FlushAll.
   // REQUIRES: index < count().
@@ -106,7 +110,9 @@ class Databases {
   void DigGraves(size_t graves);
   // Replaces the database by `fresh`; the old one waits to be freed.
   // REQUIRES: there is room in graveyard_.
-  void Bury(unsigned index, std::unique_ptr<Keyspace> fresh) noexcept;
+  void Bury(unsigned index, std::unique_ptr<Keyspace> fresh);
+  // Reports a change of a whole keyspace.
+  void Tell(ChangeReason reason, Keyspace& keyspace);
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;

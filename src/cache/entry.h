@@ -46,7 +46,7 @@ enum class EntryFlag : uint8_t {
   kExpires = 1 << 0,       // has the expiry block
   kWallDeadline = 1 << 1,  // the deadline is Unix time, filed in the wall wheel
   kExtra = 1 << 2,         // has an EntryExtra
-  kTellBefore = 1 << 3,    // a listener wants to see the entry before it changes or goes (snapshots)
+  kPhase = 1 << 3,         // differs from its keyspace's phase: a listener wants to see it before it changes
   kObserved = 1 << 4,  // somebody watches, tracks or waits for this key; the tables of those who do know who
   kVisited = 1 << 5,   // SIEVE: accessed since the hand last passed
 };
@@ -224,9 +224,13 @@ class Entry {
   }
   // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value
   // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
-  // size, other optional parts or a longer length field.
-  [[gnu::always_inline]] char* Become(const Shape& shape) noexcept {
-    if (shape.expires != expires() || shape.extra != Has(EntryFlag::kExtra)) return nullptr;
+  // size, other optional parts or a longer length field, or if the entry's kPhase is not `phase`.
+  [[gnu::always_inline]] char* Become(const Shape& shape, uint8_t phase) noexcept {
+    constexpr unsigned kExpiresBit = static_cast<unsigned>(EntryFlag::kExpires);
+    constexpr unsigned kExtraBit = static_cast<unsigned>(EntryFlag::kExtra);
+    constexpr unsigned kPhaseBit = static_cast<unsigned>(EntryFlag::kPhase);
+    const unsigned wanted = phase | (shape.expires ? kExpiresBit : 0) | (shape.extra ? kExtraBit : 0);
+    if ((flags() & (kExpiresBit | kExtraBit | kPhaseBit)) != wanted) return nullptr;
     const Lengths at = lengths();
     if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
     return bytes() + at.payload + at.key;

@@ -27,7 +27,8 @@
 
 namespace mayfly::testing {
 
-// Records what passes the change point: "set k", "deleted k", "expired k", "flushed" ...
+// Records what passes the change point, in the words of Redis's keyspace notifications: "new k", "set k",
+// "expire k", "del k in 3" (the database) ...; also "absent k" (a DEL of an absent key), "flushed", "swapped".
 class ChangeLog : public ChangeListener {
  public:
   void OnChange(const Change& change) override;

@@ -17,6 +17,13 @@
 
 namespace mayfly {
 
+// Whoever listens to changes learns whose request they come from.
+struct ClientOfChanges {
+  [[gnu::always_inline]] ClientOfChanges(Keyspace& keyspace, const Session& session) noexcept {
+    keyspace.SetClient(session.id);
+  }
+};
+
 // What look-ahead knows about a request's first key.
 struct FirstKey {
   uint64_t hash = 0;   // 0: nothing
@@ -32,6 +39,7 @@ struct Context {
   Now now;
   FirstKey first_key = {};
   const Parked* resumed = nullptr;  // set when a parked client's request runs again
+  ClientOfChanges client_of_changes = ClientOfChanges(keyspace, session);
 
   // Why this request runs again; kNone on its first run.
   WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
