@@ -58,7 +58,7 @@ inline constexpr Event kUnreported{""};
 
 struct Change {
   ChangeReason reason;
-  Event event;        // empty for kFlushed and kSwapped
+  Event event;         // empty for kFlushed and kSwapped
   Keyspace& keyspace;  // kFlushed: the one that goes, with its keys; an empty one has taken its place
   unsigned database;   // the index of the keyspace now
   std::string_view key;
@@ -130,7 +130,8 @@ class ChangeHub {
     unobserved_mask_ = 0;
     for (const auto& [listener, hearing] : listeners_) {
       mask_ |= hearing.reasons;
-      unobserved_mask_ |= hearing.observed_only ? hearing.reasons & Bit(ChangeReason::kCreated) : hearing.reasons;
+      unobserved_mask_ |=
+          hearing.observed_only ? hearing.reasons & Bit(ChangeReason::kCreated) : hearing.reasons;
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -30,7 +31,7 @@ void Databases::Flush(unsigned index, Now now) {
 }
 
 void Databases::DigGraves(size_t graves) {
-  while (graveyard_.size() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
+  while (FreeableGraves() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
   graveyard_.reserve(graveyard_.size() + graves);
 }
 
@@ -130,15 +131,24 @@ uint64_t Databases::GraveyardBytes() const noexcept {
 }
 
 size_t Databases::waiting_keys() const noexcept {
-  size_t keys = 0;
+  size_t keys = parts_.buried.size();
   for (const auto& keyspace : graveyard_) keys += keyspace->size();
   return keys;
 }
 
+size_t Databases::FreeableGraves() const noexcept {
+  return static_cast<size_t>(std::count_if(graveyard_.begin(), graveyard_.end(),
+                                           [](const auto& keyspace) { return !keyspace->held(); }));
+}
+
+// Values first: while a keyspace is freed, its big values come here.
 bool Databases::FreeSome(size_t budget) noexcept {
-  if (graveyard_.empty()) return false;
-  if (graveyard_.back()->FreeSome(budget)) graveyard_.pop_back();
-  return !graveyard_.empty();
+  budget = parts_.buried.FreeSome(budget);
+  if (budget == 0) return MayFreeSome();
+  const auto last = std::find_if(graveyard_.rbegin(), graveyard_.rend(),
+                                 [](const auto& keyspace) { return !keyspace->held(); });
+  if (last != graveyard_.rend() && (*last)->FreeSome(budget)) graveyard_.erase(std::next(last).base());
+  return MayFreeSome();
 }
 
 }  // namespace mayfly

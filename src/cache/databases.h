@@ -2,7 +2,7 @@
 // memory.
 //
 // A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
-// no longer cause evictions. The empty one takes over the id: only the keyspaces in use have ids of their own,
+// no longer cause evictions. Rich values with many members are freed in the same way. The empty one takes over the id: only the keyspaces in use have ids of their own,
 // so there may be as many of them as an entry can name. Loop thread only.
 #pragma once
 
@@ -97,14 +97,22 @@ class Databases {
   // Returns true, once, after a deadline was filed that is nearer than all others: NextWakeMs has changed.
   bool TakeRearm() noexcept { return std::exchange(parts_.rearm, false); }
 
-  // ---- flushed keyspaces that are not freed yet
-  uint64_t waiting_bytes() const noexcept { return graveyard_.empty() ? 0 : GraveyardBytes(); }
+  // ---- flushed keyspaces and big values that are not freed yet
+  uint64_t waiting_bytes() const noexcept {
+    return parts_.buried.bytes() + (graveyard_.empty() ? 0 : GraveyardBytes());
+  }
+  // Keys of flushed keyspaces, and values without a key.
   size_t waiting_keys() const noexcept;
-  // Frees about `budget` entries of flushed keyspaces, at most a table segment more. Returns true if some are
-  // left.
+  // Whether FreeSome has anything to do: keyspaces that somebody holds must wait.
+  bool MayFreeSome() const noexcept {
+    return !parts_.buried.empty() || (!graveyard_.empty() && FreeableGraves() != 0);
+  }
+  // Frees about `budget` members of values and entries of flushed keyspaces, at most a table segment more.
+  // Returns MayFreeSome().
   bool FreeSome(size_t budget) noexcept;
 
  private:
+  size_t FreeableGraves() const noexcept;
   // Makes room in graveyard_ for this many more. Throws std::bad_alloc.
   // REQUIRES: graves <= kWaitingMax.
   void DigGraves(size_t graves);

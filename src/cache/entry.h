@@ -14,7 +14,7 @@
 //                  value bytes    kText, kEdited: the text
 //                                 kInteger: the shortest two's complement form, 0 to 8 bytes, low byte first
 //                                 kBlock: a pointer to a SharedBytes block, 8 bytes (text > kMaxInlineValue)
-//                                 kRich: a pointer, 8 bytes (reserved for hashes, lists and other types)
+//                                 kRich: a pointer to a RichValue, 8 bytes
 //
 // So a short key costs 16 bytes beyond key and value, and 32 with a TTL. In sanitizer builds the links are
 // pointers, so all offsets are larger.
@@ -38,7 +38,9 @@
 
 namespace mayfly {
 
-// How the value bytes are stored. kText and kEdited are stored alike; OBJECT ENCODING reports a short kEdited
+class RichValue;
+
+// How the value bytes are stored: from kBlock on, the value is outside the entry. kText and kEdited are stored alike; OBJECT ENCODING reports a short kEdited
 // text as "raw", as Redis does for a string that was modified in place.
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
@@ -206,6 +208,11 @@ class Entry {
     void* value = nullptr;
     std::memcpy(&value, stored().data(), sizeof value);
     return value;
+  }
+  // REQUIRES: encoding() is kRich.
+  RichValue* rich() const noexcept {
+    assert(encoding() == Encoding::kRich);
+    return static_cast<RichValue*>(pointer());
   }
   // The value as text. REQUIRES: kText, kEdited or kBlock (an integer must be formatted first).
   std::string_view text() const noexcept;

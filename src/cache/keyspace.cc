@@ -166,28 +166,6 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
   return entry;
 }
 
-Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
-  Entry* entry =
-      Put(key, existing, StringValue::CopyOf(source), ExpiryOf(source), now, events::kCopyTo);
-  entry->set_stamp(Entry::StampOf(now.mono_ms));
-  return entry;
-}
-
-// The new place is taken first, so that nothing has changed if memory runs out.
-void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
-                    Now now) {
-  assert(&to != this || key.text != new_key.text);
-  TellBefore(entry);
-  Entry* moved = to.Place(new_key, existing, StringValue::CopyOf(entry), ExpiryOf(entry), now);
-  moved->set_stamp(entry.stamp());
-  TakeOut(key, entry);
-  const bool renamed = &to == this;
-  Tell(ChangeReason::kRenamed, renamed ? events::kRenameFrom : events::kMoveFrom, entry.key(), &entry);
-  to.Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated,
-          renamed ? events::kRenameTo : events::kMoveTo, new_key.text, moved);
-  Free(entry);
-}
-
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   constexpr auto kOfTheShape = static_cast<uint8_t>(EntryFlag::kExpires) |
                                static_cast<uint8_t>(EntryFlag::kWallDeadline) |
@@ -295,16 +273,16 @@ void Keyspace::FollowWallStepBack(Now now) noexcept {
 // ---- memory
 
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  const size_t outside = entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
+  const size_t outside = entry.encoding() < Encoding::kBlock ? 0 : OutsideBytes(entry);
   return Heap::SizeClass(entry.allocated_bytes()) + outside;
 }
 
 uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
   uint64_t bytes = Heap::SizeClass(entry.allocated_bytes());
   if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(sizeof(EntryExtra));
-  if (entry.encoding() == Encoding::kBlock)
-    bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + entry.block().size());
-  return bytes;
+  const size_t outside = OutsideBytes(entry);
+  const bool block = entry.encoding() == Encoding::kBlock;
+  return bytes + (block ? Heap::SizeClass(SharedBytes::kHeaderBytes + outside) : outside);
 }
 
 char* Keyspace::OwnBlock(Entry& entry, size_t size) {

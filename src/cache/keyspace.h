@@ -29,6 +29,7 @@
 #include "base/heap.h"
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
+#include "cache/buried_values.h"
 #include "cache/change.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
@@ -37,6 +38,7 @@
 #include "cache/hash_table.h"
 #include "cache/lfu.h"
 #include "cache/lru_list.h"
+#include "cache/rich_value.h"
 #include "cache/sieve_hand.h"
 #include "cache/stale_guesses.h"
 #include "cache/timing_wheel.h"
@@ -76,8 +78,9 @@ struct KeyspaceParts {
   StaleGuesses stale_guesses = {};
   bool rearm = false;  // a deadline was filed that is nearer than all others
   AccessTracking tracking = AccessTracking::kRecency;
-  LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
+  LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
   uint64_t client = 0;  // Change::client of what changes now by a command
+  BuriedValues buried = {};
 };
 
 class Keyspace {
@@ -175,6 +178,27 @@ class Keyspace {
     const bool grows = size > existing.TextLength();
     if (write(OwnBlock(existing, size)) || grows)
       Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
+  }
+  // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
+  Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
+                 const Event& event);
+  // Lets edit(T&) change the value, which returns whether it has changed anything, and reports that. A key whose
+  // value has no members left is removed. Does not count as an access; the caller's Find already did. If `edit`
+  // throws, nothing is reported. Returns the entry, or null if the key was removed.
+  // REQUIRES: the value's type is T.
+  template <typename T, typename Edit>
+  Entry* EditRich(const Key& key, Entry& existing, const Event& event, Edit&& edit) {
+    TellBefore(existing);
+    const uint64_t before = existing.rich()->Bytes();
+    bool changed = false;
+    try {
+      changed = edit(static_cast<T&>(*existing.rich()));
+    } catch (...) {
+      CountEdit(existing, before);
+      throw;
+    }
+    CountEdit(existing, before);
+    return changed ? FinishEdit(key, existing, event) : &existing;
   }
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
@@ -305,6 +329,14 @@ class Keyspace {
 
   // ---- end
   //
+  // While it is held, a flushed keyspace is not freed. Holds are counted.
+  void Hold() noexcept { ++holds_; }
+  // REQUIRES: held().
+  void Release() noexcept {
+    assert(held());
+    --holds_;
+  }
+  bool held() const noexcept { return holds_ != 0; }
   // Frees about `budget` entries, at most a table segment more, without reporting the changes. Returns true if
   // the keyspace is empty.
   // REQUIRES: nobody uses the keyspace for anything else from now on.
@@ -388,11 +420,18 @@ class Keyspace {
   // Frees the entry's own memory, but not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
   // Releases what the value holds outside the entry. Returns its size in bytes.
-  [[gnu::always_inline]] static size_t DropValue(Entry& entry) noexcept {
-    if (entry.encoding() != Encoding::kBlock) [[likely]]
+  [[gnu::always_inline]] size_t DropValue(Entry& entry) noexcept {
+    if (entry.encoding() < Encoding::kBlock) [[likely]]
       return 0;
-    return SharedBytes::Adopt(entry.pointer()).size();
+    return DropOutside(entry);
   }
+  size_t DropOutside(Entry& entry) noexcept;
+  static size_t OutsideBytes(const Entry& entry) noexcept;
+  // For EditRich: counts the bytes that the value had before and has now, and reports.
+  void CountEdit(const Entry& entry, uint64_t bytes_before) noexcept {
+    bytes_ += entry.rich()->Bytes() - bytes_before;
+  }
+  Entry* FinishEdit(const Key& key, Entry& entry, const Event& event);
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
@@ -417,6 +456,7 @@ class Keyspace {
   uint8_t id_;
   uint8_t phase_;  // EntryFlag::kPhase or 0
   unsigned database_;
+  unsigned holds_ = 0;
   uint64_t bytes_ = 0;
   Table table_;
   Lru lists_[2];

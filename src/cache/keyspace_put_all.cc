@@ -12,8 +12,7 @@
 
 namespace mayfly {
 
-void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now,
-                      const Event& event) {
+void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now, const Event& event) {
   const auto expiry_of = [&](const KeyPut& put) {
     return keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry;
   };

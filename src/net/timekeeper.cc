@@ -29,7 +29,7 @@ void Timekeeper::BeforePoll() {
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
   if (turn_.TakeStep()) more_due_ = true;
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
-  if (server_.databases.waiting_bytes() != 0) more_flushed_ = true;
+  if (server_.databases.MayFreeSome()) more_flushed_ = true;
   if (!more_to_evict_) more_to_evict_ = executor_.EvictSome(kEntriesPerLook);
   if (WorkLeft() != idling_) {
     idling_ = !idling_;

@@ -204,14 +204,15 @@ TEST_CASE_METHOD(CommandTest, "the events of later versions' commands are those 
   Run({"INCREX", "n", "EX", "100", "ENX"});
   Run({"INCREX", "n", "PERSIST"});
   Run({"INCREX", "n", "BYFLOAT", "0.5"});
-  CHECK(TakeChanges() == Lines{"incrby n", "incrby n", "expire n", "incrby n", "incrby n", "persist n",
-                               "incrbyfloat n"});
+  CHECK(TakeChanges() ==
+        Lines{"incrby n", "incrby n", "expire n", "incrby n", "incrby n", "persist n", "incrbyfloat n"});
   Run({"DELEX", "k"});
   Run({"DELIFEQ", "new", "w"});
   CHECK(TakeChanges() == Lines{"del k", "del new"});
 }
 
-TEST_CASE_METHOD(CommandTest, "a change names the client that asked for it, and none when time or memory did") {
+TEST_CASE_METHOD(CommandTest,
+                 "a change names the client that asked for it, and none when time or memory did") {
   class Askers final : public ChangeListener {
    public:
     void OnChange(const Change& change) override { clients.push_back(change.client); }

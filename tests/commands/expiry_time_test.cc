@@ -97,7 +97,8 @@ TEST_CASE_METHOD(CommandTest, "a key that is written again while the wheel is la
   CHECK(Run({"TTL", "k"}) == Integer(-1));
   AdvanceTime(1000);
   CHECK(Run({"GET", "k"}) == Bulk("new"));
-  CHECK(TakeChanges() == std::vector<std::string>{"new k", "set k", "expire k", "expired k", "new k", "set k"});
+  CHECK(TakeChanges() ==
+        std::vector<std::string>{"new k", "set k", "expire k", "expired k", "new k", "set k"});
 }
 
 TEST_CASE_METHOD(CommandTest, "every delay ends at its own millisecond") {

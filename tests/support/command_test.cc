@@ -141,4 +141,15 @@ void CommandTest::SetOption(std::string_view name, std::string_view value) {
   REQUIRE_FALSE(problem);
 }
 
+void CommandTest::StartWith(std::string_view name, std::string_view value) {
+  server_.files.directory = [](const std::string& path, std::string& absolute) {
+    absolute = path;
+    return config::Problem();
+  };
+  const std::vector<std::string> words{"--" + std::string(name), std::string(value)};
+  const config::LoadResult loaded = server_.options.Load(words, {});
+  INFO(loaded.error.value_or(""));
+  REQUIRE_FALSE(loaded.error);
+}
+
 }  // namespace mayfly::testing

@@ -123,6 +123,8 @@ class CommandTest {
 
   // As CONFIG SET. REQUIRES: a valid option and value.
   void SetOption(std::string_view name, std::string_view value);
+  // As on the command line, for options that no CONFIG SET takes. All others get their defaults.
+  void StartWith(std::string_view name, std::string_view value);
   // The changes since the last call, in words.
   std::vector<std::string> TakeChanges() { return server_.change_log.Take(); }
   Stats& stats() noexcept { return server_.stats; }

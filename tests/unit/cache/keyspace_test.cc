@@ -221,7 +221,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited in place, and the edit i
   CHECK(entry->text().substr(39'999, 2) == std::string_view("o\0", 2));
   CHECK(entry->text().back() == 'e');
   CHECK(Keyspace::TtlMs(*entry, now()) == 10);
-  CHECK(log.seen == std::vector<ChangeLog::Seen>{{ChangeReason::kValueChanged, "k"}, {ChangeReason::kValueChanged, "k"}});
+  CHECK(log.seen ==
+        std::vector<ChangeLog::Seen>{{ChangeReason::kValueChanged, "k"}, {ChangeReason::kValueChanged, "k"}});
   CHECK(db().Validate());
   changes.Unlisten(log);
 }

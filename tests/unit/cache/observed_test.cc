@@ -18,7 +18,8 @@ class BeforeLog final : public ChangeListener {
  public:
   void OnChange(const Change&) override { ++after; }
   void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override {
-    seen.push_back(std::to_string(keyspace.database()) + " " + std::string(entry.key()) + "=" + TextOf(entry));
+    seen.push_back(std::to_string(keyspace.database()) + " " + std::string(entry.key()) + "=" +
+                   TextOf(entry));
   }
   std::vector<std::string> Take() { return std::exchange(seen, {}); }
   std::vector<std::string> seen;
@@ -29,10 +30,12 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE_METHOD(KeyspaceFixture, "a marked entry is shown once, with its old value, before whatever changes it") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a marked entry is shown once, with its old value, before whatever changes it") {
   BeforeLog log;
   changes.Listen(log, {.before = true});
-  for (const char* key : {"put", "grown", "timed", "deleted", "evicted", "moved", "taken", "all", "all longer"})
+  for (const char* key :
+       {"put", "grown", "timed", "deleted", "evicted", "moved", "taken", "all", "all longer"})
     Set(key, "old");
   Set("expired", "old", In(10));
   Set("block", std::string(20'000, 'o'));
@@ -73,7 +76,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "a marked entry is shown once, with its old va
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(KeyspaceFixture, "a listener for observed entries hears of those and of all that are created") {
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "a listener for observed entries hears of those and of all that are created") {
   ChangeLog log;
   ChangeLog all;
   changes.Listen(log, {.reasons = ChangeHub::kAllReasons, .observed_only = true});
