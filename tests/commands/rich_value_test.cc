@@ -30,7 +30,7 @@ class RichValueTest : public CommandTest {
 const Reply kWrong = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
 
 // Only its type is asked for.
-class OtherValue final : public RichValue {
+class OtherValue : public RichValue {
  public:
   static constexpr ValueType kType = ValueType::kHash;
 };

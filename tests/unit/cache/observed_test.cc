@@ -60,8 +60,9 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(log.Take() == Lines{"0 evicted=old"});
   db().Move(db().KeyOf("moved"), *Peek("moved"), db(), db().KeyOf("taken"), Peek("taken"), now());
   CHECK(log.Take() == Lines{"0 moved=old", "0 taken=old"});
+  const std::string longer(300, 'n');
   std::vector<KeyPut> puts = {{db().KeyOf("all"), StringValue::Of("new")},
-                              {db().KeyOf("all longer"), StringValue::Of(std::string(300, 'n'))},
+                              {db().KeyOf("all longer"), StringValue::Of(longer)},
                               {db().KeyOf("another"), StringValue::Of("new")}};
   db().PutAll(puts, false, Expiry::Never(), now());
   CHECK(log.Take() == Lines{"0 all=old", "0 all longer=old"});
