@@ -1,8 +1,11 @@
 // The change point: every creation, change and removal of a key is reported here, to the listeners that
 // registered for its reason.
 //
-// Without a listener, a change costs one test of a mask. Listeners are called when the keyspace is consistent
-// again, and must not change it. Loop thread only.
+// A listener is called after the change, when the keyspace is consistent again, and must not change it. It may
+// also ask to see entries before they change (BeforeChange), as a point-in-time walk does.
+//
+// Cost: without a listener, one test of a mask for each change. If all listeners want observed entries only,
+// the same for entries that nobody observes, and a test of the entry's flag. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -13,68 +16,128 @@
 namespace mayfly {
 
 class Entry;
+class Keyspace;
 
 enum class ChangeReason : uint8_t {
-  kSet,          // created, or the value or expiry changed
-  kDeleted,      // by a command; also reported for a key that did not exist
-  kExpired,      // at its deadline
-  kEvicted,      // to free memory
-  kInvalidated,  // by its tag (reserved for tags)
-  kFlushed,      // with its whole keyspace; `key` is empty
-  kRenamed,      // it has another name now, or is in another database
-  kSwapped,      // its keyspace belongs to another database now; `key` is empty
+  kCreated,        // the key did not exist
+  kValueChanged,   // another value, perhaps with another expiry: a SET of a key that exists
+  kExpiryChanged,  // the expiry alone
+  kDeleted,        // by a command; also reported for a key that did not exist
+  kExpired,        // at its deadline
+  kEvicted,        // to free memory
+  kInvalidated,    // by its tag (reserved for tags)
+  kFlushed,        // with its whole keyspace; `key` is empty
+  kRenamed,        // it has another name now, or is in another database
+  kSwapped,        // its keyspace belongs to another database now; `key` is empty
 };
+
+// What Redis's keyspace notifications call a change. Some commands make two of them: SET with an expiry "set"
+// and "expire"; a command that takes the last member of a value its own and "del". Redis also says "new" before
+// the event of a key that RENAME or COPY replaces; here that is kValueChanged.
+struct Event {
+  std::string_view name;       // empty: the change is not reported
+  std::string_view then = {};  // mostly empty
+};
+
+namespace events {
+inline constexpr Event kSet{"set"};
+inline constexpr Event kSetWithExpiry{"set", "expire"};
+inline constexpr Event kExpire{"expire"};
+inline constexpr Event kPersist{"persist"};
+inline constexpr Event kDel{"del"};
+inline constexpr Event kExpired{"expired"};
+inline constexpr Event kEvicted{"evicted"};
+inline constexpr Event kRenameFrom{"rename_from"};
+inline constexpr Event kRenameTo{"rename_to"};
+inline constexpr Event kMoveFrom{"move_from"};
+inline constexpr Event kMoveTo{"move_to"};
+inline constexpr Event kCopyTo{"copy_to"};
+// The same value was stored again, in another encoding: nobody needs to know.
+inline constexpr Event kUnreported{""};
+}  // namespace events
 
 struct Change {
   ChangeReason reason;
-  uint8_t keyspace;  // id of the keyspace
+  Event event;         // empty for kFlushed and kSwapped
+  Keyspace& keyspace;  // kFlushed: the one that goes, with its keys; an empty one has taken its place
+  unsigned database;   // the index of the keyspace now
   std::string_view key;
-  const Entry*
-      entry;  // its state now (kSet) or before its removal; null for an absent key, kFlushed and kSwapped
+  // Its state now; before its removal, if it is removed. Null for an absent key, kFlushed and kSwapped.
+  const Entry* entry;
+  // Whose request it was (Session::id); 0 for what no client asks for: expiry and eviction.
+  uint64_t client;
 };
 
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
   virtual void OnChange(const Change& change) = 0;
+  // Called for an entry that Databases::MarkAll has marked, before it changes its value or expiry or goes. Its
+  // mark is removed then, so this is the only call for it. The change may still fail, for want of memory.
+  virtual void BeforeChange(Keyspace& /*keyspace*/, const Entry& /*entry*/) noexcept {}
+};
+
+// What a listener wants to hear.
+struct Hearing {
+  uint32_t reasons = 0;        // ChangeHub::Bit of each
+  bool observed_only = false;  // of entries, those with EntryFlag::kObserved, and all that are created
+  bool before = false;         // BeforeChange, of all marked entries
 };
 
 class ChangeHub {
  public:
   static constexpr uint32_t Bit(ChangeReason reason) noexcept { return 1U << static_cast<unsigned>(reason); }
+  static constexpr uint32_t kAllReasons = ~uint32_t{0};
 
-  // Calls listener.OnChange for every reason whose bit is set in `reasons`, until Unlisten. Replaces an
-  // earlier registration of the same listener. Borrows `listener`.
-  void Listen(ChangeListener& listener, uint32_t reasons) {
+  // Calls the listener as `hearing` says, until Unlisten. Replaces an earlier registration of the same
+  // listener. Borrows `listener`.
+  void Listen(ChangeListener& listener, const Hearing& hearing) {
     Unlisten(listener);
-    listeners_.push_back({&listener, reasons});
+    listeners_.push_back({&listener, hearing});
     Sum();
   }
+  void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Hearing{.reasons = reasons}); }
   void Unlisten(ChangeListener& listener) {
     std::erase_if(listeners_, [&](const Subscription& s) { return s.listener == &listener; });
     Sum();
   }
 
-  // Whether any listener wants this reason. Test it before building a Change.
+  // Whether any listener wants this reason, perhaps of observed entries only. Test it before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
-  void Tell(const Change& change) const {
+  // As Wants, for an entry that nobody observes.
+  bool WantsUnobserved(ChangeReason reason) const noexcept { return (unobserved_mask_ & Bit(reason)) != 0; }
+  // `observed`: the entry has EntryFlag::kObserved, or there is no entry.
+  void Tell(const Change& change, bool observed) const {
+    const bool to_all = observed || change.reason == ChangeReason::kCreated;
     for (const Subscription& s : listeners_) {
-      if ((s.reasons & Bit(change.reason)) != 0) s.listener->OnChange(change);
+      if ((s.hearing.reasons & Bit(change.reason)) != 0 && (to_all || !s.hearing.observed_only))
+        s.listener->OnChange(change);
+    }
+  }
+  void TellBefore(Keyspace& keyspace, const Entry& entry) const noexcept {
+    for (const Subscription& s : listeners_) {
+      if (s.hearing.before) s.listener->BeforeChange(keyspace, entry);
     }
   }
 
  private:
   struct Subscription {
     ChangeListener* listener;
-    uint32_t reasons;
+    Hearing hearing;
   };
   void Sum() noexcept {
     mask_ = 0;
-    for (const Subscription& s : listeners_) mask_ |= s.reasons;
+    unobserved_mask_ = 0;
+    for (const auto& [listener, hearing] : listeners_) {
+      mask_ |= hearing.reasons;
+      unobserved_mask_ |=
+          hearing.observed_only ? hearing.reasons & Bit(ChangeReason::kCreated) : hearing.reasons;
+    }
   }
 
   std::vector<Subscription> listeners_;
   uint32_t mask_ = 0;
+  uint32_t unobserved_mask_ = 0;
 };
 
 }  // namespace mayfly

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -12,7 +13,7 @@ Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsig
   assert(count >= 1 && count <= kDatabasesMax);
   databases_.reserve(count);
   for (unsigned id = 0; id < count; ++id)
-    databases_.push_back(std::make_unique<Keyspace>(parts_, static_cast<uint8_t>(id), now));
+    databases_.push_back(std::make_unique<Keyspace>(parts_, static_cast<uint8_t>(id), id, now));
 }
 
 Databases::~Databases() = default;
@@ -26,19 +27,34 @@ size_t Databases::total_keys() const noexcept {
 void Databases::Flush(unsigned index, Now now) {
   if (At(index).size() == 0) return;
   DigGraves(1);
-  Bury(index, std::make_unique<Keyspace>(parts_, At(index).id(), now));
+  Bury(index, std::make_unique<Keyspace>(parts_, At(index).id(), index, now));
 }
 
 void Databases::DigGraves(size_t graves) {
-  while (graveyard_.size() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
+  while (FreeableGraves() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
   graveyard_.reserve(graveyard_.size() + graves);
 }
 
-void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) noexcept {
-  const uint8_t id = At(index).id();
+void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
   parts_.stale_guesses.NoteAll();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
-  parts_.changes.Tell({ChangeReason::kFlushed, id, {}, nullptr});
+  Tell(ChangeReason::kFlushed, *graveyard_.back());
+}
+
+void Databases::Tell(ChangeReason reason, Keyspace& keyspace) {
+  if (!parts_.changes.Wants(reason)) return;
+  parts_.changes.Tell({.reason = reason,
+                       .event = {},
+                       .keyspace = keyspace,
+                       .database = keyspace.database(),
+                       .key = {},
+                       .entry = nullptr,
+                       .client = parts_.client},
+                      /*observed=*/true);
+}
+
+void Databases::MarkAll() noexcept {
+  for (const auto& database : databases_) database->MarkAll();
 }
 
 void Databases::Swap(unsigned a, unsigned b) {
@@ -46,8 +62,8 @@ void Databases::Swap(unsigned a, unsigned b) {
   if (a == b) return;
   parts_.stale_guesses.NoteAll();
   std::swap(databases_[a], databases_[b]);
-  for (const unsigned index : {a, b})
-    parts_.changes.Tell({ChangeReason::kSwapped, At(index).id(), {}, nullptr});
+  for (const unsigned index : {a, b}) At(index).set_database(index);
+  for (const unsigned index : {a, b}) Tell(ChangeReason::kSwapped, At(index));
 }
 
 void Databases::FlushAll(Now now) {
@@ -55,7 +71,7 @@ void Databases::FlushAll(Now now) {
   size_t graves = 0;
   for (unsigned i = 0; i < count(); ++i) {
     if (At(i).size() == 0) continue;
-    fresh[i] = std::make_unique<Keyspace>(parts_, At(i).id(), now);
+    fresh[i] = std::make_unique<Keyspace>(parts_, At(i).id(), i, now);
     ++graves;
   }
   DigGraves(graves);
@@ -115,15 +131,24 @@ uint64_t Databases::GraveyardBytes() const noexcept {
 }
 
 size_t Databases::waiting_keys() const noexcept {
-  size_t keys = 0;
+  size_t keys = parts_.buried.size();
   for (const auto& keyspace : graveyard_) keys += keyspace->size();
   return keys;
 }
 
+size_t Databases::FreeableGraves() const noexcept {
+  return static_cast<size_t>(std::count_if(graveyard_.begin(), graveyard_.end(),
+                                           [](const auto& keyspace) { return !keyspace->held(); }));
+}
+
+// Values first: while a keyspace is freed, its big values come here.
 bool Databases::FreeSome(size_t budget) noexcept {
-  if (graveyard_.empty()) return false;
-  if (graveyard_.back()->FreeSome(budget)) graveyard_.pop_back();
-  return !graveyard_.empty();
+  budget = parts_.buried.FreeSome(budget);
+  if (budget == 0) return MayFreeSome();
+  const auto last = std::find_if(graveyard_.rbegin(), graveyard_.rend(),
+                                 [](const auto& keyspace) { return !keyspace->held(); });
+  if (last != graveyard_.rend() && (*last)->FreeSome(budget)) graveyard_.erase(std::next(last).base());
+  return MayFreeSome();
 }
 
 }  // namespace mayfly

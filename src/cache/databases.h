@@ -2,7 +2,7 @@
 // memory.
 //
 // A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
-// no longer cause evictions. The empty one takes over the id: only the keyspaces in use have ids of their own,
+// no longer cause evictions. Rich values with many members are freed in the same way. The empty one takes over the id: only the keyspaces in use have ids of their own,
 // so there may be as many of them as an entry can name. Loop thread only.
 #pragma once
 
@@ -51,6 +51,10 @@ class Databases {
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
+  // Marks all entries of all databases: before each of them changes or goes, BeforeChange is called once. Costs
+  // nothing per entry. Entries that come later are not marked.
+  // REQUIRES: no entry is marked. Keyspace::ScanMarked removes marks.
+  void MarkAll() noexcept;
   // Replaces the database by an empty one and reports kFlushed. No effect on an empty database. Throws
   // std::bad_alloc, and changes nothing then; nor does FlushAll.
   // REQUIRES: index < count().
@@ -80,6 +84,9 @@ class Databases {
   bool tracking_suspended() const noexcept { return parts_.tracking == AccessTracking::kNone; }
   void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }
 
+  // From now on changes are caused by this client (Session::id); see Change::client.
+  void SetClient(uint64_t id) noexcept { parts_.client = id; }
+
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
@@ -94,20 +101,30 @@ class Databases {
   // Returns true, once, after a deadline was filed that is nearer than all others: NextWakeMs has changed.
   bool TakeRearm() noexcept { return std::exchange(parts_.rearm, false); }
 
-  // ---- flushed keyspaces that are not freed yet
-  uint64_t waiting_bytes() const noexcept { return graveyard_.empty() ? 0 : GraveyardBytes(); }
+  // ---- flushed keyspaces and big values that are not freed yet
+  uint64_t waiting_bytes() const noexcept {
+    return parts_.buried.bytes() + (graveyard_.empty() ? 0 : GraveyardBytes());
+  }
+  // Keys of flushed keyspaces, and values without a key.
   size_t waiting_keys() const noexcept;
-  // Frees about `budget` entries of flushed keyspaces, at most a table segment more. Returns true if some are
-  // left.
+  // Whether FreeSome has anything to do: keyspaces that somebody holds must wait.
+  bool MayFreeSome() const noexcept {
+    return !parts_.buried.empty() || (!graveyard_.empty() && FreeableGraves() != 0);
+  }
+  // Frees about `budget` members of values and entries of flushed keyspaces, at most a table segment more.
+  // Returns MayFreeSome().
   bool FreeSome(size_t budget) noexcept;
 
  private:
+  size_t FreeableGraves() const noexcept;
   // Makes room in graveyard_ for this many more. Throws std::bad_alloc.
   // REQUIRES: graves <= kWaitingMax.
   void DigGraves(size_t graves);
   // Replaces the database by `fresh`; the old one waits to be freed.
   // REQUIRES: there is room in graveyard_.
-  void Bury(unsigned index, std::unique_ptr<Keyspace> fresh) noexcept;
+  void Bury(unsigned index, std::unique_ptr<Keyspace> fresh);
+  // Reports a change of a whole keyspace.
+  void Tell(ChangeReason reason, Keyspace& keyspace);
   uint64_t GraveyardBytes() const noexcept;
 
   KeyspaceParts parts_;

@@ -94,9 +94,12 @@ size_t Entry::TextLength() const noexcept {
     }
     case Encoding::kBlock:
       return block().size();
-    default:
-      return stored().size();
+    case Encoding::kText:
+    case Encoding::kEdited:
+    case Encoding::kRich:
+      break;
   }
+  return stored().size();
 }
 
 size_t Entry::PackedIntegerBytes(int64_t value) noexcept {

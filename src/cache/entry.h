@@ -14,7 +14,7 @@
 //                  value bytes    kText, kEdited: the text
 //                                 kInteger: the shortest two's complement form, 0 to 8 bytes, low byte first
 //                                 kBlock: a pointer to a SharedBytes block, 8 bytes (text > kMaxInlineValue)
-//                                 kRich: a pointer, 8 bytes (reserved for hashes, lists and other types)
+//                                 kRich: a pointer to a RichValue, 8 bytes
 //
 // So a short key costs 16 bytes beyond key and value, and 32 with a TTL. In sanitizer builds the links are
 // pointers, so all offsets are larger.
@@ -38,7 +38,9 @@
 
 namespace mayfly {
 
-// How the value bytes are stored. kText and kEdited are stored alike; OBJECT ENCODING reports a short kEdited
+class RichValue;
+
+// How the value bytes are stored: from kBlock on, the value is outside the entry. kText and kEdited are stored alike; OBJECT ENCODING reports a short kEdited
 // text as "raw", as Redis does for a string that was modified in place.
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
@@ -46,7 +48,7 @@ enum class EntryFlag : uint8_t {
   kExpires = 1 << 0,       // has the expiry block
   kWallDeadline = 1 << 1,  // the deadline is Unix time, filed in the wall wheel
   kExtra = 1 << 2,         // has an EntryExtra
-  kTellBefore = 1 << 3,    // a listener wants to see the entry before it changes or goes (snapshots)
+  kPhase = 1 << 3,         // differs from its keyspace's phase: a listener wants to see it before it changes
   kObserved = 1 << 4,  // somebody watches, tracks or waits for this key; the tables of those who do know who
   kVisited = 1 << 5,   // SIEVE: accessed since the hand last passed
 };
@@ -207,6 +209,11 @@ class Entry {
     std::memcpy(&value, stored().data(), sizeof value);
     return value;
   }
+  // REQUIRES: encoding() is kRich.
+  RichValue* rich() const noexcept {
+    assert(encoding() == Encoding::kRich);
+    return static_cast<RichValue*>(pointer());
+  }
   // The value as text. REQUIRES: kText, kEdited or kBlock (an integer must be formatted first).
   std::string_view text() const noexcept;
   // Length in bytes of the value as a client sees it.
@@ -224,9 +231,13 @@ class Entry {
   }
   // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value
   // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
-  // size, other optional parts or a longer length field.
-  [[gnu::always_inline]] char* Become(const Shape& shape) noexcept {
-    if (shape.expires != expires() || shape.extra != Has(EntryFlag::kExtra)) return nullptr;
+  // size, other optional parts or a longer length field, or if the entry's kPhase is not `phase`.
+  [[gnu::always_inline]] char* Become(const Shape& shape, uint8_t phase) noexcept {
+    constexpr unsigned kExpiresBit = static_cast<unsigned>(EntryFlag::kExpires);
+    constexpr unsigned kExtraBit = static_cast<unsigned>(EntryFlag::kExtra);
+    constexpr unsigned kPhaseBit = static_cast<unsigned>(EntryFlag::kPhase);
+    const unsigned wanted = phase | (shape.expires ? kExpiresBit : 0) | (shape.extra ? kExtraBit : 0);
+    if ((flags() & (kExpiresBit | kExtraBit | kPhaseBit)) != wanted) return nullptr;
     const Lengths at = lengths();
     if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
     return bytes() + at.payload + at.key;

@@ -16,12 +16,19 @@ uint64_t NowOn(Expiry::Kind kind, Now now) noexcept {
   return kind == Expiry::Kind::kWall ? WallMs(now) : now.mono_ms;
 }
 
+const Event& EventOfRemoval(ChangeReason reason) noexcept {
+  if (reason == ChangeReason::kExpired) return events::kExpired;
+  return reason == ChangeReason::kEvicted ? events::kEvicted : events::kDel;
+}
+
 }  // namespace
 
-Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, Now now)
+Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
     : parts_(parts),
       base_(parts.heap.base()),
       id_(id),
+      phase_(0),
+      database_(database),
       table_(EntryTablePolicy(parts.heap, parts.hasher)),
       lists_{Lru(EntryLruHooks(base_)), Lru(EntryLruHooks(base_))},
       mono_wheel_(EntryWheelHooks(base_), now.mono_ms),
@@ -74,6 +81,7 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
   if (memory == nullptr) throw std::bad_alloc();
   Entry* entry = Entry::Format(memory, shape, key.text);
   entry->set_owner(id_);
+  entry->set_flags(entry->flags() | phase_);
   if (shape.extra) entry->set_extra(extra.release());
   if (shape.expires) {
     if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
@@ -86,17 +94,21 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
 Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
   Entry* entry = Allocate(key, shape, expiry);
+  if (!table_.Insert(RefOf(*entry), key.hash)) {
+    FreeMemory(*entry);
+    throw std::bad_alloc();
+  }
   entry->set_encoding(value.encoding());
   bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total());
   value.StoreTo(entry->stored_data());
-  if (!table_.Insert(RefOf(*entry), key.hash)) {
-    Free(*entry);
-    throw std::bad_alloc();
-  }
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   File(*entry, now);
-  Tell(ChangeReason::kSet, key.text, entry);
   return entry;
+}
+
+Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now) {
+  if (existing == nullptr) return Create(key, std::move(value), expiry, now);
+  return Overwrite(key, *existing, std::move(value), expiry, now);
 }
 
 // For a wall clock that was set back, or an entry that changes wheels.
@@ -112,6 +124,10 @@ void Keyspace::RefileByWall(Entry& entry, Expiry expiry, Now now) {
 
 Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                          Expiry expiry, Now now) {
+  if (Marked(existing)) {
+    ReportBefore(existing);
+    return Overwrite(key, existing, std::move(value), expiry, now);
+  }
   Entry* entry = Allocate(key, shape, expiry);
   bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
   DropValue(existing);
@@ -119,19 +135,19 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
   entry->set_encoding(value.encoding());
   value.StoreTo(entry->stored_data());
   Touch(*entry, now);
-  Tell(ChangeReason::kSet, key.text, entry);
   return entry;
 }
 
-Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now) {
+Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
-  Entry* entry = Put(key, &existing, std::move(value), ExpiryOf(existing), now);
+  Entry* entry = Put(key, &existing, std::move(value), ExpiryOf(existing), now, event);
   if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
   return entry;
 }
 
 Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now now) {
   Entry* entry = &existing;
+  TellBefore(existing);
   const Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
   if (shape.expires == existing.expires() && shape.extra == existing.Has(EntryFlag::kExtra)) {
     if (shape.expires) Refile(existing, expiry, now);
@@ -145,23 +161,9 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
     bytes_ += BytesOf(*entry);
   }
   TouchFound(*entry, now);
-  Tell(ChangeReason::kSet, key.text, entry);
+  const bool lasts = expiry.kind == Expiry::Kind::kNever;
+  Tell(ChangeReason::kExpiryChanged, lasts ? events::kPersist : events::kExpire, key.text, entry);
   return entry;
-}
-
-Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
-  Entry* entry = Put(key, existing, StringValue::CopyOf(source), ExpiryOf(source), now);
-  entry->set_stamp(Entry::StampOf(now.mono_ms));
-  return entry;
-}
-
-// The copy is made first, so that nothing has changed if memory runs out.
-void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
-                    Now now) {
-  assert(&to != this || key.text != new_key.text);
-  Entry* moved = to.PutCopy(new_key, existing, entry, now);
-  moved->set_stamp(entry.stamp());
-  Remove(key, entry, ChangeReason::kRenamed);
 }
 
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
@@ -185,23 +187,47 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   FreeMemory(old);
 }
 
-void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
+void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
   parts_.stale_guesses.Note(RefOf(entry));
   [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
   assert(erased);
   Unfile(entry);
-  Tell(reason, entry.key(), &entry);
+}
+
+void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
+  TellBefore(entry);
+  TakeOut(key, entry);
+  Tell(reason, EventOfRemoval(reason), entry.key(), &entry);
   Free(entry);
 }
 
 bool Keyspace::Delete(const Key& key, Now now) {
   Entry* entry = Peek(key, now);
   if (entry == nullptr) {
-    Tell(ChangeReason::kDeleted, key.text, nullptr);
+    Tell(ChangeReason::kDeleted, events::kDel, key.text, nullptr);
     return false;
   }
   Remove(key, *entry, ChangeReason::kDeleted);
   return true;
+}
+
+void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, const Entry* entry) {
+  const bool observed = entry == nullptr || entry->Has(EntryFlag::kObserved);
+  if (event.name.empty() || (!observed && !parts_.changes.WantsUnobserved(reason))) return;
+  const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted;
+  parts_.changes.Tell({.reason = reason,
+                       .event = event,
+                       .keyspace = *this,
+                       .database = database_,
+                       .key = key,
+                       .entry = entry,
+                       .client = by_itself ? 0 : parts_.client},
+                      observed);
+}
+
+void Keyspace::ReportBefore(Entry& entry) noexcept {
+  parts_.changes.TellBefore(*this, entry);
+  Unmark(entry);
 }
 
 // ---- lists and wheels
@@ -247,16 +273,16 @@ void Keyspace::FollowWallStepBack(Now now) noexcept {
 // ---- memory
 
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  const size_t outside = entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
+  const size_t outside = entry.encoding() < Encoding::kBlock ? 0 : OutsideBytes(entry);
   return Heap::SizeClass(entry.allocated_bytes()) + outside;
 }
 
 uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
   uint64_t bytes = Heap::SizeClass(entry.allocated_bytes());
   if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(sizeof(EntryExtra));
-  if (entry.encoding() == Encoding::kBlock)
-    bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + entry.block().size());
-  return bytes;
+  const size_t outside = OutsideBytes(entry);
+  const bool block = entry.encoding() == Encoding::kBlock;
+  return bytes + (block ? Heap::SizeClass(SharedBytes::kHeaderBytes + outside) : outside);
 }
 
 char* Keyspace::OwnBlock(Entry& entry, size_t size) {

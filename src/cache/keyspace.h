@@ -29,6 +29,7 @@
 #include "base/heap.h"
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
+#include "cache/buried_values.h"
 #include "cache/change.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
@@ -37,6 +38,7 @@
 #include "cache/hash_table.h"
 #include "cache/lfu.h"
 #include "cache/lru_list.h"
+#include "cache/rich_value.h"
 #include "cache/sieve_hand.h"
 #include "cache/stale_guesses.h"
 #include "cache/timing_wheel.h"
@@ -76,12 +78,14 @@ struct KeyspaceParts {
   StaleGuesses stale_guesses = {};
   bool rearm = false;  // a deadline was filed that is nearer than all others
   AccessTracking tracking = AccessTracking::kRecency;
-  LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
+  LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
+  uint64_t client = 0;  // Change::client of what changes now by a command
+  BuriedValues buried = {};
 };
 
 class Keyspace {
  public:
-  Keyspace(KeyspaceParts& parts, uint8_t id, Now now);
+  Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now);
   ~Keyspace();
   Keyspace(const Keyspace&) = delete;
   Keyspace& operator=(const Keyspace&) = delete;
@@ -128,6 +132,10 @@ class Keyspace {
   // Memory of an entry and its value, as the allocator rounds it.
   static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
+  // The index of the database whose keys these are now, or were until it was flushed.
+  unsigned database() const noexcept { return database_; }
+  void set_database(unsigned index) noexcept { database_ = index; }
+  // Reports the following changes of all keyspaces as this client's, but not expiry and eviction.
 
   [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept {
     if (!entry.expires()) return Expiry::Never();
@@ -145,33 +153,60 @@ class Keyspace {
   }
 
   // ---- changes. `existing` is the result of Peek or Find for the same key, without a change in between.
+  // `event` is the change's name for listeners.
   //
   // Creates the key or overwrites its value, and sets the expiry. Counts as an access. Returns the entry.
-  Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
+  Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now,
+             const Event& event = events::kSet);
   // As Put for each, in their order: with this expiry or, if `keep_expiry`, with the one that a key has.
   // Throws std::bad_alloc, and changes none of them then.
-  void PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now);
+  void PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now,
+              const Event& event = events::kSet);
   // Overwrites the value and keeps the expiry. Returns the entry. Does not count as an LFU access; the
   // caller's Find already did.
-  Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now);
+  Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event);
   // Changes the text of a big string in place and keeps the expiry. If `size` exceeds its length, the text
-  // first grows to `size` by zero bytes. Calls write(char*) with the first byte of the text. A block that is
-  // shared with a reply is copied first. Does not count as an access; the caller's Find already did.
+  // first grows to `size` by zero bytes. Calls write(char*) with the first byte of the text; it returns whether
+  // it has changed any. A block that is shared with a reply is copied first. Does not count as an access; the
+  // caller's Find already did.
   // REQUIRES: existing.encoding() == Encoding::kBlock.
   template <typename Write>
-  void EditBlock(Entry& existing, size_t size, Write&& write) {
+  void EditBlock(Entry& existing, size_t size, const Event& event, Write&& write) {
     assert(existing.encoding() == Encoding::kBlock);
-    write(OwnBlock(existing, size));
-    Tell(ChangeReason::kSet, existing.key(), &existing);
+    TellBefore(existing);
+    const bool grows = size > existing.TextLength();
+    if (write(OwnBlock(existing, size)) || grows)
+      Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
+  }
+  // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
+  Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
+                 const Event& event);
+  // Lets edit(T&) change the value, which returns whether it has changed anything, and reports that. A key whose
+  // value has no members left is removed. Does not count as an access; the caller's Find already did. If `edit`
+  // throws, nothing is reported. Returns the entry, or null if the key was removed.
+  // REQUIRES: the value's type is T.
+  template <typename T, typename Edit>
+  Entry* EditRich(const Key& key, Entry& existing, const Event& event, Edit&& edit) {
+    TellBefore(existing);
+    const uint64_t before = existing.rich()->Bytes();
+    bool changed = false;
+    try {
+      changed = edit(static_cast<T&>(*existing.rich()));
+    } catch (...) {
+      CountEdit(existing, before);
+      throw;
+    }
+    CountEdit(existing, before);
+    return changed ? FinishEdit(key, existing, event) : &existing;
   }
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
-  // Gives the key the value and expiry of `source`, an entry of another name or keyspace. Returns the entry,
-  // whose access history begins now.
+  // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the
+  // entry, whose access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
   // Moves `entry` to the keyspace `to` under `new_key`, where it replaces `existing`. Keeps value, expiry and
-  // access history.
+  // access history. What the value holds outside the entry is not copied.
   // REQUIRES: `new_key` is another key, or `to` is another keyspace.
   void Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing, Now now);
   // Removes and frees the entry, and reports the change with `reason`.
@@ -202,6 +237,22 @@ class Keyspace {
   }
   // A random live entry, or null if none was found.
   Entry* Random(std::mt19937_64& random, Now now);
+
+  // ---- marks: entries that ChangeListener::BeforeChange is called for. See Databases::MarkAll.
+  bool Marked(const Entry& entry) const noexcept {
+    return ((entry.flags() ^ phase_) & static_cast<uint8_t>(EntryFlag::kPhase)) != 0;
+  }
+  void MarkAll() noexcept { phase_ ^= static_cast<uint8_t>(EntryFlag::kPhase); }
+  // As Scan, but calls fn for the marked entries of the page, expired or not, and removes their marks.
+  template <typename Fn>
+  uint64_t ScanMarked(uint64_t cursor, Fn&& fn) {
+    return table_.Scan(cursor, [&](HeapRef ref) {
+      Entry& entry = *At(ref);
+      if (!Marked(entry)) return;
+      fn(static_cast<const Entry&>(entry));
+      Unmark(entry);
+    });
+  }
 
   // ---- look-ahead. Three stages, with other work between them: each stage prefetches what the next one
   // reads. A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
@@ -277,6 +328,14 @@ class Keyspace {
 
   // ---- end
   //
+  // While it is held, a flushed keyspace is not freed. Holds are counted.
+  void Hold() noexcept { ++holds_; }
+  // REQUIRES: held().
+  void Release() noexcept {
+    assert(held());
+    --holds_;
+  }
+  bool held() const noexcept { return holds_ != 0; }
   // Frees about `budget` entries, at most a table segment more, without reporting the changes. Returns true if
   // the keyspace is empty.
   // REQUIRES: nobody uses the keyspace for anything else from now on.
@@ -301,6 +360,9 @@ class Keyspace {
     return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
   }
 
+  void Unmark(Entry& entry) noexcept {
+    entry.set_flags(entry.flags() ^ static_cast<uint8_t>(EntryFlag::kPhase));
+  }
   void CountHit(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
   void TouchFound(Entry& entry, Now now) noexcept {
@@ -314,18 +376,23 @@ class Keyspace {
             .expires = expires,
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
+  // As Put, but without reporting the change; so do the next three.
+  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
-  // As Put, for an `existing` that cannot take `shape` in place.
+  Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
+  // For an `existing` that cannot take `shape` in place, or whose change a listener wants to see before.
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                  Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // For PutAll: makes an entry that is in no table, list or wheel yet; puts it in its place; or frees it.
   Entry* Make(KeyPut& put, Expiry expiry);
-  void Install(KeyPut& put, Now now) noexcept;
+  void Install(KeyPut& put, Now now, const Event& event);
   void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
   // to.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
+  // Takes the entry out of all containers.
+  void TakeOut(const Key& key, Entry& entry) noexcept;
   void File(Entry& entry, Now now);
   void FileInTime(Entry& entry, Now now) noexcept;
   void FileInWheel(Entry& entry, Now now) noexcept;
@@ -352,25 +419,43 @@ class Keyspace {
   // Frees the entry's own memory, but not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
   // Releases what the value holds outside the entry. Returns its size in bytes.
-  [[gnu::always_inline]] static size_t DropValue(Entry& entry) noexcept {
-    if (entry.encoding() != Encoding::kBlock) [[likely]]
+  [[gnu::always_inline]] size_t DropValue(Entry& entry) noexcept {
+    if (entry.encoding() < Encoding::kBlock) [[likely]]
       return 0;
-    return SharedBytes::Adopt(entry.pointer()).size();
+    return DropOutside(entry);
   }
+  size_t DropOutside(Entry& entry) noexcept;
+  static size_t OutsideBytes(const Entry& entry) noexcept;
+  // For EditRich: counts the bytes that the value had before and has now, and reports.
+  void CountEdit(const Entry& entry, uint64_t bytes_before) noexcept {
+    bytes_ += entry.rich()->Bytes() - bytes_before;
+  }
+  Entry* FinishEdit(const Key& key, Entry& entry, const Event& event);
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
   bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
   void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
-  [[gnu::always_inline]] void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
+  [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
+                                   const Entry* entry) {
     if (parts_.changes.Wants(reason)) [[unlikely]]
-      parts_.changes.Tell({reason, id_, key, entry});
+      Report(reason, event, key, entry);
   }
+  void Report(ChangeReason reason, const Event& event, std::string_view key, const Entry* entry);
+  // Must precede every change of an entry's value or expiry, and its removal.
+  [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {
+    if (Marked(entry)) [[unlikely]]
+      ReportBefore(entry);
+  }
+  void ReportBefore(Entry& entry) noexcept;
 
   KeyspaceParts& parts_;
   HeapBase base_;
   uint8_t id_;
+  uint8_t phase_;  // EntryFlag::kPhase or 0
+  unsigned database_;
+  unsigned holds_ = 0;
   uint64_t bytes_ = 0;
   Table table_;
   Lru lists_[2];
@@ -382,20 +467,31 @@ class Keyspace {
 
 // In the header because nearly every SET ends here, with a value of the same size and a TTL as before.
 // Inlining it saves 40 instructions.
-[[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
-                                                   Expiry expiry, Now now) {
-  if (existing == nullptr) return Create(key, std::move(value), expiry, now);
+[[gnu::always_inline]] inline Entry* Keyspace::Overwrite(const Key& key, Entry& existing, StringValue&& value,
+                                                         Expiry expiry, Now now) {
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
-  char* const room = existing->Become(shape);
+  char* const room = existing.Become(shape, phase_);
   if (room == nullptr) [[unlikely]]
-    return PutAnew(key, *existing, shape, std::move(value), expiry, now);
-  bytes_ += value.outside_bytes() - DropValue(*existing);
-  if (shape.expires) Refile(*existing, expiry, now);
-  existing->set_encoding(value.encoding());
+    return PutAnew(key, existing, shape, std::move(value), expiry, now);
+  bytes_ += value.outside_bytes() - DropValue(existing);
+  if (shape.expires) Refile(existing, expiry, now);
+  existing.set_encoding(value.encoding());
   value.StoreTo(room);
-  Touch(*existing, now);
-  Tell(ChangeReason::kSet, key.text, existing);
-  return existing;
+  Touch(existing, now);
+  return &existing;
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
+                                                   Expiry expiry, Now now, const Event& event) {
+  Entry* entry = nullptr;
+  if (existing == nullptr) {
+    entry = Create(key, std::move(value), expiry, now);
+    Tell(ChangeReason::kCreated, event, key.text, entry);
+  } else {
+    entry = Overwrite(key, *existing, std::move(value), expiry, now);
+    Tell(ChangeReason::kValueChanged, event, key.text, entry);
+  }
+  return entry;
 }
 
 }  // namespace mayfly

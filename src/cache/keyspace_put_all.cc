@@ -12,7 +12,7 @@
 
 namespace mayfly {
 
-void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now) {
+void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now, const Event& event) {
   const auto expiry_of = [&](const KeyPut& put) {
     return keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry;
   };
@@ -23,7 +23,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
               put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), expiry_of(put)));
   }
   if (all_fit) {
-    for (KeyPut& put : puts) Put(put.key, put.entry, std::move(put.value), expiry_of(put), now);
+    for (KeyPut& put : puts) Put(put.key, put.entry, std::move(put.value), expiry_of(put), now, event);
     return;
   }
   size_t made = 0;
@@ -41,7 +41,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
     for (KeyPut& put : puts.first(made)) Discard(put);
     throw;
   }
-  for (KeyPut& put : puts) Install(put, now);
+  for (KeyPut& put : puts) Install(put, now, event);
 }
 
 Entry* Keyspace::Make(KeyPut& put, Expiry expiry) {
@@ -51,7 +51,7 @@ Entry* Keyspace::Make(KeyPut& put, Expiry expiry) {
   return entry;
 }
 
-void Keyspace::Install(KeyPut& put, Now now) noexcept {
+void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
   Entry& entry = *put.entry;
   bytes_ += BytesOf(entry);
   if (put.inserted) {
@@ -59,12 +59,13 @@ void Keyspace::Install(KeyPut& put, Now now) noexcept {
     File(entry, now);
   } else {
     Entry& old = *LookUp(put.key.text, put.key.hash);
+    TellBefore(old);
     bytes_ -= BytesOf(old);
     DropValue(old);
     Replace(put.key, old, entry, now);
     Touch(entry, now);
   }
-  Tell(ChangeReason::kSet, put.key.text, &entry);
+  Tell(put.inserted ? ChangeReason::kCreated : ChangeReason::kValueChanged, event, put.key.text, &entry);
 }
 
 void Keyspace::Discard(KeyPut& put) noexcept {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "base/clock.h"
@@ -16,25 +17,34 @@
 
 namespace mayfly {
 
-// What TYPE answers. kNone is for tests.
-enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStream, kNone };
+// What TYPE answers.
+enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStream };
+
+class MemberVisitor {
+ public:
+  virtual ~MemberVisitor() = default;
+  // A member in its parts, as texts: a field and its value, a member and its score ... Valid during the call.
+  virtual void Visit(std::span<const std::string_view> parts) = 0;
+};
 
 class RichValue {
  public:
-  explicit RichValue(ValueType type) noexcept : type(type) {}
+  explicit RichValue(ValueType its_type) noexcept : type(its_type) {}
   virtual ~RichValue() = default;
 
   // As OBJECT ENCODING names it.
   virtual std::string_view EncodingName() const noexcept = 0;
   // Number of members; a value without any is removed with its key.
   virtual size_t Size() const noexcept = 0;
-  // Memory of this object and all it owns, as the allocator rounds it.
+  // Memory of this object and all it owns, as the allocator rounds it. O(1).
   virtual uint64_t Bytes() const noexcept = 0;
   // Throws std::bad_alloc.
   virtual std::unique_ptr<RichValue> Clone() const = 0;
   // Frees at most about `budget` members, for a value that is no longer in use. Returns true when deleting the
   // rest takes no longer than one step.
   virtual bool FreeSome(size_t budget) noexcept = 0;
+  // Shows all members, in their order if they have one. For DEBUG.
+  virtual void ForEachMember(MemberVisitor& visitor) const = 0;
 
   // The nearest deadline of a member.
   virtual Expiry NextDeadline() const noexcept { return Expiry::Never(); }
@@ -45,6 +55,10 @@ class RichValue {
   RichValue& operator=(const RichValue&) = delete;
 
   const ValueType type;
+
+ private:
+  friend class BuriedValues;
+  RichValue* buried_before_ = nullptr;  // the next one to be freed after this
 };
 
 }  // namespace mayfly

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/numbers.h"
+#include "cache/rich_value.h"
 
 namespace mayfly {
 
@@ -41,9 +42,12 @@ StringValue StringValue::CopyOf(const Entry& entry) {
       value.block_ = entry.block();
       return value;
     }
-    default:
-      return StringValue(entry.encoding(), entry.stored());
+    case Encoding::kText:
+    case Encoding::kEdited:
+    case Encoding::kRich:
+      break;
   }
+  return StringValue(entry.encoding(), entry.stored());
 }
 
 StringValue StringValue::Block(SharedBytes block) {
@@ -63,9 +67,19 @@ size_t StringValue::OtherStoredBytes() const noexcept {
       return Entry::PackedIntegerBytes(integer_);
     case Encoding::kBlock:
       return sizeof(void*);
-    default:
-      return text_.size();
+    case Encoding::kText:
+    case Encoding::kEdited:
+    case Encoding::kRich:
+      break;
   }
+  return text_.size();
+}
+
+size_t StringValue::OtherOutsideBytes() const noexcept {
+  if (encoding_ == Encoding::kBlock) return block_.size();
+  RichValue* value = nullptr;
+  std::memcpy(&value, text_.data(), sizeof value);
+  return value->Bytes();
 }
 
 void StringValue::StoreOtherTo(char* out) noexcept {
@@ -77,7 +91,9 @@ void StringValue::StoreOtherTo(char* out) noexcept {
       std::memcpy(out, &pointer, sizeof pointer);
       return;
     }
-    default:
+    case Encoding::kText:
+    case Encoding::kEdited:
+    case Encoding::kRich:
       if (!text_.empty()) std::memcpy(out, text_.data(), text_.size());
   }
 }

@@ -1,8 +1,8 @@
 // StringValue: a string that is about to be stored in an entry. It decides the encoding and the bytes to
-// store.
+// store. Within the keyspace it also takes a rich value into its entry.
 //
 // Ownership: a text is borrowed and must stay valid until the keyspace call returns. A block is shared by
-// reference count.
+// reference count. A rich value is borrowed; when it is stored, the entry owns it.
 #pragma once
 
 #include <cassert>
@@ -45,12 +45,19 @@ class StringValue {
   // reference must keep it alive.
   static StringValue Block(SharedBytes block);
 
+  // For Keyspace alone. `value` itself, not only what it points to, must stay valid until the call returns.
+  static StringValue Rich(RichValue* const& value) noexcept {
+    return StringValue(Encoding::kRich, {reinterpret_cast<const char*>(&value), sizeof value});
+  }
+
   Encoding encoding() const noexcept { return encoding_; }
   [[gnu::always_inline]] size_t stored_bytes() const noexcept {
     return encoding_ == Encoding::kText ? text_.size() : OtherStoredBytes();
   }
   // Bytes that the value occupies outside the entry.
-  [[gnu::always_inline]] size_t outside_bytes() const noexcept { return block_ ? block_.size() : 0; }
+  [[gnu::always_inline]] size_t outside_bytes() const noexcept {
+    return encoding_ < Encoding::kBlock ? 0 : OtherOutsideBytes();
+  }
   // Writes stored_bytes() bytes. If the value is a block, its reference moves into them.
   // REQUIRES: called at most once.
   [[gnu::always_inline]] void StoreTo(char* out) noexcept {
@@ -64,6 +71,7 @@ class StringValue {
       : encoding_(encoding), text_(text) {}
   static StringValue OfAny(std::string_view text);
   size_t OtherStoredBytes() const noexcept;
+  size_t OtherOutsideBytes() const noexcept;
   void StoreOtherTo(char* out) noexcept;
 
   Encoding encoding_;

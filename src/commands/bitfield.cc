@@ -100,16 +100,19 @@ void ReplyFields(Context& ctx, const FieldPlan& plan, std::string_view text) {
 }
 
 // SET answers with the old value, INCRBY with the new one, and both with null if OVERFLOW FAIL prevented it.
-void RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, size_t size) {
+// Returns whether the field has changed.
+bool RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, size_t size) {
   const int64_t old = ValueAt({bytes, size}, operation);
-  if (operation.action == FieldAction::kGet) return ctx.reply.Integer(old);
+  if (operation.action == FieldAction::kGet) return ctx.reply.Integer(old), false;
   const bool sets = operation.action == FieldAction::kSet;
   const std::optional<uint64_t> next =
       sets ? SetField(operation.type, operation.operand, operation.overflow)
            : AddToField(operation.type, old, operation.operand, operation.overflow);
-  if (!next) return ctx.reply.Null();
+  if (!next) return ctx.reply.Null(), false;
   WriteBits(bytes, operation.offset, operation.type.width, *next);
-  ctx.reply.Integer(sets ? old : operation.type.ValueOf(*next));
+  const int64_t value = operation.type.ValueOf(*next);
+  ctx.reply.Integer(sets ? old : value);
+  return value != old;
 }
 
 void RunReadOnly(Context& ctx, const Key& key, const FieldPlan& plan) {
@@ -130,9 +133,13 @@ void BitField(Context& ctx, Args& args) {
   if (existing != nullptr && !RequireString(ctx, *existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
   const size_t size = std::max<size_t>(old, (plan.written_bits + kByteBits - 1) / kByteBits);
-  EditString(ctx, key, existing, size, [&](char* bytes) {
+  constexpr static Event kSetBit{"setbit"};  // Redis's name for it
+  EditString(ctx, key, existing, size, kSetBit, [&](char* bytes) {
     ctx.reply.Array(plan.operations.size());
-    for (const FieldOperation& operation : plan.operations) RunOperation(ctx, operation, bytes, size);
+    bool changed = false;
+    for (const FieldOperation& operation : plan.operations)
+      changed |= RunOperation(ctx, operation, bytes, size);
+    return changed;
   });
 }
 

@@ -7,6 +7,8 @@
 namespace mayfly {
 namespace {
 
+constexpr Event kSetBit{"setbit"};
+
 void SetBit(Context& ctx, Args& args) {
   const std::optional<uint64_t> offset = ReadBitOffset(ctx, args[2]);
   if (!offset) return;
@@ -17,9 +19,10 @@ void SetBit(Context& ctx, Args& args) {
   if (existing != nullptr && !RequireString(ctx, *existing)) return;
   const size_t size = *offset / kByteBits + 1;
   bool old = false;
-  EditString(ctx, key, existing, size, [&](char* bytes) {
+  EditString(ctx, key, existing, size, kSetBit, [&](char* bytes) {
     old = BitAt({bytes, size}, *offset);
     SetBitAt(bytes, *offset, *bit == 1);
+    return old != (*bit == 1);
   });
   ctx.reply.Integer(old ? 1 : 0);
 }

@@ -72,18 +72,41 @@ const Entry* FindKey(Context& ctx, Args& args) {
   return entry;
 }
 
-// Bytes that Redis's snapshot takes for a string, uncompressed.
+// Bytes that a length takes in Redis's snapshot.
+size_t LengthBytes(size_t length) { return length < 1 << 6 ? 1 : length < 1 << 14 ? 2 : 5; }
+
+// Bytes that Redis's snapshot takes for a text, uncompressed.
+size_t TextBytes(size_t length) { return LengthBytes(length) + length; }
+
+size_t IntegerBytes(int64_t value) {
+  if (value >= INT8_MIN && value <= INT8_MAX) return 2;
+  if (value >= INT16_MIN && value <= INT16_MAX) return 3;
+  if (value >= INT32_MIN && value <= INT32_MAX) return 5;
+  return TextBytes(std::to_string(value).size());
+}
+
+// Bytes that Redis's snapshot takes for a value: of a text uncompressed, of others as a sequence of texts.
 size_t SerializedLength(const Entry& entry) {
-  const auto with_length = [](size_t size) { return size + (size < 1 << 6 ? 1 : size < 1 << 14 ? 2 : 5); };
-  if (entry.encoding() == Encoding::kInteger) {
-    const int64_t value = entry.integer();
-    if (value >= INT8_MIN && value <= INT8_MAX) return 2;
-    if (value >= INT16_MIN && value <= INT16_MAX) return 3;
-    if (value >= INT32_MIN && value <= INT32_MAX) return 5;
-    return with_length(std::to_string(value).size());
+  class Sum final : public MemberVisitor {
+   public:
+    void Visit(std::span<const std::string_view> parts) override {
+      for (const std::string_view part : parts) bytes += TextBytes(part.size());
+    }
+    size_t bytes = 0;
+  };
+  switch (entry.encoding()) {
+    case Encoding::kInteger:
+      return IntegerBytes(entry.integer());
+    case Encoding::kText:
+    case Encoding::kEdited:
+    case Encoding::kBlock:
+      return TextBytes(entry.TextLength());
+    case Encoding::kRich:
+      break;
   }
-  const bool inside = entry.encoding() <= Encoding::kEdited;
-  return with_length(inside ? entry.stored().size() : entry.block().size());
+  Sum sum;
+  entry.rich()->ForEachMember(sum);
+  return LengthBytes(entry.rich()->Size()) + sum.bytes;
 }
 
 void Object(Context& ctx, Args& args) {

@@ -4,19 +4,24 @@
 namespace mayfly {
 namespace {
 
+constexpr Event kAppend{"append"};
+
 void Append(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   const std::string_view addition = args[2];
   Entry* existing = ctx.keyspace.Find(key, ctx.now);
   if (existing == nullptr) {
-    ctx.keyspace.Put(key, nullptr, StringFrom(args, 2), Expiry::Never(), ctx.now);
+    ctx.keyspace.Put(key, nullptr, StringFrom(args, 2), Expiry::Never(), ctx.now, kAppend);
     return ctx.reply.Integer(static_cast<int64_t>(addition.size()));
   }
   if (!RequireString(ctx, *existing)) return;
   const size_t old = existing->TextLength();
   if (!RequireStringSize(ctx, old, addition.size())) return;
   const size_t size = old + addition.size();
-  EditString(ctx, key, existing, size, [&](char* bytes) { addition.copy(bytes + old, addition.size()); });
+  EditString(ctx, key, existing, size, kAppend, [&](char* bytes) {
+    addition.copy(bytes + old, addition.size());
+    return true;
+  });
   ctx.reply.Integer(static_cast<int64_t>(size));
 }
 

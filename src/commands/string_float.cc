@@ -7,6 +7,8 @@
 namespace mayfly {
 namespace {
 
+constexpr Event kIncrByFloat{"incrbyfloat"};
+
 void IncrByFloat(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Find(key, ctx.now);
@@ -17,7 +19,7 @@ void IncrByFloat(Context& ctx, Args& args) {
   const long double sum = *old + *amount;
   if (!std::isfinite(sum)) return ctx.Fail("ERR increment would produce NaN or Infinity");
   const std::string text = FormatLongDouble(sum);
-  StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text));
+  StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text), kIncrByFloat);
   ctx.ReportInstead({"SET", args[1], text, "KEEPTTL"});
   ctx.reply.Bulk(text);
 }

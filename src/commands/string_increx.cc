@@ -76,8 +76,12 @@ struct ByInteger {
     Number difference = 0;
     return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : std::optional(difference);
   }
-  static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry) {
-    ctx.keyspace.Put(key, existing, StringValue::Integer(value), expiry, ctx.now);
+  static constexpr Event kEvent{"incrby"};
+  static constexpr Event kEventWithExpiry{"incrby", "expire"};
+  static constexpr Event kEventWithoutExpiry{"incrby", "persist"};
+  static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
+                  const Event& event) {
+    ctx.keyspace.Put(key, existing, StringValue::Integer(value), expiry, ctx.now, event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.Integer(value); }
 };
@@ -103,9 +107,13 @@ struct ByFloat {
   }
   static std::optional<Number> Add(Number a, Number b) { return Finite(a + b); }
   static std::optional<Number> Subtract(Number a, Number b) { return Finite(a - b); }
-  static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry) {
+  static constexpr Event kEvent{"incrbyfloat"};
+  static constexpr Event kEventWithExpiry{"incrbyfloat", "expire"};
+  static constexpr Event kEventWithoutExpiry{"incrbyfloat", "persist"};
+  static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
+                  const Event& event) {
     const std::string text = FormatLongDouble(value);
-    ctx.keyspace.Put(key, existing, StringValue::Text(text), expiry, ctx.now);
+    ctx.keyspace.Put(key, existing, StringValue::Text(text), expiry, ctx.now, event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.DoubleText(FormatLongDouble(value)); }
 };
@@ -165,6 +173,16 @@ Expiry NextExpiry(const IncrExOptions& options, const Entry* existing, Expiry as
   return options.expire.given() && !keeps ? asked_for : present;
 }
 
+// As EXPIRE, PERSIST and INCRBY of the same key would report it.
+template <typename Kind>
+const Event& EventOf(const IncrExOptions& options, const Entry* existing, Expiry next) {
+  const Expiry present = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
+  if (next.kind == Expiry::Kind::kNever)
+    return present.kind != Expiry::Kind::kNever ? Kind::kEventWithoutExpiry : Kind::kEvent;
+  const bool keeps = options.only_without_expiry && present.kind != Expiry::Kind::kNever;
+  return options.expire.given() && !keeps ? Kind::kEventWithExpiry : Kind::kEvent;
+}
+
 template <typename Kind>
 void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
   Step<Kind> step;
@@ -185,7 +203,7 @@ void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
 
   expiry = NextExpiry(options, existing, expiry);
   if (!expiry.Reached(ctx.now)) {
-    Kind::Put(ctx, key, existing, *value, expiry);
+    Kind::Put(ctx, key, existing, *value, expiry, EventOf<Kind>(options, existing, expiry));
   } else if (existing != nullptr) {
     ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
   }

@@ -14,7 +14,8 @@ void SetPairs(Context& ctx, const Args& args, size_t first, size_t end, bool kee
   std::vector<KeyPut> puts;
   puts.reserve((end - first) / 2);
   for (size_t i = first; i < end; i += 2) puts.push_back({ctx.KeyAt(args, i), StringFrom(args, i + 1)});
-  ctx.keyspace.PutAll(puts, keep_ttl, expiry, ctx.now);
+  const bool sets_expiry = expiry.kind != Expiry::Kind::kNever;
+  ctx.keyspace.PutAll(puts, keep_ttl, expiry, ctx.now, sets_expiry ? events::kSetWithExpiry : events::kSet);
 }
 
 // Returns whether one of the keys exists (or, with `absent`, does not). As in Redis, this counts as an access

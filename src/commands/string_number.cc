@@ -4,6 +4,8 @@
 namespace mayfly {
 namespace {
 
+constexpr Event kIncrBy{"incrby"};  // of all four
+
 void Add(Context& ctx, const Key& key, int64_t amount) {
   Entry* existing = ctx.keyspace.Find(key, ctx.now);
   int64_t sum = amount;
@@ -13,7 +15,7 @@ void Add(Context& ctx, const Key& key, int64_t amount) {
     if (!old) return ctx.Fail(errors::kNotInteger);
     if (__builtin_add_overflow(*old, amount, &sum)) return ctx.Fail(errors::kOverflow);
   }
-  StoreKeepingExpiry(ctx, key, existing, StringValue::Integer(sum));
+  StoreKeepingExpiry(ctx, key, existing, StringValue::Integer(sum), kIncrBy);
   ctx.reply.Integer(sum);
 }
 

@@ -24,6 +24,8 @@ void GetRange(Context& ctx, Args& args) {
   ReplyPart(ctx, *entry, *range);
 }
 
+constexpr Event kSetRange{"setrange"};
+
 void SetRange(Context& ctx, Args& args) {
   const std::optional<int64_t> offset = ParseInteger(args[2]);
   if (!offset) return ctx.Fail(errors::kNotInteger);
@@ -37,7 +39,10 @@ void SetRange(Context& ctx, Args& args) {
   const auto begin = static_cast<uint64_t>(*offset);
   if (!RequireStringSize(ctx, begin, part.size())) return;
   const size_t size = std::max(old, begin + part.size());
-  EditString(ctx, key, existing, size, [&](char* bytes) { part.copy(bytes + begin, part.size()); });
+  EditString(ctx, key, existing, size, kSetRange, [&](char* bytes) {
+    part.copy(bytes + begin, part.size());
+    return true;
+  });
   ctx.reply.Integer(static_cast<int64_t>(size));
 }
 

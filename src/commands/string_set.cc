@@ -65,7 +65,8 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (conditional) refused = !options.condition.Holds(existing);
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
-    ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
+    ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now,
+                     options.expire.given() ? events::kSetWithExpiry : events::kSet);
   } else if (existing != nullptr) {
     ctx.keyspace.Touch(*existing, ctx.now);  // an access, as in Redis
   }
@@ -80,7 +81,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (!ReadExpiry(ctx, args[ttl], unit, TimeBase::kNow, expiry)) return;
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-  ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now);
+  ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now, events::kSetWithExpiry);
   ctx.reply.Ok();
 }
 

@@ -34,7 +34,7 @@ void Timekeeper::BeforePoll() {
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
   if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
-  if (server_.databases.waiting_bytes() != 0) freeing_.Announce();
+  if (server_.databases.MayFreeSome()) freeing_.Announce();
   if (!eviction_.waits() && executor_.EvictSome(kEntriesPerLook)) eviction_.Announce();
   if (server_.sliced_work.waits() != idling_) {
     idling_ = !idling_;

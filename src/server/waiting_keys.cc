@@ -8,7 +8,9 @@
 namespace mayfly {
 namespace {
 
-constexpr uint32_t kReasons = ChangeHub::Bit(ChangeReason::kSet) | ChangeHub::Bit(ChangeReason::kSwapped);
+constexpr uint32_t kReasons = ChangeHub::Bit(ChangeReason::kCreated) |
+                              ChangeHub::Bit(ChangeReason::kValueChanged) |
+                              ChangeHub::Bit(ChangeReason::kSwapped);
 
 void Link(WaitedKey& key, Wait& wait) noexcept {
   // Nearly everybody comes last. Only who was woken in vain goes back to an older place.
@@ -101,11 +103,11 @@ void WaitingKeys::Release(WaitedKey& key) noexcept {
 void WaitingKeys::OnChange(const Change& change) {
   if (change.reason == ChangeReason::kSwapped) {
     for (const auto& [place, key] : keys_) {
-      if (place.db == change.keyspace) MarkReady(*key);
+      if (place.db == change.database) MarkReady(*key);
     }
     return;
   }
-  const auto found = keys_.find({change.keyspace, change.key});
+  const auto found = keys_.find({change.database, change.key});
   if (found != keys_.end()) MarkReady(*found->second);
 }
 

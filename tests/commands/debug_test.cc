@@ -6,17 +6,7 @@ namespace {
 class DebugTest : public CommandTest {
  public:
   DebugTest() { Allow("yes"); }
-  // The option needs a restart, so no CONFIG SET takes it.
-  void Allow(const char* whom) {
-    server().files.directory = [](const std::string& path, std::string& absolute) {
-      absolute = path;
-      return config::Problem();
-    };
-    const std::vector<std::string> words{"--enable-debug-command", whom};
-    const config::LoadResult loaded = server().options.Load(words, {});
-    INFO(loaded.error.value_or(""));
-    REQUIRE_FALSE(loaded.error);
-  }
+  void Allow(const char* whom) { StartWith("enable-debug-command", whom); }
 };
 
 }  // namespace

@@ -124,9 +124,9 @@ TEST_CASE_METHOD(CommandTest, "allkeys-sieve keeps keys that were read again, fo
   CHECK(Run({"GET", "a"}) == Bulk("v"));
   TakeChanges();
   CHECK(Run({"SET", "d", "v"}) == Ok());
-  CHECK(TakeChanges() == std::vector<std::string>{"set d", "evicted b"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new d", "set d", "evicted b"});
   CHECK(Run({"SET", "e", "v", "EX", "100"}) == Ok());
-  CHECK(TakeChanges() == std::vector<std::string>{"set e", "evicted c"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new e", "set e", "expire e", "evicted c"});
   AdvanceTime(9000);
   CHECK(Run({"OBJECT", "IDLETIME", "a"}) == Integer(9));
   CHECK(Run({"GET", "a"}) == Bulk("v"));
@@ -146,12 +146,12 @@ TEST_CASE_METHOD(CommandTest, "the policy can be changed while keys are there, f
   touch("c");
   TakeChanges();
   Run({"SET", "d", "v"});
-  CHECK(TakeChanges() == std::vector<std::string>{"set d", "evicted b"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new d", "set d", "evicted b"});
   SetOption("maxmemory-policy", "allkeys-lru");
   for (const char* key : {"d", "c", "a"}) touch(key);
   TakeChanges();
   Run({"SET", "e", "v"});
-  CHECK(TakeChanges() == std::vector<std::string>{"set e", "evicted d"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new e", "set e", "evicted d"});
 }
 
 TEST_CASE_METHOD(CommandTest, "under allkeys-sieve every write finds room, though every key was read again") {

@@ -67,7 +67,7 @@ TEST_CASE_METHOD(CommandTest, "EXPIRE with a time that has passed deletes the ke
   CHECK(Run(request) == Integer(1));
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
   CHECK(Run({"DBSIZE"}) == Integer(0));
-  CHECK(TakeChanges() == std::vector<std::string>{"deleted k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"del k"});
 }
 
 TEST_CASE_METHOD(CommandTest, "NX and XX test whether there is an expiry") {
@@ -179,7 +179,7 @@ TEST_CASE_METHOD(CommandTest, "a change of the expiry passes the change point, a
   Run({"EXPIRE", "k", "20", "NX"});
   Run({"PERSIST", "k"});
   Run({"PERSIST", "k"});
-  CHECK(TakeChanges() == std::vector<std::string>{"set k", "set k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"expire k", "persist k"});
 }
 
 }  // namespace mayfly::testing

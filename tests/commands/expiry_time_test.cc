@@ -11,7 +11,7 @@ TEST_CASE_METHOD(CommandTest, "a key vanishes exactly at its deadline") {
   AdvanceTime(1);
   CHECK(Run({"GET", "k"}) == Null());
   CHECK(Run({"DBSIZE"}) == Integer(0));
-  CHECK(TakeChanges() == std::vector<std::string>{"set k", "expired k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new k", "set k", "expire k", "expired k"});
 }
 
 TEST_CASE_METHOD(CommandTest, "deadlines about the last that 48 bits can hold are exact, and kept") {
@@ -97,7 +97,8 @@ TEST_CASE_METHOD(CommandTest, "a key that is written again while the wheel is la
   CHECK(Run({"TTL", "k"}) == Integer(-1));
   AdvanceTime(1000);
   CHECK(Run({"GET", "k"}) == Bulk("new"));
-  CHECK(TakeChanges() == std::vector<std::string>{"set k", "expired k", "set k"});
+  CHECK(TakeChanges() ==
+        std::vector<std::string>{"new k", "set k", "expire k", "expired k", "new k", "set k"});
 }
 
 TEST_CASE_METHOD(CommandTest, "every delay ends at its own millisecond") {
@@ -151,7 +152,7 @@ TEST_CASE_METHOD(CommandTest, "wall-clock expiries follow the wall clock forward
   CHECK(Run({"PTTL", "k"}) == Integer(1));
   StepWallClock(1);
   CHECK(Run({"DBSIZE"}) == Integer(0));
-  CHECK(TakeChanges() == std::vector<std::string>{"set k", "expired k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new k", "set k", "expire k", "expired k"});
 }
 
 TEST_CASE_METHOD(CommandTest, "wall-clock expiries follow the wall clock back") {

@@ -9,7 +9,7 @@ TEST_CASE_METHOD(CommandTest, "RENAME gives a key another name, and what had tha
   Run({"SET", "b", "old", "EX", "100"});
   TakeChanges();
   CHECK(Run({"RENAME", "a", "b"}) == Ok());
-  CHECK(TakeChanges() == Lines{"set b", "renamed a"});
+  CHECK(TakeChanges() == Lines{"rename_from a", "rename_to b"});
   CHECK(Run({"GET", "b"}) == Bulk("new"));
   CHECK(Run({"TTL", "b"}) == Integer(-1));
   CHECK(Run({"EXISTS", "a"}) == Integer(0));
@@ -27,7 +27,7 @@ TEST_CASE_METHOD(CommandTest, "RENAMENX does not replace a key that has the new 
   CHECK(Run({"RENAMENX", "a", "a"}) == Integer(0));
   CHECK(TakeChanges().empty());
   CHECK(Run({"RENAMENX", "a", "c"}) == Integer(1));
-  CHECK(TakeChanges() == Lines{"set c", "renamed a"});
+  CHECK(TakeChanges() == Lines{"rename_from a", "new c", "rename_to c"});
   CHECK(Run({"GET", "c"}) == Bulk("1"));
   CHECK(Run({"RENAMENX", "absent", "c"}) == Error("ERR no such key"));
 }
@@ -56,7 +56,7 @@ TEST_CASE_METHOD(CommandTest, "MOVE takes a key to another database, unless ther
   Run({"SET", "k", "v", "PX", "100"});
   TakeChanges();
   CHECK(Run({"MOVE", "k", "1"}) == Integer(1));
-  CHECK(TakeChanges() == Lines{"set k", "renamed k"});
+  CHECK(TakeChanges() == Lines{"move_from k", "new k in 1", "move_to k in 1"});
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
   CHECK(other.Run({"GET", "k"}) == Bulk("v"));
   CHECK(other.Run({"PTTL", "k"}) == Integer(100));
@@ -82,7 +82,7 @@ TEST_CASE_METHOD(CommandTest, "COPY copies value and expiry, to another database
   Run({"SET", "a", "v", "EX", "100"});
   TakeChanges();
   CHECK(Run({"COPY", "a", "b"}) == Integer(1));
-  CHECK(TakeChanges() == Lines{"set b"});
+  CHECK(TakeChanges() == Lines{"new b", "copy_to b"});
   CHECK(Run({"GET", "b"}) == Bulk("v"));
   CHECK(Run({"TTL", "b"}) == Integer(100));
   Run({"SET", "a", "w"});

@@ -124,7 +124,7 @@ TEST_CASE_METHOD(CommandTest, "DELEX deletes on one of four conditions, or witho
   }
   Run({"SET", "n", "-999"});
   CHECK(Run({"DELEX", "n", "IFEQ", "-999"}) == Integer(1));
-  CHECK(TakeChanges().back() == "deleted n");
+  CHECK(TakeChanges().back() == "del n");
 }
 
 TEST_CASE_METHOD(CommandTest, "DELEX refuses other conditions if the key exists") {

@@ -32,7 +32,7 @@ TEST_CASE_METHOD(CommandTest, "GETDEL reads a value for the last time") {
   Run({"MSET", "k", "v", "big", big});
   TakeChanges();
   CHECK(Run({"GETDEL", "k"}) == Bulk("v"));
-  CHECK(TakeChanges() == std::vector<std::string>{"deleted k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"del k"});
   CHECK(Run({"GETDEL", "k"}) == Null());
   CHECK(TakeChanges().empty());
   CHECK(Run({"GETDEL", "big"}) == Bulk(big));
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(CommandTest, "GETEX with a Unix time that has passed deletes th
   TakeChanges();
   CHECK(Run({"GETEX", "k", "PXAT", UnixMs(0)}) == Bulk("v"));
   CHECK(Run({"GET", "k"}) == Null());
-  CHECK(TakeChanges() == std::vector<std::string>{"deleted k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"del k"});
   Run({"SET", "k", "v"});
   CHECK(Run({"GETEX", "k", "EXAT", "1"}) == Bulk("v"));
   CHECK(Run({"EXISTS", "k"}) == Integer(0));

@@ -111,7 +111,7 @@ TEST_CASE_METHOD(CommandTest, "INCREX with a Unix time that has passed deletes t
   CHECK(Run({"EXISTS", "n"}) == Integer(0));
   CHECK(Run({"INCREX", "absent", "PXAT", UnixMs(0)}) == Step(1, 1));
   CHECK(Run({"EXISTS", "absent"}) == Integer(0));
-  CHECK(TakeChanges() == std::vector<std::string>{"deleted n"});
+  CHECK(TakeChanges() == std::vector<std::string>{"del n"});
 }
 
 TEST_CASE_METHOD(CommandTest, "INCREX NX counts only a new key and XX only an existing one") {

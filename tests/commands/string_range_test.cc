@@ -125,7 +125,8 @@ TEST_CASE_METHOD(CommandTest, "each change of a part passes the change point onc
   Run({"SETRANGE", "k", "2", "x"});
   Run({"SETRANGE", "big", "1", "x"});
   Run({"APPEND", "big", "x"});
-  CHECK(TakeChanges() == std::vector<std::string>{"set k", "set k", "set big", "set big"});
+  CHECK(TakeChanges() ==
+        std::vector<std::string>{"new k", "setrange k", "setrange k", "setrange big", "append big"});
 }
 
 }  // namespace mayfly::testing

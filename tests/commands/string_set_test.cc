@@ -255,7 +255,8 @@ TEST_CASE_METHOD(CommandTest, "each key that is set passes the change point once
   Run({"MSET", "a", "1", "b", "2"});
   Run({"SETNX", "a", "2"});
   Run({"SET", "k", "v", "EX", "0"});
-  CHECK(TakeChanges() == std::vector<std::string>{"set k", "set a", "set b"});
+  CHECK(TakeChanges() ==
+        std::vector<std::string>{"new k", "set k", "expire k", "new a", "set a", "new b", "set b"});
 }
 
 }  // namespace mayfly::testing

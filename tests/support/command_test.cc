@@ -7,22 +7,19 @@ namespace {
 
 std::string_view NameOf(ChangeReason reason) {
   switch (reason) {
-    case ChangeReason::kSet:
-      return "set";
-    case ChangeReason::kDeleted:
-      return "deleted";
-    case ChangeReason::kExpired:
-      return "expired";
-    case ChangeReason::kEvicted:
-      return "evicted";
-    case ChangeReason::kInvalidated:
-      return "invalidated";
     case ChangeReason::kFlushed:
       return "flushed";
-    case ChangeReason::kRenamed:
-      return "renamed";
     case ChangeReason::kSwapped:
       return "swapped";
+    case ChangeReason::kCreated:
+    case ChangeReason::kValueChanged:
+    case ChangeReason::kExpiryChanged:
+    case ChangeReason::kDeleted:
+    case ChangeReason::kExpired:
+    case ChangeReason::kEvicted:
+    case ChangeReason::kInvalidated:
+    case ChangeReason::kRenamed:
+      break;
   }
   return "?";
 }
@@ -30,9 +27,16 @@ std::string_view NameOf(ChangeReason reason) {
 }  // namespace
 
 void ChangeLog::OnChange(const Change& change) {
-  std::string line(NameOf(change.reason));
-  if (!change.key.empty()) line += " " + std::string(change.key);
-  lines_.push_back(std::move(line));
+  if (change.key.empty() && change.event.name.empty())
+    return lines_.push_back(std::string(NameOf(change.reason)));
+  const bool absent = change.reason == ChangeReason::kDeleted && change.entry == nullptr;
+  const auto add = [&](std::string_view event) {
+    lines_.push_back(std::string(event).append(" ").append(change.key));
+    if (change.database != 0) lines_.back() += " in " + std::to_string(change.database);
+  };
+  if (change.reason == ChangeReason::kCreated) add("new");
+  add(absent ? "absent" : change.event.name);
+  if (!change.event.then.empty()) add(change.event.then);
 }
 
 void TestServer::TurnWheels() {
@@ -137,6 +141,17 @@ void CommandTest::SetOption(std::string_view name, std::string_view value) {
   REQUIRE_FALSE(problem);
   if (name != "requirepass" || value.empty()) return;
   for (TestClient* client : server_.clients) client->session().LogIn(nullptr);
+}
+
+void CommandTest::StartWith(std::string_view name, std::string_view value) {
+  server_.files.directory = [](const std::string& path, std::string& absolute) {
+    absolute = path;
+    return config::Problem();
+  };
+  const std::vector<std::string> words{"--" + std::string(name), std::string(value)};
+  const config::LoadResult loaded = server_.options.Load(words, {});
+  INFO(loaded.error.value_or(""));
+  REQUIRE_FALSE(loaded.error);
 }
 
 }  // namespace mayfly::testing

@@ -27,7 +27,8 @@
 
 namespace mayfly::testing {
 
-// Records what passes the change point: "set k", "deleted k", "expired k", "flushed" ...
+// Records what passes the change point, in the words of Redis's keyspace notifications: "new k", "set k",
+// "expire k", "del k in 3" (the database) ...; also "absent k" (a DEL of an absent key), "flushed", "swapped".
 class ChangeLog : public ChangeListener {
  public:
   void OnChange(const Change& change) override;
@@ -123,6 +124,8 @@ class CommandTest {
   // As if the configuration file had said so: after a requirepass nobody is logged in.
   // REQUIRES: a valid option and value.
   void SetOption(std::string_view name, std::string_view value);
+  // As on the command line, for options that no CONFIG SET takes. All others get their defaults.
+  void StartWith(std::string_view name, std::string_view value);
   // The changes since the last call, in words.
   std::vector<std::string> TakeChanges() { return server_.change_log.Take(); }
   Stats& stats() noexcept { return server_.stats; }

@@ -23,6 +23,13 @@ namespace mayfly {
 class Executor;
 struct CallReport;
 
+// What a command finds that works on values of type T; both null if the key is absent.
+template <typename T>
+struct Typed {
+  Entry* entry = nullptr;
+  T* value = nullptr;
+};
+
 // What look-ahead knows about a request's first key.
 struct FirstKey {
   uint64_t hash = 0;   // 0: nothing
@@ -60,6 +67,25 @@ struct Context {
     Entry* entry = keyspace.Peek(key, now);
     ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
     return entry;
+  }
+  // As Read, for a command on values of type T, which has a constant T::kType. False, after having answered the
+  // error, if the key holds another type.
+  template <typename T>
+  bool ReadTyped(const Key& key, Typed<T>& found) {
+    return Require(Read(key), found);
+  }
+  // As Keyspace::Find, likewise.
+  template <typename T>
+  bool FindTyped(const Key& key, Typed<T>& found) {
+    return Require(keyspace.Find(key, now), found);
+  }
+  template <typename T>
+  bool Require(Entry* entry, Typed<T>& found) {
+    if (entry == nullptr) return true;
+    if (entry->encoding() != Encoding::kRich || entry->rich()->type != T::kType)
+      return Fail(errors::kWrongType), false;
+    found = {entry, static_cast<T*>(entry->rich())};
+    return true;
   }
   // Answers with an error text that carries its code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }

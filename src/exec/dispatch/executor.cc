@@ -126,7 +126,12 @@ void Executor::RunPlanned() {
     } else {
       planned.feed->consumed = planned.end;
       if (row != timer.row()) Record(timer);
-      if (!row->Takes(call.size()) || (row->writes && !gate_.MakeRoomFor(*row, now_))) [[unlikely]] {
+      bool admitted = row->Takes(call.size());
+      if (row->writes) {
+        server_.databases.SetClient(session.id);
+        admitted = admitted && gate_.MakeRoomFor(*row, now_);
+      }
+      if (!admitted) [[unlikely]] {
         const Refusal why = Judge(session, 0, args, row, gate_, now_);
         if (why != Refusal::kNone) {
           RefuseClient(why, session, args, row);
@@ -233,6 +238,7 @@ Outcome Executor::MakeCall(const Call& call) {
 
 uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed) {
   CallTimer timer(server_.stats, track_latency_);
+  if (MayBlock(call.origin)) server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
   uint64_t errors = 0;
   if ((server_.modes & BitOf(Mode::kObserved)) == 0) [[likely]] {
     errors = Execute(call, args, first_key, resumed, nullptr);

@@ -3,11 +3,29 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {
 
-constexpr uint32_t kStringType = 0;  // as Redis numbers it
+// As Redis numbers it.
+uint32_t NumberOf(ValueType type) noexcept {
+  switch (type) {
+    case ValueType::kString:
+      return 0;
+    case ValueType::kList:
+      return 1;
+    case ValueType::kSet:
+      return 2;
+    case ValueType::kSortedSet:
+      return 3;
+    case ValueType::kHash:
+      return 4;
+    case ValueType::kStream:
+      return 6;
+  }
+  return 0;
+}
 
 void Xor(Sha1& digest, const Sha1& other) noexcept {
   for (size_t i = 0; i < digest.size(); ++i) digest[i] = static_cast<unsigned char>(digest[i] ^ other[i]);
@@ -29,20 +47,44 @@ void Mix(Sha1& digest, uint32_t number) noexcept {
   Mix(digest, std::string_view(bytes.data(), bytes.size()));
 }
 
-void MixString(Sha1& digest, const Entry& entry) {
-  const Encoding encoding = entry.encoding();
-  if (encoding <= Encoding::kEdited) return Mix(digest, entry.stored());
-  if (encoding != Encoding::kInteger) {
-    const SharedBytes block = entry.block();
-    return Mix(digest, std::string_view(block.data(), block.size()));
+// The members of lists and streams have an order: they are mixed. Those of other values are combined by
+// exclusive or, each with its parts mixed.
+class MemberDigest final : public MemberVisitor {
+ public:
+  MemberDigest(Sha1& digest, ValueType type) noexcept
+      : digest_(digest), ordered_(type == ValueType::kList || type == ValueType::kStream) {}
+  void Visit(std::span<const std::string_view> parts) override {
+    Sha1 member{};
+    for (const std::string_view part : parts) Mix(ordered_ ? digest_ : member, part);
+    if (!ordered_) Xor(digest_, Sha1Of(parts.size() == 1 ? parts[0] : BytesOf(member)));
   }
-  char digits[kMaxIntegerText];
-  Mix(digest, std::string_view(digits, FormatInteger(entry.integer(), digits)));
+
+ private:
+  Sha1& digest_;
+  const bool ordered_;
+};
+
+void MixValue(Sha1& digest, const Entry& entry) {
+  switch (entry.encoding()) {
+    case Encoding::kText:
+    case Encoding::kEdited:
+      return Mix(digest, entry.stored());
+    case Encoding::kBlock:
+      return Mix(digest, entry.text());
+    case Encoding::kInteger: {
+      char digits[kMaxIntegerText];
+      return Mix(digest, std::string_view(digits, FormatInteger(entry.integer(), digits)));
+    }
+    case Encoding::kRich: {
+      MemberDigest members(digest, entry.rich()->type);
+      return entry.rich()->ForEachMember(members);
+    }
+  }
 }
 
 void AddValue(Sha1& digest, const Entry& entry) {
-  Mix(digest, kStringType);
-  MixString(digest, entry);
+  Mix(digest, NumberOf(TypeOf(entry)));
+  MixValue(digest, entry);
   if (entry.expires()) Xor(digest, Sha1Of("!!expire!!"));
 }
 

@@ -18,13 +18,14 @@ namespace mayfly {
   return StringValue::Of(args[index]);
 }
 
-// Gives the key this value. Its expiry stays; a new key has none. REQUIRES: `existing` is what Find returned
-// for the key just before.
-inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value) {
+// Gives the key this value, and reports that as `event`. Its expiry stays; a new key has none. REQUIRES:
+// `existing` is what Find returned for the key just before.
+inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value,
+                               const Event& event) {
   if (existing != nullptr)
-    ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now);
+    ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now, event);
   else
-    ctx.keyspace.Put(key, nullptr, std::move(value), Expiry::Never(), ctx.now);
+    ctx.keyspace.Put(key, nullptr, std::move(value), Expiry::Never(), ctx.now, event);
 }
 
 // Answers with the value of a string. Big values are shared with the reply. REQUIRES: entry.encoding() !=

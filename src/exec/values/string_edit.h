@@ -41,19 +41,22 @@ class StringDraft {
   char near_[Entry::kMaxInlineValue];
 };
 
-// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte. An
-// absent key (null) is created; an existing one keeps its expiry. REQUIRES: `existing` is a string, and what
-// Find returned for the key just before.
+// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte, which
+// returns whether it has changed any. An absent key (null) is created; an existing one keeps its expiry. A
+// change is reported as `event`. REQUIRES: `existing` is a string, and what Find returned for the key just
+// before.
 template <typename Write>
-void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, Write&& write) {
+void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, const Event& event,
+                Write&& write) {
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
-    return ctx.keyspace.EditBlock(*existing, size, write);
+    return ctx.keyspace.EditBlock(*existing, size, event, write);
   char digits[kMaxIntegerText];
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
   StringDraft draft(std::max(size, old.size()));
   old.copy(draft.data(), old.size());
-  write(draft.data());
-  StoreKeepingExpiry(ctx, key, existing, draft.Take());
+  // A text that stays the same is stored all the same: it may have been an integer.
+  const bool changed = write(draft.data()) || existing == nullptr || size > old.size();
+  StoreKeepingExpiry(ctx, key, existing, draft.Take(), changed ? event : events::kUnreported);
 }
 
 // False, after having answered the error, if the sum is more than proto-max-bulk-len.

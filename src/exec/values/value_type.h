@@ -5,20 +5,48 @@
 
 #include "base/clock.h"
 #include "cache/entry.h"
+#include "cache/rich_value.h"
 
 namespace mayfly {
 
 // Redis keeps texts up to this size beside their header and calls them "embstr".
 inline constexpr size_t kEmbeddedTextMax = 44;
 
-// Every entry is a string so far.
-inline std::string_view TypeName(const Entry&) noexcept { return "string"; }
+inline ValueType TypeOf(const Entry& entry) noexcept {
+  return entry.encoding() == Encoding::kRich ? entry.rich()->type : ValueType::kString;
+}
 
-// REQUIRES: a string.
+inline std::string_view TypeName(const Entry& entry) noexcept {
+  switch (TypeOf(entry)) {
+    case ValueType::kString:
+      return "string";
+    case ValueType::kHash:
+      return "hash";
+    case ValueType::kList:
+      return "list";
+    case ValueType::kSet:
+      return "set";
+    case ValueType::kSortedSet:
+      return "zset";
+    case ValueType::kStream:
+      return "stream";
+  }
+  return "";
+}
+
 inline std::string_view EncodingName(const Entry& entry) noexcept {
-  if (entry.encoding() == Encoding::kInteger) return "int";
-  const bool embedded = entry.encoding() == Encoding::kText && entry.stored().size() <= kEmbeddedTextMax;
-  return embedded ? "embstr" : "raw";
+  switch (entry.encoding()) {
+    case Encoding::kInteger:
+      return "int";
+    case Encoding::kText:
+      return entry.stored().size() <= kEmbeddedTextMax ? "embstr" : "raw";
+    case Encoding::kEdited:
+    case Encoding::kBlock:
+      return "raw";
+    case Encoding::kRich:
+      return entry.rich()->EncodingName();
+  }
+  return "";
 }
 
 // How long ago a key was last accessed. Both stamps are rounded down, so one unit is added: a key that has

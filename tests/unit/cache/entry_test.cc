@@ -113,14 +113,14 @@ TEST_CASE("writing a header field leaves the others alone") {
   Entry& entry = *own.entry;
   entry.set_stamp(Entry::kStampMask);
   entry.set_owner(255);
-  entry.Set(EntryFlag::kTellBefore);
+  entry.Set(EntryFlag::kPhase);
   entry.set_filed(0xFFFF);
   CHECK(entry.stamp() == Entry::kStampMask);
   CHECK(entry.encoding() == Encoding::kText);
   CHECK(entry.owner() == 255);
   CHECK(entry.expires());
-  entry.Clear(EntryFlag::kTellBefore);
-  CHECK_FALSE(entry.Has(EntryFlag::kTellBefore));
+  entry.Clear(EntryFlag::kPhase);
+  CHECK_FALSE(entry.Has(EntryFlag::kPhase));
   CHECK(entry.deadline_ms() == 0);
   CHECK(entry.key() == "key");
 }

@@ -44,7 +44,10 @@ TEST_CASE_METHOD(KeyspaceFixture,
   db().PutAll(puts, false, Expiry::Never(), now());
   changes.Unlisten(log);
   std::vector<ChangeLog::Seen> expected;
-  for (const auto& [key, value] : pairs) expected.push_back({ChangeReason::kSet, key});
+  for (const auto& [key, value] : pairs) {
+    const bool again = key == "there" || &value == &pairs.back().second;
+    expected.push_back({again ? ChangeReason::kValueChanged : ChangeReason::kCreated, key});
+  }
   CHECK(log.seen == expected);
   CHECK(AllOf(db(), now()) == std::map<std::string, std::string>{
                                   {"a", "2"}, {"b", std::string(50, 'y')}, {"there", std::string(300, 'x')}});

@@ -178,15 +178,15 @@ TEST_CASE_METHOD(KeyspaceFixture, "every change is reported once, with its reaso
   Set("k", "v");
   databases.Flush(0, now());
   using Reason = ChangeReason;
-  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kSet, "k"},
-                                                 {Reason::kSet, "k"},
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kCreated, "k"},
+                                                 {Reason::kExpiryChanged, "k"},
                                                  {Reason::kDeleted, "k"},
                                                  {Reason::kDeleted, "k"},
-                                                 {Reason::kSet, "k"},
+                                                 {Reason::kCreated, "k"},
                                                  {Reason::kExpired, "k"},
-                                                 {Reason::kSet, "k"},
+                                                 {Reason::kCreated, "k"},
                                                  {Reason::kEvicted, "k"},
-                                                 {Reason::kSet, "k"},
+                                                 {Reason::kCreated, "k"},
                                                  {Reason::kFlushed, ""}});
   changes.Unlisten(log);
   Set("k", "v");
@@ -200,13 +200,19 @@ TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited in place, and the edit i
   const void* const block = entry->pointer();
   ChangeLog log;
   changes.Listen(log, ~0U);
-  db().EditBlock(*entry, 0, [](char* bytes) { bytes[1] = 'n'; });
+  const auto edit = [&](size_t size, auto&& write) {
+    db().EditBlock(*entry, size, events::kSet, [&](char* bytes) {
+      write(bytes);
+      return true;
+    });
+  };
+  edit(0, [](char* bytes) { bytes[1] = 'n'; });
   CHECK(entry->pointer() == block);
   CHECK(entry->text().substr(0, 3) == "ono");
   CHECK(entry->text().size() == old.size());
   {
     const SharedBytes shared = entry->block();
-    db().EditBlock(*entry, 90'000, [](char* bytes) { bytes[89'999] = 'e'; });
+    edit(90'000, [](char* bytes) { bytes[89'999] = 'e'; });
     CHECK(shared.view().substr(0, 3) == "ono");
     CHECK(shared.size() == old.size());
   }
@@ -215,7 +221,8 @@ TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited in place, and the edit i
   CHECK(entry->text().substr(39'999, 2) == std::string_view("o\0", 2));
   CHECK(entry->text().back() == 'e');
   CHECK(Keyspace::TtlMs(*entry, now()) == 10);
-  CHECK(log.seen == std::vector<ChangeLog::Seen>{{ChangeReason::kSet, "k"}, {ChangeReason::kSet, "k"}});
+  CHECK(log.seen ==
+        std::vector<ChangeLog::Seen>{{ChangeReason::kValueChanged, "k"}, {ChangeReason::kValueChanged, "k"}});
   CHECK(db().Validate());
   changes.Unlisten(log);
 }
@@ -266,10 +273,10 @@ TEST_CASE_METHOD(KeyspaceFixture,
   db().Move(db().KeyOf("wall"), *Peek("wall"), db(1), db(1).KeyOf("wall"), nullptr, now());
   changes.Unlisten(log);
   using Reason = ChangeReason;
-  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kSet, "taken"},
-                                                 {Reason::kRenamed, "mono"},
-                                                 {Reason::kSet, "wall"},
-                                                 {Reason::kRenamed, "wall"}});
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kRenamed, "mono"},
+                                                 {Reason::kValueChanged, "taken"},
+                                                 {Reason::kRenamed, "wall"},
+                                                 {Reason::kCreated, "wall"}});
   CHECK(Keyspace::ExpiryOf(*Peek("taken")).kind == Expiry::Kind::kRelative);
   const Entry* wall = db(1).Peek(db(1).KeyOf("wall"), now());
   CHECK(Keyspace::ExpiryOf(*wall).kind == Expiry::Kind::kWall);

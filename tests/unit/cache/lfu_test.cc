@@ -205,7 +205,7 @@ TEST_CASE_METHOD(LfuFixture,
   Set("k", std::string(500, 'x'));  // an overwrite is an access
   CHECK(CountOf("k") == 16);
   db().SetExpiry(db().KeyOf("k"), *Peek("k"), In(100'000), now());
-  db().PutValue(db().KeyOf("k"), *Peek("k"), StringValue::Of("short"), now());
+  db().PutValue(db().KeyOf("k"), *Peek("k"), StringValue::Of("short"), now(), events::kSet);
   CHECK(CountOf("k") == 16);
   db().PutCopy(db().KeyOf("copy"), nullptr, *Peek("k"), now());
   CHECK(CountOf("copy") == kLfuCountStart);

@@ -80,6 +80,12 @@ TEST_CASE_METHOD(WaitingTest, "a database that is swapped in brings what is wait
   server().databases.Swap(0, 3);
   Run({"NOW"});
   CHECK(a.Received() == Replies{Bulk("from 3")});
+  // And the numbers of the databases are right afterwards.
+  CHECK(a.Run({"GRAB", "k", "0"}) == NoReply());
+  CHECK(b.Run({"KEEP", "k", "again 3"}) == Ok());
+  CHECK(a.Received().empty());
+  CHECK(Run({"KEEP", "k", "0"}) == Ok());
+  CHECK(a.Received() == Replies{Bulk("0")});
 }
 
 TEST_CASE_METHOD(WaitingTest, "a waiter that leaves, or whose time is over, is not served") {

@@ -1,0 +1,35 @@
+#include "cache/buried_values.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace mayfly {
+
+BuriedValues::~BuriedValues() {
+  while (!empty()) FreeSome(SIZE_MAX);
+}
+
+void BuriedValues::Bury(std::unique_ptr<RichValue> value) noexcept {
+  if (value->Size() < kWorthASlice) return;
+  bytes_ += value->Bytes();
+  ++size_;
+  value->buried_before_ = last_;
+  last_ = value.release();
+}
+
+size_t BuriedValues::FreeSome(size_t budget) noexcept {
+  while (budget != 0 && last_ != nullptr) {
+    const size_t members = last_->Size();
+    const uint64_t bytes = last_->Bytes();
+    const bool freed = last_->FreeSome(budget);
+    bytes_ -= freed ? bytes : bytes - last_->Bytes();
+    budget -= std::min(budget, freed ? members + 1 : std::max<size_t>(members - last_->Size(), 1));
+    if (!freed) continue;
+    const std::unique_ptr<RichValue> done(std::exchange(last_, last_->buried_before_));
+    --size_;
+  }
+  return budget;
+}
+
+}  // namespace mayfly

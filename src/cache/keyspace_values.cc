@@ -1,0 +1,86 @@
+// Values that an entry only points to, and how they come in, change, move and go: texts in blocks of their own,
+// and rich values.
+#include <cassert>
+#include <memory>
+#include <utility>
+
+#include "cache/keyspace.h"
+
+namespace mayfly {
+
+// Far from the way of a SET. While Place runs, `value` still owns the value: if there is no memory, it is freed
+// here.
+Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry,
+                         Now now, const Event& event) {
+  assert(value->Size() != 0);
+  RichValue* const pointer = value.get();
+  Entry* entry = Place(key, existing, StringValue::Rich(pointer), expiry, now);
+  static_cast<void>(value.release());
+  Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
+  return entry;
+}
+
+Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, const Event& event) {
+  if (entry.rich()->Size() != 0) {
+    Tell(ChangeReason::kValueChanged, event, entry.key(), &entry);
+    return &entry;
+  }
+  TakeOut(key, entry);
+  Tell(ChangeReason::kDeleted, {event.name, events::kDel.name}, entry.key(), &entry);
+  Free(entry);
+  return nullptr;
+}
+
+Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
+  const Expiry expiry = ExpiryOf(source);
+  Entry* entry = source.encoding() == Encoding::kRich
+                     ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo)
+                     : Put(key, existing, StringValue::CopyOf(source), expiry, now, events::kCopyTo);
+  entry->set_stamp(Entry::StampOf(now.mono_ms));
+  return entry;
+}
+
+// The new place is taken first, so that nothing has changed if memory runs out. Until the old entry is freed,
+// both refer to the same value.
+void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
+                    Now now) {
+  assert(&to != this || key.text != new_key.text);
+  TellBefore(entry);
+  const bool rich = entry.encoding() == Encoding::kRich;
+  RichValue* const value = rich ? entry.rich() : nullptr;
+  Entry* moved = to.Place(new_key, existing, rich ? StringValue::Rich(value) : StringValue::CopyOf(entry),
+                          ExpiryOf(entry), now);
+  moved->set_stamp(entry.stamp());
+  TakeOut(key, entry);
+  const bool renamed = &to == this;
+  Tell(ChangeReason::kRenamed, renamed ? events::kRenameFrom : events::kMoveFrom, entry.key(), &entry);
+  to.Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated,
+          renamed ? events::kRenameTo : events::kMoveTo, new_key.text, moved);
+  bytes_ -= BytesOf(entry);
+  if (!rich) DropValue(entry);
+  FreeMemory(entry);
+}
+
+size_t Keyspace::OutsideBytes(const Entry& entry) noexcept {
+  switch (entry.encoding()) {
+    case Encoding::kText:
+    case Encoding::kEdited:
+    case Encoding::kInteger:
+      return 0;
+    case Encoding::kBlock:
+      return entry.block().size();
+    case Encoding::kRich:
+      return entry.rich()->Bytes();
+  }
+  return 0;
+}
+
+size_t Keyspace::DropOutside(Entry& entry) noexcept {
+  if (entry.encoding() == Encoding::kBlock) return SharedBytes::Adopt(entry.pointer()).size();
+  std::unique_ptr<RichValue> value(entry.rich());
+  const size_t bytes = value->Bytes();
+  parts_.buried.Bury(std::move(value));
+  return bytes;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,62 @@
+// A walk through all keys as they were at one moment, in slices, while they go on changing.
+//
+//   start:   Databases::MarkAll marks every entry, at no cost for each
+//   a slice: the next pages of the hash tables; what is still marked there is visited, and its mark removed
+//   between: an entry that is about to change or go is visited before that, and its mark removed
+//   a flush: the keyspace that goes is held, so that it is not freed before the walk has been through it
+//
+// So each key of the first moment is visited once, with the value, expiry and database that it had then. A key
+// that had expired by then is not visited; one that expires later is.
+//
+// There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
+// only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "cache/change.h"
+#include "cache/databases.h"
+
+namespace mayfly {
+
+class SnapshotVisitor {
+ public:
+  virtual ~SnapshotVisitor() = default;
+  // A key of the database `index`. The entry is valid during the call.
+  virtual void Visit(unsigned index, const Entry& entry) noexcept = 0;
+};
+
+class SnapshotWalk final : private ChangeListener {
+ public:
+  // The walk begins here. Throws std::bad_alloc.
+  // REQUIRES: no other walk is under way, and the last one has come to its end.
+  SnapshotWalk(Databases& databases, SnapshotVisitor& visitor, Now now);
+  // If the walk is not at its end, walks to it without visiting anything.
+  ~SnapshotWalk() override;
+  SnapshotWalk(const SnapshotWalk&) = delete;
+  SnapshotWalk& operator=(const SnapshotWalk&) = delete;
+
+  // Passes about `budget` entries or a tenth as many pages of a table. Returns true if the walk is at its end.
+  bool Step(size_t budget);
+  // Visits nothing from now on. The walk still has to come to its end.
+  void Abandon() noexcept { visitor_ = nullptr; }
+
+ private:
+  struct Part {
+    Keyspace* keyspace;
+    unsigned index;  // when the walk began
+  };
+  void OnChange(const Change& change) override;
+  void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override;
+  void Visit(unsigned index, const Entry& entry) noexcept;
+
+  Databases& databases_;
+  SnapshotVisitor* visitor_;
+  const Now start_;
+  std::vector<Part> parts_;  // what is not walked through; the last one is under way
+  uint64_t cursor_ = 0;
+};
+
+}  // namespace mayfly

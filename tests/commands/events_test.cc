@@ -1,0 +1,242 @@
+// The events of the change point beside the keyspace notifications of a real redis-server: the same requests
+// make the same events, in the same order for each key.
+#include <algorithm>
+#include <map>
+
+#include "support/command_test.h"
+#include "support/oracle.h"
+
+namespace mayfly::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+using Lines = std::vector<std::string>;
+
+class EventsTest : public CommandTest {
+ public:
+  EventsTest() : oracle_({"--notify-keyspace-events", "KEAn", "--databases", "16"}), listener_(oracle_) {
+    const std::string pattern = "__keyevent@*";
+    listener_.AskUntil(EncodeRequest({"PSUBSCRIBE", pattern}), ":1\r\n");
+  }
+
+  void RunBoth(const Words& request) {
+    oracle_.Ask(EncodeRequest(request), 1);
+    Run(request);
+  }
+  // What both have reported since the last call, by key.
+  using Events = std::map<std::string, Lines>;
+  Events OfRedis() {
+    const std::string end = "__keyevent@* no more";
+    oracle_.Ask(EncodeRequest({"PUBLISH", end, "events"}), 1);
+    const std::string bytes = listener_.AskUntil("", "$6\r\nevents\r\n");
+    Events events;
+    for (const Reply& message : TakeReplies(bytes)) {
+      const std::string& channel = message.elements[2].text;
+      if (channel == end) continue;
+      const size_t at = channel.find('@') + 1;
+      const std::string database = channel.substr(at, channel.find('_', at) - at);
+      events[message.elements[3].text + " in " + database].push_back(channel.substr(channel.find(':') + 1));
+    }
+    return events;
+  }
+  Events OfMayfly() {
+    Events events;
+    for (const std::string& line : TakeChanges()) {
+      const size_t space = line.find(' ');
+      const std::string event = line.substr(0, space);
+      if (event == "absent" || space == std::string::npos) continue;
+      std::string key = line.substr(space + 1);
+      if (key.find(" in ") == std::string::npos) key += " in 0";
+      Lines& lines = events[key];
+      // Redis deletes what RENAME and COPY replace and adds it again.
+      const bool replaces = event == "rename_to" || event == "copy_to";
+      if (replaces && (lines.empty() || lines.back() != "new")) lines.push_back("new");
+      lines.push_back(event);
+    }
+    return events;
+  }
+
+ private:
+  Oracle oracle_;
+  OracleClient listener_;
+};
+
+const std::string kLong(20'000, 'x');
+
+// Every command of Redis 7.0 that writes, in the order of their names.
+const std::vector<Words> kRequests = {
+    {"APPEND", "k", "more"},
+    {"APPEND", "block", "more"},
+    {"APPEND", "absent", "v"},
+    {"APPEND", "k", ""},
+    {"BITFIELD", "k", "GET", "u8", "0"},
+    {"BITFIELD", "k", "SET", "u8", "0", "118"},
+    {"BITFIELD", "k", "SET", "u8", "0", "0"},
+    {"BITFIELD", "k", "SET", "u8", "100", "0"},
+    {"BITFIELD", "k", "OVERFLOW", "FAIL", "INCRBY", "u2", "0", "100"},
+    {"BITFIELD", "absent", "SET", "u8", "0", "0"},
+    {"BITFIELD", "block", "INCRBY", "u8", "0", "0"},
+    {"BITOP", "OR", "k", "n"},
+    {"BITOP", "OR", "absent", "k"},
+    {"BITOP", "AND", "k", "none", "none"},
+    {"BITOP", "AND", "absent", "none", "none"},
+    {"COPY", "k", "absent"},
+    {"COPY", "timed", "k", "REPLACE"},
+    {"COPY", "k", "n"},
+    {"COPY", "k", "k", "DB", "3"},
+    {"DECR", "n"},
+    {"DECRBY", "absent", "3"},
+    {"DEL", "k", "absent", "n", "k"},
+    {"EXPIRE", "k", "100"},
+    {"EXPIRE", "k", "-1"},
+    {"EXPIRE", "absent", "100"},
+    {"EXPIRE", "k", "100", "XX"},
+    {"EXPIREAT", "timed", "9000000000"},
+    {"EXPIREAT", "k", "1"},
+    {"FLUSHDB"},
+    {"GETDEL", "k"},
+    {"GETEX", "k"},
+    {"GETEX", "k", "EX", "100"},
+    {"GETEX", "k", "PERSIST"},
+    {"GETEX", "timed", "PERSIST"},
+    {"GETEX", "k", "PXAT", "1"},
+    {"GETSET", "k", "w"},
+    {"GETSET", "absent", "w"},
+    {"INCR", "n"},
+    {"INCR", "k"},
+    {"INCRBY", "absent", "3"},
+    {"INCRBYFLOAT", "n", "0.5"},
+    {"MOVE", "timed", "5"},
+    {"MOVE", "absent", "5"},
+    {"MSET", "k", "w", "absent", "1", "k", "2", "block", "small"},
+    {"MSETNX", "k", "w", "absent", "1"},
+    {"MSETNX", "a", "w", "absent", kLong},
+    {"PERSIST", "k"},
+    {"PERSIST", "timed"},
+    {"PEXPIRE", "block", "100000"},
+    {"PEXPIREAT", "k", "9000000000000"},
+    {"PSETEX", "k", "100000", "w"},
+    {"PSETEX", "absent", "100000", "w"},
+    {"RENAME", "k", "absent"},
+    {"RENAME", "block", "timed"},
+    {"RENAME", "k", "k"},
+    {"RENAMENX", "k", "n"},
+    {"RENAMENX", "timed", "absent"},
+    {"SET", "k", "w"},
+    {"SET", "k", kLong},
+    {"SET", "absent", "w"},
+    {"SET", "absent", "w", "XX"},
+    {"SET", "timed", "w", "KEEPTTL"},
+    {"SET", "k", "w", "EX", "100", "GET"},
+    {"SET", "k", "w", "PXAT", "9000000000000"},
+    {"SET", "absent", "w", "EX", "100", "NX"},
+    {"SETBIT", "k", "1", "1"},
+    {"SETBIT", "k", "1", "0"},
+    {"SETBIT", "n", "1", "0"},
+    {"SETBIT", "k", "100", "0"},
+    {"SETBIT", "absent", "1", "0"},
+    {"SETBIT", "block", "1", "1"},
+    {"SETBIT", "block", "2000000", "0"},
+    {"SETEX", "k", "100", "w"},
+    {"SETNX", "k", "w"},
+    {"SETNX", "absent", "w"},
+    {"SETRANGE", "k", "1", "ab"},
+    {"SETRANGE", "k", "1", ""},
+    {"SETRANGE", "block", "1", "ab"},
+    {"SETRANGE", "absent", "1", "ab"},
+    {"SWAPDB", "0", "3"},
+    {"UNLINK", "k", "absent"},
+};
+
+// What Redis 7.0 does not have.
+const std::vector<std::string> kOfLaterVersions = {"DELEX", "DELIFEQ", "INCREX", "MSETEX"};
+
+}  // namespace
+
+TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of, key by key") {
+  for (const Words& request : kRequests) {
+    INFO(request[0] << " " << (request.size() > 1 ? request[1] : "") << " "
+                    << (request.size() > 2 ? request[2].substr(0, 20) : ""));
+    RunBoth({"FLUSHALL"});
+    RunBoth({"MSET", "k", "value", "n", "10", "block", kLong});
+    RunBoth({"SET", "timed", "value", "EX", "1000"});
+    OfRedis();
+    TakeChanges();
+    RunBoth(request);
+    CHECK(OfMayfly() == OfRedis());
+  }
+}
+
+TEST_CASE_METHOD(EventsTest, "what a key that is due leaves behind is one event, whoever finds it") {
+  RunBoth({"MSET", "a", "v", "b", "v"});
+  RunBoth({"SET", "a", "v", "PXAT", "1"});
+  RunBoth({"SET", "b", "v", "PXAT", "1"});
+  RunBoth({"SWAPDB", "0", "7"});
+  RunBoth({"SELECT", "7"});
+  RunBoth({"GET", "a"});
+  RunBoth({"RENAME", "b", "c"});
+  CHECK(OfMayfly() == OfRedis());
+}
+
+TEST_CASE("the commands whose events are compared are all that write") {
+  std::vector<std::string> compared = kOfLaterVersions;
+  for (const Words& request : kRequests) compared.push_back(request[0]);
+  const CommandTable table;
+  for (const TableRow* row : table.rows()) {
+    if ((row->command->flags & kWrite) == 0 || row->full_name == "flushall") continue;
+    std::string name = row->full_name;
+    const auto same = [&](const std::string& other) { return EqualsIgnoringCase(name, other); };
+    INFO(name);
+    CHECK(std::any_of(compared.begin(), compared.end(), same));
+  }
+}
+
+TEST_CASE_METHOD(CommandTest, "the events of later versions' commands are those of their elder kin") {
+  Run({"MSET", "k", "v", "n", "1"});
+  Run({"EXPIRE", "k", "100"});
+  TakeChanges();
+  Run({"MSETEX", "2", "k", "w", "new", "w", "EX", "100"});
+  CHECK(TakeChanges() == Lines{"set k", "expire k", "new new", "set new", "expire new"});
+  Run({"MSETEX", "1", "k", "w", "KEEPTTL"});
+  CHECK(TakeChanges() == Lines{"set k"});
+  Run({"INCREX", "n"});
+  Run({"INCREX", "n", "EX", "100"});
+  Run({"INCREX", "n", "EX", "100", "ENX"});
+  Run({"INCREX", "n", "PERSIST"});
+  Run({"INCREX", "n", "BYFLOAT", "0.5"});
+  CHECK(TakeChanges() ==
+        Lines{"incrby n", "incrby n", "expire n", "incrby n", "incrby n", "persist n", "incrbyfloat n"});
+  Run({"DELEX", "k"});
+  Run({"DELIFEQ", "new", "w"});
+  CHECK(TakeChanges() == Lines{"del k", "del new"});
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "a change names the client that asked for it, and none when time or memory did") {
+  class Askers final : public ChangeListener {
+   public:
+    void OnChange(const Change& change) override { clients.push_back(change.client); }
+    std::vector<uint64_t> clients;
+  } askers;
+  server().changes.Listen(askers, ChangeHub::kAllReasons);
+  TestClient& other = Connect();
+  const uint64_t first = client().session().id;
+  const uint64_t second = other.session().id;
+  Run({"SET", "k", "v", "PX", "10"});
+  other.Run({"EXPIRE", "k", "1"});
+  Run({"SELECT", "1"});
+  Run({"SET", "k", "v"});
+  other.Run({"FLUSHALL"});
+  CHECK(std::exchange(askers.clients, {}) == std::vector<uint64_t>{first, second, first, second, second});
+  other.Run({"SET", "k", "v", "PX", "10"});
+  LetTimePass(10);
+  other.Run({"GET", "k"});
+  other.Run({"SET", "k", "v", "PX", "10"});
+  AdvanceTime(10);
+  other.Run({"SET", "k", "v"});
+  server().databases.At(0).Evict(*keyspace().Peek(keyspace().KeyOf("k"), server().executor.now()));
+  CHECK(askers.clients == std::vector<uint64_t>{second, 0, second, 0, second, 0});
+  server().changes.Unlisten(askers);
+}
+
+}  // namespace mayfly::testing

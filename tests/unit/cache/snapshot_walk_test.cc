@@ -1,0 +1,263 @@
+#include "cache/snapshot_walk.h"
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+#include "support/bag_value.h"
+#include "unit/cache/keyspace_fixture.h"
+
+namespace mayfly {
+namespace {
+
+using testing::Bag;
+
+// Database and key; value, clock and deadline.
+using Image = std::map<std::pair<unsigned, std::string>, std::string>;
+
+std::string TextOf(const Entry& entry) {
+  std::string text;
+  if (entry.encoding() == Encoding::kInteger) {
+    text = std::to_string(entry.integer());
+  } else if (entry.encoding() == Encoding::kRich) {
+    for (const std::string& part : static_cast<const Bag*>(entry.rich())->texts()) text += part + ",";
+  } else {
+    text = entry.text();
+  }
+  const Expiry expiry = Keyspace::ExpiryOf(entry);
+  return text + " until " + std::to_string(static_cast<int>(expiry.kind)) + ":" +
+         std::to_string(expiry.deadline_ms);
+}
+
+// Keeps what the walk visits; no key comes twice.
+class Keeper final : public SnapshotVisitor {
+ public:
+  void Visit(unsigned index, const Entry& entry) noexcept override {
+    const bool first = image.emplace(std::pair(index, std::string(entry.key())), TextOf(entry)).second;
+    visited_twice |= !first;
+  }
+  Image image;
+  bool visited_twice = false;
+};
+
+class WalkFixture : public KeyspaceFixture {
+ public:
+  static constexpr unsigned kDatabases = 4;
+
+  void Seed(unsigned seed) { random_.seed(seed); }
+  size_t Below(size_t count) { return random_() % count; }
+  std::string AnyKey() { return "key:" + std::to_string(Below(keys)); }
+  Keyspace& AnyDb() { return db(static_cast<unsigned>(Below(kDatabases))); }
+
+  Image Now() {
+    Image image;
+    for (unsigned i = 0; i < kDatabases; ++i) {
+      db(i).ForEach(now(), [&](const Entry& entry) {
+        image.emplace(std::pair(i, std::string(entry.key())), TextOf(entry));
+      });
+    }
+    return image;
+  }
+  bool Valid() {
+    for (unsigned i = 0; i < kDatabases; ++i) {
+      if (!db(i).Validate()) return false;
+    }
+    return true;
+  }
+
+  Expiry AnyExpiry() {
+    switch (Below(4)) {
+      case 0:
+        return In(1 + Below(300));
+      case 1:
+        return Expiry::At(now().wall_ms + static_cast<int64_t>(1 + Below(300)));
+      case 2:
+        return In((uint64_t{1} << 49) + Below(10));
+      default:
+        return Expiry::Never();
+    }
+  }
+  std::string AnyText() {
+    switch (Below(5)) {
+      case 0:
+        return std::to_string(Below(1000));
+      case 1:
+        return std::string(Entry::kMaxInlineValue + 1 + Below(100), static_cast<char>('a' + Below(26)));
+      default:
+        return std::string(Below(200), static_cast<char>('a' + Below(26)));
+    }
+  }
+
+  void ChangeAnything() {
+    Keyspace& keyspace = AnyDb();
+    const std::string name = AnyKey();
+    const Key key = keyspace.KeyOf(name);
+    switch (const size_t kind = Below(100); kind) {
+      case 0:
+        return databases.Flush(static_cast<unsigned>(Below(kDatabases)), now());
+      case 1:
+        return Below(5) == 0 ? databases.FlushAll(now()) : void();
+      case 2:
+      case 3:
+        return databases.Swap(static_cast<unsigned>(Below(kDatabases)),
+                              static_cast<unsigned>(Below(kDatabases)));
+      case 4:
+        if (Entry* coldest = keyspace.Coldest(Keyspace::kLasting)) keyspace.Evict(*coldest);
+        return;
+      case 5:
+        clock.AdvanceTime(Below(30));
+        databases.Advance(now(), 1 + Below(20));
+        return;
+      case 6:
+        databases.FreeSome(1 + Below(50));
+        return;
+      default:
+        return ChangeKey(keyspace, key, kind % 10);
+    }
+  }
+
+ private:
+  void ChangeKey(Keyspace& keyspace, const Key& key, size_t kind) {
+    Entry* entry = keyspace.Peek(key, now());
+    if (kind <= 2) {
+      keyspace.Put(key, entry, StringValue::Of(AnyText()), AnyExpiry(), now());
+    } else if (kind == 3) {
+      keyspace.PutRich(key, entry, Bag::Of(1 + Below(100)), AnyExpiry(), now(), events::kSet);
+    } else if (kind == 4) {
+      PutSome(keyspace);
+    } else if (entry != nullptr) {
+      ChangeEntry(keyspace, key, *entry, kind);
+    }
+  }
+  void PutSome(Keyspace& keyspace) {
+    const std::string names[] = {AnyKey(), AnyKey(), AnyKey()};
+    const std::string texts[] = {AnyText(), AnyText(), AnyText()};
+    std::vector<KeyPut> puts;
+    for (int i = 0; i < 3; ++i) puts.push_back({keyspace.KeyOf(names[i]), StringValue::Of(texts[i])});
+    keyspace.PutAll(puts, Below(2) == 0, AnyExpiry(), now());
+  }
+  void ChangeEntry(Keyspace& keyspace, const Key& key, Entry& entry, size_t kind) {
+    Keyspace& to = AnyDb();
+    const std::string name = AnyKey();
+    const Key other = to.KeyOf(name);
+    const bool elsewhere = &to != &keyspace || name != key.text;
+    if (kind == 5) {
+      keyspace.SetExpiry(key, entry, AnyExpiry(), now());
+    } else if (kind == 6 && elsewhere) {
+      Entry* taken = to.Peek(other, now());
+      keyspace.Move(key, entry, to, other, taken, now());
+    } else if (kind == 7 && elsewhere) {
+      Entry* taken = to.Peek(other, now());
+      to.PutCopy(other, taken, entry, now());
+    } else if (kind == 8) {
+      Edit(keyspace, key, entry);
+    } else if (kind == 9) {
+      keyspace.Delete(key, now());
+    }
+  }
+  void Edit(Keyspace& keyspace, const Key& key, Entry& entry) {
+    if (entry.encoding() == Encoding::kBlock) {
+      keyspace.EditBlock(entry, Below(20'000), events::kSet, [&](char* bytes) {
+        bytes[5] = static_cast<char>('A' + Below(26));
+        return true;
+      });
+    } else if (entry.encoding() == Encoding::kRich) {
+      keyspace.EditRich<Bag>(key, entry, events::kSet, [&](Bag& bag) {
+        if (Below(2) == 0) bag.Add("more");
+        return bag.TakeLast();
+      });
+    } else {
+      keyspace.PutValue(key, entry, StringValue::Of(AnyText()), now(), events::kSet);
+    }
+  }
+
+ public:
+  size_t keys = 300;
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(WalkFixture,
+                 "a walk in slices sees the keys as they were at its start, whatever changes meanwhile") {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    INFO("seed " << seed);
+    Seed(seed);
+    keys = 1 + Below(1000);
+    for (size_t i = 0; i < 3 * keys; ++i) ChangeAnything();
+    if (seed % 3 == 0) clock.AdvanceTime(100);  // some are due, and not freed yet
+    const Image start = Now();
+    Keeper keeper;
+    {
+      SnapshotWalk walk(databases, keeper, now());
+      const size_t changes_per_step = Below(40);
+      do {
+        for (size_t i = 0; i < changes_per_step; ++i) ChangeAnything();
+      } while (!walk.Step(1 + Below(100)));
+      for (size_t i = 0; i < 100; ++i) ChangeAnything();
+    }
+    REQUIRE_FALSE(keeper.visited_twice);
+    REQUIRE((keeper.image == start));
+    REQUIRE(Valid());
+    while (databases.FreeSome(100)) {
+    }
+    REQUIRE(databases.waiting_bytes() == 0);
+  }
+}
+
+TEST_CASE_METHOD(WalkFixture,
+                 "the next walk begins with what changed during the last one, also if that was abandoned") {
+  for (unsigned i = 0; i < 2000; ++i) Set("key:" + std::to_string(i), "first", Expiry::Never(), i % 4);
+  {
+    Keeper keeper;
+    SnapshotWalk walk(databases, keeper, now());
+    CHECK_FALSE(walk.Step(100));
+    Set("key:4", "second");
+    databases.Flush(1, now());
+    walk.Abandon();
+    CHECK_FALSE(walk.Step(100));
+    CHECK(keeper.image.size() < 1000);
+  }
+  while (databases.FreeSome(100)) {
+  }
+  CHECK(databases.waiting_keys() == 0);
+  Set("new", "key", Expiry::Never(), 1);
+  const Image start = Now();
+  Keeper keeper;
+  SnapshotWalk walk(databases, keeper, now());
+  while (!walk.Step(100)) {
+  }
+  CHECK((keeper.image == start));
+}
+
+TEST_CASE_METHOD(WalkFixture, "a flushed keyspace waits for the walk, and nobody spins meanwhile") {
+  for (unsigned i = 0; i < 3000; ++i) Set("key:" + std::to_string(i), "v");
+  Keeper keeper;
+  SnapshotWalk walk(databases, keeper, now());
+  databases.FlushAll(now());
+  CHECK_FALSE(databases.MayFreeSome());
+  CHECK_FALSE(databases.FreeSome(10'000));
+  CHECK(databases.waiting_keys() == 3000);
+  // Those that nobody holds are freed meanwhile.
+  for (unsigned i = 0; i < 2 * Databases::kWaitingMax; ++i) {
+    Set("later", "v");
+    databases.Flush(0, now());
+  }
+  while (databases.FreeSome(100)) {
+  }
+  CHECK(databases.waiting_keys() == 3000);
+  while (!walk.Step(100)) {
+  }
+  CHECK(keeper.image.size() == 3000);
+  CHECK(databases.MayFreeSome());
+  while (databases.FreeSome(100)) {
+  }
+  CHECK(databases.waiting_keys() == 0);
+}
+
+}  // namespace mayfly
