@@ -41,8 +41,6 @@ class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
-  using Owed = EvictionOwed;
-
   Evictor(Databases& databases, std::mt19937_64& random)
       : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
 
@@ -52,7 +50,7 @@ class Evictor {
   // if one is exceeded but there are victims left; kNothingToEvict if one is exceeded and there is no victim.
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes,
-              const Owed& owed = {}) {
+              const EvictionOwed& owed = {}) {
     for (;;) {
       const uint64_t keys = limits.maxkeys != 0 ? databases_.total_keys() : 0;
       const uint64_t used = limits.maxmemory_bytes != 0 ? used_bytes() : 0;

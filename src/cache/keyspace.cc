@@ -8,15 +8,6 @@
 #include <utility>
 
 namespace mayfly {
-namespace {
-
-uint64_t WallMs(Now now) noexcept { return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0)); }
-
-uint64_t NowOn(Expiry::Kind kind, Now now) noexcept {
-  return kind == Expiry::Kind::kWall ? WallMs(now) : now.mono_ms;
-}
-
-}  // namespace
 
 Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, Now now)
     : parts_(parts),
@@ -24,8 +15,7 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, Now now)
       id_(id),
       table_(EntryTablePolicy(parts.heap, parts.hasher)),
       lists_{Lru(EntryLruHooks(base_)), Lru(EntryLruHooks(base_))},
-      mono_wheel_(EntryWheelHooks(base_), now.mono_ms),
-      wall_wheel_(EntryWheelHooks(base_), WallMs(now)) {}
+      deadlines_(base_, parts.rearm, now) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
@@ -37,7 +27,7 @@ Keyspace::~Keyspace() {
 int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
   assert(entry.expires());
   const Expiry expiry = ExpiryOf(entry);
-  return static_cast<int64_t>(expiry.deadline_ms - NowOn(expiry.kind, now));
+  return static_cast<int64_t>(expiry.deadline_ms - Deadlines::NowOn(expiry.kind, now));
 }
 
 int64_t Keyspace::UnixDeadlineMs(const Entry& entry, Now now) noexcept {
@@ -99,17 +89,6 @@ Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now 
   return entry;
 }
 
-// For a wall clock that was set back, or an entry that changes wheels.
-void Keyspace::RefileByWall(Entry& entry, Expiry expiry, Now now) {
-  const bool wall = expiry.kind == Expiry::Kind::kWall;
-  if (wall) FollowWallStepBack(now);
-  if (wall == entry.Has(EntryFlag::kWallDeadline)) return MoveInWheel(entry, expiry);
-  WheelOf(entry).Remove(RefOf(entry));
-  wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
-  entry.set_deadline_ms(expiry.deadline_ms);
-  FileInWheel(entry, now);
-}
-
 Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                          Expiry expiry, Now now) {
   Entry* entry = Allocate(key, shape, expiry);
@@ -134,7 +113,7 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
   Entry* entry = &existing;
   const Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
   if (shape.expires == existing.expires() && shape.extra == existing.Has(EntryFlag::kExtra)) {
-    if (shape.expires) Refile(existing, expiry, now);
+    if (shape.expires) deadlines_.Move(existing, expiry, now);
   } else {
     entry = Allocate(key, shape, expiry);
     bytes_ -= BytesOf(existing);
@@ -176,8 +155,8 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   // SIEVE and LFU keep the order of insertion.
   if (parts_.tracking != AccessTracking::kRecency && ListOf(old) == ListOf(fresh)) {
     lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
-    UnfileFromWheel(old);
-    FileInTime(fresh, now);
+    deadlines_.Unfile(old);
+    if (fresh.expires()) deadlines_.File(fresh, now);
   } else {
     Unfile(old);
     File(fresh, now);
@@ -204,44 +183,16 @@ bool Keyspace::Delete(const Key& key, Now now) {
   return true;
 }
 
-// ---- lists and wheels
+// ---- lists and deadlines
 
 void Keyspace::File(Entry& entry, Now now) {
   lists_[ListOf(entry)].PushHottest(RefOf(entry));
-  FileInTime(entry, now);
-}
-
-void Keyspace::FileInTime(Entry& entry, Now now) noexcept {
-  if (!entry.expires()) return;
-  if (entry.Has(EntryFlag::kWallDeadline)) FollowWallStepBack(now);
-  FileInWheel(entry, now);
-}
-
-void Keyspace::FileInWheel(Entry& entry, Now now) noexcept {
-  Wheel& wheel = WheelOf(entry);
-  // An empty wheel is not advanced: it stands where its last entry left it.
-  if (wheel.size() == 0) {
-    const uint64_t to = entry.Has(EntryFlag::kWallDeadline) ? WallMs(now) : now.mono_ms;
-    static_cast<void>(wheel.Advance(to, {}, 0));
-  }
-  if (wheel.Insert(RefOf(entry))) parts_.rearm = true;
+  if (entry.expires()) deadlines_.File(entry, now);
 }
 
 void Keyspace::Unfile(Entry& entry) noexcept {
   lists_[ListOf(entry)].Remove(RefOf(entry));
-  UnfileFromWheel(entry);
-}
-
-void Keyspace::UnfileFromWheel(Entry& entry) noexcept {
-  // An entry that the wheel has just handed back is no longer in it.
-  if (entry.expires() && WheelOf(entry).Contains(RefOf(entry))) WheelOf(entry).Remove(RefOf(entry));
-}
-
-void Keyspace::FollowWallStepBack(Now now) noexcept {
-  if (WallMs(now) < wall_wheel_.elapsed()) {
-    wall_wheel_.Rewind(WallMs(now));
-    parts_.rearm = true;
-  }
+  deadlines_.Unfile(entry);
 }
 
 // ---- memory
@@ -296,64 +247,31 @@ void Keyspace::CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexce
 
 void Keyspace::Expire(Entry& entry, Now now) {
   const Expiry expiry = ExpiryOf(entry);
-  CountExpired(entry, NowOn(expiry.kind, now) - expiry.deadline_ms, now);
+  CountExpired(entry, Deadlines::NowOn(expiry.kind, now) - expiry.deadline_ms, now);
   Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
 }
 
-bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget) {
-  constexpr size_t kBatch = 64;
-  std::array<HeapRef, kBatch> due;
-  std::array<uint64_t, kBatch> hashes;
-  for (;;) {
-    const typename Wheel::Progress progress = wheel.Advance(to, due, *budget);
-    // Two passes: the memory that a removal touches is prefetched before the first removal.
-    for (size_t i = 0; i < progress.due; ++i) {
-      const Entry& entry = *At(due[i]);
-      hashes[i] = parts_.hasher(entry.key());
-      table_.PrefetchGroup(hashes[i]);
-      if (entry.colder()) PrefetchToWrite(At(entry.colder()));
-      if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
-    }
-    for (size_t i = 0; i < progress.due; ++i) {
-      Entry& entry = *At(due[i]);
-      CountExpired(entry, to - entry.deadline_ms(), now);
-      Remove({entry.key(), hashes[i]}, entry, ChangeReason::kExpired);
-    }
-    *budget -= progress.touched;
-    if (!progress.more) return false;
-    if (*budget == 0) return true;
+// Two passes: the memory that a removal touches is prefetched before the first removal.
+void Keyspace::ExpireAll(std::span<const HeapRef> due, uint64_t clock_ms, Now now) {
+  std::array<uint64_t, Deadlines::kBatch> hashes;
+  for (size_t i = 0; i < due.size(); ++i) {
+    const Entry& entry = *At(due[i]);
+    hashes[i] = parts_.hasher(entry.key());
+    table_.PrefetchGroup(hashes[i]);
+    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
+  }
+  for (size_t i = 0; i < due.size(); ++i) {
+    Entry& entry = *At(due[i]);
+    CountExpired(entry, clock_ms - entry.deadline_ms(), now);
+    Remove({entry.key(), hashes[i]}, entry, ChangeReason::kExpired);
   }
 }
 
 bool Keyspace::Advance(Now now, size_t* budget) {
-  FollowWallStepBack(now);
-  const auto advance = [&](Wheel& wheel, uint64_t to) {
-    return wheel.size() != 0 && AdvanceWheel(wheel, to, now, budget);
-  };
-  // The wheels take turns at going first, or a backlog on one would use up every budget.
-  wall_first_ = !wall_first_;
-  bool more = wall_first_ && advance(wall_wheel_, WallMs(now));
-  more |= advance(mono_wheel_, now.mono_ms);
-  if (!wall_first_) more |= advance(wall_wheel_, WallMs(now));
-  return more;
-}
-
-size_t Keyspace::Backlog(Now now, size_t most) const {
-  size_t count = 0;
-  const auto counted = [&](HeapRef) { return ++count < most; };
-  if (count < most) mono_wheel_.ForEachUntil(now.mono_ms, counted);
-  if (count < most) wall_wheel_.ForEachUntil(WallMs(now), counted);
-  return count;
-}
-
-uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
-  // Call NextWake on an empty wheel too: its result is what its next Insert compares with.
-  const auto from = [](const Wheel& wheel, uint64_t clock) {
-    const uint64_t wake = wheel.NextWake();
-    if (wake == Wheel::kNever) return Wheel::kNever;
-    return wake <= clock ? 0 : wake - clock;
-  };
-  return std::min(from(mono_wheel_, now.mono_ms), from(wall_wheel_, WallMs(now)));
+  return deadlines_.Advance(now, budget, [&](std::span<const HeapRef> due, uint64_t clock_ms) {
+    ExpireAll(due, clock_ms, now);
+  });
 }
 
 // ---- eviction
@@ -361,13 +279,6 @@ uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
 Entry* Keyspace::Coldest(List list) const noexcept {
   const HeapRef ref = lists_[list].coldest();
   return ref ? At(ref) : nullptr;
-}
-
-Entry* Keyspace::NearestDeadline(Now now) const noexcept {
-  const HeapRef mono = mono_wheel_.Soonest();
-  const HeapRef wall = wall_wheel_.Soonest();
-  if (!mono || !wall) return mono ? At(mono) : wall ? At(wall) : nullptr;
-  return TtlMs(*At(mono), now) <= TtlMs(*At(wall), now) ? At(mono) : At(wall);
 }
 
 Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
@@ -408,7 +319,7 @@ bool Keyspace::FreeSome(size_t budget) noexcept {
 
 bool Keyspace::Validate() const {
   if (!table_.Validate() || !lists_[kLasting].Validate() || !lists_[kExpiring].Validate()) return false;
-  if (!mono_wheel_.Validate() || !wall_wheel_.Validate()) return false;
+  if (!deadlines_.Validate()) return false;
   size_t counts[2] = {0, 0};
   size_t wall = 0;
   uint64_t bytes = 0;
@@ -421,8 +332,8 @@ bool Keyspace::Validate() const {
     sound = sound && entry.owner() == id_ && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref;
   });
   return sound && bytes == bytes_ && counts[kLasting] == lists_[kLasting].size() &&
-         counts[kExpiring] == lists_[kExpiring].size() && wall == wall_wheel_.size() &&
-         counts[kExpiring] - wall == mono_wheel_.size();
+         counts[kExpiring] == lists_[kExpiring].size() && counts[kExpiring] == deadlines_.size() &&
+         wall == deadlines_.on_wall_clock();
 }
 
 }  // namespace mayfly

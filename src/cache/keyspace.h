@@ -1,16 +1,16 @@
 // A Keyspace holds the keys of one database: a hash table that finds them, two LRU lists that order them by
-// last access, and two timing wheels that order them by deadline. It is the only owner of the entries and
-// keeps these containers consistent.
+// last access, and the deadlines of those with a TTL. It is the only owner of the entries and keeps these
+// containers consistent.
 //
-//   Key -> HashTable -> Entry <- LruList      with a TTL / without
-//                             <- TimingWheel  monotonic deadlines / wall-clock deadlines
+//   Key -> HashTable -> Entry <- LruList    with a TTL / without
+//                             <- Deadlines
 //
 // From its deadline on, a key is absent for every method, even if the wheel has not freed it yet.
 //
 // Every creation, change and removal is reported to the ChangeHub once, when all containers are consistent.
 //
 // Invariants (Validate): each entry is in the table once; in the list for entries with or without a TTL; and,
-// with a TTL, in the wheel of its clock. bytes() is the sum over all entries.
+// with a TTL, in the deadlines. bytes() is the sum over all entries.
 //
 // Entry pointers are valid until the next call that changes this keyspace. If memory runs out, a method
 // throws std::bad_alloc and has changed nothing. Loop thread only.
@@ -30,6 +30,7 @@
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
 #include "cache/change.h"
+#include "cache/deadlines.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry.h"
@@ -39,7 +40,6 @@
 #include "cache/lru_list.h"
 #include "cache/sieve_hand.h"
 #include "cache/stale_guesses.h"
-#include "cache/timing_wheel.h"
 #include "cache/value.h"
 
 namespace mayfly {
@@ -233,16 +233,16 @@ class Keyspace {
   // at `now`.
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
-  uint64_t NextWakeMs(Now now) const noexcept;
+  uint64_t NextWakeMs(Now now) const noexcept { return deadlines_.NextWakeMs(now); }
   // Number of keys that have expired and are not freed yet. Stops counting at `most`.
-  size_t Backlog(Now now, size_t most) const;
+  size_t Backlog(Now now, size_t most) const { return deadlines_.Backlog(now, most); }
 
   // ---- eviction
   enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
   // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
   Entry* Coldest(List list) const noexcept;
-  // An entry from the earliest slots of the wheels, or null.
-  Entry* NearestDeadline(Now now) const noexcept;
+  // An entry whose deadline is one of the nearest, or null.
+  Entry* NearestDeadline(Now now) const noexcept { return deadlines_.Nearest(now); }
   // A random entry of `list`, possibly an expired one; null if the list is empty.
   Entry* RandomOf(List list, std::mt19937_64& random) const;
   // An entry for a policy that samples: a random one; or, if `with_lasting` is false and few keys have a TTL,
@@ -287,7 +287,6 @@ class Keyspace {
  private:
   using Table = HashTable<EntryTablePolicy>;
   using Lru = LruList<EntryLruHooks>;
-  using Wheel = TimingWheel<EntryWheelHooks>;
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
@@ -297,9 +296,6 @@ class Keyspace {
     return ref ? At(ref) : nullptr;
   }
   static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
-  Wheel& WheelOf(const Entry& entry) noexcept {
-    return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
-  }
 
   void CountHit(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
@@ -327,27 +323,7 @@ class Keyspace {
   // to.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
   void File(Entry& entry, Now now);
-  void FileInTime(Entry& entry, Now now) noexcept;
-  void FileInWheel(Entry& entry, Now now) noexcept;
   void Unfile(Entry& entry) noexcept;
-  void UnfileFromWheel(Entry& entry) noexcept;
-  // Changes the deadline of an entry that is in a wheel.
-  // REQUIRES: entry.expires().
-  [[gnu::always_inline]] void Refile(Entry& entry, Expiry expiry, Now now) {
-    assert(entry.expires());
-    if (expiry.kind == Expiry::Kind::kWall || entry.Has(EntryFlag::kWallDeadline)) [[unlikely]]
-      return RefileByWall(entry, expiry, now);
-    MoveInWheel(entry, expiry);
-  }
-  void RefileByWall(Entry& entry, Expiry expiry, Now now);
-  // REQUIRES: the entry is in the wheel of expiry.kind.
-  [[gnu::always_inline]] void MoveInWheel(Entry& entry, Expiry expiry) {
-    assert(entry.Has(EntryFlag::kWallDeadline) == (expiry.kind == Expiry::Kind::kWall));
-    entry.set_deadline_ms(expiry.deadline_ms);
-    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
-  }
-  // If the wall clock was set back, sets the wall wheel back. Must precede any filing by the new time.
-  void FollowWallStepBack(Now now) noexcept;
   void Free(Entry& entry) noexcept;
   // Frees the entry's own memory, but not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
@@ -361,7 +337,7 @@ class Keyspace {
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
-  bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
+  void ExpireAll(std::span<const HeapRef> due, uint64_t clock_ms, Now now);
   void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
     if (parts_.changes.Wants(reason)) [[unlikely]]
@@ -375,9 +351,7 @@ class Keyspace {
   Table table_;
   Lru lists_[2];
   uint64_t turned_[2] = {0, 0};
-  Wheel mono_wheel_;
-  Wheel wall_wheel_;
-  bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
+  Deadlines deadlines_;
 };
 
 // In the header because nearly every SET ends here, with a value of the same size and a TTL as before.
@@ -390,7 +364,7 @@ class Keyspace {
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, *existing, shape, std::move(value), expiry, now);
   bytes_ += value.outside_bytes() - DropValue(*existing);
-  if (shape.expires) Refile(*existing, expiry, now);
+  if (shape.expires) deadlines_.Move(*existing, expiry, now);
   existing->set_encoding(value.encoding());
   value.StoreTo(room);
   Touch(*existing, now);

@@ -30,9 +30,9 @@
 // emptied. The wheel guarantees one invariant (Validate): the list of an entry must be empty no later than
 // the entry's deadline. Punctuality, cascades and Rewind all follow from it.
 //
-// The operations are those of go-zero's wheel: set (Insert), move, remove and drain. There is no stop: the
-// wheel has no timer and no thread, so the owner just no longer calls Advance. It calls no user code but the
-// hooks. It owns nothing and allocates nothing. Loop thread only.
+// The operations are those of go-zero's wheel: set (Insert), move and remove. There is no stop: the wheel has no
+// timer and no thread, so the owner just no longer calls Advance. It calls no user code but the hooks. It owns
+// nothing and allocates nothing. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -140,11 +140,6 @@ class TimingWheel {
   // REQUIRES: fn does not change the wheel.
   template <typename Fn>
   void ForEachUntil(uint64_t to, Fn fn) const;
-
-  // Removes all entries and calls fn(ref) for each, in no particular order. fn may free the entry.
-  // REQUIRES: fn does not touch the wheel.
-  template <typename Fn>
-  void Drain(Fn fn);
 
   size_t size() const noexcept { return size_; }
   // The current tick: everything due before it has been handed back.
@@ -355,21 +350,6 @@ void TimingWheel<Hooks>::ForEachUntil(uint64_t to, Fn fn) const {
     if (!lists_.Holds(list) || EmptyBy(list) > to) continue;
     if (!lists_.ForEach(list, [&](Ref ref) { return hooks().Deadline(ref) > to || fn(ref); })) return;
   }
-}
-
-template <wheel::WheelHooks Hooks>
-template <typename Fn>
-void TimingWheel<Hooks>::Drain(Fn fn) {
-  for (ListId list = 0; list < wheel::kLists; ++list) {
-    lists_.ForEach(list, [&](Ref ref) {
-      hooks().SetSlot(ref, wheel::kUnfiled);
-      fn(ref);
-      return true;
-    });
-    lists_.CutTo(list, Lists::kEmpty);
-  }
-  size_ = 0;
-  earliest_ = kNever;
 }
 
 template <wheel::WheelHooks Hooks>

@@ -363,7 +363,7 @@ Evictor::Outcome Executor::MakeRoomForCommand() noexcept {
   return MakeRoom(kEvictionsPerCommand, OwedByCommand());
 }
 
-Evictor::Outcome Executor::MakeRoom(size_t budget, const Evictor::Owed& owed) noexcept {
+Evictor::Outcome Executor::MakeRoom(size_t budget, const EvictionOwed& owed) noexcept {
   const uint64_t churned = server_.databases.heap().ChurnedBytes();
   if (server_.resident.Due(churned)) [[unlikely]]
     server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);
@@ -374,7 +374,7 @@ Evictor::Outcome Executor::MakeRoom(size_t budget, const Evictor::Owed& owed) no
   return outcome;
 }
 
-Evictor::Owed Executor::OwedByCommand() const noexcept {
+EvictionOwed Executor::OwedByCommand() const noexcept {
   const uint64_t settled = settled_.bytes + server_.stats.arriving_bytes;
   const uint64_t data = server_.memory.Data();
   if (!server_.resident.pressed() || data <= settled) return {settled, settled_.keys};

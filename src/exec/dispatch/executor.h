@@ -98,8 +98,8 @@ class Executor {
   void TrackLatency(const TableRow& row) noexcept;
   EvictionLimits Limits() const noexcept;
   Evictor::Outcome MakeRoomForCommand() noexcept;
-  Evictor::Outcome MakeRoom(size_t budget, const Evictor::Owed& owed = {}) noexcept;
-  Evictor::Owed OwedByCommand() const noexcept;
+  Evictor::Outcome MakeRoom(size_t budget, const EvictionOwed& owed = {}) noexcept;
+  EvictionOwed OwedByCommand() const noexcept;
   void Settle() noexcept;
 
   Server& server_;
