@@ -2,11 +2,12 @@
 
 namespace mayfly {
 
-Deadlines::Deadlines(HeapBase base, bool& rearm, Now now) noexcept
+Deadlines::Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept
     : base_(base),
       rearm_(rearm),
       mono_(EntryWheelHooks(base), now.mono_ms),
-      wall_(EntryWheelHooks(base), WallMs(now)) {}
+      wall_(EntryWheelHooks(base), WallMs(now)),
+      id_(id) {}
 
 void Deadlines::File(Entry& entry, Now now) noexcept {
   if (!entry.Has(EntryFlag::kWallDeadline)) return FileOn(mono_, entry, now.mono_ms);
@@ -17,7 +18,7 @@ void Deadlines::File(Entry& entry, Now now) noexcept {
 void Deadlines::FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept {
   // An empty wheel is not advanced: it stands where its last entry left it.
   if (wheel.size() == 0) static_cast<void>(wheel.Advance(clock_ms, {}, 0));
-  if (wheel.Insert(base_.RefOf(&entry))) rearm_ = true;
+  if (wheel.Insert(base_.RefOf(&entry))) rearm_.Note(id_);
 }
 
 void Deadlines::Unfile(Entry& entry) noexcept {
@@ -39,7 +40,7 @@ void Deadlines::MoveByWall(Entry& entry, Expiry expiry, Now now) noexcept {
 void Deadlines::FollowWallStepBack(Now now) noexcept {
   if (WallMs(now) >= wall_.elapsed()) return;
   wall_.Rewind(WallMs(now));
-  rearm_ = true;
+  rearm_.Note(id_);
 }
 
 uint64_t Deadlines::NextWakeMs(Now now) const noexcept {

@@ -17,16 +17,29 @@
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry.h"
+#include "cache/id_set.h"
 #include "cache/timing_wheel.h"
 
 namespace mayfly {
+
+// Told by the deadlines of several keyspaces that one was filed which is nearer than all others of its keyspace.
+struct Rearm {
+  bool any = false;
+  IdSet who;  // ids of the keyspaces
+
+  void Note(uint8_t id) noexcept {
+    any = true;
+    who.Add(id);
+  }
+};
 
 class Deadlines {
  public:
   static constexpr size_t kBatch = 64;  // the most entries that Advance hands over at a time
 
-  // Sets `rearm` whenever NextWakeMs becomes less by anything but the passing of time. Borrows it.
-  Deadlines(HeapBase base, bool& rearm, Now now) noexcept;
+  // Notes `id` in `rearm`, which it borrows, whenever NextWakeMs becomes less by anything but the passing of
+  // time.
+  Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept;
 
   // Number of filed entries.
   size_t size() const noexcept { return mono_.size() + wall_.size(); }
@@ -66,6 +79,9 @@ class Deadlines {
   uint64_t NextWakeMs(Now now) const noexcept;
   // Number of entries that are due and still filed. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const;
+  // If the wall clock was set back, sets the wall wheel back. All that takes a `now` does so first; this is for
+  // a keyspace that has nothing else to do.
+  void FollowWallStepBack(Now now) noexcept;
   // An entry from the earliest slots, or null.
   Entry* Nearest(Now now) const noexcept;
 
@@ -73,7 +89,9 @@ class Deadlines {
   // Filed entries with a wall-clock deadline.
   size_t on_wall_clock() const noexcept { return wall_.size(); }
 
-  static uint64_t WallMs(Now now) noexcept { return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0)); }
+  static uint64_t WallMs(Now now) noexcept {
+    return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0));
+  }
   // The time on the clock of a deadline.
   static uint64_t NowOn(Expiry::Kind kind, Now now) noexcept {
     return kind == Expiry::Kind::kWall ? WallMs(now) : now.mono_ms;
@@ -86,12 +104,10 @@ class Deadlines {
   Wheel& WheelOf(const Entry& entry) noexcept { return entry.Has(EntryFlag::kWallDeadline) ? wall_ : mono_; }
   [[gnu::always_inline]] void MoveOn(Wheel& wheel, Entry& entry, uint64_t deadline_ms) noexcept {
     entry.set_deadline_ms(deadline_ms);
-    if (wheel.Move(base_.RefOf(&entry))) rearm_ = true;
+    if (wheel.Move(base_.RefOf(&entry))) rearm_.Note(id_);
   }
   void MoveByWall(Entry& entry, Expiry expiry, Now now) noexcept;
   void FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept;
-  // If the wall clock was set back, sets the wall wheel back. Must precede any filing by the new time.
-  void FollowWallStepBack(Now now) noexcept;
 
   template <typename OnDue>
   static bool AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget, OnDue& on_due) {
@@ -106,9 +122,10 @@ class Deadlines {
   }
 
   HeapBase base_;
-  bool& rearm_;
+  Rearm& rearm_;
   Wheel mono_;
   Wheel wall_;
+  uint8_t id_;
   bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
 };
 

@@ -10,6 +10,7 @@
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
 #include "cache/entry.h"
+#include "cache/id_set.h"
 
 namespace mayfly {
 
@@ -18,15 +19,20 @@ class EntryLruHooks {
   using Ref = HeapRef;
   static constexpr Ref kNull{};
 
-  explicit EntryLruHooks(HeapBase base = HeapBase()) noexcept : base_(base) {}
+  // Adds `owner` to `moved`, which it borrows, when the cold end of the list moves.
+  EntryLruHooks(HeapBase base, IdSet* moved, uint8_t owner) noexcept
+      : base_(base), owner_(owner), moved_(moved) {}
   Ref Colder(Ref ref) const noexcept { return At(ref)->colder(); }
   Ref Hotter(Ref ref) const noexcept { return At(ref)->hotter(); }
   void SetColder(Ref ref, Ref colder) const noexcept { At(ref)->set_colder(colder); }
   void SetHotter(Ref ref, Ref hotter) const noexcept { At(ref)->set_hotter(hotter); }
+  void ColdEndMoved() const noexcept { moved_->Add(owner_); }
 
  private:
   Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapBase base_;
+  uint8_t owner_;
+  IdSet* moved_;
 };
 
 class EntryWheelHooks {

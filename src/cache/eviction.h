@@ -2,11 +2,13 @@
 // limits.
 //
 // The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
-// lists. volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
+// lists (cache/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
 // cache/sieve_evictor.h, for the LFU policies cache/lfu_evictor.h. The limit `maxkeys` evicts the least
 // recently used key; under SIEVE and LFU, whose lists are not in that order, it evicts their own victim,
 // chosen from all keys. SIEVE needs AccessTracking::kVisitedBit, the LFU policies need
 // AccessTracking::kFrequency.
+//
+// A quota with limits of its own (QuotaLimits) is kept within them by RunWithin, at the cost of no other.
 //
 // Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
 #pragma once
@@ -63,6 +65,10 @@ class Evictor {
       budget -= std::min(budget, looked);
     }
   }
+
+  // Evicts the least recently used entries of `quota`, as their lists have them, until it is within its own
+  // limits or `budget` entries have been evicted.
+  Outcome RunWithin(Quota& quota, Now now, size_t budget);
 
  private:
   // Each returns the number of entries examined, or 0 if there is no victim.

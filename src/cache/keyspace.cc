@@ -13,13 +13,61 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, Now now)
     : parts_(parts),
       base_(parts.heap.base()),
       id_(id),
+      acting_(id),
       table_(EntryTablePolicy(parts.heap, parts.hasher)),
-      lists_{Lru(EntryLruHooks(base_)), Lru(EntryLruHooks(base_))},
-      deadlines_(base_, parts.rearm, now) {}
+      own_(*this, id, base_, parts.quotas.moved()),
+      deadlines_(base_, parts.rearm, id, now) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
   }
+}
+
+// ---- owners
+
+void Keyspace::Enlist() noexcept {
+  assert(!enlisted_);
+  enlisted_ = true;
+  parts_.quotas.Enter(own_);
+  for (const auto& other : others_) parts_.quotas.Enter(*other);
+  parts_.keys += size();
+  parts_.rearm.who.Add(id_);
+}
+
+void Keyspace::Delist() noexcept {
+  assert(enlisted_);
+  enlisted_ = false;
+  parts_.quotas.Leave(own_);
+  for (const auto& other : others_) parts_.quotas.Leave(*other);
+  parts_.keys -= size();
+}
+
+Quota& Keyspace::AddOwner(uint8_t owner, QuotaLimits limits) {
+  others_.push_back(std::make_unique<Quota>(*this, owner, base_, parts_.quotas.moved()));
+  Quota& added = *others_.back();
+  added.limits = limits;
+  if (enlisted_) parts_.quotas.Enter(added);
+  return added;
+}
+
+void Keyspace::AddOwnersOf(const Keyspace& other) {
+  for (const auto& quota : other.others_) AddOwner(quota->owner(), quota->limits);
+  own_.limits = other.own_.limits;
+  acting_ = other.acting_;
+}
+
+uint64_t Keyspace::bytes() const noexcept {
+  uint64_t bytes = own_.bytes + table_.memory();
+  for (const auto& other : others_) bytes += other->bytes;
+  return bytes;
+}
+
+const Quota* Keyspace::QuotaWith(List list) const noexcept {
+  if (own_.CountOf(list) != 0) return &own_;
+  for (const auto& other : others_) {
+    if (other->CountOf(list) != 0) return other.get();
+  }
+  return nullptr;
 }
 
 // ---- lookup
@@ -44,11 +92,12 @@ Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
     if (!ref) return nullptr;
     if (!Expired(*At(ref), now)) return At(ref);
   }
-  Entry* live = nullptr;
-  for (Entry* entry : {Coldest(kLasting), Coldest(kExpiring)}) {
-    if (live == nullptr && entry != nullptr && !Expired(*entry, now)) live = entry;
+  for (const List list : {kLasting, kExpiring}) {
+    const Quota* const quota = QuotaWith(list);
+    Entry* const entry = quota != nullptr ? quota->Coldest(list) : nullptr;
+    if (entry != nullptr && !Expired(*entry, now)) return entry;
   }
-  return live;
+  return nullptr;
 }
 
 void Keyspace::CountHit(Entry& entry, Now now) noexcept {
@@ -63,7 +112,7 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
   void* memory = parts_.heap.Allocate(shape.Total());
   if (memory == nullptr) throw std::bad_alloc();
   Entry* entry = Entry::Format(memory, shape, key.text);
-  entry->set_owner(id_);
+  entry->set_owner(acting_);
   if (shape.extra) entry->set_extra(extra.release());
   if (shape.expires) {
     if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
@@ -77,7 +126,7 @@ Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now 
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
   Entry* entry = Allocate(key, shape, expiry);
   entry->set_encoding(value.encoding());
-  bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total());
+  QuotaOf(*entry).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total());
   value.StoreTo(entry->stored_data());
   if (!table_.Insert(RefOf(*entry), key.hash)) {
     Free(*entry);
@@ -92,7 +141,7 @@ Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now 
 Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                          Expiry expiry, Now now) {
   Entry* entry = Allocate(key, shape, expiry);
-  bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
+  QuotaOf(existing).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
   DropValue(existing);
   Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());
@@ -116,12 +165,12 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
     if (shape.expires) deadlines_.Move(existing, expiry, now);
   } else {
     entry = Allocate(key, shape, expiry);
-    bytes_ -= BytesOf(existing);
+    QuotaOf(existing).bytes -= BytesOf(existing);
     const std::string_view value = existing.stored();
     if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
     entry->set_encoding(existing.encoding());
     Replace(key, existing, *entry, now);
-    bytes_ += BytesOf(*entry);
+    QuotaOf(*entry).bytes += BytesOf(*entry);
   }
   TouchFound(*entry, now);
   Tell(ChangeReason::kSet, key.text, entry);
@@ -140,6 +189,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   assert(&to != this || key.text != new_key.text);
   Entry* moved = to.PutCopy(new_key, existing, entry, now);
   moved->set_stamp(entry.stamp());
+  parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
   Remove(key, entry, ChangeReason::kRenamed);
 }
 
@@ -149,12 +199,13 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
                                static_cast<uint8_t>(EntryFlag::kExtra);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
   fresh.set_stamp(old.stamp());
+  fresh.set_owner(old.owner());
   parts_.stale_guesses.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   // SIEVE and LFU keep the order of insertion.
-  if (parts_.tracking != AccessTracking::kRecency && ListOf(old) == ListOf(fresh)) {
-    lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
+  if (parts_.tracking != AccessTracking::kRecency && old.expires() == fresh.expires()) {
+    QuotaOf(old).Replace(old, fresh);
     deadlines_.Unfile(old);
     if (fresh.expires()) deadlines_.File(fresh, now);
   } else {
@@ -186,12 +237,14 @@ bool Keyspace::Delete(const Key& key, Now now) {
 // ---- lists and deadlines
 
 void Keyspace::File(Entry& entry, Now now) {
-  lists_[ListOf(entry)].PushHottest(RefOf(entry));
+  ++parts_.keys;
+  QuotaOf(entry).Push(entry);
   if (entry.expires()) deadlines_.File(entry, now);
 }
 
 void Keyspace::Unfile(Entry& entry) noexcept {
-  lists_[ListOf(entry)].Remove(RefOf(entry));
+  --parts_.keys;
+  QuotaOf(entry).Remove(entry);
   deadlines_.Unfile(entry);
 }
 
@@ -219,7 +272,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
     static_cast<void>(block.Release());  // the entry still owns its reference
     throw;
   }
-  bytes_ += block.size() - old;
+  QuotaOf(entry).bytes += block.size() - old;
   char* const bytes = block.data();
   StringValue::Block(std::move(block)).StoreTo(entry.stored_data());
   return bytes;
@@ -231,7 +284,7 @@ void Keyspace::FreeMemory(Entry& entry) noexcept {
 }
 
 void Keyspace::Free(Entry& entry) noexcept {
-  bytes_ -= BytesOf(entry);
+  QuotaOf(entry).bytes -= BytesOf(entry);
   DropValue(entry);
   FreeMemory(entry);
 }
@@ -269,26 +322,21 @@ void Keyspace::ExpireAll(std::span<const HeapRef> due, uint64_t clock_ms, Now no
 }
 
 bool Keyspace::Advance(Now now, size_t* budget) {
-  return deadlines_.Advance(now, budget, [&](std::span<const HeapRef> due, uint64_t clock_ms) {
-    ExpireAll(due, clock_ms, now);
-  });
+  return deadlines_.Advance(
+      now, budget, [&](std::span<const HeapRef> due, uint64_t clock_ms) { ExpireAll(due, clock_ms, now); });
 }
 
 // ---- eviction
 
-Entry* Keyspace::Coldest(List list) const noexcept {
-  const HeapRef ref = lists_[list].coldest();
-  return ref ? At(ref) : nullptr;
-}
-
 Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
   constexpr int kTries = 64;  // if few of many keys are in `list`, return its coldest
-  if (lists_[list].empty()) return nullptr;
+  const Quota* const quota = QuotaWith(list);
+  if (quota == nullptr) return nullptr;
   for (int i = 0; i < kTries; ++i) {
     Entry* entry = At(table_.Random(random));
-    if (ListOf(*entry) == list) return entry;
+    if (Quota::ListOf(*entry) == list) return entry;
   }
-  return Coldest(list);
+  return quota->Coldest(list);
 }
 
 Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
@@ -299,11 +347,7 @@ Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
     Entry* entry = At(table_.Random(random));
     if (entry->expires()) return entry;
   }
-  // The hand belongs to SIEVE, so LFU may use it to walk the list.
-  Lru& list = lists_[kExpiring];
-  const HeapRef next = list.hand() ? list.hand() : list.coldest();
-  list.set_hand(list.Hotter(next));
-  return At(next);
+  return QuotaOf(*QuotaWith(kExpiring)->Coldest(kExpiring)).NextInTurn(kExpiring);
 }
 
 void Keyspace::Evict(Entry& entry) {
@@ -314,26 +358,42 @@ void Keyspace::Evict(Entry& entry) {
 // ---- end
 
 bool Keyspace::FreeSome(size_t budget) noexcept {
-  return table_.DrainSome(budget, [this](HeapRef ref) { Free(*At(ref)); });
+  return table_.DrainSome(budget, [this](HeapRef ref) {
+    Entry& entry = *At(ref);
+    own_.bytes -= BytesOf(entry);  // whoever its owner is: only the sum counts now
+    DropValue(entry);
+    FreeMemory(entry);
+  });
 }
 
 bool Keyspace::Validate() const {
-  if (!table_.Validate() || !lists_[kLasting].Validate() || !lists_[kExpiring].Validate()) return false;
-  if (!deadlines_.Validate()) return false;
-  size_t counts[2] = {0, 0};
+  if (!table_.Validate() || !deadlines_.Validate()) return false;
+  size_t expiring = 0;
   size_t wall = 0;
-  uint64_t bytes = 0;
   bool sound = true;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
-    ++counts[ListOf(entry)];
+    expiring += entry.expires();
     wall += entry.expires() && entry.Has(EntryFlag::kWallDeadline);
-    bytes += BytesOf(entry);
-    sound = sound && entry.owner() == id_ && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref;
+    sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref;
   });
-  return sound && bytes == bytes_ && counts[kLasting] == lists_[kLasting].size() &&
-         counts[kExpiring] == lists_[kExpiring].size() && counts[kExpiring] == deadlines_.size() &&
+  sound = sound && ValidateQuota(own_);
+  for (const auto& other : others_) sound = sound && ValidateQuota(*other);
+  return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && expiring == deadlines_.size() &&
          wall == deadlines_.on_wall_clock();
+}
+
+bool Keyspace::ValidateQuota(const Quota& quota) const {
+  size_t counts[2] = {0, 0};
+  uint64_t bytes = 0;
+  table_.ForEach([&](HeapRef ref) {
+    const Entry& entry = *At(ref);
+    if (entry.owner() != quota.owner()) return;
+    ++counts[Quota::ListOf(entry)];
+    bytes += BytesOf(entry);
+  });
+  return quota.Validate() && bytes == quota.bytes && counts[kLasting] == quota.CountOf(kLasting) &&
+         counts[kExpiring] == quota.CountOf(kExpiring);
 }
 
 }  // namespace mayfly

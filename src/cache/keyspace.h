@@ -2,15 +2,17 @@
 // last access, and the deadlines of those with a TTL. It is the only owner of the entries and keeps these
 // containers consistent.
 //
-//   Key -> HashTable -> Entry <- LruList    with a TTL / without
+//   Key -> HashTable -> Entry <- Quota      an LruList of those with a TTL, and one of those without
 //                             <- Deadlines
+//
+// Its entries belong to one Quota, that of its id, unless AddOwner gives others a share of the table.
 //
 // From its deadline on, a key is absent for every method, even if the wheel has not freed it yet.
 //
 // Every creation, change and removal is reported to the ChangeHub once, when all containers are consistent.
 //
-// Invariants (Validate): each entry is in the table once; in the list for entries with or without a TTL; and,
-// with a TTL, in the deadlines. bytes() is the sum over all entries.
+// Invariants (Validate): each entry is in the table once; in its owner's list for entries with or without a
+// TTL; and, with a TTL, in the deadlines. The bytes of a quota are the sum over its entries.
 //
 // Entry pointers are valid until the next call that changes this keyspace. If memory runs out, a method
 // throws std::bad_alloc and has changed nothing. Loop thread only.
@@ -23,6 +25,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -37,8 +40,8 @@
 #include "cache/expiry_stats.h"
 #include "cache/hash_table.h"
 #include "cache/lfu.h"
-#include "cache/lru_list.h"
-#include "cache/sieve_hand.h"
+#include "cache/quota.h"
+#include "cache/quotas.h"
 #include "cache/stale_guesses.h"
 #include "cache/value.h"
 
@@ -74,7 +77,9 @@ struct KeyspaceParts {
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
   StaleGuesses stale_guesses = {};
-  bool rearm = false;  // a deadline was filed that is nearer than all others
+  Rearm rearm = {};
+  Quotas quotas = {};
+  size_t keys = 0;  // of all keyspaces that are enlisted
   AccessTracking tracking = AccessTracking::kRecency;
   LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
 };
@@ -85,6 +90,26 @@ class Keyspace {
   ~Keyspace();
   Keyspace(const Keyspace&) = delete;
   Keyspace& operator=(const Keyspace&) = delete;
+
+  // Its quotas take part in eviction and its keys are counted, from Enlist until Delist. In between no other
+  // keyspace with the same id may be enlisted.
+  // REQUIRES: it is enlisted while it has keys, except for FreeSome.
+  void Enlist() noexcept;
+  void Delist() noexcept;
+
+  // ---- owners
+  //
+  // Gives `owner` a share of this table: entries with lists, bytes and limits of their own. Throws
+  // std::bad_alloc.
+  // REQUIRES: no keyspace has this id, and no keyspace this owner.
+  Quota& AddOwner(uint8_t owner, QuotaLimits limits = {});
+  // The owner of the entries that are created from now on; at first that of this keyspace's id. An entry that
+  // is overwritten keeps its owner.
+  // REQUIRES: it is id() or was added.
+  void ActFor(uint8_t owner) noexcept { acting_ = owner; }
+  Quota& quota() noexcept { return own_; }
+  // Adds the owners of `other`, with their limits. Throws std::bad_alloc.
+  void AddOwnersOf(const Keyspace& other);
 
   // ---- lookup
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
@@ -109,7 +134,7 @@ class Keyspace {
   [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
     if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
       entry.set_stamp(Entry::StampOf(now.mono_ms));
-      return lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
+      return QuotaOf(entry).MoveToHottest(entry);
     }
     if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
       return CountHit(entry, now);
@@ -121,9 +146,9 @@ class Keyspace {
   // Number of keys, including expired ones that are not freed yet.
   size_t size() const noexcept { return table_.size(); }
   // Of these, the keys with a TTL.
-  size_t expiring() const noexcept { return lists_[kExpiring].size(); }
+  size_t expiring() const noexcept { return CountOf(kExpiring); }
   // Bytes of all entries, of the values outside them, and of the table.
-  uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
+  uint64_t bytes() const noexcept;
   uint64_t table_bytes() const noexcept { return table_.memory(); }
   // Memory of an entry and its value, as the allocator rounds it.
   static uint64_t MemoryOf(const Entry& entry) noexcept;
@@ -234,13 +259,15 @@ class Keyspace {
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) const noexcept { return deadlines_.NextWakeMs(now); }
+  // The wall clock was set, perhaps back.
+  void FollowWallStep(Now now) noexcept { deadlines_.FollowWallStepBack(now); }
   // Number of keys that have expired and are not freed yet. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const { return deadlines_.Backlog(now, most); }
 
   // ---- eviction
-  enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
-  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
-  Entry* Coldest(List list) const noexcept;
+  using List = Quota::List;
+  static constexpr List kLasting = Quota::kLasting;
+  static constexpr List kExpiring = Quota::kExpiring;
   // An entry whose deadline is one of the nearest, or null.
   Entry* NearestDeadline(Now now) const noexcept { return deadlines_.Nearest(now); }
   // A random entry of `list`, possibly an expired one; null if the list is empty.
@@ -249,28 +276,10 @@ class Keyspace {
   // the next one in the list of those.
   // REQUIRES: there is such an entry, and tracking is AccessTracking::kFrequency.
   Entry* Sample(bool with_lasting, std::mt19937_64& random) noexcept;
-  size_t CountOf(List list) const noexcept { return lists_[list].size(); }
-  // Lets SIEVE's hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
-  // passes, and calls passed(entry). The victim stays in the keyspace until Evict.
-  // REQUIRES: CountOf(list) >= 2.
-  template <typename Passed>
-  HandWalk<Entry*> Sieve(List list, size_t most, Passed&& passed) noexcept {
-    const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
-      Entry& entry = *At(ref);
-      if (!entry.Has(EntryFlag::kVisited)) return false;
-      entry.Clear(EntryFlag::kVisited);
-      passed(entry);
-      return true;
-    });
-    return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
-  }
-  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
-  // first.
-  uint64_t& Turned(List list) noexcept { return turned_[list]; }
-  static constexpr uint64_t kTurn = uint64_t{1} << 32;
-  // Lets the hands start at the oldest entries again.
-  void ForgetHands() noexcept {
-    for (Lru& list : lists_) list.set_hand({});
+  size_t CountOf(List list) const noexcept {
+    size_t count = own_.CountOf(list);
+    for (const auto& other : others_) count += other->CountOf(list);
+    return count;
   }
   // Removes the entry, counts it as evicted and reports the change.
   void Evict(Entry& entry);
@@ -286,7 +295,6 @@ class Keyspace {
 
  private:
   using Table = HashTable<EntryTablePolicy>;
-  using Lru = LruList<EntryLruHooks>;
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
@@ -295,7 +303,9 @@ class Keyspace {
     const HeapRef ref = table_.Find(text, hash);
     return ref ? At(ref) : nullptr;
   }
-  static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
+  [[gnu::always_inline]] Quota& QuotaOf(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
+  // A quota with entries in `list`, or null.
+  const Quota* QuotaWith(List list) const noexcept;
 
   void CountHit(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
@@ -344,13 +354,16 @@ class Keyspace {
       parts_.changes.Tell({reason, id_, key, entry});
   }
 
+  bool ValidateQuota(const Quota& quota) const;
+
   KeyspaceParts& parts_;
   HeapBase base_;
   uint8_t id_;
-  uint64_t bytes_ = 0;
+  uint8_t acting_;
+  bool enlisted_ = false;
   Table table_;
-  Lru lists_[2];
-  uint64_t turned_[2] = {0, 0};
+  Quota own_;
+  std::vector<std::unique_ptr<Quota>> others_;
   Deadlines deadlines_;
 };
 
@@ -363,7 +376,7 @@ class Keyspace {
   char* const room = existing->Become(shape);
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, *existing, shape, std::move(value), expiry, now);
-  bytes_ += value.outside_bytes() - DropValue(*existing);
+  QuotaOf(*existing).bytes += value.outside_bytes() - DropValue(*existing);
   if (shape.expires) deadlines_.Move(*existing, expiry, now);
   existing->set_encoding(value.encoding());
   value.StoreTo(room);
