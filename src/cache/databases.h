@@ -50,6 +50,8 @@ class Databases {
   size_t total_keys() const noexcept { return parts_.keys; }
   Heap& heap() noexcept { return parts_.heap; }
   ChangeHub& changes() noexcept { return parts_.changes; }
+  // Borrows `policy`, which is asked at the own times of entries; null: own times pass.
+  void SetDuePolicy(DuePolicy* policy) noexcept { parts_.due = policy; }
   Quotas& quotas() noexcept { return parts_.quotas; }
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }

@@ -1,8 +1,17 @@
-// The deadlines of a keyspace's entries: two timing wheels, one for each clock. An entry with a TTL is filed in
-// the wheel of its clock (EntryFlag::kWallDeadline), so a step of the wall clock moves no relative TTL. A wall
-// deadline is a promise in Unix time: a step forward makes it due, and after a step back it is due later.
+// When the entries of a keyspace are due: two timing wheels, one for each clock. An entry is filed once, at its
+// wake (cache/entry.h): its key's deadline, or an earlier time of its own. Whoever takes the due entries from
+// Advance looks at which of both has come.
 //
-// Invariants (Validate): those of both wheels. Owns no entry, allocates nothing. Loop thread only.
+// Clocks. A relative time is filed in the wheel of monotonic time, so a step of the wall clock does not move it.
+// A wall time is a promise in Unix time: a step forward makes it due, and after a step back it is due later.
+// Nothing is handed back early.
+// If a deadline and an own time are on two clocks, which of them is earlier depends on how the wall clock is
+// set. Such entries are in a list, too, in the order in which their wake was chosen. After every step, and be
+// it one of a millisecond, Advance goes through them, chooses again and files them anew, in slices like all of
+// its work.
+//
+// Invariants (Validate): those of both wheels and of that list. Owns no entry, allocates nothing. Loop thread
+// only.
 #pragma once
 
 #include <algorithm>
@@ -44,26 +53,34 @@ class Deadlines {
   // Number of filed entries.
   size_t size() const noexcept { return mono_.size() + wall_.size(); }
 
-  // Files the entry by its deadline.
-  // REQUIRES: entry.expires(), and it is not filed.
+  // Files the entry by the times that it has.
+  // REQUIRES: it has a deadline or a wake, and is not filed.
   void File(Entry& entry, Now now) noexcept;
-  // No effect if the entry is not filed: Advance has just handed it back, or it has no deadline.
+  // No effect if the entry is not filed: Advance has just handed it back, or it has no time.
   void Unfile(Entry& entry) noexcept;
-  // Gives a filed entry another deadline.
-  // REQUIRES: entry.expires(), and expiry is not Never.
-  [[gnu::always_inline]] void Move(Entry& entry, Expiry expiry, Now now) noexcept {
-    assert(entry.expires() && expiry.kind != Expiry::Kind::kNever);
-    if (expiry.kind == Expiry::Kind::kWall || entry.Has(EntryFlag::kWallDeadline)) [[unlikely]]
-      return MoveByWall(entry, expiry, now);
-    MoveOn(mono_, entry, expiry.deadline_ms);
+  static bool Filed(const Entry& entry) noexcept { return entry.timed() && entry.filed() != wheel::kUnfiled; }
+  // Gives a filed entry another deadline, and no own time.
+  // REQUIRES: entry.expires(), and `deadline` is not Never; an extra, if it is above Entry::kMaxNearDeadline.
+  [[gnu::always_inline]] void Move(Entry& entry, Expiry deadline, Now now) noexcept {
+    assert(entry.expires() && deadline.kind != Expiry::Kind::kNever);
+    if (deadline.kind == Expiry::Kind::kWall || (entry.flags() & kSeldom) != 0) [[unlikely]]
+      return MoveSlowly(entry, deadline, now);
+    MoveOn(mono_, entry, deadline.deadline_ms);
   }
+  // Gives the entry a deadline and an own time, either of which may be Never, and files it by them, or takes it
+  // out.
+  // REQUIRES: entry.expires() says whether there is a deadline, and the entry has the room: a timed block unless
+  // both are Never, and an extra if NeedExtra.
+  void SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noexcept;
+  static bool NeedExtra(Expiry deadline, Expiry own) noexcept;
 
-  // Takes the due entries out and calls on_due(refs, clock_ms) for a batch of them at a time; clock_ms is the
-  // time on their clock. on_due frees them or files them again. Subtracts the entries that it touched from
-  // `*budget`. Returns true if work is left at `now`.
+  // Takes the due entries out and calls on_due(refs, budget) for a batch of them at a time. on_due frees them or
+  // files them again, and subtracts from `*budget` what it does beyond one step for each. Subtracts the entries
+  // that it touched itself. Returns true if work is left at `now`.
   template <typename OnDue>
   bool Advance(Now now, size_t* budget, OnDue&& on_due) {
-    FollowWallStepBack(now);
+    FollowWallStep(now);
+    const bool unsure = RefileMixed(now, budget);
     const auto advance = [&](Wheel& wheel, uint64_t to) {
       return wheel.size() != 0 && AdvanceWheel(wheel, to, budget, on_due);
     };
@@ -72,22 +89,28 @@ class Deadlines {
     bool more = wall_first_ && advance(wall_, WallMs(now));
     more |= advance(mono_, now.mono_ms);
     if (!wall_first_) more |= advance(wall_, WallMs(now));
-    return more;
+    return more || unsure;
   }
 
   // Milliseconds from `now` until Advance has work; UINT64_MAX if nothing is filed.
   uint64_t NextWakeMs(Now now) const noexcept;
-  // Number of entries that are due and still filed. Stops counting at `most`.
+  // Number of keys that have expired and are still filed. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const;
-  // If the wall clock was set back, sets the wall wheel back. All that takes a `now` does so first; this is for
-  // a keyspace that has nothing else to do.
-  void FollowWallStepBack(Now now) noexcept;
-  // An entry from the earliest slots, or null.
+  // Notices that the wall clock was set. All methods that file by it do so first; this is for a keyspace that
+  // has nothing else to do.
+  void FollowWallStep(Now now) noexcept {
+    if (now.wall_ms - static_cast<int64_t>(now.mono_ms) != wall_minus_mono_ms_) [[unlikely]]
+      OnWallStep(now);
+  }
+  // A key whose deadline is one of the nearest, or null if none is found among the first entries of the slots:
+  // those may be full of entries with an own time.
   Entry* Nearest(Now now) const noexcept;
 
-  bool Validate() const noexcept { return mono_.Validate() && wall_.Validate(); }
-  // Filed entries with a wall-clock deadline.
+  bool Validate() const noexcept;
+  // Filed entries with a wall-clock wake.
   size_t on_wall_clock() const noexcept { return wall_.size(); }
+  // Whether an entry with this deadline and own time is where it has to be.
+  bool ValidateEntry(const Entry& entry, Expiry own) const noexcept;
 
   static uint64_t WallMs(Now now) noexcept {
     return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0));
@@ -99,14 +122,23 @@ class Deadlines {
 
  private:
   using Wheel = TimingWheel<EntryWheelHooks>;
+  // An entry without these is in the monotonic wheel and in nothing else.
+  static constexpr unsigned kSeldom = Entry::Bit(EntryFlag::kWallDeadline) | Entry::Bit(EntryFlag::kExtra);
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   Wheel& WheelOf(const Entry& entry) noexcept { return entry.Has(EntryFlag::kWallDeadline) ? wall_ : mono_; }
+  // REQUIRES: the entry has no extra.
   [[gnu::always_inline]] void MoveOn(Wheel& wheel, Entry& entry, uint64_t deadline_ms) noexcept {
-    entry.set_deadline_ms(deadline_ms);
+    entry.set_near_deadline_ms(deadline_ms);
     if (wheel.Move(base_.RefOf(&entry))) rearm_.Note(id_);
   }
-  void MoveByWall(Entry& entry, Expiry expiry, Now now) noexcept;
+  void MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept;
+  void OnWallStep(Now now) noexcept;
+  // Chooses again the wakes that were chosen before the last step. Returns whether some are left.
+  bool RefileMixed(Now now, size_t* budget) noexcept;
+  bool Unsure() const noexcept { return mixed_first_ && At(mixed_first_)->extra()->step != steps_; }
+  void Link(Entry& entry) noexcept;
+  void Unlink(Entry& entry) noexcept;
   void FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept;
 
   template <typename OnDue>
@@ -114,9 +146,9 @@ class Deadlines {
     std::array<HeapRef, kBatch> due;
     for (;;) {
       const typename Wheel::Progress progress = wheel.Advance(to, due, *budget);
-      on_due(std::span<const HeapRef>(due.data(), progress.due), to);
       *budget -= progress.touched;
-      if (!progress.more) return false;
+      if (progress.due != 0) on_due(std::span<const HeapRef>(due.data(), progress.due), budget);
+      if (!progress.more && !wheel.HasWork(to)) return false;
       if (*budget == 0) return true;
     }
   }
@@ -125,6 +157,11 @@ class Deadlines {
   Rearm& rearm_;
   Wheel mono_;
   Wheel wall_;
+  // The entries with times on two clocks; those whose wake was chosen first come first.
+  HeapRef mixed_first_{};
+  HeapRef mixed_last_{};
+  uint32_t steps_ = 1;  // of the wall clock
+  int64_t wall_minus_mono_ms_;
   uint8_t id_;
   bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
 };

@@ -45,7 +45,7 @@ class EntryWheelHooks {
   Ref Prev(Ref ref) const noexcept { return At(ref)->wheel_prev(); }
   void SetNext(Ref ref, Ref next) const noexcept { At(ref)->set_wheel_next(next); }
   void SetPrev(Ref ref, Ref prev) const noexcept { At(ref)->set_wheel_prev(prev); }
-  uint64_t Deadline(Ref ref) const noexcept { return At(ref)->deadline_ms(); }
+  uint64_t Deadline(Ref ref) const noexcept { return At(ref)->wake_ms(); }
   uint16_t Slot(Ref ref) const noexcept { return At(ref)->filed(); }
   void SetSlot(Ref ref, uint16_t slot) const noexcept { At(ref)->set_filed(slot); }
   void Prefetch(Ref ref) const noexcept { PrefetchToWrite(At(ref)); }

@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "cache/rich_value.h"
+
 namespace mayfly {
 
 Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, Now now)
@@ -118,6 +120,9 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
     if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
     entry->set_deadline_ms(expiry.deadline_ms);
     entry->set_filed(wheel::kUnfiled);
+  } else if (shape.timed) {
+    entry->clear_wake();
+    entry->set_filed(wheel::kUnfiled);
   }
   return entry;
 }
@@ -160,20 +165,32 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
 
 Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now now) {
   Entry* entry = &existing;
-  const Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
-  if (shape.expires == existing.expires() && shape.extra == existing.Has(EntryFlag::kExtra)) {
-    if (shape.expires) deadlines_.Move(existing, expiry, now);
-  } else {
-    entry = Allocate(key, shape, expiry);
-    QuotaOf(existing).bytes -= BytesOf(existing);
-    const std::string_view value = existing.stored();
-    if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
-    entry->set_encoding(existing.encoding());
-    Replace(key, existing, *entry, now);
-    QuotaOf(*entry).bytes += BytesOf(*entry);
+  const Expiry own = OwnTimeOf(existing);
+  Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
+  shape.timed = own.kind != Expiry::Kind::kNever;
+  shape.extra = Deadlines::NeedExtra(expiry, own);
+  if (!existing.HasParts(shape)) {
+    entry = Relocate(key, existing, shape, expiry, own, now);
+  } else if (shape.timed) {
+    deadlines_.SetTimes(existing, expiry, own, now);
+  } else if (shape.expires) {
+    deadlines_.Move(existing, expiry, now);
   }
   TouchFound(*entry, now);
   Tell(ChangeReason::kSet, key.text, entry);
+  return entry;
+}
+
+Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
+                          Expiry own, Now now) {
+  Entry* entry = Allocate(key, shape, deadline);
+  QuotaOf(existing).bytes -= BytesOf(existing);
+  const std::string_view value = existing.stored();
+  if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
+  entry->set_encoding(existing.encoding());
+  Replace(key, existing, *entry, now);
+  QuotaOf(*entry).bytes += BytesOf(*entry);
+  if (own.kind != Expiry::Kind::kNever) deadlines_.SetTimes(*entry, deadline, own, now);
   return entry;
 }
 
@@ -194,9 +211,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
 }
 
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
-  constexpr auto kOfTheShape = static_cast<uint8_t>(EntryFlag::kExpires) |
-                               static_cast<uint8_t>(EntryFlag::kWallDeadline) |
-                               static_cast<uint8_t>(EntryFlag::kExtra);
+  constexpr unsigned kOfTheShape = Entry::kParts | Entry::Bit(EntryFlag::kWallDeadline);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
   fresh.set_stamp(old.stamp());
   fresh.set_owner(old.owner());
@@ -251,8 +266,19 @@ void Keyspace::Unfile(Entry& entry) noexcept {
 // ---- memory
 
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  const size_t outside = entry.encoding() == Encoding::kBlock ? entry.block().size() : 0;
-  return Heap::SizeClass(entry.allocated_bytes()) + outside;
+  return Heap::SizeClass(entry.allocated_bytes()) + OutsideBytes(entry);
+}
+
+size_t Keyspace::OutsideBytes(const Entry& entry) noexcept {
+  if (entry.encoding() < Encoding::kBlock) return 0;
+  if (entry.encoding() == Encoding::kBlock) return entry.block().size();
+  return static_cast<const RichValue*>(entry.pointer())->Bytes();
+}
+
+size_t Keyspace::DropOutside(Entry& entry) noexcept {
+  if (entry.encoding() == Encoding::kBlock) return SharedBytes::Adopt(entry.pointer()).size();
+  const std::unique_ptr<RichValue> value(static_cast<RichValue*>(entry.pointer()));
+  return value->Bytes();
 }
 
 uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
@@ -260,6 +286,7 @@ uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
   if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(sizeof(EntryExtra));
   if (entry.encoding() == Encoding::kBlock)
     bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + entry.block().size());
+  if (entry.encoding() == Encoding::kRich) bytes += OutsideBytes(entry);
   return bytes;
 }
 
@@ -289,44 +316,19 @@ void Keyspace::Free(Entry& entry) noexcept {
   FreeMemory(entry);
 }
 
-// ---- expiry
-
-void Keyspace::CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept {
-  ++parts_.expiry_stats.expired_keys;
-  // A key that was set with a deadline in the past is not late: its last access is after its deadline.
-  const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());
-  if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
-}
-
-void Keyspace::Expire(Entry& entry, Now now) {
-  const Expiry expiry = ExpiryOf(entry);
-  CountExpired(entry, Deadlines::NowOn(expiry.kind, now) - expiry.deadline_ms, now);
-  Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
-}
-
-// Two passes: the memory that a removal touches is prefetched before the first removal.
-void Keyspace::ExpireAll(std::span<const HeapRef> due, uint64_t clock_ms, Now now) {
-  std::array<uint64_t, Deadlines::kBatch> hashes;
-  for (size_t i = 0; i < due.size(); ++i) {
-    const Entry& entry = *At(due[i]);
-    hashes[i] = parts_.hasher(entry.key());
-    table_.PrefetchGroup(hashes[i]);
-    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
-    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
-  }
-  for (size_t i = 0; i < due.size(); ++i) {
-    Entry& entry = *At(due[i]);
-    CountExpired(entry, clock_ms - entry.deadline_ms(), now);
-    Remove({entry.key(), hashes[i]}, entry, ChangeReason::kExpired);
-  }
-}
-
-bool Keyspace::Advance(Now now, size_t* budget) {
-  return deadlines_.Advance(
-      now, budget, [&](std::span<const HeapRef> due, uint64_t clock_ms) { ExpireAll(due, clock_ms, now); });
-}
-
 // ---- eviction
+
+Entry* Keyspace::NearestDeadline(Now now) const noexcept {
+  if (expiring() == 0) return nullptr;
+  if (Entry* entry = deadlines_.Nearest(now); entry != nullptr) return entry;
+  // The nearest slots are full of entries with an own time. So a few of those with a TTL are compared.
+  constexpr size_t kSamples = 16;
+  Entry* nearest = nullptr;
+  QuotaWith(kExpiring)->ForColdest(kExpiring, kSamples, [&](Entry& entry) {
+    if (nearest == nullptr || TtlMs(entry, now) < TtlMs(*nearest, now)) nearest = &entry;
+  });
+  return nearest;
+}
 
 Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
   constexpr int kTries = 64;  // if few of many keys are in `list`, return its coldest
@@ -368,18 +370,19 @@ bool Keyspace::FreeSome(size_t budget) noexcept {
 
 bool Keyspace::Validate() const {
   if (!table_.Validate() || !deadlines_.Validate()) return false;
-  size_t expiring = 0;
+  size_t filed = 0;
   size_t wall = 0;
   bool sound = true;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
-    expiring += entry.expires();
-    wall += entry.expires() && entry.Has(EntryFlag::kWallDeadline);
-    sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref;
+    filed += Deadlines::Filed(entry);
+    wall += Deadlines::Filed(entry) && entry.Has(EntryFlag::kWallDeadline);
+    sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
+            deadlines_.ValidateEntry(entry, OwnTimeOf(entry));
   });
   sound = sound && ValidateQuota(own_);
   for (const auto& other : others_) sound = sound && ValidateQuota(*other);
-  return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && expiring == deadlines_.size() &&
+  return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
          wall == deadlines_.on_wall_clock();
 }
 

@@ -28,21 +28,16 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/heap.h"
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
-#include "cache/change.h"
 #include "cache/deadlines.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry.h"
-#include "cache/expiry_stats.h"
 #include "cache/hash_table.h"
-#include "cache/lfu.h"
+#include "cache/keyspace_parts.h"
 #include "cache/quota.h"
-#include "cache/quotas.h"
-#include "cache/stale_guesses.h"
 #include "cache/value.h"
 
 namespace mayfly {
@@ -60,28 +55,6 @@ struct KeyPut {
   StringValue value;
   Entry* entry = nullptr;  // the existing one, and later the one that replaces it
   bool inserted = false;   // the latter is in the table
-};
-
-// What an access changes in its entry (see Databases::TrackAccesses).
-enum class AccessTracking : uint8_t {
-  kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
-  kVisitedBit,  // SIEVE: the stamp and the visited bit are set; the entry does not move
-  kFrequency,   // LFU: the counter may rise; the entry does not move
-  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendTracking)
-};
-
-// What all keyspaces of a server share. Borrows heap, hasher, changes and expiry_stats.
-struct KeyspaceParts {
-  Heap& heap;
-  const Hasher& hasher;
-  ChangeHub& changes;
-  ExpiryStats& expiry_stats;
-  StaleGuesses stale_guesses = {};
-  Rearm rearm = {};
-  Quotas quotas = {};
-  size_t keys = 0;  // of all keyspaces that are enlisted
-  AccessTracking tracking = AccessTracking::kRecency;
-  LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
 };
 
 class Keyspace {
@@ -154,11 +127,7 @@ class Keyspace {
   static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
 
-  [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept {
-    if (!entry.expires()) return Expiry::Never();
-    return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
-            entry.deadline_ms()};
-  }
+  [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept { return entry.deadline(); }
   // Milliseconds until the deadline; <= 0 if the entry has expired but is not freed yet.
   // REQUIRES: entry.expires().
   static int64_t TtlMs(const Entry& entry, Now now) noexcept;
@@ -192,6 +161,21 @@ class Keyspace {
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
+  // ---- an entry's own time, beside the key's deadline, at which it is looked at (cache/entry.h)
+  //
+  // Gives the entry the room for an own time. Returns it; it may have been relocated. Throws std::bad_alloc.
+  Entry* RoomForOwnTime(const Key& key, Entry& entry, Now now);
+  // Sets the own time or, if Never, removes it. At that time DuePolicy is asked. The room is kept until the entry
+  // is next relocated.
+  // REQUIRES: RoomForOwnTime since the entry was put or its expiry changed, unless `own` is Never; not a rich
+  // value.
+  void SetOwnTime(Entry& entry, Expiry own, Now now) noexcept;
+  // To be called when the nearest deadline of a rich value's members may have changed: the own time becomes that
+  // of RichValue::NextDeadline. At that time members are dropped that are due (RichValue::DropDue), which
+  // reports a change of the value; or the key, as deleted, if it has no other members.
+  // REQUIRES: RoomForOwnTime as above, unless no member has a deadline.
+  void FileMembers(Entry& entry, Now now) noexcept;
+
   // Gives the key the value and expiry of `source`, an entry of another name or keyspace. Returns the entry,
   // whose access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
@@ -260,7 +244,7 @@ class Keyspace {
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) const noexcept { return deadlines_.NextWakeMs(now); }
   // The wall clock was set, perhaps back.
-  void FollowWallStep(Now now) noexcept { deadlines_.FollowWallStepBack(now); }
+  void FollowWallStep(Now now) noexcept { deadlines_.FollowWallStep(now); }
   // Number of keys that have expired and are not freed yet. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const { return deadlines_.Backlog(now, most); }
 
@@ -268,8 +252,8 @@ class Keyspace {
   using List = Quota::List;
   static constexpr List kLasting = Quota::kLasting;
   static constexpr List kExpiring = Quota::kExpiring;
-  // An entry whose deadline is one of the nearest, or null.
-  Entry* NearestDeadline(Now now) const noexcept { return deadlines_.Nearest(now); }
+  // A key whose deadline is one of the nearest, or null if no key has one.
+  Entry* NearestDeadline(Now now) const noexcept;
   // A random entry of `list`, possibly an expired one; null if the list is empty.
   Entry* RandomOf(List list, std::mt19937_64& random) const;
   // An entry for a policy that samples: a random one; or, if `with_lasting` is false and few keys have a TTL,
@@ -339,16 +323,25 @@ class Keyspace {
   void FreeMemory(Entry& entry) noexcept;
   // Releases what the value holds outside the entry. Returns its size in bytes.
   [[gnu::always_inline]] static size_t DropValue(Entry& entry) noexcept {
-    if (entry.encoding() != Encoding::kBlock) [[likely]]
+    if (entry.encoding() < Encoding::kBlock) [[likely]]
       return 0;
-    return SharedBytes::Adopt(entry.pointer()).size();
+    return DropOutside(entry);
   }
+  static size_t DropOutside(Entry& entry) noexcept;
+  static size_t OutsideBytes(const Entry& entry) noexcept;
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
-  void ExpireAll(std::span<const HeapRef> due, uint64_t clock_ms, Now now);
-  void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
+  // The own time that the entry should have.
+  static Expiry OwnTimeOf(const Entry& entry) noexcept;
+  // Replaces the entry by one of that shape with the same value.
+  Entry* Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline, Expiry own,
+                  Now now);
+  // Does what is to be done with entries that Deadlines has handed back.
+  void OnDue(std::span<const HeapRef> due, Now now, size_t* budget);
+  void OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget);
+  void CountExpired(const Entry& entry, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, std::string_view key, const Entry* entry) const {
     if (parts_.changes.Wants(reason)) [[unlikely]]
       parts_.changes.Tell({reason, id_, key, entry});

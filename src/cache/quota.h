@@ -58,6 +58,13 @@ class Quota {
     return ref ? At(ref) : nullptr;
   }
 
+  // Calls fn(entry) for the coldest entries of `list`, at most `most`, the coldest first.
+  template <typename Fn>
+  void ForColdest(List list, size_t most, Fn&& fn) const {
+    HeapRef ref = lists_[list].coldest();
+    for (; ref && most != 0; ref = lists_[list].Hotter(ref), --most) fn(*At(ref));
+  }
+
   // ---- for the keyspace: the entry's place in its list
   void Push(Entry& entry) noexcept { lists_[ListOf(entry)].PushHottest(base_.RefOf(&entry)); }
   void Remove(Entry& entry) noexcept { lists_[ListOf(entry)].Remove(base_.RefOf(&entry)); }

@@ -21,7 +21,7 @@ enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStrea
 
 class RichValue {
  public:
-  explicit RichValue(ValueType type) noexcept : type(type) {}
+  explicit RichValue(ValueType its_type) noexcept : type(its_type) {}
   virtual ~RichValue() = default;
 
   // As OBJECT ENCODING names it.

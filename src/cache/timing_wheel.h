@@ -122,17 +122,21 @@ class TimingWheel {
   // Whether Advance(now) has work.
   bool HasWork(uint64_t now) const noexcept { return size_ != 0 && NextWake() <= now; }
 
-  // An entry with one of the nearest deadlines, or kNull if the wheel is empty: the first entry of the list
-  // that must be emptied first. It is seldom the very nearest, because upper slots are wide and moves are
-  // lazy.
-  Ref Soonest() const noexcept {
-    const Front front = MostPressing();
-    if (front.list != wheel::kNoList) {
-      for (const Ref head : lists_.Heads(front.list)) {
-        if (head != kNull) return head;
-      }
-    }
-    return kNull;
+  // An entry with one of the nearest deadlines for which accept(ref) is true: one of the first entries of the
+  // list that must be emptied first. It is seldom the very nearest, because upper slots are wide and moves are
+  // lazy. Passes over lists whose first entries are all refused. kNull if it finds none.
+  template <typename Accept>
+  Ref Soonest(Accept accept) const noexcept {
+    Front front;
+    Ref soonest = kNull;
+    ForEachFront([&](int, uint64_t by, ListId list) {
+      if (by >= front.by && front.list != wheel::kNoList) return;
+      const Ref found = FirstOf(list, accept);
+      if (found == kNull) return;
+      front = {by, list};
+      soonest = found;
+    });
+    return soonest;
   }
 
   // Calls fn(ref) -> bool for each entry with a deadline of at most `to`, in no particular order, until fn
@@ -206,6 +210,18 @@ class TimingWheel {
       if (WorkableFrom(level, by) <= elapsed_ && by < front.by) front = {by, list};
     });
     return front;
+  }
+
+  // One of the first entries of the list's strands for which accept(ref) is true, or kNull.
+  template <typename Accept>
+  Ref FirstOf(ListId list, Accept& accept) const noexcept {
+    constexpr int kMostLooked = 16;
+    for (Ref ref : lists_.Heads(list)) {
+      for (int looked = 0; ref != kNull && looked < kMostLooked; ref = hooks().Next(ref), ++looked) {
+        if (accept(ref)) return ref;
+      }
+    }
+    return kNull;
   }
 
   bool File(Ref ref) noexcept;

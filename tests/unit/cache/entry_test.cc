@@ -102,7 +102,7 @@ TEST_CASE("a deadline above 48 bits is kept exactly, in the extra") {
                                   Entry::kMaxNearDeadline + 1, Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
     const OwnEntry own("k", StringValue::Of("v"), true, true);
     own.entry->set_deadline_ms(deadline);
-    CHECK(own.entry->deadline_ms() == deadline);
+    CHECK(own.entry->deadline().deadline_ms == deadline);
     CHECK(own.entry->key() == "k");
     CHECK(own.entry->text() == "v");
   }
@@ -121,7 +121,7 @@ TEST_CASE("writing a header field leaves the others alone") {
   CHECK(entry.expires());
   entry.Clear(EntryFlag::kTellBefore);
   CHECK_FALSE(entry.Has(EntryFlag::kTellBefore));
-  CHECK(entry.deadline_ms() == 0);
+  CHECK(entry.deadline().deadline_ms == 0);
   CHECK(entry.key() == "key");
 }
 

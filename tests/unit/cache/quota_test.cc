@@ -141,7 +141,8 @@ TEST_CASE_METHOD(QuotaFixture, "the oldest of many lists is the one that a searc
     if (random() % 5000 == 0) clock.AdvanceTime(uint64_t{30} * 24 * 3'600'000);
     const auto index = static_cast<unsigned>(random() % 3 == 0 ? random() % 200 : random() % 5);
     Keyspace& keyspace = many.At(index);
-    const Key key = keyspace.KeyOf("k" + std::to_string(random() % 4));
+    const std::string name = "k" + std::to_string(random() % 4);
+    const Key key = keyspace.KeyOf(name);
     Entry* entry = keyspace.Find(key, now());
     switch (random() % 8) {
       case 0:
@@ -155,7 +156,8 @@ TEST_CASE_METHOD(QuotaFixture, "the oldest of many lists is the one that a searc
         break;
       case 4: {  // keeps its old stamp at the hot end of another list
         Keyspace& to = many.At(static_cast<unsigned>(random() % 5));
-        const Key target = to.KeyOf("moved" + std::to_string(random() % 3));
+        const std::string new_name = "moved" + std::to_string(random() % 3);
+        const Key target = to.KeyOf(new_name);
         if (entry != nullptr) keyspace.Move(key, *entry, to, target, to.Peek(target, now()), now());
         break;
       }
