@@ -1,6 +1,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -260,19 +261,37 @@ TEST_CASE_METHOD(TimedValueFixture,
 
 namespace {
 
-struct ModelKey {
-  Expiry expiry = Expiry::Never();
-  Kind clock = Kind::kRelative;
-  std::map<int, uint64_t> members;
-};
+// What the keyspace should hold.
+class TimedModel : public TimedValueFixture {
+ public:
+  struct ModelKey {
+    Expiry expiry = Expiry::Never();
+    Kind clock = Kind::kRelative;
+    std::map<int, uint64_t> members;
+  };
 
-}  // namespace
-
-TEST_CASE_METHOD(TimedValueFixture,
-                 "keys and members agree with a model through random changes, time and steps of the clock") {
-  std::map<std::string, ModelKey> model;
-  std::mt19937_64 random(20261122);
-  const auto pass = [&] {
+  Expiry RandomExpiry() {
+    const uint64_t ms = 1 + random() % 3000;
+    if (random() % 3 == 0) return Expiry::Never();
+    return random() % 2 == 0 ? In(ms) : Expiry::At(now().wall_ms + static_cast<int64_t>(ms));
+  }
+  void Create(const std::string& name) {
+    ModelKey key{
+        RandomExpiry(), random() % 2 == 0 ? Kind::kWall : Kind::kRelative, {{0, TimedValue::kLasting}}};
+    SetTimed(name, key.expiry, key.clock);
+    Edit(name, [](TimedValue& value) { value.Set(0); });
+    model[name] = key;
+  }
+  void SetMember(const std::string& name) {
+    ModelKey& key = model[name];
+    const int member = static_cast<int>(random() % 6);
+    const uint64_t ms = 1 + random() % 3000;
+    uint64_t deadline = key.clock == Kind::kWall ? WallInMs(ms) : InMs(ms);
+    if (random() % 4 == 0) deadline = TimedValue::kLasting;
+    key.members[member] = deadline;
+    Edit(name, [&](TimedValue& value) { value.Set(member, deadline); });
+  }
+  void Pass() {
     for (auto& [name, key] : model) {
       std::erase_if(key.members, [&](const auto& member) {
         return member.second != TimedValue::kLasting && Expiry{key.clock, member.second}.Reached(now());
@@ -282,65 +301,57 @@ TEST_CASE_METHOD(TimedValueFixture,
       return item.second.expiry.Reached(now()) || item.second.members.empty();
     });
     Settle();
-  };
-  const auto random_expiry = [&] {
-    const uint64_t ms = 1 + random() % 3000;
-    if (random() % 3 == 0) return Expiry::Never();
-    return random() % 2 == 0 ? In(ms) : Expiry::At(now().wall_ms + static_cast<int64_t>(ms));
-  };
-  for (int step = 0; step < 20'000; ++step) {
-    const std::string name = "h" + std::to_string(random() % 20);
-    const bool there = model.contains(name);
-    REQUIRE((Peek(name) != nullptr) == there);
-    switch (random() % 8) {
-      case 0: {
-        if (there && random() % 4 != 0) break;
-        ModelKey key{
-            random_expiry(), random() % 2 == 0 ? Kind::kWall : Kind::kRelative, {{0, TimedValue::kLasting}}};
-        SetTimed(name, key.expiry, key.clock);
-        Edit(name, [](TimedValue& value) { value.Set(0); });
-        model[name] = key;
-        break;
-      }
-      case 1:
-      case 2:
-      case 3: {
-        if (!there) break;
-        ModelKey& key = model[name];
-        const int member = static_cast<int>(random() % 6);
-        const uint64_t ms = 1 + random() % 3000;
-        const uint64_t deadline = random() % 4 == 0          ? TimedValue::kLasting
-                                  : key.clock == Kind::kWall ? WallInMs(ms)
-                                                             : InMs(ms);
-        key.members[member] = deadline;
-        Edit(name, [&](TimedValue& value) { value.Set(member, deadline); });
-        break;
-      }
-      case 4: {
-        if (!there) break;
-        const Expiry expiry = random_expiry();
-        db().SetExpiry(db().KeyOf(name), *Peek(name), expiry, now());
-        model[name].expiry = expiry;
-        break;
-      }
-      case 5:
-        if (random() % 4 == 0) db().Delete(db().KeyOf(name), now()), model.erase(name);
-        break;
-      case 6:
-        clock.AdvanceTime(random() % 200);
-        pass();
-        break;
-      default:
-        if (random() % 4 == 0) clock.StepWall(static_cast<int64_t>(random() % 2000) - 1000);
-        pass();
-    }
+  }
+  void Check(const std::string& name) {
     REQUIRE(db().Validate());
     REQUIRE(db().size() == model.size());
-    if (!model.contains(name)) continue;
+    REQUIRE((Peek(name) != nullptr) == model.contains(name));
+    if (!model.contains(name)) return;
     const Entry& entry = *Peek(name);
     REQUIRE(ValueOf(entry).members() == model[name].members);
     REQUIRE(Keyspace::ExpiryOf(entry).kind == model[name].expiry.kind);
     REQUIRE(Keyspace::ExpiryOf(entry).deadline_ms == model[name].expiry.deadline_ms);
+  }
+
+  std::map<std::string, ModelKey> model;
+  std::mt19937_64 random{20261122};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TimedModel,
+                 "keys and members agree with a model through random changes, time and steps of the clock") {
+  for (int step = 0; step < 20'000; ++step) {
+    const std::string name = "h" + std::to_string(random() % 20);
+    const bool there = model.contains(name);
+    switch (random() % 8) {
+      case 0:
+        if (!there || random() % 4 == 0) Create(name);
+        break;
+      case 1:
+      case 2:
+      case 3:
+        if (there) SetMember(name);
+        break;
+      case 4:
+        if (!there) break;
+        model[name].expiry = RandomExpiry();
+        db().SetExpiry(db().KeyOf(name), *Peek(name), model[name].expiry, now());
+        break;
+      case 5:
+        if (random() % 4 != 0) break;
+        db().Delete(db().KeyOf(name), now());
+        model.erase(name);
+        break;
+      case 6:
+        clock.AdvanceTime(random() % 200);
+        Pass();
+        break;
+      default:
+        if (random() % 4 == 0) clock.StepWall(static_cast<int64_t>(random() % 2000) - 1000);
+        Pass();
+    }
+    Check(name);
   }
 }
 
