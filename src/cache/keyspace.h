@@ -161,6 +161,18 @@ class Keyspace {
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
+  // Gives the key the value and expiry of `source`, an entry of another name or keyspace. Returns the entry,
+  // whose access history begins now.
+  Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
+  // Moves `entry` to the keyspace `to` under `new_key`, where it replaces `existing`. Keeps value, expiry and
+  // access history.
+  // REQUIRES: `new_key` is another key, or `to` is another keyspace.
+  void Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing, Now now);
+  // Removes and frees the entry, and reports the change with `reason`.
+  void Remove(const Key& key, Entry& entry, ChangeReason reason);
+  // Removes the key if it exists; returns whether it did. Reports kDeleted for an absent key too.
+  bool Delete(const Key& key, Now now);
+
   // ---- an entry's own time, beside the key's deadline, at which it is looked at (cache/entry.h)
   //
   // Gives the entry the room for an own time. Returns it; it may have been relocated. Throws std::bad_alloc.
@@ -175,18 +187,6 @@ class Keyspace {
   // reports a change of the value; or the key, as deleted, if it has no other members.
   // REQUIRES: RoomForOwnTime as above, unless no member has a deadline.
   void FileMembers(Entry& entry, Now now) noexcept;
-
-  // Gives the key the value and expiry of `source`, an entry of another name or keyspace. Returns the entry,
-  // whose access history begins now.
-  Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
-  // Moves `entry` to the keyspace `to` under `new_key`, where it replaces `existing`. Keeps value, expiry and
-  // access history.
-  // REQUIRES: `new_key` is another key, or `to` is another keyspace.
-  void Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing, Now now);
-  // Removes and frees the entry, and reports the change with `reason`.
-  void Remove(const Key& key, Entry& entry, ChangeReason reason);
-  // Removes the key if it exists; returns whether it did. Reports kDeleted for an absent key too.
-  bool Delete(const Key& key, Now now);
 
   // ---- iteration. Expired entries are skipped.
   //
