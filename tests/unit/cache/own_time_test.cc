@@ -292,7 +292,8 @@ class TimedModel : public TimedValueFixture {
     Edit(name, [&](TimedValue& value) { value.Set(member, deadline); });
   }
   void Pass() {
-    for (auto& [name, key] : model) {
+    for (auto& item : model) {
+      ModelKey& key = item.second;
       std::erase_if(key.members, [&](const auto& member) {
         return member.second != TimedValue::kLasting && Expiry{key.clock, member.second}.Reached(now());
       });
