@@ -50,14 +50,16 @@ namespace mayfly {
 // text as "raw", as Redis does for a string that was modified in place.
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
+// The flags of the optional parts have the sizes of those parts as values, so that an offset is computed by one
+// mask; kExpires is chosen so for the lists of a Quota.
 enum class EntryFlag : uint8_t {
-  kExpires = 1 << 0,       // has a TTL, is volatile; has kTimed too
-  kWallDeadline = 1 << 1,  // the time in the timed block, or the extra's wake, is Unix time
-  kExtra = 1 << 2,         // has an EntryExtra
-  kTellBefore = 1 << 3,    // a listener wants to see the entry before it changes or goes (snapshots)
-  kObserved = 1 << 4,  // somebody watches, tracks or waits for this key; the tables of those who do know who
-  kVisited = 1 << 5,   // SIEVE: accessed since the hand last passed
-  kTimed = 1 << 6,     // has the timed block, so it can be filed in a wheel
+  kWallDeadline = 1 << 0,  // the time in the timed block, or the extra's wake, is Unix time
+  kVisited = 1 << 1,       // SIEVE: accessed since the hand last passed
+  kTellBefore = 1 << 2,    // a listener wants to see the entry before it changes or goes (snapshots)
+  kExtra = 1 << 3,         // has an EntryExtra
+  kTimed = 1 << 4,         // has the timed block, so it can be filed in a wheel
+  kObserved = 1 << 5,  // somebody watches, tracks or waits for this key; the tables of those who do know who
+  kExpires = 1 << 6,   // has a TTL, is volatile; has kTimed too
 };
 
 // Data that few entries need. A separate allocation, freed with the entry.
@@ -360,10 +362,19 @@ class Entry {
     assert(timed());
     return reinterpret_cast<const EntryExpiry*>(bytes() + sizeof(EntryHeader));
   }
-  size_t extra_offset() const noexcept { return sizeof(EntryHeader) + (timed() ? sizeof(EntryExpiry) : 0); }
-  size_t lengths_offset() const noexcept {
-    return extra_offset() + (Has(EntryFlag::kExtra) ? sizeof(EntryExtra*) : 0);
+  // The size of those optional parts whose flags are set in `flags`.
+  static size_t BytesOfParts(unsigned flags) noexcept {
+    constexpr unsigned kTimedBit = Bit(EntryFlag::kTimed);
+    constexpr unsigned kExtraBit = Bit(EntryFlag::kExtra);
+    if constexpr (sizeof(EntryExpiry) == kTimedBit && sizeof(EntryExtra*) == kExtraBit)
+      return flags & (kTimedBit | kExtraBit);
+    return ((flags & kTimedBit) != 0 ? sizeof(EntryExpiry) : 0) +
+           ((flags & kExtraBit) != 0 ? sizeof(EntryExtra*) : 0);
   }
+  size_t extra_offset() const noexcept {
+    return sizeof(EntryHeader) + BytesOfParts(flags() & Bit(EntryFlag::kTimed));
+  }
+  size_t lengths_offset() const noexcept { return sizeof(EntryHeader) + BytesOfParts(flags()); }
   [[gnu::always_inline]] Lengths lengths() const noexcept {
     const size_t at = lengths_offset();
     const auto* raw = reinterpret_cast<const unsigned char*>(bytes() + at);

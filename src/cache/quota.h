@@ -37,7 +37,7 @@ class Quota {
   Quota(Keyspace& home, uint8_t owner, HeapBase base, IdSet& moved) noexcept
       : home_(home),
         base_(base),
-        lists_{Lru(EntryLruHooks(base, &moved, owner)), Lru(EntryLruHooks(base, &moved, owner))},
+        lists_{Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner))},
         owner_(owner) {}
   Quota(const Quota&) = delete;
   Quota& operator=(const Quota&) = delete;
@@ -73,7 +73,7 @@ class Quota {
     lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
   }
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
-    lists_[ListOf(entry)].MoveToHottest(base_.RefOf(&entry));
+    LineOf(entry).MoveToHottest(base_.RefOf(&entry));
   }
 
   // ---- SIEVE
@@ -114,12 +114,21 @@ class Quota {
 
  private:
   using Lru = LruList<EntryLruHooks>;
+  struct alignas(Entry::Bit(EntryFlag::kExpires)) Line : Lru {
+    using Lru::Lru;
+  };
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit comes through here.
+  [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
+    static_assert(sizeof(Line) == Entry::Bit(EntryFlag::kExpires) && kExpiring == 1);
+    return *reinterpret_cast<Line*>(reinterpret_cast<char*>(lists_) +
+                                    (entry.flags() & Entry::Bit(EntryFlag::kExpires)));
+  }
 
   Keyspace& home_;
   HeapBase base_;
-  Lru lists_[2];
+  Line lists_[2];
   uint64_t turned_[2] = {0, 0};
   uint8_t owner_;
 };
