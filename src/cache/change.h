@@ -47,6 +47,7 @@ inline constexpr Event kPersist{"persist"};
 inline constexpr Event kDel{"del"};
 inline constexpr Event kExpired{"expired"};
 inline constexpr Event kEvicted{"evicted"};
+inline constexpr Event kMembersExpired{"hexpired"};
 inline constexpr Event kRenameFrom{"rename_from"};
 inline constexpr Event kRenameTo{"rename_to"};
 inline constexpr Event kMoveFrom{"move_from"};

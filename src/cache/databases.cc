@@ -9,25 +9,29 @@
 namespace mayfly {
 
 Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
-    : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_} {
+    : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_},
+      wall_minus_mono_ms_(now.wall_ms - static_cast<int64_t>(now.mono_ms)) {
   assert(count >= 1 && count <= kDatabasesMax);
   databases_.reserve(count);
-  for (unsigned id = 0; id < count; ++id)
+  for (unsigned id = 0; id < count; ++id) {
     databases_.push_back(std::make_unique<Keyspace>(parts_, static_cast<uint8_t>(id), id, now));
+    databases_.back()->Enlist();
+    index_of_.push_back(static_cast<uint8_t>(id));
+  }
 }
 
 Databases::~Databases() = default;
 
-size_t Databases::total_keys() const noexcept {
-  size_t keys = 0;
-  for (const auto& database : databases_) keys += database->size();
-  return keys;
-}
-
 void Databases::Flush(unsigned index, Now now) {
   if (At(index).size() == 0) return;
   DigGraves(1);
-  Bury(index, std::make_unique<Keyspace>(parts_, At(index).id(), index, now));
+  Bury(index, Successor(At(index), now));
+}
+
+std::unique_ptr<Keyspace> Databases::Successor(const Keyspace& old, Now now) {
+  auto fresh = std::make_unique<Keyspace>(parts_, old.id(), old.database(), now);
+  fresh->AddOwnersOf(old);
+  return fresh;
 }
 
 void Databases::DigGraves(size_t graves) {
@@ -37,6 +41,8 @@ void Databases::DigGraves(size_t graves) {
 
 void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
   parts_.stale_guesses.NoteAll();
+  At(index).Delist();
+  fresh->Enlist();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
   Tell(ChangeReason::kFlushed, *graveyard_.back());
 }
@@ -62,6 +68,7 @@ void Databases::Swap(unsigned a, unsigned b) {
   if (a == b) return;
   parts_.stale_guesses.NoteAll();
   std::swap(databases_[a], databases_[b]);
+  std::swap(index_of_[At(a).id()], index_of_[At(b).id()]);
   for (const unsigned index : {a, b}) At(index).set_database(index);
   for (const unsigned index : {a, b}) Tell(ChangeReason::kSwapped, At(index));
 }
@@ -71,7 +78,7 @@ void Databases::FlushAll(Now now) {
   size_t graves = 0;
   for (unsigned i = 0; i < count(); ++i) {
     if (At(i).size() == 0) continue;
-    fresh[i] = std::make_unique<Keyspace>(parts_, At(i).id(), i, now);
+    fresh[i] = Successor(At(i), now);
     ++graves;
   }
   DigGraves(graves);
@@ -86,36 +93,66 @@ void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) no
   parts_.lfu = rules;
   if (tracking == parts_.tracking) return;
   parts_.tracking = tracking;
-  for (const auto& database : databases_) database->ForgetHands();
+  parts_.quotas.ForEach([](Quota& quota) { quota.ForgetHands(); });
+  parts_.quotas.ForgetOrder();
 }
 
 void Databases::SetActiveExpiry(bool on) noexcept {
   active_expiry_ = on;
-  parts_.rearm = true;
+  parts_.rearm.any = true;
+}
+
+uint64_t Databases::RecordWake(uint8_t id, Now now) noexcept {
+  const uint64_t wait = WithId(id).NextWakeMs(now);
+  const uint64_t wake = wait < Tournament::kNone - now.mono_ms ? now.mono_ms + wait : Tournament::kNone;
+  wakes_.Set(id, wake);
+  return wake;
+}
+
+void Databases::CatchUp(Now now) noexcept {
+  const int64_t wall_minus_mono_ms = now.wall_ms - static_cast<int64_t>(now.mono_ms);
+  if (wall_minus_mono_ms != wall_minus_mono_ms_) [[unlikely]] {
+    wall_minus_mono_ms_ = wall_minus_mono_ms;
+    for (const auto& database : databases_) {
+      database->FollowWallStep(now);
+      parts_.rearm.who.Add(database->id());
+    }
+  }
+  parts_.rearm.who.TakeEach([&](uint8_t id) { RecordWake(id, now); });
+}
+
+bool Databases::AdvanceSome(size_t begin, size_t end, Now now, size_t* budget) {
+  for (size_t at = begin; (at = wakes_.NextUpTo(at, now.mono_ms)) < end; ++at) {
+    const auto id = static_cast<uint8_t>(at);
+    const bool gets_some = *budget != 0;
+    const bool more = WithId(id).Advance(now, budget);
+    RecordWake(id, now);
+    if (!more) continue;
+    // It has spent the budget: the next call begins with those after it.
+    advance_from_ = gets_some ? (at + 1) % Tournament::kEnd : at;
+    return true;
+  }
+  return false;
 }
 
 bool Databases::Advance(Now now, size_t budget) {
+  parts_.client = 0;
   if (!active_expiry_) return false;
-  bool more = false;
-  const unsigned from = advance_from_;
-  for (unsigned i = 0; i < count(); ++i) {
-    const unsigned index = (from + i) % count();
-    const bool gets_some = budget != 0;
-    if (databases_[index]->expiring() == 0 || !databases_[index]->Advance(now, &budget)) continue;
-    // The first one that is not done has spent the budget: the next call begins with those after it.
-    if (!more) advance_from_ = gets_some ? (index + 1) % count() : index;
-    more = true;
-  }
-  return more;
+  CatchUp(now);
+  const size_t from = advance_from_;
+  if (AdvanceSome(from, Tournament::kEnd, now, &budget)) return true;
+  return AdvanceSome(0, from, now, &budget);
 }
 
-uint64_t Databases::NextWakeMs(Now now) const noexcept {
+uint64_t Databases::NextWakeMs(Now now) noexcept {
   if (!active_expiry_) return UINT64_MAX;
-  uint64_t wake = std::numeric_limits<uint64_t>::max();
-  for (const auto& database : databases_) {
-    wake = std::min(wake, database->NextWakeMs(now));
+  CatchUp(now);
+  for (;;) {
+    const uint64_t least = wakes_.least();
+    if (least == Tournament::kNone) return UINT64_MAX;
+    const uint64_t wake = RecordWake(wakes_.First(), now);
+    if (wake <= std::max(least, now.mono_ms)) return wake - now.mono_ms;
   }
-  return wake;
 }
 
 size_t Databases::Backlog(Now now) const {

@@ -19,6 +19,8 @@
 #include "cache/change.h"
 #include "cache/expiry_stats.h"
 #include "cache/keyspace.h"
+#include "cache/quotas.h"
+#include "cache/tournament.h"
 
 namespace mayfly {
 
@@ -45,9 +47,12 @@ class Databases {
     return *databases_[index];
   }
   // Keys of all databases, including expired ones that are not freed yet.
-  size_t total_keys() const noexcept;
+  size_t total_keys() const noexcept { return parts_.keys; }
   Heap& heap() noexcept { return parts_.heap; }
   ChangeHub& changes() noexcept { return parts_.changes; }
+  // Borrows `policy`, which is asked at the own times of entries; null: own times pass.
+  void SetDuePolicy(DuePolicy* policy) noexcept { parts_.due = policy; }
+  Quotas& quotas() noexcept { return parts_.quotas; }
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
@@ -94,12 +99,12 @@ class Databases {
   // `now`.
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
-  uint64_t NextWakeMs(Now now) const noexcept;
+  uint64_t NextWakeMs(Now now) noexcept;
   // Number of keys that have expired and are not freed yet. Visits each of them, so it stops counting at
   // kBacklogCounted.
   size_t Backlog(Now now) const;
   // Returns true, once, after a deadline was filed that is nearer than all others: NextWakeMs has changed.
-  bool TakeRearm() noexcept { return std::exchange(parts_.rearm, false); }
+  bool TakeRearm() noexcept { return std::exchange(parts_.rearm.any, false); }
 
   // ---- flushed keyspaces and big values that are not freed yet
   uint64_t waiting_bytes() const noexcept {
@@ -126,13 +131,27 @@ class Databases {
   // Reports a change of a whole keyspace.
   void Tell(ChangeReason reason, Keyspace& keyspace);
   uint64_t GraveyardBytes() const noexcept;
+  std::unique_ptr<Keyspace> Successor(const Keyspace& old, Now now);
+  Keyspace& WithId(uint8_t id) noexcept { return *databases_[index_of_[id]]; }
+  // Brings wakes_ up to date after deadlines were filed or the wall clock was set.
+  void CatchUp(Now now) noexcept;
+  // Stores when the keyspace has work next, and returns it.
+  uint64_t RecordWake(uint8_t id, Now now) noexcept;
+  // Advances those of the keyspaces `begin` to `end` that have work. Returns what Advance returns.
+  bool AdvanceSome(size_t begin, size_t end, Now now, size_t* budget);
 
   KeyspaceParts parts_;
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   bool active_expiry_ = true;
-  unsigned advance_from_ = 0;  // the database to start with: round robin, so that none starves the others
+  std::vector<uint8_t> index_of_;  // of the database with this id
+  // When each keyspace has work next, in monotonic ms, by its id; never later than is true. It becomes earlier
+  // only by a filed deadline (parts_.rearm) and a step of the wall clock. If it became later, because keys were
+  // removed or moved, that is found out at that time.
+  Tournament wakes_;
+  int64_t wall_minus_mono_ms_;  // when all of wakes_ was computed
+  size_t advance_from_ = 0;     // the id to start with: round robin, so that none starves the others
 };
 
 }  // namespace mayfly

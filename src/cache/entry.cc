@@ -32,15 +32,15 @@ const unsigned char* ReadLength(const unsigned char* from, size_t* length) noexc
 }  // namespace
 
 size_t Entry::Shape::Total() const noexcept {
-  return sizeof(EntryHeader) + (expires ? sizeof(EntryExpiry) : 0) + (extra ? sizeof(EntryExtra*) : 0) +
-         LengthBytes(key_bytes) + LengthBytes(value_bytes) + key_bytes + value_bytes;
+  return sizeof(EntryHeader) + (expires || timed ? sizeof(EntryExpiry) : 0) +
+         (extra ? sizeof(EntryExtra*) : 0) + LengthBytes(key_bytes) + LengthBytes(value_bytes) + key_bytes +
+         value_bytes;
 }
 
 Entry* Entry::Format(void* memory, const Shape& shape, std::string_view key) noexcept {
   auto* entry = static_cast<Entry*>(memory);
-  std::memset(memory, 0, sizeof(EntryHeader) + (shape.expires ? sizeof(EntryExpiry) : 0));
-  if (shape.expires) entry->Set(EntryFlag::kExpires);
-  if (shape.extra) entry->Set(EntryFlag::kExtra);
+  std::memset(memory, 0, sizeof(EntryHeader) + (shape.expires || shape.timed ? sizeof(EntryExpiry) : 0));
+  entry->set_flags(static_cast<uint8_t>(shape.parts()));
   char* at = entry->bytes() + entry->lengths_offset();
   at = WriteLength(shape.key_bytes, at);
   at = WriteLength(shape.value_bytes, at);
@@ -63,7 +63,7 @@ bool Entry::SameRoom(const Lengths& at, const Shape& shape) noexcept {
 }
 
 bool Entry::Fits(const Shape& shape) const noexcept {
-  return shape.expires == expires() && shape.extra == Has(EntryFlag::kExtra) && SameRoom(lengths(), shape);
+  return (flags() & kParts) == shape.parts() && SameRoom(lengths(), shape);
 }
 
 bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {

@@ -6,7 +6,7 @@
 //        8      4  stamp (low 28 bits): time of the last access, or the LFU counter; encoding (high 4 bits)
 //       12      1  owner          id of the keyspace
 //       13      1  flags          EntryFlag
-//       14     16  expiry block   only with kExpires: wheel next 4 | wheel prev 4 | deadline 6 | filed 2
+//       14     16  timed block    only with kTimed: wheel next 4 | wheel prev 4 | time 6 | filed 2
 //               8  extra          only with kExtra: a pointer to an EntryExtra
 //              1+  key length     7 bits per byte, low bits first: one byte for lengths below 128
 //              1+  value length   likewise
@@ -20,8 +20,15 @@
 // pointers, so all offsets are larger.
 //
 // Units: a stamp counts steps of kStampMs since boot and wraps (see IdleMs). Under an LFU policy an access
-// stores Redis's counter in its place (cache/lfu.h). A deadline is in ms: monotonic, or Unix time if
-// kWallDeadline is set.
+// stores Redis's counter in its place (cache/lfu.h). A time is in ms: monotonic, or Unix time if kWallDeadline
+// is set.
+//
+// Two times. At its *deadline* a key with a TTL (kExpires) is absent. At its *wake* the wheel hands the entry
+// back: its deadline, or an earlier time of its own, for instance when a member of its value expires. An entry
+// may have a wake and no deadline. The wake is on the clock that kWallDeadline names.
+//   kExpires, time < kFarDeadline:  the time is both deadline and wake
+//   kExpires, time = kFarDeadline:  they differ, or are above 48 bits; both are in the extra
+//   kTimed without kExpires:        the time is the wake; kFarDeadline if there is none
 //
 // Ownership: only Keyspace creates, relocates and frees entries. A pointer to an entry is valid until the
 // next change of its keyspace. Loop thread only.
@@ -35,6 +42,7 @@
 
 #include "base/heap.h"
 #include "base/shared_bytes.h"
+#include "cache/expiry.h"
 
 namespace mayfly {
 
@@ -44,26 +52,35 @@ class RichValue;
 // text as "raw", as Redis does for a string that was modified in place.
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
+// The flags of the optional parts have the sizes of those parts as values, so that an offset is computed by one
+// mask; kExpires is chosen so for the lists of a Quota.
 enum class EntryFlag : uint8_t {
-  kExpires = 1 << 0,       // has the expiry block
-  kWallDeadline = 1 << 1,  // the deadline is Unix time, filed in the wall wheel
-  kExtra = 1 << 2,         // has an EntryExtra
-  kPhase = 1 << 3,         // differs from its keyspace's phase: a listener wants to see it before it changes
-  kObserved = 1 << 4,  // somebody watches, tracks or waits for this key; the tables of those who do know who
-  kVisited = 1 << 5,   // SIEVE: accessed since the hand last passed
+  kWallDeadline = 1 << 0,  // the time in the timed block, or the extra's wake, is Unix time
+  kVisited = 1 << 1,       // SIEVE: accessed since the hand last passed
+  kPhase = 1 << 2,         // differs from its keyspace's phase: a listener wants to see it before it changes
+  kExtra = 1 << 3,         // has an EntryExtra
+  kTimed = 1 << 4,         // has the timed block, so it can be filed in a wheel
+  kObserved = 1 << 5,  // somebody watches, tracks or waits for this key; the tables of those who do know who
+  kExpires = 1 << 6,   // has a TTL, is volatile; has kTimed too
 };
 
 // Data that few entries need. A separate allocation, freed with the entry.
 struct EntryExtra {
-  uint64_t far_deadline_ms = 0;  // the deadline, if 48 bits cannot hold it
+  Expiry deadline;       // of the key
+  Expiry own;            // the entry's own time, beside the deadline
+  uint64_t wake_ms = 0;  // the earlier of both, on the clock of kWallDeadline
+  // Deadlines' list of entries of which `deadline` and `own` are on two clocks.
+  HeapRef next;
+  HeapRef prev;
+  uint32_t step = 0;  // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
 };
 
 #pragma pack(push, 1)
 struct EntryExpiry {
   HeapRef wheel_next;
   HeapRef wheel_prev;
-  uint32_t deadline_low;
-  uint16_t deadline_high;
+  uint32_t time_low;
+  uint16_t time_high;
   uint16_t filed;  // wheel::Place: the list and strand that hold the entry
 };
 
@@ -86,7 +103,7 @@ class Entry {
   static constexpr uint64_t kMinuteMs = 60'000;
   static constexpr size_t kMaxInlineValue = 16 * 1024;
   static constexpr uint64_t kMaxNearDeadline = (uint64_t{1} << 48) - 2;
-  static constexpr uint64_t kFarDeadline = kMaxNearDeadline + 1;  // the deadline is in the extra
+  static constexpr uint64_t kFarDeadline = kMaxNearDeadline + 1;  // the times are in the extra
 
   // The sizes and optional parts of an entry.
   struct Shape {
@@ -94,8 +111,18 @@ class Entry {
     size_t value_bytes = 0;
     bool expires = false;
     bool extra = false;
+    bool timed = false;  // implied by expires
     size_t Total() const noexcept;
+    // The flags that an entry of this shape has; of all that are in kParts.
+    unsigned parts() const noexcept {
+      return (expires ? Bit(EntryFlag::kExpires) | Bit(EntryFlag::kTimed) : 0) |
+             (timed ? Bit(EntryFlag::kTimed) : 0) | (extra ? Bit(EntryFlag::kExtra) : 0);
+    }
   };
+  static constexpr unsigned Bit(EntryFlag flag) noexcept { return static_cast<unsigned>(flag); }
+  static constexpr unsigned kParts = static_cast<unsigned>(EntryFlag::kExpires) |
+                                     static_cast<unsigned>(EntryFlag::kTimed) |
+                                     static_cast<unsigned>(EntryFlag::kExtra);
 
   // Lays out an entry in `memory`, which has shape.Total() bytes: writes a zeroed header, the lengths and the
   // key. The caller fills in links, deadline, extra pointer and value bytes.
@@ -148,25 +175,76 @@ class Entry {
     return ((now_mono_ms / kMinuteMs - (stamp >> kCountBits)) & kMinuteMask) * kMinuteMs;
   }
 
-  // ---- expiry. All but expires() REQUIRE expires().
+  // ---- time
   bool expires() const noexcept { return Has(EntryFlag::kExpires); }
-  HeapRef wheel_next() const noexcept { return expiry()->wheel_next; }
-  HeapRef wheel_prev() const noexcept { return expiry()->wheel_prev; }
-  void set_wheel_next(HeapRef ref) noexcept { expiry()->wheel_next = ref; }
-  void set_wheel_prev(HeapRef ref) noexcept { expiry()->wheel_prev = ref; }
-  uint16_t filed() const noexcept { return expiry()->filed; }
-  void set_filed(uint16_t slot) noexcept { expiry()->filed = slot; }
-  uint64_t deadline_ms() const noexcept {
-    const EntryExpiry* block = expiry();
-    const uint64_t near = block->deadline_low | (static_cast<uint64_t>(block->deadline_high) << 32);
-    return near != kFarDeadline ? near : extra()->far_deadline_ms;
+  bool timed() const noexcept { return Has(EntryFlag::kTimed); }
+  // When the key expires; Never without a TTL.
+  [[gnu::always_inline]] Expiry deadline() const noexcept {
+    if (!expires()) return Expiry::Never();
+    const uint64_t near = near_ms();
+    if (near == kFarDeadline) [[unlikely]]
+      return extra()->deadline;
+    return {ClockOf(Has(EntryFlag::kWallDeadline)), near};
   }
-  // REQUIRES: deadline_ms <= kMaxNearDeadline, or the entry has an extra.
+  // The entry's own time, beside the deadline, or Never; Never too if the deadline comes first on the same clock.
+  Expiry own() const noexcept {
+    if (!timed()) return Expiry::Never();
+    const bool near = near_ms() != kFarDeadline;
+    if (expires()) return near ? Expiry::Never() : extra()->own;
+    return near ? wake() : Expiry::Never();
+  }
+  // Whether the entry has an own time on another clock than its deadline.
+  bool mixed() const noexcept {
+    return Has(EntryFlag::kExtra) && expires() && near_ms() == kFarDeadline &&
+           extra()->own.kind != Expiry::Kind::kNever && extra()->own.kind != extra()->deadline.kind;
+  }
+
+  // ---- the timed block. All REQUIRE timed().
+  HeapRef wheel_next() const noexcept { return block_of_time()->wheel_next; }
+  HeapRef wheel_prev() const noexcept { return block_of_time()->wheel_prev; }
+  void set_wheel_next(HeapRef ref) noexcept { block_of_time()->wheel_next = ref; }
+  void set_wheel_prev(HeapRef ref) noexcept { block_of_time()->wheel_prev = ref; }
+  uint16_t filed() const noexcept { return block_of_time()->filed; }
+  void set_filed(uint16_t slot) noexcept { block_of_time()->filed = slot; }
+  // When the wheel hands the entry back. REQUIRES: a time was set.
+  uint64_t wake_ms() const noexcept {
+    const uint64_t near = near_ms();
+    return near != kFarDeadline ? near : extra()->wake_ms;
+  }
+  Expiry wake() const noexcept { return {ClockOf(Has(EntryFlag::kWallDeadline)), wake_ms()}; }
+  // Sets the deadline, on the clock of kWallDeadline; it is the wake too.
+  // REQUIRES: expires(); deadline_ms <= kMaxNearDeadline, or the entry has an extra.
   void set_deadline_ms(uint64_t deadline_ms) noexcept {
-    const uint64_t near = deadline_ms <= kMaxNearDeadline ? deadline_ms : kFarDeadline;
-    if (near == kFarDeadline) extra()->far_deadline_ms = deadline_ms;
-    expiry()->deadline_low = static_cast<uint32_t>(near);
-    expiry()->deadline_high = static_cast<uint16_t>(near >> 32);
+    assert(expires());
+    if (deadline_ms <= kMaxNearDeadline) return set_near_ms(deadline_ms);
+    set_two_times({ClockOf(Has(EntryFlag::kWallDeadline)), deadline_ms}, Expiry::Never(), deadline_ms);
+  }
+  // As set_deadline_ms.
+  // REQUIRES: expires(); deadline_ms <= kMaxNearDeadline.
+  [[gnu::always_inline]] void set_near_deadline_ms(uint64_t deadline_ms) noexcept {
+    assert(expires() && deadline_ms <= kMaxNearDeadline);
+    set_near_ms(deadline_ms);
+  }
+  // Sets the wake, on the clock of kWallDeadline, of an entry that has no deadline. A time above 48 bits becomes
+  // the highest below: that is early, in 8,900 years.
+  // REQUIRES: !expires().
+  void set_wake_ms(uint64_t wake_ms) noexcept {
+    assert(!expires());
+    set_near_ms(wake_ms <= kMaxNearDeadline ? wake_ms : kMaxNearDeadline);
+  }
+  // REQUIRES: timed() and !expires().
+  void clear_wake() noexcept {
+    assert(!expires());
+    set_near_ms(kFarDeadline);
+  }
+  // Sets a deadline and an own time; `wake_ms` is one of them, on the clock of kWallDeadline.
+  // REQUIRES: expires(), and the entry has an extra.
+  void set_two_times(Expiry deadline, Expiry own, uint64_t wake_ms) noexcept {
+    assert(expires());
+    extra()->deadline = deadline;
+    extra()->own = own;
+    extra()->wake_ms = wake_ms;
+    set_near_ms(kFarDeadline);
   }
 
   // ---- extra. REQUIRES: Has(kExtra).
@@ -222,8 +300,11 @@ class Entry {
 
   Shape shape() const noexcept {
     const Lengths at = lengths();
-    return {
-        .key_bytes = at.key, .value_bytes = at.value, .expires = expires(), .extra = Has(EntryFlag::kExtra)};
+    return {.key_bytes = at.key,
+            .value_bytes = at.value,
+            .expires = expires(),
+            .extra = Has(EntryFlag::kExtra),
+            .timed = timed()};
   }
   size_t allocated_bytes() const noexcept {
     const Lengths at = lengths();
@@ -233,16 +314,14 @@ class Entry {
   // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
   // size, other optional parts or a longer length field, or if the entry's kPhase is not `phase`.
   [[gnu::always_inline]] char* Become(const Shape& shape, uint8_t phase) noexcept {
-    constexpr unsigned kExpiresBit = static_cast<unsigned>(EntryFlag::kExpires);
-    constexpr unsigned kExtraBit = static_cast<unsigned>(EntryFlag::kExtra);
-    constexpr unsigned kPhaseBit = static_cast<unsigned>(EntryFlag::kPhase);
-    const unsigned wanted = phase | (shape.expires ? kExpiresBit : 0) | (shape.extra ? kExtraBit : 0);
-    if ((flags() & (kExpiresBit | kExtraBit | kPhaseBit)) != wanted) return nullptr;
+    if ((flags() & (kParts | Bit(EntryFlag::kPhase))) != (shape.parts() | phase)) return nullptr;
     const Lengths at = lengths();
     if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
     return bytes() + at.payload + at.key;
   }
 
+  // Whether the entry has just the optional parts of `shape`.
+  bool HasParts(const Shape& shape) const noexcept { return (flags() & kParts) == shape.parts(); }
   // Whether Become would succeed.
   bool Fits(const Shape& shape) const noexcept;
 
@@ -271,18 +350,38 @@ class Entry {
   const char* bytes() const noexcept { return reinterpret_cast<const char*>(this); }
   EntryHeader* header() noexcept { return reinterpret_cast<EntryHeader*>(this); }
   const EntryHeader* header() const noexcept { return reinterpret_cast<const EntryHeader*>(this); }
-  EntryExpiry* expiry() noexcept {
-    assert(expires());
+  static Expiry::Kind ClockOf(bool wall) noexcept {
+    return wall ? Expiry::Kind::kWall : Expiry::Kind::kRelative;
+  }
+  uint64_t near_ms() const noexcept {
+    const EntryExpiry* block = block_of_time();
+    return block->time_low | (static_cast<uint64_t>(block->time_high) << 32);
+  }
+  void set_near_ms(uint64_t near) noexcept {
+    block_of_time()->time_low = static_cast<uint32_t>(near);
+    block_of_time()->time_high = static_cast<uint16_t>(near >> 32);
+  }
+  EntryExpiry* block_of_time() noexcept {
+    assert(timed());
     return reinterpret_cast<EntryExpiry*>(bytes() + sizeof(EntryHeader));
   }
-  const EntryExpiry* expiry() const noexcept {
-    assert(expires());
+  const EntryExpiry* block_of_time() const noexcept {
+    assert(timed());
     return reinterpret_cast<const EntryExpiry*>(bytes() + sizeof(EntryHeader));
   }
-  size_t extra_offset() const noexcept { return sizeof(EntryHeader) + (expires() ? sizeof(EntryExpiry) : 0); }
-  size_t lengths_offset() const noexcept {
-    return extra_offset() + (Has(EntryFlag::kExtra) ? sizeof(EntryExtra*) : 0);
+  // The size of those optional parts whose flags are set in `flags`.
+  static size_t BytesOfParts(unsigned flags) noexcept {
+    constexpr unsigned kTimedBit = Bit(EntryFlag::kTimed);
+    constexpr unsigned kExtraBit = Bit(EntryFlag::kExtra);
+    if constexpr (sizeof(EntryExpiry) == kTimedBit && sizeof(EntryExtra*) == kExtraBit)
+      return flags & (kTimedBit | kExtraBit);
+    return ((flags & kTimedBit) != 0 ? sizeof(EntryExpiry) : 0) +
+           ((flags & kExtraBit) != 0 ? sizeof(EntryExtra*) : 0);
   }
+  size_t extra_offset() const noexcept {
+    return sizeof(EntryHeader) + BytesOfParts(flags() & Bit(EntryFlag::kTimed));
+  }
+  size_t lengths_offset() const noexcept { return sizeof(EntryHeader) + BytesOfParts(flags()); }
   [[gnu::always_inline]] Lengths lengths() const noexcept {
     const size_t at = lengths_offset();
     const auto* raw = reinterpret_cast<const unsigned char*>(bytes() + at);
@@ -302,8 +401,8 @@ static_assert(sizeof(HeapRef) == 4);
 static_assert(sizeof(EntryHeader) == 14 && sizeof(EntryExpiry) == 16);
 static_assert(offsetof(EntryHeader, colder) == 0 && offsetof(EntryHeader, hotter) == 4);
 static_assert(offsetof(EntryHeader, owner) == 12 && offsetof(EntryHeader, flags) == 13);
-static_assert(offsetof(EntryExpiry, wheel_prev) == 4 && offsetof(EntryExpiry, deadline_low) == 8);
-static_assert(offsetof(EntryExpiry, deadline_high) == 12 && offsetof(EntryExpiry, filed) == 14);
+static_assert(offsetof(EntryExpiry, wheel_prev) == 4 && offsetof(EntryExpiry, time_low) == 8);
+static_assert(offsetof(EntryExpiry, time_high) == 12 && offsetof(EntryExpiry, filed) == 14);
 #endif
 
 }  // namespace mayfly

@@ -10,6 +10,7 @@
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
 #include "cache/entry.h"
+#include "cache/id_set.h"
 
 namespace mayfly {
 
@@ -18,15 +19,20 @@ class EntryLruHooks {
   using Ref = HeapRef;
   static constexpr Ref kNull{};
 
-  explicit EntryLruHooks(HeapBase base = HeapBase()) noexcept : base_(base) {}
+  // Adds `owner` to `moved`, which it borrows, when the cold end of the list moves.
+  EntryLruHooks(HeapBase base, IdSet* moved, uint8_t owner) noexcept
+      : base_(base), owner_(owner), moved_(moved) {}
   Ref Colder(Ref ref) const noexcept { return At(ref)->colder(); }
   Ref Hotter(Ref ref) const noexcept { return At(ref)->hotter(); }
   void SetColder(Ref ref, Ref colder) const noexcept { At(ref)->set_colder(colder); }
   void SetHotter(Ref ref, Ref hotter) const noexcept { At(ref)->set_hotter(hotter); }
+  void ColdEndMoved() const noexcept { moved_->Add(owner_); }
 
  private:
   Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapBase base_;
+  uint8_t owner_;
+  IdSet* moved_;
 };
 
 class EntryWheelHooks {
@@ -39,7 +45,7 @@ class EntryWheelHooks {
   Ref Prev(Ref ref) const noexcept { return At(ref)->wheel_prev(); }
   void SetNext(Ref ref, Ref next) const noexcept { At(ref)->set_wheel_next(next); }
   void SetPrev(Ref ref, Ref prev) const noexcept { At(ref)->set_wheel_prev(prev); }
-  uint64_t Deadline(Ref ref) const noexcept { return At(ref)->deadline_ms(); }
+  uint64_t Deadline(Ref ref) const noexcept { return At(ref)->wake_ms(); }
   uint16_t Slot(Ref ref) const noexcept { return At(ref)->filed(); }
   void SetSlot(Ref ref, uint16_t slot) const noexcept { At(ref)->set_filed(slot); }
   void Prefetch(Ref ref) const noexcept { PrefetchToWrite(At(ref)); }

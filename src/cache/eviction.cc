@@ -10,24 +10,6 @@ struct Victim {
   Entry* entry = nullptr;
 };
 
-// The entry with the highest score among those that `choose` offers for each keyspace.
-template <typename Choose, typename Score>
-Victim Oldest(Databases& databases, Choose&& choose, Score&& score) {
-  Victim victim;
-  int64_t best = -1;
-  for (unsigned i = 0; i < databases.count(); ++i) {
-    Keyspace& keyspace = databases.At(i);
-    choose(keyspace, [&](Entry* entry) {
-      if (entry == nullptr) return;
-      const int64_t age = score(*entry);
-      if (age <= best) return;
-      best = age;
-      victim = {&keyspace, entry};
-    });
-  }
-  return victim;
-}
-
 size_t Evict(const Victim& victim) {
   if (victim.entry == nullptr) return 0;
   victim.keyspace->Evict(*victim.entry);
@@ -37,20 +19,41 @@ size_t Evict(const Victim& victim) {
 }  // namespace
 
 size_t Evictor::EvictLru(bool with_lasting, Now now) {
-  return Evict(Oldest(
-      databases_,
-      [&](Keyspace& keyspace, auto&& offer) {
-        offer(keyspace.Coldest(Keyspace::kExpiring));
-        if (with_lasting) offer(keyspace.Coldest(Keyspace::kLasting));
-      },
-      [&](const Entry& entry) { return static_cast<int64_t>(Entry::IdleMs(entry.stamp(), now.mono_ms)); }));
+  Entry* const victim = databases_.quotas().Oldest(with_lasting, now);
+  if (victim == nullptr) return 0;
+  databases_.quotas().Of(*victim).home().Evict(*victim);
+  return 1;
+}
+
+Evictor::Outcome Evictor::RunWithin(Quota& quota, Now now, size_t budget) {
+  const auto age = [&](const Entry* entry) {
+    return entry == nullptr ? -1 : static_cast<int64_t>(Entry::IdleMs(entry->stamp(), now.mono_ms));
+  };
+  for (; quota.Exceeded(); --budget) {
+    Entry* const lasting = quota.Coldest(Quota::kLasting);
+    Entry* const expiring = quota.Coldest(Quota::kExpiring);
+    Entry* const victim = age(lasting) > age(expiring) ? lasting : expiring;
+    if (victim == nullptr) return Outcome::kNothingToEvict;
+    if (budget == 0) return Outcome::kMore;
+    quota.home().Evict(*victim);
+  }
+  return Outcome::kWithin;
 }
 
 size_t Evictor::EvictNearestDeadline(Now now) {
-  // The nearer the deadline, the higher the score. An entry that waits to be freed counts as due now.
-  return Evict(Oldest(
-      databases_, [&](Keyspace& keyspace, auto&& offer) { offer(keyspace.NearestDeadline(now)); },
-      [&](const Entry& entry) { return INT64_MAX - std::max<int64_t>(Keyspace::TtlMs(entry, now), 0); }));
+  Victim nearest;
+  int64_t least = 0;
+  for (unsigned i = 0; i < databases_.count(); ++i) {
+    Keyspace& keyspace = databases_.At(i);
+    Entry* const entry = keyspace.NearestDeadline(now);
+    if (entry == nullptr) continue;
+    // An entry that waits to be freed counts as due now.
+    const int64_t left = std::max<int64_t>(Keyspace::TtlMs(*entry, now), 0);
+    if (nearest.entry != nullptr && left >= least) continue;
+    least = left;
+    nearest = {&keyspace, entry};
+  }
+  return Evict(nearest);
 }
 
 size_t Evictor::EvictRandom(bool with_lasting) {

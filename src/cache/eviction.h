@@ -2,11 +2,13 @@
 // limits.
 //
 // The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
-// lists. volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
+// lists (cache/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
 // cache/sieve_evictor.h, for the LFU policies cache/lfu_evictor.h. The limit `maxkeys` evicts the least
 // recently used key; under SIEVE and LFU, whose lists are not in that order, it evicts their own victim,
 // chosen from all keys. SIEVE needs AccessTracking::kVisitedBit, the LFU policies need
 // AccessTracking::kFrequency.
+//
+// A quota with limits of its own (QuotaLimits) is kept within them by RunWithin, at the cost of no other.
 //
 // Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
 #pragma once
@@ -41,8 +43,6 @@ class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
-  using Owed = EvictionOwed;
-
   Evictor(Databases& databases, std::mt19937_64& random)
       : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
 
@@ -52,7 +52,7 @@ class Evictor {
   // if one is exceeded but there are victims left; kNothingToEvict if one is exceeded and there is no victim.
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes,
-              const Owed& owed = {}) {
+              const EvictionOwed& owed = {}) {
     for (;;) {
       const uint64_t keys = limits.maxkeys != 0 ? databases_.total_keys() : 0;
       const uint64_t used = limits.maxmemory_bytes != 0 ? used_bytes() : 0;
@@ -65,6 +65,10 @@ class Evictor {
       budget -= std::min(budget, looked);
     }
   }
+
+  // Evicts the least recently used entries of `quota`, as their lists have them, until it is within its own
+  // limits or `budget` entries have been evicted.
+  Outcome RunWithin(Quota& quota, Now now, size_t budget);
 
  private:
   // Each returns the number of entries examined, or 0 if there is no victim.

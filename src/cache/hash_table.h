@@ -80,12 +80,6 @@ class HashTable {
     const Spot spot = LocateKey(key, hash);
     return spot ? spot.ref() : kNull;
   }
-  // The address of the key's handle, so that the caller can replace it by the handle of another entry with an
-  // equal key. Null if the key is absent. Valid until the next Insert, Erase or DrainSome.
-  Ref* FindSlot(const Key& key, uint64_t hash) noexcept {
-    const Spot spot = LocateKey(key, hash);
-    return spot ? &spot.ref() : nullptr;
-  }
   // Returns false, and changes nothing, if out of memory.
   // REQUIRES: the key is absent; ref != kNull.
   [[nodiscard]] bool Insert(Ref ref, uint64_t hash) noexcept {

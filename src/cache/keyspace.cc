@@ -7,14 +7,10 @@
 #include <new>
 #include <utility>
 
+#include "cache/rich_value.h"
+
 namespace mayfly {
 namespace {
-
-uint64_t WallMs(Now now) noexcept { return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0)); }
-
-uint64_t NowOn(Expiry::Kind kind, Now now) noexcept {
-  return kind == Expiry::Kind::kWall ? WallMs(now) : now.mono_ms;
-}
 
 const Event& EventOfRemoval(ChangeReason reason) noexcept {
   if (reason == ChangeReason::kExpired) return events::kExpired;
@@ -28,15 +24,62 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
       base_(parts.heap.base()),
       id_(id),
       phase_(0),
+      acting_(id),
       database_(database),
       table_(EntryTablePolicy(parts.heap, parts.hasher)),
-      lists_{Lru(EntryLruHooks(base_)), Lru(EntryLruHooks(base_))},
-      mono_wheel_(EntryWheelHooks(base_), now.mono_ms),
-      wall_wheel_(EntryWheelHooks(base_), WallMs(now)) {}
+      own_(*this, id, base_, parts.quotas.moved()),
+      deadlines_(base_, parts.rearm, id, now) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
   }
+}
+
+// ---- owners
+
+void Keyspace::Enlist() noexcept {
+  assert(!enlisted_);
+  enlisted_ = true;
+  parts_.quotas.Enter(own_);
+  for (const auto& other : others_) parts_.quotas.Enter(*other);
+  parts_.keys += size();
+  parts_.rearm.who.Add(id_);
+}
+
+void Keyspace::Delist() noexcept {
+  assert(enlisted_);
+  enlisted_ = false;
+  parts_.quotas.Leave(own_);
+  for (const auto& other : others_) parts_.quotas.Leave(*other);
+  parts_.keys -= size();
+}
+
+Quota& Keyspace::AddOwner(uint8_t owner, QuotaLimits limits) {
+  others_.push_back(std::make_unique<Quota>(*this, owner, base_, parts_.quotas.moved()));
+  Quota& added = *others_.back();
+  added.limits = limits;
+  if (enlisted_) parts_.quotas.Enter(added);
+  return added;
+}
+
+void Keyspace::AddOwnersOf(const Keyspace& other) {
+  for (const auto& quota : other.others_) AddOwner(quota->owner(), quota->limits);
+  own_.limits = other.own_.limits;
+  acting_ = other.acting_;
+}
+
+uint64_t Keyspace::bytes() const noexcept {
+  uint64_t bytes = own_.bytes + table_.memory();
+  for (const auto& other : others_) bytes += other->bytes;
+  return bytes;
+}
+
+const Quota* Keyspace::QuotaWith(List list) const noexcept {
+  if (own_.CountOf(list) != 0) return &own_;
+  for (const auto& other : others_) {
+    if (other->CountOf(list) != 0) return other.get();
+  }
+  return nullptr;
 }
 
 // ---- lookup
@@ -44,7 +87,7 @@ Keyspace::~Keyspace() {
 int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
   assert(entry.expires());
   const Expiry expiry = ExpiryOf(entry);
-  return static_cast<int64_t>(expiry.deadline_ms - NowOn(expiry.kind, now));
+  return static_cast<int64_t>(expiry.deadline_ms - Deadlines::NowOn(expiry.kind, now));
 }
 
 int64_t Keyspace::UnixDeadlineMs(const Entry& entry, Now now) noexcept {
@@ -61,11 +104,12 @@ Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
     if (!ref) return nullptr;
     if (!Expired(*At(ref), now)) return At(ref);
   }
-  Entry* live = nullptr;
-  for (Entry* entry : {Coldest(kLasting), Coldest(kExpiring)}) {
-    if (live == nullptr && entry != nullptr && !Expired(*entry, now)) live = entry;
+  for (const List list : {kLasting, kExpiring}) {
+    const Quota* const quota = QuotaWith(list);
+    Entry* const entry = quota != nullptr ? quota->Coldest(list) : nullptr;
+    if (entry != nullptr && !Expired(*entry, now)) return entry;
   }
-  return live;
+  return nullptr;
 }
 
 void Keyspace::CountHit(Entry& entry, Now now) noexcept {
@@ -80,26 +124,29 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
   void* memory = parts_.heap.Allocate(shape.Total());
   if (memory == nullptr) throw std::bad_alloc();
   Entry* entry = Entry::Format(memory, shape, key.text);
-  entry->set_owner(id_);
+  entry->set_owner(acting_);
   entry->set_flags(entry->flags() | phase_);
   if (shape.extra) entry->set_extra(extra.release());
   if (shape.expires) {
     if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
     entry->set_deadline_ms(expiry.deadline_ms);
     entry->set_filed(wheel::kUnfiled);
+  } else if (shape.timed) {
+    entry->clear_wake();
+    entry->set_filed(wheel::kUnfiled);
   }
   return entry;
 }
 
-Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
-  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry,
+                        Now now) {
   Entry* entry = Allocate(key, shape, expiry);
   if (!table_.Insert(RefOf(*entry), key.hash)) {
     FreeMemory(*entry);
     throw std::bad_alloc();
   }
   entry->set_encoding(value.encoding());
-  bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total());
+  QuotaOf(*entry).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total());
   value.StoreTo(entry->stored_data());
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   File(*entry, now);
@@ -111,17 +158,6 @@ Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Exp
   return Overwrite(key, *existing, std::move(value), expiry, now);
 }
 
-// For a wall clock that was set back, or an entry that changes wheels.
-void Keyspace::RefileByWall(Entry& entry, Expiry expiry, Now now) {
-  const bool wall = expiry.kind == Expiry::Kind::kWall;
-  if (wall) FollowWallStepBack(now);
-  if (wall == entry.Has(EntryFlag::kWallDeadline)) return MoveInWheel(entry, expiry);
-  WheelOf(entry).Remove(RefOf(entry));
-  wall ? entry.Set(EntryFlag::kWallDeadline) : entry.Clear(EntryFlag::kWallDeadline);
-  entry.set_deadline_ms(expiry.deadline_ms);
-  FileInWheel(entry, now);
-}
-
 Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                          Expiry expiry, Now now) {
   if (Marked(existing)) {
@@ -129,7 +165,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
     return Overwrite(key, existing, std::move(value), expiry, now);
   }
   Entry* entry = Allocate(key, shape, expiry);
-  bytes_ += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
+  QuotaOf(existing).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
   DropValue(existing);
   Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());
@@ -148,17 +184,16 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
 Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now now) {
   Entry* entry = &existing;
   TellBefore(existing);
-  const Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
-  if (shape.expires == existing.expires() && shape.extra == existing.Has(EntryFlag::kExtra)) {
-    if (shape.expires) Refile(existing, expiry, now);
-  } else {
-    entry = Allocate(key, shape, expiry);
-    bytes_ -= BytesOf(existing);
-    const std::string_view value = existing.stored();
-    if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
-    entry->set_encoding(existing.encoding());
-    Replace(key, existing, *entry, now);
-    bytes_ += BytesOf(*entry);
+  const Expiry own = OwnTimeOf(existing);
+  Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
+  shape.timed = own.kind != Expiry::Kind::kNever;
+  shape.extra = Deadlines::NeedExtra(expiry, own);
+  if (!existing.HasParts(shape)) {
+    entry = Relocate(key, existing, shape, expiry, own, now);
+  } else if (shape.timed) {
+    deadlines_.SetTimes(existing, expiry, own, now);
+  } else if (shape.expires) {
+    deadlines_.Move(existing, expiry, now);
   }
   TouchFound(*entry, now);
   const bool lasts = expiry.kind == Expiry::Kind::kNever;
@@ -166,20 +201,32 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
   return entry;
 }
 
+Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
+                          Expiry own, Now now) {
+  Entry* entry = Allocate(key, shape, deadline);
+  QuotaOf(existing).bytes -= BytesOf(existing);
+  const std::string_view value = existing.stored();
+  if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
+  entry->set_encoding(existing.encoding());
+  Replace(key, existing, *entry, now);
+  QuotaOf(*entry).bytes += BytesOf(*entry);
+  if (own.kind != Expiry::Kind::kNever) deadlines_.SetTimes(*entry, deadline, own, now);
+  return entry;
+}
+
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
-  constexpr auto kOfTheShape = static_cast<uint8_t>(EntryFlag::kExpires) |
-                               static_cast<uint8_t>(EntryFlag::kWallDeadline) |
-                               static_cast<uint8_t>(EntryFlag::kExtra);
+  constexpr unsigned kOfTheShape = Entry::kParts | Entry::Bit(EntryFlag::kWallDeadline);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
   fresh.set_stamp(old.stamp());
+  fresh.set_owner(old.owner());
   parts_.stale_guesses.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   // SIEVE and LFU keep the order of insertion.
-  if (parts_.tracking != AccessTracking::kRecency && ListOf(old) == ListOf(fresh)) {
-    lists_[ListOf(old)].Replace(RefOf(old), RefOf(fresh));
-    UnfileFromWheel(old);
-    FileInTime(fresh, now);
+  if (parts_.tracking != AccessTracking::kRecency && old.expires() == fresh.expires()) {
+    QuotaOf(old).Replace(old, fresh);
+    deadlines_.Unfile(old);
+    if (fresh.expires()) deadlines_.File(fresh, now);
   } else {
     Unfile(old);
     File(fresh, now);
@@ -230,44 +277,18 @@ void Keyspace::ReportBefore(Entry& entry) noexcept {
   Unmark(entry);
 }
 
-// ---- lists and wheels
+// ---- lists and deadlines
 
 void Keyspace::File(Entry& entry, Now now) {
-  lists_[ListOf(entry)].PushHottest(RefOf(entry));
-  FileInTime(entry, now);
-}
-
-void Keyspace::FileInTime(Entry& entry, Now now) noexcept {
-  if (!entry.expires()) return;
-  if (entry.Has(EntryFlag::kWallDeadline)) FollowWallStepBack(now);
-  FileInWheel(entry, now);
-}
-
-void Keyspace::FileInWheel(Entry& entry, Now now) noexcept {
-  Wheel& wheel = WheelOf(entry);
-  // An empty wheel is not advanced: it stands where its last entry left it.
-  if (wheel.size() == 0) {
-    const uint64_t to = entry.Has(EntryFlag::kWallDeadline) ? WallMs(now) : now.mono_ms;
-    static_cast<void>(wheel.Advance(to, {}, 0));
-  }
-  if (wheel.Insert(RefOf(entry))) parts_.rearm = true;
+  ++parts_.keys;
+  QuotaOf(entry).Push(entry);
+  if (entry.expires()) deadlines_.File(entry, now);
 }
 
 void Keyspace::Unfile(Entry& entry) noexcept {
-  lists_[ListOf(entry)].Remove(RefOf(entry));
-  UnfileFromWheel(entry);
-}
-
-void Keyspace::UnfileFromWheel(Entry& entry) noexcept {
-  // An entry that the wheel has just handed back is no longer in it.
-  if (entry.expires() && WheelOf(entry).Contains(RefOf(entry))) WheelOf(entry).Remove(RefOf(entry));
-}
-
-void Keyspace::FollowWallStepBack(Now now) noexcept {
-  if (WallMs(now) < wall_wheel_.elapsed()) {
-    wall_wheel_.Rewind(WallMs(now));
-    parts_.rearm = true;
-  }
+  --parts_.keys;
+  QuotaOf(entry).Remove(entry);
+  deadlines_.Unfile(entry);
 }
 
 // ---- memory
@@ -294,7 +315,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
     static_cast<void>(block.Release());  // the entry still owns its reference
     throw;
   }
-  bytes_ += block.size() - old;
+  QuotaOf(entry).bytes += block.size() - old;
   char* const bytes = block.data();
   StringValue::Block(std::move(block)).StoreTo(entry.stored_data());
   return bytes;
@@ -306,104 +327,34 @@ void Keyspace::FreeMemory(Entry& entry) noexcept {
 }
 
 void Keyspace::Free(Entry& entry) noexcept {
-  bytes_ -= BytesOf(entry);
+  QuotaOf(entry).bytes -= BytesOf(entry);
   DropValue(entry);
   FreeMemory(entry);
 }
 
-// ---- expiry
-
-void Keyspace::CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept {
-  ++parts_.expiry_stats.expired_keys;
-  // A key that was set with a deadline in the past is not late: its last access is after its deadline.
-  const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());
-  if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
-}
-
-void Keyspace::Expire(Entry& entry, Now now) {
-  const Expiry expiry = ExpiryOf(entry);
-  CountExpired(entry, NowOn(expiry.kind, now) - expiry.deadline_ms, now);
-  Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
-}
-
-bool Keyspace::AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget) {
-  constexpr size_t kBatch = 64;
-  std::array<HeapRef, kBatch> due;
-  std::array<uint64_t, kBatch> hashes;
-  for (;;) {
-    const typename Wheel::Progress progress = wheel.Advance(to, due, *budget);
-    // Two passes: the memory that a removal touches is prefetched before the first removal.
-    for (size_t i = 0; i < progress.due; ++i) {
-      const Entry& entry = *At(due[i]);
-      hashes[i] = parts_.hasher(entry.key());
-      table_.PrefetchGroup(hashes[i]);
-      if (entry.colder()) PrefetchToWrite(At(entry.colder()));
-      if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
-    }
-    for (size_t i = 0; i < progress.due; ++i) {
-      Entry& entry = *At(due[i]);
-      CountExpired(entry, to - entry.deadline_ms(), now);
-      Remove({entry.key(), hashes[i]}, entry, ChangeReason::kExpired);
-    }
-    *budget -= progress.touched;
-    if (!progress.more) return false;
-    if (*budget == 0) return true;
-  }
-}
-
-bool Keyspace::Advance(Now now, size_t* budget) {
-  FollowWallStepBack(now);
-  const auto advance = [&](Wheel& wheel, uint64_t to) {
-    return wheel.size() != 0 && AdvanceWheel(wheel, to, now, budget);
-  };
-  // The wheels take turns at going first, or a backlog on one would use up every budget.
-  wall_first_ = !wall_first_;
-  bool more = wall_first_ && advance(wall_wheel_, WallMs(now));
-  more |= advance(mono_wheel_, now.mono_ms);
-  if (!wall_first_) more |= advance(wall_wheel_, WallMs(now));
-  return more;
-}
-
-size_t Keyspace::Backlog(Now now, size_t most) const {
-  size_t count = 0;
-  const auto counted = [&](HeapRef) { return ++count < most; };
-  if (count < most) mono_wheel_.ForEachUntil(now.mono_ms, counted);
-  if (count < most) wall_wheel_.ForEachUntil(WallMs(now), counted);
-  return count;
-}
-
-uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
-  // Call NextWake on an empty wheel too: its result is what its next Insert compares with.
-  const auto from = [](const Wheel& wheel, uint64_t clock) {
-    const uint64_t wake = wheel.NextWake();
-    if (wake == Wheel::kNever) return Wheel::kNever;
-    return wake <= clock ? 0 : wake - clock;
-  };
-  return std::min(from(mono_wheel_, now.mono_ms), from(wall_wheel_, WallMs(now)));
-}
-
 // ---- eviction
 
-Entry* Keyspace::Coldest(List list) const noexcept {
-  const HeapRef ref = lists_[list].coldest();
-  return ref ? At(ref) : nullptr;
-}
-
 Entry* Keyspace::NearestDeadline(Now now) const noexcept {
-  const HeapRef mono = mono_wheel_.Soonest();
-  const HeapRef wall = wall_wheel_.Soonest();
-  if (!mono || !wall) return mono ? At(mono) : wall ? At(wall) : nullptr;
-  return TtlMs(*At(mono), now) <= TtlMs(*At(wall), now) ? At(mono) : At(wall);
+  if (expiring() == 0) return nullptr;
+  if (Entry* entry = deadlines_.Nearest(now); entry != nullptr) return entry;
+  // The nearest slots are full of entries with an own time. So a few of those with a TTL are compared.
+  constexpr size_t kSamples = 16;
+  Entry* nearest = nullptr;
+  QuotaWith(kExpiring)->ForColdest(kExpiring, kSamples, [&](Entry& entry) {
+    if (nearest == nullptr || TtlMs(entry, now) < TtlMs(*nearest, now)) nearest = &entry;
+  });
+  return nearest;
 }
 
 Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
   constexpr int kTries = 64;  // if few of many keys are in `list`, return its coldest
-  if (lists_[list].empty()) return nullptr;
+  const Quota* const quota = QuotaWith(list);
+  if (quota == nullptr) return nullptr;
   for (int i = 0; i < kTries; ++i) {
     Entry* entry = At(table_.Random(random));
-    if (ListOf(*entry) == list) return entry;
+    if (Quota::ListOf(*entry) == list) return entry;
   }
-  return Coldest(list);
+  return quota->Coldest(list);
 }
 
 Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
@@ -414,11 +365,7 @@ Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
     Entry* entry = At(table_.Random(random));
     if (entry->expires()) return entry;
   }
-  // The hand belongs to SIEVE, so LFU may use it to walk the list.
-  Lru& list = lists_[kExpiring];
-  const HeapRef next = list.hand() ? list.hand() : list.coldest();
-  list.set_hand(list.Hotter(next));
-  return At(next);
+  return QuotaOf(*QuotaWith(kExpiring)->Coldest(kExpiring)).NextInTurn(kExpiring);
 }
 
 void Keyspace::Evict(Entry& entry) {
@@ -429,26 +376,43 @@ void Keyspace::Evict(Entry& entry) {
 // ---- end
 
 bool Keyspace::FreeSome(size_t budget) noexcept {
-  return table_.DrainSome(budget, [this](HeapRef ref) { Free(*At(ref)); });
+  return table_.DrainSome(budget, [this](HeapRef ref) {
+    Entry& entry = *At(ref);
+    own_.bytes -= BytesOf(entry);  // whoever its owner is: only the sum counts now
+    DropValue(entry);
+    FreeMemory(entry);
+  });
 }
 
 bool Keyspace::Validate() const {
-  if (!table_.Validate() || !lists_[kLasting].Validate() || !lists_[kExpiring].Validate()) return false;
-  if (!mono_wheel_.Validate() || !wall_wheel_.Validate()) return false;
-  size_t counts[2] = {0, 0};
+  if (!table_.Validate() || !deadlines_.Validate()) return false;
+  size_t filed = 0;
   size_t wall = 0;
-  uint64_t bytes = 0;
   bool sound = true;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
-    ++counts[ListOf(entry)];
-    wall += entry.expires() && entry.Has(EntryFlag::kWallDeadline);
-    bytes += BytesOf(entry);
-    sound = sound && entry.owner() == id_ && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref;
+    filed += Deadlines::Filed(entry);
+    wall += Deadlines::Filed(entry) && entry.Has(EntryFlag::kWallDeadline);
+    sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
+            deadlines_.ValidateEntry(entry, OwnTimeOf(entry));
   });
-  return sound && bytes == bytes_ && counts[kLasting] == lists_[kLasting].size() &&
-         counts[kExpiring] == lists_[kExpiring].size() && wall == wall_wheel_.size() &&
-         counts[kExpiring] - wall == mono_wheel_.size();
+  sound = sound && ValidateQuota(own_);
+  for (const auto& other : others_) sound = sound && ValidateQuota(*other);
+  return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
+         wall == deadlines_.on_wall_clock();
+}
+
+bool Keyspace::ValidateQuota(const Quota& quota) const {
+  size_t counts[2] = {0, 0};
+  uint64_t bytes = 0;
+  table_.ForEach([&](HeapRef ref) {
+    const Entry& entry = *At(ref);
+    if (entry.owner() != quota.owner()) return;
+    ++counts[Quota::ListOf(entry)];
+    bytes += BytesOf(entry);
+  });
+  return quota.Validate() && bytes == quota.bytes && counts[kLasting] == quota.CountOf(kLasting) &&
+         counts[kExpiring] == quota.CountOf(kExpiring);
 }
 
 }  // namespace mayfly

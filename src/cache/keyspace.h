@@ -1,16 +1,18 @@
 // A Keyspace holds the keys of one database: a hash table that finds them, two LRU lists that order them by
-// last access, and two timing wheels that order them by deadline. It is the only owner of the entries and
-// keeps these containers consistent.
+// last access, and the deadlines of those with a TTL. It is the only owner of the entries and keeps these
+// containers consistent.
 //
-//   Key -> HashTable -> Entry <- LruList      with a TTL / without
-//                             <- TimingWheel  monotonic deadlines / wall-clock deadlines
+//   Key -> HashTable -> Entry <- Quota      an LruList of those with a TTL, and one of those without
+//                             <- Deadlines
+//
+// Its entries belong to one Quota, that of its id, unless AddOwner gives others a share of the table.
 //
 // From its deadline on, a key is absent for every method, even if the wheel has not freed it yet.
 //
 // Every creation, change and removal is reported to the ChangeHub once, when all containers are consistent.
 //
-// Invariants (Validate): each entry is in the table once; in the list for entries with or without a TTL; and,
-// with a TTL, in the wheel of its clock. bytes() is the sum over all entries.
+// Invariants (Validate): each entry is in the table once; in its owner's list for entries with or without a
+// TTL; and, with a TTL, in the deadlines. The bytes of a quota are the sum over its entries.
 //
 // Entry pointers are valid until the next call that changes this keyspace. If memory runs out, a method
 // throws std::bad_alloc and has changed nothing. Loop thread only.
@@ -23,25 +25,21 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/heap.h"
 #include "base/prefetch.h"
 #include "base/short_bytes.h"
-#include "cache/buried_values.h"
 #include "cache/change.h"
+#include "cache/deadlines.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry.h"
-#include "cache/expiry_stats.h"
 #include "cache/hash_table.h"
-#include "cache/lfu.h"
-#include "cache/lru_list.h"
+#include "cache/keyspace_parts.h"
+#include "cache/quota.h"
 #include "cache/rich_value.h"
-#include "cache/sieve_hand.h"
-#include "cache/stale_guesses.h"
-#include "cache/timing_wheel.h"
 #include "cache/value.h"
 
 namespace mayfly {
@@ -61,34 +59,32 @@ struct KeyPut {
   bool inserted = false;   // the latter is in the table
 };
 
-// What an access changes in its entry (see Databases::TrackAccesses).
-enum class AccessTracking : uint8_t {
-  kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
-  kVisitedBit,  // SIEVE: the stamp and the visited bit are set; the entry does not move
-  kFrequency,   // LFU: the counter may rise; the entry does not move
-  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendTracking)
-};
-
-// What all keyspaces of a server share. Borrows heap, hasher, changes and expiry_stats.
-struct KeyspaceParts {
-  Heap& heap;
-  const Hasher& hasher;
-  ChangeHub& changes;
-  ExpiryStats& expiry_stats;
-  StaleGuesses stale_guesses = {};
-  bool rearm = false;  // a deadline was filed that is nearer than all others
-  AccessTracking tracking = AccessTracking::kRecency;
-  LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
-  uint64_t client = 0;  // Change::client of what changes now by a command
-  BuriedValues buried = {};
-};
-
 class Keyspace {
  public:
   Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now);
   ~Keyspace();
   Keyspace(const Keyspace&) = delete;
   Keyspace& operator=(const Keyspace&) = delete;
+
+  // Its quotas take part in eviction and its keys are counted, from Enlist until Delist. In between no other
+  // keyspace with the same id may be enlisted.
+  // REQUIRES: it is enlisted while it has keys, except for FreeSome.
+  void Enlist() noexcept;
+  void Delist() noexcept;
+
+  // ---- owners
+  //
+  // Gives `owner` a share of this table: entries with lists, bytes and limits of their own. Throws
+  // std::bad_alloc.
+  // REQUIRES: no keyspace has this id, and no keyspace this owner.
+  Quota& AddOwner(uint8_t owner, QuotaLimits limits = {});
+  // The owner of the entries that are created from now on; at first that of this keyspace's id. An entry that
+  // is overwritten keeps its owner.
+  // REQUIRES: it is id() or was added.
+  void ActFor(uint8_t owner) noexcept { acting_ = owner; }
+  Quota& quota() noexcept { return own_; }
+  // Adds the owners of `other`, with their limits. Throws std::bad_alloc.
+  void AddOwnersOf(const Keyspace& other);
 
   // ---- lookup
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
@@ -113,7 +109,7 @@ class Keyspace {
   [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
     if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
       entry.set_stamp(Entry::StampOf(now.mono_ms));
-      return lists_[ListOf(entry)].MoveToHottest(RefOf(entry));
+      return QuotaOf(entry).MoveToHottest(entry);
     }
     if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
       return CountHit(entry, now);
@@ -125,9 +121,9 @@ class Keyspace {
   // Number of keys, including expired ones that are not freed yet.
   size_t size() const noexcept { return table_.size(); }
   // Of these, the keys with a TTL.
-  size_t expiring() const noexcept { return lists_[kExpiring].size(); }
+  size_t expiring() const noexcept { return CountOf(kExpiring); }
   // Bytes of all entries, of the values outside them, and of the table.
-  uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
+  uint64_t bytes() const noexcept;
   uint64_t table_bytes() const noexcept { return table_.memory(); }
   // Memory of an entry and its value, as the allocator rounds it.
   static uint64_t MemoryOf(const Entry& entry) noexcept;
@@ -135,13 +131,8 @@ class Keyspace {
   // The index of the database whose keys these are now, or were until it was flushed.
   unsigned database() const noexcept { return database_; }
   void set_database(unsigned index) noexcept { database_ = index; }
-  // Reports the following changes of all keyspaces as this client's, but not expiry and eviction.
 
-  [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept {
-    if (!entry.expires()) return Expiry::Never();
-    return {entry.Has(EntryFlag::kWallDeadline) ? Expiry::Kind::kWall : Expiry::Kind::kRelative,
-            entry.deadline_ms()};
-  }
+  [[gnu::always_inline]] static Expiry ExpiryOf(const Entry& entry) noexcept { return entry.deadline(); }
   // Milliseconds until the deadline; <= 0 if the entry has expired but is not freed yet.
   // REQUIRES: entry.expires().
   static int64_t TtlMs(const Entry& entry, Now now) noexcept;
@@ -184,9 +175,9 @@ class Keyspace {
   // Lets edit(T&) change the value, which returns whether it has changed anything, and reports that. A key whose
   // value has no members left is removed. Does not count as an access; the caller's Find already did. If `edit`
   // throws, nothing is reported. Returns the entry, or null if the key was removed.
-  // REQUIRES: the value's type is T.
+  // REQUIRES: the value's type is T; RoomForOwnTime was called before if `edit` may give a member a deadline.
   template <typename T, typename Edit>
-  Entry* EditRich(const Key& key, Entry& existing, const Event& event, Edit&& edit) {
+  Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit) {
     TellBefore(existing);
     const uint64_t before = existing.rich()->Bytes();
     bool changed = false;
@@ -197,7 +188,7 @@ class Keyspace {
       throw;
     }
     CountEdit(existing, before);
-    return changed ? FinishEdit(key, existing, event) : &existing;
+    return changed ? FinishEdit(key, existing, now, event) : &existing;
   }
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
@@ -213,6 +204,21 @@ class Keyspace {
   void Remove(const Key& key, Entry& entry, ChangeReason reason);
   // Removes the key if it exists; returns whether it did. Reports kDeleted for an absent key too.
   bool Delete(const Key& key, Now now);
+
+  // ---- an entry's own time, beside the key's deadline, at which it is looked at (cache/entry.h)
+  //
+  // Gives the entry the room for an own time. Returns it; it may have been relocated. Throws std::bad_alloc.
+  Entry* RoomForOwnTime(const Key& key, Entry& entry, Now now);
+  // Sets the own time or, if Never, removes it. At that time DuePolicy is asked. The room is kept until the entry
+  // is next relocated.
+  // REQUIRES: RoomForOwnTime since the entry was put or its expiry changed, unless `own` is Never; not a rich
+  // value.
+  void SetOwnTime(Entry& entry, Expiry own, Now now) noexcept;
+  // To be called when the nearest deadline of a rich value's members may have changed: the own time becomes that
+  // of RichValue::NextDeadline. At that time members are dropped that are due (RichValue::DropDue), which
+  // reports a change of the value; or the key, as deleted, if it has no other members.
+  // REQUIRES: RoomForOwnTime as above, unless no member has a deadline.
+  void FileMembers(Entry& entry, Now now) noexcept;
 
   // ---- iteration. Expired entries are skipped.
   //
@@ -284,15 +290,17 @@ class Keyspace {
   // at `now`.
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
-  uint64_t NextWakeMs(Now now) const noexcept;
+  uint64_t NextWakeMs(Now now) const noexcept { return deadlines_.NextWakeMs(now); }
+  // The wall clock was set, perhaps back.
+  void FollowWallStep(Now now) noexcept { deadlines_.FollowWallStep(now); }
   // Number of keys that have expired and are not freed yet. Stops counting at `most`.
-  size_t Backlog(Now now, size_t most) const;
+  size_t Backlog(Now now, size_t most) const { return deadlines_.Backlog(now, most); }
 
   // ---- eviction
-  enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
-  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
-  Entry* Coldest(List list) const noexcept;
-  // An entry from the earliest slots of the wheels, or null.
+  using List = Quota::List;
+  static constexpr List kLasting = Quota::kLasting;
+  static constexpr List kExpiring = Quota::kExpiring;
+  // A key whose deadline is one of the nearest, or null if no key has one.
   Entry* NearestDeadline(Now now) const noexcept;
   // A random entry of `list`, possibly an expired one; null if the list is empty.
   Entry* RandomOf(List list, std::mt19937_64& random) const;
@@ -300,28 +308,10 @@ class Keyspace {
   // the next one in the list of those.
   // REQUIRES: there is such an entry, and tracking is AccessTracking::kFrequency.
   Entry* Sample(bool with_lasting, std::mt19937_64& random) noexcept;
-  size_t CountOf(List list) const noexcept { return lists_[list].size(); }
-  // Lets SIEVE's hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
-  // passes, and calls passed(entry). The victim stays in the keyspace until Evict.
-  // REQUIRES: CountOf(list) >= 2.
-  template <typename Passed>
-  HandWalk<Entry*> Sieve(List list, size_t most, Passed&& passed) noexcept {
-    const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
-      Entry& entry = *At(ref);
-      if (!entry.Has(EntryFlag::kVisited)) return false;
-      entry.Clear(EntryFlag::kVisited);
-      passed(entry);
-      return true;
-    });
-    return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
-  }
-  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
-  // first.
-  uint64_t& Turned(List list) noexcept { return turned_[list]; }
-  static constexpr uint64_t kTurn = uint64_t{1} << 32;
-  // Lets the hands start at the oldest entries again.
-  void ForgetHands() noexcept {
-    for (Lru& list : lists_) list.set_hand({});
+  size_t CountOf(List list) const noexcept {
+    size_t count = own_.CountOf(list);
+    for (const auto& other : others_) count += other->CountOf(list);
+    return count;
   }
   // Removes the entry, counts it as evicted and reports the change.
   void Evict(Entry& entry);
@@ -345,8 +335,6 @@ class Keyspace {
 
  private:
   using Table = HashTable<EntryTablePolicy>;
-  using Lru = LruList<EntryLruHooks>;
-  using Wheel = TimingWheel<EntryWheelHooks>;
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
@@ -355,10 +343,9 @@ class Keyspace {
     const HeapRef ref = table_.Find(text, hash);
     return ref ? At(ref) : nullptr;
   }
-  static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
-  Wheel& WheelOf(const Entry& entry) noexcept {
-    return entry.Has(EntryFlag::kWallDeadline) ? wall_wheel_ : mono_wheel_;
-  }
+  [[gnu::always_inline]] Quota& QuotaOf(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
+  // A quota with entries in `list`, or null.
+  const Quota* QuotaWith(List list) const noexcept;
 
   void Unmark(Entry& entry) noexcept {
     entry.set_flags(entry.flags() ^ static_cast<uint8_t>(EntryFlag::kPhase));
@@ -378,7 +365,12 @@ class Keyspace {
   }
   // As Put, but without reporting the change; so do the next three.
   Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
-  Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
+  Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
+    const size_t bytes = value.stored_bytes();
+    return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
+  }
+  Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
+  Entry* PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, Now now);
   Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
   // For an `existing` that cannot take `shape` in place, or whose change a listener wants to see before.
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
@@ -394,27 +386,7 @@ class Keyspace {
   // Takes the entry out of all containers.
   void TakeOut(const Key& key, Entry& entry) noexcept;
   void File(Entry& entry, Now now);
-  void FileInTime(Entry& entry, Now now) noexcept;
-  void FileInWheel(Entry& entry, Now now) noexcept;
   void Unfile(Entry& entry) noexcept;
-  void UnfileFromWheel(Entry& entry) noexcept;
-  // Changes the deadline of an entry that is in a wheel.
-  // REQUIRES: entry.expires().
-  [[gnu::always_inline]] void Refile(Entry& entry, Expiry expiry, Now now) {
-    assert(entry.expires());
-    if (expiry.kind == Expiry::Kind::kWall || entry.Has(EntryFlag::kWallDeadline)) [[unlikely]]
-      return RefileByWall(entry, expiry, now);
-    MoveInWheel(entry, expiry);
-  }
-  void RefileByWall(Entry& entry, Expiry expiry, Now now);
-  // REQUIRES: the entry is in the wheel of expiry.kind.
-  [[gnu::always_inline]] void MoveInWheel(Entry& entry, Expiry expiry) {
-    assert(entry.Has(EntryFlag::kWallDeadline) == (expiry.kind == Expiry::Kind::kWall));
-    entry.set_deadline_ms(expiry.deadline_ms);
-    if (WheelOf(entry).Move(RefOf(entry))) parts_.rearm = true;
-  }
-  // If the wall clock was set back, sets the wall wheel back. Must precede any filing by the new time.
-  void FollowWallStepBack(Now now) noexcept;
   void Free(Entry& entry) noexcept;
   // Frees the entry's own memory, but not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
@@ -426,17 +398,24 @@ class Keyspace {
   }
   size_t DropOutside(Entry& entry) noexcept;
   static size_t OutsideBytes(const Entry& entry) noexcept;
-  // For EditRich: counts the bytes that the value had before and has now, and reports.
+  // For EditRich: the value has other bytes now; it has changed.
   void CountEdit(const Entry& entry, uint64_t bytes_before) noexcept {
-    bytes_ += entry.rich()->Bytes() - bytes_before;
+    QuotaOf(entry).bytes += entry.rich()->Bytes() - bytes_before;
   }
-  Entry* FinishEdit(const Key& key, Entry& entry, const Event& event);
+  Entry* FinishEdit(const Key& key, Entry& entry, Now now, const Event& event);
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   void Expire(Entry& entry, Now now);
-  bool AdvanceWheel(Wheel& wheel, uint64_t to, Now now, size_t* budget);
-  void CountExpired(const Entry& entry, uint64_t lag_ms, Now now) noexcept;
+  // The own time that the entry should have.
+  static Expiry OwnTimeOf(const Entry& entry) noexcept;
+  // Replaces the entry by one of that shape with the same value.
+  Entry* Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline, Expiry own,
+                  Now now);
+  // Does what is to be done with entries that Deadlines has handed back.
+  void OnDue(std::span<const HeapRef> due, Now now, size_t* budget);
+  void OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget);
+  void CountExpired(const Entry& entry, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    const Entry* entry) {
     if (parts_.changes.Wants(reason)) [[unlikely]]
@@ -450,19 +429,20 @@ class Keyspace {
   }
   void ReportBefore(Entry& entry) noexcept;
 
+  bool ValidateQuota(const Quota& quota) const;
+
   KeyspaceParts& parts_;
   HeapBase base_;
   uint8_t id_;
   uint8_t phase_;  // EntryFlag::kPhase or 0
+  uint8_t acting_;
+  bool enlisted_ = false;
   unsigned database_;
   unsigned holds_ = 0;
-  uint64_t bytes_ = 0;
   Table table_;
-  Lru lists_[2];
-  uint64_t turned_[2] = {0, 0};
-  Wheel mono_wheel_;
-  Wheel wall_wheel_;
-  bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
+  Quota own_;
+  std::vector<std::unique_ptr<Quota>> others_;
+  Deadlines deadlines_;
 };
 
 // In the header because nearly every SET ends here, with a value of the same size and a TTL as before.
@@ -473,8 +453,8 @@ class Keyspace {
   char* const room = existing.Become(shape, phase_);
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, existing, shape, std::move(value), expiry, now);
-  bytes_ += value.outside_bytes() - DropValue(existing);
-  if (shape.expires) Refile(existing, expiry, now);
+  QuotaOf(existing).bytes += value.outside_bytes() - DropValue(existing);
+  if (shape.expires) deadlines_.Move(existing, expiry, now);
   existing.set_encoding(value.encoding());
   value.StoreTo(room);
   Touch(existing, now);

@@ -53,14 +53,14 @@ Entry* Keyspace::Make(KeyPut& put, Expiry expiry) {
 
 void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
   Entry& entry = *put.entry;
-  bytes_ += BytesOf(entry);
   if (put.inserted) {
+    QuotaOf(entry).bytes += BytesOf(entry);
     entry.set_stamp(Entry::StampOf(now.mono_ms));
     File(entry, now);
   } else {
     Entry& old = *LookUp(put.key.text, put.key.hash);
     TellBefore(old);
-    bytes_ -= BytesOf(old);
+    QuotaOf(old).bytes += BytesOf(entry) - BytesOf(old);
     DropValue(old);
     Replace(put.key, old, entry, now);
     Touch(entry, now);

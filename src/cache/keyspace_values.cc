@@ -14,14 +14,30 @@ Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichVa
                          Now now, const Event& event) {
   assert(value->Size() != 0);
   RichValue* const pointer = value.get();
-  Entry* entry = Place(key, existing, StringValue::Rich(pointer), expiry, now);
+  Entry* entry = PlaceRich(key, existing, pointer, expiry, now);
   static_cast<void>(value.release());
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
 }
 
-Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, const Event& event) {
+// The entry has room for the time of its nearest member from the start.
+Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, Now now) {
+  StringValue pointer = StringValue::Rich(value);
+  const Expiry own = value->NextDeadline();
+  Entry::Shape shape = ShapeFor(key, pointer.stored_bytes(), expiry);
+  shape.timed = own.kind != Expiry::Kind::kNever;
+  shape.extra = Deadlines::NeedExtra(expiry, own);
+  if (existing != nullptr) TellBefore(*existing);
+  Entry* entry = existing == nullptr ? Create(key, shape, std::move(pointer), expiry, now)
+                                     : PutAnew(key, *existing, shape, std::move(pointer), expiry, now);
+  if (shape.timed) deadlines_.SetTimes(*entry, expiry, own, now);
+  return entry;
+}
+
+Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, Now now, const Event& event) {
   if (entry.rich()->Size() != 0) {
+    assert(entry.timed() || entry.rich()->NextDeadline().kind == Expiry::Kind::kNever);
+    if (entry.timed()) FileMembers(entry, now);
     Tell(ChangeReason::kValueChanged, event, entry.key(), &entry);
     return &entry;
   }
@@ -48,15 +64,16 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   TellBefore(entry);
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;
-  Entry* moved = to.Place(new_key, existing, rich ? StringValue::Rich(value) : StringValue::CopyOf(entry),
-                          ExpiryOf(entry), now);
+  Entry* moved = rich ? to.PlaceRich(new_key, existing, value, ExpiryOf(entry), now)
+                      : to.Place(new_key, existing, StringValue::CopyOf(entry), ExpiryOf(entry), now);
   moved->set_stamp(entry.stamp());
+  parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
   TakeOut(key, entry);
   const bool renamed = &to == this;
   Tell(ChangeReason::kRenamed, renamed ? events::kRenameFrom : events::kMoveFrom, entry.key(), &entry);
   to.Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated,
           renamed ? events::kRenameTo : events::kMoveTo, new_key.text, moved);
-  bytes_ -= BytesOf(entry);
+  QuotaOf(entry).bytes -= BytesOf(entry);
   if (!rich) DropValue(entry);
   FreeMemory(entry);
 }

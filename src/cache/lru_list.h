@@ -8,6 +8,7 @@
 // Hooks is a small copyable object that reads and writes the links:
 //   using Ref;  static constexpr Ref kNull;
 //   Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref), SetHotter(Ref, Ref)
+// and, if it has it, is told by ColdEndMoved() when another entry than before is the coldest.
 //
 // The list also stores the hand of SIEVE (cache/sieve_hand.h), a position that moves from the back to the
 // front. The hand stays valid when entries are removed or replaced. Only MoveToHottest does not maintain it,
@@ -46,7 +47,7 @@ class LruList {
     hooks_.SetHotter(entry, Hooks::kNull);
     hooks_.SetColder(entry, hottest_);
     if (hottest_ == Hooks::kNull) {
-      coldest_ = entry;
+      SetColdest(entry);
     } else {
       hooks_.SetHotter(hottest_, entry);
     }
@@ -83,7 +84,7 @@ class LruList {
     hooks_.SetHotter(fresh, hotter);
     hooks_.SetColder(fresh, colder);
     (hotter == Hooks::kNull) ? void(hottest_ = fresh) : hooks_.SetColder(hotter, fresh);
-    (colder == Hooks::kNull) ? void(coldest_ = fresh) : hooks_.SetHotter(colder, fresh);
+    (colder == Hooks::kNull) ? SetColdest(fresh) : hooks_.SetHotter(colder, fresh);
   }
 
   // Empties the list in O(1). The links in the entries keep their values.
@@ -105,7 +106,11 @@ class LruList {
   // Links the two neighbours of a leaving entry; either may be null.
   [[gnu::always_inline]] void Join(Ref hotter, Ref colder) noexcept {
     (hotter == Hooks::kNull) ? void(hottest_ = colder) : hooks_.SetColder(hotter, colder);
-    (colder == Hooks::kNull) ? void(coldest_ = hotter) : hooks_.SetHotter(colder, hotter);
+    (colder == Hooks::kNull) ? SetColdest(hotter) : hooks_.SetHotter(colder, hotter);
+  }
+  [[gnu::always_inline]] void SetColdest(Ref entry) noexcept {
+    coldest_ = entry;
+    if constexpr (requires { hooks_.ColdEndMoved(); }) hooks_.ColdEndMoved();
   }
 
   [[no_unique_address]] Hooks hooks_;

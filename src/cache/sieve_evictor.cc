@@ -3,7 +3,7 @@
 namespace mayfly {
 namespace {
 
-constexpr Keyspace::List kLists[] = {Keyspace::kLasting, Keyspace::kExpiring};
+constexpr Quota::List kLists[] = {Quota::kLasting, Quota::kExpiring};
 
 constexpr uint64_t kHasNotJoined = 0;
 
@@ -13,21 +13,21 @@ bool IsBehind(uint64_t turned, uint64_t other) noexcept { return static_cast<int
 // Remembers the least recently used of the entries that it is offered; of equal ones the first.
 class Idlest {
  public:
-  void Offer(Keyspace& keyspace, Entry& entry, Now now) noexcept {
+  void Offer(Quota& quota, Entry& entry, Now now) noexcept {
     const auto idle_ms = static_cast<int64_t>(Entry::IdleMs(entry.stamp(), now.mono_ms));
     if (idle_ms <= idle_ms_) return;
     idle_ms_ = idle_ms;
-    keyspace_ = &keyspace;
+    quota_ = &quota;
     entry_ = &entry;
   }
   bool Evict() {
     if (entry_ == nullptr) return false;
-    keyspace_->Evict(*entry_);
+    quota_->home().Evict(*entry_);
     return true;
   }
 
  private:
-  Keyspace* keyspace_ = nullptr;
+  Quota* quota_ = nullptr;
   Entry* entry_ = nullptr;
   int64_t idle_ms_ = -1;
 };
@@ -37,32 +37,31 @@ class Idlest {
 SieveEvictor::Place SieveEvictor::LeastFar() noexcept {
   Place best;
   uint64_t least = 0;
-  for (unsigned i = 0; i < databases_.count(); ++i) {
-    Keyspace& keyspace = databases_.At(i);
-    for (const Keyspace::List list : kLists) {
-      uint64_t& turned = keyspace.Turned(list);
-      if (keyspace.CountOf(list) < 2) {
+  databases_.quotas().ForEach([&](Quota& quota) {
+    for (const Quota::List list : kLists) {
+      uint64_t& turned = quota.Turned(list);
+      if (quota.CountOf(list) < 2) {
         turned = kHasNotJoined;
         continue;
       }
-      if (turned == kHasNotJoined) turned = reached_ + Keyspace::kTurn;
-      if (best.keyspace != nullptr && !IsBehind(turned, least)) continue;
-      best = {&keyspace, list};
+      if (turned == kHasNotJoined) turned = reached_ + Quota::kTurn;
+      if (best.quota != nullptr && !IsBehind(turned, least)) continue;
+      best = {&quota, list};
       least = turned;
     }
-  }
-  if (best.keyspace != nullptr) reached_ = least;
+  });
+  if (best.quota != nullptr) reached_ = least;
   return best;
 }
 
 size_t SieveEvictor::EvictSingle(Now now) {
   Idlest idlest;
-  for (unsigned i = 0; i < databases_.count(); ++i) {
-    for (const Keyspace::List list : kLists) {
-      Entry* entry = databases_.At(i).Coldest(list);
-      if (entry != nullptr) idlest.Offer(databases_.At(i), *entry, now);
+  databases_.quotas().ForEach([&](Quota& quota) {
+    for (const Quota::List list : kLists) {
+      Entry* entry = quota.Coldest(list);
+      if (entry != nullptr) idlest.Offer(quota, *entry, now);
     }
-  }
+  });
   return idlest.Evict() ? 1 : 0;
 }
 
@@ -71,14 +70,14 @@ size_t SieveEvictor::EvictOne(Now now) {
   size_t looked = 0;
   while (looked < kMostPassed) {
     const Place place = LeastFar();
-    if (place.keyspace == nullptr) return EvictSingle(now);
-    const size_t turn = place.keyspace->CountOf(place.list) - 1;
-    const HandWalk<Entry*> walk = place.keyspace->Sieve(
-        place.list, kMostPassed - looked, [&](Entry& passed) { idlest.Offer(*place.keyspace, passed, now); });
-    place.keyspace->Turned(place.list) += walk.looked * Keyspace::kTurn / turn;
+    if (place.quota == nullptr) return EvictSingle(now);
+    const size_t turn = place.quota->CountOf(place.list) - 1;
+    const HandWalk<Entry*> walk = place.quota->Sieve(
+        place.list, kMostPassed - looked, [&](Entry& passed) { idlest.Offer(*place.quota, passed, now); });
+    place.quota->Turned(place.list) += walk.looked * Quota::kTurn / turn;
     looked += walk.looked;
     if (walk.victim == nullptr) continue;
-    place.keyspace->Evict(*walk.victim);
+    place.quota->home().Evict(*walk.victim);
     return looked;
   }
   idlest.Evict();

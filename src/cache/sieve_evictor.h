@@ -1,9 +1,9 @@
-// Chooses SIEVE's victims from all lists of all databases. Each list has a hand of its own
+// Chooses SIEVE's victims from all lists of all quotas. Each list has a hand of its own
 // (cache/sieve_hand.h).
 //
 // The ideal is a single queue: its hand examines every other entry once before it examines the same entry
 // again. To come close to that, all hands move in step and complete a turn in the same time. The hand that
-// has moved least, measured in parts of a turn (Keyspace::Turned), moves next, until it finds a victim or
+// has moved least, measured in parts of a turn (Quota::Turned), moves next, until it finds a victim or
 // reaches the front of its list. So every key has the same time to be visited, whatever its list, and a list
 // loses entries in proportion to the number of unvisited entries it holds. A list that was empty joins one
 // turn later, because a single queue would examine its new entries last. The newest entry of a list is
@@ -35,8 +35,8 @@ class SieveEvictor {
 
  private:
   struct Place {
-    Keyspace* keyspace = nullptr;
-    Keyspace::List list = Keyspace::kLasting;
+    Quota* quota = nullptr;
+    Quota::List list = Quota::kLasting;
   };
   // The list whose hand has moved least; null if no list has two entries.
   Place LeastFar() noexcept;

@@ -30,9 +30,9 @@
 // emptied. The wheel guarantees one invariant (Validate): the list of an entry must be empty no later than
 // the entry's deadline. Punctuality, cascades and Rewind all follow from it.
 //
-// The operations are those of go-zero's wheel: set (Insert), move, remove and drain. There is no stop: the
-// wheel has no timer and no thread, so the owner just no longer calls Advance. It calls no user code but the
-// hooks. It owns nothing and allocates nothing. Loop thread only.
+// The operations are those of go-zero's wheel: set (Insert), move and remove. There is no stop: the wheel has no
+// timer and no thread, so the owner just no longer calls Advance. It calls no user code but the hooks. It owns
+// nothing and allocates nothing. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -122,17 +122,21 @@ class TimingWheel {
   // Whether Advance(now) has work.
   bool HasWork(uint64_t now) const noexcept { return size_ != 0 && NextWake() <= now; }
 
-  // An entry with one of the nearest deadlines, or kNull if the wheel is empty: the first entry of the list
-  // that must be emptied first. It is seldom the very nearest, because upper slots are wide and moves are
-  // lazy.
-  Ref Soonest() const noexcept {
-    const Front front = MostPressing();
-    if (front.list != wheel::kNoList) {
-      for (const Ref head : lists_.Heads(front.list)) {
-        if (head != kNull) return head;
-      }
-    }
-    return kNull;
+  // An entry with one of the nearest deadlines for which accept(ref) is true: one of the first entries of the
+  // list that must be emptied first. It is seldom the very nearest, because upper slots are wide and moves are
+  // lazy. Passes over lists whose first entries are all refused. kNull if it finds none.
+  template <typename Accept>
+  Ref Soonest(Accept accept) const noexcept {
+    Front front;
+    Ref soonest = kNull;
+    ForEachFront([&](int, uint64_t by, ListId list) {
+      if (by >= front.by && front.list != wheel::kNoList) return;
+      const Ref found = FirstOf(list, accept);
+      if (found == kNull) return;
+      front = {by, list};
+      soonest = found;
+    });
+    return soonest;
   }
 
   // Calls fn(ref) -> bool for each entry with a deadline of at most `to`, in no particular order, until fn
@@ -140,11 +144,6 @@ class TimingWheel {
   // REQUIRES: fn does not change the wheel.
   template <typename Fn>
   void ForEachUntil(uint64_t to, Fn fn) const;
-
-  // Removes all entries and calls fn(ref) for each, in no particular order. fn may free the entry.
-  // REQUIRES: fn does not touch the wheel.
-  template <typename Fn>
-  void Drain(Fn fn);
 
   size_t size() const noexcept { return size_; }
   // The current tick: everything due before it has been handed back.
@@ -211,6 +210,18 @@ class TimingWheel {
       if (WorkableFrom(level, by) <= elapsed_ && by < front.by) front = {by, list};
     });
     return front;
+  }
+
+  // One of the first entries of the list's strands for which accept(ref) is true, or kNull.
+  template <typename Accept>
+  Ref FirstOf(ListId list, Accept& accept) const noexcept {
+    constexpr int kMostLooked = 16;
+    for (Ref ref : lists_.Heads(list)) {
+      for (int looked = 0; ref != kNull && looked < kMostLooked; ref = hooks().Next(ref), ++looked) {
+        if (accept(ref)) return ref;
+      }
+    }
+    return kNull;
   }
 
   bool File(Ref ref) noexcept;
@@ -355,21 +366,6 @@ void TimingWheel<Hooks>::ForEachUntil(uint64_t to, Fn fn) const {
     if (!lists_.Holds(list) || EmptyBy(list) > to) continue;
     if (!lists_.ForEach(list, [&](Ref ref) { return hooks().Deadline(ref) > to || fn(ref); })) return;
   }
-}
-
-template <wheel::WheelHooks Hooks>
-template <typename Fn>
-void TimingWheel<Hooks>::Drain(Fn fn) {
-  for (ListId list = 0; list < wheel::kLists; ++list) {
-    lists_.ForEach(list, [&](Ref ref) {
-      hooks().SetSlot(ref, wheel::kUnfiled);
-      fn(ref);
-      return true;
-    });
-    lists_.CutTo(list, Lists::kEmpty);
-  }
-  size_ = 0;
-  earliest_ = kNever;
 }
 
 template <wheel::WheelHooks Hooks>

@@ -238,7 +238,8 @@ Outcome Executor::MakeCall(const Call& call) {
 
 uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed) {
   CallTimer timer(server_.stats, track_latency_);
-  if (MayBlock(call.origin)) server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
+  if (MayBlock(call.origin))
+    server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
   uint64_t errors = 0;
   if ((server_.modes & BitOf(Mode::kObserved)) == 0) [[likely]] {
     errors = Execute(call, args, first_key, resumed, nullptr);

@@ -1,6 +1,7 @@
 #include "cache/databases.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <string>
 
@@ -176,6 +177,60 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(db().size() == 1);
   CHECK_FALSE(databases.Advance(now(), 1000));
   CHECK(db().size() == 0);
+}
+
+TEST_CASE_METHOD(
+    KeyspaceFixture,
+    "the next deadline of many databases is never missed, through changes, flushes and steps of the clock") {
+  constexpr unsigned kCount = 100;
+  Databases many(heap, hasher, changes, kCount, now());
+  std::mt19937_64 random(20261122);
+  const auto nearest = [&] {
+    uint64_t wait = UINT64_MAX;
+    for (unsigned i = 0; i < kCount; ++i) {
+      many.At(i).ForEach(now(), [&](const Entry& entry) {
+        if (entry.expires()) wait = std::min(wait, static_cast<uint64_t>(Keyspace::TtlMs(entry, now())));
+      });
+    }
+    return wait;
+  };
+  for (int step = 0; step < 10'000; ++step) {
+    const auto index = static_cast<unsigned>(random() % kCount);
+    Keyspace& keyspace = many.At(index);
+    const std::string name = "k" + std::to_string(random() % 2);
+    const Key key = keyspace.KeyOf(name);
+    const uint64_t ms = random() % 5'000;
+    Entry* entry = keyspace.Peek(key, now());
+    switch (random() % 8) {
+      case 0:
+      case 1:
+        keyspace.Put(key, entry, StringValue::Of("v"), In(ms), now());
+        break;
+      case 2:
+        keyspace.Put(key, entry, StringValue::Of("v"), Expiry::At(now().wall_ms + static_cast<int64_t>(ms)),
+                     now());
+        break;
+      case 3:
+        keyspace.Delete(key, now());
+        break;
+      case 4:
+        if (random() % 8 == 0) many.Flush(index, now());
+        if (random() % 8 == 0) many.Swap(index, static_cast<unsigned>(random() % kCount));
+        if (random() % 8 == 0) clock.StepWall(static_cast<int64_t>(random() % 2000) - 1000);
+        break;
+      default:
+        clock.AdvanceTime(random() % 20);
+    }
+    // The wheels may ask for earlier calls, to file entries ahead of time.
+    REQUIRE(many.NextWakeMs(now()) <= nearest());
+    if (random() % 2 != 0) continue;
+    while (many.Advance(now(), 1 + random() % 5)) {
+    }
+    REQUIRE(many.NextWakeMs(now()) > 0);
+    size_t live = 0;
+    for (unsigned i = 0; i < kCount; ++i) many.At(i).ForEach(now(), [&](const Entry&) { ++live; });
+    REQUIRE(many.total_keys() == live);  // all that were due are freed
+  }
 }
 
 }  // namespace mayfly

@@ -102,10 +102,28 @@ TEST_CASE("a deadline above 48 bits is kept exactly, in the extra") {
                                   Entry::kMaxNearDeadline + 1, Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
     const OwnEntry own("k", StringValue::Of("v"), true, true);
     own.entry->set_deadline_ms(deadline);
-    CHECK(own.entry->deadline_ms() == deadline);
+    CHECK(own.entry->deadline().deadline_ms == deadline);
     CHECK(own.entry->key() == "k");
     CHECK(own.entry->text() == "v");
   }
+}
+
+TEST_CASE("a deadline and an own time are kept beside each other, each on its clock") {
+  const OwnEntry own("k", StringValue::Of("v"), true, true);
+  Entry& entry = *own.entry;
+  entry.set_deadline_ms(500);
+  CHECK(entry.deadline().deadline_ms == 500);
+  CHECK(entry.wake_ms() == 500);
+  CHECK(entry.own().kind == Expiry::Kind::kNever);
+  CHECK_FALSE(entry.mixed());
+  entry.set_two_times({Expiry::Kind::kWall, 900}, {Expiry::Kind::kRelative, 300}, 300);
+  CHECK(entry.deadline().kind == Expiry::Kind::kWall);
+  CHECK(entry.deadline().deadline_ms == 900);
+  CHECK(entry.own().deadline_ms == 300);
+  CHECK(entry.wake_ms() == 300);
+  CHECK(entry.wake().kind == Expiry::Kind::kRelative);
+  CHECK(entry.mixed());
+  CHECK(entry.text() == "v");
 }
 
 TEST_CASE("writing a header field leaves the others alone") {
@@ -121,7 +139,7 @@ TEST_CASE("writing a header field leaves the others alone") {
   CHECK(entry.expires());
   entry.Clear(EntryFlag::kPhase);
   CHECK_FALSE(entry.Has(EntryFlag::kPhase));
-  CHECK(entry.deadline_ms() == 0);
+  CHECK(entry.deadline().deadline_ms == 0);
   CHECK(entry.key() == "key");
 }
 

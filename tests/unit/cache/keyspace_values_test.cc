@@ -28,7 +28,7 @@ class BagFixture : public KeyspaceFixture {
   }
   template <typename Fn>
   Entry* Edit(std::string_view key, const Event& event, Fn&& fn) {
-    return db().EditRich<Bag>(db().KeyOf(key), *Peek(key), event, fn);
+    return db().EditRich<Bag>(db().KeyOf(key), *Peek(key), now(), event, fn);
   }
   const Bag& BagOf(std::string_view key) { return static_cast<const Bag&>(*Peek(key)->rich()); }
   void Move(std::string_view key, std::string_view to, unsigned index = 0) {

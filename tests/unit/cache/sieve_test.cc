@@ -123,7 +123,7 @@ TEST_CASE_METHOD(SieveFixture, "a hit does not change the order but counts as us
   CHECK(Find("a")->Has(EntryFlag::kVisited));
   CHECK(Peek("a")->stamp() == Entry::StampOf(now().mono_ms));
   CHECK_FALSE(Peek("b")->Has(EntryFlag::kVisited));
-  CHECK(db().Coldest(Keyspace::kLasting)->key() == "a");
+  CHECK(db().quota().Coldest(Keyspace::kLasting)->key() == "a");
 }
 
 TEST_CASE_METHOD(SieveFixture,
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(SieveFixture,
   const Entry* before = Peek("k0");
   Set("k0", std::string(500, 'w'));
   CHECK(Peek("k0") != before);
-  CHECK(db().Coldest(Keyspace::kLasting)->key() == "k0");
+  CHECK(db().quota().Coldest(Keyspace::kLasting)->key() == "k0");
   CHECK(Evict(1) == Keys{"k1"});
   CHECK(Peek("k0") != nullptr);
   CHECK(db().Validate());

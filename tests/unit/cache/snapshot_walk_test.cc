@@ -165,7 +165,7 @@ class WalkFixture : public KeyspaceFixture {
         return true;
       });
     } else if (entry.encoding() == Encoding::kRich) {
-      keyspace.EditRich<Bag>(key, entry, events::kSet, [&](Bag& bag) {
+      keyspace.EditRich<Bag>(key, entry, now(), events::kSet, [&](Bag& bag) {
         if (Below(2) == 0) bag.Add("more");
         return bag.TakeLast();
       });

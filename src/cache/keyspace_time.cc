@@ -1,0 +1,97 @@
+// What happens to the entries of a keyspace in time: keys expire, members are dropped, own times come.
+//
+// In time nothing is relocated and nothing is allocated, so nothing can fail: an entry that has lost its last own
+// time keeps the room for one.
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "cache/keyspace.h"
+#include "cache/rich_value.h"
+
+namespace mayfly {
+
+Expiry Keyspace::OwnTimeOf(const Entry& entry) noexcept {
+  if (entry.encoding() != Encoding::kRich) return entry.own();
+  return entry.rich()->NextDeadline();
+}
+
+Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
+  Entry::Shape shape = existing.shape();
+  shape.timed = true;
+  shape.extra = shape.extra || shape.expires;  // the own time may be another than the deadline
+  if (existing.HasParts(shape)) return &existing;
+  return Relocate(key, existing, shape, existing.deadline(), existing.own(), now);
+}
+
+void Keyspace::SetOwnTime(Entry& entry, Expiry own, Now now) noexcept {
+  assert(entry.encoding() != Encoding::kRich);
+  deadlines_.SetTimes(entry, entry.deadline(), own, now);
+}
+
+void Keyspace::FileMembers(Entry& entry, Now now) noexcept {
+  deadlines_.SetTimes(entry, entry.deadline(), OwnTimeOf(entry), now);
+}
+
+void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
+  ++parts_.expiry_stats.expired_keys;
+  const Expiry deadline = entry.deadline();
+  const uint64_t lag_ms = Deadlines::NowOn(deadline.kind, now) - deadline.deadline_ms;
+  // A key that was set with a deadline in the past is not late: its last access is after its deadline.
+  const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());
+  if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
+}
+
+void Keyspace::Expire(Entry& entry, Now now) {
+  CountExpired(entry, now);
+  Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
+}
+
+// Two passes: the memory that a removal touches is prefetched before the first removal.
+void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
+  std::array<uint64_t, Deadlines::kBatch> hashes;
+  for (size_t i = 0; i < due.size(); ++i) {
+    const Entry& entry = *At(due[i]);
+    hashes[i] = parts_.hasher(entry.key());
+    table_.PrefetchGroup(hashes[i]);
+    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
+  }
+  for (size_t i = 0; i < due.size(); ++i) {
+    Entry& entry = *At(due[i]);
+    const Key key{entry.key(), hashes[i]};
+    if (!Expired(entry, now)) {
+      OnOwnTime(key, entry, now, budget);
+      continue;
+    }
+    CountExpired(entry, now);
+    Remove(key, entry, ChangeReason::kExpired);
+  }
+}
+
+void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) {
+  if (entry.encoding() != Encoding::kRich) {
+    Expiry own = entry.own();
+    if (own.Reached(now)) own = parts_.due != nullptr ? parts_.due->OnOwnTime(entry, now) : Expiry::Never();
+    return SetOwnTime(entry, own, now);
+  }
+  RichValue& value = *entry.rich();
+  if (value.NextDeadline().Reached(now)) {
+    TellBefore(entry);
+    const uint64_t before = value.Bytes();
+    // One more than the budget has left: the step that handed the entry back was for a member, too.
+    const size_t dropped = value.DropDue(now, *budget + 1);
+    assert(dropped != 0);
+    *budget -= std::min(*budget, dropped - 1);
+    CountEdit(entry, before);
+    if (FinishEdit(key, entry, now, events::kMembersExpired) == nullptr) return;
+  }
+  FileMembers(entry, now);
+}
+
+bool Keyspace::Advance(Now now, size_t* budget) {
+  return deadlines_.Advance(now, budget,
+                            [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
+}
+
+}  // namespace mayfly

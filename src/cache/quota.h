@@ -1,0 +1,136 @@
+// A Quota is what the entries of one owner share: two LRU lists (of those with and of those without a TTL), the
+// hands of SIEVE on them, a count of bytes, and limits of their own. Every entry names its owner
+// (Entry::owner), and Quotas finds the owner's quota.
+//
+// An owner is a keyspace, or one of several that share a keyspace's table. Then they share that table but no
+// list, so what one of them stores pushes out nothing of the others.
+//
+// Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/heap.h"
+#include "cache/entry.h"
+#include "cache/entry_hooks.h"
+#include "cache/id_set.h"
+#include "cache/lru_list.h"
+#include "cache/sieve_hand.h"
+
+namespace mayfly {
+
+class Keyspace;
+
+// 0: no limit.
+struct QuotaLimits {
+  uint64_t bytes = 0;
+  uint64_t keys = 0;
+};
+
+class Quota {
+ public:
+  enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
+  static constexpr uint64_t kTurn = uint64_t{1} << 32;
+
+  // Adds `owner` to `moved` whenever the cold end of a list becomes another entry. Borrows both.
+  Quota(Keyspace& home, uint8_t owner, HeapBase base, IdSet& moved) noexcept
+      : home_(home),
+        base_(base),
+        lists_{Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner))},
+        owner_(owner) {}
+  Quota(const Quota&) = delete;
+  Quota& operator=(const Quota&) = delete;
+
+  static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
+
+  // The keyspace that holds the entries.
+  Keyspace& home() const noexcept { return home_; }
+  uint8_t owner() const noexcept { return owner_; }
+  size_t CountOf(List list) const noexcept { return lists_[list].size(); }
+  size_t size() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
+  bool Exceeded() const noexcept {
+    return (limits.bytes != 0 && bytes > limits.bytes) || (limits.keys != 0 && size() > limits.keys);
+  }
+  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
+  Entry* Coldest(List list) const noexcept {
+    const HeapRef ref = lists_[list].coldest();
+    return ref ? At(ref) : nullptr;
+  }
+
+  // Calls fn(entry) for the coldest entries of `list`, at most `most`, the coldest first.
+  template <typename Fn>
+  void ForColdest(List list, size_t most, Fn&& fn) const {
+    HeapRef ref = lists_[list].coldest();
+    for (; ref && most != 0; ref = lists_[list].Hotter(ref), --most) fn(*At(ref));
+  }
+
+  // ---- for the keyspace: the entry's place in its list
+  void Push(Entry& entry) noexcept { lists_[ListOf(entry)].PushHottest(base_.RefOf(&entry)); }
+  void Remove(Entry& entry) noexcept { lists_[ListOf(entry)].Remove(base_.RefOf(&entry)); }
+  // REQUIRES: both belong to the same list.
+  void Replace(Entry& old, Entry& fresh) noexcept {
+    lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
+  }
+  [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
+    LineOf(entry).MoveToHottest(base_.RefOf(&entry));
+  }
+
+  // ---- SIEVE
+  // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
+  // passes, and calls passed(entry). The victim stays in the keyspace until Evict.
+  // REQUIRES: CountOf(list) >= 2.
+  template <typename Passed>
+  HandWalk<Entry*> Sieve(List list, size_t most, Passed&& passed) noexcept {
+    const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
+      Entry& entry = *At(ref);
+      if (!entry.Has(EntryFlag::kVisited)) return false;
+      entry.Clear(EntryFlag::kVisited);
+      passed(entry);
+      return true;
+    });
+    return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
+  }
+  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
+  // first.
+  uint64_t& Turned(List list) noexcept { return turned_[list]; }
+  // Lets the hands start at the oldest entries again.
+  void ForgetHands() noexcept {
+    for (Lru& list : lists_) list.set_hand({});
+  }
+  // The next entry of `list` in turn, by the hand, which belongs to SIEVE: for a policy that has no hand.
+  // REQUIRES: CountOf(list) != 0.
+  Entry* NextInTurn(List list) noexcept {
+    Lru& lru = lists_[list];
+    const HeapRef next = lru.hand() ? lru.hand() : lru.coldest();
+    lru.set_hand(lru.Hotter(next));
+    return At(next);
+  }
+
+  bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
+
+  uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
+  QuotaLimits limits;
+
+ private:
+  using Lru = LruList<EntryLruHooks>;
+  struct alignas(Entry::Bit(EntryFlag::kExpires)) Line : Lru {
+    using Lru::Lru;
+  };
+
+  Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit comes through here.
+  [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
+    static_assert(sizeof(Line) == Entry::Bit(EntryFlag::kExpires) && kExpiring == 1);
+    return *reinterpret_cast<Line*>(reinterpret_cast<char*>(lists_) +
+                                    (entry.flags() & Entry::Bit(EntryFlag::kExpires)));
+  }
+
+  Keyspace& home_;
+  HeapBase base_;
+  Line lists_[2];
+  uint64_t turned_[2] = {0, 0};
+  uint8_t owner_;
+};
+
+}  // namespace mayfly
