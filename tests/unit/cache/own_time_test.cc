@@ -30,7 +30,7 @@ TEST_CASE_METHOD(TimedValueFixture,
   clock.AdvanceTime(1);
   Settle();
   CHECK(MembersOf("h") == 1);
-  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kSet, "h"}});
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kValueChanged, "h"}});
   CHECK(db().Validate());
   CHECK(databases.NextWakeMs(now()) == 20);
   clock.AdvanceTime(20);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "cache/rich_value.h"
@@ -32,6 +33,13 @@ class TimedValue final : public RichValue {
   bool FreeSome(size_t budget) noexcept override {
     for (; budget != 0 && !members_.empty(); --budget) members_.erase(members_.begin());
     return members_.empty();
+  }
+  void ForEachMember(MemberVisitor& visitor) const override {
+    for (const auto& [member, deadline_ms] : members_) {
+      const std::string text = std::to_string(member);
+      const std::string_view parts[] = {text};
+      visitor.Visit(parts);
+    }
   }
   Expiry NextDeadline() const noexcept override {
     uint64_t nearest = kLasting;
@@ -74,17 +82,16 @@ class TimedValueFixture : public KeyspaceFixture {
     entry->set_encoding(Encoding::kRich);
     return entry;
   }
-  TimedValue& ValueOf(const Entry& entry) { return *static_cast<TimedValue*>(entry.pointer()); }
+  TimedValue& ValueOf(const Entry& entry) { return *static_cast<TimedValue*>(entry.rich()); }
   // Calls change(TimedValue&) as a command does that may change members' deadlines. Returns the entry.
   template <typename Change>
   Entry* Edit(std::string_view key, Change&& change) {
-    Entry* entry = db().RoomForOwnTime(db().KeyOf(key), *Peek(key), now());
-    TimedValue& value = ValueOf(*entry);
-    const uint64_t before = value.Bytes();
-    change(value);
-    databases.quotas().Of(*entry).bytes += value.Bytes() - before;
-    db().FileMembers(*entry, now());
-    return entry;
+    const Key hashed = db().KeyOf(key);
+    Entry* entry = db().RoomForOwnTime(hashed, *Peek(key), now());
+    return db().EditRich<TimedValue>(hashed, *entry, now(), events::kSet, [&](TimedValue& value) {
+      change(value);
+      return true;
+    });
   }
   size_t MembersOf(std::string_view key) {
     const Entry* entry = Peek(key);
