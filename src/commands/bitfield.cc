@@ -116,9 +116,8 @@ bool RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, si
 }
 
 void RunReadOnly(Context& ctx, const Key& key, const FieldPlan& plan) {
-  const Entry* entry = ctx.Read(key);
-  if (entry == nullptr) return ReplyFields(ctx, plan, "");
-  if (!RequireString(ctx, *entry)) return;
+  const Entry* const entry = ReadString(ctx, key, [&] { ReplyFields(ctx, plan, ""); });
+  if (entry == nullptr) return;
   char digits[kMaxIntegerText];
   ReplyFields(ctx, plan, TextOf(*entry, digits));
 }
@@ -129,8 +128,8 @@ void BitField(Context& ctx, Args& args) {
   FieldPlan plan;
   if (!ReadPlan(ctx, args, plan)) return;
   if (plan.written_bits == 0) return RunReadOnly(ctx, key, plan);
-  Entry* existing = ctx.keyspace.Find(key, ctx.now);
-  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  Entry* existing = nullptr;
+  if (!FindString(ctx, key, existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
   const size_t size = std::max<size_t>(old, (plan.written_bits + kByteBits - 1) / kByteBits);
   constexpr static Event kSetBit{"setbit"};  // Redis's name for it

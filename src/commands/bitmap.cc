@@ -15,8 +15,8 @@ void SetBit(Context& ctx, Args& args) {
   const std::optional<int64_t> bit = ParseInteger(args[3]);
   if (!bit || (*bit != 0 && *bit != 1)) return ctx.Fail("ERR bit is not an integer or out of range");
   const Key key = ctx.KeyAt(args, 1);
-  Entry* existing = ctx.keyspace.Find(key, ctx.now);
-  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  Entry* existing = nullptr;
+  if (!FindString(ctx, key, existing)) return;
   const size_t size = *offset / kByteBits + 1;
   bool old = false;
   EditString(ctx, key, existing, size, kSetBit, [&](char* bytes) {
@@ -30,9 +30,8 @@ void SetBit(Context& ctx, Args& args) {
 void GetBit(Context& ctx, Args& args) {
   const std::optional<uint64_t> offset = ReadBitOffset(ctx, args[2]);
   if (!offset) return;
-  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
-  if (entry == nullptr) return ctx.reply.Integer(0);
-  if (!RequireString(ctx, *entry)) return;
+  const Entry* const entry = ReadString(ctx, ctx.KeyAt(args, 1), [&] { ctx.reply.Integer(0); });
+  if (entry == nullptr) return;
   char digits[kMaxIntegerText];
   ctx.reply.Integer(BitAt(TextOf(*entry, digits), *offset) ? 1 : 0);
 }
@@ -86,9 +85,8 @@ void BitCount(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(1);
   if (!ReadStretch(ctx, args, FirstRead::kNumbers, stretch)) return;
-  const Entry* entry = ctx.Read(key);
-  if (entry == nullptr) return ctx.reply.Integer(0);
-  if (!RequireString(ctx, *entry)) return;
+  const Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Integer(0); });
+  if (entry == nullptr) return;
   char digits[kMaxIntegerText];
   const std::string_view text = TextOf(*entry, digits);
   const std::optional<IndexRange> units = ClipOrderedRange(stretch.start, stretch.end, stretch.UnitsOf(text));
@@ -108,9 +106,8 @@ void BitPos(Context& ctx, Args& args) {
   const bool end_given = args.size() >= kWithEnd;
   Stretch stretch;
   if (!ReadStretch(ctx, args, FirstRead::kUnit, stretch)) return;
-  const Entry* entry = ctx.Read(key);
-  if (entry == nullptr) return ctx.reply.Integer(wanted ? -1 : 0);
-  if (!RequireString(ctx, *entry)) return;
+  const Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Integer(wanted ? -1 : 0); });
+  if (entry == nullptr) return;
   char digits[kMaxIntegerText];
   const std::string_view text = TextOf(*entry, digits);
   const std::optional<IndexRange> units = ClipRange(stretch.start, stretch.end, stretch.UnitsOf(text));

@@ -6,9 +6,8 @@ namespace mayfly {
 namespace {
 
 void DigestCommand(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
-  if (entry == nullptr) return ctx.reply.Null();
-  if (!RequireString(ctx, *entry)) return;
+  const Entry* const entry = ReadString(ctx, ctx.KeyAt(args, 1), [&] { ctx.reply.Null(); });
+  if (entry == nullptr) return;
   char digits[kMaxIntegerText];
   const Digest digest = DigestOf(TextOf(*entry, digits));
   ctx.reply.Bulk({digest.data(), digest.size()});

@@ -11,8 +11,8 @@ constexpr Event kIncrByFloat{"incrbyfloat"};
 
 void IncrByFloat(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
-  Entry* existing = ctx.keyspace.Find(key, ctx.now);
-  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  Entry* existing = nullptr;
+  if (!FindString(ctx, key, existing)) return;
   const std::optional<long double> old = existing != nullptr ? FloatOf(*existing) : 0;
   const std::optional<long double> amount = ParseLongDouble(args[2]);
   if (!old || !amount) return ctx.Fail(errors::kNotFloat);

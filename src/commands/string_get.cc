@@ -7,9 +7,8 @@ namespace mayfly {
 namespace {
 
 void Get(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
-  if (entry == nullptr) return ctx.reply.Null();
-  if (RequireString(ctx, *entry)) ReplyString(ctx, *entry);
+  const Entry* const entry = ReadString(ctx, ctx.KeyAt(args, 1), [&] { ctx.reply.Null(); });
+  if (entry != nullptr) ReplyString(ctx, *entry);
 }
 
 // A key of another type is answered like an absent one, as in Redis.
@@ -26,16 +25,14 @@ void MGet(Context& ctx, Args& args) {
 }
 
 void StrLen(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
-  if (entry == nullptr) return ctx.reply.Integer(0);
-  if (RequireString(ctx, *entry)) ctx.reply.Integer(static_cast<int64_t>(entry->TextLength()));
+  const Entry* const entry = ReadString(ctx, ctx.KeyAt(args, 1), [&] { ctx.reply.Integer(0); });
+  if (entry != nullptr) ctx.reply.Integer(static_cast<int64_t>(entry->TextLength()));
 }
 
 void GetDel(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
-  Entry* entry = ctx.Read(key);
-  if (entry == nullptr) return ctx.reply.Null();
-  if (!RequireString(ctx, *entry)) return;
+  Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Null(); });
+  if (entry == nullptr) return;
   ReplyString(ctx, *entry);
   ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
 }
@@ -63,9 +60,8 @@ void GetEx(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(1);
   if (!ReadGetExOptions(args, options)) return ctx.Fail(errors::kSyntax);
-  Entry* entry = ctx.Read(key);
-  if (entry == nullptr) return ctx.reply.Null();
-  if (!RequireString(ctx, *entry)) return;
+  Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Null(); });
+  if (entry == nullptr) return;
   std::optional<Expiry> expiry;
   if (options.expire.given()) {
     if (!options.expire.Resolve(ctx, expiry.emplace())) return;

@@ -190,8 +190,8 @@ void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
   Expiry expiry;
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
 
-  Entry* existing = ctx.keyspace.Find(key, ctx.now);
-  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  Entry* existing = nullptr;
+  if (!FindString(ctx, key, existing)) return;
   const auto old = existing != nullptr ? Kind::ValueOf(*existing) : std::optional<typename Kind::Number>(0);
   if (!old) return ctx.Fail(Kind::kInvalidValue);
   if (const std::string_view error = Kind::RefuseValue(*old); !error.empty()) return ctx.Fail(error);

@@ -7,10 +7,10 @@ namespace {
 constexpr Event kIncrBy{"incrby"};  // of all four
 
 void Add(Context& ctx, const Key& key, int64_t amount) {
-  Entry* existing = ctx.keyspace.Find(key, ctx.now);
+  Entry* existing = nullptr;
+  if (!FindString(ctx, key, existing)) return;
   int64_t sum = amount;
   if (existing != nullptr) {
-    if (!RequireString(ctx, *existing)) return;
     const std::optional<int64_t> old = IntegerOf(*existing);
     if (!old) return ctx.Fail(errors::kNotInteger);
     if (__builtin_add_overflow(*old, amount, &sum)) return ctx.Fail(errors::kOverflow);

@@ -16,9 +16,8 @@ void GetRange(Context& ctx, Args& args) {
   const std::optional<int64_t> start = ParseInteger(args[2]);
   const std::optional<int64_t> end = ParseInteger(args[3]);
   if (!start || !end) return ctx.Fail(errors::kNotInteger);
-  const Entry* entry = ctx.Read(ctx.KeyAt(args, 1));
-  if (entry == nullptr) return ctx.reply.Bulk("");
-  if (!RequireString(ctx, *entry)) return;
+  const Entry* const entry = ReadString(ctx, ctx.KeyAt(args, 1), [&] { ctx.reply.Bulk(""); });
+  if (entry == nullptr) return;
   const std::optional<IndexRange> range = ClipOrderedRange(*start, *end, entry->TextLength());
   if (!range) return ctx.reply.Bulk("");
   ReplyPart(ctx, *entry, *range);
@@ -31,8 +30,8 @@ void SetRange(Context& ctx, Args& args) {
   if (!offset) return ctx.Fail(errors::kNotInteger);
   if (*offset < 0) return ctx.Fail("ERR offset is out of range");
   const Key key = ctx.KeyAt(args, 1);
-  Entry* existing = ctx.keyspace.Find(key, ctx.now);
-  if (existing != nullptr && !RequireString(ctx, *existing)) return;
+  Entry* existing = nullptr;
+  if (!FindString(ctx, key, existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
   const std::string_view part = args[3];
   if (part.empty()) return ctx.reply.Integer(static_cast<int64_t>(old));  // changes nothing

@@ -54,4 +54,23 @@ inline bool RequireString(Context& ctx, const Entry& entry) {
   return false;
 }
 
+// The string that a command reads. Null after having answered: by absent() if there is no such key, by the error
+// if it holds a value of another type.
+template <typename Absent>
+[[gnu::always_inline]] inline Entry* ReadString(Context& ctx, const Key& key, Absent&& absent) {
+  Entry* const entry = ctx.Read(key);
+  if (entry == nullptr) {
+    absent();
+    return nullptr;
+  }
+  return RequireString(ctx, *entry) ? entry : nullptr;
+}
+
+// The string that a command changes; `existing` is null if there is no such key. False, after having answered the
+// error, if it holds a value of another type.
+[[gnu::always_inline]] inline bool FindString(Context& ctx, const Key& key, Entry*& existing) {
+  existing = ctx.keyspace.Find(key, ctx.now);
+  return existing == nullptr || RequireString(ctx, *existing);
+}
+
 }  // namespace mayfly
