@@ -19,8 +19,9 @@ namespace mayfly {
 
 // Whoever listens to changes learns whose request they come from.
 struct ClientOfChanges {
-  [[gnu::always_inline]] ClientOfChanges(Keyspace& keyspace, const Session& session) noexcept {
-    keyspace.SetClient(session.id);
+  [[gnu::always_inline]] ClientOfChanges(const TableRow& row, Keyspace& keyspace,
+                                         const Session& session) noexcept {
+    if (row.writes) keyspace.SetClient(session.id);
   }
 };
 
@@ -46,7 +47,7 @@ struct Context {
   Now now;
   FirstKey first_key = {};
   const Parked* resumed = nullptr;  // set when a parked client's request runs again
-  ClientOfChanges client_of_changes = ClientOfChanges(keyspace, session);
+  ClientOfChanges client_of_changes = ClientOfChanges(row, keyspace, session);
 
   // Why this request runs again; kNone on its first run.
   WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
