@@ -153,6 +153,11 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
   return entry;
 }
 
+Entry* Keyspace::PutTextAnew(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
+                             const Event& event) {
+  return Put(key, existing, StringValue::Text(text), expiry, now, event);
+}
+
 Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now) {
   if (existing == nullptr) return Create(key, std::move(value), expiry, now);
   return Overwrite(key, *existing, std::move(value), expiry, now);

@@ -149,6 +149,9 @@ class Keyspace {
   // Creates the key or overwrites its value, and sets the expiry. Counts as an access. Returns the entry.
   Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now,
              const Event& event = events::kSet);
+  // As Put, for a plain text (StringValue::IsPlain): the shortest way.
+  Entry* PutText(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
+                 const Event& event);
   // As Put for each, in their order: with this expiry or, if `keep_expiry`, with the one that a key has.
   // Throws std::bad_alloc, and changes none of them then.
   void PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now,
@@ -363,7 +366,7 @@ class Keyspace {
             .expires = expires,
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
-  // As Put, but without reporting the change; so do the next three.
+  // As Put, but without reporting the change; likewise the next three.
   Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
     const size_t bytes = value.stored_bytes();
@@ -372,6 +375,9 @@ class Keyspace {
   Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
   Entry* PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, Now now);
   Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
+  // As PutText, for a new key or an `existing` that does not take the text in place.
+  Entry* PutTextAnew(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
+                     const Event& event);
   // For an `existing` that cannot take `shape` in place, or whose change a listener wants to see before.
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                  Expiry expiry, Now now);
@@ -445,33 +451,6 @@ class Keyspace {
   Deadlines deadlines_;
 };
 
-// In the header because nearly every SET ends here, with a value of the same size and a TTL as before.
-// Inlining it saves 40 instructions.
-[[gnu::always_inline]] inline Entry* Keyspace::Overwrite(const Key& key, Entry& existing, StringValue&& value,
-                                                         Expiry expiry, Now now) {
-  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
-  char* const room = existing.Become(shape, phase_);
-  if (room == nullptr) [[unlikely]]
-    return PutAnew(key, existing, shape, std::move(value), expiry, now);
-  QuotaOf(existing).bytes += value.outside_bytes() - DropValue(existing);
-  if (shape.expires) deadlines_.Move(existing, expiry, now);
-  existing.set_encoding(value.encoding());
-  value.StoreTo(room);
-  Touch(existing, now);
-  return &existing;
-}
-
-[[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
-                                                   Expiry expiry, Now now, const Event& event) {
-  Entry* entry = nullptr;
-  if (existing == nullptr) {
-    entry = Create(key, std::move(value), expiry, now);
-    Tell(ChangeReason::kCreated, event, key.text, entry);
-  } else {
-    entry = Overwrite(key, *existing, std::move(value), expiry, now);
-    Tell(ChangeReason::kValueChanged, event, key.text, entry);
-  }
-  return entry;
-}
-
 }  // namespace mayfly
+
+#include "cache/keyspace_put.h"

@@ -21,11 +21,14 @@ class StringValue {
   // The value that SET stores: an integer if the text is the canonical form of one, else the text. Throws
   // std::bad_alloc.
   [[gnu::always_inline]] static StringValue Of(std::string_view text) {
-    // The first byte of most texts rules out a number.
-    const bool plain = text.size() - 1 < Entry::kMaxInlineValue && text[0] > '9';
-    if (!plain) [[unlikely]]
+    if (!IsPlain(text)) [[unlikely]]
       return OfAny(text);
     return StringValue(Encoding::kText, text);
+  }
+  // Whether Of(text) is that text, by a look at its size and its first byte, which rules out a number. False
+  // for a few texts of which this is true.
+  [[gnu::always_inline]] static bool IsPlain(std::string_view text) noexcept {
+    return text.size() - 1 < Entry::kMaxInlineValue && text[0] > '9';
   }
   // The value that APPEND and SETRANGE store: never an integer; OBJECT ENCODING reports "raw". Throws
   // std::bad_alloc.

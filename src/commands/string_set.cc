@@ -8,6 +8,20 @@
 namespace mayfly {
 namespace {
 
+// Out of the way of most SETs: for values that may be numbers, and big ones.
+[[gnu::noinline]] void StoreAny(Context& ctx, const Args& args, size_t value, const Key& key, Entry* existing,
+                                Expiry expiry, const Event& event) {
+  ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now, event);
+}
+
+// Gives the key the value in argument `value`.
+[[gnu::always_inline]] inline void Store(Context& ctx, const Args& args, size_t value, const Key& key,
+                                         Entry* existing, Expiry expiry, const Event& event) {
+  if (args.HasBlocks() || !StringValue::IsPlain(args[value])) [[unlikely]]
+    return StoreAny(ctx, args, value, key, existing, expiry, event);
+  ctx.keyspace.PutText(key, existing, args[value], expiry, ctx.now, event);
+}
+
 struct SetOptions {
   bool if_absent = false;
   bool if_present = false;
@@ -65,8 +79,8 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (conditional) refused = !options.condition.Holds(existing);
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
-    ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now,
-                     options.expire.given() ? events::kSetWithExpiry : events::kSet);
+    StoreAny(ctx, args, 2, key, existing, expiry,
+             options.expire.given() ? events::kSetWithExpiry : events::kSet);
   } else if (existing != nullptr) {
     ctx.keyspace.Touch(*existing, ctx.now);  // an access, as in Redis
   }
@@ -81,7 +95,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (!ReadExpiry(ctx, args[ttl], unit, TimeBase::kNow, expiry)) return;
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-  ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now, events::kSetWithExpiry);
+  Store(ctx, args, value, key, existing, expiry, events::kSetWithExpiry);
   ctx.reply.Ok();
 }
 
@@ -98,7 +112,7 @@ void Set(Context& ctx, Args& args) {
   }
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Peek(key, ctx.now);
-  ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
+  Store(ctx, args, 2, key, existing, Expiry::Never(), events::kSet);
   ctx.reply.Ok();
 }
 

@@ -1,4 +1,5 @@
 // Rich values in a keyspace, with a bag of texts as the type.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -199,6 +200,36 @@ TEST_CASE_METHOD(BagFixture, "the big values of a flushed database are freed in 
   }
   CHECK(slices >= 100);
   CHECK(before == 0);
+}
+
+TEST_CASE_METHOD(BagFixture, "a plain text takes the place of whatever was there, in place or anew") {
+  const auto put = [&](std::string_view text, Expiry expiry) {
+    const Key key = db().KeyOf("k");
+    db().PutText(key, Peek("k"), text, expiry, now(), events::kSet);
+    CHECK(Peek("k")->encoding() == Encoding::kText);
+    CHECK(Peek("k")->text() == text);
+    CHECK(Keyspace::ExpiryOf(*Peek("k")).deadline_ms == expiry.deadline_ms);
+    CHECK(Valid());
+  };
+  put("new", In(10));
+  put("wen", In(20));
+  put("longer than it was, so that the entry is too small", In(30));
+  put("v", Expiry::Never());
+  Set("k", "12345678", In(10));
+  put("abcdefgh", In(20));
+  Set("k", std::string(20'000, 'b'), In(10));
+  put("abcdefgh", In(20));
+  PutBag("k", 100, In(10));
+  put("abcdefgh", Expiry::At(now().wall_ms + 50));
+  CHECK(databases.waiting_keys() == 1);
+  databases.MarkAll();
+  put("ijklmnop", Expiry::At(now().wall_ms + 50));
+  CHECK_FALSE(db().Marked(*Peek("k")));
+  const Seen seen = Changes();
+  CHECK(seen.size() == 11);
+  CHECK(seen.front().reason == Reason::kCreated);
+  CHECK(std::count_if(seen.begin(), seen.end(),
+                      [](const auto& change) { return change.reason == Reason::kValueChanged; }) == 10);
 }
 
 TEST_CASE_METHOD(BagFixture, "what still waits to be freed goes with the databases") {

@@ -1,0 +1,55 @@
+// The inline part of Keyspace: a value that is put into the entry that its key has.
+//
+// Nearly every SET ends here, with a value of the same size and a TTL as before. Nothing on the way of PutText
+// is passed by reference but to functions that are seldom called, so that it stays in registers.
+#pragma once
+
+#include "cache/keyspace.h"
+
+namespace mayfly {
+
+[[gnu::always_inline]] inline Entry* Keyspace::PutText(const Key& key, Entry* existing, std::string_view text,
+                                                       Expiry expiry, Now now, const Event& event) {
+  assert(StringValue::IsPlain(text));
+  char* room = nullptr;
+  if (existing != nullptr) [[likely]]
+    room = existing->Become(ShapeFor(key, text.size(), expiry), phase_);
+  if (room == nullptr) [[unlikely]]
+    return PutTextAnew(key, existing, text, expiry, now, event);
+  QuotaOf(*existing).bytes -= DropValue(*existing);
+  if (expiry.kind != Expiry::Kind::kNever) deadlines_.Move(*existing, expiry, now);
+  existing->set_encoding(Encoding::kText);
+  CopyBytes(room, text.data(), text.size());
+  Touch(*existing, now);
+  Tell(ChangeReason::kValueChanged, event, key.text, existing);
+  return existing;
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::Overwrite(const Key& key, Entry& existing, StringValue&& value,
+                                                         Expiry expiry, Now now) {
+  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+  char* const room = existing.Become(shape, phase_);
+  if (room == nullptr) [[unlikely]]
+    return PutAnew(key, existing, shape, std::move(value), expiry, now);
+  QuotaOf(existing).bytes += value.outside_bytes() - DropValue(existing);
+  if (shape.expires) deadlines_.Move(existing, expiry, now);
+  existing.set_encoding(value.encoding());
+  value.StoreTo(room);
+  Touch(existing, now);
+  return &existing;
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
+                                                   Expiry expiry, Now now, const Event& event) {
+  Entry* entry = nullptr;
+  if (existing == nullptr) {
+    entry = Create(key, std::move(value), expiry, now);
+    Tell(ChangeReason::kCreated, event, key.text, entry);
+  } else {
+    entry = Overwrite(key, *existing, std::move(value), expiry, now);
+    Tell(ChangeReason::kValueChanged, event, key.text, entry);
+  }
+  return entry;
+}
+
+}  // namespace mayfly
