@@ -328,6 +328,10 @@ class Keyspace {
     return DropOutside(entry);
   }
   static size_t DropOutside(Entry& entry) noexcept;
+  // Counts the value that the entry is about to get, and releases the one that it has.
+  [[gnu::noinline]] void ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept {
+    QuotaOf(entry).bytes += outside_bytes - DropValue(entry);
+  }
   static size_t OutsideBytes(const Entry& entry) noexcept;
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
@@ -369,7 +373,8 @@ class Keyspace {
   char* const room = existing->Become(shape);
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, *existing, shape, std::move(value), expiry, now);
-  QuotaOf(*existing).bytes += value.outside_bytes() - DropValue(*existing);
+  if (existing->encoding() >= Encoding::kBlock || value.outside_bytes() != 0) [[unlikely]]
+    ExchangeOutside(*existing, value.outside_bytes());
   if (shape.expires) deadlines_.Move(*existing, expiry, now);
   existing->set_encoding(value.encoding());
   value.StoreTo(room);
