@@ -403,6 +403,10 @@ class Keyspace {
     return DropOutside(entry);
   }
   size_t DropOutside(Entry& entry) noexcept;
+  // Counts the value that the entry is about to get, and releases the one that it has.
+  [[gnu::noinline]] void ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept {
+    QuotaOf(entry).bytes += outside_bytes - DropValue(entry);
+  }
   static size_t OutsideBytes(const Entry& entry) noexcept;
   // For EditRich: the value has other bytes now; it has changed.
   void CountEdit(const Entry& entry, uint64_t bytes_before) noexcept {

@@ -16,7 +16,8 @@ namespace mayfly {
     room = existing->Become(ShapeFor(key, text.size(), expiry), phase_);
   if (room == nullptr) [[unlikely]]
     return PutTextAnew(key, existing, text, expiry, now, event);
-  QuotaOf(*existing).bytes -= DropValue(*existing);
+  if (existing->encoding() >= Encoding::kBlock) [[unlikely]]
+    ExchangeOutside(*existing, 0);
   if (expiry.kind != Expiry::Kind::kNever) deadlines_.Move(*existing, expiry, now);
   existing->set_encoding(Encoding::kText);
   CopyBytes(room, text.data(), text.size());
@@ -31,7 +32,8 @@ namespace mayfly {
   char* const room = existing.Become(shape, phase_);
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, existing, shape, std::move(value), expiry, now);
-  QuotaOf(existing).bytes += value.outside_bytes() - DropValue(existing);
+  if (existing.encoding() >= Encoding::kBlock || value.outside_bytes() != 0) [[unlikely]]
+    ExchangeOutside(existing, value.outside_bytes());
   if (shape.expires) deadlines_.Move(existing, expiry, now);
   existing.set_encoding(value.encoding());
   value.StoreTo(room);

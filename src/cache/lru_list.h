@@ -67,10 +67,15 @@ class LruList {
   [[gnu::always_inline]] void MoveToHottest(Ref entry) noexcept {
     assert(size_ != 0 && hand_ == Hooks::kNull);
     if (entry == hottest_) return;
-    Join(hooks_.Hotter(entry), hooks_.Colder(entry));
-    hooks_.SetHotter(entry, Hooks::kNull);
-    hooks_.SetColder(entry, hottest_);
-    hooks_.SetHotter(hottest_, entry);
+    const Hooks hooks = hooks_;  // a copy stays in registers; the stores below might be to hooks_
+    const Ref hottest = hottest_;
+    const Ref hotter = hooks.Hotter(entry);  // not null
+    const Ref colder = hooks.Colder(entry);
+    hooks.SetColder(hotter, colder);
+    (colder == Hooks::kNull) ? SetColdest(hotter) : hooks.SetHotter(colder, hotter);
+    hooks.SetHotter(entry, Hooks::kNull);
+    hooks.SetColder(entry, hottest);
+    hooks.SetHotter(hottest, entry);
     hottest_ = entry;
   }
 

@@ -14,6 +14,16 @@ void MemoryGate::SetCeiling() noexcept {
   ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
 }
 
+// Every turn of the loop asks, so it must be cheap.
+bool MemoryGate::Calm() noexcept {
+  const uint64_t limit = server_.resident.Allowed(server_.options.settings().maxmemory.bytes);
+  if (maxkeys_ != 0 || short_of_room_ || server_.resident.Due(server_.databases.heap().ChurnedBytes()))
+    return false;
+  if (limit == 0) return true;
+  return server_.stats.arriving_bytes == 0 && settled_.bytes == limit &&
+         server_.memory.All() <= server_.memory.AllWith(limit);
+}
+
 bool MemoryGate::MakeRoomSlowly(const TableRow& row, Now now) {
   SetCeiling();
   return server_.memory.All() <= ceiling_ || MakeRoomForCommand(now) != Evictor::Outcome::kNothingToEvict ||

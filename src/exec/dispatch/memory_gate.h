@@ -44,13 +44,17 @@ class MemoryGate {
       static_cast<void>(MakeRoomForCommand(now));
   }
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
-  bool EvictSome(size_t budget, Now now) { return MakeRoom(budget, now) == Evictor::Outcome::kMore; }
+  bool EvictSome(size_t budget, Now now) {
+    return !Calm() && MakeRoom(budget, now) == Evictor::Outcome::kMore;
+  }
   // Whether more had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
   bool short_of_room() const noexcept { return short_of_room_; }
   // The data as they are now are those after an eviction; to be called when a limit has changed.
   void Settle() noexcept;
 
  private:
+  // Whether MakeRoom would find nothing to do, and nothing to note.
+  bool Calm() noexcept;
   bool MakeRoomSlowly(const TableRow& row, Now now);
   EvictionLimits Limits() const noexcept;
   Evictor::Outcome MakeRoomForCommand(Now now) noexcept;
