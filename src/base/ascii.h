@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ inline std::string UpperCase(std::string_view text) {
 constexpr bool EqualsIgnoringCase(std::string_view text, std::string_view upper) noexcept {
   if (text.size() != upper.size()) return false;
   for (size_t i = 0; i < text.size(); ++i) {
+    assert(!IsLower(upper[i]));
     if (Upper(text[i]) != upper[i]) return false;
   }
   return true;

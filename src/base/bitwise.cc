@@ -75,7 +75,9 @@ void CombineBits(BitOperation operation, std::span<const std::string_view> sourc
   Piece repeated;
   const bool first_separate = TreatsFirstSeparately(operation);
   assert(!sources.empty());
-  assert(std::all_of(sources.begin(), sources.end(), [&](std::string_view s) { return s.size() <= size; }));
+  assert(std::all_of(sources.begin(), sources.end(), [&](std::string_view s) {
+    return s.size() <= size && (s.data() + s.size() <= out || out + size <= s.data());
+  }));
   for (size_t offset = 0; offset < size; offset += kPieceBytes) {
     if (first_separate) {
       piece.fill(0);

@@ -1,6 +1,7 @@
 #include "base/heap.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -39,6 +40,7 @@ void* Heap::Allocate(size_t size) noexcept {
 }
 
 void Heap::Free(void* object, size_t size) noexcept {
+  assert(used_bytes_ >= SizeClass(size));
   used_bytes_ -= SizeClass(size);
   std::free(object);
 }

@@ -18,8 +18,10 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -55,6 +57,7 @@ class HeapBase {
 #ifdef MAYFLY_SANITIZE
   template <typename T>
   T* Resolve(HeapRef ref) const noexcept {
+    assert(ref);
     return reinterpret_cast<T*>(ref.bits);
   }
   HeapRef RefOf(const void* object) const noexcept { return {reinterpret_cast<uintptr_t>(object)}; }
@@ -62,11 +65,14 @@ class HeapBase {
   // REQUIRES: ref is not null.
   template <typename T>
   T* Resolve(HeapRef ref) const noexcept {
+    assert(ref);
     return reinterpret_cast<T*>(base_ + (static_cast<uintptr_t>(ref.bits) << kAlignmentShift));
   }
   // REQUIRES: `object` lies in the region.
   HeapRef RefOf(const void* object) const noexcept {
-    return {static_cast<HeapRefBits>((reinterpret_cast<uintptr_t>(object) - base_) >> kAlignmentShift)};
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(object) - base_;
+    assert(offset >> kAlignmentShift <= std::numeric_limits<HeapRefBits>::max());
+    return {static_cast<HeapRefBits>(offset >> kAlignmentShift)};
   }
 #endif
 

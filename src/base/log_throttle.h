@@ -2,6 +2,7 @@
 // once, and those that follow as a sum, once in each interval. Times are monotonic ms. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
@@ -12,7 +13,7 @@ class LogThrottle {
   static constexpr uint64_t kNever = UINT64_MAX;
 
   // REQUIRES: interval_ms > 0.
-  explicit LogThrottle(uint64_t interval_ms) noexcept : interval_ms_(interval_ms) {}
+  explicit LogThrottle(uint64_t interval_ms) noexcept : interval_ms_(interval_ms) { assert(interval_ms > 0); }
 
   // An event happened. Returns how many events to report now, this one included; 0: none.
   [[nodiscard]] uint64_t Note(uint64_t now_mono_ms) noexcept {

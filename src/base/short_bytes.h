@@ -1,6 +1,7 @@
 // Compares and copies short texts without a function call: keys, words, and values on their way into a reply.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +28,7 @@ template <typename Word>
 // REQUIRES: sizeof(Word) <= size <= 2 * sizeof(Word).
 template <typename Word>
 [[gnu::always_inline]] inline bool SameEnds(const char* a, const char* b, size_t size) noexcept {
+  assert(size >= sizeof(Word) && size <= 2 * sizeof(Word));
   const size_t last = size - sizeof(Word);
   return ((LoadWord<Word>(a) ^ LoadWord<Word>(b)) | (LoadWord<Word>(a + last) ^ LoadWord<Word>(b + last))) ==
          0;

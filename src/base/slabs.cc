@@ -1,6 +1,7 @@
 #include "base/slabs.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 namespace mayfly {
@@ -12,6 +13,7 @@ uint32_t Slabs::LeastOf(const Slab& slab, uint32_t band) noexcept {
 }
 
 Slabs::Slab* Slabs::NextCurrent(Class& its_class) noexcept {
+  assert(its_class.current == nullptr || its_class.current->used == its_class.current->capacity);
   Slab* next = nullptr;
   for (uint32_t band = kBands; band-- > 0 && next == nullptr;) next = its_class.bands[band];
   if (next != nullptr) {

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -59,11 +60,15 @@ class Slabs {
 
   static constexpr bool Serves(size_t size) noexcept { return size - (kAbove + 1) < kUpTo - kAbove; }
   // Bytes that an object of `size` takes. REQUIRES: Serves(size).
-  static constexpr size_t SizeClass(size_t size) noexcept { return (size + kStep - 1) & ~(kStep - 1); }
+  static constexpr size_t SizeClass(size_t size) noexcept {
+    assert(Serves(size));
+    return (size + kStep - 1) & ~(kStep - 1);
+  }
 
   // Returns nullptr if the source has no slab.
   // REQUIRES: Serves(size).
   void* Allocate(size_t size) noexcept {
+    assert(Serves(size));
     Class& its_class = classes_[(size - (kAbove + 1)) / kStep];
     Slab* slab = its_class.current;
     if (slab == nullptr || slab->used == slab->capacity) [[unlikely]] {
@@ -84,6 +89,7 @@ class Slabs {
   // REQUIRES: `object` came from Allocate and has not been freed since.
   void Free(void* object) noexcept {
     Slab* slab = SlabOf(object);
+    assert(slab->used != 0 && object != slab->free && object < static_cast<void*>(slab->fresh));
     auto* freed = static_cast<FreeObject*>(object);
     freed->next = slab->free;
     slab->free = freed;

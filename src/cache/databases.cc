@@ -35,11 +35,13 @@ std::unique_ptr<Keyspace> Databases::Successor(const Keyspace& old, Now now) {
 }
 
 void Databases::DigGraves(size_t graves) {
+  assert(graves <= kWaitingMax);
   while (FreeableGraves() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
   graveyard_.reserve(graveyard_.size() + graves);
 }
 
 void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
+  assert(graveyard_.size() < graveyard_.capacity());
   parts_.stale_guesses.NoteAll();
   At(index).Delist();
   fresh->Enlist();

@@ -11,6 +11,7 @@ Deadlines::Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept
       id_(id) {}
 
 void Deadlines::File(Entry& entry, Now now) noexcept {
+  assert(entry.timed() && !Filed(entry));
   if ((entry.flags() & kSeldom) == 0) return FileOn(mono_, entry, now.mono_ms);
   FollowWallStep(now);
   if (entry.mixed()) Link(entry);
@@ -46,6 +47,8 @@ bool Deadlines::NeedExtra(Expiry deadline, Expiry own) noexcept {
 
 void Deadlines::SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noexcept {
   assert(entry.expires() == (deadline.kind != Expiry::Kind::kNever));
+  assert(entry.timed() || (deadline.kind == Expiry::Kind::kNever && own.kind == Expiry::Kind::kNever));
+  assert(entry.Has(EntryFlag::kExtra) || !NeedExtra(deadline, own));
   const auto left = [&](Expiry time) {
     const uint64_t clock_ms = NowOn(time.kind, now);
     if (time.kind == Expiry::Kind::kNever) return UINT64_MAX;

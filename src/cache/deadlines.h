@@ -129,6 +129,7 @@ class Deadlines {
   Wheel& WheelOf(const Entry& entry) noexcept { return entry.Has(EntryFlag::kWallDeadline) ? wall_ : mono_; }
   // REQUIRES: the entry has no extra.
   [[gnu::always_inline]] void MoveOn(Wheel& wheel, Entry& entry, uint64_t deadline_ms) noexcept {
+    assert(!entry.Has(EntryFlag::kExtra));
     entry.set_near_deadline_ms(deadline_ms);
     if (wheel.Move(base_.RefOf(&entry))) rearm_.Note(id_);
   }

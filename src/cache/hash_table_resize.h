@@ -133,7 +133,7 @@ bool HashTable<Policy>::Merge(uint64_t hash) noexcept {
 // REQUIRES: `depth` differs from depth_ by one, and no segment is deeper than `depth`.
 template <typename Policy>
 bool HashTable<Policy>::SetDirectoryDepth(uint32_t depth) noexcept {
-  assert(depth == depth_ + 1 || depth + 1 == depth_);
+  assert(depth == depth_ + 1 || (depth + 1 == depth_ && deepest_ == 0));
   uint64_t* made = &single_;
   if (depth > 0) {
     made = static_cast<uint64_t*>(memory_.Allocate(DirectoryBytes(depth)));

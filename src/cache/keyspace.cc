@@ -55,6 +55,7 @@ void Keyspace::Delist() noexcept {
 }
 
 Quota& Keyspace::AddOwner(uint8_t owner, QuotaLimits limits) {
+  assert(!HasOwner(owner));
   others_.push_back(std::make_unique<Quota>(*this, owner, base_, parts_.quotas.moved()));
   Quota& added = *others_.back();
   added.limits = limits;
@@ -66,6 +67,11 @@ void Keyspace::AddOwnersOf(const Keyspace& other) {
   for (const auto& quota : other.others_) AddOwner(quota->owner(), quota->limits);
   own_.limits = other.own_.limits;
   acting_ = other.acting_;
+}
+
+bool Keyspace::HasOwner(uint8_t owner) const noexcept {
+  const auto belongs_to_it = [owner](const auto& quota) { return quota->owner() == owner; };
+  return owner == id_ || std::any_of(others_.begin(), others_.end(), belongs_to_it);
 }
 
 uint64_t Keyspace::bytes() const noexcept {
@@ -387,6 +393,12 @@ bool Keyspace::FreeSome(size_t budget) noexcept {
     DropValue(entry);
     FreeMemory(entry);
   });
+}
+
+bool Keyspace::AnyMarked() const noexcept {
+  bool any = false;
+  table_.ForEach([&](HeapRef ref) { any = any || Marked(*At(ref)); });
+  return any;
 }
 
 bool Keyspace::Validate() const {

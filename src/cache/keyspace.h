@@ -81,7 +81,10 @@ class Keyspace {
   // The owner of the entries that are created from now on; at first that of this keyspace's id. An entry that
   // is overwritten keeps its owner.
   // REQUIRES: it is id() or was added.
-  void ActFor(uint8_t owner) noexcept { acting_ = owner; }
+  void ActFor(uint8_t owner) noexcept {
+    assert(HasOwner(owner));
+    acting_ = owner;
+  }
   Quota& quota() noexcept { return own_; }
   // Adds the owners of `other`, with their limits. Throws std::bad_alloc.
   void AddOwnersOf(const Keyspace& other);
@@ -181,6 +184,7 @@ class Keyspace {
   // REQUIRES: the value's type is T; RoomForOwnTime was called before if `edit` may give a member a deadline.
   template <typename T, typename Edit>
   Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit) {
+    assert(dynamic_cast<T*>(existing.rich()) != nullptr);
     TellBefore(existing);
     const uint64_t before = existing.rich()->Bytes();
     bool changed = false;
@@ -251,7 +255,10 @@ class Keyspace {
   bool Marked(const Entry& entry) const noexcept {
     return ((entry.flags() ^ phase_) & static_cast<uint8_t>(EntryFlag::kPhase)) != 0;
   }
-  void MarkAll() noexcept { phase_ ^= static_cast<uint8_t>(EntryFlag::kPhase); }
+  void MarkAll() noexcept {
+    assert(!AnyMarked());
+    phase_ ^= static_cast<uint8_t>(EntryFlag::kPhase);
+  }
   // As Scan, but calls fn for the marked entries of the page, expired or not, and removes their marks.
   template <typename Fn>
   uint64_t ScanMarked(uint64_t cursor, Fn&& fn) {
@@ -347,6 +354,9 @@ class Keyspace {
     return ref ? At(ref) : nullptr;
   }
   [[gnu::always_inline]] Quota& QuotaOf(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
+  bool HasOwner(uint8_t owner) const noexcept;
+  // Reads every entry.
+  bool AnyMarked() const noexcept;
   // A quota with entries in `list`, or null.
   const Quota* QuotaWith(List list) const noexcept;
 

@@ -36,14 +36,21 @@ class LruList {
   bool empty() const noexcept { return size_ == 0; }
   // The entry used next after `entry`, or null if it is the hottest.
   // REQUIRES: `entry` is in this list.
-  Ref Hotter(Ref entry) const noexcept { return hooks_.Hotter(entry); }
+  Ref Hotter(Ref entry) const noexcept {
+    assert(Linked(entry));
+    return hooks_.Hotter(entry);
+  }
   // The hand: the entry that SIEVE examines next. Null: start at the coldest.
   Ref hand() const noexcept { return hand_; }
   // REQUIRES: `entry` is null or in this list.
-  void set_hand(Ref entry) noexcept { hand_ = entry; }
+  void set_hand(Ref entry) noexcept {
+    assert(entry == Hooks::kNull || Linked(entry));
+    hand_ = entry;
+  }
 
   // REQUIRES: `entry` is in no list.
   void PushHottest(Ref entry) noexcept {
+    assert(!(entry == hottest_) && !(entry == coldest_));
     hooks_.SetHotter(entry, Hooks::kNull);
     hooks_.SetColder(entry, hottest_);
     if (hottest_ == Hooks::kNull) {
@@ -57,7 +64,7 @@ class LruList {
 
   // REQUIRES: `entry` is in this list.
   void Remove(Ref entry) noexcept {
-    assert(size_ != 0);
+    assert(size_ != 0 && Linked(entry));
     if (entry == hand_) hand_ = hooks_.Hotter(entry);
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     --size_;
@@ -65,7 +72,7 @@ class LruList {
 
   // REQUIRES: `entry` is in this list, and hand() is null.
   [[gnu::always_inline]] void MoveToHottest(Ref entry) noexcept {
-    assert(size_ != 0 && hand_ == Hooks::kNull);
+    assert(size_ != 0 && Linked(entry) && hand_ == Hooks::kNull);
     if (entry == hottest_) return;
     const Hooks hooks = hooks_;  // a copy stays in registers; the stores below might be to hooks_
     const Ref hottest = hottest_;
@@ -82,7 +89,7 @@ class LruList {
   // Puts `fresh` in the position of `old`, which leaves the list.
   // REQUIRES: `old` is in this list, `fresh` is in none.
   void Replace(Ref old, Ref fresh) noexcept {
-    assert(size_ != 0);
+    assert(size_ != 0 && Linked(old) && !(fresh == hottest_) && !(fresh == coldest_));
     const Ref hotter = hooks_.Hotter(old);
     const Ref colder = hooks_.Colder(old);
     if (old == hand_) hand_ = fresh;
@@ -108,6 +115,13 @@ class LruList {
   }
 
  private:
+  // Whether the neighbours of `entry`, or the list's ends, link to it: so do those of every entry of the list.
+  bool Linked(Ref entry) const noexcept {
+    const Ref hotter = hooks_.Hotter(entry);
+    const Ref colder = hooks_.Colder(entry);
+    return (hotter == Hooks::kNull ? hottest_ : hooks_.Colder(hotter)) == entry &&
+           (colder == Hooks::kNull ? coldest_ : hooks_.Hotter(colder)) == entry;
+  }
   // Links the two neighbours of a leaving entry; either may be null.
   [[gnu::always_inline]] void Join(Ref hotter, Ref colder) noexcept {
     (hotter == Hooks::kNull) ? void(hottest_ = colder) : hooks_.SetColder(hotter, colder);

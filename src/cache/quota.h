@@ -8,6 +8,7 @@
 // Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -70,6 +71,7 @@ class Quota {
   void Remove(Entry& entry) noexcept { lists_[ListOf(entry)].Remove(base_.RefOf(&entry)); }
   // REQUIRES: both belong to the same list.
   void Replace(Entry& old, Entry& fresh) noexcept {
+    assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh));
     lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
   }
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
@@ -101,6 +103,7 @@ class Quota {
   // The next entry of `list` in turn, by the hand, which belongs to SIEVE: for a policy that has no hand.
   // REQUIRES: CountOf(list) != 0.
   Entry* NextInTurn(List list) noexcept {
+    assert(CountOf(list) != 0);
     Lru& lru = lists_[list];
     const HeapRef next = lru.hand() ? lru.hand() : lru.coldest();
     lru.set_hand(lru.Hotter(next));

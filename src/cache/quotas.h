@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,7 +31,10 @@ class Quotas {
 
   // The quota of the entry's owner.
   // REQUIRES: it has entered.
-  [[gnu::always_inline]] Quota& Of(const Entry& entry) const noexcept { return *by_owner_[entry.owner()]; }
+  [[gnu::always_inline]] Quota& Of(const Entry& entry) const noexcept {
+    assert(by_owner_[entry.owner()] != nullptr);
+    return *by_owner_[entry.owner()];
+  }
   // Calls fn(quota) for each, lowest owner first.
   template <typename Fn>
   void ForEach(Fn&& fn) const {

@@ -58,6 +58,7 @@ struct OffsetRange {
 };
 // REQUIRES: the offsets of the entry's home group are [first, end).
 constexpr OffsetRange OffsetsOf(uint32_t first, uint32_t end, uint8_t tag) noexcept {
+  assert(first < end);
   constexpr uint32_t kTurn = 1U << (kTagShift + 8);  // The tags repeat after this many offsets.
   const uint32_t skip = tag == 1 ? 0 : uint32_t{tag} << kTagShift;
   const uint32_t cell = (tag == 1 ? 2U : 1U) << kTagShift;

@@ -117,6 +117,7 @@ class TableSegment {
     assert(spot);
     if (spot.stashed) [[unlikely]]
       return RemoveStashed(memory, spot);
+    assert((spot.group->UsedSlots() >> spot.index & 1U) != 0);
     if (spot.group->IsDisplaced(spot.index)) spot.home->ForgetAway();
     spot.group->Drop(spot.index);
     --header().count;

@@ -58,6 +58,7 @@ class Tournament {
   // The lowest id below `node` whose key is at most `most`.
   // REQUIRES: there is one.
   size_t Descend(size_t node, uint64_t most) const noexcept {
+    assert(minima_[node] <= most);
     while (node < kEnd) {
       node *= 2;
       if (minima_[node] > most) ++node;

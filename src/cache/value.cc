@@ -87,6 +87,7 @@ void StringValue::StoreOtherTo(char* out) noexcept {
     case Encoding::kInteger:
       return Entry::PackInteger(integer_, out, stored_bytes());
     case Encoding::kBlock: {
+      assert(block_);
       void* pointer = block_.Release();
       std::memcpy(out, &pointer, sizeof pointer);
       return;

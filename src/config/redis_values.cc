@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -215,6 +216,7 @@ Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& nor
 
 Problem ReadRedisValue(const Option& option, Foreign kind, std::span<const std::string> words,
                        std::string& text) {
+  assert(option.target == Target(kind));
   std::string normal = JoinWords(words);
   Problem problem = ReadAs(option, kind, words, normal);
   if (!problem) text = std::move(normal);

@@ -1,6 +1,7 @@
 #include "config/words.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 
 #include "base/ascii.h"
@@ -20,6 +21,7 @@ std::string Hex(char c) {
 // Reads the escape whose backslash stands at `at`, inside double quotes; moves `at` after it.
 // REQUIRES: at + 1 < line.size().
 char ReadEscape(std::string_view line, size_t& at) {
+  assert(at + 1 < line.size());
   if (line[at + 1] == 'x' && at + 3 < line.size() && HexDigit(line[at + 2]) >= 0 &&
       HexDigit(line[at + 3]) >= 0) {
     const int value = HexDigit(line[at + 2]) * 16 + HexDigit(line[at + 3]);

@@ -1,5 +1,7 @@
 #include "net/admission.h"
 
+#include <cassert>
+
 namespace mayfly::net {
 
 Verdict Judge(const config::Settings& settings, const Visitor& visitor) noexcept {
@@ -10,6 +12,7 @@ Verdict Judge(const config::Settings& settings, const Visitor& visitor) noexcept
 }
 
 std::string_view RefusalOf(Verdict verdict) noexcept {
+  assert(verdict != Verdict::kWelcome);
   if (verdict == Verdict::kTooMany) return "-ERR max number of clients reached\r\n";
   return "-DENIED Mayfly serves only clients of its own machine, because protected-mode is on and there is "
          "no "

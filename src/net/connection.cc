@@ -3,6 +3,7 @@
 #include "net/connection.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -90,6 +91,7 @@ void Connection::SetSocketOptions() noexcept {
 }
 
 void Connection::Open() {
+  assert(state_ == State::kNew && descriptor_ >= 0);
   SetSocketOptions();
   heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
   OnOpen();
@@ -103,6 +105,7 @@ void Connection::Open() {
 
 // A filter could not tell the peer: its handshake has not begun.
 void Connection::Refuse(Verdict verdict, bool may_linger) {
+  assert(state_ == State::kNew && descriptor_ >= 0);
   state_ = State::kEnding;
   if (filter_ != nullptr) return Drop();
   const std::string_view text = RefusalOf(verdict);

@@ -3,6 +3,7 @@
 // A read brings ciphertext, and what it comes to is handed over at once, as much as the service has lent memory for.
 // The rest waits in the filter until the next turn (Clients::DeliverLater), and the socket is not read from before the
 // filter is empty. So a client gets no more of a turn than one without a filter.
+#include <cassert>
 #include <new>
 #include <span>
 
@@ -42,6 +43,7 @@ void Connection::OnCiphertext(std::string_view bytes) {
 }
 
 void Connection::Deliver() {
+  assert(filter_ != nullptr);
   if (state_ != State::kOpen || !reading_) return;  // UpdateReading lists it again
   if (!filter_->transport->HasPlaintext()) return AfterHandOver();
   if (!BeginRead()) return clients_.DeliverLater(*this);

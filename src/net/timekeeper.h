@@ -11,6 +11,7 @@
 // evicted, and keys that a flush has left to be freed. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include <uv.h>
@@ -24,6 +25,7 @@ namespace mayfly::net {
 
 // The earliest multiple of `resolution_ms` at or after `deadline_ms`. REQUIRES: resolution_ms > 0.
 constexpr uint64_t Coalesce(uint64_t deadline_ms, uint64_t resolution_ms) noexcept {
+  assert(resolution_ms > 0);
   const uint64_t past = deadline_ms % resolution_ms;
   const uint64_t missing = past == 0 ? 0 : resolution_ms - past;
   return deadline_ms > UINT64_MAX - missing ? UINT64_MAX : deadline_ms + missing;

@@ -1,5 +1,6 @@
 #include "resp/inline.h"
 
+#include <cassert>
 #include <cstddef>
 #include <utility>
 
@@ -88,6 +89,7 @@ class Splitter {
   // Decodes the escape sequence after a backslash.
   // REQUIRES: !AtEnd().
   char Escape() noexcept {
+    assert(!AtEnd());
     const char c = line_[at_++];
     if (c != 'x' || line_.size() - at_ < 2) return Unescape(c);
     const int high = HexDigit(line_[at_]);

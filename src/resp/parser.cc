@@ -199,6 +199,7 @@ Status Parser::Fail(Error error) noexcept {
 }
 
 std::string Parser::ErrorText() const {
+  assert(error_ != Error::kNone);
   const auto what = [this]() -> std::string {
     switch (error_) {
       case Error::kNone:

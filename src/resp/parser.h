@@ -117,7 +117,10 @@ class Parser {
   // Where the next bytes from the socket go; empty if they are to be appended to the input.
   std::span<char> BlockRoom() noexcept;
   // REQUIRES: n <= BlockRoom().size(), and n bytes were stored there.
-  void BlockFilled(size_t n) noexcept { filled_ += n; }
+  void BlockFilled(size_t n) noexcept {
+    assert(n <= awaited());
+    filled_ += n;
+  }
 
   // Forgets the unfinished request; the next call of Next starts at the first byte of its input. For a caller
   // that goes back to an earlier request. REQUIRES: BlockRoom() is empty.
@@ -263,6 +266,7 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
 
 inline bool Parser::NextAfter(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
                               Request& request) noexcept {
+  assert(limits.authenticated);
   const size_t count = head.count();
   std::string_view* const arg = args.end();
   *arg = std::string_view(input.data() + sizeof head.shape, head.name_size());

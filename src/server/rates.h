@@ -36,6 +36,8 @@ class Rates {
   // REQUIRES: neither `now_mono_ms` nor a total is less than before (but see Reset).
   void Sample(uint64_t now_mono_ms, const Totals& totals) noexcept {
     assert(count_ == 0 || (now_mono_ms >= Newest().mono_ms && totals.commands >= Newest().totals.commands));
+    assert(count_ == 0 || totals.input_bytes >= Newest().totals.input_bytes);
+    assert(count_ == 0 || totals.output_bytes >= Newest().totals.output_bytes);
     if (count_ != 0 && now_mono_ms - Newest().mono_ms < kSpacingMs) return;
     samples_[count_++ % kSamples] = {now_mono_ms, totals};
   }

@@ -6,6 +6,7 @@
 //   }
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,10 +33,19 @@ class Args {
   bool Done() const noexcept { return cursor_ >= all_.size(); }
   size_t Left() const noexcept { return all_.size() - cursor_; }
   // REQUIRES: !Done().
-  std::string_view Next() noexcept { return all_[cursor_++]; }
+  std::string_view Next() noexcept {
+    assert(!Done());
+    return all_[cursor_++];
+  }
   // Passes `count` arguments that were read by index. REQUIRES: that many are left.
-  void Skip(size_t count) noexcept { cursor_ += count; }
-  std::string_view Peek() const noexcept { return all_[cursor_]; }
+  void Skip(size_t count) noexcept {
+    assert(cursor_ <= all_.size() && count <= Left());
+    cursor_ += count;
+  }
+  std::string_view Peek() const noexcept {
+    assert(!Done());
+    return all_[cursor_];
+  }
   // Passes the argument if it is this word, in any case, and at least `followed_by` arguments come after it.
   bool Accept(std::string_view upper, size_t followed_by = 0) noexcept {
     if (Left() <= followed_by || Done() || !EqualsIgnoringCase(all_[cursor_], upper)) return false;
@@ -52,7 +62,11 @@ class Args {
   }
   bool HasBlocks() const noexcept { return list_ != nullptr && list_->has_blocks(); }
   // REQUIRES: the arguments lie in `list`.
-  void SetList(const resp::ArgList& list) noexcept { list_ = &list; }
+  void SetList(const resp::ArgList& list) noexcept {
+    assert(all_.empty() ||
+           (all_.data() >= list.data() && all_.data() + all_.size() <= list.data() + list.size()));
+    list_ = &list;
+  }
 
  private:
   size_t IndexInList(size_t index) const noexcept {

@@ -1,5 +1,6 @@
 #include "exec/dispatch/batch.h"
 
+#include <cassert>
 #include <new>
 
 #include "server/output_pool.h"
@@ -100,6 +101,7 @@ void Batch::ForgetUnplanned() noexcept {
 [[gnu::always_inline]] inline resp::Status Batch::Next(resp::Parser& parser, std::string_view input,
                                                        bool may_guess, resp::Request& request,
                                                        const TableRow*& row) {
+  assert(!may_guess || (parser.idle() && limits_.authenticated));
   resp::Head head;
   KnownHead* known = nullptr;
   if (may_guess && resp::Head::Read(input, head)) [[likely]] {

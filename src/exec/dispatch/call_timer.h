@@ -5,6 +5,7 @@
 // thread only.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -31,6 +32,7 @@ class CallTimer {
   // One call of `row` has run.
   // REQUIRES: row() is null or this row.
   void Count(const TableRow& row) noexcept {
+    assert(row_ == nullptr || row_ == &row);
     row_ = &row;
     ++calls_;
   }

@@ -3,6 +3,7 @@
 // Built once from the registered families; the rows themselves stay where they are. Loop thread only.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ class CommandTable {
   const TableRow* Find(std::string_view name) const noexcept;
   // The row of a call, or of its subcommand. REQUIRES: arguments is not empty.
   const TableRow* FindCall(std::span<const std::string_view> arguments) const noexcept {
+    assert(!arguments.empty());
     const TableRow* row = Find(arguments[0]);
     if (row == nullptr || row->subcommands.empty() || arguments.size() < 2) [[likely]]
       return row;
@@ -70,7 +72,10 @@ class CommandTable {
   // Rows and subcommands; their ids are below this.
   size_t size() const noexcept { return owned_.size(); }
   // REQUIRES: id < size().
-  const TableRow& row(uint32_t id) const noexcept { return *owned_[id]; }
+  const TableRow& row(uint32_t id) const noexcept {
+    assert(id < size());
+    return *owned_[id];
+  }
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }
   void ResetStats() const noexcept;

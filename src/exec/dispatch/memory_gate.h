@@ -8,6 +8,7 @@
 // thread only.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,6 +37,7 @@ class MemoryGate {
   // Whether `row` may run now, after the evictions that it needs.
   // REQUIRES: row.writes.
   [[gnu::always_inline]] bool MakeRoomFor(const TableRow& row, Now now) {
+    assert(row.writes);
     return server_.memory.All() <= ceiling_ || MakeRoomSlowly(row, now);
   }
   // After a command that writes.

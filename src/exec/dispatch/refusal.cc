@@ -69,6 +69,7 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
 }
 
 std::string Explain(Refusal why, const Args& args, const TableRow* row) {
+  assert(why != Refusal::kNone && (row != nullptr || why == Refusal::kUnknownCommand));
   if (why == Refusal::kUnknownCommand) return UnknownCommand(args);
   if (why == Refusal::kUnknownSubcommand) return UnknownSubcommand(args);
   for (const Text& text : kTexts) {

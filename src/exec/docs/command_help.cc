@@ -1,5 +1,7 @@
 #include "exec/docs/command_help.h"
 
+#include <cassert>
+
 #include "base/ascii.h"
 
 namespace mayfly {
@@ -19,6 +21,7 @@ void HelpText::Reply(resp::Writer& reply) const {
 }
 
 void ReplyHelp(Context& ctx, Args&) {
+  assert(ctx.row.parent != nullptr);
   const TableRow& container = *ctx.row.parent;
   HelpText text(container.full_name);
   for (const TableRow* row : container.subcommands) {

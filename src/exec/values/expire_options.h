@@ -5,6 +5,7 @@
 // views of the arguments: it dies when the handler returns.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <string_view>
 
@@ -71,6 +72,7 @@ class ExpireOption {
   TimeBase base() const noexcept { return base_; }
   // As ReadExpiry. REQUIRES: given().
   [[gnu::noinline]] bool Resolve(Context& ctx, Expiry& expiry) const {
+    assert(given());
     return ReadExpiry(ctx, number_, unit_, base_, expiry);
   }
 

@@ -1,6 +1,7 @@
 // How commands read string values from entries into replies, and make them from arguments.
 #pragma once
 
+#include <cassert>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,7 @@ namespace mayfly {
 // `existing` is what Find returned for the key just before.
 inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, StringValue&& value,
                                const Event& event) {
+  assert(existing == nullptr || existing->key() == key.text);
   if (existing != nullptr)
     ctx.keyspace.PutValue(key, *existing, std::move(value), ctx.now, event);
   else
@@ -31,6 +33,7 @@ inline void StoreKeepingExpiry(Context& ctx, const Key& key, Entry* existing, St
 // Answers with the value of a string. Big values are shared with the reply. REQUIRES: entry.encoding() !=
 // kRich.
 [[gnu::always_inline]] inline void ReplyString(Context& ctx, const Entry& entry) {
+  assert(entry.encoding() != Encoding::kRich);
   const Encoding encoding = entry.encoding();
   if (encoding <= Encoding::kEdited) [[likely]]
     return ctx.reply.Bulk(entry.stored());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,7 @@ class StringDraft {
 template <typename Write>
 void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, const Event& event,
                 Write&& write) {
+  assert(existing == nullptr || (IsString(*existing) && existing->key() == key.text));
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
     return ctx.keyspace.EditBlock(*existing, size, event, write);
   char digits[kMaxIntegerText];

@@ -4,6 +4,7 @@
 // Holds a view of an argument: it dies when the handler returns.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <string_view>
 
@@ -37,6 +38,8 @@ class ValueCondition {
 
   // The value of an absent key (null) equals none. REQUIRES: given(); a string; RequireDigest returned true.
   bool Holds(const Entry* entry) const noexcept {
+    assert(given() && (entry == nullptr || IsString(*entry)));
+    assert(entry == nullptr || !by_digest() || wanted_.size() == kDigestDigits);
     const bool wants_equal = word_ == WordOf("IFEQ") || word_ == WordOf("IFDEQ");
     return (entry != nullptr && Equals(*entry)) == wants_equal;
   }
