@@ -183,11 +183,13 @@ TEST_CASE_METHOD(RichValueTest, "a handler gets the value with its type, or the 
   PutBag("bag");
   Run({"SET", "text", "v"});
   Context ctx{.server = server().server,
+              .executor = server().executor,
               .session = client().session(),
               .row = *server().commands.Find("get"),
               .keyspace = keyspace(),
               .reply = client().session().reply,
-              .now = server().executor.now()};
+              .now = server().executor.now(),
+              .origin = Origin::kClient};
   Typed<Bag> found;
   REQUIRE(ctx.ReadTyped(keyspace().KeyOf("bag"), found));
   CHECK(found.value->Size() == 3);
