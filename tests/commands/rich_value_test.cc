@@ -225,7 +225,7 @@ TEST_CASE("whichever allocation fails, a rich value is where it was or where it 
     for (size_t nth = 1;; ++nth) {
       LooplessServer server;
       Session session(server.chunks);
-      server.sessions.Add(session);
+      server.Connect(session);
       const Now now = server.executor.RefreshNow();
       Keyspace& keyspace = server.databases.At(0);
       keyspace.PutRich(keyspace.KeyOf("bag"), nullptr, Bag::Of(100), Expiry::Never(), now, kAdd);

@@ -169,6 +169,7 @@ void Executor::RunPlanned() {
   Perform(
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
       args, first_key, blocked);
+  if (blocked == nullptr) ++session.commands;
 }
 
 void Executor::AnswerBroken(Feed& feed) noexcept {
