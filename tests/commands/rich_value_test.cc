@@ -183,7 +183,6 @@ TEST_CASE_METHOD(RichValueTest, "a handler gets the value with its type, or the 
   PutBag("bag");
   Run({"SET", "text", "v"});
   Context ctx{.server = server().server,
-              .executor = server().executor,
               .session = client().session(),
               .row = *server().commands.Find("get"),
               .keyspace = keyspace(),

@@ -34,7 +34,7 @@ Outcome Context::MakeCall(std::span<const std::string_view> arguments, resp::Wri
 Outcome Context::MakeCall(Session& as, std::span<const std::string_view> arguments, resp::Writer& to,
                           Origin inner) {
   assert(!arguments.empty() && !MayBlock(inner));
-  return executor.MakeCall({as, to, now, inner, arguments, executor.RowOf(arguments)});
+  return server.executor->MakeCall({as, to, now, inner, arguments, server.executor->RowOf(arguments)});
 }
 
 void Context::StoreInstead(std::initializer_list<std::string_view> words) {

@@ -20,7 +20,6 @@
 
 namespace mayfly {
 
-class Executor;
 struct CallReport;
 
 // What a command finds that works on values of type T; both null if the key is absent.
@@ -38,7 +37,6 @@ struct FirstKey {
 
 struct Context {
   Server& server;
-  Executor& executor;
   Session& session;
   const TableRow& row;
   Keyspace& keyspace;  // of the session's database

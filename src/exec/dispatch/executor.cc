@@ -41,6 +41,7 @@ Executor::Executor(Server& server)
       gate_(server),
       observers_(server),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
+  server.executor = this;
   const auto track = [&server](const config::Settings& settings) {
     server.databases.TrackAccesses(AccessTrackingOf(settings.maxmemory_policy),
                                    {.log_factor = settings.lfu_log_factor,
@@ -114,18 +115,19 @@ void Executor::RunPlanned() {
     next_call += planned.arg_count;
     Session& session = *planned.feed->session;
     const TableRow* const row = planned.row;
-    Args args(call, row != nullptr ? row->cursor : 1);
-    args.SetList(arguments);
-    const FirstKey first_key{planned.hash, planned.guess};
     if ((session.modes | modes_of_all) != 0 || row == nullptr) [[unlikely]] {
       if (!session.MayRun()) continue;
       planned.feed->consumed = planned.end;
       Record(timer);
-      RunWithModes(session, args, row, first_key, nullptr);
+      Args args(call, row != nullptr ? row->cursor : 1);
+      args.SetList(arguments);
+      RunWithModes(session, args, row, {planned.hash, planned.guess}, nullptr);
       timer.Restart();
     } else {
       planned.feed->consumed = planned.end;
       if (row != timer.row()) Record(timer);
+      Args args(call, row->cursor);
+      args.SetList(arguments);
       bool admitted = row->Takes(call.size());
       if (row->writes) {
         server_.databases.SetClient(session.id);
@@ -139,10 +141,20 @@ void Executor::RunPlanned() {
         }
       }
       session.last_command = &row->full_name;
-      Execute({session, session.reply, now_, Origin::kClient, call, row}, args, first_key, nullptr, nullptr);
+      Context context{.server = server_,
+                      .session = session,
+                      .row = *row,
+                      .keyspace = server_.databases.At(session.db),
+                      .reply = session.reply,
+                      .now = now_,
+                      .origin = Origin::kClient,
+                      .first_key = {planned.hash, planned.guess}};
+      Execute(context, args);
       ++session.commands;
       timer.Count(*row);
       if (!row->constant_time || !planned.small) Record(timer);
+      if (!row->writes) continue;
+      gate_.HoldKeys(now_);
     }
     if (server_.parking.AnyReady()) [[unlikely]] {
       Record(timer);
@@ -241,13 +253,22 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   CallTimer timer(server_.stats, track_latency_);
   if (MayBlock(call.origin))
     server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
-  uint64_t errors = 0;
-  if ((server_.modes & BitOf(Mode::kObserved)) == 0) [[likely]] {
-    errors = Execute(call, args, first_key, resumed, nullptr);
-  } else {
-    CallReport report;
-    const uint64_t changes_before = observers_.changes();
-    errors = Execute(call, args, first_key, resumed, &report);
+  const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;
+  CallReport report;
+  const uint64_t changes_before = observers_.changes();
+  Context context{.server = server_,
+                  .session = call.session,
+                  .row = *call.row,
+                  .keyspace = server_.databases.At(call.session.db),
+                  .reply = call.reply,
+                  .now = call.now,
+                  .origin = call.origin,
+                  .first_key = first_key,
+                  .resumed = resumed,
+                  .report = observed ? &report : nullptr};
+  const uint64_t errors = Execute(context, args);
+  if (call.row->writes) gate_.HoldKeys(call.now);
+  if (observed) {
     report.changes = observers_.changes() - changes_before;
     observers_.Tell(call, report);
   }
@@ -258,33 +279,20 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   return errors;
 }
 
-[[gnu::always_inline]] inline uint64_t Executor::Execute(const Call& call, Args& args, FirstKey first_key,
-                                                         const Parked* resumed, CallReport* report) {
-  const TableRow& row = *call.row;
-  Context context{.server = server_,
-                  .executor = *this,
-                  .session = call.session,
-                  .row = row,
-                  .keyspace = server_.databases.At(call.session.db),
-                  .reply = call.reply,
-                  .now = call.now,
-                  .origin = call.origin,
-                  .first_key = first_key,
-                  .resumed = resumed,
-                  .report = report};
-  const char* const end = call.reply.out().end();
+[[gnu::always_inline]] inline uint64_t Executor::Execute(Context& context, Args& args) {
+  const TableRow& row = context.row;
+  const char* const end = context.reply.out().end();
   // A handler that runs out of memory is answered with an error: handlers change nothing before they have all
   // the memory they need.
   try {
     row.command->handler(context, args);
   } catch (const std::bad_alloc&) {
-    AnswerNoMemory(call, end);
+    AnswerNoMemory(context.session, context.reply, context.origin, end);
   }
-  gate_.HoldKeys(row, call.now);
-  if (call.reply.errors() == 0) [[likely]]
+  if (context.reply.errors() == 0) [[likely]]
     return 0;
   ++row.calls.failed;
-  return CountErrors(call.reply);
+  return CountErrors(context.reply);
 }
 
 uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args,
@@ -305,7 +313,7 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, co
     Refuse(why, session, session.reply, args, row);
   } catch (const std::bad_alloc&) {
     try {
-      AnswerNoMemory({session, session.reply, now_, Origin::kClient, args.all(), row}, end);
+      AnswerNoMemory(session, session.reply, Origin::kClient, end);
     } catch (const std::bad_alloc&) {  // not for a client
     }
   }
@@ -326,15 +334,15 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, co
 // An error reply says that nothing was done. If the reply itself found no memory, or a part of it is written
 // already, an error would be false or would break the protocol, so the client is closed instead. The same
 // happens if there is no memory for the error. An inner call leaves that to the outer one.
-[[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(const Call& call, const char* end_before) {
-  Session& session = call.session;
-  const bool half_written = session.pool.TakeFailed() || call.reply.out().end() != end_before;
-  if (half_written && MayBlock(call.origin)) return CloseForMemory(session);
+[[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session, resp::Writer& reply,
+                                                           Origin origin, const char* end_before) {
+  const bool half_written = session.pool.TakeFailed() || reply.out().end() != end_before;
+  if (half_written && MayBlock(origin)) return CloseForMemory(session);
   if (half_written) throw std::bad_alloc();
   try {
-    call.reply.Error(errors::kOutOfMemory);
+    reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
-    if (!MayBlock(call.origin)) throw;
+    if (!MayBlock(origin)) throw;
     CloseForMemory(session);
   }
 }

@@ -97,13 +97,12 @@ class Executor {
   void Wake(const Parked& parked) noexcept;
 
   // The handler, and what is counted for it. Returns the number of errors that it has answered.
-  uint64_t Execute(const Call& call, Args& args, FirstKey first_key, const Parked* resumed,
-                   CallReport* report);
+  uint64_t Execute(Context& context, Args& args);
   // Execute, timed on its own and reported to observers. `resumed`: it was counted before.
   uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
   uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args, const TableRow* row);
   void RefuseClient(Refusal why, Session& session, const Args& args, const TableRow* row) noexcept;
-  void AnswerNoMemory(const Call& call, const char* end_before);
+  void AnswerNoMemory(Session& session, resp::Writer& reply, Origin origin, const char* end_before);
   void CloseForMemory(Session& session) noexcept;
   // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns
   // their number.

@@ -41,8 +41,8 @@ class MemoryGate {
     return server_.memory.All() <= ceiling_ || MakeRoomSlowly(row, now);
   }
   // After a command that writes.
-  [[gnu::always_inline]] void HoldKeys(const TableRow& row, Now now) {
-    if (row.writes && maxkeys_ != 0) [[unlikely]]
+  [[gnu::always_inline]] void HoldKeys(Now now) {
+    if (maxkeys_ != 0) [[unlikely]]
       static_cast<void>(MakeRoomForCommand(now));
   }
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.

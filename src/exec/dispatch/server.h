@@ -23,6 +23,7 @@ class Clock;
 class CommandTable;
 class Databases;
 class Evictor;
+class Executor;
 class Log;
 class MemoryMeter;
 class ParkingLot;
@@ -45,6 +46,7 @@ struct Server {
   std::mt19937_64& random;
   std::string run_id;               // 40 hex digits, drawn at start
   bool shutdown_requested = false;  // the loop stops at the end of the turn
+  Executor* executor = nullptr;     // sets this itself
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
   Rates rates = {};    // sampled whenever the loop turns
