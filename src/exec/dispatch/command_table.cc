@@ -147,6 +147,7 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   }
   row->first_key = static_cast<uint16_t>(command.keys.first);
   row->cursor = parent == nullptr ? 1 : 2;
+  row->only_reads = (command.flags & kReadOnly) != 0;
   row->writes = (command.flags & (kWrite | kDenyOom)) != 0;
   row->constant_time = command.complexity == "O(1)";
   row->needs_login = (command.flags & kNoAuth) == 0;

@@ -40,6 +40,7 @@ struct TableRow {
   uint16_t first_key = 0;   // index; 0: no key
   uint8_t cursor = 1;       // index of the first argument after the name
   bool writes = false;      // changes keys, or needs memory for them
+  bool only_reads = false;  // changes no key, nor makes a call that does
   bool needs_login = true;
   bool constant_time = false;
   bool ends_batch = false;  // what the client sent after it cannot be read before it has run

@@ -153,8 +153,8 @@ void Executor::RunPlanned() {
       ++session.commands;
       timer.Count(*row);
       if (!row->constant_time || !planned.small) Record(timer);
-      if (!row->writes) continue;
-      gate_.HoldKeys(now_);
+      if (row->only_reads) continue;
+      if (row->writes) gate_.HoldKeys(now_);
     }
     if (server_.parking.AnyReady()) [[unlikely]] {
       Record(timer);
