@@ -1,8 +1,8 @@
 // A call: one request that runs, whoever sent it.
 //
 // A client's pipeline, a client that was woken, a transaction, a script and a test all make their calls through
-// Executor::Call (a pipeline through the same code without a struct). Calls may be nested: a handler makes one by
-// Context::Call. Everything that belongs to one call lies on the stack: its arguments, its clock and its timer.
+// Executor::MakeCall (a pipeline through the same code without a struct). Calls may be nested: a handler makes one by
+// Context::MakeCall. Everything that belongs to one call lies on the stack: its arguments, its clock and its timer.
 #pragma once
 
 #include <cstdint>

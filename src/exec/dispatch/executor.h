@@ -64,6 +64,7 @@ class Executor {
         freed(*session);
       } else if (const std::unique_ptr<Parked> woken = server_.parking.TakeWoken()) {
         Wake(*woken);
+        if (server_.parking.AnyReady()) ServeReady();
       } else {
         return;
       }
