@@ -72,7 +72,8 @@ TEST_CASE_METHOD(WaitingTest, "a key that is gone again when its turn comes is w
   CHECK(a.Received() == Replies{Bulk("w")});
 }
 
-TEST_CASE_METHOD(WaitingTest, "a key that a held request brings is noticed, though nobody sends anything more") {
+TEST_CASE_METHOD(WaitingTest,
+                 "a key that a held request brings is noticed, though nobody sends anything more") {
   CHECK(a.Run({"GRAB", "k", "0"}) == NoReply());
   server().parking.Pause(PauseOf::kEverybody, server().clock.Read().mono_ms + 100);
   CHECK(b.Run({"KEEP", "k", "v"}) == NoReply());
