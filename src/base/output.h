@@ -76,6 +76,7 @@ class ChunkPool {
   OutputChunk* Take();
   // Whether Take has thrown since this was last called: then what found no memory was a reply.
   bool TakeFailed() noexcept { return std::exchange(failed_, false); }
+  void NoteFailed() noexcept { failed_ = true; }
   void Give(OutputChunk* chunk) noexcept;
   // Frees all kept chunks but `keep`, for instance when the loop is idle.
   void Trim(size_t keep) noexcept;

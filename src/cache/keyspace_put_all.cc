@@ -41,6 +41,13 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
     for (KeyPut& put : puts.first(made)) Discard(put);
     throw;
   }
+  // Nobody is told of anything before all that is in the table is everywhere.
+  for (KeyPut& put : puts) {
+    if (!put.inserted) continue;
+    QuotaOf(*put.entry).bytes += BytesOf(*put.entry);
+    put.entry->set_stamp(Entry::StampOf(now.mono_ms));
+    File(*put.entry, now);
+  }
   for (KeyPut& put : puts) Install(put, now, event);
 }
 
@@ -53,11 +60,7 @@ Entry* Keyspace::Make(KeyPut& put, Expiry expiry) {
 
 void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
   Entry& entry = *put.entry;
-  if (put.inserted) {
-    QuotaOf(entry).bytes += BytesOf(entry);
-    entry.set_stamp(Entry::StampOf(now.mono_ms));
-    File(entry, now);
-  } else {
+  if (!put.inserted) {
     Entry& old = *LookUp(put.key.text, put.key.hash);
     TellBefore(old);
     QuotaOf(old).bytes += BytesOf(entry) - BytesOf(old);

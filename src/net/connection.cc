@@ -99,6 +99,7 @@ void Connection::Open() {
   clients_.CountClient(true);
   state_ = State::kOpen;
   UpdateReading();
+  if (state_ == State::kClosed) return;
   clients_.File(*this);
   if (filter_ != nullptr) WriteFiltered();
 }
@@ -241,6 +242,7 @@ void Connection::OnTime(uint64_t now_mono_ms) {
   if (throttled_) {
     Throttle();
     UpdateReading();
+    if (state_ == State::kClosed) return;
   }
   if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
   if (MayBeSilent()) {                                            // so its idle time begins anew

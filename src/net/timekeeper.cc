@@ -34,8 +34,8 @@ void Timekeeper::BeforePoll() {
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
   if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
-  if (server_.databases.MayFreeSome()) freeing_.Announce();
   if (!eviction_.waits() && executor_.EvictSome(kEntriesPerLook)) eviction_.Announce();
+  if (server_.databases.MayFreeSome()) freeing_.Announce();  // big values that were evicted, too
   if (server_.sliced_work.waits() != idling_) {
     idling_ = !idling_;
     if (idling_)

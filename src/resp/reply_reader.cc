@@ -30,7 +30,9 @@ ReplyStatus ReplyReader::Text(ReplyToken& token, ReplyKind kind, std::string_vie
 
 ReplyStatus ReplyReader::Container(ReplyToken& token, ReplyKind kind, std::string_view after) noexcept {
   const std::optional<int64_t> count = ParseInteger(token.text);
-  if (!count || *count < -1 || (*count == -1 && kind != ReplyKind::kArray)) return ReplyStatus::kBroken;
+  constexpr int64_t kMost = INT32_MAX;  // more than any reply has, and twice as many can be counted
+  if (!count || *count < -1 || *count > kMost || (*count == -1 && kind != ReplyKind::kArray))
+    return ReplyStatus::kBroken;
   if (*count == -1)
     token = {.kind = ReplyKind::kNullArray};
   else
@@ -108,14 +110,18 @@ ReplyStatus ReplyReader::Next(ReplyToken& token) noexcept {
 
 ReplyStatus ReplyReader::Skip(const ReplyToken& token) noexcept {
   const std::string_view before = rest_;
-  for (size_t left = token.elements(); left != 0; --left) {
+  // A reply follows an attribute.
+  const auto below = [](const ReplyToken& head) {
+    return head.elements() + (head.kind == ReplyKind::kAttribute ? 1 : 0);
+  };
+  for (size_t left = below(token); left != 0; --left) {
     ReplyToken element;
     const ReplyStatus status = Next(element);
     if (status != ReplyStatus::kToken) {
       rest_ = before;
       return status;
     }
-    left += element.elements();
+    left += below(element);
   }
   return ReplyStatus::kToken;
 }

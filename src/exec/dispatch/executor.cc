@@ -225,6 +225,7 @@ void Executor::MarkIfDirty(Session& session) noexcept {
 // A request that a pause held back begins now, unless there is another pause.
 void Executor::Wake(const Parked& parked) noexcept {
   Session& session = *parked.session;
+  if (session.closes()) return MarkIfDirty(session);  // killed meanwhile
   gate_.SetCeiling();
   try {
     const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
@@ -268,7 +269,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .report = observed ? &report : nullptr};
   const uint64_t errors = Execute(context, args);
   if (call.row->writes) gate_.HoldKeys(call.now);
-  if (observed) {
+  if (observed && call.session.parked == nullptr) {  // one that waits is told of when it has run
     report.changes = observers_.changes() - changes_before;
     observers_.Tell(call, report);
   }
@@ -337,13 +338,13 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, co
 [[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session, resp::Writer& reply,
                                                            Origin origin, const char* end_before) {
   const bool half_written = session.pool.TakeFailed() || reply.out().end() != end_before;
-  if (half_written && MayBlock(origin)) return CloseForMemory(session);
-  if (half_written) throw std::bad_alloc();
   try {
+    if (half_written) throw std::bad_alloc();
     reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
-    if (!MayBlock(origin)) throw;
-    CloseForMemory(session);
+    if (MayBlock(origin)) return CloseForMemory(session);
+    session.pool.NoteFailed();  // what the inner call has done stays done, so the outer one must not deny it
+    throw;
   }
 }
 

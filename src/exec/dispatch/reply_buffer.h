@@ -21,10 +21,10 @@ class ReplyBuffer {
   // What was written since the last Clear; valid until the next write or Clear. Throws std::bad_alloc. To be
   // read with resp/reply_reader.h.
   std::string_view Text() {
-    if (chain_.empty()) return {};
+    if (chain_.empty()) return joined_;
     OutputPiece piece;
     static_cast<void>(chain_.Gather({&piece, 1}));
-    if (piece.size == chain_.size()) return {piece.data, piece.size};
+    if (joined_.empty() && piece.size == chain_.size()) return {piece.data, piece.size};
     return Joined();
   }
   void Clear() noexcept {

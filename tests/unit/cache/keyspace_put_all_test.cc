@@ -89,6 +89,25 @@ TEST_CASE_METHOD(KeyspaceFixture, "random pairs put together leave what putting 
   CHECK(AllOf(db(), now()) == model);
 }
 
+TEST_CASE_METHOD(KeyspaceFixture, "who is told of one of the keys finds all of them in their places") {
+  class Validator : public ChangeListener {
+   public:
+    explicit Validator(Keyspace& keyspace) : keyspace_(keyspace) {}
+    void OnChange(const Change&) override { CHECK(keyspace_.Validate()); }
+
+   private:
+    Keyspace& keyspace_;
+  } validator(db());
+  const Pairs first = {{"a", "1"}};
+  std::vector<KeyPut> puts = PutsOf(db(), first);
+  db().PutAll(puts, false, Expiry::Never(), now());
+  changes.Listen(validator, ChangeHub::kAllReasons);
+  const Pairs pairs = {{"b", "1"}, {"a", std::string(100, 'v')}, {"c", "1"}, {"b", "2"}};
+  puts = PutsOf(db(), pairs);
+  db().PutAll(puts, false, In(1000), now());
+  changes.Unlisten(validator);
+}
+
 TEST_CASE_METHOD(KeyspaceFixture, "where there is no room for all of them none is put") {
   Heap small(Heap::kMinRegionBytes);
   Databases tight(small, hasher, changes, 1, now());

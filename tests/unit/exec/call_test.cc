@@ -118,7 +118,9 @@ TEST_CASE_METHOD(CommandTest, "the text of a reply of many pieces is put togethe
   std::string_view text = buffer.Text();
   CHECK(TakeReply(text) == Array({Bulk(big), Bulk(big)}));
   CHECK(text.empty());
-  CHECK(buffer.Text().size() == TakeReplies(buffer.Text()).size() * (2 * big.size() + 28));
+  CHECK(TakeReplies(buffer.Text()).size() == 1);  // as often as it is read
+  buffer.writer().Ok();
+  CHECK(TakeReplies(buffer.Text()) == std::vector<Reply>{Array({Bulk(big), Bulk(big)}), Ok()});
   buffer.Clear();
   CHECK(buffer.Text().empty());
 }

@@ -99,6 +99,15 @@ TEST_CASE_METHOD(WaitingTest, "a database that is swapped in brings what is wait
   CHECK(a.Received() == Replies{Bulk("0")});
 }
 
+TEST_CASE_METHOD(WaitingTest, "a waiter that was killed takes nothing from those behind it") {
+  CHECK(a.Run({"GRAB", "k", "0"}) == NoReply());
+  CHECK(b.Run({"GRAB", "k", "0"}) == NoReply());
+  a.session().Set(Mode::kDropped);
+  Run({"KEEP", "k", "v"});
+  CHECK(a.Received().empty());
+  CHECK(b.Received() == Replies{Bulk("v")});
+}
+
 TEST_CASE_METHOD(WaitingTest, "a waiter that leaves, or whose time is over, is not served") {
   CHECK(a.Run({"GRAB", "k", "100"}) == NoReply());
   CHECK(b.Run({"GRAB", "k", "0"}) == NoReply());

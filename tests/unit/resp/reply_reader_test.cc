@@ -81,6 +81,14 @@ TEST_CASE("a reply is skipped as a whole, however deep it is") {
   CHECK(reader.rest() == "+next\r\n");
 }
 
+TEST_CASE("an attribute is skipped with the reply that it belongs to") {
+  ReplyReader reader("*1\r\n|1\r\n+a\r\n+b\r\n:1\r\n+next\r\n");
+  ReplyToken token;
+  REQUIRE(reader.Next(token) == ReplyStatus::kToken);
+  CHECK(reader.Skip(token) == ReplyStatus::kToken);
+  CHECK(reader.rest() == "+next\r\n");
+}
+
 TEST_CASE("a reply that is cut off anywhere needs more, and passes nothing") {
   const std::string bytes = Written(WriteOneOfEach, 3);
   for (size_t size = 0; size < bytes.size(); ++size) {
