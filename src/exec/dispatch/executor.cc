@@ -1,6 +1,7 @@
 #include "exec/dispatch/executor.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 #include <string>
 #include <vector>
@@ -254,6 +255,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   CallTimer timer(server_.stats, track_latency_);
   if (MayBlock(call.origin))
     server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
+  assert(call.row != nullptr);
   const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;
   CallReport report;
   const uint64_t changes_before = observers_.changes();
