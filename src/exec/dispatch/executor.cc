@@ -247,6 +247,7 @@ Outcome Executor::MakeCall(const Call& call) {
   gate_.SetCeiling();
   const Refusal why = Judge(call.session, call.session.modes, args, call.row, gate_, call.now);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, args, call.row)};
+  assert(call.row != nullptr);
   const TraceScope trace(server_, call.session, *call.row);
   return {why, Perform(call, args, {}, nullptr)};
 }
@@ -255,7 +256,6 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   CallTimer timer(server_.stats, track_latency_);
   if (MayBlock(call.origin))
     server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
-  assert(call.row != nullptr);
   const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;
   CallReport report;
   const uint64_t changes_before = observers_.changes();
