@@ -1,5 +1,5 @@
 // INCRBYFLOAT: strings as numbers with a fraction.
-#include <cmath>
+#include <string>
 
 #include "base/long_double.h"
 #include "exec/values/string_number.h"
@@ -7,19 +7,17 @@
 namespace mayfly {
 namespace {
 
-constexpr Event kIncrByFloat{"incrbyfloat"};
-
 void IncrByFloat(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = nullptr;
-  if (!FindString(ctx, key, existing)) return;
-  const std::optional<long double> old = existing != nullptr ? FloatOf(*existing) : 0;
+  const std::optional<long double> old = FindNumber<FloatKind>(ctx, key, existing);
+  if (!old) return;
   const std::optional<long double> amount = ParseLongDouble(args[2]);
-  if (!old || !amount) return ctx.Fail(errors::kNotFloat);
-  const long double sum = *old + *amount;
-  if (!std::isfinite(sum)) return ctx.Fail("ERR increment would produce NaN or Infinity");
-  const std::string text = FormatLongDouble(sum);
-  StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text), kIncrByFloat);
+  if (!amount) return ctx.Fail(errors::kNotFloat);
+  const std::optional<long double> sum = FloatKind::Add(*old, *amount);
+  if (!sum) return ctx.Fail("ERR increment would produce NaN or Infinity");
+  const std::string text = FormatLongDouble(*sum);
+  StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text), FloatKind::kEvent);
   ctx.ReportInstead({"SET", args[1], text, "KEEPTTL"});
   ctx.reply.Bulk(text);
 }

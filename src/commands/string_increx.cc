@@ -55,30 +55,17 @@ bool TakeOption(Args& args, IncrExOptions& options) {
   }
 }
 
-// The two kinds of numbers. For each: their type, their range, and the texts of errors about them.
-struct ByInteger {
-  using Number = int64_t;
+// What INCREX says and does for each kind of number.
+struct ByInteger : IntegerKind {
   static constexpr std::string_view kInvalid = " is not an integer or out of range";
-  static constexpr std::string_view kInvalidValue = errors::kNotInteger;
   static constexpr std::string_view kTooFar = "ERR applied increment would overflow";
   static constexpr Number kLeast = INT64_MIN;
   static constexpr Number kMost = INT64_MAX;
+  static constexpr Event kEventWithExpiry{kEvent.name, "expire"};
+  static constexpr Event kEventWithoutExpiry{kEvent.name, "persist"};
 
-  static std::optional<Number> Parse(std::string_view text) { return ParseInteger(text); }
-  static std::optional<Number> ValueOf(const Entry& entry) { return IntegerOf(entry); }
   static std::string_view RefuseAmount(Number) { return {}; }
   static std::string_view RefuseValue(Number) { return {}; }
-  static std::optional<Number> Add(Number a, Number b) {
-    Number sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
-  }
-  static std::optional<Number> Subtract(Number a, Number b) {
-    Number difference = 0;
-    return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : std::optional(difference);
-  }
-  static constexpr Event kEvent{"incrby"};
-  static constexpr Event kEventWithExpiry{"incrby", "expire"};
-  static constexpr Event kEventWithoutExpiry{"incrby", "persist"};
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     ctx.keyspace.Put(key, existing, StringValue::Integer(value), expiry, ctx.now, event);
@@ -86,30 +73,20 @@ struct ByInteger {
   static void Reply(Context& ctx, Number value) { ctx.reply.Integer(value); }
 };
 
-struct ByFloat {
-  using Number = long double;
+struct ByFloat : FloatKind {
   static constexpr std::string_view kInvalid = " is not a valid float";
-  static constexpr std::string_view kInvalidValue = errors::kNotFloat;
   static constexpr std::string_view kTooFar = "ERR applied increment would be Infinity";
   static constexpr Number kLeast = -LDBL_MAX;
   static constexpr Number kMost = LDBL_MAX;
+  static constexpr Event kEventWithExpiry{kEvent.name, "expire"};
+  static constexpr Event kEventWithoutExpiry{kEvent.name, "persist"};
 
-  static std::optional<Number> Parse(std::string_view text) { return ParseLongDouble(text); }
-  static std::optional<Number> ValueOf(const Entry& entry) { return FloatOf(entry); }
   static std::string_view RefuseAmount(Number amount) {
     return std::isinf(amount) ? "ERR BYFLOAT increment cannot be Infinity" : "";
   }
   static std::string_view RefuseValue(Number value) {
     return std::isinf(value) ? "ERR value cannot be Infinity" : "";
   }
-  static std::optional<Number> Finite(Number number) {
-    return std::isfinite(number) ? std::optional(number) : std::nullopt;
-  }
-  static std::optional<Number> Add(Number a, Number b) { return Finite(a + b); }
-  static std::optional<Number> Subtract(Number a, Number b) { return Finite(a - b); }
-  static constexpr Event kEvent{"incrbyfloat"};
-  static constexpr Event kEventWithExpiry{"incrbyfloat", "expire"};
-  static constexpr Event kEventWithoutExpiry{"incrbyfloat", "persist"};
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     const std::string text = FormatLongDouble(value);
@@ -191,9 +168,8 @@ void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
 
   Entry* existing = nullptr;
-  if (!FindString(ctx, key, existing)) return;
-  const auto old = existing != nullptr ? Kind::ValueOf(*existing) : std::optional<typename Kind::Number>(0);
-  if (!old) return ctx.Fail(Kind::kInvalidValue);
+  const auto old = FindNumber<Kind>(ctx, key, existing);
+  if (!old) return;
   if (const std::string_view error = Kind::RefuseValue(*old); !error.empty()) return ctx.Fail(error);
   const bool refused = existing != nullptr ? options.if_absent : options.if_present;
   const auto value = refused ? std::nullopt : step.From(*old, options.saturate);

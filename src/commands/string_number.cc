@@ -4,19 +4,15 @@
 namespace mayfly {
 namespace {
 
-constexpr Event kIncrBy{"incrby"};  // of all four
-
+// INCR, DECR and DECRBY are reported as INCRBY, too.
 void Add(Context& ctx, const Key& key, int64_t amount) {
   Entry* existing = nullptr;
-  if (!FindString(ctx, key, existing)) return;
-  int64_t sum = amount;
-  if (existing != nullptr) {
-    const std::optional<int64_t> old = IntegerOf(*existing);
-    if (!old) return ctx.Fail(errors::kNotInteger);
-    if (__builtin_add_overflow(*old, amount, &sum)) return ctx.Fail(errors::kOverflow);
-  }
-  StoreKeepingExpiry(ctx, key, existing, StringValue::Integer(sum), kIncrBy);
-  ctx.reply.Integer(sum);
+  const std::optional<int64_t> old = FindNumber<IntegerKind>(ctx, key, existing);
+  if (!old) return;
+  const std::optional<int64_t> sum = IntegerKind::Add(*old, amount);
+  if (!sum) return ctx.Fail(errors::kOverflow);
+  StoreKeepingExpiry(ctx, key, existing, StringValue::Integer(*sum), IntegerKind::kEvent);
+  ctx.reply.Integer(*sum);
 }
 
 void Incr(Context& ctx, Args& args) { Add(ctx, ctx.KeyAt(args, 1), 1); }

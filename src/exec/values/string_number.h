@@ -1,6 +1,7 @@
 // The numbers that strings hold, for the commands that count with them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -20,6 +21,49 @@ inline std::optional<int64_t> IntegerOf(const Entry& entry) {
 inline std::optional<long double> FloatOf(const Entry& entry) {
   if (entry.encoding() == Encoding::kInteger) return entry.integer();
   return ParseLongDouble(entry.text());
+}
+
+// The two kinds of numbers that strings hold, for commands that add to them.
+struct IntegerKind {
+  using Number = int64_t;
+  static constexpr std::string_view kInvalidValue = errors::kNotInteger;
+  static constexpr Event kEvent{"incrby"};
+
+  static std::optional<Number> Parse(std::string_view text) { return ParseInteger(text); }
+  static std::optional<Number> ValueOf(const Entry& entry) { return IntegerOf(entry); }
+  static std::optional<Number> Add(Number a, Number b) {
+    Number sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
+  }
+  static std::optional<Number> Subtract(Number a, Number b) {
+    Number difference = 0;
+    return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : std::optional(difference);
+  }
+};
+
+struct FloatKind {
+  using Number = long double;
+  static constexpr std::string_view kInvalidValue = errors::kNotFloat;
+  static constexpr Event kEvent{"incrbyfloat"};
+
+  static std::optional<Number> Parse(std::string_view text) { return ParseLongDouble(text); }
+  static std::optional<Number> ValueOf(const Entry& entry) { return FloatOf(entry); }
+  static std::optional<Number> Finite(Number number) {
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+  }
+  static std::optional<Number> Add(Number a, Number b) { return Finite(a + b); }
+  static std::optional<Number> Subtract(Number a, Number b) { return Finite(a - b); }
+};
+
+// The number of a key before it is added to, and its entry; 0 and null if there is no such key. Nothing, after
+// having answered the error, if it holds something else.
+template <typename Kind>
+std::optional<typename Kind::Number> FindNumber(Context& ctx, const Key& key, Entry*& existing) {
+  if (!FindString(ctx, key, existing)) return std::nullopt;
+  if (existing == nullptr) return typename Kind::Number{0};
+  const std::optional<typename Kind::Number> value = Kind::ValueOf(*existing);
+  if (!value) ctx.Fail(Kind::kInvalidValue);
+  return value;
 }
 
 }  // namespace mayfly
