@@ -22,8 +22,10 @@
 #include "net/limits.h"
 #include "net/process.h"
 #include "net/server_loop.h"
+#include "server/failed_logins.h"
 #include "server/parking.h"
 #include "server/process_memory.h"
+#include "server/rates.h"
 #include "server/sessions.h"
 #include "server/stats.h"
 
@@ -96,6 +98,9 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
   Sessions sessions;
   ParkingLot parking(changes, now.mono_ms);
+  Rates rates;
+  SlicedWork sliced_work;
+  FailedLogins failed_logins;
   Server server{.clock = clock,
                 .options = options,
                 .databases = databases,
@@ -105,6 +110,9 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .sessions = sessions,
                 .parking = parking,
                 .stats = stats,
+                .rates = rates,
+                .sliced_work = sliced_work,
+                .failed_logins = failed_logins,
                 .commands = commands,
                 .cycle_rate = CycleRate::Measure(),
                 .random = random,

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "cache/expiry_stats.h"
 #include "cache/rich_value.h"
 
 namespace mayfly {

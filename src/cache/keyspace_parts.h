@@ -9,13 +9,14 @@
 #include "cache/buried_values.h"
 #include "cache/change.h"
 #include "cache/deadlines.h"
-#include "cache/due_policy.h"
-#include "cache/expiry_stats.h"
 #include "cache/lfu.h"
 #include "cache/quotas.h"
 #include "cache/stale_guesses.h"
 
 namespace mayfly {
+
+class DuePolicy;
+struct ExpiryStats;
 
 // What an access changes in its entry (see Databases::TrackAccesses).
 enum class AccessTracking : uint8_t {

@@ -6,6 +6,8 @@
 #include <array>
 #include <cassert>
 
+#include "cache/due_policy.h"
+#include "cache/expiry_stats.h"
 #include "cache/keyspace.h"
 #include "cache/rich_value.h"
 

@@ -11,6 +11,7 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
+#include "server/rates.h"
 #include "server/stats.h"
 
 namespace mayfly {

@@ -8,6 +8,7 @@
 #include "exec/info/client_names.h"
 #include "exec/info/identity.h"
 #include "exec/values/database_index.h"
+#include "server/failed_logins.h"
 #include "server/stats.h"
 
 namespace mayfly {

@@ -7,6 +7,7 @@
 #include "config/options.h"
 #include "net/descriptor.h"
 #include "net/process.h"
+#include "server/failed_logins.h"
 
 namespace mayfly::net {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "cache/databases.h"
+#include "server/failed_logins.h"
 #include "server/parking.h"
 
 namespace mayfly::net {

@@ -12,6 +12,7 @@
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
 #include "net/limits.h"
+#include "server/rates.h"
 #include "server/stats.h"
 
 namespace mayfly::net {

@@ -16,6 +16,7 @@
 #include "../support/input_rig.h"
 #include "../support/request_text.h"
 #include "exec/dispatch/command_table.h"
+#include "server/parking.h"
 
 namespace mayfly::testing {
 namespace {

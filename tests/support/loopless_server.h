@@ -15,8 +15,11 @@
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
 #include "exec/dispatch/resident_guard.h"
+#include "server/failed_logins.h"
 #include "server/parking.h"
+#include "server/rates.h"
 #include "server/sessions.h"
+#include "server/sliced_work.h"
 #include "server/stats.h"
 
 namespace mayfly::testing {
@@ -50,6 +53,9 @@ class LooplessServer {
   ResidentGuard resident;
   Sessions sessions;
   ParkingLot parking;
+  Rates rates;
+  SlicedWork sliced_work;
+  FailedLogins failed_logins;
   CommandTable commands;
   Server server;
   Executor executor;

@@ -4,8 +4,11 @@
 
 #include "exec/dispatch/call_observers.h"
 #include "exec/dispatch/executor.h"
+#include "server/parking.h"
 
 namespace mayfly {
+
+WakeReason Context::wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
 
 void Context::Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys) {
   assert(MayPark());

@@ -14,13 +14,14 @@
 #include "exec/dispatch/errors.h"
 #include "exec/dispatch/server.h"
 #include "resp/writer.h"
-#include "server/parking.h"
 #include "server/session.h"
 #include "server/stats.h"
 
 namespace mayfly {
 
 struct CallReport;
+struct Parked;
+enum class WakeReason : uint8_t;
 
 // What a command finds that works on values of type T; both null if the key is absent.
 template <typename T>
@@ -48,7 +49,7 @@ struct Context {
   CallReport* report = nullptr;     // null: nobody is told of this call
 
   // Why this request runs again; kNone on its first run.
-  WakeReason wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
+  WakeReason wake() const noexcept;
   // The key in argument `index`, hashed now unless it is the first key.
   [[gnu::always_inline]] Key KeyAt(const Args& args, size_t index) const noexcept {
     if (index == row.first_key && first_key.hash != 0) return {args[index], first_key.hash, first_key.guess};

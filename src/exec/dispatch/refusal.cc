@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "exec/dispatch/errors.h"
+#include "exec/dispatch/memory_gate.h"
 #include "server/users.h"
 
 namespace mayfly {

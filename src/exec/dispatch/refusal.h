@@ -11,10 +11,11 @@
 #include "base/clock.h"
 #include "exec/dispatch/args.h"
 #include "exec/dispatch/command_table.h"
-#include "exec/dispatch/memory_gate.h"
 #include "server/session.h"
 
 namespace mayfly {
+
+class MemoryGate;
 
 // In the order in which Redis looks for them: the first that holds is answered.
 enum class Refusal : uint8_t {

@@ -8,9 +8,6 @@
 #include <string>
 
 #include "base/tsc.h"
-#include "server/failed_logins.h"
-#include "server/rates.h"
-#include "server/sliced_work.h"
 #include "server/users.h"
 
 namespace mayfly {
@@ -24,11 +21,14 @@ class CommandTable;
 class Databases;
 class Evictor;
 class Executor;
+class FailedLogins;
 class Log;
 class MemoryMeter;
 class ParkingLot;
+class Rates;
 class ResidentGuard;
 class Sessions;
+class SlicedWork;
 struct Stats;
 
 struct Server {
@@ -41,6 +41,9 @@ struct Server {
   Sessions& sessions;
   ParkingLot& parking;
   Stats& stats;
+  Rates& rates;             // sampled whenever the loop turns
+  SlicedWork& sliced_work;  // the loop runs a slice of it in each turn
+  FailedLogins& failed_logins;
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
@@ -49,10 +52,7 @@ struct Server {
   Executor* executor = nullptr;     // sets this itself
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
-  Rates rates = {};    // sampled whenever the loop turns
   Log* log = nullptr;  // null: there is none
-  FailedLogins failed_logins = {};
-  SlicedWork sliced_work = {};  // the loop runs a slice of it in each turn
 };
 
 }  // namespace mayfly

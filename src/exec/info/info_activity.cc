@@ -8,6 +8,7 @@
 #include "config/options.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
+#include "server/rates.h"
 #include "server/stats.h"
 
 namespace mayfly::info {

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cache/due_policy.h"
 #include "cache/eviction.h"
 #include "unit/cache/timed_value.h"
 

@@ -17,6 +17,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/reply_buffer.h"
 #include "resp/reply_reader.h"
+#include "server/parking.h"
 
 namespace mayfly::testing {
 namespace {
