@@ -11,10 +11,11 @@ BuriedValues::~BuriedValues() {
 }
 
 void BuriedValues::Bury(std::unique_ptr<RichValue> value) noexcept {
-  if (value->Size() < kWorthASlice) return;
+  RichValue** const link = value->BurialLink();
+  if (link == nullptr) return;
   bytes_ += value->Bytes();
   ++size_;
-  value->buried_before_ = last_;
+  *link = last_;
   last_ = value.release();
 }
 
@@ -22,11 +23,12 @@ size_t BuriedValues::FreeSome(size_t budget) noexcept {
   while (budget != 0 && last_ != nullptr) {
     const size_t members = last_->Size();
     const uint64_t bytes = last_->Bytes();
+    RichValue* const before = *last_->BurialLink();
     const bool freed = last_->FreeSome(budget);
     bytes_ -= freed ? bytes : bytes - last_->Bytes();
     budget -= std::min(budget, freed ? members + 1 : std::max<size_t>(members - last_->Size(), 1));
     if (!freed) continue;
-    const std::unique_ptr<RichValue> done(std::exchange(last_, last_->buried_before_));
+    const std::unique_ptr<RichValue> done(std::exchange(last_, before));
     --size_;
   }
   return budget;

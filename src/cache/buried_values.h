@@ -14,14 +14,12 @@ namespace mayfly {
 
 class BuriedValues {
  public:
-  // A value with fewer members is freed at once.
-  static constexpr size_t kWorthASlice = 64;
-
   BuriedValues() noexcept = default;
   ~BuriedValues();
   BuriedValues(const BuriedValues&) = delete;
   BuriedValues& operator=(const BuriedValues&) = delete;
 
+  // A value without a BurialLink is freed at once.
   void Bury(std::unique_ptr<RichValue> value) noexcept;
   bool empty() const noexcept { return last_ == nullptr; }
   size_t size() const noexcept { return size_; }
@@ -30,7 +28,7 @@ class BuriedValues {
   size_t FreeSome(size_t budget) noexcept;
 
  private:
-  RichValue* last_ = nullptr;  // buried last, freed first
+  RichValue* last_ = nullptr;  // buried last, freed first; its BurialLink is the one before
   size_t size_ = 0;
   uint64_t bytes_ = 0;  // of all, less what is freed of them
 };

@@ -40,6 +40,7 @@
 #include "cache/keyspace_parts.h"
 #include "cache/quota.h"
 #include "cache/rich_value.h"
+#include "cache/types/member_home.h"
 #include "cache/value.h"
 
 namespace mayfly {
@@ -131,6 +132,8 @@ class Keyspace {
   // Memory of an entry and its value, as the allocator rounds it.
   static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
+  // For the large values that it gets.
+  MemberHome home() const noexcept { return {parts_.heap, parts_.hasher}; }
   // The index of the database whose keys these are now, or were until it was flushed.
   unsigned database() const noexcept { return database_; }
   void set_database(unsigned index) noexcept { database_ = index; }

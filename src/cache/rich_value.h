@@ -43,10 +43,13 @@ class RichValue {
   // Frees at most about `budget` members, for a value that is no longer in use. Returns true when deleting the
   // rest takes no longer than one step.
   virtual bool FreeSome(size_t budget) noexcept = 0;
+  // A pointer for BuriedValues, in memory that lasts until FreeSome returns true; null if the value is so small that
+  // deleting it takes no longer than one step. So only large values pay for it.
+  virtual RichValue** BurialLink() noexcept { return nullptr; }
   // Shows all members, in their order if they have one. For DEBUG.
   virtual void ForEachMember(MemberVisitor& visitor) const = 0;
 
-  // The nearest deadline of a member.
+  // The nearest deadline of a member. All deadlines of a value's members are on one clock.
   virtual Expiry NextDeadline() const noexcept { return Expiry::Never(); }
   // Drops at most `budget` members that are due at `now`, nearest deadline first. Returns how many.
   virtual size_t DropDue(Now /*now*/, size_t /*budget*/) noexcept { return 0; }
@@ -55,10 +58,6 @@ class RichValue {
   RichValue& operator=(const RichValue&) = delete;
 
   const ValueType type;
-
- private:
-  friend class BuriedValues;
-  RichValue* buried_before_ = nullptr;  // the next one to be freed after this
 };
 
 }  // namespace mayfly

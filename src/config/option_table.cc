@@ -8,6 +8,7 @@ namespace mayfly::config {
 namespace {
 
 constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kIntMin = std::numeric_limits<int32_t>::min();
 constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMegabyte = 1 << 20;
@@ -54,6 +55,29 @@ constexpr Option kOptions[] = {
      "minutes without a hit until an LFU count loses one, 0 for never"},
     {"maxkeys", "", &Settings::maxkeys, "0", 0, 0, kNoMax,
      "most keys of all databases together, 0 for no limit"},
+
+    {"hash-max-listpack-entries", "hash-max-ziplist-entries", &Settings::hash_max_listpack_entries, "512", 0,
+     0, kNoMax, "most fields of a hash that is packed"},
+    {"hash-max-listpack-value", "hash-max-ziplist-value", &Settings::hash_max_listpack_value, "64", 0, 0,
+     kNoMax, "longest field and value of a hash that is packed"},
+    {"list-max-listpack-size", "list-max-ziplist-size", &Settings::list_max_listpack_size, "-2", 0, kIntMin,
+     kIntMax, "elements of one node of a list; -1 to -5 stand for 4, 8, 16, 32, 64 KB"},
+    {"set-max-intset-entries", "", &Settings::set_max_intset_entries, "512", 0, 0, kNoMax,
+     "most members of a set of integers that is packed"},
+    {"set-max-listpack-entries", "", &Settings::set_max_listpack_entries, "128", 0, 0, kNoMax,
+     "most members of another set that is packed"},
+    {"set-max-listpack-value", "", &Settings::set_max_listpack_value, "64", 0, 0, kNoMax,
+     "longest member of a set that is packed"},
+    {"zset-max-listpack-entries", "zset-max-ziplist-entries", &Settings::zset_max_listpack_entries, "128", 0,
+     0, kNoMax, "most members of a sorted set that is packed"},
+    {"zset-max-listpack-value", "zset-max-ziplist-value", &Settings::zset_max_listpack_value, "64", 0, 0,
+     kNoMax, "longest member of a sorted set that is packed"},
+    {"hll-sparse-max-bytes", "", &Settings::hll_sparse_max_bytes, "3000", 0, 0, kNoMax,
+     "a HyperLogLog that takes more is stored in full"},
+    {"stream-node-max-bytes", "", &Settings::stream_node_max_bytes, "4096", 0, 0, kNoMax,
+     "bytes of one node of a stream, 0 for no limit"},
+    {"stream-node-max-entries", "", &Settings::stream_node_max_entries, "100", 0, 0, kNoMax,
+     "entries of one node of a stream, 0 for no limit"},
 
     {"expire-resolution-ms", "", &Settings::expire_resolution_ms, "1", 0, 1, 1000,
      "keys that expire within this many ms may be freed together"},

@@ -145,18 +145,7 @@ constexpr Option kOptions[] = {
     YesNo("jemalloc-bg-thread", "yes"),
 
     // How values are stored.
-    Integer("hash-max-listpack-entries", "512", {0, kNoMax}, 0, "hash-max-ziplist-entries"),
-    Bytes("hash-max-listpack-value", "64", 0, "hash-max-ziplist-value"),
-    Integer("list-max-listpack-size", "-2", {-kIntMax - 1, kIntMax}, 0, "list-max-ziplist-size"),
     Integer("list-compress-depth", "0", {0, kIntMax}),
-    Integer("set-max-intset-entries", "512", {0, kNoMax}),
-    Integer("set-max-listpack-entries", "128", {0, kNoMax}),
-    Bytes("set-max-listpack-value", "64", 0),
-    Integer("zset-max-listpack-entries", "128", {0, kNoMax}, 0, "zset-max-ziplist-entries"),
-    Bytes("zset-max-listpack-value", "64", 0, "zset-max-ziplist-value"),
-    Bytes("hll-sparse-max-bytes", "3000", 0),
-    Bytes("stream-node-max-bytes", "4096", 0),
-    Integer("stream-node-max-entries", "100", {0, kNoMax}),
 
     // Monitoring and events.
     Integer("slowlog-log-slower-than", "10000", {-1, kNoMax}, kQuiet),

@@ -120,6 +120,19 @@ struct Settings {
   int64_t lfu_decay_time_minutes = 1;
   int64_t maxkeys = 0;
 
+  // How values are stored: up to these limits packed. Redis has the same, and OBJECT ENCODING shows their effect.
+  int64_t hash_max_listpack_entries = 512;
+  uint64_t hash_max_listpack_value = 64;
+  int64_t list_max_listpack_size = -2;  // elements of a node; negative: -1 to -5 stand for 4 to 64 KB
+  int64_t set_max_intset_entries = 512;
+  int64_t set_max_listpack_entries = 128;
+  uint64_t set_max_listpack_value = 64;
+  int64_t zset_max_listpack_entries = 128;
+  uint64_t zset_max_listpack_value = 64;
+  uint64_t hll_sparse_max_bytes = 3000;
+  uint64_t stream_node_max_bytes = 4096;
+  int64_t stream_node_max_entries = 100;
+
   // Expiry.
   int64_t expire_resolution_ms = 1;
   int64_t expire_slice_us = 500;

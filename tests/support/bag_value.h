@@ -40,6 +40,12 @@ class Bag final : public RichValue {
     for (; budget != 0 && !texts_.empty(); --budget) texts_.pop_back();
     return texts_.empty();
   }
+  // From kLarge texts on it is freed in slices.
+  static constexpr size_t kLarge = 64;
+  RichValue** BurialLink() noexcept override {
+    large_ = large_ || texts_.size() >= kLarge;
+    return large_ ? &buried_before_ : nullptr;
+  }
   void ForEachMember(MemberVisitor& visitor) const override {
     std::vector<std::string_view> parts;
     for (const std::string& text : texts_) {
@@ -60,6 +66,8 @@ class Bag final : public RichValue {
  private:
   size_t texts_per_member_ = 1;
   std::list<std::string> texts_;
+  bool large_ = false;
+  RichValue* buried_before_ = nullptr;
 };
 
 }  // namespace mayfly::testing

@@ -150,7 +150,7 @@ TEST_CASE_METHOD(
     BagFixture, "a value with many members is freed in slices, however it goes, and waits outside the data") {
   constexpr size_t kMembers = 1000;
   constexpr uint64_t kBytes = Bag::kOwnBytes + kMembers * Bag::kBytesPerText;
-  PutBag("small", BuriedValues::kWorthASlice - 1);
+  PutBag("small", Bag::kLarge - 1);
   const uint64_t empty = db().bytes();
   const auto go = GENERATE(0, 1, 2, 3, 4);
   PutBag("big", kMembers, go == 1 ? In(10) : Expiry::Never());

@@ -1,0 +1,147 @@
+// The members of a large hash, set or sorted set: found by name, in no order.
+//
+// Ownership: owns the members. Borrows heap and hasher. A Member* is valid until that member is changed or removed.
+// If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string_view>
+
+#include "base/hash.h"
+#include "base/heap.h"
+#include "base/prefetch.h"
+#include "base/short_bytes.h"
+#include "cache/hash_table.h"
+#include "cache/types/member.h"
+#include "cache/types/member_home.h"
+
+namespace mayfly {
+
+class MemberTablePolicy {
+ public:
+  using Ref = HeapRef;
+  static constexpr Ref kNull{};
+  using Key = std::string_view;
+
+  explicit MemberTablePolicy(MemberHome home) noexcept : heap_(&home.heap), hasher_(&home.hasher) {}
+  uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->name()); }
+  bool Equals(Ref ref, Key key) const noexcept { return SameBytes(At(ref)->name(), key); }
+  void Prefetch(Ref ref) const noexcept { PrefetchToRead(At(ref)); }
+  void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
+  void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
+
+  Member* At(Ref ref) const noexcept { return heap_->base().Resolve<Member>(ref); }
+  Ref RefOf(const Member& member) const noexcept { return heap_->base().RefOf(&member); }
+  Heap& heap() const noexcept { return *heap_; }
+  const Hasher& hasher() const noexcept { return *hasher_; }
+
+ private:
+  Heap* heap_;
+  const Hasher* hasher_;
+};
+
+class Members {
+ public:
+  explicit Members(MemberHome home) noexcept : table_(MemberTablePolicy(home)) {}
+  ~Members() {
+    while (!FreeSome(SIZE_MAX)) {
+    }
+  }
+  Members(const Members&) = delete;
+  Members& operator=(const Members&) = delete;
+
+  size_t size() const noexcept { return table_.size(); }
+  // Of the members and the table, as the allocator rounds it.
+  uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
+  MemberHome home() const noexcept { return {policy().heap(), policy().hasher()}; }
+  Member* At(HeapRef ref) const noexcept { return policy().At(ref); }
+  HeapRef RefOf(const Member& member) const noexcept { return policy().RefOf(member); }
+  uint64_t HashOf(std::string_view name) const noexcept { return policy().hasher()(name); }
+
+  // The member of that name, or null. `hash` is HashOf(name).
+  Member* Find(std::string_view name, uint64_t hash) const noexcept {
+    const HeapRef ref = table_.Find(name, hash);
+    return ref ? At(ref) : nullptr;
+  }
+  Member* Find(std::string_view name) const noexcept { return Find(name, HashOf(name)); }
+  // REQUIRES: there is none of that name, whose hash is `hash`.
+  Member* Add(const MemberParts& parts, uint64_t hash) {
+    Member* const member = Make(parts);
+    if (!table_.Insert(RefOf(*member), hash)) {
+      Free(*member);
+      throw std::bad_alloc();
+    }
+    return member;
+  }
+  Member* Add(const MemberParts& parts) { return Add(parts, HashOf(parts.name)); }
+  // Gives the member other parts. Returns it; it may be another one now.
+  // REQUIRES: parts has the same name; it may lie in the member, as in MemberParts of member.parts(), but a value
+  // that is new does not.
+  Member* Change(Member& member, const MemberParts& parts) {
+    Member* const fresh = Make(parts);
+    const bool replaced = table_.Replace(RefOf(member), RefOf(*fresh), HashOf(parts.name));
+    assert(replaced);
+    static_cast<void>(replaced);
+    Free(member);
+    return fresh;
+  }
+  void Remove(Member& member) noexcept {
+    const bool erased = table_.EraseRef(RefOf(member), HashOf(member.name()));
+    assert(erased);
+    static_cast<void>(erased);
+    Free(member);
+  }
+
+  // Calls fn(Member&) for all of them. REQUIRES: fn does not add, change or remove one.
+  template <typename Fn>
+  void ForEach(Fn&& fn) const {
+    table_.ForEach([&](HeapRef ref) { fn(*At(ref)); });
+  }
+  // As Keyspace::Scan. REQUIRES: as ForEach.
+  template <typename Fn>
+  uint64_t Scan(uint64_t cursor, Fn&& fn) const {
+    return table_.Scan(cursor, [&](HeapRef ref) { fn(*At(ref)); });
+  }
+  // All with about the same probability. REQUIRES: size() != 0.
+  template <typename Rng>
+  Member* Random(Rng& rng) const {
+    return At(table_.Random(rng));
+  }
+
+  // Frees about `budget` members. Returns true if none is left.
+  // REQUIRES: nobody uses this object for anything else from now on.
+  bool FreeSome(size_t budget) noexcept {
+    return table_.DrainSome(budget, [&](HeapRef ref) { Free(*At(ref)); });
+  }
+  // Reads every member; for tests.
+  bool Validate() const noexcept {
+    uint64_t bytes = 0;
+    ForEach([&](const Member& member) { bytes += Heap::SizeClass(member.allocated_bytes()); });
+    return bytes == bytes_ && table_.Validate();
+  }
+
+ private:
+  const MemberTablePolicy& policy() const noexcept { return table_.policy(); }
+  Member* Make(const MemberParts& parts) {
+    const size_t size = Member::SizeOf(parts);
+    void* const memory = policy().heap().Allocate(size);
+    if (memory == nullptr) throw std::bad_alloc();
+    auto* const member = static_cast<Member*>(memory);
+    member->Fill(parts);
+    bytes_ += Heap::SizeClass(size);
+    return member;
+  }
+  void Free(Member& member) noexcept {
+    const size_t size = member.allocated_bytes();
+    bytes_ -= Heap::SizeClass(size);
+    policy().heap().Free(&member, size);
+  }
+
+  HashTable<MemberTablePolicy> table_;
+  uint64_t bytes_ = 0;  // of the members
+};
+
+}  // namespace mayfly

@@ -1,0 +1,298 @@
+#include "cache/types/pack.h"
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "base/heap.h"
+#include "base/short_bytes.h"
+
+namespace mayfly {
+namespace {
+
+constexpr size_t kShortText = 127;  // the longest text whose head is one byte
+constexpr uint8_t kText16 = 128;
+constexpr uint8_t kText32 = 129;
+constexpr uint8_t kReal = 130;
+constexpr uint8_t kIntegerBase = 130;  // + number of bytes
+constexpr uint8_t kTiny = 144;         // + the integer itself
+constexpr int64_t kTinyMax = 255 - kTiny;
+constexpr uint8_t kMore = 128;  // set in a byte of a size that has more bytes before it
+constexpr unsigned kSizeBits = 7;
+
+// Bytes that an integer needs in two's complement.
+size_t IntegerBytes(int64_t value) noexcept {
+  const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
+  return static_cast<size_t>(std::bit_width(magnitude)) / 8 + 1;
+}
+
+// Bytes of a size that is read backwards.
+size_t BackBytes(size_t size) noexcept {
+  return size < (1U << kSizeBits) ? 1
+                                  : (static_cast<size_t>(std::bit_width(size)) + kSizeBits - 1) / kSizeBits;
+}
+
+// The highest bits come first, so that the last byte holds the lowest.
+uint8_t* WriteBack(uint8_t* out, size_t size) noexcept {
+  const size_t bytes = BackBytes(size);
+  for (size_t i = bytes; i-- != 0; size >>= kSizeBits)
+    out[i] = static_cast<uint8_t>((size & (kMore - 1U)) | (i != 0 ? kMore : 0U));
+  return out + bytes;
+}
+
+}  // namespace
+
+struct Pack::Head {
+  std::array<uint8_t, 9> bytes{};
+  uint8_t size = 0;
+  std::string_view text;
+
+  explicit Head(const PackItem& item) noexcept {
+    switch (item.kind) {
+      case PackItem::Kind::kText:
+        OfText(item.text);
+        return;
+      case PackItem::Kind::kReal:
+        bytes[0] = kReal;
+        std::memcpy(&bytes[1], &item.real, sizeof item.real);
+        size = 1 + sizeof item.real;
+        return;
+      case PackItem::Kind::kInteger:
+        OfInteger(item.integer);
+        return;
+    }
+  }
+  void OfText(std::string_view its_text) noexcept {
+    text = its_text;
+    const auto length = static_cast<uint32_t>(text.size());
+    bytes[0] = static_cast<uint8_t>(length);
+    size = 1;
+    if (length <= kShortText) return;
+    const bool wide = length > UINT16_MAX;
+    bytes[0] = wide ? kText32 : kText16;
+    std::memcpy(&bytes[1], &length, sizeof length);
+    size = wide ? 1 + sizeof(uint32_t) : 1 + sizeof(uint16_t);
+  }
+  void OfInteger(int64_t integer) noexcept {
+    size = 1;
+    if (integer >= 0 && integer <= kTinyMax) {
+      bytes[0] = static_cast<uint8_t>(kTiny + integer);
+      return;
+    }
+    const size_t length = IntegerBytes(integer);
+    bytes[0] = static_cast<uint8_t>(kIntegerBase + length);
+    std::memcpy(&bytes[1], &integer, sizeof integer);
+    size = static_cast<uint8_t>(1 + length);
+  }
+};
+
+PackItem PackItem::OfDigits(std::string_view text) noexcept {
+  int64_t integer = 0;
+  if (ParseInteger(text, integer)) return Of(integer);
+  return {.text = text};
+}
+
+PackItem PackItem::Of(double real) noexcept {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  if (real > -kExact && real < kExact && std::trunc(real) == real && !(real == 0 && std::signbit(real)))
+    return Of(static_cast<int64_t>(real));
+  return {.kind = Kind::kReal, .real = real};
+}
+
+Pack Pack::Clone() const {
+  Pack copy;
+  if (block_ == nullptr) return copy;
+  copy.block_ = static_cast<Block*>(::operator new(memory()));
+  std::memcpy(copy.block_, block_, block_->bytes);
+  return copy;
+}
+
+size_t Pack::memory() const noexcept { return block_ == nullptr ? 0 : Heap::SizeClass(block_->bytes); }
+
+size_t Pack::InnerSize(At at) const noexcept {
+  const uint8_t* const item = Bytes() + at;
+  const uint8_t head = *item;
+  if (head <= kShortText) return 1U + head;
+  if (head >= kTiny) return 1;
+  if (head > kIntegerBase) return 1U + head - kIntegerBase;
+  if (head == kReal) return 1 + sizeof(double);
+  if (head == kText16) {
+    uint16_t size = 0;
+    std::memcpy(&size, item + 1, sizeof size);
+    return 1 + sizeof size + size;
+  }
+  uint32_t size = 0;
+  std::memcpy(&size, item + 1, sizeof size);
+  return 1 + sizeof size + size;
+}
+
+Pack::At Pack::Next(At at) const noexcept {
+  assert(at < end());
+  const size_t inner = InnerSize(at);
+  return static_cast<At>(at + inner + BackBytes(inner));
+}
+
+Pack::At Pack::Prev(At at) const noexcept {
+  assert(at > begin());
+  const uint8_t* byte = Bytes() + at;
+  size_t size = 0;
+  unsigned shift = 0;
+  do {
+    size |= static_cast<size_t>(*--byte & (kMore - 1U)) << shift;
+    shift += kSizeBits;
+  } while ((*byte & kMore) != 0);
+  return static_cast<At>(byte - Bytes()) - static_cast<At>(size);
+}
+
+Pack::At Pack::Seek(size_t index) const noexcept {
+  assert(index <= size());
+  if (index <= size() / 2) {
+    At at = begin();
+    for (; index != 0; --index) at = Next(at);
+    return at;
+  }
+  At at = end();
+  for (index = size() - index; index != 0; --index) at = Prev(at);
+  return at;
+}
+
+PackItem Pack::Read(At at) const noexcept {
+  assert(at < end());
+  const uint8_t* const item = Bytes() + at;
+  const uint8_t head = *item;
+  const auto* const text = reinterpret_cast<const char*>(item + 1);
+  if (head <= kShortText) return {.text = {text, head}};
+  if (head >= kTiny) return PackItem::Of(int64_t{head} - kTiny);
+  if (head > kIntegerBase) {
+    const unsigned unused_bits = 8U * (sizeof(int64_t) - (head - kIntegerBase));
+    uint64_t integer = 0;
+    std::memcpy(&integer, text, head - kIntegerBase);
+    return PackItem::Of(static_cast<int64_t>(integer << unused_bits) >> unused_bits);
+  }
+  if (head == kReal) {
+    PackItem real{.kind = PackItem::Kind::kReal};
+    std::memcpy(&real.real, text, sizeof real.real);
+    return real;
+  }
+  const size_t prefix = head == kText16 ? sizeof(uint16_t) : sizeof(uint32_t);
+  return {.text = {text + prefix, InnerSize(at) - 1 - prefix}};
+}
+
+bool Pack::Is(At at, const PackItem& item) const noexcept {
+  const Head wanted(item);
+  const uint8_t* const bytes = Bytes() + at;
+  const auto* const text = reinterpret_cast<const char*>(bytes + wanted.size);
+  return bytes[0] == wanted.bytes[0] && InnerSize(at) == wanted.size + wanted.text.size() &&
+         std::memcmp(bytes, wanted.bytes.data(), wanted.size) == 0 &&
+         SameBytes({text, wanted.text.size()}, wanted.text);
+}
+
+Pack::At Pack::Find(const PackItem& item, At from, size_t stride) const noexcept {
+  const Head wanted(item);
+  const size_t size = wanted.size + wanted.text.size();
+  const At last = end();
+  for (At at = from; at < last;) {
+    const uint8_t* const bytes = Bytes() + at;
+    // The first byte tells the sizes of most texts apart.
+    if (bytes[0] == wanted.bytes[0] &&
+        (wanted.size == 1 ||
+         (InnerSize(at) == size && std::memcmp(bytes, wanted.bytes.data(), wanted.size) == 0))) {
+      const auto* const text = reinterpret_cast<const char*>(bytes + wanted.size);
+      if (SameBytes({text, wanted.text.size()}, wanted.text)) return at;
+    }
+    for (size_t i = 0; i < stride && at < last; ++i) at = Next(at);
+  }
+  return last;
+}
+
+size_t Pack::SizeOf(const PackItem& item) noexcept {
+  const Head head(item);
+  const size_t inner = head.size + head.text.size();
+  return inner + BackBytes(inner);
+}
+
+uint8_t* Pack::Write(uint8_t* out, const PackItem& item) noexcept {
+  const Head head(item);
+  const size_t inner = head.size + head.text.size();
+  std::memcpy(out, head.bytes.data(), head.size);
+  CopyBytes(reinterpret_cast<char*>(out + head.size), head.text.data(), head.text.size());
+  return WriteBack(out + inner, inner);
+}
+
+// The block is always as large as the size class of its bytes; it is exchanged when that is another class.
+uint8_t* Pack::Splice(At from, At to, size_t size) {
+  const size_t old_bytes = end();
+  const size_t bytes = old_bytes - (to - from) + size;
+  assert(bytes < UINT32_MAX);
+  const size_t room = Heap::SizeClass(bytes);
+  if (block_ != nullptr && room == Heap::SizeClass(old_bytes)) {
+    std::memmove(Bytes() + from + size, Bytes() + to, old_bytes - to);
+  } else {
+    auto* const fresh = static_cast<uint8_t*>(::operator new(room));
+    if (block_ == nullptr) {
+      new (fresh) Block{sizeof(Block), 0};
+    } else {
+      std::memcpy(fresh, block_, from);
+      std::memcpy(fresh + from + size, Bytes() + to, old_bytes - to);
+      ::operator delete(block_);
+    }
+    block_ = reinterpret_cast<Block*>(fresh);
+  }
+  block_->bytes = static_cast<uint32_t>(bytes);
+  return Bytes() + from;
+}
+
+void Pack::Insert(At at, std::span<const PackItem> items) {
+  size_t size = 0;
+  for (const PackItem& item : items) {
+    assert(item.text.size() < kTooLong);
+    size += SizeOf(item);
+  }
+  uint8_t* out = Splice(at, at, size);
+  for (const PackItem& item : items) out = Write(out, item);
+  block_->items += static_cast<uint32_t>(items.size());
+}
+
+void Pack::Replace(At at, const PackItem& item) {
+  assert(item.text.size() < kTooLong);
+  Write(Splice(at, Next(at), SizeOf(item)), item);
+}
+
+void Pack::Erase(At at, size_t count) noexcept {
+  if (count == 0) return;
+  At to = at;
+  for (size_t i = 0; i < count; ++i) to = Next(to);
+  const size_t old_bytes = end();
+  const size_t bytes = old_bytes - (to - at);
+  std::memmove(Bytes() + at, Bytes() + to, old_bytes - to);
+  block_->items -= static_cast<uint32_t>(count);
+  block_->bytes = static_cast<uint32_t>(bytes);
+  const size_t room = Heap::SizeClass(bytes);
+  if (room == Heap::SizeClass(old_bytes)) return;
+  // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
+  void* const fresh = ::operator new(room, std::nothrow);
+  if (fresh == nullptr) return;
+  std::memcpy(fresh, block_, bytes);
+  ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)));
+}
+
+bool Pack::Validate() const noexcept {
+  if (block_ == nullptr) return true;
+  size_t items = 0;
+  for (At at = begin(); at != end(); ++items) {
+    if (at >= end()) return false;
+    const At next = Next(at);
+    if (next > end() || Prev(next) != at) return false;
+    const PackItem item = Read(at);
+    if (!Is(at, item) || SizeOf(item) != next - at) return false;
+    if (item.kind == PackItem::Kind::kText && PackItem::Of(item.text).kind != PackItem::Kind::kText)
+      return false;
+    at = next;
+  }
+  return items == block_->items;
+}
+
+}  // namespace mayfly
