@@ -1,64 +1,17 @@
 // The commands that list keys: SCAN, KEYS, RANDOMKEY.
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/glob.h"
 #include "exec/dispatch/context.h"
+#include "exec/values/scan_options.h"
 #include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {
 
-// As strtoul reads it, which is how Redis does: a sign and leading zeros are fine, "" is 0, and a zero byte
-// ends the text. Nothing for other bytes or more than 64 bits. A cursor that no SCAN has answered is safe; it
-// just shows what comes after it.
-std::optional<uint64_t> ParseCursor(std::string_view text) noexcept {
-  text = text.substr(0, text.find('\0'));
-  const bool negative = !text.empty() && text[0] == '-';
-  const bool has_sign = negative || (!text.empty() && text[0] == '+');
-  const std::string_view digits = text.substr(has_sign ? 1 : 0);
-  if (has_sign && digits.empty()) return std::nullopt;
-  uint64_t value = 0;
-  for (const char c : digits) {
-    if (c < '0' || c > '9') return std::nullopt;
-    if (__builtin_mul_overflow(value, uint64_t{10}, &value)) return std::nullopt;
-    if (__builtin_add_overflow(value, static_cast<uint64_t>(c - '0'), &value)) return std::nullopt;
-  }
-  return negative ? 0 - value : value;
-}
-
-struct ScanOptions {
-  static constexpr uint64_t kDefaultCount = 10;
-
-  uint64_t count = kDefaultCount;
-  std::string_view pattern = "*";
-  std::optional<std::string> type;  // in lower case
-
-  bool Wants(const Entry& entry) const {
-    if (type && *type != TypeName(entry)) return false;
-    return pattern == "*" || GlobMatch(pattern, entry.key());
-  }
-};
-
-// False after having answered the error.
-bool ReadScanOptions(Context& ctx, Args& args, ScanOptions& options) {
-  while (!args.Done()) {
-    if (args.Accept("COUNT", 1)) {
-      const std::optional<int64_t> count = args.NextInteger();
-      if (!count) return ctx.Fail(errors::kNotInteger), false;
-      if (*count < 1) return ctx.Fail(errors::kSyntax), false;
-      options.count = static_cast<uint64_t>(*count);
-    } else if (args.Accept("MATCH", 1)) {
-      options.pattern = args.Next();
-    } else if (args.Accept("TYPE", 1)) {
-      options.type = LowerCase(args.Next());
-    } else if (args.Accept("NOVALUES")) {  // the words of Redis 7.4
-      return ctx.Fail("ERR NOVALUES option can only be used in HSCAN"), false;
-    } else {
-      return ctx.Fail(errors::kSyntax), false;
-    }
-  }
-  return true;
+bool Wants(const ScanOptions& options, const Entry& entry) {
+  if (options.type && *options.type != TypeName(entry)) return false;
+  return options.Matches(entry.key());
 }
 
 void Scan(Context& ctx, Args& args) {
@@ -77,7 +30,7 @@ void Scan(Context& ctx, Args& args) {
   do {
     cursor = ctx.keyspace.Scan(cursor, ctx.now, [&](const Entry& entry) {
       ++seen;
-      if (options.Wants(entry)) wanted.push_back(&entry);
+      if (Wants(options, entry)) wanted.push_back(&entry);
     });
     ++pages;
   } while (cursor != 0 && seen < options.count && pages / kPagesPerKey < options.count);
