@@ -1,5 +1,8 @@
 #include "cache/types/set_value.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "base/heap.h"
 #include "base/numbers.h"
 
@@ -118,6 +121,26 @@ bool SetValue::Add(std::string_view member, const SetLimits& limits, MemberHome 
   pack.Append({&item, 1});
   members_ = std::move(pack);
   return true;
+}
+
+size_t SetValue::AddAll(std::span<const std::string_view> members, const SetLimits& limits, MemberHome home) {
+  if (members.size() == 1 && Size() != 0) return Add(members[0], limits, home) ? 1 : 0;
+  std::vector<bool> is_new(members.size());
+  size_t added = 0;
+  size_t i = 0;
+  try {
+    Expect(members[0], members.size(), limits, home);
+    for (; i < members.size(); ++i) {
+      is_new[i] = Add(members[i], limits, home);
+      added += is_new[i] ? 1 : 0;
+    }
+  } catch (...) {
+    while (i-- != 0) {
+      if (is_new[i]) Remove(members[i]);
+    }
+    throw;
+  }
+  return added;
 }
 
 bool SetValue::AddInteger(int64_t integer, std::string_view digits, const SetLimits& limits,

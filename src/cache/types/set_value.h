@@ -11,10 +11,11 @@
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
-#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -41,8 +42,11 @@ class SetValue final : public RichValue {
   // Bytes for the digits of a member that is an integer.
   static constexpr size_t kRoom = PackItem::kRoom;
 
-  // An empty set of integers.
-  SetValue() noexcept : RichValue(kType) {}
+  // An empty set. REQUIRES: the form is not kLarge.
+  explicit SetValue(Form form = Form::kIntegers) noexcept : RichValue(kType) {
+    assert(form != Form::kLarge);
+    if (form == Form::kPacked) members_ = Pack();
+  }
 
   std::string_view EncodingName() const noexcept override;
   size_t Size() const noexcept override;
@@ -54,11 +58,11 @@ class SetValue final : public RichValue {
 
   Form form() const noexcept { return static_cast<Form>(members_.index()); }
   bool Contains(std::string_view member) const noexcept;
-  // So many members are about to be added, `first` before the others: gives an empty set the form for them, and
-  // makes one large whose form could not hold so many. Throws std::bad_alloc.
-  void Expect(std::string_view first, size_t members, const SetLimits& limits, MemberHome home);
   // False if it was there. Throws std::bad_alloc. REQUIRES: the text does not lie in this set.
   bool Add(std::string_view member, const SetLimits& limits, MemberHome home);
+  // Adds all of them or, if it throws, none. Returns how many were not there. A set that could not hold so many in
+  // its form becomes large before the first. Throws std::bad_alloc. REQUIRES: as Add; there are some.
+  size_t AddAll(std::span<const std::string_view> members, const SetLimits& limits, MemberHome home);
   // False if it was not there.
   bool Remove(std::string_view member) noexcept;
 
@@ -89,6 +93,10 @@ class SetValue final : public RichValue {
     if (form() == Form::kLarge) return large().Random(rng)->name();
     return At(rng() % Size(), room);
   }
+  // The members of a large set; null if form() is another.
+  Members* AsMembers() noexcept { return form() == Form::kLarge ? &large() : nullptr; }
+  const Members* AsMembers() const noexcept { return form() == Form::kLarge ? &large() : nullptr; }
+  void Exchange(SetValue& other) noexcept { members_.swap(other.members_); }
   // Removes a random member, after having called fn(std::string_view) with it. REQUIRES: Size() != 0; fn does
   // not use this set.
   template <typename Rng, typename Fn>
@@ -126,6 +134,8 @@ class SetValue final : public RichValue {
   bool AddInteger(int64_t integer, std::string_view digits, const SetLimits& limits, MemberHome home);
   bool AddPacked(Pack& pack, std::string_view member, const SetLimits& limits, MemberHome home);
   bool AddLarge(std::string_view member);
+  // So many members are about to be added, `first` before the others.
+  void Expect(std::string_view first, size_t members, const SetLimits& limits, MemberHome home);
   // Makes it large, with one member more, if that is not null.
   void Grow(const std::string_view* member, MemberHome home);
 

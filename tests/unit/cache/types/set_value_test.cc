@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -68,11 +69,13 @@ TEST_CASE_METHOD(SetFixture, "the integers of a set that become too many for a l
   CHECK(set.Size() == 201);
 }
 
-TEST_CASE_METHOD(SetFixture, "a set has the form that the members need which it expects") {
+TEST_CASE_METHOD(SetFixture, "several members that are added at once choose the form by their number") {
   const auto form_for = [&](std::string_view first, size_t members) {
-    SetValue expecting;
-    expecting.Expect(first, members, limits, home);
-    return std::string(expecting.EncodingName());
+    SetValue value;
+    const std::vector<std::string_view> all(members, first);
+    CHECK(value.AddAll(all, limits, home) == 1);
+    CHECK(value.AddAll({all.data(), 1}, limits, home) == 0);
+    return std::string(value.EncodingName());
   };
   CHECK(form_for("1", 512) == "intset");
   CHECK(form_for("1", 513) == "hashtable");
@@ -81,11 +84,11 @@ TEST_CASE_METHOD(SetFixture, "a set has the form that the members need which it 
   limits.integers = 5;
   CHECK(form_for("1", 6) == "listpack");
   Add("a");
-  set.Expect("b", 128, limits, home);
+  set.AddAll(std::vector<std::string_view>(128, "b"), limits, home);
   CHECK(set.EncodingName() == "listpack");
-  set.Expect("b", 129, limits, home);
+  set.AddAll(std::vector<std::string_view>(129, "b"), limits, home);
   CHECK(set.EncodingName() == "hashtable");
-  CHECK(set.Contains("a"));
+  CHECK(Members() == std::set<std::string>{"a", "b"});
 }
 
 TEST_CASE_METHOD(SetFixture, "a set does what a set of the library does, in all its forms") {
