@@ -21,5 +21,6 @@ ValuePools::Words OneOf(ValuePools& pools, const std::string_view (&words)[kCoun
 }
 
 std::span<const Pool> SetPools() noexcept;
+std::span<const Pool> HyperLogLogPools() noexcept;
 
 }  // namespace mayfly::testing
