@@ -105,6 +105,19 @@ const std::vector<Words> kRequests = {
     {"GETEX", "k", "PXAT", "1"},
     {"GETSET", "k", "w"},
     {"GETSET", "absent", "w"},
+    {"HDEL", "hash", "f", "none"},
+    {"HDEL", "hash", "none"},
+    {"HDEL", "hash", "f", "n"},
+    {"HINCRBY", "hash", "n", "2"},
+    {"HINCRBY", "absent", "n", "2"},
+    {"HINCRBY", "hash", "f", "2"},
+    {"HINCRBYFLOAT", "hash", "n", "0.5"},
+    {"HMSET", "hash", "f", "w"},
+    {"HSET", "hash", "f", "v"},
+    {"HSET", "hash", "g", "w", "h", kLong},
+    {"HSET", "absent", "f", "v"},
+    {"HSETNX", "hash", "f", "w"},
+    {"HSETNX", "hash", "g", "w"},
     {"INCR", "n"},
     {"INCR", "k"},
     {"INCRBY", "absent", "3"},
@@ -163,6 +176,7 @@ TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of,
     RunBoth({"FLUSHALL"});
     RunBoth({"MSET", "k", "value", "n", "10", "block", kLong});
     RunBoth({"SET", "timed", "value", "EX", "1000"});
+    RunBoth({"HSET", "hash", "f", "value", "n", "1"});
     OfRedis();
     TakeChanges();
     RunBoth(request);

@@ -24,6 +24,8 @@ const std::vector<Words> kBefore = {
     {"SET", "walled", "value", "PXAT", "9000000000000"},
     {"SET", "block", kLong},
     {"SET", "shared", kLong, "EX", "1000"},
+    {"HSET", "hash", "field", "value", "n", "10", "f", "1.5", "third", "v"},
+    {"HSET", "wide hash", kNewName, kLong, "n", "10"},
 };
 
 // What writes keys, by the commands' names in order; and what else may need memory.
@@ -50,6 +52,16 @@ const std::vector<Words> kRequests = {
     {"GETEX", "k", "EX", "100"},
     {"GETEX", "timed", "PERSIST"},
     {"GETSET", "k", kLong},
+    {"HDEL", "hash", "field", "n"},
+    {"HDEL", "wide hash", kNewName},
+    {"HINCRBY", "hash", "n", "1000000"},
+    {"HINCRBY", "wide hash", "n", "1000000"},
+    {"HINCRBYFLOAT", "hash", "f", "1.25"},
+    {"HMSET", "hash", "field", "another length than before", "new", "v", "third", ""},
+    {"HSET", "hash", "field", kLong, "new", "v"},
+    {"HSET", "wide hash", "new", "v"},
+    {"HSET", "new hash", "a", "1", "b", "2", "c", kLong},
+    {"HSETNX", "new hash", "a", "1"},
     {"INCR", "n"},
     {"INCRBY", "new", "5"},
     {"INCRBYFLOAT", "f", "1.25"},
@@ -79,6 +91,9 @@ const std::vector<Words> kRequests = {
     {"UNLINK", "k", "block"},
 
     {"GET", "block"},
+    {"HGETALL", "wide hash"},
+    {"HRANDFIELD", "hash", "2", "WITHVALUES"},
+    {"HSCAN", "hash", "0"},
     {"MGET", "k", "block", "absent"},
     {"KEYS", "*"},
     {"SCAN", "0", "MATCH", "*", "COUNT", "100"},

@@ -46,6 +46,7 @@ constexpr Gap kGaps[] = {
     {"delex", "", GapKind::kUnknown, "since 8.4; string_compare_test.cc covers it"},
     {"delifeq", "", GapKind::kUnknown, "of Valkey 9.0; string_compare_test.cc covers it"},
     {"digest", "", GapKind::kUnknown, "since 8.4; string_compare_test.cc covers it"},
+    {"hscan", "NOVALUES", GapKind::kUnknown, "since 7.4; hash_test.cc covers it"},
     {"increx", "", GapKind::kUnknown, "since 8.8; string_increx_test.cc covers it"},
     {"info", "", GapKind::kNeverRefused, "sections that nobody knows are empty"},
     {"module|load", "", GapKind::kNeverAccepted, "off in the oracle, impossible here"},
