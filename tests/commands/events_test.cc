@@ -138,6 +138,12 @@ const std::vector<Words> kRequests = {
     {"RENAME", "k", "k"},
     {"RENAMENX", "k", "n"},
     {"RENAMENX", "timed", "absent"},
+    {"SADD", "s", "a", "d"},
+    {"SADD", "s", "a"},
+    {"SADD", "absent", "a"},
+    {"SDIFFSTORE", "absent", "s", "t"},
+    {"SDIFFSTORE", "s", "s", "s"},
+    {"SDIFFSTORE", "none", "s", "s"},
     {"SET", "k", "w"},
     {"SET", "k", kLong},
     {"SET", "absent", "w"},
@@ -160,6 +166,23 @@ const std::vector<Words> kRequests = {
     {"SETRANGE", "k", "1", ""},
     {"SETRANGE", "block", "1", "ab"},
     {"SETRANGE", "absent", "1", "ab"},
+    {"SINTERSTORE", "k", "s", "t"},
+    {"SINTERSTORE", "s", "s", "absent"},
+    {"SMOVE", "s", "t", "a"},
+    {"SMOVE", "s", "t", "b"},
+    {"SMOVE", "s", "absent", "a"},
+    {"SMOVE", "s", "t", "x"},
+    {"SMOVE", "one", "t", "1"},
+    {"SPOP", "one"},
+    {"SPOP", "s"},
+    {"SPOP", "s", "2"},
+    {"SPOP", "s", "3"},
+    {"SPOP", "s", "0"},
+    {"SREM", "s", "a", "x"},
+    {"SREM", "s", "x"},
+    {"SREM", "s", "a", "b", "c"},
+    {"SUNIONSTORE", "s", "s", "t"},
+    {"SUNIONSTORE", "s", "absent"},
     {"SWAPDB", "0", "3"},
     {"UNLINK", "k", "absent"},
 };
@@ -177,6 +200,9 @@ TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of,
     RunBoth({"MSET", "k", "value", "n", "10", "block", kLong});
     RunBoth({"SET", "timed", "value", "EX", "1000"});
     RunBoth({"HSET", "hash", "f", "value", "n", "1"});
+    RunBoth({"SADD", "s", "a", "b", "c"});
+    RunBoth({"SADD", "t", "b"});
+    RunBoth({"SADD", "one", "1"});
     OfRedis();
     TakeChanges();
     RunBoth(request);

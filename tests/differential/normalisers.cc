@@ -156,6 +156,37 @@ bool PickOfWitness(const Exchange& pair) {
   return pair.request[2][0] == '-' || shown.size() == fields;
 }
 
+// Random members of what the witness, SMEMBERS, has shown, as many as Redis has answered with. They differ from
+// each other, unless a negative count lets them repeat.
+bool MembersOfWitness(const Exchange& pair) {
+  if (pair.redis.kind != pair.mayfly.kind) return false;
+  const std::set<std::string> all = TextsOf(pair.redis_before);
+  if (pair.mayfly.kind == Kind::kBulk) return all.contains(pair.mayfly.text);
+  const std::vector<Reply>& shown = pair.mayfly.elements;
+  const bool may_repeat = pair.request.size() > 2 && pair.request[2].starts_with('-');
+  return shown.size() == pair.redis.elements.size() &&
+         (may_repeat || TextsOf(pair.mayfly).size() == shown.size()) &&
+         std::all_of(shown.begin(), shown.end(), [&](const Reply& one) { return all.contains(one.text); });
+}
+
+// Pages of what the witness, SMEMBERS, has shown; the same if both are whole.
+bool PagesOfMembers(const Exchange& pair) {
+  if (!IsPage(pair.redis) || !IsPage(pair.mayfly)) return false;
+  const std::set<std::string> all = TextsOf(pair.redis_before);
+  const std::set<std::string> theirs = TextsOf(pair.redis.elements[1]);
+  const std::set<std::string> ours = TextsOf(pair.mayfly.elements[1]);
+  const auto is_whole = [&](const Reply& page) {
+    return pair.request[2] == "0" && page.elements[0].text == "0";
+  };
+  if (is_whole(pair.redis) && is_whole(pair.mayfly) && theirs != ours) return false;
+  return ours.size() == pair.mayfly.elements[1].elements.size() &&
+         std::includes(all.begin(), all.end(), ours.begin(), ours.end());
+}
+
+bool PackedSinceThen(const Exchange& pair) {
+  return pair.redis.text == "hashtable" && pair.mayfly.text == "listpack";
+}
+
 // The same fields in the same order; the values of some of them are each server's own.
 bool SameIntroduction(const Exchange& pair) {
   const std::vector<Reply>& redis = pair.redis.elements;
@@ -267,6 +298,7 @@ constexpr Normaliser kNormalisers[] = {
     {"module|load", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
+    {"object|encoding", PackedSinceThen, kAlways, "small sets are packed since 7.2"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", BothIdle, kSometimes,
      "the clocks differ; and Redis shares small integers between keys, with their idle time"},
@@ -276,6 +308,13 @@ constexpr Normaliser kNormalisers[] = {
     {"randomkey", KeyOfWitness, kAlways, "chance"},
     {"scan", PageOfWitness, kAlways,
      "cursors and pages are each server's own; a whole iteration shows the same keys"},
+    {"sdiff", SameElements, kSometimes, "the order of members is each server's own"},
+    {"sinter", SameElements, kSometimes, "as SDIFF"},
+    {"smembers", SameElements, kAlways, "as SDIFF"},
+    {"spop", MembersOfWitness, kAlways, "chance"},
+    {"srandmember", MembersOfWitness, kAlways, "chance"},
+    {"sscan", PagesOfMembers, kAlways, "cursors and pages are each server's own"},
+    {"sunion", SameElements, kAlways, "as SDIFF"},
     {"time", NearTime, kAlways, "the servers read their clocks at different moments"},
     {"ttl", RoundedFromWitness, kSometimes, "the servers read their clocks at different moments"},
 };

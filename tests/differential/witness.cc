@@ -30,6 +30,8 @@ Words WordsFor(const Words& drawn) {
   // Redis frees an expired key when somebody comes across it: after a look at all of them it counts those
   // that we count.
   if (name == "DBSIZE") return {"scan", "0", "COUNT", std::string(kWholeCount)};
+  if ((name == "SPOP" || name == "SRANDMEMBER" || name == "SSCAN") && drawn.size() >= 2)
+    return {"smembers", drawn[1]};
   if (name == "RANDOMKEY") return {"keys", "*"};
   if (name == "SCAN" && drawn.size() >= 2) return WholeScan(drawn, "scan");
   if (name == "HSCAN" && drawn.size() >= kWithStart) return WholeScan(drawn, "hscan", 2);
@@ -47,6 +49,11 @@ std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage) {
   if (words.empty()) return std::nullopt;
   const RowSyntax* syntax = coverage.Find(words[0]);
   return Case{.words = std::move(words), .syntax = syntax};
+}
+
+std::optional<Case> AftermathOf(const Case& drawn, const Coverage& coverage) {
+  if (UpperCase(drawn.words[0]) != "SPOP" || drawn.words.size() < 2) return std::nullopt;
+  return Case{.words = {"del", drawn.words[1]}, .syntax = coverage.Find("del")};
 }
 
 }  // namespace mayfly::testing
