@@ -17,6 +17,9 @@ using Words = std::vector<std::string>;
 const std::string kLong(100'000, 'x');
 const std::string kNewName = "a name that is too long to lie in a string itself";
 
+const std::string kPage(3000, 'p');
+const std::string kNode(9000, 'n');  // more than one node of a list takes
+
 // The keys that each request finds.
 const std::vector<Words> kBefore = {
     {"MSET", "k", "value", "n", "10", "f", "1.5", "bits", "abc", "other", "text"},
@@ -24,6 +27,8 @@ const std::vector<Words> kBefore = {
     {"SET", "walled", "value", "PXAT", "9000000000000"},
     {"SET", "block", kLong},
     {"SET", "shared", kLong, "EX", "1000"},
+    {"RPUSH", "list", "a", "10", "c", "a", "text"},
+    {"RPUSH", "nodes", kPage, "a", kPage, "b", kPage, "c", "b"},
 };
 
 // What writes keys, by the commands' names in order; and what else may need memory.
@@ -34,7 +39,14 @@ const std::vector<Words> kRequests = {
     {"BITFIELD", "bits", "SET", "u8", "100", "7", "GET", "u8", "0"},
     {"BITOP", "XOR", "new", "bits", "block"},
     {"BITOP", "NOT", "k", "k"},
+    {"BLMOVE", "nodes", "list", "LEFT", "RIGHT", "0"},
+    {"BLMPOP", "0", "2", "new", "list", "LEFT", "COUNT", "2"},
+    {"BLPOP", "new", "nodes", "0"},
+    {"BLPOP", "new", kNewName, "0"},
+    {"BRPOP", "list", "0"},
+    {"BRPOPLPUSH", "list", kNewName, "0"},
     {"COPY", "block", "new"},
+    {"COPY", "nodes", "new"},
     {"COPY", "timed", "other", "REPLACE"},
     {"COPY", "walled", "walled", "DB", "3"},
     {"DECR", "n"},
@@ -54,6 +66,20 @@ const std::vector<Words> kRequests = {
     {"INCRBY", "new", "5"},
     {"INCRBYFLOAT", "f", "1.25"},
     {"INCREX", "n", "BYINT", "3", "EX", "100"},
+    {"LINSERT", "list", "BEFORE", "c", kNode},
+    {"LINSERT", "nodes", "AFTER", "a", kPage},
+    {"LMOVE", "list", "nodes", "LEFT", "LEFT"},
+    {"LMOVE", "nodes", "nodes", "LEFT", "RIGHT"},
+    {"LMPOP", "1", "nodes", "RIGHT", "COUNT", "3"},
+    {"LPOP", "nodes", "2"},
+    {"LPUSH", "nodes", kPage, kPage, kPage, kPage},
+    {"LPUSH", "new", kNewName},
+    {"LPUSHX", "list", kPage, kPage, kPage},
+    {"LREM", "nodes", "0", kPage},
+    {"LREM", "list", "-1", "a"},
+    {"LSET", "nodes", "1", kNode},
+    {"LSET", "list", "-1", kNewName},
+    {"LTRIM", "nodes", "1", "1"},
     {"MOVE", "block", "1"},
     {"MSET", "k", "another length than before", "n", "1", "new", kLong, "block", "short", "k", kLong},
     {"MSET", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6"},
@@ -66,6 +92,10 @@ const std::vector<Words> kRequests = {
     {"RENAME", "block", kNewName},
     {"RENAME", "timed", "k"},
     {"RENAMENX", "k", kNewName},
+    {"RPOP", "list"},
+    {"RPOPLPUSH", "nodes", kNewName},
+    {"RPUSH", "list", kNode, "b"},
+    {"RPUSHX", "nodes", "b"},
     {"SET", "new", "value"},
     {"SET", "new", kLong, "EX", "100"},
     {"SET", "k", kLong, "GET", "PX", "400000000000000000"},
@@ -83,6 +113,8 @@ const std::vector<Words> kRequests = {
     {"KEYS", "*"},
     {"SCAN", "0", "MATCH", "*", "COUNT", "100"},
     {"LCS", "k", "other", "IDX"},
+    {"LPOS", "nodes", "b", "COUNT", "0"},
+    {"LRANGE", "nodes", "0", "-1"},
     {"RANDOMKEY"},
     {"OBJECT", "ENCODING", "k"},
     {"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu", "maxmemory", "1gb", "hz", "50"},

@@ -176,6 +176,11 @@ bool BothSizesOrDue(const Exchange& pair) {
   return SameSign(pair) || (pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kNull);
 }
 
+// A small list is a listpack since 7.2.
+bool SameEncoding(const Exchange& pair) {
+  return pair.redis.text == "quicklist" && pair.mayfly.text == "listpack";
+}
+
 struct Normaliser {
   std::string_view row;
   bool (*same)(const Exchange&);
@@ -219,6 +224,7 @@ constexpr Normaliser kNormalisers[] = {
     {"module|load", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
+    {"object|encoding", SameEncoding, kSometimes, "a small list is a listpack since 7.2"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", BothIdle, kSometimes,
      "the clocks differ; and Redis shares small integers between keys, with their idle time"},

@@ -45,8 +45,9 @@ ArgumentType TypeOfValue(std::string_view name) noexcept {
       "seconds",     "milliseconds", "cursor",    "count",   "index",    "offset",  "increment",
       "decrement",   "numkeys",      "start",     "end",     "stop",     "db",      "destination-db",
       "index1",      "index2",       "client-id", "length",  "protover", "samples", "version",
-      "numreplicas", "numlocal",     "maxage",    "timeout", "integer",  "bit",     "min-match-len"};
-  constexpr std::string_view kDoubles[] = {"score", "float"};
+      "numreplicas", "numlocal",     "maxage",    "timeout", "integer",  "bit",     "min-match-len",
+      "rank",        "num-matches",  "len"};
+  constexpr std::string_view kDoubles[] = {"score", "float", "timeout-seconds"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
   if (IsOneOf(name, kIntegers)) return ArgumentType::kInteger;
   if (IsOneOf(name, kDoubles)) return ArgumentType::kDouble;
