@@ -11,6 +11,11 @@ namespace {
 
 constexpr Gap kGaps[] = {
     {"asking", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"blmove", "", GapKind::kNotSent, "it may wait for ever; list_blocking_test.cc covers it"},
+    {"blmpop", "", GapKind::kNotSent, "as BLMOVE"},
+    {"blpop", "", GapKind::kNotSent, "as BLMOVE"},
+    {"brpop", "", GapKind::kNotSent, "as BLMOVE"},
+    {"brpoplpush", "", GapKind::kNotSent, "as BLMOVE"},
     {"client|kill", "MAXAGE", GapKind::kUnknown, "since 7.4; client_kill_test.cc covers it"},
     {"client|kill", "NAME", GapKind::kUnknown, "of Valkey 9; client_filter_test.cc covers it"},
     {"client|kill", "IDLE", GapKind::kUnknown, "as NAME"},

@@ -184,7 +184,7 @@ bool PagesOfMembers(const Exchange& pair) {
 }
 
 bool PackedSinceThen(const Exchange& pair) {
-  return pair.redis.text == "hashtable" && pair.mayfly.text == "listpack";
+  return pair.mayfly.text == "listpack" && (pair.redis.text == "hashtable" || pair.redis.text == "quicklist");
 }
 
 // The same fields in the same order; the values of some of them are each server's own.
@@ -250,6 +250,7 @@ bool BothSizesOrDue(const Exchange& pair) {
   return SameSign(pair) || (pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kNull);
 }
 
+// A small list is a listpack since 7.2.
 struct Normaliser {
   std::string_view row;
   bool (*same)(const Exchange&);
@@ -298,7 +299,7 @@ constexpr Normaliser kNormalisers[] = {
     {"module|load", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
-    {"object|encoding", PackedSinceThen, kAlways, "small sets are packed since 7.2"},
+    {"object|encoding", PackedSinceThen, kAlways, "small sets and lists are packed since 7.2"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", BothIdle, kSometimes,
      "the clocks differ; and Redis shares small integers between keys, with their idle time"},
