@@ -23,7 +23,7 @@ constexpr Weight kRowWeights[] = {
     {"info", 0},       {"config|get", 1},
 };
 constexpr Weight kGroupWeights[] = {
-    {"string", 10}, {"bitmap", 10}, {"generic", 8}, {"set", 8}, {"hyperloglog", 4}};
+    {"string", 10}, {"bitmap", 10}, {"generic", 8}, {"set", 8}, {"hyperloglog", 4}, {"list", 8}, {"stream", 8}};
 constexpr size_t kOtherWeight = 1;
 
 size_t WeightOf(const TableRow& row) {

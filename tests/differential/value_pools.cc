@@ -88,6 +88,12 @@ constexpr Pool kPools[] = {
        return OneOf(p, {"1", "5", "6", "7"});
      }},
 
+    {"lrem", "count", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"lset", "index",
+     [](ValuePools& p) {
+       return OneOf(p, {"0", "0", "-1", "1", "5"});
+     }},
+
     {"", "key", [](ValuePools& p) { return Words{p.Key()}; }},
     {"", "key1", [](ValuePools& p) { return Words{p.Key()}; }},
     {"", "key2", [](ValuePools& p) { return Words{p.Key()}; }},
@@ -112,6 +118,21 @@ constexpr Pool kPools[] = {
     {"", "start", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "end", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "stop", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"", "element", [](ValuePools& p) { return Words{p.Element()}; }},
+    {"", "pivot", [](ValuePools& p) { return Words{p.Element()}; }},
+    {"", "index", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"", "numkeys",
+     [](ValuePools& p) {
+       return OneOf(p, {"1", "1", "1", "2", "3"});
+     }},
+    {"", "rank",
+     [](ValuePools& p) {
+       return OneOf(p, {"1", "2", "-1", "-2", "3", "100", "-100", "0"});
+     }},
+    {"", "num-matches",
+     [](ValuePools& p) {
+       return OneOf(p, {"0", "1", "2", "3", "100"});
+     }},
     {"", "operation",
      [](ValuePools& p) {
        return OneOf(p, {"AND", "OR", "XOR", "NOT", "and", "Xor"});
@@ -214,6 +235,7 @@ struct OwnKeys {
   Words keys;
 };
 const OwnKeys kOwnKeys[] = {
+    {"hash", {"hash:a", "hash:b", "hash:c"}},
     {"set", {"set:a", "set:b", "set:c"}},
     {"hyperloglog", {"hll:a", "hll:b", "hll:c"}},
 };
@@ -246,7 +268,7 @@ std::string ValuePools::Key() {
 
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
-  for (const std::span<const Pool> pools : {SetPools(), HyperLogLogPools(), std::span<const Pool>(kPools)}) {
+  for (const std::span<const Pool> pools : {SetPools(), HyperLogLogPools(), HashPools(), std::span<const Pool>(kPools)}) {
     for (const Pool& pool : pools) {
       const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);
       // Those of one command go before those of all.
@@ -323,6 +345,12 @@ std::string ValuePools::Value() {
   std::string value(size, static_cast<char>('a' + dice_.Below(26)));
   if (size > 0 && dice_.OneIn(4)) value[dice_.Below(size)] = static_cast<char>(dice_.Below(256));
   return value;
+}
+
+// Mostly one of a few, so that lists hold some of them several times.
+std::string ValuePools::Element() {
+  static constexpr Text kFew[] = {"a", "b", "c", "10", "-1", "", "9223372036854775807", "01"};
+  return dice_.OneIn(4) ? Value() : std::string(dice_.Pick(kFew));
 }
 
 std::string ValuePools::Amount() {

@@ -38,6 +38,7 @@ class ValuePools {
   // Mostly one of the group's own, so that it mostly holds what its commands work on.
   std::string Key();
   std::string Value();
+  std::string Element();
   std::string Amount();
   std::string Float();
   std::string Database();
