@@ -21,6 +21,8 @@ constexpr std::string_view kKillSyntax =
     "7.4 names SKIPME's values and has MAXAGE, Valkey 9 has more filters; here one must be given";
 constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 7.2";
 
+constexpr std::string_view kOwnGroups = "Redis groups the words in another way";
+
 constexpr Difference kDifferences[] = {
     {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
     {"client|kill", "arguments", kKillSyntax},
@@ -56,6 +58,11 @@ constexpr Difference kDifferences[] = {
     {"wait", "categories", "blocking since 7.2"},
     {"wait", "flags", "blocking since 7.2, which lets scripts call it"},
     {"waitaof", "", "since 7.2"},
+    {"xadd", "arguments", kOwnGroups},
+    {"xinfo|stream", "arguments", kOwnGroups},
+    {"xread", "arguments", kOwnGroups},
+    {"xread", "key specs", "no spec says where the keys are"},
+    {"xtrim", "arguments", kOwnGroups},
 };
 
 std::string Printed(const Reply& reply) {

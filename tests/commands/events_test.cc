@@ -229,6 +229,15 @@ const std::vector<Words> kRequests = {
     {"SUNIONSTORE", "s", "absent"},
     {"SWAPDB", "0", "3"},
     {"UNLINK", "k", "absent"},
+    {"XADD", "x", "*", "f", "v"},
+    {"XADD", "x", "MAXLEN", "1", "*", "f", "v"},
+    {"XADD", "absent", "NOMKSTREAM", "*", "f", "v"},
+    {"XADD", "absent", "1-1", "f", "v"},
+    {"XDEL", "x", "1-1"},
+    {"XDEL", "x", "9-9"},
+    {"XSETID", "x", "8-8"},
+    {"XTRIM", "x", "MAXLEN", "1"},
+    {"XTRIM", "x", "MAXLEN", "100"},
 };
 
 // What Redis 7.0 does not have.
@@ -250,6 +259,8 @@ TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of,
     RunBoth({"SADD", "t", "b"});
     RunBoth({"PFADD", "h", "a"});
     RunBoth({"SADD", "one", "1"});
+    RunBoth({"XADD", "x", "1-1", "f", "v"});
+    RunBoth({"XADD", "x", "2-1", "f", "v"});
     OfRedis();
     TakeChanges();
     RunBoth(request);

@@ -317,6 +317,7 @@ constexpr Normaliser kNormalisers[] = {
     {"sscan", PagesOfMembers, kAlways, "cursors and pages are each server's own"},
     {"sunion", SameElements, kAlways, "as SDIFF"},
     {"time", NearTime, kAlways, "the servers read their clocks at different moments"},
+    {"xinfo|help", OwnText, kAlways, "our own words"},
     {"ttl", RoundedFromWitness, kSometimes, "the servers read their clocks at different moments"},
 };
 

@@ -1,0 +1,29 @@
+// The id of a stream's entry: a time in ms and a number within it, written "ms-sequence".
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace mayfly {
+
+struct StreamId {
+  uint64_t ms = 0;
+  uint64_t sequence = 0;
+
+  static constexpr StreamId Max() noexcept { return {UINT64_MAX, UINT64_MAX}; }
+  constexpr auto operator<=>(const StreamId&) const noexcept = default;
+  // The next id; false, and unchanged, if this is the last one.
+  bool Increment() noexcept {
+    if (*this == Max()) return false;
+    if (++sequence == 0) ++ms;
+    return true;
+  }
+  // The id before; false, and unchanged, if this is the first one.
+  bool Decrement() noexcept {
+    if (*this == StreamId{}) return false;
+    if (sequence-- == 0) --ms;
+    return true;
+  }
+};
+
+}  // namespace mayfly

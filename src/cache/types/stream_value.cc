@@ -1,0 +1,309 @@
+#include "cache/types/stream_value.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+
+#include "base/heap.h"
+#include "base/numbers.h"
+
+namespace mayfly {
+namespace {
+
+constexpr int64_t kDeleted = 1;
+constexpr int64_t kSameFields = 2;
+// No node has more bytes, whatever the option says.
+constexpr size_t kMostNodeBytes = Pack::kTooLong;
+// Streams of fewer nodes are freed at once.
+constexpr size_t kFewNodes = 16;
+
+PackItem Difference(uint64_t number, uint64_t from) noexcept {
+  return PackItem::Of(static_cast<int64_t>(number - from));
+}
+
+}  // namespace
+
+uint64_t StreamValue::Bytes() const noexcept {
+  const uint64_t nodes = nodes_.capacity() == 0 ? 0 : Heap::SizeClass(nodes_.capacity() * sizeof(Node));
+  return Heap::SizeClass(sizeof(StreamValue)) + nodes + pack_bytes_;
+}
+
+std::unique_ptr<RichValue> StreamValue::Clone() const {
+  auto copy = std::make_unique<StreamValue>();
+  copy->nodes_.reserve(nodes());
+  for (size_t i = head_; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    copy->nodes_.push_back({node.pack.Clone(), node.first, node.live, node.deleted});
+  }
+  copy->length_ = length_;
+  copy->pack_bytes_ = pack_bytes_;
+  copy->added_ = added_;
+  copy->last_id_ = last_id_;
+  copy->max_deleted_ = max_deleted_;
+  return copy;
+}
+
+bool StreamValue::FreeSome(size_t budget) noexcept {
+  for (size_t freed = 0; nodes() > kFewNodes && freed < budget; ++freed) {
+    freed += nodes_.back().live;
+    RemoveNode(nodes_.size() - 1);
+  }
+  return nodes() <= kFewNodes;
+}
+
+RichValue** StreamValue::BurialLink() noexcept { return nodes() > kFewNodes ? &buried_before_ : nullptr; }
+
+void StreamValue::ForEachMember(MemberVisitor& visitor) const {
+  std::vector<std::string> texts;
+  std::vector<std::string_view> parts;
+  ForRange({}, StreamId::Max(), false, [&](const StreamEntry& entry) {
+    texts.clear();
+    texts.push_back(std::to_string(entry.id.ms) + '.' + std::to_string(entry.id.sequence));
+    entry.ForEach([&](std::string_view field, std::string_view value) {
+      texts.emplace_back(field);
+      texts.emplace_back(value);
+    });
+    parts.assign(texts.begin(), texts.end());
+    visitor.Visit(parts);
+    return true;
+  });
+}
+
+// ---- within a node
+
+Pack::At StreamValue::FirstOf(const Node& node) noexcept {
+  Pack::At at = node.pack.begin();
+  const int64_t fields = node.pack.Read(at).integer;
+  at = node.pack.Next(at);
+  for (int64_t i = 0; i < fields; ++i) at = node.pack.Next(at);
+  return at;
+}
+
+StreamValue::Found StreamValue::ReadEntry(const Node& node, Pack::At at) noexcept {
+  const Pack& pack = node.pack;
+  Found found{
+      .id = {}, .at = at, .next = 0, .values = 0, .fields = 0, .deleted = false, .same_fields = false};
+  const int64_t flags = pack.Read(at).integer;
+  found.deleted = (flags & kDeleted) != 0;
+  found.same_fields = (flags & kSameFields) != 0;
+  at = pack.Next(at);
+  found.id.ms = node.first.ms + static_cast<uint64_t>(pack.Read(at).integer);
+  at = pack.Next(at);
+  found.id.sequence = node.first.sequence + static_cast<uint64_t>(pack.Read(at).integer);
+  at = pack.Next(at);
+  if (found.same_fields) {
+    found.fields = static_cast<size_t>(pack.Read(pack.begin()).integer);
+  } else {
+    found.fields = static_cast<size_t>(pack.Read(at).integer);
+    at = pack.Next(at);
+  }
+  found.values = at;
+  for (size_t i = found.same_fields ? found.fields : 2 * found.fields; i != 0; --i) at = pack.Next(at);
+  found.next = at;
+  return found;
+}
+
+std::vector<Pack::At> StreamValue::PlacesIn(const Node& node) {
+  std::vector<Pack::At> places;
+  places.reserve(node.live + node.deleted);
+  for (Pack::At at = FirstOf(node); at != node.pack.end(); at = ReadEntry(node, at).next)
+    places.push_back(at);
+  return places;
+}
+
+bool StreamValue::HasSameFields(const Node& node, std::span<const std::string_view> pairs) const noexcept {
+  Pack::At at = node.pack.begin();
+  if (static_cast<size_t>(node.pack.Read(at).integer) != pairs.size() / 2) return false;
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    at = node.pack.Next(at);
+    if (!node.pack.Is(at, PackItem::Of(pairs[i]))) return false;
+  }
+  return true;
+}
+
+// ---- nodes
+
+size_t StreamValue::NodeBefore(StreamId id) const noexcept {
+  const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(head_);
+  const auto after = std::upper_bound(begin, nodes_.end(), id,
+                                      [](StreamId wanted, const Node& node) { return wanted < node.first; });
+  return static_cast<size_t>((after == begin ? begin : after - 1) - nodes_.begin());
+}
+
+void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs) {
+  // The places of removed nodes are used again when they are half of all.
+  if (head_ > nodes() && nodes_.size() == nodes_.capacity()) {
+    nodes_.erase(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+  std::vector<PackItem> items{PackItem::Of(static_cast<int64_t>(pairs.size() / 2))};
+  for (size_t i = 0; i < pairs.size(); i += 2) items.push_back(PackItem::Of(pairs[i]));
+  Node node{.pack = {}, .first = id};
+  node.pack.Append(items);
+  nodes_.push_back(std::move(node));
+  pack_bytes_ += nodes_.back().pack.memory();
+}
+
+void StreamValue::RemoveNode(size_t index) noexcept {
+  pack_bytes_ -= nodes_[index].pack.memory();
+  length_ -= nodes_[index].live;
+  if (index == head_) {
+    nodes_[head_++].pack = Pack();
+    if (head_ == nodes_.size()) {
+      nodes_.clear();
+      head_ = 0;
+    }
+  } else {
+    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+}
+
+void StreamValue::Append(StreamId id, std::span<const std::string_view> pairs, const StreamLimits& limits) {
+  assert(id > last_id_ && !pairs.empty());
+  size_t bytes = 0;
+  for (const std::string_view text : pairs) bytes += text.size();
+  const size_t most_bytes =
+      limits.node_bytes == 0 ? kMostNodeBytes : std::min(limits.node_bytes, kMostNodeBytes);
+  bool opens = nodes() == 0;
+  if (!opens) {
+    const Node& last = nodes_.back();
+    opens = last.pack.bytes() + bytes >= most_bytes ||
+            (limits.node_entries != 0 && last.live + last.deleted >= limits.node_entries);
+  }
+  if (opens) OpenNode(id, pairs);
+  try {
+    Node& node = nodes_.back();
+    const bool same = HasSameFields(node, pairs);
+    std::vector<PackItem> items{PackItem::Of(same ? kSameFields : 0), Difference(id.ms, node.first.ms),
+                                Difference(id.sequence, node.first.sequence)};
+    if (!same) items.push_back(PackItem::Of(static_cast<int64_t>(pairs.size() / 2)));
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (!same || i % 2 == 1) items.push_back(PackItem::Of(pairs[i]));
+    }
+    const size_t before = node.pack.memory();
+    node.pack.Append(items);
+    pack_bytes_ += node.pack.memory() - before;
+    ++node.live;
+  } catch (...) {
+    if (opens) RemoveNode(nodes_.size() - 1);
+    throw;
+  }
+  ++length_;
+  ++added_;
+  last_id_ = id;
+}
+
+void StreamValue::Mark(Node& node, const Found& found) {
+  const size_t before = node.pack.memory();
+  node.pack.Replace(found.at, PackItem::Of(kDeleted | (found.same_fields ? kSameFields : 0)));
+  pack_bytes_ += node.pack.memory() - before;
+  --node.live;
+  ++node.deleted;
+  --length_;
+}
+
+bool StreamValue::Delete(StreamId id) {
+  if (nodes() == 0) return false;
+  const size_t index = NodeBefore(id);
+  Node& node = nodes_[index];
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    if (found.id < id) continue;
+    if (found.id > id || found.deleted) return false;
+    if (node.live == 1) {
+      RemoveNode(index);
+    } else {
+      Mark(node, found);
+    }
+    max_deleted_ = std::max(max_deleted_, id);
+    return true;
+  }
+  return false;
+}
+
+bool StreamValue::RemovesWhole(const Node& node, const StreamTrim& trim) const {
+  if (trim.by == StreamTrim::By::kLength) return length_ - node.live >= trim.length;
+  StreamId last;
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    // As in Redis, a deleted entry keeps its node where only whole nodes go.
+    if (!found.deleted || trim.whole_nodes) last = found.id;
+  }
+  return last < trim.min_id;
+}
+
+uint64_t StreamValue::Trim(const StreamTrim& trim) {
+  uint64_t removed = 0;
+  while (nodes() != 0) {
+    Node& node = nodes_[head_];
+    if (trim.by == StreamTrim::By::kLength && length_ <= trim.length) break;
+    if (trim.limit != 0 && removed + node.live > trim.limit) break;
+    if (RemovesWhole(node, trim)) {
+      removed += node.live;
+      RemoveNode(head_);
+      continue;
+    }
+    if (!trim.whole_nodes) removed += TrimWithin(node, trim);
+    break;
+  }
+  return removed;
+}
+
+uint64_t StreamValue::TrimWithin(Node& node, const StreamTrim& trim) {
+  uint64_t removed = 0;
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    const bool stop = trim.by == StreamTrim::By::kLength ? length_ <= trim.length : found.id >= trim.min_id;
+    if (stop) break;
+    if (found.deleted) continue;
+    Mark(node, found);
+    ++removed;
+  }
+  return removed;
+}
+
+StreamId StreamValue::FirstEntryId() const {
+  StreamId id;
+  ForRange({}, StreamId::Max(), false, [&](const StreamEntry& entry) {
+    id = entry.id;
+    return false;
+  });
+  return id;
+}
+
+StreamId StreamValue::LastEntryId() const {
+  StreamId id;
+  ForRange({}, StreamId::Max(), true, [&](const StreamEntry& entry) {
+    id = entry.id;
+    return false;
+  });
+  return id;
+}
+
+bool StreamValue::Validate() const {
+  size_t length = 0;
+  uint64_t bytes = 0;
+  StreamId before;
+  for (size_t i = head_; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (!node.pack.Validate() || node.live == 0) return false;
+    size_t live = 0;
+    size_t deleted = 0;
+    for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+      const Found found = ReadEntry(node, at);
+      at = found.next;
+      if (found.id <= before || found.id > last_id_) return false;
+      before = found.id;
+      ++(found.deleted ? deleted : live);
+    }
+    if (live != node.live || deleted != node.deleted) return false;
+    length += live;
+    bytes += node.pack.memory();
+  }
+  return length == length_ && bytes == pack_bytes_;
+}
+
+}  // namespace mayfly

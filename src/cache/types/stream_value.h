@@ -1,0 +1,200 @@
+// The value of a stream: a log of entries, each with an id that is higher than the one before, and fields with
+// values.
+//
+// Entries lie in nodes, each of them a Pack:
+//
+//   | number of fields | field | ... |  then for each entry:
+//   | flags | ms | sequence | value | ...                    if its fields are those at the node's begin
+//   | flags | ms | sequence | number of fields | field | value | ...   otherwise
+//
+// ms and sequence are differences from the node's first id. A deleted entry is marked; a node without any other is
+// freed. A node is found by binary search of ids, an entry by going through its node.
+//
+// A stream without entries is kept, as it knows its last id: Size counts the stream itself as a member.
+//
+// If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cache/rich_value.h"
+#include "cache/types/pack.h"
+#include "cache/types/stream_id.h"
+
+namespace mayfly {
+
+// How much a node holds: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
+struct StreamLimits {
+  size_t node_bytes = 4096;
+  size_t node_entries = 100;
+};
+
+// What is cut off a stream's old end.
+struct StreamTrim {
+  enum class By : uint8_t { kLength, kId };
+  By by = By::kLength;
+  bool whole_nodes = false;  // only these are removed
+  uint64_t length = 0;       // what stays
+  StreamId min_id = {};      // lower ids go
+  uint64_t limit = 0;        // at most so many entries; 0: no limit
+};
+
+// An entry while it is shown. Views into the node.
+class StreamEntry {
+ public:
+  StreamEntry(const Pack& pack, StreamId its_id, Pack::At fields, Pack::At values, size_t count) noexcept
+      : id(its_id), fields_(count), pack_(pack), names_(fields), values_(values) {}
+
+  // Number of fields.
+  size_t fields() const noexcept { return fields_; }
+  // Calls fn(field, value) for each, in their order.
+  template <typename Fn>
+  void ForEach(Fn&& fn) const {
+    const bool apart = names_ != values_;
+    char field[PackItem::kRoom];
+    char value[PackItem::kRoom];
+    Pack::At name_at = names_;
+    Pack::At at = values_;
+    for (size_t i = 0; i < fields_; ++i) {
+      Pack::At& from = apart ? name_at : at;
+      const std::string_view name = pack_.Read(from).Text(field);
+      from = pack_.Next(from);
+      fn(name, pack_.Read(at).Text(value));
+      at = pack_.Next(at);
+    }
+  }
+
+  const StreamId id;
+
+ private:
+  const size_t fields_;
+  const Pack& pack_;
+  const Pack::At names_;  // the same as values_ if each field stands before its value
+  const Pack::At values_;
+};
+
+class StreamValue final : public RichValue {
+ public:
+  static constexpr ValueType kType = ValueType::kStream;
+
+  StreamValue() noexcept : RichValue(kType) {}
+
+  std::string_view EncodingName() const noexcept override { return "stream"; }
+  size_t Size() const noexcept override { return length_ + 1; }
+  uint64_t Bytes() const noexcept override;
+  std::unique_ptr<RichValue> Clone() const override;
+  bool FreeSome(size_t budget) noexcept override;
+  RichValue** BurialLink() noexcept override;
+  // Each as "ms.sequence", field, value, field ...
+  void ForEachMember(MemberVisitor& visitor) const override;
+
+  size_t length() const noexcept { return length_; }
+  size_t nodes() const noexcept { return nodes_.size() - head_; }
+  StreamId last_id() const noexcept { return last_id_; }
+  StreamId max_deleted_id() const noexcept { return max_deleted_; }
+  // How many were ever added.
+  uint64_t added() const noexcept { return added_; }
+  void SetLastId(StreamId id) noexcept { last_id_ = id; }
+  void SetMaxDeletedId(StreamId id) noexcept { max_deleted_ = id; }
+  void SetAdded(uint64_t added) noexcept { added_ = added; }
+
+  // Adds an entry. Throws std::bad_alloc.
+  // REQUIRES: id is higher than last_id(); `pairs` are fields and values, of less than Pack::kTooLong together.
+  void Append(StreamId id, std::span<const std::string_view> pairs, const StreamLimits& limits);
+  // False if there is none of this id. Takes no memory.
+  bool Delete(StreamId id);
+  // Returns how many it has removed. Takes no memory.
+  uint64_t Trim(const StreamTrim& trim);
+
+  // The entries' lowest and highest id; 0-0 if there are none.
+  StreamId FirstEntryId() const;
+  StreamId LastEntryId() const;
+  // Calls fn(const StreamEntry&) for the entries from `low` to `high`, in rising or falling order, until it returns
+  // false.
+  template <typename Fn>
+  void ForRange(StreamId low, StreamId high, bool falling, Fn&& fn) const {
+    if (falling) return ForFalling(low, high, fn);
+    for (size_t i = NodeBefore(low); i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      if (node.first > high) return;
+      for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+        const Found found = ReadEntry(node, at);
+        at = found.next;
+        if (found.id > high) return;
+        if (!found.deleted && found.id >= low && !fn(EntryOf(node, found))) return;
+      }
+    }
+  }
+
+  // Reads every entry; for tests.
+  bool Validate() const;
+
+ private:
+  struct Node {
+    Pack pack;
+    StreamId first;
+    uint32_t live = 0;
+    uint32_t deleted = 0;
+  };
+  static_assert(sizeof(Node) == 32);
+
+  // An entry within its node.
+  struct Found {
+    StreamId id;
+    Pack::At at;
+    Pack::At next;
+    Pack::At values;
+    size_t fields;
+    bool deleted;
+    bool same_fields;
+  };
+
+  static Found ReadEntry(const Node& node, Pack::At at) noexcept;
+  static Pack::At FirstOf(const Node& node) noexcept;
+  static StreamEntry EntryOf(const Node& node, const Found& found) noexcept {
+    const Pack::At names = found.same_fields ? node.pack.Next(node.pack.begin()) : found.values;
+    return {node.pack, found.id, names, found.values, found.fields};
+  }
+  // The entries' places.
+  static std::vector<Pack::At> PlacesIn(const Node& node);
+  // The index of the last node that begins with `id` or before it; of the first node if there is none.
+  size_t NodeBefore(StreamId id) const noexcept;
+  bool HasSameFields(const Node& node, std::span<const std::string_view> pairs) const noexcept;
+  void OpenNode(StreamId id, std::span<const std::string_view> pairs);
+  // Marks the entry, which takes no memory: flags are one byte.
+  void Mark(Node& node, const Found& found);
+  void RemoveNode(size_t index) noexcept;
+  bool RemovesWhole(const Node& node, const StreamTrim& trim) const;
+  uint64_t TrimWithin(Node& node, const StreamTrim& trim);
+
+  template <typename Fn>
+  void ForFalling(StreamId low, StreamId high, Fn&& fn) const {
+    if (nodes() == 0) return;
+    for (size_t i = NodeBefore(high) + 1; i-- > head_;) {
+      const Node& node = nodes_[i];
+      const std::vector<Pack::At> places = PlacesIn(node);
+      for (size_t place = places.size(); place-- != 0;) {
+        const Found found = ReadEntry(node, places[place]);
+        if (found.id < low) return;
+        if (!found.deleted && found.id <= high && !fn(EntryOf(node, found))) return;
+      }
+    }
+  }
+
+  std::vector<Node> nodes_;  // from head_ on
+  size_t head_ = 0;
+  size_t length_ = 0;
+  uint64_t pack_bytes_ = 0;
+  uint64_t added_ = 0;
+  StreamId last_id_;
+  StreamId max_deleted_;
+  RichValue* buried_before_ = nullptr;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,101 @@
+// XINFO: what a stream is made of.
+#include <optional>
+#include <string>
+
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
+#include "exec/values/stream_arguments.h"
+
+namespace mayfly {
+namespace {
+
+constexpr uint64_t kUsualCount = 10;
+
+// FULL [COUNT count]. False after having answered the error. `count`: nothing without FULL; 0 is no limit.
+bool ReadInfoOptions(Context& ctx, Args& args, std::optional<uint64_t>& count) {
+  args.Skip(1);
+  if (args.Done()) return true;
+  const bool known = args.Left() == 1 || args.Left() == 3;
+  if (!known || !args.Accept("FULL") || (!args.Done() && !args.Accept("COUNT"))) {
+    ctx.Fail("ERR unknown subcommand or wrong number of arguments for '" +
+             std::string(errors::Repeated(args[1], 128)) + "'. Try XINFO HELP.");
+    return false;
+  }
+  count = kUsualCount;
+  if (args.Done()) return true;
+  const std::optional<int64_t> number = args.NextInteger();
+  if (!number) return ctx.Fail(errors::kNotInteger), false;
+  if (*number >= 0) count = static_cast<uint64_t>(*number);
+  return true;
+}
+
+void ReplyEdge(Context& ctx, std::string_view name, const StreamValue& stream, bool falling) {
+  ctx.reply.Bulk(name);
+  if (stream.length() == 0) return ctx.reply.Null();
+  stream.ForRange({}, StreamId::Max(), falling, [&](const StreamEntry& entry) {
+    ReplyStreamEntry(ctx, entry);
+    return false;
+  });
+}
+
+void XInfoStream(Context& ctx, Args& args) {
+  Typed<StreamValue> found;
+  if (!ctx.ReadTyped(ctx.KeyAt(args, 2), found)) return;
+  if (found.value == nullptr) return ctx.Fail(errors::kNoSuchKey);
+  std::optional<uint64_t> count;
+  if (!ReadInfoOptions(ctx, args, count)) return;
+  const StreamValue& stream = *found.value;
+  const auto number = [&](std::string_view name, uint64_t value) {
+    ctx.reply.Bulk(name);
+    ctx.reply.Integer(static_cast<int64_t>(value));
+  };
+  const auto id = [&](std::string_view name, StreamId value) {
+    ctx.reply.Bulk(name);
+    ReplyStreamId(ctx, value);
+  };
+  ctx.reply.Map(count ? 9 : 10);
+  number("length", stream.length());
+  number("radix-tree-keys", stream.nodes());
+  number("radix-tree-nodes", stream.nodes() + 1);
+  id("last-generated-id", stream.last_id());
+  id("max-deleted-entry-id", stream.max_deleted_id());
+  number("entries-added", stream.added());
+  id("recorded-first-entry-id", stream.FirstEntryId());
+  if (count) {
+    ctx.reply.Bulk("entries");
+    ReplyStreamRange(ctx, stream, {}, StreamId::Max(), *count);
+    ctx.reply.Bulk("groups");
+    return ctx.reply.EmptyArray();
+  }
+  number("groups", 0);
+  ReplyEdge(ctx, "first-entry", stream, false);
+  ReplyEdge(ctx, "last-entry", stream, true);
+}
+
+constexpr Command kSubcommands[] = {
+    HelpRow("5.0.0", kAclStream),
+    {.name = "stream",
+     .arity = -3,
+     .flags = kReadOnly,
+     .keys = {2, 2, 1, kKeyRO | kKeyAccess},
+     .acl = kAclStream,
+     .handler = XInfoStream,
+     .since = "5.0.0",
+     .complexity = "O(1); with FULL O(N) where N is the number of entries that are answered",
+     .summary = "Tells what a stream is made of.",
+     .syntax = "key [FULL [COUNT count]]"},
+};
+
+constexpr Command kRows[] = {
+    {.name = "xinfo",
+     .arity = -2,
+     .since = "5.0.0",
+     .complexity = "Depends on subcommand.",
+     .summary = "A container for commands about streams.",
+     .subcommands = kSubcommands,
+     .notes = "There are no consumer groups."},
+};
+const CommandFamily kFamily("stream", kRows);
+
+}  // namespace
+}  // namespace mayfly

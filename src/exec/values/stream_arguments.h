@@ -1,0 +1,47 @@
+// What commands on streams read from their arguments: ids, and what to trim.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "cache/types/stream_value.h"
+#include "exec/dispatch/context.h"
+
+namespace mayfly {
+
+// "ms-sequence" or "ms", as XADD, XDEL and their kin take it.
+struct StreamIdText {
+  StreamId id;
+  bool any_sequence = false;  // "ms-*"
+};
+enum class StreamIdForm : uint8_t {
+  kStrict,       // "-" and "+" are no ids
+  kAnySequence,  // also "ms-*"
+  kRange         // "-" and "+" are the first and the last id
+};
+// `missing_sequence` is that of an id without one. Nothing, after having answered the error, if it is none.
+std::optional<StreamIdText> ReadStreamId(Context& ctx, std::string_view text, StreamIdForm form,
+                                         uint64_t missing_sequence = 0);
+
+// A bound of XRANGE; "(" before an id leaves it out.
+std::optional<StreamId> ReadRangeStart(Context& ctx, std::string_view text);
+std::optional<StreamId> ReadRangeEnd(Context& ctx, std::string_view text);
+
+void ReplyStreamId(Context& ctx, StreamId id);
+// An array of the id and the array of fields and values.
+void ReplyStreamEntry(Context& ctx, const StreamEntry& entry);
+// The array of entries from `low` to `high`, at most `count` (0: no limit). Returns how many.
+size_t ReplyStreamRange(Context& ctx, const StreamValue& stream, StreamId low, StreamId high, uint64_t count,
+                        bool falling = false);
+
+// The options of XADD and XTRIM.
+struct StreamAddOptions {
+  std::optional<StreamTrim> trim = {};
+  bool no_new_stream = false;           // NOMKSTREAM
+  std::optional<StreamIdText> id = {};  // of XADD; nothing for "*"
+};
+// Reads them from the cursor on; of XADD also the id, up to the first field. False after having answered the error.
+bool ReadStreamAddOptions(Context& ctx, Args& args, bool adds, StreamAddOptions& options);
+
+}  // namespace mayfly

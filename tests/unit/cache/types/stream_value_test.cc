@@ -1,0 +1,108 @@
+#include "cache/types/stream_value.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+using Texts = std::vector<std::string>;
+using Log = std::vector<std::pair<StreamId, Texts>>;
+
+Log Read(const StreamValue& stream, StreamId low, StreamId high, bool falling) {
+  Log log;
+  stream.ForRange(low, high, falling, [&](const StreamEntry& entry) {
+    Texts texts;
+    entry.ForEach([&](std::string_view field, std::string_view value) {
+      texts.emplace_back(field);
+      texts.emplace_back(value);
+    });
+    log.emplace_back(entry.id, texts);
+    return true;
+  });
+  return log;
+}
+
+}  // namespace
+
+TEST_CASE("the same fields cost no bytes again") {
+  StreamValue stream;
+  const std::string field(50, 'f');
+  const std::vector<std::string_view> pairs = {field, "1"};
+  for (uint64_t i = 1; i <= 50; ++i) stream.Append({1000 + i, 0}, pairs, {});
+  CHECK(stream.nodes() == 1);
+  CHECK(stream.Bytes() < 1000);
+  CHECK(stream.Validate());
+}
+
+TEST_CASE("a stream does what a map of ids does") {
+  std::mt19937_64 random(23);
+  StreamValue stream;
+  std::map<StreamId, Texts> model;
+  StreamId last;
+  for (int step = 0; step < 6000; ++step) {
+    const uint64_t what = random() % 20;
+    if (what < 12) {
+      StreamId id{last.ms + random() % 3, random() % 5};
+      if (id <= last) id = {last.ms, last.sequence + 1};
+      Texts texts;
+      for (uint64_t fields = 1 + random() % 3; fields != 0; --fields) {
+        texts.push_back("f" + std::to_string(random() % 2));
+        texts.push_back(std::string(random() % 30, 'v') + std::to_string(random() % 100));
+      }
+      const std::vector<std::string_view> views(texts.begin(), texts.end());
+      stream.Append(id, views, {.node_bytes = 400, .node_entries = 10});
+      model[id] = texts;
+      last = id;
+    } else if (what < 17) {
+      const StreamId id{last.ms - std::min(last.ms, random() % 30), random() % 5};
+      REQUIRE(stream.Delete(id) == (model.erase(id) == 1));
+    } else if (what == 17 && step % 10 == 0) {
+      const size_t length = model.size() - std::min<size_t>(model.size(), random() % 15);
+      const uint64_t removed = stream.Trim({.by = StreamTrim::By::kLength, .length = length});
+      REQUIRE(removed == model.size() - length);
+      while (model.size() > length) model.erase(model.begin());
+    } else if (what == 18 && step % 10 == 0) {
+      const StreamId id{last.ms - std::min(last.ms, random() % 100), 0};
+      uint64_t lower = 0;
+      for (; !model.empty() && model.begin()->first < id; ++lower) model.erase(model.begin());
+      REQUIRE(stream.Trim({.by = StreamTrim::By::kId, .min_id = id}) == lower);
+    }
+    REQUIRE(stream.length() == model.size());
+    if (step % 50 != 0) continue;
+    REQUIRE(stream.Validate());
+    const StreamId low{random() % (last.ms + 2), random() % 3};
+    const StreamId high{low.ms + random() % 20, random() % 3};
+    Log wanted;
+    for (const auto& [id, texts] : model) {
+      if (id >= low && id <= high) wanted.emplace_back(id, texts);
+    }
+    REQUIRE(Read(stream, low, high, false) == wanted);
+    std::reverse(wanted.begin(), wanted.end());
+    REQUIRE(Read(stream, low, high, true) == wanted);
+    const std::unique_ptr<RichValue> copy = stream.Clone();
+    REQUIRE(Read(static_cast<const StreamValue&>(*copy), {}, StreamId::Max(), false) ==
+            Log(model.begin(), model.end()));
+  }
+}
+
+TEST_CASE("a stream without entries still counts, and a long one is freed in slices") {
+  StreamValue stream;
+  CHECK(stream.Size() == 1);
+  const std::vector<std::string_view> pairs = {"f", "v"};
+  for (uint64_t i = 1; i <= 5000; ++i) stream.Append({i, 0}, pairs, {});
+  CHECK(stream.FirstEntryId() == StreamId{1, 0});
+  CHECK(stream.LastEntryId() == StreamId{5000, 0});
+  CHECK(stream.BurialLink() != nullptr);
+  CHECK_FALSE(stream.FreeSome(100));
+  while (!stream.FreeSome(1000)) {
+  }
+  CHECK(stream.length() <= 1600);
+}
+
+}  // namespace mayfly
