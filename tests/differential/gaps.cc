@@ -107,6 +107,16 @@ size_t PlaceOfDuration(const RowSyntax& syntax) {
   return 0;
 }
 
+// HRANDFIELD, SRANDMEMBER and ZRANDMEMBER answer with as many members as a negative count says.
+bool PicksTooMany(const Case& drawn) {
+  constexpr int64_t kMany = 1000;
+  if (drawn.words.size() < 3) return false;
+  const std::string name = UpperCase(drawn.words[0]);
+  if (name != "HRANDFIELD" && name != "SRANDMEMBER" && name != "ZRANDMEMBER") return false;
+  const std::optional<int64_t> count = ParseInteger(drawn.words[2]);
+  return count && *count < -kMany;
+}
+
 // A key that is due while the test runs: one server may see it still, the other no longer.
 bool ExpiresSoon(const Case& drawn) {
   constexpr int64_t kSoon = 1'000'000;  // milliseconds; and more than soon as seconds
@@ -148,8 +158,8 @@ bool IsRough(std::string_view row) noexcept {
 }
 
 bool MaySend(const Case& drawn) {
-  return !EndsOracle(drawn.words) && !WaitsTooLong(drawn.words) && !ExpiresSoon(drawn) &&
-         !SaturatesOddly(drawn);
+  return !EndsOracle(drawn.words) && !WaitsTooLong(drawn.words) && !PicksTooMany(drawn) &&
+         !ExpiresSoon(drawn) && !SaturatesOddly(drawn);
 }
 
 }  // namespace mayfly::testing

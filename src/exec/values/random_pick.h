@@ -1,0 +1,81 @@
+// Picking random members: what HRANDFIELD, SRANDMEMBER and ZRANDMEMBER share.
+//
+// A positive count asks for that many different members, or for all if there are fewer; a negative one for exactly
+// that many, among which members may repeat.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <unordered_set>
+
+#include "exec/dispatch/context.h"
+
+namespace mayfly {
+
+struct Pick {
+  uint64_t count = 0;
+  bool repeats = false;
+  bool pairs = false;  // with values or scores
+};
+
+// Reads the count and what follows it; `pair_word` is WITHVALUES, WITHSCORES, or empty if there is none. False after
+// having answered the error.
+inline bool ReadPick(Context& ctx, Args& args, std::string_view pair_word, Pick& pick) {
+  const std::optional<int64_t> count = args.NextInteger();
+  if (!count) return ctx.Fail(errors::kNotInteger), false;
+  if (*count == INT64_MIN) {
+    ctx.Fail("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807");
+    return false;
+  }
+  if (!args.Done()) {
+    if (pair_word.empty() || args.Left() != 1 || !args.Accept(pair_word))
+      return ctx.Fail(errors::kSyntax), false;
+    pick.pairs = true;
+    // Twice as many elements must be a 64-bit integer, too.
+    if (*count < -(INT64_MAX / 2) || *count > INT64_MAX / 2)
+      return ctx.Fail("ERR value is out of range"), false;
+  }
+  pick.repeats = *count < 0;
+  pick.count = static_cast<uint64_t>(pick.repeats ? -*count : *count);
+  return true;
+}
+
+// Chooses `wanted` of `size` things, each with the same probability, while somebody walks through them.
+class PickOnWalk {
+ public:
+  PickOnWalk(uint64_t wanted, uint64_t size) noexcept : wanted_(std::min(wanted, size)), left_(size) {}
+  // No thing that comes later is among them.
+  bool done() const noexcept { return wanted_ == 0; }
+  // Whether the next thing is among them. REQUIRES: fewer than `size` calls so far.
+  template <typename Rng>
+  bool Next(Rng& random) {
+    const bool taken = wanted_ != 0 && std::uniform_int_distribution<uint64_t>(1, left_)(random) <= wanted_;
+    wanted_ -= taken ? 1 : 0;
+    --left_;
+    return taken;
+  }
+
+ private:
+  uint64_t wanted_;
+  uint64_t left_;
+};
+
+// Whether drawing members until there are enough different ones is quicker than a walk through all.
+inline bool DrawsFew(uint64_t wanted, uint64_t size) noexcept { return wanted < size / 3; }
+
+// Calls show(thing) for `wanted` different things that draw() returns. A thing is hashable: a pointer, an index.
+// Throws std::bad_alloc. REQUIRES: draw() can return that many; DrawsFew of them.
+template <typename Draw, typename Show>
+void DrawDifferent(uint64_t wanted, Draw&& draw, Show&& show) {
+  std::unordered_set<decltype(draw())> drawn;
+  while (drawn.size() < wanted) {
+    const auto thing = draw();
+    if (drawn.insert(thing).second) show(thing);
+  }
+}
+
+}  // namespace mayfly
