@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kItems = 2;  // of a member: name and score
 
+// -0 becomes 0 in the small form, as in Redis.
+PackItem ScoreItem(double score) noexcept { return PackItem::Of(score + 0.0); }
+
 // Whether the member at `at` comes before another one.
 bool IsLess(const Pack& pack, Pack::At at, double score, std::string_view name) noexcept {
   const double its_score = pack.Read(pack.Next(at)).Number();
@@ -151,7 +154,7 @@ RankRange SortedSetValue::RanksOf(const NameRange& range, bool from_end) const n
 }
 
 void SortedSetValue::Expect(size_t members, const SortedSetLimits& limits, MemberHome home) {
-  if (large_ == nullptr && Size() + members > limits.packed) Grow(home);
+  if (large_ == nullptr && members > limits.packed) Grow(home);
 }
 
 Pack::At SortedSetValue::PlaceOf(std::string_view name, double score) const noexcept {
@@ -169,7 +172,7 @@ void SortedSetValue::Add(const Found& found, std::string_view name, double score
   const bool fits =
       Size() < limits.packed && name.size() <= limits.packed_bytes && name.size() < Pack::kTooLong;
   if (large_ == nullptr && fits) {
-    const std::array items{PackItem::Of(name), PackItem::Of(score)};
+    const std::array items{PackItem::Of(name), ScoreItem(score)};
     return small_.Insert(PlaceOf(name, score), items);
   }
   if (large_ != nullptr) return large_->Add(name, found.hash_, score);
@@ -184,11 +187,11 @@ void SortedSetValue::SetScore(const Found& found, std::string_view name, double 
   const Pack::At after = small_.Next(small_.Next(at));
   const bool stays = (at == small_.begin() || IsLess(small_, small_.Prev(small_.Prev(at)), score, name)) &&
                      (after == small_.end() || !IsLess(small_, after, score, name));
-  if (stays) return small_.Replace(small_.Next(at), PackItem::Of(score));
+  if (stays) return small_.Replace(small_.Next(at), ScoreItem(score));
   // It may be there twice for a moment, so that nothing is lost if there is no memory.
   const Pack::At place = PlaceOf(name, score);
   const Pack::At before = small_.end();
-  const std::array items{PackItem::Of(name), PackItem::Of(score)};
+  const std::array items{PackItem::Of(name), ScoreItem(score)};
   small_.Insert(place, items);
   small_.Erase(place <= at ? at + (small_.end() - before) : at, kItems);
 }

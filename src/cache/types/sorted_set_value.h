@@ -105,7 +105,8 @@ class SortedSetValue final : public RichValue {
   RankRange RanksOf(const ScoreRange& range) const noexcept;
   RankRange RanksOf(const NameRange& range, bool from_end = false) const noexcept;
 
-  // So many members are about to be added: makes it large if it could not hold them. Throws std::bad_alloc.
+  // So many members are about to be added or set: makes it large if its small form could not hold them. Throws
+  // std::bad_alloc.
   void Expect(size_t members, const SortedSetLimits& limits, MemberHome home);
   // REQUIRES: `found` is what Find(name) did not find; the text does not lie in this value. Throws std::bad_alloc.
   void Add(const Found& found, std::string_view name, double score, const SortedSetLimits& limits,

@@ -42,11 +42,13 @@ bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) noe
 ArgumentType TypeOfValue(std::string_view name) noexcept {
   constexpr std::string_view kKeys[] = {"key", "key1", "key2", "newkey", "source", "destination", "destkey"};
   constexpr std::string_view kIntegers[] = {
-      "seconds",     "milliseconds", "cursor",    "count",   "index",    "offset",  "increment",
-      "decrement",   "numkeys",      "start",     "end",     "stop",     "db",      "destination-db",
-      "index1",      "index2",       "client-id", "length",  "protover", "samples", "version",
-      "numreplicas", "numlocal",     "maxage",    "timeout", "integer",  "bit",     "min-match-len"};
-  constexpr std::string_view kDoubles[] = {"score", "float"};
+      "seconds",   "milliseconds",   "cursor",  "count",         "index",     "offset",
+      "increment", "decrement",      "numkeys", "start",         "end",       "stop",
+      "db",        "destination-db", "index1",  "index2",        "client-id", "length",
+      "protover",  "samples",        "version", "numreplicas",   "numlocal",  "maxage",
+      "timeout",   "integer",        "bit",     "min-match-len", "limit",     "weight"};
+  constexpr std::string_view kDoubles[] = {"score",    "float",  "min-score", "max-score", "longitude",
+                                           "latitude", "radius", "width",     "height"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
   if (IsOneOf(name, kIntegers)) return ArgumentType::kInteger;
   if (IsOneOf(name, kDoubles)) return ArgumentType::kDouble;

@@ -1,4 +1,4 @@
-// The time limit of a blocking command: its last argument, or the one that says so.
+// The time limit of a blocking command (its last argument, or the one that says so), and how its wait ends.
 #pragma once
 
 #include <cmath>
@@ -23,6 +23,36 @@ inline std::optional<uint64_t> ReadWaitLimit(Context& ctx, std::string_view seco
   if (ms >= static_cast<double>(INT64_MAX - static_cast<int64_t>(ctx.now.mono_ms)))
     return ctx.Fail("ERR timeout is out of range"), std::nullopt;
   return ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(ms);
+}
+
+// As ReadWaitLimit; 0 for a request that runs again, whose deadline stays.
+inline std::optional<uint64_t> ReadFirstWaitLimit(Context& ctx, std::string_view seconds) {
+  return ctx.resumed != nullptr ? std::optional<uint64_t>(0) : ReadWaitLimit(ctx, seconds);
+}
+
+// True after having answered, if the wait of a command for keys is over, in vain.
+inline bool AnswerEndOfWait(Context& ctx) {
+  switch (ctx.wake()) {
+    case WakeReason::kTimeout:
+      ctx.reply.NullArray();
+      return true;
+    case WakeReason::kUnblocked:
+      ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+      return true;
+    default:
+      return false;
+  }
+}
+
+// As Context::FindTyped, for a key that a command may wait for. What waits is not disturbed by a key of another type.
+template <typename T>
+bool FindAwaited(Context& ctx, const Key& key, Typed<T>& found) {
+  if (ctx.wake() == WakeReason::kNone) return ctx.FindTyped(key, found);
+  Entry* const entry = ctx.keyspace.Find(key, ctx.now);
+  const bool fits =
+      entry != nullptr && entry->encoding() == Encoding::kRich && entry->rich()->type == T::kType;
+  if (fits) found = {entry, static_cast<T*>(entry->rich())};
+  return true;
 }
 
 }  // namespace mayfly
