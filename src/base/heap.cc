@@ -127,7 +127,9 @@ Heap::Heap(size_t region_bytes) {
   thread_freed_ = ReadControl<uint64_t*>("thread.deallocatedp");
 }
 
+// An arena that is destroyed does not lower the thread's count of bytes, so what is empty is returned before.
 Heap::~Heap() {
+  slabs_.Purge();
   mallctl("tcache.destroy", nullptr, nullptr, &tcache_, sizeof tcache_);
   mallctl(ArenaControl("arena", arena_, "destroy").name(), nullptr, nullptr, nullptr, 0);
   munmap(reinterpret_cast<void*>(region_->begin), region_->end - region_->begin);

@@ -22,6 +22,13 @@ struct Expiry {
     assert(unix_ms >= 0);
     return {Kind::kWall, static_cast<uint64_t>(unix_ms)};
   }
+  // The deadline on the clock `clock`, as both are set now. REQUIRES: neither is kNever.
+  uint64_t On(Kind clock, Now now) const noexcept {
+    assert(kind != Kind::kNever && clock != Kind::kNever);
+    if (clock == kind) return deadline_ms;
+    const uint64_t wall_minus_mono_ms = static_cast<uint64_t>(now.wall_ms) - now.mono_ms;
+    return clock == Kind::kWall ? deadline_ms + wall_minus_mono_ms : deadline_ms - wall_minus_mono_ms;
+  }
   bool Reached(Now now) const noexcept {
     if (kind == Kind::kRelative) return deadline_ms <= now.mono_ms;
     return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);

@@ -12,6 +12,7 @@ namespace mayfly {
 
 struct ExpiryStats {
   uint64_t expired_keys = 0;
+  uint64_t expired_members = 0;  // of values
   uint64_t evicted_keys = 0;
   uint64_t wheel_wakeups = 0;  // times the timer woke the loop for expiry
   uint64_t burst_max = 0;      // most keys that expired in one loop turn

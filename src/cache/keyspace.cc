@@ -273,7 +273,8 @@ bool Keyspace::Delete(const Key& key, Now now) {
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, const Entry* entry) {
   const bool observed = entry == nullptr || entry->Has(EntryFlag::kObserved);
   if (event.name.empty() || (!observed && !parts_.changes.WantsUnobserved(reason))) return;
-  const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted;
+  const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted ||
+                         event.name == events::kMembersExpired.name;
   parts_.changes.Tell({.reason = reason,
                        .event = event,
                        .keyspace = *this,

@@ -229,6 +229,14 @@ class Keyspace {
   // reports a change of the value; or the key, as deleted, if it has no other members.
   // REQUIRES: RoomForOwnTime as above, unless no member has a deadline.
   void FileMembers(Entry& entry, Now now) noexcept;
+  // Does at once, for a command that looks at the members of a rich value, what the own time would: drops those
+  // that are due, but at most `budget`. Returns the entry, or null if the key was removed with its last member.
+  Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget) {
+    assert(entry.encoding() == Encoding::kRich);
+    if (!entry.own().Reached(now)) [[likely]]
+      return &entry;
+    return DropMembers(key, entry, now, &budget);
+  }
 
   // ---- iteration. Expired entries are skipped.
   //
@@ -438,6 +446,8 @@ class Keyspace {
   // Does what is to be done with entries that Deadlines has handed back.
   void OnDue(std::span<const HeapRef> due, Now now, size_t* budget);
   void OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget);
+  // As DropDueMembers; subtracts from `*budget` how many were dropped.
+  Entry* DropMembers(const Key& key, Entry& entry, Now now, size_t* budget);
   void CountExpired(const Entry& entry, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    const Entry* entry) {

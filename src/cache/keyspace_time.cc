@@ -77,18 +77,24 @@ void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) 
     if (own.Reached(now)) own = parts_.due != nullptr ? parts_.due->OnOwnTime(entry, now) : Expiry::Never();
     return SetOwnTime(entry, own, now);
   }
+  // One more than the budget has left: the step that handed the entry back was for a member, too.
+  size_t left = *budget + 1;
+  Entry* const kept = DropMembers(key, entry, now, &left);
+  *budget = std::min(*budget, left);
+  if (kept != nullptr) FileMembers(*kept, now);
+}
+
+Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
   RichValue& value = *entry.rich();
-  if (value.NextDeadline().Reached(now)) {
-    TellBefore(entry);
-    const uint64_t before = value.Bytes();
-    // One more than the budget has left: the step that handed the entry back was for a member, too.
-    const size_t dropped = value.DropDue(now, *budget + 1);
-    assert(dropped != 0);
-    *budget -= std::min(*budget, dropped - 1);
-    CountEdit(entry, before);
-    if (FinishEdit(key, entry, now, events::kMembersExpired) == nullptr) return;
-  }
-  FileMembers(entry, now);
+  if (!value.NextDeadline().Reached(now)) return &entry;
+  TellBefore(entry);
+  const uint64_t before = value.Bytes();
+  const size_t dropped = value.DropDue(now, *budget);
+  assert(dropped != 0);
+  *budget -= std::min(*budget, dropped);
+  parts_.expiry_stats.expired_members += dropped;
+  CountEdit(entry, before);
+  return FinishEdit(key, entry, now, events::kMembersExpired);
 }
 
 bool Keyspace::Advance(Now now, size_t* budget) {

@@ -88,19 +88,18 @@ void ClientReply(Context& ctx, Args& args) {
   Session& session = ctx.session;
   const std::string_view wanted = args.Next();
   if (EqualsIgnoringCase(wanted, "ON")) {
-    session.replies = Replies::kOn;
+    session.SetReplies(Replies::kOn);
     session.Speak();
   } else if (EqualsIgnoringCase(wanted, "OFF")) {
     session.Silence();
-    session.replies = Replies::kOff;
+    session.SetReplies(Replies::kOff);
   } else if (!EqualsIgnoringCase(wanted, "SKIP")) {
     return ctx.Fail(errors::kSyntax);
-  } else if (session.replies != Replies::kOff) {
+  } else if (session.replies() != Replies::kOff) {
     session.Silence();
-    session.replies = Replies::kSkipNext;
+    session.SetReplies(Replies::kSkipNext);
   }
-  session.Put(Mode::kReplySkipped, session.replies != Replies::kOn);
-  if (session.replies == Replies::kOn) ctx.reply.Ok();
+  if (session.replies() == Replies::kOn) ctx.reply.Ok();
 }
 
 // ---- what it does to others

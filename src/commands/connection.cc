@@ -137,9 +137,8 @@ void Reset(Context& ctx, Args&) {
   session.name.clear();
   session.no_evict = false;
   session.Clear(Mode::kNoTouch);
-  if (session.replies == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
-    session.replies = Replies::kOn;
-    session.Clear(Mode::kReplySkipped);
+  if (session.replies() == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
+    session.SetReplies(Replies::kOn);
     session.Speak();
   }
   session.LogIn(ctx.server.users.Newcomer());

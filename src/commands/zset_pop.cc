@@ -197,8 +197,8 @@ constexpr Command kRows[] = {
      .complexity = "O(log(N)) where N is the size of the sorted set",
      .summary = "Removes and returns the member with the lowest score of the first of several keys that is a "
                 "sorted set; waits for one if there is none.",
-     .syntax = "key [key ...] float",
-     .argument_notes = "float=timeout"},
+     .syntax = "key [key ...] timeout-seconds",
+     .argument_notes = "timeout-seconds=timeout"},
     {.name = "bzpopmax",
      .arity = -3,
      .flags = kWrite | kNoScript | kBlocking | kFast,
@@ -210,8 +210,8 @@ constexpr Command kRows[] = {
      .summary =
          "Removes and returns the member with the highest score of the first of several keys that is a "
          "sorted set; waits for one if there is none.",
-     .syntax = "key [key ...] float",
-     .argument_notes = "float=timeout"},
+     .syntax = "key [key ...] timeout-seconds",
+     .argument_notes = "timeout-seconds=timeout"},
     {.name = "bzmpop",
      .arity = -5,
      .flags = kWrite | kBlocking | kMovableKeys,
@@ -223,8 +223,8 @@ constexpr Command kRows[] = {
          "O(K+log(N)+M) where K is the number of keys, N the size of the sorted set and M the number "
          "of members returned",
      .summary = "As ZMPOP; waits for a member if there is none.",
-     .syntax = "float numkeys key [key ...] <MIN | MAX> [COUNT count]",
-     .argument_notes = "float=timeout condition=where"},
+     .syntax = "timeout-seconds numkeys key [key ...] <MIN | MAX> [COUNT count]",
+     .argument_notes = "timeout-seconds=timeout condition=where"},
 };
 const CommandFamily kFamily("sorted-set", kRows);
 

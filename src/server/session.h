@@ -85,6 +85,12 @@ struct Session {
     Put(Mode::kRestricted, user != nullptr && user->restricted());
   }
 
+  // What CLIENT REPLY said last.
+  Replies replies() const noexcept { return replies_; }
+  void SetReplies(Replies replies) noexcept {
+    replies_ = replies;
+    Put(Mode::kReplySkipped, replies != Replies::kOn);
+  }
   // Discards replies from now on: they go to a chain that is never written. Speak ends that.
   void Silence() {
     if (unwanted == nullptr) unwanted = std::make_unique<OutputChain>(pool);
@@ -127,7 +133,6 @@ struct Session {
   uint64_t net_input_bytes = 0;               // read from its socket
   uint64_t net_output_bytes = 0;              // written to its socket
 
-  Replies replies = Replies::kOn;
   bool no_evict = false;     // only shown by CLIENT LIST: Mayfly closes no client to free memory
   bool dirty = false;        // in the list of Sessions::TakeDirty
   Parked* parked = nullptr;  // not null while the client is blocked
@@ -136,6 +141,7 @@ struct Session {
   uint64_t input_memory = 0;
 
  private:
+  Replies replies_ = Replies::kOn;
   const User* user_ = nullptr;
 };
 

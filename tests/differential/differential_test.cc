@@ -75,7 +75,9 @@ class DifferentialRun {
       }
       if (std::optional<Case> same = generator_.SameDeadline(drawn)) batch.push_back(std::move(*same));
       if (std::optional<Case> witness = WitnessFor(drawn, coverage_)) batch.push_back(std::move(*witness));
+      std::optional<Case> aftermath = AftermathOf(drawn, coverage_);
       batch.push_back(std::move(drawn));
+      if (aftermath) batch.push_back(std::move(*aftermath));
     }
     if (batches_ % kBatchesPerBrief == 0) AddBrief(batch);
     Compare(batch, piece);

@@ -11,6 +11,11 @@ namespace {
 
 constexpr Gap kGaps[] = {
     {"asking", "", GapKind::kNeverAccepted, "there is no cluster"},
+    {"blmove", "", GapKind::kNotSent, "it may wait for ever; list_blocking_test.cc covers it"},
+    {"blmpop", "", GapKind::kNotSent, "as BLMOVE"},
+    {"blpop", "", GapKind::kNotSent, "as BLMOVE"},
+    {"brpop", "", GapKind::kNotSent, "as BLMOVE"},
+    {"brpoplpush", "", GapKind::kNotSent, "as BLMOVE"},
     {"client|kill", "MAXAGE", GapKind::kUnknown, "since 7.4; client_kill_test.cc covers it"},
     {"client|kill", "NAME", GapKind::kUnknown, "of Valkey 9; client_filter_test.cc covers it"},
     {"client|kill", "IDLE", GapKind::kUnknown, "as NAME"},
@@ -46,6 +51,7 @@ constexpr Gap kGaps[] = {
     {"delex", "", GapKind::kUnknown, "since 8.4; string_compare_test.cc covers it"},
     {"delifeq", "", GapKind::kUnknown, "of Valkey 9.0; string_compare_test.cc covers it"},
     {"digest", "", GapKind::kUnknown, "since 8.4; string_compare_test.cc covers it"},
+    {"hscan", "NOVALUES", GapKind::kUnknown, "since 7.4; hash_test.cc covers it"},
     {"increx", "", GapKind::kUnknown, "since 8.8; string_increx_test.cc covers it"},
     {"info", "", GapKind::kNeverRefused, "sections that nobody knows are empty"},
     {"module|load", "", GapKind::kNeverAccepted, "off in the oracle, impossible here"},

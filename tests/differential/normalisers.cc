@@ -105,6 +105,88 @@ bool PageOfWitness(const Exchange& pair) {
                                : std::includes(all.begin(), all.end(), shown.begin(), shown.end());
 }
 
+using Pairs = std::set<std::pair<std::string, std::string>>;
+Pairs PairsOf(const Reply& reply) {
+  Pairs found;
+  for (size_t i = 0; i + 1 < reply.elements.size(); i += 2)
+    found.emplace(reply.elements[i].text, reply.elements[i + 1].text);
+  return found;
+}
+
+// As PageOfWitness, of HSCAN: fields with their values.
+bool FieldsOfWitness(const Exchange& pair) {
+  if (!IsPage(pair.redis) || !IsPage(pair.mayfly)) return false;
+  const auto is_whole = [&](const Reply& page) {
+    return pair.request[2] == "0" && page.elements[0].text == "0";
+  };
+  const Reply& witness = is_whole(pair.redis) ? pair.redis : pair.redis_before;
+  if (!IsPage(witness)) return false;
+  const Pairs all = PairsOf(witness.elements[1]);
+  const Pairs shown = PairsOf(pair.mayfly.elements[1]);
+  if (2 * shown.size() != pair.mayfly.elements[1].elements.size()) return false;
+  return is_whole(pair.mayfly) ? shown == all
+                               : std::includes(all.begin(), all.end(), shown.begin(), shown.end());
+}
+
+// HRANDFIELD, after HGETALL: as many as in Redis, each with its value, and none twice unless the count is negative.
+bool PickOfWitness(const Exchange& pair) {
+  if (pair.redis.kind != pair.mayfly.kind) return false;
+  const Pairs all = PairsOf(pair.mayfly_before);
+  Pairs shown;
+  size_t fields = 0;
+  const auto show = [&](const std::string& name, const std::string* value) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+      return one.first == name && (value == nullptr || one.second == *value);
+    });
+    if (found != all.end()) shown.insert(*found);
+    ++fields;
+    return found != all.end();
+  };
+  if (pair.mayfly.kind == Kind::kBulk) return show(pair.mayfly.text, nullptr);
+  const std::vector<Reply>& elements = pair.mayfly.elements;
+  if (pair.mayfly.kind != Kind::kArray || elements.size() != pair.redis.elements.size()) return false;
+  const bool pairs = pair.request.size() > 3;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const bool nested = elements[i].kind == Kind::kArray;
+    if (nested && elements[i].elements.size() != 2) return false;
+    const std::string& name = nested ? elements[i].elements[0].text : elements[i].text;
+    const std::string* value = nested ? &elements[i].elements[1].text : pairs ? &elements[++i].text : nullptr;
+    if (!show(name, value)) return false;
+  }
+  return pair.request[2][0] == '-' || shown.size() == fields;
+}
+
+// Random members of what the witness, SMEMBERS, has shown, as many as Redis has answered with. They differ from
+// each other, unless a negative count lets them repeat.
+bool MembersOfWitness(const Exchange& pair) {
+  if (pair.redis.kind != pair.mayfly.kind) return false;
+  const std::set<std::string> all = TextsOf(pair.redis_before);
+  if (pair.mayfly.kind == Kind::kBulk) return all.contains(pair.mayfly.text);
+  const std::vector<Reply>& shown = pair.mayfly.elements;
+  const bool may_repeat = pair.request.size() > 2 && pair.request[2].starts_with('-');
+  return shown.size() == pair.redis.elements.size() &&
+         (may_repeat || TextsOf(pair.mayfly).size() == shown.size()) &&
+         std::all_of(shown.begin(), shown.end(), [&](const Reply& one) { return all.contains(one.text); });
+}
+
+// Pages of what the witness, SMEMBERS, has shown; the same if both are whole.
+bool PagesOfMembers(const Exchange& pair) {
+  if (!IsPage(pair.redis) || !IsPage(pair.mayfly)) return false;
+  const std::set<std::string> all = TextsOf(pair.redis_before);
+  const std::set<std::string> theirs = TextsOf(pair.redis.elements[1]);
+  const std::set<std::string> ours = TextsOf(pair.mayfly.elements[1]);
+  const auto is_whole = [&](const Reply& page) {
+    return pair.request[2] == "0" && page.elements[0].text == "0";
+  };
+  if (is_whole(pair.redis) && is_whole(pair.mayfly) && theirs != ours) return false;
+  return ours.size() == pair.mayfly.elements[1].elements.size() &&
+         std::includes(all.begin(), all.end(), ours.begin(), ours.end());
+}
+
+bool PackedSinceThen(const Exchange& pair) {
+  return pair.mayfly.text == "listpack" && (pair.redis.text == "hashtable" || pair.redis.text == "quicklist");
+}
+
 // The same fields in the same order; the values of some of them are each server's own.
 bool SameIntroduction(const Exchange& pair) {
   const std::vector<Reply>& redis = pair.redis.elements;
@@ -144,15 +226,7 @@ bool OwnListOrFilters(const Exchange& pair) {
 }
 
 // Names and values, in any order.
-bool SamePairs(const Exchange& pair) {
-  const auto pairs = [](const Reply& reply) {
-    std::set<std::pair<std::string, std::string>> found;
-    for (size_t i = 0; i + 1 < reply.elements.size(); i += 2)
-      found.emplace(reply.elements[i].text, reply.elements[i + 1].text);
-    return found;
-  };
-  return SameKind(pair) && pairs(pair.redis) == pairs(pair.mayfly);
-}
+bool SamePairs(const Exchange& pair) { return SameKind(pair) && PairsOf(pair.redis) == PairsOf(pair.mayfly); }
 
 // What the whole table holds is each server's own; of commands by name the shape is the same.
 bool SameFacts(const Exchange& pair) {
@@ -176,6 +250,7 @@ bool BothSizesOrDue(const Exchange& pair) {
   return SameSign(pair) || (pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kNull);
 }
 
+// A small list is a listpack since 7.2.
 struct Normaliser {
   std::string_view row;
   bool (*same)(const Exchange&);
@@ -206,6 +281,11 @@ constexpr Normaliser kNormalisers[] = {
     {"config|set", SameBeforeChoices, kSometimes, "each server has policies of its own", kErrors},
     {"expiretime", RoundedFromWitness, kSometimes, "as TTL; and Redis overflows at the very end of time"},
     {"hello", SameIntroduction, kAlways, "version and client number are each server's own"},
+    {"hgetall", SamePairs, kSometimes, "the order of a large hash is that of its table"},
+    {"hkeys", SameElements, kSometimes, "as HGETALL"},
+    {"hrandfield", PickOfWitness, kAlways, "chance"},
+    {"hscan", FieldsOfWitness, kSometimes, "as SCAN"},
+    {"hvals", SameElements, kSometimes, "as HGETALL"},
     {"info", OwnReport, kAlways, "each server's own figures"},
     {"keys", SameElements, kAlways, "the order of keys is that of the hash"},
     {"lastsave", SameSign, kSometimes, "each server's own start"},
@@ -219,6 +299,7 @@ constexpr Normaliser kNormalisers[] = {
     {"module|load", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
+    {"object|encoding", PackedSinceThen, kAlways, "small sets and lists are packed since 7.2"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", BothIdle, kSometimes,
      "the clocks differ; and Redis shares small integers between keys, with their idle time"},
@@ -228,6 +309,13 @@ constexpr Normaliser kNormalisers[] = {
     {"randomkey", KeyOfWitness, kAlways, "chance"},
     {"scan", PageOfWitness, kAlways,
      "cursors and pages are each server's own; a whole iteration shows the same keys"},
+    {"sdiff", SameElements, kSometimes, "the order of members is each server's own"},
+    {"sinter", SameElements, kSometimes, "as SDIFF"},
+    {"smembers", SameElements, kAlways, "as SDIFF"},
+    {"spop", MembersOfWitness, kAlways, "chance"},
+    {"srandmember", MembersOfWitness, kAlways, "chance"},
+    {"sscan", PagesOfMembers, kAlways, "cursors and pages are each server's own"},
+    {"sunion", SameElements, kAlways, "as SDIFF"},
     {"time", NearTime, kAlways, "the servers read their clocks at different moments"},
     {"ttl", RoundedFromWitness, kSometimes, "the servers read their clocks at different moments"},
 };

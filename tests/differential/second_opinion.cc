@@ -64,8 +64,10 @@ std::optional<std::string> SecondOpinion::OfBits(const Words& request, const std
   constexpr size_t kWithoutEnd = 3;
   const bool counts = UpperCase(request[0]) == "BITCOUNT";
   const bool without_end = counts && request.size() == kWithoutEnd;
-  if (without_end && IsError(redis)) return before;
-  if (IsError(redis) || !IsError(mayfly)) return std::nullopt;
+  // Nor is it after a key of another type.
+  const bool type_first = redis.starts_with("-WRONGTYPE ");
+  if (without_end && IsError(redis) && !type_first) return before;
+  if ((IsError(redis) && !type_first) || !IsError(mayfly)) return std::nullopt;
   Words other = request;
   other[1] = kProbe;
   if (without_end) other.emplace_back("-1");

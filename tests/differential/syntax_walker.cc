@@ -19,6 +19,7 @@ bool IsMovable(const SyntaxArgument& argument) {
 
 std::vector<DrawnWord> SyntaxWalker::Walk(const RowSyntax& syntax, std::string_view wanted) {
   row_ = syntax.row->full_name;
+  values_.SetGroup(syntax.row->group);
   Out out;
   DrawAll(syntax.arguments, wanted, out);
   return out;
@@ -26,6 +27,7 @@ std::vector<DrawnWord> SyntaxWalker::Walk(const RowSyntax& syntax, std::string_v
 
 std::vector<DrawnWord> SyntaxWalker::WalkOne(const RowSyntax& syntax) {
   row_ = syntax.row->full_name;
+  values_.SetGroup(syntax.row->group);
   Out out;
   if (syntax.arguments.empty()) return out;
   std::vector<const SyntaxArgument*> options;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "differential/pool.h"
 #include "differential/server_pair.h"
 
 namespace mayfly::testing {
@@ -14,17 +15,6 @@ using Text = std::string_view;
 
 constexpr int64_t kFarthestTtlS = 1'000'000'000;
 constexpr int64_t kNearestTtlS = 1'000'000;
-
-struct Pool {
-  Text row;  // empty: of every command
-  Text argument;
-  Words (*draw)(ValuePools&);
-};
-
-template <size_t kCount>
-Words OneOf(ValuePools& pools, const Text (&words)[kCount]) {
-  return {pools.dice().Pick(words)};
-}
 
 // Options that both servers have, with values that change no reply but CONFIG GET's.
 Words OptionAndValue(ValuePools& pools) {
@@ -98,6 +88,12 @@ constexpr Pool kPools[] = {
        return OneOf(p, {"1", "5", "6", "7"});
      }},
 
+    {"lrem", "count", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"lset", "index",
+     [](ValuePools& p) {
+       return OneOf(p, {"0", "0", "-1", "1", "5"});
+     }},
+
     {"", "key", [](ValuePools& p) { return Words{p.Key()}; }},
     {"", "key1", [](ValuePools& p) { return Words{p.Key()}; }},
     {"", "key2", [](ValuePools& p) { return Words{p.Key()}; }},
@@ -122,6 +118,21 @@ constexpr Pool kPools[] = {
     {"", "start", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "end", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "stop", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"", "element", [](ValuePools& p) { return Words{p.Element()}; }},
+    {"", "pivot", [](ValuePools& p) { return Words{p.Element()}; }},
+    {"", "index", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"", "numkeys",
+     [](ValuePools& p) {
+       return OneOf(p, {"1", "1", "1", "2", "3"});
+     }},
+    {"", "rank",
+     [](ValuePools& p) {
+       return OneOf(p, {"1", "2", "-1", "-2", "3", "100", "-100", "0"});
+     }},
+    {"", "num-matches",
+     [](ValuePools& p) {
+       return OneOf(p, {"0", "1", "2", "3", "100"});
+     }},
     {"", "operation",
      [](ValuePools& p) {
        return OneOf(p, {"AND", "OR", "XOR", "NOT", "and", "Xor"});
@@ -218,6 +229,18 @@ constexpr Text kEdges[] = {"9223372036854775807",
 constexpr Text kNoNumbers[] = {
     "+1", "01", "-0", "00", " 1", "1 ", "", "-", "1.0", "1e3", "0x10", "x", "99999999999999999999"};
 
+// The keys on which commands of a group mostly meet.
+struct OwnKeys {
+  Text group;
+  Words keys;
+};
+const OwnKeys kOwnKeys[] = {
+    {"hash", {"hash:a", "hash:b", "hash:c"}},
+    {"set", {"set:a", "set:b", "set:c"}},
+};
+const Words kPlainKeys{
+    "a", "b", "c", "d", "key:1", "key:2", "key:10", "", std::string("k\0\r\n", 4), std::string(200, 'k')};
+
 bool IsNumber(const SyntaxArgument& argument) {
   return argument.type == ArgumentType::kInteger || argument.type == ArgumentType::kDouble ||
          argument.type == ArgumentType::kUnixTime;
@@ -226,17 +249,30 @@ bool IsNumber(const SyntaxArgument& argument) {
 }  // namespace
 
 const Words& ValuePools::EveryKey() {
-  static const Words kKeys{
-      "a", "b", "c", "d", "key:1", "key:2", "key:10", "", std::string("k\0\r\n", 4), std::string(200, 'k')};
+  static const Words kKeys = [] {
+    Words all = kPlainKeys;
+    for (const OwnKeys& own : kOwnKeys) all.insert(all.end(), own.keys.begin(), own.keys.end());
+    return all;
+  }();
   return kKeys;
+}
+
+std::string ValuePools::Key() {
+  if (dice_.OneIn(8)) return dice_.Any(EveryKey());
+  for (const OwnKeys& own : kOwnKeys) {
+    if (own.group == group_) return dice_.Any(own.keys);
+  }
+  return dice_.Any(group_ == "generic" ? EveryKey() : kPlainKeys);
 }
 
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
-  for (const Pool& pool : kPools) {
-    if (pool.argument != argument.name || (!pool.row.empty() && pool.row != row)) continue;
-    found = &pool;
-    break;  // those of one command stand first
+  for (const std::span<const Pool> pools : {SetPools(), HashPools(), std::span<const Pool>(kPools)}) {
+    for (const Pool& pool : pools) {
+      const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);
+      // Those of one command go before those of all.
+      if (fits && (found == nullptr || (found->row.empty() && !pool.row.empty()))) found = &pool;
+    }
   }
   if (found != nullptr) return found->draw(*this);
   if (argument.type == ArgumentType::kBlock) return {};
@@ -308,6 +344,12 @@ std::string ValuePools::Value() {
   std::string value(size, static_cast<char>('a' + dice_.Below(26)));
   if (size > 0 && dice_.OneIn(4)) value[dice_.Below(size)] = static_cast<char>(dice_.Below(256));
   return value;
+}
+
+// Mostly one of a few, so that lists hold some of them several times.
+std::string ValuePools::Element() {
+  static constexpr Text kFew[] = {"a", "b", "c", "10", "-1", "", "9223372036854775807", "01"};
+  return dice_.OneIn(4) ? Value() : std::string(dice_.Pick(kFew));
 }
 
 std::string ValuePools::Amount() {

@@ -32,9 +32,13 @@ class ValuePools {
 
   // All keys that are ever drawn.
   static const Words& EveryKey();
+  // What is drawn from now on is for a command of this group.
+  void SetGroup(std::string_view group) noexcept { group_ = group; }
 
-  std::string Key() { return dice_.Any(EveryKey()); }
+  // Mostly one of the group's own, so that it mostly holds what its commands work on.
+  std::string Key();
   std::string Value();
+  std::string Element();
   std::string Amount();
   std::string Float();
   std::string Database();
@@ -63,6 +67,7 @@ class ValuePools {
 
   Dice& dice_;
   int64_t now_s_;
+  std::string_view group_;
   bool brief_ = false;
   std::set<int64_t> deadlines_ms_;
 };

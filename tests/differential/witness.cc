@@ -7,10 +7,14 @@ namespace {
 
 constexpr std::string_view kWholeCount = "1000000";
 
-// One call that shows whatever an iteration with these options shows. Empty where an option has no value.
-Words WholeScan(const Words& scan) {
-  Words whole{"scan", "0", "COUNT", std::string(kWholeCount)};
-  for (size_t i = 2; i < scan.size(); i += 2) {
+// One call that shows whatever an iteration with these options shows; the cursor is at `cursor_at`. Empty where an
+// option has no value.
+Words WholeScan(const Words& scan, std::string_view name, size_t cursor_at = 1) {
+  Words whole{std::string(name)};
+  if (cursor_at == 2) whole.push_back(scan[1]);
+  for (const std::string_view word : {std::string_view("0"), std::string_view("COUNT"), kWholeCount})
+    whole.emplace_back(word);
+  for (size_t i = cursor_at + 1; i < scan.size(); i += 2) {
     if (i + 1 == scan.size()) return {};
     if (UpperCase(scan[i]) == "COUNT") continue;
     whole.push_back(scan[i]);
@@ -26,8 +30,12 @@ Words WordsFor(const Words& drawn) {
   // Redis frees an expired key when somebody comes across it: after a look at all of them it counts those
   // that we count.
   if (name == "DBSIZE") return {"scan", "0", "COUNT", std::string(kWholeCount)};
+  if ((name == "SPOP" || name == "SRANDMEMBER" || name == "SSCAN") && drawn.size() >= 2)
+    return {"smembers", drawn[1]};
   if (name == "RANDOMKEY") return {"keys", "*"};
-  if (name == "SCAN" && drawn.size() >= 2) return WholeScan(drawn);
+  if (name == "SCAN" && drawn.size() >= 2) return WholeScan(drawn, "scan");
+  if (name == "HSCAN" && drawn.size() >= kWithStart) return WholeScan(drawn, "hscan", 2);
+  if (name == "HRANDFIELD" && drawn.size() >= 2) return {"hgetall", drawn[1]};
   if (name == "TTL" && drawn.size() == 2) return {"pttl", drawn[1]};
   if (name == "EXPIRETIME" && drawn.size() == 2) return {"pexpiretime", drawn[1]};
   if (name == "BITCOUNT" && drawn.size() == kWithStart) return {"bitcount", drawn[1], drawn[2], "-1"};
@@ -41,6 +49,11 @@ std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage) {
   if (words.empty()) return std::nullopt;
   const RowSyntax* syntax = coverage.Find(words[0]);
   return Case{.words = std::move(words), .syntax = syntax};
+}
+
+std::optional<Case> AftermathOf(const Case& drawn, const Coverage& coverage) {
+  if (UpperCase(drawn.words[0]) != "SPOP" || drawn.words.size() < 2) return std::nullopt;
+  return Case{.words = {"del", drawn.words[1]}, .syntax = coverage.Find("del")};
 }
 
 }  // namespace mayfly::testing

@@ -12,5 +12,7 @@ namespace mayfly::testing {
 
 // The request that has to be sent before `drawn`; nothing where it needs none.
 std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage);
+// What makes both servers the same again after a request that leaves to chance what it changes.
+std::optional<Case> AftermathOf(const Case& drawn, const Coverage& coverage);
 
 }  // namespace mayfly::testing

@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -32,12 +34,12 @@ constexpr int kPatienceMs = 30'000;
 
 }  // namespace
 
-Oracle::Oracle(const std::vector<std::string>& options) {
+Oracle::Oracle(const std::vector<std::string>& options, const std::string& program) {
   std::string pattern = (std::filesystem::temp_directory_path() / "mayfly-oracle-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) Fail("no directory for its socket");
   directory_ = pattern;
   try {
-    Start(options);
+    Start(options, program);
     WaitUntilReady();
     client_ = std::make_unique<OracleClient>(*this);
   } catch (...) {
@@ -48,11 +50,19 @@ Oracle::Oracle(const std::vector<std::string>& options) {
 
 Oracle::~Oracle() { Stop(); }
 
-void Oracle::Start(const std::vector<std::string>& options) {
-  std::vector<std::string> words{
-      "redis-server", "--port",    "0", "--unixsocket", SocketPath(), "--dir",
-      directory_,     "--save",    "",  "--daemonize",  "no",         "--appendonly",
-      "no",           "--logfile", ""};
+bool Oracle::Exists(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((folder + '/' + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+void Oracle::Start(const std::vector<std::string>& options, const std::string& program) {
+  std::vector<std::string> words{program,    "--port",    "0", "--unixsocket", SocketPath(), "--dir",
+                                 directory_, "--save",    "",  "--daemonize",  "no",         "--appendonly",
+                                 "no",       "--logfile", ""};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -44,8 +44,12 @@ class OracleClient {
 
 class Oracle {
  public:
-  // Throws std::runtime_error if redis-server is missing or does not start.
-  explicit Oracle(const std::vector<std::string>& options = {});
+  static constexpr const char* kProgram = "redis-server";
+  // A newer one, for what the first lacks; not on every machine.
+  static constexpr const char* kNewerProgram = "redis-server-8";
+
+  // Throws std::runtime_error if the program is missing or does not start.
+  explicit Oracle(const std::vector<std::string>& options = {}, const std::string& program = kProgram);
   Oracle(const Oracle&) = delete;
   Oracle& operator=(const Oracle&) = delete;
   ~Oracle();
@@ -54,10 +58,12 @@ class Oracle {
   std::vector<std::string> Ask(std::string_view requests, size_t count) {
     return client_->Ask(requests, count);
   }
+  // Whether it can be started.
+  static bool Exists(const std::string& program);
   std::string SocketPath() const { return directory_ + "/redis.sock"; }
 
  private:
-  void Start(const std::vector<std::string>& options);
+  void Start(const std::vector<std::string>& options, const std::string& program);
   void WaitUntilReady();
   void Stop() noexcept;
 

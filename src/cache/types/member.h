@@ -50,6 +50,11 @@ class Member {
     assert(has_value());
     return {bytes() + TextsAt(flags()) + SizeAt(0), SizeAt(1)};
   }
+  // REQUIRES: has_value(); `value` is as long as the one it replaces.
+  void set_value(std::string_view value) noexcept {
+    assert(has_value() && value.size() == SizeAt(1));
+    value.copy(bytes() + TextsAt(flags()) + SizeAt(0), value.size());
+  }
   // REQUIRES: it has a score.
   double score() const noexcept { return Load<double>(ScoreAt(flags())); }
   void set_score(double score) noexcept { Store(ScoreAt(flags()), score); }

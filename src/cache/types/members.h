@@ -81,7 +81,19 @@ class Members {
   // REQUIRES: parts has the same name; it may lie in the member, as in MemberParts of member.parts(), but a value
   // that is new does not.
   Member* Change(Member& member, const MemberParts& parts) {
+    return Change(member, parts, [](const Member&) {});
+  }
+  // Calls before(fresh) with the member that is about to take the place of `member`. If that throws, nothing has
+  // changed.
+  template <typename Before>
+  Member* Change(Member& member, const MemberParts& parts, Before&& before) {
     Member* const fresh = Make(parts);
+    try {
+      before(*fresh);
+    } catch (...) {
+      Free(*fresh);
+      throw;
+    }
     const bool replaced = table_.Replace(RefOf(member), RefOf(*fresh), HashOf(parts.name));
     assert(replaced);
     static_cast<void>(replaced);

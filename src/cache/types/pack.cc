@@ -245,20 +245,17 @@ uint8_t* Pack::Splice(At from, At to, size_t size) {
   return Bytes() + from;
 }
 
-void Pack::Insert(At at, std::span<const PackItem> items) {
+void Pack::Exchange(At at, size_t count, std::span<const PackItem> items) {
   size_t size = 0;
   for (const PackItem& item : items) {
     assert(item.text.size() < kTooLong);
     size += SizeOf(item);
   }
-  uint8_t* out = Splice(at, at, size);
+  At to = at;
+  for (size_t i = 0; i < count; ++i) to = Next(to);
+  uint8_t* out = Splice(at, to, size);
   for (const PackItem& item : items) out = Write(out, item);
-  block_->items += static_cast<uint32_t>(items.size());
-}
-
-void Pack::Replace(At at, const PackItem& item) {
-  assert(item.text.size() < kTooLong);
-  Write(Splice(at, Next(at), SizeOf(item)), item);
+  block_->items += static_cast<uint32_t>(items.size() - count);
 }
 
 void Pack::Erase(At at, size_t count) noexcept {

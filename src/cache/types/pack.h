@@ -107,10 +107,12 @@ class Pack {
   static size_t SizeOf(const PackItem& item) noexcept;
   // In front of the item at `at`. Throws std::bad_alloc.
   // REQUIRES: no text lies in this pack, or is too long.
-  void Insert(At at, std::span<const PackItem> items);
+  void Insert(At at, std::span<const PackItem> items) { Exchange(at, 0, items); }
   void Append(std::span<const PackItem> items) { Insert(end(), items); }
   // Throws std::bad_alloc. REQUIRES: as Insert.
-  void Replace(At at, const PackItem& item);
+  void Replace(At at, const PackItem& item) { Exchange(at, 1, {&item, 1}); }
+  // Replaces `count` items by others. Throws std::bad_alloc. REQUIRES: as Insert, and there are that many.
+  void Exchange(At at, size_t count, std::span<const PackItem> items);
   // REQUIRES: there are that many from `at` on.
   void Erase(At at, size_t count) noexcept;
 

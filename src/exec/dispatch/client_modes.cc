@@ -40,15 +40,14 @@ TraceScope::~TraceScope() {
 }
 
 ReplyScope::ReplyScope(Session& session) noexcept : session_(session) {
-  if (session_.replies == Replies::kSkipNext) session_.replies = Replies::kSkipping;
+  if (session_.replies() == Replies::kSkipNext) session_.SetReplies(Replies::kSkipping);
 }
 
 ReplyScope::~ReplyScope() {
   if (session_.unwanted != nullptr) session_.unwanted->Clear();
   // The request of a client that waits has not ended.
-  if (session_.replies != Replies::kSkipping || session_.parked != nullptr) return;
-  session_.replies = Replies::kOn;
-  session_.Clear(Mode::kReplySkipped);
+  if (session_.replies() != Replies::kSkipping || session_.parked != nullptr) return;
+  session_.SetReplies(Replies::kOn);
   session_.Speak();
 }
 

@@ -71,7 +71,7 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("sync_full", 0);
   sink.Field("sync_partial_ok", 0);
   sink.Field("sync_partial_err", 0);
-  sink.Field("expired_subkeys", 0);
+  sink.Field("expired_subkeys", expiry.expired_members);
   sink.Field("expired_keys", expiry.expired_keys);
   sink.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
   sink.Field("expired_time_cap_reached_count", expiry.full_slices);

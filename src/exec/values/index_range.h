@@ -25,7 +25,13 @@ inline std::optional<IndexRange> ClipRange(int64_t start, int64_t end, uint64_t 
   return IndexRange{static_cast<uint64_t>(start), static_cast<uint64_t>(end)};
 }
 
-// The same, but two indices from the end in the wrong order name nothing, even if both lie before the
+// As ClipRange, but what ends before the beginning is empty: so commands on members count, as LRANGE and ZRANGE.
+inline std::optional<IndexRange> ClipMembers(int64_t start, int64_t end, uint64_t length) noexcept {
+  if (end < 0 && end + static_cast<int64_t>(length) < 0) return std::nullopt;
+  return ClipRange(start, end, length);
+}
+
+// As ClipRange, but two indices from the end in the wrong order name nothing, even if both lie before the
 // beginning.
 inline std::optional<IndexRange> ClipOrderedRange(int64_t start, int64_t end, uint64_t length) noexcept {
   if (start < 0 && end < 0 && start > end) return std::nullopt;

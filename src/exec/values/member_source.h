@@ -8,11 +8,8 @@
 #include <string_view>
 
 #include "cache/entry.h"
-#include "cache/types/sorted_set_value.h"
-#if __has_include("cache/types/set_value.h")
 #include "cache/types/set_value.h"
-#define MAYFLY_HAS_SETS
-#endif
+#include "cache/types/sorted_set_value.h"
 
 namespace mayfly {
 
@@ -33,23 +30,19 @@ class MemberSource {
   size_t Size() const noexcept { return value_ != nullptr ? value_->Size() : 0; }
   std::optional<double> ScoreOf(std::string_view name) const noexcept {
     if (value_ == nullptr) return std::nullopt;
-#ifdef MAYFLY_HAS_SETS
     if (value_->type == ValueType::kSet)
       return static_cast<const SetValue*>(value_)->Contains(name) ? std::optional(1.0) : std::nullopt;
-#endif
     return static_cast<const SortedSetValue*>(value_)->ScoreOf(name);
   }
   // Calls fn(name, score) for each member until it returns false.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     if (value_ == nullptr) return;
-#ifdef MAYFLY_HAS_SETS
     if (value_->type == ValueType::kSet) {
       bool goes_on = true;
       return static_cast<const SetValue*>(value_)->ForEach(
           [&](std::string_view name) { goes_on = goes_on && fn(name, 1.0); });
     }
-#endif
     SortedSetValue::Cursor at = static_cast<const SortedSetValue*>(value_)->At(0);
     while (at && fn(at.name(), at.score())) at.Next();
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "modes.h"
@@ -21,7 +22,12 @@ namespace {
 // A batch of requests. Draw gives them new random keys.
 class Batch {
  public:
-  Batch(const AskOptions& options, std::mt19937_64& random) : random_(random), keys_(options.keys) {
+  Batch(const AskOptions& options, std::mt19937_64& random)
+      : random_(random), keys_(options.keys), members_(options.members) {
+    if (!options.request.empty()) {
+      MakeOf(ReadForms(options.request), options.depth);
+      return;
+    }
     const std::string key = KeyOf(0);
     const std::string value(options.value_bytes, 'v');
     for (int i = 0; i < options.depth; ++i) {
@@ -39,12 +45,24 @@ class Batch {
 
   void Draw() {
     for (const size_t at : digits_) WriteDigits(random_() % keys_, bytes_.data() + at);
+    for (const auto& [form, at] : formed_)
+      form.Write(random_() % keys_, random_() % members_, bytes_.data() + at);
   }
   std::string_view bytes() const { return bytes_; }
 
  private:
+  void MakeOf(const std::vector<RequestForm>& forms, int depth) {
+    for (int i = 0; i < depth; ++i) {
+      const RequestForm& form = forms[static_cast<size_t>(i) % forms.size()];
+      formed_.emplace_back(form, bytes_.size());
+      bytes_ += form.bytes();
+    }
+  }
+
   std::mt19937_64& random_;
   uint64_t keys_;
+  uint64_t members_;
+  std::vector<std::pair<RequestForm, size_t>> formed_;  // and where each begins
   std::string bytes_;
   std::vector<size_t> digits_;
 };

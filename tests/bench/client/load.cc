@@ -9,6 +9,29 @@
 #include "socket.h"
 
 namespace mayfly::bench {
+namespace {
+
+// Members of all keys, one request each.
+void LoadMembers(const LoadOptions& options) {
+  constexpr uint64_t kBatch = 200;
+  const RequestForm form(options.request);
+  Socket socket(options.port);
+  const uint64_t all = options.keys * options.members;
+  std::string out;
+  for (uint64_t done = 0; done < all;) {
+    out.clear();
+    for (const uint64_t end = std::min(done + kBatch, all); done < end; ++done) {
+      out += form.bytes();
+      form.Write(options.first + done / options.members, done % options.members,
+                 out.data() + out.size() - form.bytes().size());
+    }
+    socket.Write(out);
+    socket.ReadUntil(done);
+  }
+  std::printf("{\"members\": %" PRIu64 "}\n", all);
+}
+
+}  // namespace
 
 Range Range::Parse(const std::string& text) {
   size_t used = 0;
@@ -36,6 +59,7 @@ uint64_t Range::Pick(uint64_t number) const {
 }
 
 void Load(const LoadOptions& options) {
+  if (!options.request.empty()) return LoadMembers(options);
   constexpr uint64_t kBatch = 200;
   const Range sizes = Range::Parse(options.value_bytes);
   const Range ttls = Range::Parse(options.ttl_ms);

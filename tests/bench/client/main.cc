@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
   mode->add_option("--value-bytes", load.value_bytes, "A or A-B");
   mode->add_option("--ttl-ms", load.ttl_ms, "A or A-B; 0 for none");
   mode->add_option("--at-ms", load.at_ms, "one deadline of the wall clock for all keys");
+  mode->add_option("--request", load.request, "for each member: words with {k} and {m} for numbers");
+  mode->add_option("--members", load.members, "of each key")->check(CLI::PositiveNumber);
   mode->callback([&] { Load(load); });
 
   AskOptions ask;
@@ -27,6 +29,9 @@ int main(int argc, char** argv) {
   mode->add_option("--requests", ask.requests)->required();
   mode->add_option("--keys", ask.keys)->required()->check(CLI::PositiveNumber);
   mode->add_option("--value-bytes", ask.value_bytes);
+  mode->add_option("--request", ask.request,
+                   "instead of a command: forms with {k} and {m}, \" ; \" between them");
+  mode->add_option("--members", ask.members)->check(CLI::PositiveNumber);
   mode->callback([&] { Ask(ask); });
 
   ProbeOptions probe;

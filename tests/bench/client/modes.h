@@ -27,6 +27,9 @@ struct LoadOptions {
   std::string value_bytes = "64";
   std::string ttl_ms = "0";  // 0: none
   int64_t at_ms = 0;         // a deadline of the wall clock for all keys; 0: none
+  // What is sent for each member of each key, instead of a SET: see RequestForm.
+  std::string request = {};
+  uint64_t members = 1;
 };
 // Inserts keys over one connection, 200 at a time.
 void Load(const LoadOptions& options);
@@ -39,6 +42,9 @@ struct AskOptions {
   uint64_t requests = 0;
   uint64_t keys = 0;
   uint64_t value_bytes = 64;
+  // What is sent instead of `command`: request forms, one after another in turn, with " ; " between them.
+  std::string request = {};
+  uint64_t members = 1;
 };
 // Sends requests for random keys: every connection sends `depth` of them, waits for all replies, and sends
 // again. Says "ready", begins at a line on standard input, and keeps its connections until that input ends.

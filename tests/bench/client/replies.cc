@@ -11,7 +11,7 @@ void Replies::Feed(std::string_view bytes) {
       const size_t skipped = std::min(bulk_left_, bytes.size());
       bulk_left_ -= skipped;
       bytes.remove_prefix(skipped);
-      if (bulk_left_ == 0) ++count_;
+      if (bulk_left_ == 0) TakeValue();
       continue;
     }
     const size_t end = bytes.find('\n');
@@ -39,7 +39,8 @@ void Replies::TakeLine(std::string_view line) {
     ++hits_;
     return;
   }
-  ++count_;
+  if (kind == '*') values_left_ += static_cast<size_t>(std::max(std::atoll(line.data() + 1), 0LL));
+  TakeValue();
   if (kind == ':') integer_ = std::strtoll(line.data() + 1, nullptr, 10);
   if (kind == '-') {
     if (errors_++ == 0) first_error_ = line;

@@ -1,6 +1,6 @@
 // Counts the replies in a stream of bytes, and how many of them are hits and errors.
 //
-// Understands what the benchmarks receive: simple strings, errors, integers, nil and bulk strings (RESP2).
+// Understands RESP2. An array counts as one reply.
 // The stream may be cut into pieces anywhere. Owns nothing but the beginning of an unfinished line.
 #pragma once
 
@@ -25,10 +25,17 @@ class Replies {
 
  private:
   void TakeLine(std::string_view line);
+  // One value of the current reply is complete.
+  void TakeValue() {
+    if (--values_left_ != 0) return;
+    ++count_;
+    values_left_ = 1;
+  }
 
   uint64_t count_ = 0;
   uint64_t hits_ = 0;  // bulk strings
   uint64_t errors_ = 0;
+  size_t values_left_ = 1;  // of the current reply
   int64_t integer_ = 0;
   std::string first_error_;
   std::string line_;      // the beginning of a line whose end has not arrived

@@ -127,8 +127,7 @@ TEST_CASE_METHOD(CommandTest, "the text of a reply of many pieces is put togethe
 
 TEST_CASE_METHOD(CommandTest, "a push reaches a client that wants no replies") {
   client().session().Silence();
-  client().session().replies = Replies::kOff;
-  client().session().Set(Mode::kReplySkipped);
+  client().session().SetReplies(Replies::kOff);
   CHECK(Run({"NOW"}) == NoReply());
   UseResp3();
   resp::Writer push = client().session().Pusher();

@@ -1,0 +1,60 @@
+// The large form of a list: nodes, and how elements come into them and go. Part of list_value.h.
+//
+// If memory runs out, a method throws std::bad_alloc and no element has changed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cache/types/list_value.h"
+
+namespace mayfly {
+
+// Removes at most `most` items of the pack that equal `item`, those next to `from` first. Returns how many.
+uint64_t RemoveItems(Pack& pack, const PackItem& item, uint64_t most, ListEnd from) noexcept;
+
+struct ListValue::Large {
+  Large() noexcept = default;
+
+  // Of the packs and the ring.
+  uint64_t bytes() const noexcept { return pack_bytes + nodes.bytes(); }
+  // Takes a pack that is not empty as its last node.
+  void AppendNode(Pack&& pack);
+  Place PlaceOf(uint64_t index) const noexcept;
+  void Push(ListEnd end, const PackItem& item, const ListLimit& limit);
+  void Insert(Place place, const PackItem& item, const ListLimit& limit);
+  // False, without having changed anything, if the node would exceed its limit.
+  bool Replace(Place place, const PackItem& item, const ListLimit& limit);
+  void Erase(Place place) noexcept;
+  void Drop(ListEnd end, uint64_t count) noexcept;
+  uint64_t Remove(const PackItem& item, uint64_t most, ListEnd from) noexcept;
+  // Drops empty nodes, and merges neighbours that are small enough.
+  void Compact(const ListLimit& limit) noexcept;
+  // Merges the node with its neighbours if they are small enough.
+  void MergeAround(size_t node, const ListLimit& limit) noexcept;
+
+  ListNodes nodes;
+  uint64_t size = 0;        // elements
+  uint64_t pack_bytes = 0;  // memory of the packs
+  RichValue* buried_before = nullptr;
+
+ private:
+  // Lets change(Pack&) change the pack of a node, and counts that.
+  template <typename Change>
+  void Edit(ListNode& node, Change&& change) {
+    const uint64_t before = node.pack.memory();
+    change(node.pack);
+    pack_bytes += node.pack.memory() - before;
+    size += node.pack.size() - node.count;
+    node.count = static_cast<uint32_t>(node.pack.size());
+  }
+  void InsertNode(size_t at, const PackItem& item);
+  // Moves the items from `offset` on into a node of their own.
+  void Split(size_t node, size_t offset);
+  void DropNode(ListEnd end) noexcept;
+  void EraseNode(size_t node) noexcept;
+  // Appends the items of `from` to `to` and empties `from`, if both are small enough and there is memory.
+  bool Merge(ListNode& to, ListNode& from, const ListLimit& limit) noexcept;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,234 @@
+#include "cache/types/list_value.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "base/heap.h"
+#include "cache/types/list_large.h"
+
+namespace mayfly {
+namespace {
+
+// That many nodes are freed at once.
+constexpr size_t kFewNodes = 64;
+
+PackItem ItemOf(std::string_view text) {
+  if (text.size() >= Pack::kTooLong) throw std::bad_alloc();
+  return PackItem::Of(text);
+}
+
+}  // namespace
+
+ListLimit::ListLimit(int64_t option) noexcept {
+  constexpr size_t kSafeBytes = 8192;  // whatever the number of elements
+  constexpr int64_t kMostLevels = 5;
+  constexpr size_t kFirstLevel = 4096;
+  if (option < 0) {
+    bytes_ = kFirstLevel << (std::min(-option, kMostLevels) - 1);
+  } else {
+    bytes_ = kSafeBytes;
+    items_ = static_cast<size_t>(std::max<int64_t>(option, 1));
+  }
+}
+
+// ---- the value
+
+ListValue::~ListValue() {
+  if (is_large_) {
+    delete large_;
+  } else {
+    pack_.~Pack();
+  }
+}
+
+std::string_view ListValue::EncodingName() const noexcept { return is_large_ ? "quicklist" : "listpack"; }
+
+size_t ListValue::Size() const noexcept { return is_large_ ? large_->size : pack_.size(); }
+
+uint64_t ListValue::Bytes() const noexcept {
+  return Heap::SizeClass(sizeof *this) +
+         (is_large_ ? Heap::SizeClass(sizeof *large_) + large_->bytes() : pack_.memory());
+}
+
+std::unique_ptr<RichValue> ListValue::Clone() const {
+  auto copy = std::make_unique<ListValue>();
+  if (!is_large_) {
+    copy->pack_ = pack_.Clone();
+    return copy;
+  }
+  auto large = std::make_unique<Large>();
+  for (size_t i = 0; i < large_->nodes.size(); ++i) large->AppendNode(large_->nodes[i].pack.Clone());
+  copy->large_ = large.release();
+  copy->is_large_ = true;
+  return copy;
+}
+
+bool ListValue::FreeSome(size_t budget) noexcept {
+  if (!is_large_) return true;
+  for (; budget != 0 && large_->nodes.size() > kFewNodes; --budget)
+    large_->Drop(ListEnd::kTail, large_->nodes.back().count);
+  return large_->nodes.size() <= kFewNodes;
+}
+
+RichValue** ListValue::BurialLink() noexcept {
+  return is_large_ && large_->nodes.size() > kFewNodes ? &large_->buried_before : nullptr;
+}
+
+void ListValue::ForEachMember(MemberVisitor& visitor) const {
+  char room[PackItem::kRoom];
+  for (size_t i = 0; i < NodeCount(); ++i) {
+    const Pack& pack = PackAt(i);
+    for (Pack::At at = pack.begin(); at != pack.end(); at = pack.Next(at)) {
+      const std::string_view text = pack.Read(at).Text(room);
+      visitor.Visit({&text, 1});
+    }
+  }
+}
+
+// ---- places
+
+size_t ListValue::NodeCount() const noexcept { return is_large_ ? large_->nodes.size() : 1; }
+
+const Pack& ListValue::PackAt(size_t node) const noexcept {
+  return is_large_ ? large_->nodes[node].pack : pack_;
+}
+
+ListValue::Place ListValue::PlaceOf(uint64_t index) const noexcept {
+  return is_large_ ? large_->PlaceOf(index) : Place{0, index};
+}
+
+PackItem ListValue::At(uint64_t index) const noexcept {
+  assert(index < Size());
+  const Place place = PlaceOf(index);
+  const Pack& pack = PackAt(place.node);
+  return pack.Read(pack.Seek(place.offset));
+}
+
+ListWalk::ListWalk(const ListValue& list, uint64_t index, ListEnd from) noexcept : list_(list), from_(from) {
+  assert(index < list.Size());
+  const ListValue::Place place = list.PlaceOf(index);
+  node_ = place.node;
+  pack_ = &list.PackAt(node_);
+  at_ = pack_->Seek(place.offset);
+}
+
+// ---- small and large
+
+void ListValue::MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit) {
+  if (is_large_ || !limit.ExceededBy(pack_.bytes() + bytes, pack_.size() + items)) return;
+  auto large = std::make_unique<Large>();
+  if (!pack_.empty()) large->AppendNode(std::move(pack_));
+  pack_.~Pack();
+  large_ = large.release();
+  is_large_ = true;
+}
+
+void ListValue::Shrink(const ListLimit& limit) noexcept {
+  if (!is_large_ || large_->nodes.size() > 1) return;
+  Pack rest;
+  if (!large_->nodes.empty()) {
+    ListNode& node = large_->nodes.front();
+    if (limit.ExceedsHalf(node.pack.bytes(), node.count)) return;
+    rest = std::move(node.pack);
+  }
+  delete large_;
+  new (&pack_) Pack(std::move(rest));
+  is_large_ = false;
+}
+
+// ---- changes
+
+// Some at a time, so that a small list is written anew once for many texts.
+void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit) {
+  const bool head = end == ListEnd::kHead;
+  size_t bytes = 0;
+  for (const std::string_view text : texts) bytes += ItemOf(text).text.size();
+  MakeRoomFor(bytes, texts.size(), limit);
+  uint64_t pushed = 0;
+  try {
+    if (is_large_) {
+      for (; pushed < texts.size(); ++pushed) large_->Push(end, PackItem::Of(texts[pushed]), limit);
+      return;
+    }
+    std::array<PackItem, 32> items;
+    while (pushed < texts.size()) {
+      const size_t count = std::min(items.size(), texts.size() - pushed);
+      for (size_t i = 0; i < count; ++i) items[head ? count - 1 - i : i] = PackItem::Of(texts[pushed + i]);
+      pack_.Insert(head ? pack_.begin() : pack_.end(), {items.data(), count});
+      pushed += count;
+    }
+  } catch (...) {
+    Drop(end, pushed, limit);
+    throw;
+  }
+}
+
+void ListValue::Set(uint64_t index, std::string_view text, const ListLimit& limit) {
+  assert(index < Size());
+  const PackItem item = ItemOf(text);
+  MakeRoomFor(text.size(), 1, limit);
+  if (!is_large_) return pack_.Replace(pack_.Seek(index), item);
+  const Place place = large_->PlaceOf(index);
+  if (!large_->Replace(place, item, limit)) {
+    large_->Insert(place, item, limit);
+    large_->Erase(large_->PlaceOf(index + 1));
+  }
+  large_->MergeAround(large_->PlaceOf(index).node, limit);
+  Shrink(limit);
+}
+
+void ListValue::Insert(uint64_t index, std::string_view text, const ListLimit& limit) {
+  assert(index <= Size());
+  const PackItem item = ItemOf(text);
+  MakeRoomFor(text.size(), 1, limit);
+  if (!is_large_) return pack_.Insert(pack_.Seek(index), {&item, 1});
+  large_->Insert(large_->PlaceOf(index), item, limit);
+  large_->MergeAround(large_->PlaceOf(index).node, limit);
+}
+
+void ListValue::Drop(ListEnd end, uint64_t count, const ListLimit& limit) noexcept {
+  assert(count <= Size());
+  if (is_large_) {
+    large_->Drop(end, count);
+    return Shrink(limit);
+  }
+  pack_.Erase(end == ListEnd::kHead ? pack_.begin() : pack_.Seek(pack_.size() - count), count);
+}
+
+void ListValue::Keep(uint64_t first, uint64_t count, const ListLimit& limit) noexcept {
+  assert(first + count <= Size());
+  Drop(ListEnd::kTail, Size() - first - count, limit);
+  Drop(ListEnd::kHead, first, limit);
+  if (!is_large_) return;
+  large_->MergeAround(large_->nodes.size() - 1, limit);
+  large_->MergeAround(0, limit);
+  Shrink(limit);
+}
+
+uint64_t ListValue::Remove(const PackItem& item, uint64_t most, ListEnd from,
+                           const ListLimit& limit) noexcept {
+  if (!is_large_) return RemoveItems(pack_, item, most, from);
+  const uint64_t removed = large_->Remove(item, most, from);
+  if (removed == 0) return 0;
+  large_->Compact(limit);
+  Shrink(limit);
+  return removed;
+}
+
+bool ListValue::Validate() const noexcept {
+  uint64_t items = 0;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < NodeCount(); ++i) {
+    const Pack& pack = PackAt(i);
+    if (!pack.Validate() || (is_large_ && large_->nodes[i].count != pack.size())) return false;
+    if (is_large_ && pack.empty()) return false;
+    items += pack.size();
+    bytes += pack.memory();
+  }
+  return items == Size() && (!is_large_ || bytes == large_->pack_bytes);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,148 @@
+// A list of texts. A small one is one pack; a large one a sequence of them (list_nodes.h), so that its ends are
+// reached at once, and any element by counting nodes from the nearer end.
+//
+//   small ("listpack")    | pack |
+//   large ("quicklist")   | node | node | node | ...     each within the limit, or one element alone
+//
+// A list becomes large when it would exceed the limit of one node, and small again when all of it is in one node
+// of at most half the limit, as in Redis 7.2. Two neighbours that together take half a node at most are merged when
+// elements between the ends change. No node is empty.
+//
+// If memory runs out, a method throws std::bad_alloc, and no element has changed; the list may be large then. A method
+// that is noexcept merges less. A text of Pack::kTooLong bytes or more counts as no memory. Texts that are
+// passed to a method do not lie in the list. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "cache/rich_value.h"
+#include "cache/types/list_nodes.h"
+#include "cache/types/pack.h"
+
+namespace mayfly {
+
+// What a node may hold: list-max-listpack-size. A positive number are elements, -1 to -5 stand for 4 to 64 KB.
+class ListLimit {
+ public:
+  explicit ListLimit(int64_t option) noexcept;
+
+  // Whether a pack with items of `bytes` bytes is too large.
+  bool ExceededBy(size_t bytes, size_t items) const noexcept {
+    return bytes + kHeader > bytes_ || items > items_;
+  }
+  // Whether that is more than half of a node.
+  bool ExceedsHalf(size_t bytes, size_t items) const noexcept {
+    return bytes + kHeader > (items_ == kAnyNumber ? bytes_ / 2 : bytes_) || items > items_ / 2;
+  }
+
+ private:
+  static constexpr size_t kAnyNumber = SIZE_MAX;
+  static constexpr size_t kHeader = 8;  // of a pack
+
+  size_t bytes_;
+  size_t items_ = kAnyNumber;
+};
+
+enum class ListEnd : uint8_t { kHead, kTail };
+
+class ListValue final : public RichValue {
+ public:
+  static constexpr ValueType kType = ValueType::kList;
+
+  ListValue() noexcept : RichValue(kType), pack_() {}
+  ~ListValue() override;
+
+  std::string_view EncodingName() const noexcept override;
+  size_t Size() const noexcept override;
+  uint64_t Bytes() const noexcept override;
+  std::unique_ptr<RichValue> Clone() const override;
+  // Frees whole nodes; each costs as much as a member of another value.
+  bool FreeSome(size_t budget) noexcept override;
+  RichValue** BurialLink() noexcept override;
+  void ForEachMember(MemberVisitor& visitor) const override;
+
+  // Adds the texts one after another: the last one is at the end then.
+  void Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit);
+  // The element that is `index` elements from the head; a text is valid until the next change.
+  // REQUIRES: index < Size().
+  PackItem At(uint64_t index) const noexcept;
+  PackItem At(ListEnd end) const noexcept { return At(end == ListEnd::kHead ? 0 : Size() - 1); }
+  // REQUIRES: index < Size().
+  void Set(uint64_t index, std::string_view text, const ListLimit& limit);
+  // In front of element `index`. REQUIRES: index <= Size().
+  void Insert(uint64_t index, std::string_view text, const ListLimit& limit);
+  // Removes `count` elements from an end. REQUIRES: count <= Size().
+  void Drop(ListEnd end, uint64_t count, const ListLimit& limit) noexcept;
+  // Removes all but `count` elements from `first` on. REQUIRES: there are that many.
+  void Keep(uint64_t first, uint64_t count, const ListLimit& limit) noexcept;
+  // Removes at most `most` elements that equal `item`, those next to `from` first. Returns how many.
+  uint64_t Remove(const PackItem& item, uint64_t most, ListEnd from, const ListLimit& limit) noexcept;
+
+  // Reads every element; for tests.
+  bool Validate() const noexcept;
+
+ private:
+  friend class ListWalk;
+
+  struct Large;
+  struct Place {
+    size_t node = 0;
+    size_t offset = 0;  // in the node
+  };
+
+  // The packs, of a small list as well.
+  size_t NodeCount() const noexcept;
+  const Pack& PackAt(size_t node) const noexcept;
+  // Where element `index` is; of a large list with `index` = Size(), behind its last one.
+  Place PlaceOf(uint64_t index) const noexcept;
+  // Makes the list large if it would be so with another `items` of `bytes` bytes.
+  void MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit);
+  // Makes the list small, if it may be so now.
+  void Shrink(const ListLimit& limit) noexcept;
+
+  bool is_large_ = false;
+  union {
+    Pack pack_;
+    Large* large_;
+  };
+};
+
+// Goes from one element to the next. Invalid after any change of the list.
+class ListWalk {
+ public:
+  // Begins at element `index`, in either direction: away from `from`. REQUIRES: index < list.Size().
+  ListWalk(const ListValue& list, uint64_t index, ListEnd from) noexcept;
+
+  PackItem Item() const noexcept { return pack_->Read(at_); }
+  bool Is(const PackItem& item) const noexcept { return pack_->Is(at_, item); }
+  // REQUIRES: there is a next one.
+  void Next() noexcept {
+    if (from_ == ListEnd::kHead) {
+      at_ = pack_->Next(at_);
+      if (at_ != pack_->end()) [[likely]]
+        return;
+      if (++node_ == list_.NodeCount()) return;
+      pack_ = &list_.PackAt(node_);
+      at_ = pack_->begin();
+    } else {
+      if (at_ == pack_->begin()) {
+        if (node_ == 0) return;
+        pack_ = &list_.PackAt(--node_);
+        at_ = pack_->end();
+      }
+      at_ = pack_->Prev(at_);
+    }
+  }
+
+ private:
+  const ListValue& list_;
+  const ListEnd from_;
+  size_t node_;
+  const Pack* pack_;
+  Pack::At at_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,162 @@
+// Random members of sets: SPOP takes them out, SRANDMEMBER leaves them in.
+#include <utility>
+#include <vector>
+
+#include "exec/dispatch/context.h"
+#include "exec/values/random_pick.h"
+#include "exec/values/set_limits.h"
+
+namespace mayfly {
+namespace {
+
+constexpr Event kSPop{"spop"};
+
+void PopOne(Context& ctx, const Key& key) {
+  Typed<SetValue> found;
+  if (!ctx.FindTyped(key, found)) return;
+  if (found.value == nullptr) return ctx.reply.Null();
+  ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSPop, [&](SetValue& set) {
+    set.Pop(ctx.server.random, [&](std::string_view member) { ctx.reply.Bulk(member); });
+    return true;
+  });
+}
+
+void ShowMember(Context& ctx, const Member& member) { ctx.reply.Bulk(member.name()); }
+
+// They are taken out when all are answered, so that nothing has changed if memory runs out before.
+void PopMembers(Context& ctx, Members& members, uint64_t count) {
+  std::vector<Member*> taken;
+  taken.reserve(count);
+  const auto take = [&](Member* member) {
+    ShowMember(ctx, *member);
+    taken.push_back(member);
+  };
+  if (DrawsFew(count, members.size())) {
+    DrawDifferent(
+        count, [&] { return members.Random(ctx.server.random); }, take);
+  } else {
+    PickOnWalk pick(count, members.size());
+    members.ForEach([&](Member& member) {
+      if (pick.Next(ctx.server.random)) take(&member);
+    });
+  }
+  for (Member* member : taken) members.Remove(*member);
+}
+
+// Answers with random members and takes them out: of a large set one by one; otherwise the set becomes a new one
+// of those that are left. Redis makes a new one of a large set, too, when few are left: it may be small again.
+void PopSome(Context& ctx, SetValue& set, uint64_t count) {
+  constexpr uint64_t kFew = 5;
+  const uint64_t size = set.Size();
+  const uint64_t left = size - count;
+  ctx.reply.Set(count);
+  Members* const members = set.AsMembers();
+  if (members != nullptr && left * kFew > count) return PopMembers(ctx, *members, count);
+  const SetLimits limits = SetLimitsOf(ctx);
+  const MemberHome home = ctx.keyspace.home();
+  SetValue rest(set.form() == SetValue::Form::kIntegers ? SetValue::Form::kIntegers
+                                                        : SetValue::Form::kPacked);
+  PickOnWalk pick(count, size);
+  set.ForEach([&](std::string_view member) {
+    if (pick.Next(ctx.server.random)) {
+      ctx.reply.Bulk(member);
+    } else {
+      rest.Add(member, limits, home);
+    }
+  });
+  set.Exchange(rest);
+}
+
+void SPop(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  if (args.size() == 2) return PopOne(ctx, key);
+  if (args.size() > 3) return ctx.Fail(errors::kSyntax);
+  const std::optional<int64_t> number = ParseInteger(args[2]);
+  if (!number || *number < 0) return ctx.Fail("ERR value is out of range, must be positive");
+  Typed<SetValue> found;
+  if (!ctx.FindTyped(key, found)) return;
+  if (found.value == nullptr || *number == 0) return ctx.reply.Set(0);
+  const auto count = static_cast<uint64_t>(*number);
+  ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSPop, [&](SetValue& set) {
+    if (count < set.Size()) {
+      PopSome(ctx, set, count);
+    } else {
+      ctx.reply.Set(set.Size());
+      set.ForEach([&](std::string_view member) { ctx.reply.Bulk(member); });
+      SetValue none;
+      set.Exchange(none);
+    }
+    return true;
+  });
+}
+
+void ShowDifferent(Context& ctx, const SetValue& set, uint64_t count) {
+  const uint64_t size = set.Size();
+  const auto show = [&](std::string_view member) { ctx.reply.Bulk(member); };
+  if (count >= size) {
+    ctx.reply.Array(size);
+    return set.ForEach(show);
+  }
+  ctx.reply.Array(count);
+  const Members* const members = set.AsMembers();
+  if (members != nullptr && DrawsFew(count, size)) {
+    return DrawDifferent(
+        count, [&] { return members->Random(ctx.server.random); },
+        [&](const Member* member) { ShowMember(ctx, *member); });
+  }
+  PickOnWalk pick(count, size);
+  set.ForEach([&](std::string_view member) {
+    if (pick.Next(ctx.server.random)) show(member);
+  });
+}
+
+void SRandMember(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  char room[SetValue::kRoom];
+  Typed<SetValue> found;
+  if (args.size() == 2) {
+    if (!ctx.ReadTyped(key, found)) return;
+    if (found.value == nullptr) return ctx.reply.Null();
+    return ctx.reply.Bulk(found.value->Random(ctx.server.random, room));
+  }
+  if (args.size() > 3) return ctx.Fail(errors::kSyntax);
+  args.Skip(1);
+  Pick pick;
+  if (!ReadPick(ctx, args, "", pick)) return;
+  if (!ctx.ReadTyped(key, found)) return;
+  if (found.value == nullptr || pick.count == 0) return ctx.reply.EmptyArray();
+  if (!pick.repeats) return ShowDifferent(ctx, *found.value, pick.count);
+  ctx.reply.Array(pick.count);
+  for (uint64_t i = 0; i < pick.count; ++i) ctx.reply.Bulk(found.value->Random(ctx.server.random, room));
+}
+
+constexpr Command kRows[] = {
+    {.name = "spop",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyDelete},
+     .acl = kAclSet,
+     .handler = SPop,
+     .since = "1.0.0",
+     .complexity = "O(1) for each member",
+     .summary = "Takes random members out of a set and answers with them.",
+     .syntax = "key [count]",
+     .argument_notes = "count@3.2.0",
+     .tips = "nondeterministic_output"},
+    {.name = "srandmember",
+     .arity = -2,
+     .flags = kReadOnly,
+     .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclSet,
+     .handler = SRandMember,
+     .since = "1.0.0",
+     .complexity = "O(1) for each member, at most O(N) if they are different, N being the number of members",
+     .summary = "Answers with random members of a set; with a negative count, members may repeat.",
+     .syntax = "key [count]",
+     .argument_notes = "count@2.6.0",
+     .tips = "nondeterministic_output"},
+};
+const CommandFamily kFamily("set", kRows);
+
+}  // namespace
+}  // namespace mayfly

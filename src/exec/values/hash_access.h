@@ -1,0 +1,79 @@
+// How commands find hashes, and what they answer with.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "cache/types/hash_value.h"
+#include "config/options.h"
+#include "exec/dispatch/context.h"
+
+namespace mayfly {
+
+// A command drops at most this many members that are due. The value treats the others as absent, and the loop drops
+// them in slices.
+inline constexpr size_t kDropAtOnce = 10'000;
+
+// Drops what is due of a value that was found. A key without other members is gone.
+template <typename T>
+inline void DropDueMembers(Context& ctx, const Key& key, Typed<T>& found) {
+  if (found.entry == nullptr || !found.entry->timed()) [[likely]]
+    return;
+  found.entry = ctx.keyspace.DropDueMembers(key, *found.entry, ctx.now, kDropAtOnce);
+  if (found.entry == nullptr) found.value = nullptr;
+}
+
+// The hash that a command reads; null if there is no such key or all its fields are due. False, after having
+// answered the error, if the key holds another type.
+inline bool ReadHash(Context& ctx, const Key& key, HashValue*& hash) {
+  Typed<HashValue> found;
+  if (!ctx.ReadTyped(key, found)) return false;
+  DropDueMembers(ctx, key, found);
+  hash = found.value != nullptr && found.value->Live() != 0 ? found.value : nullptr;
+  return true;
+}
+
+// The hash that a command changes; both null if there is no such key. Likewise.
+inline bool FindHash(Context& ctx, const Key& key, Typed<HashValue>& found) {
+  if (!ctx.FindTyped(key, found)) return false;
+  DropDueMembers(ctx, key, found);
+  return true;
+}
+
+inline HashLimits HashLimitsOf(Context& ctx) {
+  const config::Settings& settings = ctx.server.options.settings();
+  return {.fields = static_cast<size_t>(settings.hash_max_listpack_entries),
+          .text_bytes = settings.hash_max_listpack_value};
+}
+
+// Sets fields (HashValue::Set), and reports that as `event`. If memory runs out while a large hash is changed, the
+// fields set so far are reported, and std::bad_alloc is thrown. Returns how many are new.
+inline size_t SetFields(Context& ctx, const Key& key, const Typed<HashValue>& found,
+                        std::span<const std::string_view> pairs, bool keep_deadlines, const Event& event) {
+  HashValue::Progress progress;
+  const auto set = [&](HashValue& hash) {
+    hash.Set(pairs, HashLimitsOf(ctx), ctx.keyspace.home(), keep_deadlines, progress);
+  };
+  if (found.entry == nullptr) {
+    auto fresh = std::make_unique<HashValue>();
+    set(*fresh);
+    ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, event);
+    return progress.added;
+  }
+  bool failed = false;
+  ctx.keyspace.EditRich<HashValue>(key, *found.entry, ctx.now, event, [&](HashValue& hash) {
+    try {
+      set(hash);
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    return progress.fields != 0;
+  });
+  if (failed) throw std::bad_alloc();
+  return progress.added;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,84 @@
+// How commands read, fill and empty lists.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "cache/types/list_value.h"
+#include "config/options.h"
+#include "exec/dispatch/context.h"
+#include "exec/values/word.h"
+
+namespace mayfly {
+
+using TypedList = Typed<ListValue>;
+
+inline ListLimit LimitOf(const Context& ctx) noexcept {
+  return ListLimit(ctx.server.options.settings().list_max_listpack_size);
+}
+
+inline void ReplyItem(Context& ctx, const PackItem& item) {
+  if (item.kind == PackItem::Kind::kText) return ctx.reply.Bulk(item.text);
+  ctx.reply.BulkInteger(item.integer);
+}
+
+// LEFT or RIGHT; nothing after having answered the error.
+inline std::optional<ListEnd> ReadListEnd(Context& ctx, std::string_view text) {
+  switch (WordOf(text)) {
+    case WordOf("LEFT"):
+      return ListEnd::kHead;
+    case WordOf("RIGHT"):
+      return ListEnd::kTail;
+    default:
+      return ctx.Fail(errors::kSyntax), std::nullopt;
+  }
+}
+
+inline std::string_view WordOf(ListEnd end) noexcept { return end == ListEnd::kHead ? "LEFT" : "RIGHT"; }
+inline Event PushEvent(ListEnd end) noexcept { return {end == ListEnd::kHead ? "lpush" : "rpush"}; }
+inline Event PopEvent(ListEnd end) noexcept { return {end == ListEnd::kHead ? "lpop" : "rpop"}; }
+
+// Adds the texts one after another to the list of `key`, which is created if `list` is empty. Returns its size.
+// REQUIRES: the texts do not lie in the list.
+inline size_t PushTexts(Context& ctx, const Key& key, const TypedList& list, ListEnd end,
+                        std::span<const std::string_view> texts) {
+  const ListLimit limit = LimitOf(ctx);
+  if (list.entry == nullptr) {
+    auto fresh = std::make_unique<ListValue>();
+    fresh->Push(end, texts, limit);
+    const size_t size = fresh->Size();
+    ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, PushEvent(end));
+    return size;
+  }
+  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, PushEvent(end), [&](ListValue& value) {
+    value.Push(end, texts, limit);
+    return true;
+  });
+  return list.value->Size();
+}
+
+// Removes `count` elements, and the key with the last one. REQUIRES: 0 < count <= list.value->Size().
+inline void DropItems(Context& ctx, const Key& key, const TypedList& list, ListEnd end, uint64_t count) {
+  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, PopEvent(end), [&](ListValue& value) {
+    value.Drop(end, count, LimitOf(ctx));
+    return true;
+  });
+}
+
+// Answers with `count` elements from `index` on, away from `from`, without a header. REQUIRES: there are so many.
+inline void ReplyItems(Context& ctx, const ListValue& list, uint64_t index, uint64_t count, ListEnd from) {
+  if (count == 0) return;
+  ListWalk walk(list, index, from);
+  for (; count != 0; --count, walk.Next()) ReplyItem(ctx, walk.Item());
+}
+
+// Answers with an array of `count` elements from an end, and removes them. REQUIRES: as DropItems.
+inline void PopItems(Context& ctx, const Key& key, const TypedList& list, ListEnd end, uint64_t count) {
+  ctx.reply.Array(count);
+  ReplyItems(ctx, *list.value, end == ListEnd::kHead ? 0 : list.value->Size() - 1, count, end);
+  DropItems(ctx, key, list, end, count);
+}
+
+}  // namespace mayfly

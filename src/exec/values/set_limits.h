@@ -1,0 +1,17 @@
+// The options that say which form a set has.
+#pragma once
+
+#include "cache/types/set_value.h"
+#include "config/options.h"
+#include "exec/dispatch/context.h"
+
+namespace mayfly {
+
+inline SetLimits SetLimitsOf(const Context& ctx) noexcept {
+  const config::Settings& settings = ctx.server.options.settings();
+  return {.integers = static_cast<size_t>(settings.set_max_intset_entries),
+          .packed = static_cast<size_t>(settings.set_max_listpack_entries),
+          .packed_bytes = settings.set_max_listpack_value};
+}
+
+}  // namespace mayfly

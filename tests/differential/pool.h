@@ -1,0 +1,26 @@
+// A pool of values for one argument, as value_pools.h draws from them. The types of values have their pools in
+// files of their own.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "differential/value_pools.h"
+
+namespace mayfly::testing {
+
+struct Pool {
+  std::string_view row;  // empty: of every command
+  std::string_view argument;
+  ValuePools::Words (*draw)(ValuePools&);
+};
+
+template <size_t kCount>
+ValuePools::Words OneOf(ValuePools& pools, const std::string_view (&words)[kCount]) {
+  return {pools.dice().Pick(words)};
+}
+
+std::span<const Pool> SetPools() noexcept;
+std::span<const Pool> HashPools() noexcept;
+
+}  // namespace mayfly::testing
