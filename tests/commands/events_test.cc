@@ -183,6 +183,12 @@ const std::vector<Words> kRequests = {
     {"SETRANGE", "k", "1", ""},
     {"SETRANGE", "block", "1", "ab"},
     {"SETRANGE", "absent", "1", "ab"},
+    {"SORT", "l", "ALPHA", "STORE", "absent"},
+    {"SORT", "l", "ALPHA", "STORE", "k"},
+    {"SORT", "l", "ALPHA", "STORE", "l"},
+    {"SORT", "l", "BY", "none"},
+    {"SORT", "nokey", "STORE", "timed"},
+    {"SORT", "nokey", "STORE", "absent"},
     {"SWAPDB", "0", "3"},
     {"UNLINK", "k", "absent"},
 };

@@ -36,6 +36,7 @@ class ValuePools {
   std::string Key() { return dice_.Any(EveryKey()); }
   std::string Value();
   std::string Element();
+  std::string ElementPattern();
   std::string Amount();
   std::string Float();
   std::string Database();
