@@ -21,6 +21,9 @@ constexpr std::string_view kKillSyntax =
     "7.4 names SKIPME's values and has MAXAGE, Valkey 9 has more filters; here one must be given";
 constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 7.2";
 
+constexpr std::string_view kSortKeys =
+    "Redis has a specification of an unknown key for BY and GET, and one for STORE";
+
 constexpr Difference kDifferences[] = {
     {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
     {"client|kill", "arguments", kKillSyntax},
@@ -52,6 +55,10 @@ constexpr Difference kDifferences[] = {
     {"setex", "doc_flags", kSetDeprecated},
     {"setnx", "deprecated_since", kSetDeprecated},
     {"setnx", "doc_flags", kSetDeprecated},
+    {"sort", "arguments", kSortKeys},
+    {"sort", "key specs", kSortKeys},
+    {"sort_ro", "arguments", kSortKeys},
+    {"sort_ro", "key specs", kSortKeys},
     {"wait", "categories", "blocking since 7.2"},
     {"wait", "flags", "blocking since 7.2, which lets scripts call it"},
     {"waitaof", "", "since 7.2"},

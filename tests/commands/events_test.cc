@@ -219,6 +219,12 @@ const std::vector<Words> kRequests = {
     {"SREM", "s", "a", "b", "c"},
     {"SUNIONSTORE", "s", "s", "t"},
     {"SUNIONSTORE", "s", "absent"},
+    {"SORT", "l", "ALPHA", "STORE", "absent"},
+    {"SORT", "l", "ALPHA", "STORE", "k"},
+    {"SORT", "l", "ALPHA", "STORE", "l"},
+    {"SORT", "l", "BY", "none"},
+    {"SORT", "nokey", "STORE", "timed"},
+    {"SORT", "nokey", "STORE", "absent"},
     {"SWAPDB", "0", "3"},
     {"UNLINK", "k", "absent"},
 };

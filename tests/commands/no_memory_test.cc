@@ -132,6 +132,9 @@ const std::vector<Words> kRequests = {
     {"SPOP", "large", "100"},
     {"SREM", "set", "a", "b", "1"},
     {"SUNIONSTORE", "set", "set", "large", "ints"},
+    {"SORT", "list", "ALPHA", "BY", kNewName + "*", "STORE", "new"},
+    {"SORT", "nodes", "BY", "nosort", "GET", "#", "STORE", "block"},
+    {"SORT", "nodes", "LIMIT", "0", "0", "STORE", "block"},
     {"SWAPDB", "0", "1"},
     {"UNLINK", "k", "block"},
 
@@ -148,6 +151,7 @@ const std::vector<Words> kRequests = {
     {"LCS", "k", "other", "IDX"},
     {"LPOS", "nodes", "b", "COUNT", "0"},
     {"LRANGE", "nodes", "0", "-1"},
+    {"SORT_RO", "list", "ALPHA", "DESC", "GET", "*", "GET", "#"},
     {"RANDOMKEY"},
     {"OBJECT", "ENCODING", "k"},
     {"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu", "maxmemory", "1gb", "hz", "50"},

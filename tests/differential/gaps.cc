@@ -123,6 +123,17 @@ bool PicksTooMany(const Case& drawn) {
   return count && *count < -kMany;
 }
 
+// SORT BY texts leaves those with equal texts in an order of the server's own; and with LIMIT and STORE that is
+// which of them it takes.
+bool HasTies(const Words& request) {
+  const auto has = [&](std::string_view word) {
+    return std::any_of(request.begin(), request.end(),
+                       [&](const std::string& one) { return UpperCase(one) == word; });
+  };
+  return UpperCase(request[0]).starts_with("SORT") && has("BY") && has("ALPHA") &&
+         (has("LIMIT") || has("STORE"));
+}
+
 // A key that is due while the test runs: one server may see it still, the other no longer.
 bool ExpiresSoon(const Case& drawn) {
   constexpr int64_t kSoon = 1'000'000;  // milliseconds; and more than soon as seconds
@@ -165,7 +176,7 @@ bool IsRough(std::string_view row) noexcept {
 
 bool MaySend(const Case& drawn) {
   return !EndsOracle(drawn.words) && !WaitsTooLong(drawn.words) && !PicksTooMany(drawn) &&
-         !ExpiresSoon(drawn) && !SaturatesOddly(drawn);
+         !HasTies(drawn.words) && !ExpiresSoon(drawn) && !SaturatesOddly(drawn);
 }
 
 }  // namespace mayfly::testing

@@ -89,6 +89,10 @@ constexpr Pool kPools[] = {
      }},
 
     {"lrem", "count", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"sort", "pattern", [](ValuePools& p) { return Words{p.ElementPattern()}; }},
+    {"sort_ro", "pattern", [](ValuePools& p) { return Words{p.ElementPattern()}; }},
+    {"sort", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"sort_ro", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
     {"lset", "index",
      [](ValuePools& p) {
        return OneOf(p, {"0", "0", "-1", "1", "5"});
@@ -350,6 +354,11 @@ std::string ValuePools::Value() {
 std::string ValuePools::Element() {
   static constexpr Text kFew[] = {"a", "b", "c", "10", "-1", "", "9223372036854775807", "01"};
   return dice_.OneIn(4) ? Value() : std::string(dice_.Pick(kFew));
+}
+
+// Of SORT. Most keys are short, so some of these find one.
+std::string ValuePools::ElementPattern() {
+  return OneOf(*this, {"*", "#", "nosort", "key:*", "*->field", "a*", "", "**", "*->"})[0];
 }
 
 std::string ValuePools::Amount() {
