@@ -178,6 +178,15 @@ class Keyspace {
     if (write(OwnBlock(existing, size)) || grows)
       Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
   }
+  // Changes bytes of a text that lies in its entry, and keeps its size and the expiry. Calls write(char*) with the
+  // first byte; it returns whether it has changed any. Does not count as an access; the caller's Find already did.
+  // REQUIRES: existing.encoding() == Encoding::kEdited.
+  template <typename Write>
+  void EditText(Entry& existing, const Event& event, Write&& write) {
+    assert(existing.encoding() == Encoding::kEdited);
+    TellBefore(existing);
+    if (write(existing.stored_data())) Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
+  }
   // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
                  const Event& event);

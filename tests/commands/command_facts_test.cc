@@ -59,6 +59,7 @@ constexpr Difference kDifferences[] = {
     {"lcs", "arguments", "7.2 calls MINMATCHLEN's value min-match-len"},
     {"module|loadex", "arguments", "7.2 has a text behind ARGS, not a block of one"},
     {"msetex", "", "since 8.4"},
+    {"pfmerge", "arguments", "since 7.2 the sources may be left out"},
     {"psetex", "deprecated_since", kSetDeprecated},
     {"psetex", "doc_flags", kSetDeprecated},
     {"quit", "deprecated_since", "since 7.2"},

@@ -160,6 +160,14 @@ const std::vector<Words> kRequests = {
     {"PERSIST", "timed"},
     {"PEXPIRE", "block", "100000"},
     {"PEXPIREAT", "k", "9000000000000"},
+    {"PFADD", "h", "x"},
+    {"PFADD", "h", "a"},
+    {"PFADD", "h"},
+    {"PFADD", "absent"},
+    {"PFDEBUG", "TODENSE", "h"},
+    {"PFDEBUG", "GETREG", "h"},
+    {"PFMERGE", "absent", "h"},
+    {"PFMERGE", "h", "absent"},
     {"PSETEX", "k", "100000", "w"},
     {"PSETEX", "absent", "100000", "w"},
     {"RENAME", "k", "absent"},
@@ -248,6 +256,7 @@ TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of,
     RunBoth({"HSET", "hash", "f", "value", "n", "1"});
     RunBoth({"SADD", "s", "a", "b", "c"});
     RunBoth({"SADD", "t", "b"});
+    RunBoth({"PFADD", "h", "a"});
     RunBoth({"SADD", "one", "1"});
     OfRedis();
     TakeChanges();

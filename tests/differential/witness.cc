@@ -52,8 +52,12 @@ std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage) {
 }
 
 std::optional<Case> AftermathOf(const Case& drawn, const Coverage& coverage) {
-  if (UpperCase(drawn.words[0]) != "SPOP" || drawn.words.size() < 2) return std::nullopt;
-  return Case{.words = {"del", drawn.words[1]}, .syntax = coverage.Find("del")};
+  if (drawn.words.size() < 2) return std::nullopt;
+  const std::string name = UpperCase(drawn.words[0]);
+  if (name == "SPOP") return Case{.words = {"del", drawn.words[1]}, .syntax = coverage.Find("del")};
+  const bool makes_bytes = name == "PFADD" || name == "PFMERGE" || name == "PFCOUNT";
+  if (makes_bytes) return Case{.words = {"get", drawn.words[1]}, .syntax = coverage.Find("get")};
+  return std::nullopt;
 }
 
 }  // namespace mayfly::testing

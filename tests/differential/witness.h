@@ -12,7 +12,8 @@ namespace mayfly::testing {
 
 // The request that has to be sent before `drawn`; nothing where it needs none.
 std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage);
-// What makes both servers the same again after a request that leaves to chance what it changes.
+// What follows the request: it makes both servers the same again if chance has changed them, or shows what was
+// made.
 std::optional<Case> AftermathOf(const Case& drawn, const Coverage& coverage);
 
 }  // namespace mayfly::testing
