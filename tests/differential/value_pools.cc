@@ -272,7 +272,8 @@ std::string ValuePools::Key() {
 
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
-  for (const std::span<const Pool> pools : {SetPools(), HyperLogLogPools(), HashPools(), std::span<const Pool>(kPools)}) {
+  for (const std::span<const Pool> pools :
+       {SetPools(), HyperLogLogPools(), HashPools(), std::span<const Pool>(kPools)}) {
     for (const Pool& pool : pools) {
       const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);
       // Those of one command go before those of all.

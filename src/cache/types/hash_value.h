@@ -40,7 +40,7 @@ class HashValue final : public RichValue {
   static constexpr size_t kRoom = PackItem::kRoom;
 
   HashValue() noexcept : RichValue(kType), pack_() {}
-  ~HashValue();
+  ~HashValue() override;
 
   std::string_view EncodingName() const noexcept override;
   size_t Size() const noexcept override { return large() ? large_->size() : pack_.size() / Stride(); }
@@ -147,10 +147,12 @@ class HashValue final : public RichValue {
 
   Form form_ = Form::kPack;
   Expiry::Kind clock_ = Expiry::Kind::kNever;  // of the deadlines
+  // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
   union {
     Pack pack_;
     LargeHash* large_;  // owned
   };
+  // NOLINTEND(readability-identifier-naming)
 };
 
 static_assert(sizeof(HashValue) == 24);

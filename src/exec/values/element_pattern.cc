@@ -1,40 +1,11 @@
 #include "exec/values/element_pattern.h"
 
-#include <span>
-
 #include "exec/dispatch/context.h"
+#include "exec/values/hash_access.h"
 #include "exec/values/string_access.h"
 #include "exec/values/value_type.h"
 
 namespace mayfly {
-namespace {
-
-// Looks for one field of a hash. Takes its value's copy, which is valid after the visit.
-class FieldFinder final : public MemberVisitor {
- public:
-  FieldFinder(std::string_view field, std::string& value) noexcept : field_(field), value_(value) {}
-  void Visit(std::span<const std::string_view> parts) override {
-    if (found_ || parts.size() < 2 || parts[0] != field_) return;
-    value_ = parts[1];
-    found_ = true;
-  }
-  bool found() const noexcept { return found_; }
-
- private:
-  std::string_view field_;
-  std::string& value_;
-  bool found_ = false;
-};
-
-// The value of a field of a hash; it may lie in `room`.
-std::optional<std::string_view> FieldOf(const RichValue& hash, std::string_view field, std::string& room) {
-  FieldFinder finder(field, room);
-  hash.ForEachMember(finder);
-  return finder.found() ? std::optional<std::string_view>(room) : std::nullopt;
-}
-
-}  // namespace
-
 // As in Redis, a zero byte ends the search for a star or an arrow.
 ElementPattern::ElementPattern(std::string_view pattern) noexcept {
   constexpr std::string_view kArrow = "->";
@@ -55,13 +26,16 @@ std::optional<std::string_view> ElementPattern::Find(Context& ctx, std::string_v
   if (is_element_) return element;
   if (!has_star_) return std::nullopt;
   name_.assign(before_).append(element).append(after_);
-  const Entry* const entry = ctx.Read(ctx.keyspace.KeyOf(name_));
+  const Key key = ctx.keyspace.KeyOf(name_);
+  Entry* const entry = ctx.Read(key);
   if (entry == nullptr) return std::nullopt;
   const ValueType type = TypeOf(*entry);
-  if (!field_.empty())
-    return type == ValueType::kHash ? FieldOf(*entry->rich(), field_, copy_) : std::nullopt;
-  if (type != ValueType::kString) return std::nullopt;
-  return TextOf(*entry, digits_);
+  if (field_.empty())
+    return type == ValueType::kString ? std::optional(TextOf(*entry, digits_)) : std::nullopt;
+  if (type != ValueType::kHash) return std::nullopt;
+  Typed<HashValue> hash{entry, static_cast<HashValue*>(entry->rich())};
+  DropDueMembers(ctx, key, hash);
+  return hash.value != nullptr ? hash.value->Get(field_, room_) : std::nullopt;
 }
 
 }  // namespace mayfly

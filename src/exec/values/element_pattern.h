@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include "cache/types/pack.h"
 
 namespace mayfly {
 
@@ -32,9 +33,9 @@ class ElementPattern {
   bool has_star_ = false;
   std::string_view before_;
   std::string_view after_;
-  std::string_view field_;  // empty: a string is meant
-  std::string name_;        // of the key
-  std::string copy_;        // of the field's value
+  std::string_view field_;      // empty: a string is meant
+  std::string name_;            // of the key
+  char room_[PackItem::kRoom];  // digits of a field's value
   char digits_[kMaxIntegerText];
 };
 
