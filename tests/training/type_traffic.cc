@@ -145,7 +145,8 @@ void TypeTraffic::AppendOther(std::string& out) {
     case 0:
       return AppendRequest(out, {"PFADD", "hll:" + number, Number(100'000)});
     case 1:
-      return AppendRequest(out, {"GEOADD", "geo:" + number, Number(179) + ".25", Number(84) + ".5", Member()});
+      return AppendRequest(out,
+                           {"GEOADD", "geo:" + number, Number(179) + ".25", Number(84) + ".5", Member()});
     default:
       return AppendRequest(out, {"XADD", "stream:" + number, "MAXLEN", "~", "1000", "*", "field", Member()});
   }
