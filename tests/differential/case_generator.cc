@@ -22,7 +22,8 @@ constexpr Weight kRowWeights[] = {
     {"swapdb", 1},       {"select", 2},       {"command", 0},  {"command|docs", 0},
     {"command|info", 0}, {"command|list", 0}, {"info", 0},     {"config|get", 1},
 };
-constexpr Weight kGroupWeights[] = {{"string", 10}, {"bitmap", 10}, {"generic", 8}, {"set", 8}, {"list", 8}};
+constexpr Weight kGroupWeights[] = {{"string", 10}, {"bitmap", 10},     {"generic", 8}, {"set", 8},
+                                    {"list", 8},    {"sorted-set", 10}, {"geo", 5}};
 constexpr size_t kOtherWeight = 1;
 
 size_t WeightOf(const TableRow& row) {
