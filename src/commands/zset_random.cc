@@ -133,7 +133,7 @@ constexpr Command kRows[] = {
      .complexity = "O(N*log(M)) where N is the number of members returned and M the size of the sorted set",
      .summary = "Answers with one or more random members of a sorted set.",
      .syntax = "key [count [WITHSCORES]]",
-     .argument_notes = "count_WITHSCORES=options",
+     .argument_notes = "count_withscores=options",
      .tips = "nondeterministic_output"},
     {.name = "zscan",
      .arity = -3,

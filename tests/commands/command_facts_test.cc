@@ -76,6 +76,10 @@ constexpr Difference kDifferences[] = {
     {"wait", "categories", "blocking since 7.2"},
     {"wait", "flags", "blocking since 7.2, which lets scripts call it"},
     {"waitaof", "", "since 7.2"},
+    {"zrank", "arguments", "WITHSCORE since 7.2"},
+    {"zrank", "arity", "WITHSCORE since 7.2"},
+    {"zrevrank", "arguments", "WITHSCORE since 7.2"},
+    {"zrevrank", "arity", "WITHSCORE since 7.2"},
 };
 
 std::string Printed(const Reply& reply) {

@@ -16,6 +16,9 @@ constexpr Gap kGaps[] = {
     {"blpop", "", GapKind::kNotSent, "as BLMOVE"},
     {"brpop", "", GapKind::kNotSent, "as BLMOVE"},
     {"brpoplpush", "", GapKind::kNotSent, "as BLMOVE"},
+    {"bzmpop", "", GapKind::kNotSent, "as BLMOVE; zset_pop_test.cc covers it"},
+    {"bzpopmax", "", GapKind::kNotSent, "as BZMPOP"},
+    {"bzpopmin", "", GapKind::kNotSent, "as BZMPOP"},
     {"client|kill", "MAXAGE", GapKind::kUnknown, "since 7.4; client_kill_test.cc covers it"},
     {"client|kill", "NAME", GapKind::kUnknown, "of Valkey 9; client_filter_test.cc covers it"},
     {"client|kill", "IDLE", GapKind::kUnknown, "as NAME"},
@@ -83,6 +86,8 @@ constexpr Gap kGaps[] = {
     {"shutdown", "", GapKind::kNeverAccepted,
      "it would end the oracle; life_test.cc of integration covers it"},
     {"waitaof", "", GapKind::kUnknown, "since 7.2; replication_test.cc covers it"},
+    {"zrank", "WITHSCORE", GapKind::kUnknown, "since 7.2; zset_test.cc covers it"},
+    {"zrevrank", "WITHSCORE", GapKind::kUnknown, "as ZRANK"},
 };
 
 constexpr RoughRow kRoughRows[] = {

@@ -23,5 +23,7 @@ ValuePools::Words OneOf(ValuePools& pools, const std::string_view (&words)[kCoun
 std::span<const Pool> SetPools() noexcept;
 std::span<const Pool> HyperLogLogPools() noexcept;
 std::span<const Pool> HashPools() noexcept;
+std::span<const Pool> SortedSetPools() noexcept;
+std::span<const Pool> GeoPools() noexcept;
 
 }  // namespace mayfly::testing

@@ -239,9 +239,11 @@ struct OwnKeys {
   Words keys;
 };
 const OwnKeys kOwnKeys[] = {
+    {"geo", {"geo:a", "geo:b"}},
     {"hash", {"hash:a", "hash:b", "hash:c"}},
     {"set", {"set:a", "set:b", "set:c"}},
     {"hyperloglog", {"hll:a", "hll:b", "hll:c"}},
+    {"sorted-set", {"zset:a", "zset:b", "zset:c", "zset:d"}},
 };
 const Words kPlainKeys{
     "a", "b", "c", "d", "key:1", "key:2", "key:10", "", std::string("k\0\r\n", 4), std::string(200, 'k')};
@@ -272,8 +274,8 @@ std::string ValuePools::Key() {
 
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
-  for (const std::span<const Pool> pools :
-       {SetPools(), HyperLogLogPools(), HashPools(), std::span<const Pool>(kPools)}) {
+  for (const std::span<const Pool> pools : {SetPools(), HyperLogLogPools(), HashPools(), SortedSetPools(),
+                                            GeoPools(), std::span<const Pool>(kPools)}) {
     for (const Pool& pool : pools) {
       const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);
       // Those of one command go before those of all.
