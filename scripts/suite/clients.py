@@ -216,8 +216,8 @@ def run(tally, daemon, jobs):
 
 def selftest():
     steps = ("a", "--rdb")
-    good = [("a", [1, "x"]), ("--rdb", ["ERR"])]
-    theirs = [("a", [1, "x"]), ("--rdb", ["WRONGTYPE"])]
+    good = [("a", [1, "x"]), ("--rdb", ["refused"])]
+    theirs = [("a", [1, "x"]), ("--rdb", ["OK"])]
     assert compare(good, theirs, steps) == [], compare(good, theirs, steps)
     firsts = [("a", [1, "y"]), ("a", [1]), ("a", [True, "x"]), ("b", [1, "x"])]
     for bad in ([], good[:1], [good[0], theirs[1]], *([first, good[1]] for first in firsts)):
