@@ -77,7 +77,7 @@ void BzPop(Context& ctx, Args& args) {
   FoundSet found;
   if (!FindFirst(ctx, names, found)) return;
   if (found.set.entry == nullptr)
-    return ctx.MayPark() ? ctx.Park(args, *deadline, names) : ctx.reply.NullArray();
+    return ctx.MayPark() ? ctx.Park(args, *deadline, names, ValueType::kSortedSet) : ctx.reply.NullArray();
   ctx.ReportInstead({PopCommand(kEnd), found.name});
   const RankRange ranks = RanksAt(*found.set.value, kEnd, 1);
   SortedSetValue::Cursor at = found.set.value->At(ranks.first);
@@ -147,7 +147,8 @@ void BzMPop(Context& ctx, Args& args) {
   FoundSet found;
   if (!FindFirst(ctx, pop.names, found)) return;
   if (found.set.entry == nullptr)
-    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names) : ctx.reply.NullArray();
+    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names, ValueType::kSortedSet)
+                         : ctx.reply.NullArray();
   TakeAndReply(ctx, pop, found);
 }
 
