@@ -24,17 +24,22 @@ std::optional<T> ParseWhole(std::string_view text) noexcept {
   return value;
 }
 
+char* PutText(char* out, std::string_view text) noexcept { return out + text.copy(out, text.size()); }
+
 // Formats d.ddd * 10^exponent as Redis does: without an exponent if few zeros must be added, else with one.
-std::string LayOut(std::string digits, int exponent) {
+char* LayOut(char* out, std::string_view digits, int exponent) noexcept {
   const int count = static_cast<int>(digits.size());
   const int zeros_behind = exponent - (count - 1);
-  if (zeros_behind >= 0 && zeros_behind < 8) return digits.append(static_cast<size_t>(zeros_behind), '0');
+  if (zeros_behind >= 0 && zeros_behind < 8) return std::fill_n(PutText(out, digits), zeros_behind, '0');
   if (zeros_behind < 0 && (zeros_behind > -7 || std::abs(exponent) < 4)) {
-    if (exponent < 0) return "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
-    return digits.insert(static_cast<size_t>(exponent) + 1, 1, '.');
+    if (exponent < 0) return PutText(std::fill_n(PutText(out, "0."), -exponent - 1, '0'), digits);
+    const size_t whole = static_cast<size_t>(exponent) + 1;
+    return PutText(PutText(PutText(out, digits.substr(0, whole)), "."), digits.substr(whole));
   }
-  if (count > 1) digits.insert(1, 1, '.');
-  return digits + (exponent < 0 ? "e-" : "e+") + std::to_string(std::abs(exponent));
+  out = PutText(out, digits.substr(0, 1));
+  if (count > 1) out = PutText(PutText(out, "."), digits.substr(1));
+  out = PutText(out, exponent < 0 ? "e-" : "e+");
+  return out + FormatInteger(std::abs(exponent), out);
 }
 
 }  // namespace
@@ -68,23 +73,30 @@ size_t FormatInteger(int64_t value, char* out) noexcept {
 }
 
 std::string FormatDouble(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  if (value == 0) return std::signbit(value) ? "-0" : "0";
+  char text[kMaxDoubleText];
+  return std::string(text, FormatDouble(value, text));
+}
+
+size_t FormatDouble(double value, char* out) noexcept {
+  if (std::isnan(value)) return std::string_view("nan").copy(out, kMaxDoubleText);
+  if (std::isinf(value)) return std::string_view(value > 0 ? "inf" : "-inf").copy(out, kMaxDoubleText);
+  if (value == 0 && std::signbit(value)) return std::string_view("-0").copy(out, kMaxDoubleText);
   constexpr double kWholeUpTo = 0x1p62;
-  if (std::abs(value) <= kWholeUpTo && value == std::trunc(value)) {
-    char text[kMaxIntegerText];
-    return std::string(text, FormatInteger(static_cast<int64_t>(value), text));
-  }
+  if (std::abs(value) <= kWholeUpTo && value == std::trunc(value))
+    return FormatInteger(static_cast<int64_t>(value), out);
   // The shortest digits come as "1.2345e-07". They are taken apart here and laid out by LayOut.
-  char text[32];
+  char text[kMaxDoubleText];
   const auto made = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific);
   const char* const e = std::find(text, made.ptr, 'e');
-  std::string digits(1, text[0]);
-  if (e - text > 2) digits.append(text + 2, static_cast<size_t>(e - (text + 2)));
+  char digits[kMaxDoubleText];
+  size_t count = 0;
+  for (const char* c = text; c != e; ++c) {
+    if (*c != '.') digits[count++] = *c;
+  }
   int exponent = 0;
   std::from_chars(e[1] == '+' ? e + 2 : e + 1, made.ptr, exponent);
-  return (value < 0 ? "-" : "") + LayOut(std::move(digits), exponent);
+  char* const begin = value < 0 ? PutText(out, "-") : out;
+  return static_cast<size_t>(LayOut(begin, {digits, count}, exponent) - out);
 }
 
 std::optional<uint64_t> ParseBytes(std::string_view text) noexcept {

@@ -72,6 +72,9 @@ std::optional<double> ParseDouble(std::string_view text) noexcept;
 size_t FormatInteger(int64_t value, char* out) noexcept;
 // The shortest text that reads back as `value`, in Redis's form: "1", "0.1", "1e+21", "inf", "-inf", "nan".
 std::string FormatDouble(double value);
+// The same, into `out`, which must have room for kMaxDoubleText bytes. Returns the number of bytes written.
+inline constexpr size_t kMaxDoubleText = 32;
+size_t FormatDouble(double value, char* out) noexcept;
 
 // Parses a number of bytes as redis.conf does: "100", "1k", "1kb", "1mb", "1g". The units k, m, g are powers
 // of 1000, and kb, mb, gb powers of 1024, in any case of letters. Returns nullopt if malformed or out of

@@ -61,7 +61,7 @@ void MoveOrWait(Context& ctx, const Args& args, const Ends& ends) {
   TypedList source;
   if (!FindAwaited(ctx, key, source)) return;
   if (source.entry != nullptr) return MoveElement(ctx, args, key, source, ends);
-  ctx.MayPark() ? ctx.Park(args, *deadline, args.all().subspan(1, 1)) : ctx.reply.Null();
+  ctx.MayPark() ? ctx.Park(args, *deadline, args.all().subspan(1, 1), ValueType::kList) : ctx.reply.Null();
 }
 
 void LMove(Context& ctx, Args& args) {

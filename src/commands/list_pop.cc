@@ -57,7 +57,7 @@ void BlockingPop(Context& ctx, Args& args) {
   FoundList found;
   if (!FindFirstList(ctx, names, found)) return;
   if (found.list.entry == nullptr)
-    return ctx.MayPark() ? ctx.Park(args, *deadline, names) : ctx.reply.NullArray();
+    return ctx.MayPark() ? ctx.Park(args, *deadline, names, ValueType::kList) : ctx.reply.NullArray();
   ctx.ReportInstead({kEnd == ListEnd::kHead ? "LPOP" : "RPOP", found.name});
   ctx.reply.Array(2);
   ctx.reply.Bulk(found.name);
@@ -117,7 +117,7 @@ void BlMPop(Context& ctx, Args& args) {
   FoundList found;
   if (!FindFirstList(ctx, pop.names, found)) return;
   if (found.list.entry == nullptr)
-    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names) : ctx.reply.NullArray();
+    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names, ValueType::kList) : ctx.reply.NullArray();
   ReplyMultiPop(ctx, pop, found);
 }
 

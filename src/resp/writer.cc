@@ -2,26 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 namespace mayfly::resp {
 namespace {
-
-// The longest text is "-2.2250738585072014e-308".
-constexpr size_t kDoubleSize = 32;
-
-// printf's %.17g in the "C" locale.
-std::string_view FormatDouble17(double value, char (&text)[kDoubleSize]) noexcept {
-  constexpr int kDigits = 17;
-  constexpr double kWhole = 1e15;  // smaller whole numbers are written without an exponent, and fit int64_t
-  const bool whole =
-      std::abs(value) < kWhole && value == std::trunc(value) && !(value == 0 && std::signbit(value));
-  if (whole) return {text, FormatInteger(static_cast<int64_t>(value), text)};
-  const auto made = std::to_chars(text, text + kDoubleSize, value, std::chars_format::general, kDigits);
-  return {text, static_cast<size_t>(made.ptr - text)};
-}
 
 bool IsLineEnd(char c) noexcept { return c == '\r' || c == '\n'; }
 
@@ -70,8 +54,8 @@ void Writer::LongBulk(std::string_view bytes) {
 }
 
 void Writer::Double(double value) {
-  char text[kDoubleSize];
-  DoubleText(FormatDouble17(value, text));
+  char text[kMaxDoubleText];
+  DoubleText({text, FormatDouble(value, text)});
 }
 
 void Writer::DoubleText(std::string_view number) {

@@ -169,7 +169,7 @@ class Writer {
   // Starts a container whose length is known only after its elements have been written.
   Deferred Defer() { return Deferred(*out_, version_); }
 
-  // With 17 significant digits, as Redis 7.0 does ("0.10000000000000001").
+  // In the shortest text that reads back as this value, as Redis does since 7.2 ("0.1").
   void Double(double value);
   // A double whose text the caller has formatted.
   void DoubleText(std::string_view number);

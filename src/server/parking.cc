@@ -27,7 +27,8 @@ ParkingLot::~ParkingLot() {
 }
 
 Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arguments,
-                         uint64_t deadline_mono_ms, uint64_t order, std::span<const std::string_view> keys) {
+                         uint64_t deadline_mono_ms, uint64_t order, std::span<const std::string_view> keys,
+                         std::optional<ValueType> wanted) {
   assert(session.parked == nullptr);
   auto parked = std::make_unique<Parked>();
   parked->session = &session;
@@ -36,6 +37,7 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   parked->deadline_mono_ms = deadline_mono_ms;
   parked->order = order != 0 ? order : ++last_order_;
   parked->filed = wheel::kUnfiled;
+  parked->wanted = wanted;
   if (parked_.size() == parked_.capacity()) parked_.reserve(2 * parked_.size() + 1);
   if (!keys.empty()) keys_.Enter(*parked, session.db, keys);
   parked_.push_back(std::move(parked));

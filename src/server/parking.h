@@ -21,12 +21,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/prefetch.h"
+#include "cache/rich_value.h"
 #include "cache/timing_wheel.h"
 #include "server/session.h"
 #include "server/waiting_keys.h"
@@ -49,10 +51,11 @@ struct Parked {
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;      // held back by CLIENT PAUSE: its request has not begun
-  bool delayed = false;     // waits for its deadline and for nothing else: see Delay
-  uint64_t memory = 0;      // of the arguments, as the allocator counts it
-  std::vector<Wait> waits;  // one for each key that it waits for
+  bool paused = false;              // held back by CLIENT PAUSE: its request has not begun
+  bool delayed = false;             // waits for its deadline and for nothing else: see Delay
+  uint64_t memory = 0;              // of the arguments, as the allocator counts it
+  std::vector<Wait> waits;          // one for each key that it waits for
+  std::optional<ValueType> wanted;  // a key of another type does not wake it
 
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // among those to run again
@@ -84,11 +87,13 @@ class ParkingLot {
   ~ParkingLot();
 
   // Parks `session`, which waits for `keys` of its database, and copies `arguments`. A session that was woken in
-  // vain passes its old deadline and order, so that it keeps its place. An order of 0 assigns the next one.
+  // vain passes its old deadline and order, so that it keeps its place. An order of 0 assigns the next one. A key of
+  // another type than `wanted` does not wake it.
   // Throws std::bad_alloc, and changes nothing then.
   // REQUIRES: the session is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
-               uint64_t order = 0, std::span<const std::string_view> keys = {});
+               uint64_t order = 0, std::span<const std::string_view> keys = {},
+               std::optional<ValueType> wanted = std::nullopt);
   // As Park, for a client that is not blocked but has to wait until the deadline.
   Parked& Delay(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                 uint64_t order = 0);

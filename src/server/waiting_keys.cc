@@ -1,6 +1,5 @@
 #include "server/waiting_keys.h"
 
-#include <algorithm>
 #include <cassert>
 
 #include "server/parking.h"
@@ -13,9 +12,11 @@ constexpr uint32_t kReasons = ChangeHub::Bit(ChangeReason::kCreated) |
                               ChangeHub::Bit(ChangeReason::kSwapped);
 
 void Link(WaitedKey& key, Wait& wait) noexcept {
-  // Nearly everybody comes last. Only who was woken in vain goes back to an older place.
-  Wait* before = key.last;
-  while (before != nullptr && before->parked->order > wait.parked->order) before = before->prev;
+  // Nearly everybody comes last. Only who was woken in vain goes back to an older place, which is mostly the gap that
+  // it has left.
+  const uint64_t order = wait.parked->order;
+  Wait* before = key.gap != nullptr && key.gap->parked->order > order ? key.gap->prev : key.last;
+  while (before != nullptr && before->parked->order > order) before = before->prev;
   wait.key = &key;
   wait.prev = before;
   wait.next = before != nullptr ? before->next : key.first;
@@ -26,6 +27,7 @@ void Link(WaitedKey& key, Wait& wait) noexcept {
 void Unlink(Wait& wait) noexcept {
   (wait.prev != nullptr ? wait.prev->next : wait.key->first) = wait.next;
   (wait.next != nullptr ? wait.next->prev : wait.key->last) = wait.prev;
+  wait.key->gap = wait.next;
 }
 
 }  // namespace
@@ -40,15 +42,34 @@ void WaitingKeys::Enter(Parked& parked, unsigned db, std::span<const std::string
   try {
     for (const std::string_view name : keys) {
       WaitedKey& key = KeyOf(db, name);
-      const auto same = [&key](const Wait& wait) { return wait.key == &key; };
-      if (std::none_of(waits.begin(), waits.end(), same)) waits.push_back({.key = &key, .parked = &parked});
+      if (key.enters == &parked) continue;  // named twice
+      key.enters = &parked;
+      waits.push_back({.key = &key, .parked = &parked});
     }
   } catch (...) {
-    for (const Wait& wait : waits) ForgetIfUnused(*wait.key);
+    for (const Wait& wait : waits) {
+      wait.key->enters = nullptr;
+      ForgetIfUnused(*wait.key);
+    }
     throw;
   }
   parked.waits = std::move(waits);
-  for (Wait& wait : parked.waits) Link(*wait.key, wait);
+  for (Wait& wait : parked.waits) {
+    wait.key->enters = nullptr;
+    Link(*wait.key, wait);
+  }
+}
+
+const Wait* WaitingKeys::NextAfter(const WaitedKey& key, uint64_t order) noexcept {
+  if (order == 0) return key.first;
+  const auto follows = [&](const Wait* wait) { return wait->parked->order > order; };
+  const Wait* const gap = key.gap;
+  // Unless somebody else has left since.
+  if (gap != nullptr && follows(gap) && (gap->prev == nullptr || !follows(gap->prev))) return gap;
+  if (key.last == nullptr || !follows(key.last)) return nullptr;
+  const Wait* wait = key.first;
+  while (!follows(wait)) wait = wait->next;
+  return wait;
 }
 
 WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {

@@ -39,6 +39,8 @@ struct WaitedKey {
   std::string name;
   Wait* first = nullptr;  // by the order in which they came (Parked::order)
   Wait* last = nullptr;
+  Wait* gap = nullptr;  // behind the place of the one that left last: it may come back
+  const Parked* enters = nullptr;
   WaitedKey* next_ready = nullptr;
   bool ready = false;
   bool held = false;  // somebody serves its waiters: it is not forgotten when the last one leaves
@@ -58,6 +60,9 @@ class WaitingKeys final : public ChangeListener {
   size_t size() const noexcept { return keys_.size(); }
 
   bool AnyReady() const noexcept { return ready_first_ != nullptr; }
+  // The first that waits for `key` and came after `order`, if `order` is 0 or that of the one that left last; null if
+  // there is none.
+  static const Wait* NextAfter(const WaitedKey& key, uint64_t order) noexcept;
   // The key that has been ready for the longest time, held until Release; null if there is none.
   WaitedKey* TakeReady() noexcept;
   void Release(WaitedKey& key) noexcept;

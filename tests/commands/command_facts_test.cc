@@ -22,6 +22,8 @@ constexpr std::string_view kKillSyntax =
 constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 7.2";
 
 constexpr std::string_view kOwnGroups = "Redis groups the words in another way";
+constexpr std::string_view kSortKeys =
+    "Redis has a specification of an unknown key for BY and GET, and one for STORE";
 
 constexpr Difference kDifferences[] = {
     {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
@@ -41,6 +43,19 @@ constexpr Difference kDifferences[] = {
     {"delex", "", "since 8.4"},
     {"delifeq", "", "of Valkey 9.0"},
     {"digest", "", "since 8.4"},
+    {"hexpire", "", "since 7.4"},
+    {"hexpireat", "", "since 7.4"},
+    {"hexpiretime", "", "since 7.4"},
+    {"hgetdel", "", "since 8.0"},
+    {"hgetex", "", "since 8.0"},
+    {"hpersist", "", "since 7.4"},
+    {"hpexpire", "", "since 7.4"},
+    {"hpexpireat", "", "since 7.4"},
+    {"hpexpiretime", "", "since 7.4"},
+    {"hpttl", "", "since 7.4"},
+    {"hscan", "arguments", "NOVALUES since 7.4"},
+    {"hsetex", "", "since 8.0"},
+    {"httl", "", "since 7.4"},
     {"increx", "", "since 8.8"},
     {"lcs", "arguments", "7.2 calls MINMATCHLEN's value min-match-len"},
     {"module|loadex", "arguments", "7.2 has a text behind ARGS, not a block of one"},
@@ -55,6 +70,10 @@ constexpr Difference kDifferences[] = {
     {"setex", "doc_flags", kSetDeprecated},
     {"setnx", "deprecated_since", kSetDeprecated},
     {"setnx", "doc_flags", kSetDeprecated},
+    {"sort", "arguments", kSortKeys},
+    {"sort", "key specs", kSortKeys},
+    {"sort_ro", "arguments", kSortKeys},
+    {"sort_ro", "key specs", kSortKeys},
     {"wait", "categories", "blocking since 7.2"},
     {"wait", "flags", "blocking since 7.2, which lets scripts call it"},
     {"waitaof", "", "since 7.2"},
@@ -63,6 +82,10 @@ constexpr Difference kDifferences[] = {
     {"xread", "arguments", kOwnGroups},
     {"xread", "key specs", "no spec says where the keys are"},
     {"xtrim", "arguments", kOwnGroups},
+    {"zrank", "arguments", "WITHSCORE since 7.2"},
+    {"zrank", "arity", "WITHSCORE since 7.2"},
+    {"zrevrank", "arguments", "WITHSCORE since 7.2"},
+    {"zrevrank", "arity", "WITHSCORE since 7.2"},
 };
 
 std::string Printed(const Reply& reply) {

@@ -12,7 +12,7 @@ constexpr std::string_view kHelloNoAuth =
     "time";
 
 std::vector<Reply> HelloPairs(int version, uint64_t id) {
-  return {Bulk("server"),  Bulk("redis"),      Bulk("version"), Bulk("7.2.4"),
+  return {Bulk("server"),  Bulk("redis"),      Bulk("version"), Bulk("7.4.0"),
           Bulk("proto"),   Integer(version),   Bulk("id"),      Integer(static_cast<int64_t>(id)),
           Bulk("mode"),    Bulk("standalone"), Bulk("role"),    Bulk("master"),
           Bulk("modules"), Array({})};

@@ -88,6 +88,9 @@ const std::vector<Words> kRequests = {
     {"BLPOP", "absent", "lone", "0"},
     {"BRPOP", "l", "0"},
     {"BRPOPLPUSH", "lone", "lone", "0"},
+    {"BZMPOP", "0", "1", "z", "MIN", "COUNT", "2"},
+    {"BZPOPMAX", "absent", "z", "0"},
+    {"BZPOPMIN", "z", "0"},
     {"COPY", "k", "absent"},
     {"COPY", "l", "absent"},
     {"COPY", "timed", "k", "REPLACE"},
@@ -103,6 +106,13 @@ const std::vector<Words> kRequests = {
     {"EXPIREAT", "timed", "9000000000"},
     {"EXPIREAT", "k", "1"},
     {"FLUSHDB"},
+    {"GEOADD", "geo", "14", "38", "r"},
+    {"GEOADD", "geo", "NX", "14", "38", "p"},
+    {"GEORADIUS", "geo", "15", "37", "200", "km", "STORE", "absent"},
+    {"GEORADIUS", "geo", "15", "37", "1", "m", "STORE", "k"},
+    {"GEORADIUSBYMEMBER", "geo", "p", "200", "km", "STOREDIST", "geo"},
+    {"GEOSEARCHSTORE", "absent", "geo", "FROMLONLAT", "15", "37", "BYRADIUS", "200", "km"},
+    {"GEOSEARCHSTORE", "z", "none", "FROMLONLAT", "15", "37", "BYRADIUS", "200", "km"},
     {"GETDEL", "k"},
     {"GETEX", "k"},
     {"GETEX", "k", "EX", "100"},
@@ -227,6 +237,12 @@ const std::vector<Words> kRequests = {
     {"SREM", "s", "a", "b", "c"},
     {"SUNIONSTORE", "s", "s", "t"},
     {"SUNIONSTORE", "s", "absent"},
+    {"SORT", "l", "ALPHA", "STORE", "absent"},
+    {"SORT", "l", "ALPHA", "STORE", "k"},
+    {"SORT", "l", "ALPHA", "STORE", "l"},
+    {"SORT", "l", "BY", "none"},
+    {"SORT", "nokey", "STORE", "timed"},
+    {"SORT", "nokey", "STORE", "absent"},
     {"SWAPDB", "0", "3"},
     {"UNLINK", "k", "absent"},
     {"XADD", "x", "*", "f", "v"},
@@ -238,10 +254,44 @@ const std::vector<Words> kRequests = {
     {"XSETID", "x", "8-8"},
     {"XTRIM", "x", "MAXLEN", "1"},
     {"XTRIM", "x", "MAXLEN", "100"},
+    {"ZADD", "z", "1", "a", "9", "d"},
+    {"ZADD", "z", "1", "a"},
+    {"ZADD", "z", "XX", "5", "a"},
+    {"ZADD", "z", "INCR", "5", "a"},
+    {"ZADD", "absent", "1", "a", "1", "b"},
+    {"ZADD", "absent", "XX", "1", "a"},
+    {"ZDIFFSTORE", "absent", "2", "z", "y"},
+    {"ZDIFFSTORE", "z", "2", "z", "z"},
+    {"ZINCRBY", "z", "1", "a"},
+    {"ZINCRBY", "z", "0", "a"},
+    {"ZINCRBY", "absent", "1", "a"},
+    {"ZINTERSTORE", "k", "2", "z", "y"},
+    {"ZINTERSTORE", "z", "2", "z", "absent"},
+    {"ZMPOP", "2", "absent", "z", "MAX", "COUNT", "2"},
+    {"ZMPOP", "1", "y", "MIN", "COUNT", "5"},
+    {"ZPOPMAX", "z"},
+    {"ZPOPMAX", "z", "0"},
+    {"ZPOPMIN", "z"},
+    {"ZPOPMIN", "y", "2"},
+    {"ZRANGESTORE", "absent", "z", "0", "1"},
+    {"ZRANGESTORE", "y", "z", "9", "10"},
+    {"ZREM", "z", "a", "x"},
+    {"ZREM", "z", "x"},
+    {"ZREM", "y", "a", "x"},
+    {"ZREMRANGEBYLEX", "y", "[a", "[a"},
+    {"ZREMRANGEBYLEX", "y", "-", "+"},
+    {"ZREMRANGEBYRANK", "z", "0", "0"},
+    {"ZREMRANGEBYRANK", "z", "5", "6"},
+    {"ZREMRANGEBYSCORE", "z", "1", "2"},
+    {"ZREMRANGEBYSCORE", "z", "-inf", "+inf"},
+    {"ZUNIONSTORE", "absent", "2", "z", "y"},
+    {"ZUNIONSTORE", "z", "1", "absent"},
 };
 
 // What Redis 7.0 does not have.
-const std::vector<std::string> kOfLaterVersions = {"DELEX", "DELIFEQ", "INCREX", "MSETEX"};
+const std::vector<std::string> kOfLaterVersions = {"DELEX",      "DELIFEQ", "HEXPIRE",  "HEXPIREAT",
+                                                   "HGETDEL",    "HGETEX",  "HPERSIST", "HPEXPIRE",
+                                                   "HPEXPIREAT", "HSETEX",  "INCREX",   "MSETEX"};
 
 }  // namespace
 
@@ -261,6 +311,9 @@ TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of,
     RunBoth({"SADD", "one", "1"});
     RunBoth({"XADD", "x", "1-1", "f", "v"});
     RunBoth({"XADD", "x", "2-1", "f", "v"});
+    RunBoth({"ZADD", "z", "1", "a", "2", "b", "3", "c"});
+    RunBoth({"ZADD", "y", "5", "a", "5", "x"});
+    RunBoth({"GEOADD", "geo", "13.361389", "38.115556", "p", "15.087269", "37.502669", "q"});
     OfRedis();
     TakeChanges();
     RunBoth(request);

@@ -47,7 +47,7 @@ bool StartsWith(const Reply& reply, std::string_view text) { return reply.text.s
 bool Introduces(const Reply& hello, int protocol) {
   return hello.kind == (protocol == 3 ? Reply::Kind::kMap : Reply::Kind::kArray) &&
          hello.elements.size() == 14 && Field(hello, "server") == Bulk("redis") &&
-         Field(hello, "version") == Bulk("7.2.4") && Field(hello, "proto") == Integer(protocol) &&
+         Field(hello, "version") == Bulk("7.4.0") && Field(hello, "proto") == Integer(protocol) &&
          Field(hello, "id").kind == Reply::Kind::kInteger && Field(hello, "mode") == Bulk("standalone") &&
          Field(hello, "role") == Bulk("master") && Field(hello, "modules") == Array({});
 }
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(LoginTest, "redis-client, redis-rb and Sidekiq connect with one
               {{"INFO"}, kText},
               {{"PING"}, kPong}});
   CHECK(replies[5] == Array({Bulk("master"), Integer(0), Array({})}));
-  CHECK(replies[6].text.find("redis_version:7.2.4\r\n") != std::string::npos);
+  CHECK(replies[6].text.find("redis_version:7.4.0\r\n") != std::string::npos);
 }
 
 TEST_CASE_METHOD(HandshakeTest, "redis-rb goes back to RESP2 on NOPROTO") {
@@ -431,7 +431,7 @@ TEST_CASE_METHOD(LoginTest, "the Bitnami chart and Spring Boot run their health 
   const std::vector<Reply> replies = Replay(
       {{{"AUTH", kPassword}, kOk}, {{"PING"}, kPong}, {{"info", "replication"}, kText}, {{"INFO"}, kText}});
   CHECK(replies[2].text.find("role:master\r\n") != std::string::npos);
-  CHECK(replies[3].text.find("\r\nredis_version:7.2.4\r\n") != std::string::npos);
+  CHECK(replies[3].text.find("\r\nredis_version:7.4.0\r\n") != std::string::npos);
 }
 
 TEST_CASE_METHOD(LoginTest, "redis-benchmark and memtier read the options about saving, and connect") {

@@ -80,7 +80,7 @@ TEST_CASE_METHOD(InfoTest, "every line of INFO is a title, a field or empty") {
 }
 
 TEST_CASE_METHOD(InfoTest, "fields by which clients decide have the values that they expect") {
-  CHECK(Field("redis_version") == "7.2.4");
+  CHECK(Field("redis_version") == "7.4.0");
   CHECK(Field("redis_mode") == "standalone");
   CHECK(Field("run_id").size() == 40);
   CHECK(Field("role") == "master");

@@ -4,6 +4,8 @@
 #include <deque>
 #include <random>
 
+#include "exec/dispatch/executor.h"
+#include "exec/dispatch/reply_buffer.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 
@@ -238,6 +240,23 @@ TEST_CASE_METHOD(ListBlockingTest, "what waits is served before the next request
   CHECK(a.Run({"BLPOP", "l", "0"}) == NoReply());
   CHECK(RunRaw("RPUSH l x\r\nLLEN l\r\nLPOP l\r\n") == ":1\r\n:0\r\n$-1\r\n");
   CHECK(a.Received() == Replies{Popped("l", "x")});
+}
+
+TEST_CASE_METHOD(ListBlockingTest,
+                 "within a transaction nothing waits: it is answered as if its time were over") {
+  const auto call = [&](const std::vector<std::string_view>& words) {
+    Executor& executor = server().executor;
+    ReplyBuffer buffer(client().session().pool, 2);
+    executor.MakeCall({client().session(), buffer.writer(), executor.now(), Origin::kTransaction, words,
+                       executor.RowOf(words)});
+    return std::string(buffer.Text());
+  };
+  CHECK(call({"BLPOP", "l", "0"}) == "*-1\r\n");
+  CHECK(call({"BLMPOP", "0", "1", "l", "LEFT"}) == "*-1\r\n");
+  CHECK(call({"BLMOVE", "l", "m", "LEFT", "LEFT", "0"}) == "$-1\r\n");
+  CHECK(call({"BRPOPLPUSH", "l", "m", "0"}) == "$-1\r\n");
+  Run({"RPUSH", "l", "x"});
+  CHECK(call({"BLPOP", "l", "0"}) == "*2\r\n$1\r\nl\r\n$1\r\nx\r\n");
 }
 
 TEST_CASE_METHOD(ListBlockingTest, "clients that wait for lists are served as by a real redis-server") {

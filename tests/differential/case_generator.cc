@@ -22,8 +22,9 @@ constexpr Weight kRowWeights[] = {
     {"pfselftest", 0}, {"command", 0},    {"command|docs", 0}, {"command|info", 0}, {"command|list", 0},
     {"info", 0},       {"config|get", 1},
 };
-constexpr Weight kGroupWeights[] = {{"string", 10},     {"bitmap", 10}, {"generic", 8}, {"set", 8},
-                                    {"hyperloglog", 4}, {"list", 8},    {"stream", 8}};
+constexpr Weight kGroupWeights[] = {{"string", 10}, {"bitmap", 10},     {"generic", 8},
+                                    {"set", 8},     {"hyperloglog", 4}, {"list", 8},
+                                    {"stream", 8},  {"sorted-set", 10}, {"geo", 5}};
 constexpr size_t kOtherWeight = 1;
 
 size_t WeightOf(const TableRow& row) {

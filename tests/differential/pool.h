@@ -24,5 +24,7 @@ std::span<const Pool> SetPools() noexcept;
 std::span<const Pool> HyperLogLogPools() noexcept;
 std::span<const Pool> HashPools() noexcept;
 std::span<const Pool> StreamPools() noexcept;
+std::span<const Pool> SortedSetPools() noexcept;
+std::span<const Pool> GeoPools() noexcept;
 
 }  // namespace mayfly::testing

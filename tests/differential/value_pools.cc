@@ -89,6 +89,10 @@ constexpr Pool kPools[] = {
      }},
 
     {"lrem", "count", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"sort", "pattern", [](ValuePools& p) { return Words{p.ElementPattern()}; }},
+    {"sort_ro", "pattern", [](ValuePools& p) { return Words{p.ElementPattern()}; }},
+    {"sort", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
+    {"sort_ro", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
     {"lset", "index",
      [](ValuePools& p) {
        return OneOf(p, {"0", "0", "-1", "1", "5"});
@@ -235,10 +239,9 @@ struct OwnKeys {
   Words keys;
 };
 const OwnKeys kOwnKeys[] = {
-    {"hash", {"hash:a", "hash:b", "hash:c"}},
-    {"set", {"set:a", "set:b", "set:c"}},
-    {"hyperloglog", {"hll:a", "hll:b", "hll:c"}},
-    {"stream", {"stream:a", "stream:b"}},
+    {"geo", {"geo:a", "geo:b"}},          {"hash", {"hash:a", "hash:b", "hash:c"}},
+    {"set", {"set:a", "set:b", "set:c"}}, {"hyperloglog", {"hll:a", "hll:b", "hll:c"}},
+    {"stream", {"stream:a", "stream:b"}}, {"sorted-set", {"zset:a", "zset:b", "zset:c", "zset:d"}},
 };
 const Words kPlainKeys{
     "a", "b", "c", "d", "key:1", "key:2", "key:10", "", std::string("k\0\r\n", 4), std::string(200, 'k')};
@@ -269,8 +272,8 @@ std::string ValuePools::Key() {
 
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
-  for (const std::span<const Pool> pools :
-       {SetPools(), HyperLogLogPools(), StreamPools(), HashPools(), std::span<const Pool>(kPools)}) {
+  for (const std::span<const Pool> pools : {SetPools(), HyperLogLogPools(), StreamPools(), HashPools(),
+                                            SortedSetPools(), GeoPools(), std::span<const Pool>(kPools)}) {
     for (const Pool& pool : pools) {
       const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);
       // Those of one command go before those of all.
@@ -353,6 +356,11 @@ std::string ValuePools::Value() {
 std::string ValuePools::Element() {
   static constexpr Text kFew[] = {"a", "b", "c", "10", "-1", "", "9223372036854775807", "01"};
   return dice_.OneIn(4) ? Value() : std::string(dice_.Pick(kFew));
+}
+
+// Of SORT. Most keys are short, so some of these find one.
+std::string ValuePools::ElementPattern() {
+  return OneOf(*this, {"*", "#", "nosort", "key:*", "*->field", "a*", "", "**", "*->"})[0];
 }
 
 std::string ValuePools::Amount() {

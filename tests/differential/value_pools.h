@@ -39,6 +39,7 @@ class ValuePools {
   std::string Key();
   std::string Value();
   std::string Element();
+  std::string ElementPattern();
   std::string Amount();
   std::string Float();
   std::string Database();

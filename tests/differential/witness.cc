@@ -1,5 +1,7 @@
 #include "differential/witness.h"
 
+#include <algorithm>
+
 #include "differential/words.h"
 
 namespace mayfly::testing {
@@ -23,6 +25,16 @@ Words WholeScan(const Words& scan, std::string_view name, size_t cursor_at = 1) 
   return whole;
 }
 
+// Whether it compares the names of a sorted set's members.
+bool IsByName(const Words& drawn) {
+  const std::string name = UpperCase(drawn[0]);
+  if (name == "ZLEXCOUNT" || name == "ZRANGEBYLEX" || name == "ZREVRANGEBYLEX" || name == "ZREMRANGEBYLEX")
+    return true;
+  if (name != "ZRANGE" && name != "ZRANGESTORE") return false;
+  return std::any_of(drawn.begin(), drawn.end(),
+                     [](const std::string& word) { return UpperCase(word) == "BYLEX"; });
+}
+
 // The name in lower case, as the table has it.
 Words WordsFor(const Words& drawn) {
   constexpr size_t kWithStart = 3;
@@ -36,6 +48,10 @@ Words WordsFor(const Words& drawn) {
   if (name == "SCAN" && drawn.size() >= 2) return WholeScan(drawn, "scan");
   if (name == "HSCAN" && drawn.size() >= kWithStart) return WholeScan(drawn, "hscan", 2);
   if (name == "HRANDFIELD" && drawn.size() >= 2) return {"hgetall", drawn[1]};
+  if (name == "ZSCAN" && drawn.size() >= kWithStart) return WholeScan(drawn, "zscan", 2);
+  if (name == "ZRANDMEMBER" && drawn.size() >= 2) return {"zrange", drawn[1], "0", "-1", "WITHSCORES"};
+  if (IsByName(drawn) && drawn.size() >= kWithStart)
+    return {"object", "encoding", drawn[name == "ZRANGESTORE" ? 2 : 1]};
   if (name == "TTL" && drawn.size() == 2) return {"pttl", drawn[1]};
   if (name == "EXPIRETIME" && drawn.size() == 2) return {"pexpiretime", drawn[1]};
   if (name == "BITCOUNT" && drawn.size() == kWithStart) return {"bitcount", drawn[1], drawn[2], "-1"};
@@ -54,7 +70,9 @@ std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage) {
 std::optional<Case> AftermathOf(const Case& drawn, const Coverage& coverage) {
   if (drawn.words.size() < 2) return std::nullopt;
   const std::string name = UpperCase(drawn.words[0]);
-  if (name == "SPOP") return Case{.words = {"del", drawn.words[1]}, .syntax = coverage.Find("del")};
+  const bool by_name = IsByName(drawn.words) && drawn.words.size() > 2;
+  if (name == "SPOP" || by_name)
+    return Case{.words = {"del", drawn.words[1]}, .syntax = coverage.Find("del")};
   const bool makes_bytes = name == "PFADD" || name == "PFMERGE" || name == "PFCOUNT";
   if (makes_bytes) return Case{.words = {"get", drawn.words[1]}, .syntax = coverage.Find("get")};
   return std::nullopt;

@@ -14,6 +14,7 @@
 #include "support/loopless_server.h"
 #include "support/request_text.h"
 #include "training/traffic.h"
+#include "training/type_traffic.h"
 
 namespace mayfly::training {
 namespace {
@@ -66,6 +67,8 @@ class Training {
     Serve(/*clients=*/1, /*pipeline=*/1);
     Serve(kClients, /*pipeline=*/1);
     Serve(/*clients=*/8, /*pipeline=*/16);
+    ServeTypes(/*clients=*/1, /*pipeline=*/32);
+    ServeTypes(kClients, /*pipeline=*/1);
     for (const std::string_view policy : {"volatile-ttl", "allkeys-sieve", "volatile-lru", "allkeys-lru"}) {
       LimitMemory(policy);
       Serve(/*clients=*/4, /*pipeline=*/32);
@@ -112,6 +115,15 @@ class Training {
     }
   }
 
+  void ServeTypes(size_t clients, size_t pipeline) {
+    for (size_t run = 0; run < kRequestsPerPhase; run += clients * pipeline) {
+      for (size_t i = 0; i < clients; ++i) {
+        for (size_t j = 0; j < pipeline; ++j) type_traffic_.AppendAny(clients_[i]->sent());
+      }
+      Turn(clients);
+    }
+  }
+
   void LimitMemory(std::string_view policy) {
     Ask({"CONFIG", "SET", "maxmemory-policy", policy});
     Ask({"CONFIG", "SET", "maxmemory", std::to_string(server_.memory.Data() / 10 * 9)});
@@ -138,6 +150,7 @@ class Training {
 
   testing::LooplessServer server_{kCyclesPerUs};
   Traffic traffic_{kKeys};
+  TypeTraffic type_traffic_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Feed> feeds_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace mayfly {
 
 HashValue::~HashValue() {
   if (large())
-    delete large_;
+    delete large_.get();
   else
     pack_.~Pack();
 }
@@ -169,7 +170,7 @@ std::unique_ptr<LargeHash> HashValue::Enlarged(const Pack& pack, size_t stride, 
 void HashValue::BecomeLarge(std::unique_ptr<LargeHash> large) noexcept {
   assert(form_ != Form::kLarge);
   pack_.~Pack();
-  large_ = large.release();
+  std::construct_at(&large_, large.release());
   form_ = Form::kLarge;
 }
 

@@ -21,6 +21,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/pointer48.h"
 #include "cache/rich_value.h"
 #include "cache/types/large_hash.h"
 #include "cache/types/pack.h"
@@ -40,7 +41,7 @@ class HashValue final : public RichValue {
   static constexpr size_t kRoom = PackItem::kRoom;
 
   HashValue() noexcept : RichValue(kType), pack_() {}
-  ~HashValue();
+  ~HashValue() override;
 
   std::string_view EncodingName() const noexcept override;
   size_t Size() const noexcept override { return large() ? large_->size() : pack_.size() / Stride(); }
@@ -145,14 +146,17 @@ class HashValue final : public RichValue {
   void BecomeLarge(std::unique_ptr<LargeHash> large) noexcept;
   void BecomeTimed();
 
-  Form form_ = Form::kPack;
-  Expiry::Kind clock_ = Expiry::Kind::kNever;  // of the deadlines
+  // All of it lies behind the type, in what would be padding.
+  Form form_ : 2 = Form::kPack;
+  Expiry::Kind clock_ : 2 = Expiry::Kind::kNever;  // of the deadlines
+  // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
   union {
     Pack pack_;
-    LargeHash* large_;  // owned
+    Pointer48<LargeHash> large_;  // owned
   };
+  // NOLINTEND(readability-identifier-naming)
 };
 
-static_assert(sizeof(HashValue) == 24);
+static_assert(sizeof(HashValue) == 2 * sizeof(void*));
 
 }  // namespace mayfly

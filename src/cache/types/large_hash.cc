@@ -1,6 +1,8 @@
 #include "cache/types/large_hash.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace mayfly {
 
@@ -88,7 +90,14 @@ void LargeHash::ClearDeadline(Member& member) noexcept {
 size_t LargeHash::DropUntil(uint64_t ms, size_t budget) noexcept {
   gone_until_ms_ = ms;
   const size_t count = std::min(gone(), budget);
-  deadlines_.EraseNearest(count, [&](HeapRef ref) { fields_.Remove(*fields_.At(ref)); });
+  std::array<HeapRef, Members::kAtOnce> due;
+  for (size_t left = count; left != 0;) {
+    const size_t batch = std::min(left, due.size());
+    size_t filled = 0;
+    deadlines_.EraseNearest(batch, [&](HeapRef ref) { due[filled++] = ref; });
+    fields_.RemoveAll(std::span(due).first(batch));
+    left -= batch;
+  }
   return count;
 }
 

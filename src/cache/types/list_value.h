@@ -104,10 +104,12 @@ class ListValue final : public RichValue {
   void Shrink(const ListLimit& limit) noexcept;
 
   bool is_large_ = false;
+  // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
   union {
     Pack pack_;
     Large* large_;
   };
+  // NOLINTEND(readability-identifier-naming)
 };
 
 // Goes from one element to the next. Invalid after any change of the list.

@@ -4,10 +4,12 @@
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <string_view>
 
 #include "base/hash.h"
@@ -100,11 +102,27 @@ class Members {
     Free(member);
     return fresh;
   }
-  void Remove(Member& member) noexcept {
-    const bool erased = table_.EraseRef(RefOf(member), HashOf(member.name()));
+  void Remove(Member& member) noexcept { Remove(member, HashOf(member.name())); }
+  // REQUIRES: `hash` is that of its name.
+  void Remove(Member& member, uint64_t hash) noexcept {
+    const bool erased = table_.EraseRef(RefOf(member), hash);
     assert(erased);
     static_cast<void>(erased);
     Free(member);
+  }
+
+  // Removes these members, of which there are no more than kAtOnce: what is read for one is prefetched while others
+  // are worked on.
+  static constexpr size_t kAtOnce = 64;
+  void RemoveAll(std::span<const HeapRef> refs) noexcept {
+    assert(refs.size() <= kAtOnce);
+    for (const HeapRef ref : refs) policy().Prefetch(ref);
+    std::array<uint64_t, kAtOnce> hashes;
+    for (size_t i = 0; i < refs.size(); ++i) {
+      hashes[i] = HashOf(At(refs[i])->name());
+      table_.PrefetchGroup(hashes[i]);
+    }
+    for (size_t i = 0; i < refs.size(); ++i) Remove(*At(refs[i]), hashes[i]);
   }
 
   // Calls fn(Member&) for all of them. REQUIRES: fn does not add, change or remove one.

@@ -106,7 +106,7 @@ Pack Pack::Clone() const {
   Pack copy;
   if (block_ == nullptr) return copy;
   copy.block_ = static_cast<Block*>(::operator new(memory()));
-  std::memcpy(copy.block_, block_, block_->bytes);
+  std::memcpy(copy.block_.get(), block_.get(), block_->bytes);
   return copy;
 }
 
@@ -235,9 +235,9 @@ uint8_t* Pack::Splice(At from, At to, size_t size) {
     if (block_ == nullptr) {
       new (fresh) Block{sizeof(Block), 0};
     } else {
-      std::memcpy(fresh, block_, from);
+      std::memcpy(fresh, block_.get(), from);
       std::memcpy(fresh + from + size, Bytes() + to, old_bytes - to);
-      ::operator delete(block_);
+      ::operator delete(block_.get());
     }
     block_ = reinterpret_cast<Block*>(fresh);
   }
@@ -272,8 +272,8 @@ void Pack::Erase(At at, size_t count) noexcept {
   // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
   void* const fresh = ::operator new(room, std::nothrow);
   if (fresh == nullptr) return;
-  std::memcpy(fresh, block_, bytes);
-  ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)));
+  std::memcpy(fresh, block_.get(), bytes);
+  ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)).get());
 }
 
 bool Pack::Validate() const noexcept {

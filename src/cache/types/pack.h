@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/pointer48.h"
 
 namespace mayfly {
 
@@ -69,13 +70,13 @@ class Pack {
   // A text of this many bytes or more does not fit.
   static constexpr size_t kTooLong = size_t{1} << 30;
 
-  Pack() noexcept = default;
+  Pack() noexcept = default;  // 6 bytes, without alignment
   Pack(Pack&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   Pack& operator=(Pack&& other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~Pack() { ::operator delete(block_); }
+  ~Pack() { ::operator delete(block_.get()); }
   // Throws std::bad_alloc.
   Pack Clone() const;
 
@@ -127,14 +128,14 @@ class Pack {
   // The bytes before an item's text, or all of an item that is no text.
   struct Head;
 
-  uint8_t* Bytes() const noexcept { return reinterpret_cast<uint8_t*>(block_); }
+  uint8_t* Bytes() const noexcept { return reinterpret_cast<uint8_t*>(block_.get()); }
   // Of head and text.
   size_t InnerSize(At at) const noexcept;
   // Exchanges [from, to) for `size` bytes that the caller fills.
   uint8_t* Splice(At from, At to, size_t size);
   static uint8_t* Write(uint8_t* out, const PackItem& item) noexcept;
 
-  Block* block_ = nullptr;  // null while it was never filled
+  Pointer48<Block> block_;  // null while it was never filled
 };
 
 }  // namespace mayfly

@@ -10,12 +10,13 @@ namespace mayfly {
 
 WakeReason Context::wake() const noexcept { return resumed != nullptr ? resumed->reason : WakeReason::kNone; }
 
-void Context::Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys) {
+void Context::Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys,
+                   std::optional<ValueType> wanted) {
   assert(MayPark());
   if (resumed != nullptr) {
-    server.parking.Park(session, args.all(), resumed->deadline_mono_ms, resumed->order, keys);
+    server.parking.Park(session, args.all(), resumed->deadline_mono_ms, resumed->order, keys, wanted);
   } else {
-    server.parking.Park(session, args.all(), deadline_mono_ms, 0, keys);
+    server.parking.Park(session, args.all(), deadline_mono_ms, 0, keys, wanted);
   }
 }
 

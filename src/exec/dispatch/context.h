@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -92,9 +93,10 @@ struct Context {
   bool MayPark() const noexcept { return MayBlock(origin); }
   // Parks the client until one of `keys` is there, it is woken, or `deadline_mono_ms` comes; the handler returns
   // without a reply. A client that was woken in vain and is parked again keeps its place among those who wait, and
-  // its first deadline.
+  // its first deadline. Keys of another type than `wanted` do not wake it.
   // REQUIRES: MayPark().
-  void Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys = {});
+  void Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys = {},
+            std::optional<ValueType> wanted = std::nullopt);
   // Lets the client wait `wait_ms` since the request came; CLIENT UNBLOCK does not end that. True if it waits
   // now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
   bool Delay(const Args& args, uint64_t wait_ms);

@@ -12,6 +12,7 @@
 #include "config/options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/values/value_type.h"
 #include "server/stats.h"
 
 namespace mayfly {
@@ -204,17 +205,19 @@ void Executor::MarkIfDirty(Session& session) noexcept {
 
 // ---- those who waited
 
-// A waiter that finds nothing, because another one took it or because the value is of another type, waits on in
-// its place. So each waiter of a key has one try, while the key is there.
+// A waiter that finds nothing, because another one took it, waits on in its place. So each waiter of a key has one
+// try, while the key is there.
 [[gnu::noinline]] void Executor::ServeReady() noexcept {
   WaitingKeys& keys = server_.parking.keys();
   while (WaitedKey* const key = keys.TakeReady()) {
     uint64_t served = 0;
     for (;;) {
       Keyspace& keyspace = server_.databases.At(key->db);
-      if (keyspace.Peek(keyspace.KeyOf(key->name), now_) == nullptr) break;
-      const Wait* wait = key->first;
-      while (wait != nullptr && wait->parked->order <= served) wait = wait->next;
+      const Entry* const entry = keyspace.Peek(keyspace.KeyOf(key->name), now_);
+      if (entry == nullptr) break;
+      const ValueType type = TypeOf(*entry);
+      const Wait* wait = WaitingKeys::NextAfter(*key, served);
+      while (wait != nullptr && wait->parked->wanted.value_or(type) != type) wait = wait->next;
       if (wait == nullptr) break;
       served = wait->parked->order;
       Wake(*server_.parking.Take(*wait->parked, WakeReason::kReady));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,11 @@ void WriteNumber(resp::Writer& reply, std::string_view name, int64_t value) {
   reply.Integer(value);
 }
 
+void WriteText(resp::Writer& reply, std::string_view name, std::string_view value) {
+  reply.Bulk(name);
+  reply.Bulk(value);
+}
+
 void WriteRange(resp::Writer& reply, const KeySpec& keys) {
   WriteSearch(reply, "begin_search", "index", 1);
   WriteNumber(reply, "index", keys.first);
@@ -86,10 +92,32 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   keys.count_at != 0 ? WriteCounted(reply, keys) : WriteRange(reply, keys);
 }
 
+// The words whose keys have specs of their own: those of which each counts.
+std::span<const std::string_view> SpecWordsOf(const Command& command) noexcept {
+  const KeyAfterWord& word = command.key_after_word;
+  return word.every ? word.words : std::span<const std::string_view>();
+}
+
+// A key after a word.
+void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_view word) {
+  reply.Map(3);
+  reply.Bulk("flags");
+  WriteSimpleSet(reply, KeyUseNames(key.use));
+  WriteSearch(reply, "begin_search", "keyword", 2);
+  WriteText(reply, "keyword", word);
+  WriteNumber(reply, "startfrom", static_cast<int64_t>(key.from));
+  WriteSearch(reply, "find_keys", "range", 3);
+  WriteNumber(reply, "lastkey", 0);
+  WriteNumber(reply, "keystep", 1);
+  WriteNumber(reply, "limit", 0);
+}
+
 void WriteKeySpecs(resp::Writer& reply, const Command& command) {
   const std::vector<const KeySpec*> specs = KeySpecsOf(command);
-  reply.Set(specs.size());
+  const std::span<const std::string_view> words = SpecWordsOf(command);
+  reply.Set(specs.size() + words.size());
   for (const KeySpec* spec : specs) WriteKeySpec(reply, *spec);
+  for (const std::string_view word : words) WriteWordSpec(reply, command.key_after_word, word);
 }
 
 // First, last and step over all keys, as COMMAND showed them before there were key specs: zeros if an
@@ -97,15 +125,10 @@ void WriteKeySpecs(resp::Writer& reply, const Command& command) {
 void WriteKeyRange(resp::Writer& reply, const Command& command) {
   const KeySpec none;
   const KeySpec& keys = command.keys.count_at != 0 ? none : command.keys;
-  const bool more = command.more_keys.first != 0;
+  const bool more = command.more_keys.first != 0 && command.more_keys.count_at == 0;
   reply.Integer(keys.first);
   reply.Integer(more ? command.more_keys.last : keys.last);
   reply.Integer(keys.step);
-}
-
-void WriteText(resp::Writer& reply, std::string_view name, std::string_view value) {
-  reply.Bulk(name);
-  reply.Bulk(value);
 }
 
 // Writes arguments in the order of the syntax. The first key belongs to the first key spec, and so
@@ -113,7 +136,7 @@ void WriteText(resp::Writer& reply, std::string_view name, std::string_view valu
 class ArgumentWriter {
  public:
   ArgumentWriter(resp::Writer& reply, const Command& command)
-      : reply_(reply), key_specs_(KeySpecsOf(command).size()) {
+      : reply_(reply), key_specs_(KeySpecsOf(command).size() + SpecWordsOf(command).size()) {
     for (const std::string_view note : SplitWords(command.argument_notes)) notes_.emplace_back(note);
   }
 

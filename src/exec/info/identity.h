@@ -6,9 +6,9 @@
 namespace mayfly {
 
 // Clients decide by these which features they use: the name is Redis's, and the version is the newest one
-// whose commands for a cache are all implemented. Raise it once the field TTLs of 7.4 are.
+// whose commands for a cache are all implemented.
 inline constexpr std::string_view kServerName = "redis";
-inline constexpr std::string_view kRedisVersion = "7.2.4";
+inline constexpr std::string_view kRedisVersion = "7.4.0";
 
 inline constexpr std::string_view kMayflyVersion = MAYFLY_VERSION;
 inline constexpr std::string_view kServerMode = "standalone";

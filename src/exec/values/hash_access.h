@@ -49,8 +49,28 @@ inline HashLimits HashLimitsOf(Context& ctx) {
           .text_bytes = settings.hash_max_listpack_value};
 }
 
-// Sets fields (HashValue::Set), and reports that as `event`. If memory runs out while a large hash is changed, the
-// fields set so far are reported, and std::bad_alloc is thrown. Returns how many are new.
+// Lets edit(HashValue&, changed) change the hash, which sets `changed` once it has changed anything, and reports that
+// as `event`. If memory runs out in between, what was done is reported all the same, and std::bad_alloc is thrown;
+// the client is closed then, because an error would say that nothing was done. Returns the entry, or null if the key
+// was removed with its last field.
+template <typename Edit>
+Entry* EditFields(Context& ctx, const Key& key, Entry& entry, const Event& event, Edit&& edit) {
+  bool failed = false;
+  bool changed = false;
+  Entry* const kept = ctx.keyspace.EditRich<HashValue>(key, entry, ctx.now, event, [&](HashValue& hash) {
+    try {
+      edit(hash, changed);
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    return changed;
+  });
+  if (failed && changed) ctx.session.pool.NoteFailed();
+  if (failed) throw std::bad_alloc();
+  return kept;
+}
+
+// Sets fields (HashValue::Set), and reports that as `event`. Returns how many are new.
 inline size_t SetFields(Context& ctx, const Key& key, const Typed<HashValue>& found,
                         std::span<const std::string_view> pairs, bool keep_deadlines, const Event& event) {
   HashValue::Progress progress;
@@ -63,16 +83,15 @@ inline size_t SetFields(Context& ctx, const Key& key, const Typed<HashValue>& fo
     ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, event);
     return progress.added;
   }
-  bool failed = false;
-  ctx.keyspace.EditRich<HashValue>(key, *found.entry, ctx.now, event, [&](HashValue& hash) {
+  EditFields(ctx, key, *found.entry, event, [&](HashValue& hash, bool& changed) {
     try {
       set(hash);
-    } catch (const std::bad_alloc&) {
-      failed = true;
+    } catch (...) {
+      changed = progress.fields != 0;
+      throw;
     }
-    return progress.fields != 0;
+    changed = true;
   });
-  if (failed) throw std::bad_alloc();
   return progress.added;
 }
 

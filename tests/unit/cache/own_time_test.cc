@@ -80,6 +80,32 @@ TEST_CASE_METHOD(TimedValueFixture, "volatile-ttl goes by the key's deadline, no
   CHECK(db().NearestDeadline(now())->key() == "late");
 }
 
+TEST_CASE_METHOD(TimedValueFixture,
+                 "who looks at the members has those dropped that are due, up to a budget") {
+  SetTimed("h");
+  Edit("h", [&](TimedValue& value) {
+    for (int member = 0; member < 5; ++member) value.Set(member, InMs(10));
+    value.Set(5, InMs(20));
+  });
+  ChangeLog log;
+  changes.Listen(log, ~0U);
+  const Key key = db().KeyOf("h");
+  CHECK(db().DropDueMembers(key, *Peek("h"), now(), 100) == Peek("h"));
+  clock.AdvanceTime(10);
+  CHECK(db().DropDueMembers(key, *Peek("h"), now(), 3) == Peek("h"));
+  CHECK(MembersOf("h") == 3);
+  CHECK(db().DropDueMembers(key, *Peek("h"), now(), 3) == Peek("h"));
+  CHECK(MembersOf("h") == 1);
+  CHECK(log.seen == std::vector<ChangeLog::Seen>(2, {Reason::kValueChanged, "h"}));
+  CHECK(databases.NextWakeMs(now()) == 10);
+  clock.AdvanceTime(10);
+  CHECK(db().DropDueMembers(key, *Peek("h"), now(), 3) == nullptr);
+  CHECK(log.seen.back() == ChangeLog::Seen{Reason::kDeleted, "h"});
+  CHECK(databases.expiry_stats().expired_members == 6);
+  CHECK(db().Validate());
+  changes.Unlisten(log);
+}
+
 TEST_CASE_METHOD(TimedValueFixture, "members that are due together are dropped in slices") {
   SetTimed("h", In(1'000'000));
   Edit("h", [&](TimedValue& value) {

@@ -118,6 +118,63 @@ TEST_CASE_METHOD(WaitingTest, "a waiter that leaves, or whose time is over, is n
   CHECK(RunRaw("KEEP k v\r\nFETCH k\r\n") == "+OK\r\n$1\r\nv\r\n");
 }
 
+TEST_CASE_METHOD(WaitingTest, "who is woken in vain goes back to its place, whoever came or left meanwhile") {
+  std::mt19937 random(8);
+  const auto below = [&](unsigned n) { return static_cast<size_t>(random() % n); };
+  ParkingLot& parking = server().parking;
+  const std::string_view words[] = {"GRAB", "k"};
+  const std::span<const std::string_view> keys = std::span(words).last(1);
+  std::vector<TestClient*> free;
+  for (int i = 0; i < 40; ++i) free.push_back(&Connect());
+  std::map<uint64_t, TestClient*> line;
+  const auto enter = [&](TestClient& client, uint64_t order) {
+    line[parking.Park(client.session(), words, ParkingLot::kForever, order, keys).order] = &client;
+  };
+  const auto leave = [&](TestClient& client) {
+    line.erase(client.session().parked->order);
+    parking.Leave(client.session());
+    free.push_back(&client);
+  };
+  for (int round = 0; round < 300; ++round) {
+    while (!free.empty() && below(4) != 0) {
+      enter(*free.back(), 0);
+      free.pop_back();
+    }
+    const Now now = server().clock.Read();
+    const Key k = keyspace().KeyOf("k");
+    keyspace().Put(k, keyspace().Peek(k, now), StringValue::Of("v"), Expiry::Never(), now);
+    WaitedKey* const key = parking.keys().TakeReady();
+    REQUIRE((key != nullptr) == !line.empty());
+    uint64_t order = 0;
+    for (uint64_t seen = 0; key != nullptr; seen = order) {
+      const Wait* const wait = WaitingKeys::NextAfter(*key, order);
+      const auto next = line.upper_bound(seen);
+      REQUIRE((wait == nullptr) == (next == line.end()));
+      if (wait == nullptr) break;
+      TestClient& client = *next->second;
+      REQUIRE(wait->parked == client.session().parked);
+      order = wait->parked->order;
+      leave(client);
+      if (below(4) != 0) {
+        free.pop_back();
+        enter(client, order);
+      }
+      if (below(8) == 0 && !line.empty())
+        leave(*std::next(line.begin(), static_cast<long>(below(static_cast<unsigned>(line.size()))))->second);
+    }
+    if (key != nullptr) parking.keys().Release(*key);
+  }
+}
+
+TEST_CASE_METHOD(WaitingTest, "a key that is named twice is waited for once") {
+  const std::string_view words[] = {"GRAB", "k", "k", "l", "k"};
+  server().parking.Park(a.session(), words, ParkingLot::kForever, 0, std::span(words).subspan(1));
+  CHECK(a.session().parked->waits.size() == 2);
+  CHECK(server().parking.keys().size() == 2);
+  server().parking.Leave(a.session());
+  CHECK(server().parking.keys().size() == 0);
+}
+
 TEST_CASE_METHOD(WaitingTest, "the index of keys agrees with a simple model under random traffic") {
   std::mt19937 random(7);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };

@@ -47,6 +47,18 @@ TEST_CASE_METHOD(MembersFixture, "a member that is changed keeps what it is not 
   CHECK(members.Validate());
 }
 
+TEST_CASE_METHOD(MembersFixture, "a member stays as it is if what has to happen before its change fails") {
+  Member* const member = members.Add({.name = "field", .value = "value"});
+  const auto fail = [](const Member&) { throw std::bad_alloc(); };
+  CHECK_THROWS_AS(members.Change(*member, {.name = "field", .value = "longer than before"}, fail),
+                  std::bad_alloc);
+  CHECK(members.Find("field") == member);
+  CHECK(member->value() == "value");
+  CHECK(members.Validate());
+  member->set_value("other");
+  CHECK(members.Find("field")->value() == "other");
+}
+
 TEST_CASE_METHOD(MembersFixture, "members do what a map does") {
   std::mt19937_64 random(7);
   std::map<std::string, std::string> model;

@@ -99,6 +99,22 @@ TEST_CASE("a search with a stride looks at fields only") {
   CHECK(pack.Find(PackItem::Of("c"), pack.begin(), 2) == pack.end());
 }
 
+TEST_CASE("a run of items is exchanged for another one in one step") {
+  Pack pack;
+  for (const char* const text : {"a", "b", "c", "d"}) Append(pack, text);
+  const PackItem longer[] = {PackItem::Of("12"), PackItem::Of("a longer text"), PackItem::Of("")};
+  pack.Exchange(pack.Seek(1), 2, longer);
+  CHECK(pack.size() == 5);
+  char room[PackItem::kRoom];
+  CHECK(pack.Read(pack.Seek(1)).integer == 12);
+  CHECK(pack.Read(pack.Seek(2)).Text(room) == "a longer text");
+  CHECK(pack.Read(pack.Seek(4)).Text(room) == "d");
+  pack.Exchange(pack.Seek(1), 3, {});
+  CHECK(pack.size() == 2);
+  CHECK(pack.Read(pack.Seek(1)).Text(room) == "d");
+  CHECK(pack.Validate());
+}
+
 TEST_CASE("a pack does what a vector of texts does") {
   std::mt19937_64 random(20240229);
   const auto draw = [&](size_t below) { return static_cast<size_t>(random() % below); };

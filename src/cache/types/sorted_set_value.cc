@@ -1,0 +1,236 @@
+#include "cache/types/sorted_set_value.h"
+
+#include <array>
+#include <utility>
+
+#include "base/heap.h"
+#include "base/numbers.h"
+
+namespace mayfly {
+namespace {
+
+constexpr size_t kItems = 2;  // of a member: name and score
+
+// -0 becomes 0 in the small form, as in Redis.
+PackItem ScoreItem(double score) noexcept { return PackItem::Of(score + 0.0); }
+
+// Whether the member at `at` comes before another one.
+bool IsLess(const Pack& pack, Pack::At at, double score, std::string_view name) noexcept {
+  const double its_score = pack.Read(pack.Next(at)).Number();
+  if (its_score != score) return its_score < score;
+  char room[PackItem::kRoom];
+  return pack.Read(at).Text(room) < name;
+}
+
+}  // namespace
+
+void SortedSetValue::Cursor::Next() noexcept {
+  if (small_ == nullptr) return place_.Next();
+  at_ = small_->Next(small_->Next(at_));
+  valid_ = at_ != small_->end();
+}
+
+void SortedSetValue::Cursor::Prev() noexcept {
+  if (small_ == nullptr) return place_.Prev();
+  valid_ = at_ != small_->begin();
+  if (valid_) at_ = small_->Prev(small_->Prev(at_));
+}
+
+SortedSetValue::~SortedSetValue() = default;
+
+size_t SortedSetValue::Size() const noexcept {
+  return large_ == nullptr ? small_.size() / kItems : large_->members().size();
+}
+
+uint64_t SortedSetValue::Bytes() const noexcept {
+  const uint64_t own = Heap::SizeClass(sizeof *this);
+  if (large_ == nullptr) return own + small_.memory();
+  return own + Heap::SizeClass(sizeof *large_) + large_->bytes();
+}
+
+std::unique_ptr<RichValue> SortedSetValue::Clone() const {
+  auto copy = std::make_unique<SortedSetValue>();
+  if (large_ == nullptr) {
+    copy->small_ = small_.Clone();
+    return copy;
+  }
+  const Members& members = large_->members();
+  copy->large_ = std::make_unique<LargeSortedSet>(members.home());
+  for (auto at = large_->order().First(); at; at.Next()) {
+    const std::string_view name = members.At(at.ref())->name();
+    copy->large_->Add(name, members.HashOf(name), at.key());
+  }
+  return copy;
+}
+
+void SortedSetValue::ForEachMember(MemberVisitor& visitor) const {
+  for (Cursor at = At(0); at; at.Next()) {
+    const std::string score = FormatDouble(at.score());
+    const std::string_view parts[] = {at.name(), score};
+    visitor.Visit(parts);
+  }
+}
+
+SortedSetValue::Found SortedSetValue::Find(std::string_view name) const noexcept {
+  Found found;
+  if (large_ == nullptr) {
+    found.at_ = small_.Find(PackItem::Of(name), small_.begin(), kItems);
+    found.present_ = found.at_ != small_.end();
+    if (found.present_) found.score_ = small_.Read(small_.Next(found.at_)).Number();
+    return found;
+  }
+  found.hash_ = large_->members().HashOf(name);
+  found.member_ = large_->members().Find(name, found.hash_);
+  found.present_ = found.member_ != nullptr;
+  if (found.present_) found.score_ = found.member_->score();
+  return found;
+}
+
+size_t SortedSetValue::RankOf(const Found& found) const noexcept {
+  assert(found);
+  if (large_ != nullptr) return large_->RankOf(*found.member_);
+  size_t rank = 0;
+  for (Pack::At at = small_.begin(); at != found.at_; at = small_.Next(small_.Next(at))) ++rank;
+  return rank;
+}
+
+SortedSetValue::Cursor SortedSetValue::At(size_t rank) const noexcept {
+  Cursor cursor;
+  if (large_ != nullptr) {
+    cursor.members_ = &large_->members();
+    cursor.place_ = large_->order().At(rank);
+    return cursor;
+  }
+  cursor.small_ = &small_;
+  cursor.valid_ = rank < Size();
+  cursor.at_ = cursor.valid_ ? small_.Seek(rank * kItems) : small_.end();
+  return cursor;
+}
+
+template <typename Range>
+RankRange SortedSetValue::RanksInPack(const Range& range, bool from_end) const noexcept {
+  const size_t size = Size();
+  if (size == 0) return {};
+  Cursor first = At(0);
+  Cursor last = At(size - 1);
+  if (range.IsAfter(last.score(), last.name()) || range.IsBefore(first.score(), first.name())) return {};
+  if (!from_end) {
+    size_t rank = 0;
+    for (; first && range.IsAfter(first.score(), first.name()); first.Next()) ++rank;
+    size_t count = 0;
+    for (; first && !range.IsBefore(first.score(), first.name()); first.Next()) ++count;
+    return {rank, count};
+  }
+  size_t end = size;
+  for (; last && range.IsBefore(last.score(), last.name()); last.Prev()) --end;
+  size_t count = 0;
+  for (; last && !range.IsAfter(last.score(), last.name()); last.Prev()) ++count;
+  return {end - count, count};
+}
+
+template <typename Range>
+RankRange SortedSetValue::RanksInOrder(const Range& range) const noexcept {
+  const Members& members = large_->members();
+  const auto name = [&](HeapRef ref) { return members.At(ref)->name(); };
+  const size_t first =
+      large_->order().CountBefore([&](double score, HeapRef ref) { return range.IsAfter(score, name(ref)); });
+  const size_t end = large_->order().CountBefore(
+      [&](double score, HeapRef ref) { return !range.IsBefore(score, name(ref)); });
+  return {first, end > first ? end - first : 0};
+}
+
+RankRange SortedSetValue::RanksOf(const ScoreRange& range) const noexcept {
+  if (large_ == nullptr) return RanksInPack(range, false);
+  // As above, without a look at the members.
+  const size_t first =
+      large_->order().CountBefore([&](double score, HeapRef) { return range.IsAfter(score, {}); });
+  const size_t end =
+      large_->order().CountBefore([&](double score, HeapRef) { return !range.IsBefore(score, {}); });
+  return {first, end > first ? end - first : 0};
+}
+
+RankRange SortedSetValue::RanksOf(const NameRange& range, bool from_end) const noexcept {
+  return large_ == nullptr ? RanksInPack(range, from_end) : RanksInOrder(range);
+}
+
+void SortedSetValue::Expect(size_t members, const SortedSetLimits& limits, MemberHome home) {
+  if (large_ == nullptr && members > limits.packed) Grow(home);
+}
+
+Pack::At SortedSetValue::PlaceOf(std::string_view name, double score) const noexcept {
+  if (small_.empty()) return small_.end();
+  const Pack::At last = small_.Prev(small_.Prev(small_.end()));
+  if (IsLess(small_, last, score, name)) return small_.end();
+  Pack::At at = small_.begin();
+  while (at != last && IsLess(small_, at, score, name)) at = small_.Next(small_.Next(at));
+  return at;
+}
+
+void SortedSetValue::Add(const Found& found, std::string_view name, double score,
+                         const SortedSetLimits& limits, MemberHome home) {
+  assert(!found);
+  const bool fits =
+      Size() < limits.packed && name.size() <= limits.packed_bytes && name.size() < Pack::kTooLong;
+  if (large_ == nullptr && fits) {
+    const std::array items{PackItem::Of(name), ScoreItem(score)};
+    return small_.Insert(PlaceOf(name, score), items);
+  }
+  if (large_ != nullptr) return large_->Add(name, found.hash_, score);
+  Grow(home);
+  large_->Add(name, large_->members().HashOf(name), score);
+}
+
+void SortedSetValue::SetScore(const Found& found, std::string_view name, double score) {
+  assert(found);
+  if (large_ != nullptr) return large_->SetScore(*found.member_, score);
+  const Pack::At at = found.at_;
+  const Pack::At after = small_.Next(small_.Next(at));
+  const bool stays = (at == small_.begin() || IsLess(small_, small_.Prev(small_.Prev(at)), score, name)) &&
+                     (after == small_.end() || !IsLess(small_, after, score, name));
+  if (stays) return small_.Replace(small_.Next(at), ScoreItem(score));
+  // It may be there twice for a moment, so that nothing is lost if there is no memory.
+  const Pack::At place = PlaceOf(name, score);
+  const Pack::At before = small_.end();
+  const std::array items{PackItem::Of(name), ScoreItem(score)};
+  small_.Insert(place, items);
+  small_.Erase(place <= at ? at + (small_.end() - before) : at, kItems);
+}
+
+void SortedSetValue::Remove(const Found& found) noexcept {
+  assert(found);
+  if (large_ != nullptr) return large_->Remove(*found.member_);
+  small_.Erase(found.at_, kItems);
+}
+
+void SortedSetValue::RemoveRanks(const RankRange& ranks) noexcept {
+  assert(ranks.first + ranks.count <= Size());
+  if (large_ != nullptr) return large_->RemoveRanks(ranks.first, ranks.count);
+  small_.Erase(small_.Seek(ranks.first * kItems), ranks.count * kItems);
+}
+
+void SortedSetValue::Grow(MemberHome home) {
+  auto large = std::make_unique<LargeSortedSet>(home);
+  for (Cursor at = At(0); at; at.Next()) {
+    const std::string_view name = at.name();
+    large->Add(name, large->members().HashOf(name), at.score());
+  }
+  large_ = std::move(large);
+  small_ = Pack();
+}
+
+bool SortedSetValue::Validate() const noexcept {
+  if (large_ != nullptr) return small_.empty() && large_->Validate();
+  if (!small_.Validate() || small_.size() % kItems != 0) return false;
+  for (Pack::At at = small_.begin(); at != small_.end();) {
+    const Pack::At next = small_.Next(small_.Next(at));
+    if (small_.Read(small_.Next(at)).kind == PackItem::Kind::kText) return false;
+    char room[PackItem::kRoom];
+    if (next != small_.end() &&
+        !IsLess(small_, at, small_.Read(small_.Next(next)).Number(), small_.Read(next).Text(room)))
+      return false;
+    at = next;
+  }
+  return true;
+}
+
+}  // namespace mayfly

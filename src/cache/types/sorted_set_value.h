@@ -1,0 +1,152 @@
+// The value of a sorted set: members with scores, in the order of these, and members with equal scores in the order
+// of their names. It has one of two forms, as OBJECT ENCODING names them:
+//
+//   listpack    few short members, in a Pack: name, score, name, score ... in order
+//   skiplist    a LargeSortedSet
+//
+// A sorted set becomes large by Redis's rules (SortedSetLimits), and never small again.
+//
+// No score is NaN. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "cache/rich_value.h"
+#include "cache/types/member_range.h"
+#include "cache/types/pack.h"
+#include "cache/types/sorted_set_large.h"
+
+namespace mayfly {
+
+// Up to where the small form goes: the options zset-max-listpack-entries and zset-max-listpack-value.
+struct SortedSetLimits {
+  size_t packed = 128;
+  size_t packed_bytes = 64;  // of a name
+};
+
+class SortedSetValue final : public RichValue {
+ public:
+  static constexpr ValueType kType = ValueType::kSortedSet;
+
+  // What Find found, for the next change. Invalid after any change.
+  class Found {
+   public:
+    explicit operator bool() const noexcept { return present_; }
+    // REQUIRES: it was found.
+    double score() const noexcept {
+      assert(present_);
+      return score_;
+    }
+
+   private:
+    friend class SortedSetValue;
+    bool present_ = false;
+    double score_ = 0;
+    Pack::At at_ = 0;
+    Member* member_ = nullptr;
+    uint64_t hash_ = 0;
+  };
+
+  // A member by its rank. False at either end. Invalid after any change.
+  class Cursor {
+   public:
+    explicit operator bool() const noexcept { return small_ != nullptr ? valid_ : static_cast<bool>(place_); }
+    // Valid until the cursor moves. REQUIRES, for all four: not at an end.
+    std::string_view name() noexcept {
+      return small_ != nullptr ? small_->Read(at_).Text(room_) : members_->At(place_.ref())->name();
+    }
+    double score() const noexcept {
+      return small_ != nullptr ? small_->Read(small_->Next(at_)).Number() : place_.key();
+    }
+    void Next() noexcept;
+    void Prev() noexcept;
+
+   private:
+    friend class SortedSetValue;
+    const Pack* small_ = nullptr;
+    Pack::At at_ = 0;
+    bool valid_ = false;
+    const Members* members_ = nullptr;
+    LargeSortedSet::Order::Cursor place_;
+    char room_[PackItem::kRoom];
+  };
+
+  SortedSetValue() noexcept : RichValue(kType) {}
+  ~SortedSetValue() override;
+
+  std::string_view EncodingName() const noexcept override {
+    return large_ == nullptr ? "listpack" : "skiplist";
+  }
+  size_t Size() const noexcept override;
+  uint64_t Bytes() const noexcept override;
+  std::unique_ptr<RichValue> Clone() const override;
+  bool FreeSome(size_t budget) noexcept override { return large_ == nullptr || large_->FreeSome(budget); }
+  RichValue** BurialLink() noexcept override {
+    return large_ == nullptr ? nullptr : &large_->buried_before();
+  }
+  void ForEachMember(MemberVisitor& visitor) const override;
+
+  bool is_large() const noexcept { return large_ != nullptr; }
+  Found Find(std::string_view name) const noexcept;
+  std::optional<double> ScoreOf(std::string_view name) const noexcept {
+    const Found found = Find(name);
+    return found ? std::optional(found.score()) : std::nullopt;
+  }
+  // REQUIRES: it was found.
+  size_t RankOf(const Found& found) const noexcept;
+  // From size() on: the end.
+  Cursor At(size_t rank) const noexcept;
+  // The members within the range. Names in the small form are compared as Redis does: from the low end on or, if
+  // `from_end`, from the high end on, which makes a difference if scores are not equal.
+  RankRange RanksOf(const ScoreRange& range) const noexcept;
+  RankRange RanksOf(const NameRange& range, bool from_end = false) const noexcept;
+
+  // So many members are about to be added or set: makes it large if its small form could not hold them. Throws
+  // std::bad_alloc.
+  void Expect(size_t members, const SortedSetLimits& limits, MemberHome home);
+  // REQUIRES: `found` is what Find(name) did not find; the text does not lie in this value. Throws std::bad_alloc.
+  void Add(const Found& found, std::string_view name, double score, const SortedSetLimits& limits,
+           MemberHome home);
+  // REQUIRES: `found` is what Find(name) found; the text does not lie in this value. Throws std::bad_alloc.
+  void SetScore(const Found& found, std::string_view name, double score);
+  // Adds the member, or sets its score. Throws std::bad_alloc. REQUIRES: as Add.
+  void Put(std::string_view name, double score, const SortedSetLimits& limits, MemberHome home) {
+    const Found found = Find(name);
+    found ? SetScore(found, name, score) : Add(found, name, score, limits, home);
+  }
+  // REQUIRES: it was found.
+  void Remove(const Found& found) noexcept;
+  // REQUIRES: there are these members.
+  void RemoveRanks(const RankRange& ranks) noexcept;
+
+  // Calls fn(name, score) for a page, as Members::Scan; the small form is one page.
+  template <typename Fn>
+  uint64_t Scan(uint64_t cursor, Fn&& fn) const {
+    if (large_ != nullptr) {
+      return large_->members().Scan(cursor, [&](const Member& member) { fn(member.name(), member.score()); });
+    }
+    for (Cursor at = At(0); at; at.Next()) fn(at.name(), at.score());
+    return 0;
+  }
+
+  // Reads every member; for tests.
+  bool Validate() const noexcept;
+
+ private:
+  // Where a member belongs in the small form.
+  Pack::At PlaceOf(std::string_view name, double score) const noexcept;
+  void Grow(MemberHome home);
+  template <typename Range>
+  RankRange RanksInPack(const Range& range, bool from_end) const noexcept;
+  template <typename Range>
+  RankRange RanksInOrder(const Range& range) const noexcept;
+
+  Pack small_;                             // empty if it is large
+  std::unique_ptr<LargeSortedSet> large_;  // null if it is small
+};
+
+}  // namespace mayfly

@@ -1,0 +1,233 @@
+// What takes members from an end of a sorted set: ZPOPMIN, ZPOPMAX, ZMPOP, and BZPOPMIN, BZPOPMAX, BZMPOP, which
+// wait for one.
+#include <array>
+#include <string>
+
+#include "exec/values/sorted_set_access.h"
+#include "exec/values/wait_limit.h"
+#include "exec/values/word.h"
+
+namespace mayfly {
+namespace {
+
+enum class ScoreEnd : uint8_t { kLowest, kHighest };
+
+constexpr Event PopEvent(ScoreEnd end) noexcept { return {end == ScoreEnd::kLowest ? "zpopmin" : "zpopmax"}; }
+constexpr std::string_view PopCommand(ScoreEnd end) noexcept {
+  return end == ScoreEnd::kLowest ? "ZPOPMIN" : "ZPOPMAX";
+}
+
+// The first of several keys that is there.
+struct FoundSet {
+  std::string_view name;
+  Key key = {};
+  TypedSortedSet set;
+};
+
+// False after having answered the error.
+bool FindFirst(Context& ctx, std::span<const std::string_view> names, FoundSet& found) {
+  for (const std::string_view name : names) {
+    found.name = name;
+    found.key = ctx.keyspace.KeyOf(name);
+    if (!FindAwaited(ctx, found.key, found.set)) return false;
+    if (found.set.entry != nullptr) return true;
+  }
+  return true;
+}
+
+RankRange RanksAt(const SortedSetValue& value, ScoreEnd end, uint64_t count) noexcept {
+  const size_t size = value.Size();
+  const size_t taken = std::min<uint64_t>(count, size);
+  return {end == ScoreEnd::kLowest ? 0 : size - taken, taken};
+}
+
+template <ScoreEnd kEnd>
+void ZPop(Context& ctx, Args& args) {
+  constexpr size_t kWithCount = 3;
+  if (args.size() > kWithCount) return ctx.Fail(errors::kSyntax);
+  const bool counted = args.size() == kWithCount;
+  uint64_t count = 1;
+  if (counted) {
+    const std::optional<int64_t> number = ParseInteger(args[2]);
+    if (!number || *number < 0) return ctx.Fail("ERR value is out of range, must be positive");
+    count = static_cast<uint64_t>(*number);
+  }
+  const Key key = ctx.KeyAt(args, 1);
+  TypedSortedSet set;
+  if (!ctx.FindTyped(key, set)) return;
+  if (set.entry == nullptr || count == 0) return ctx.reply.EmptyArray();
+  const RankRange ranks = RanksAt(*set.value, kEnd, count);
+  if (counted || ctx.reply.version() == 2) {
+    ReplyRanks(ctx, *set.value, ranks, kEnd == ScoreEnd::kHighest, true);
+  } else {
+    SortedSetValue::Cursor at = set.value->At(ranks.first);
+    ctx.reply.Array(2);
+    ctx.reply.Bulk(at.name());
+    ctx.reply.Double(at.score());
+  }
+  RemoveMembers(ctx, key, set, ranks, PopEvent(kEnd));
+}
+
+template <ScoreEnd kEnd>
+void BzPop(Context& ctx, Args& args) {
+  if (AnswerEndOfWait(ctx)) return;
+  const std::optional<uint64_t> deadline = ReadFirstWaitLimit(ctx, args[args.size() - 1]);
+  if (!deadline) return;
+  const std::span<const std::string_view> names = args.Rest().first(args.Left() - 1);
+  FoundSet found;
+  if (!FindFirst(ctx, names, found)) return;
+  if (found.set.entry == nullptr)
+    return ctx.MayPark() ? ctx.Park(args, *deadline, names, ValueType::kSortedSet) : ctx.reply.NullArray();
+  ctx.ReportInstead({PopCommand(kEnd), found.name});
+  const RankRange ranks = RanksAt(*found.set.value, kEnd, 1);
+  SortedSetValue::Cursor at = found.set.value->At(ranks.first);
+  ctx.reply.Array(3);
+  ctx.reply.Bulk(found.name);
+  ctx.reply.Bulk(at.name());
+  ctx.reply.Double(at.score());
+  RemoveMembers(ctx, found.key, found.set, ranks, PopEvent(kEnd));
+}
+
+// What follows ZMPOP, and the timeout of BZMPOP.
+struct MultiPop {
+  std::span<const std::string_view> names;
+  ScoreEnd end = ScoreEnd::kLowest;
+  uint64_t count = 1;
+};
+
+// False after having answered the error.
+bool ReadMultiPop(Context& ctx, Args& args, MultiPop& pop) {
+  const std::optional<int64_t> names = args.NextInteger();
+  if (!names || *names < 1) return ctx.Fail("ERR numkeys should be greater than 0"), false;
+  if (static_cast<uint64_t>(*names) >= args.Left()) return ctx.Fail(errors::kSyntax), false;
+  pop.names = args.Rest().first(static_cast<size_t>(*names));
+  args.Skip(pop.names.size());
+  const bool highest = args.Accept("MAX");
+  if (!highest && !args.Accept("MIN")) return ctx.Fail(errors::kSyntax), false;
+  pop.end = highest ? ScoreEnd::kHighest : ScoreEnd::kLowest;
+  if (args.Done()) return true;
+  if (!args.Accept("COUNT", 1)) return ctx.Fail(errors::kSyntax), false;
+  const std::optional<int64_t> count = args.NextInteger();
+  if (!count || *count < 1) return ctx.Fail("ERR count should be greater than 0"), false;
+  pop.count = static_cast<uint64_t>(*count);
+  return args.Done() || (ctx.Fail(errors::kSyntax), false);
+}
+
+// In both protocols each member is a pair.
+void TakeAndReply(Context& ctx, const MultiPop& pop, const FoundSet& found) {
+  const RankRange ranks = RanksAt(*found.set.value, pop.end, pop.count);
+  ctx.ReportInstead({PopCommand(pop.end), found.name, std::to_string(ranks.count)});
+  ctx.reply.Array(2);
+  ctx.reply.Bulk(found.name);
+  ctx.reply.Array(ranks.count);
+  const bool highest_first = pop.end == ScoreEnd::kHighest;
+  ForEachRank(*found.set.value, ranks, highest_first, [&](std::string_view name, double score) {
+    ctx.reply.Array(2);
+    ctx.reply.Bulk(name);
+    ctx.reply.Double(score);
+  });
+  RemoveMembers(ctx, found.key, found.set, ranks, PopEvent(pop.end));
+}
+
+void ZMPop(Context& ctx, Args& args) {
+  MultiPop pop;
+  if (!ReadMultiPop(ctx, args, pop)) return;
+  FoundSet found;
+  if (!FindFirst(ctx, pop.names, found)) return;
+  if (found.set.entry == nullptr) return ctx.reply.NullArray();
+  TakeAndReply(ctx, pop, found);
+}
+
+void BzMPop(Context& ctx, Args& args) {
+  if (AnswerEndOfWait(ctx)) return;
+  const std::optional<uint64_t> deadline = ReadFirstWaitLimit(ctx, args.Next());
+  if (!deadline) return;
+  MultiPop pop;
+  if (!ReadMultiPop(ctx, args, pop)) return;
+  FoundSet found;
+  if (!FindFirst(ctx, pop.names, found)) return;
+  if (found.set.entry == nullptr)
+    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names, ValueType::kSortedSet)
+                         : ctx.reply.NullArray();
+  TakeAndReply(ctx, pop, found);
+}
+
+constexpr uint16_t kTakes = kKeyRW | kKeyAccess | kKeyDelete;
+
+constexpr Command kRows[] = {
+    {.name = "zpopmin",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kTakes},
+     .acl = kAclSortedSet,
+     .handler = ZPop<ScoreEnd::kLowest>,
+     .since = "5.0.0",
+     .complexity = "O(log(N)+M) where N is the size of the sorted set and M the number of members returned",
+     .summary = "Removes and returns the members with the lowest scores.",
+     .syntax = "key [count]"},
+    {.name = "zpopmax",
+     .arity = -2,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kTakes},
+     .acl = kAclSortedSet,
+     .handler = ZPop<ScoreEnd::kHighest>,
+     .since = "5.0.0",
+     .complexity = "O(log(N)+M) where N is the size of the sorted set and M the number of members returned",
+     .summary = "Removes and returns the members with the highest scores.",
+     .syntax = "key [count]"},
+    {.name = "zmpop",
+     .arity = -4,
+     .flags = kWrite | kMovableKeys,
+     .keys = {.first = 2, .step = 1, .use = kTakes, .count_at = 1},
+     .acl = kAclSortedSet,
+     .handler = ZMPop,
+     .since = "7.0.0",
+     .complexity =
+         "O(K+log(N)+M) where K is the number of keys, N the size of the sorted set and M the number "
+         "of members returned",
+     .summary = "Removes and returns members from an end of the first of several keys that is a sorted set.",
+     .syntax = "numkeys key [key ...] <MIN | MAX> [COUNT count]",
+     .argument_notes = "condition=where"},
+    {.name = "bzpopmin",
+     .arity = -3,
+     .flags = kWrite | kNoScript | kBlocking | kFast,
+     .keys = {1, -2, 1, kTakes},
+     .acl = kAclSortedSet,
+     .handler = BzPop<ScoreEnd::kLowest>,
+     .since = "5.0.0",
+     .complexity = "O(log(N)) where N is the size of the sorted set",
+     .summary = "Removes and returns the member with the lowest score of the first of several keys that is a "
+                "sorted set; waits for one if there is none.",
+     .syntax = "key [key ...] timeout-seconds",
+     .argument_notes = "timeout-seconds=timeout"},
+    {.name = "bzpopmax",
+     .arity = -3,
+     .flags = kWrite | kNoScript | kBlocking | kFast,
+     .keys = {1, -2, 1, kTakes},
+     .acl = kAclSortedSet,
+     .handler = BzPop<ScoreEnd::kHighest>,
+     .since = "5.0.0",
+     .complexity = "O(log(N)) where N is the size of the sorted set",
+     .summary =
+         "Removes and returns the member with the highest score of the first of several keys that is a "
+         "sorted set; waits for one if there is none.",
+     .syntax = "key [key ...] timeout-seconds",
+     .argument_notes = "timeout-seconds=timeout"},
+    {.name = "bzmpop",
+     .arity = -5,
+     .flags = kWrite | kBlocking | kMovableKeys,
+     .keys = {.first = 3, .step = 1, .use = kTakes, .count_at = 2},
+     .acl = kAclSortedSet,
+     .handler = BzMPop,
+     .since = "7.0.0",
+     .complexity =
+         "O(K+log(N)+M) where K is the number of keys, N the size of the sorted set and M the number "
+         "of members returned",
+     .summary = "As ZMPOP; waits for a member if there is none.",
+     .syntax = "timeout-seconds numkeys key [key ...] <MIN | MAX> [COUNT count]",
+     .argument_notes = "timeout-seconds=timeout condition=where"},
+};
+const CommandFamily kFamily("sorted-set", kRows);
+
+}  // namespace
+}  // namespace mayfly

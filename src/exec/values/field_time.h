@@ -1,0 +1,68 @@
+// Deadlines of a hash's fields, as commands read and show them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "exec/values/expire_options.h"
+#include "exec/values/hash_access.h"
+
+namespace mayfly {
+
+// The farthest Unix time in ms that a field's deadline may have, as in Redis.
+inline constexpr int64_t kFarthestFieldMs = (int64_t{1} << 46) - 1;
+
+// A deadline that a command asks for.
+struct FieldTime {
+  Expiry expiry;
+  int64_t unix_ms = 0;
+
+  bool Past(Now now) const noexcept { return unix_ms <= now.wall_ms; }
+};
+
+// False, after having answered the error, if `number` is no such deadline.
+inline bool ReadFieldTime(Context& ctx, std::string_view number, TimeUnit unit, TimeBase base,
+                          FieldTime& time) {
+  int64_t parsed = 0;
+  if (!ParseInteger(number, parsed)) return ctx.Fail(errors::kNotInteger), false;
+  if (parsed < 0) return ctx.Fail("ERR invalid expire time, must be >= 0"), false;
+  const int64_t base_ms = base == TimeBase::kNow ? ctx.now.wall_ms : 0;
+  int64_t ms = 0;
+  if (!ToMilliseconds(parsed, unit, ms) || ms > kFarthestFieldMs - base_ms)
+    return RefuseExpireTime(ctx), false;
+  time.unix_ms = base_ms + ms;
+  time.expiry = base == TimeBase::kNow ? Expiry::In(static_cast<uint64_t>(ms), ctx.now) : Expiry::At(ms);
+  return true;
+}
+
+inline int64_t UnixMsOf(Expiry expiry, Now now) noexcept {
+  return expiry.kind == Expiry::Kind::kWall ? static_cast<int64_t>(expiry.deadline_ms)
+                                            : now.WallOf(expiry.deadline_ms);
+}
+
+// Reads FIELDS, their number and the fields, which end the request. `refusal` is the error for a number that is no
+// positive integer. Nothing after having answered the error.
+inline std::optional<std::span<const std::string_view>> ReadFields(
+    Context& ctx, Args& args, std::string_view refusal = "ERR Number of fields must be a positive integer") {
+  if (!args.Accept("FIELDS", 1)) {
+    ctx.Fail("ERR Mandatory argument FIELDS is missing or not at the right position");
+    return std::nullopt;
+  }
+  const std::optional<int64_t> count = args.NextInteger();
+  if (!count || *count < 1) return ctx.Fail(refusal), std::nullopt;
+  if (static_cast<uint64_t>(*count) != args.Left()) {
+    ctx.Fail("ERR The `numfields` parameter must match the number of arguments");
+    return std::nullopt;
+  }
+  return args.Rest();
+}
+
+// Gives the entry of a hash the room for the time of its nearest deadline. Returns the entry, which may be another
+// one now.
+inline Entry* RoomForDeadlines(Context& ctx, const Key& key, Entry& entry) {
+  return ctx.keyspace.RoomForOwnTime(key, entry, ctx.now);
+}
+
+}  // namespace mayfly
