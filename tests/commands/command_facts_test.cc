@@ -39,6 +39,8 @@ constexpr Difference kDifferences[] = {
     {"delex", "", "since 8.4"},
     {"delifeq", "", "of Valkey 9.0"},
     {"digest", "", "since 8.4"},
+    {"geohash", "arguments", "as 7.2 shows it: the members may be left out"},
+    {"geopos", "arguments", "as GEOHASH"},
     {"increx", "", "since 8.8"},
     {"lcs", "arguments", "7.2 calls MINMATCHLEN's value min-match-len"},
     {"module|loadex", "arguments", "7.2 has a text behind ARGS, not a block of one"},
