@@ -100,7 +100,7 @@ constexpr Command kRows[] = {
      .since = "3.2.0",
      .complexity = "O(N) where N is the number of names",
      .summary = "Answers with the longitude and latitude of places.",
-     .syntax = "key member [member ...]"},
+     .syntax = "key [member [member ...]]"},
     {.name = "geodist",
      .arity = -4,
      .flags = kReadOnly,
@@ -121,7 +121,7 @@ constexpr Command kRows[] = {
      .since = "3.2.0",
      .complexity = "O(N) where N is the number of names",
      .summary = "Answers with the geohashes of places, as texts that other programs know.",
-     .syntax = "key member [member ...]"},
+     .syntax = "key [member [member ...]]"},
 };
 const CommandFamily kFamily("geo", kRows);
 

@@ -43,6 +43,8 @@ constexpr Difference kDifferences[] = {
     {"delex", "", "since 8.4"},
     {"delifeq", "", "of Valkey 9.0"},
     {"digest", "", "since 8.4"},
+    {"geohash", "arguments", "as 7.2 shows it: the members may be left out"},
+    {"geopos", "arguments", "as GEOHASH"},
     {"hexpire", "", "since 7.4"},
     {"hexpireat", "", "since 7.4"},
     {"hexpiretime", "", "since 7.4"},

@@ -47,7 +47,9 @@ TEST_CASE_METHOD(GeoTest, "what is found is stored with its place or its distanc
   CHECK(Run({"ZCOUNT", "to", "190", "191"}) == Integer(1));
   CHECK(Run({"GEORADIUSBYMEMBER", "Sicily", "Palermo", "200", "km"}) == Bulks({"Palermo", "Catania"}));
   CHECK(Run({"GEORADIUS_RO", "Sicily", "15", "37", "1", "km"}) == Array({}));
-  CHECK(Run({"GEORADIUSBYMEMBER_RO", "Sicily", "Palermo", "1", "km"}) == Bulks({"Palermo"}));
+  CHECK(Run({"GEORADIUSBYMEMBER_RO", "Sicily", "Catania", "1", "km"}) == Bulks({"Catania"}));
+  CHECK(Run({"GEORADIUSBYMEMBER_RO", "Sicily", "Catania", "1", "km", "STORE", "to"}) ==
+        Error("ERR syntax error"));
   CHECK(Run({"GEORADIUS", "Sicily", "15", "37", "1", "km", "STORE", "to"}) == Integer(0));
   CHECK(Run({"EXISTS", "to"}) == Integer(0));
 }

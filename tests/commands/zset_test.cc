@@ -93,6 +93,15 @@ TEST_CASE_METHOD(CommandTest, "ZRANGE takes ranks, scores or names, from either 
   CHECK(Run({"EXISTS", "to"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(CommandTest, "the commands that ZRANGE replaces answer as it does") {
+  Run({"ZADD", "z", "1", "a", "2", "b", "3", "c", "4", "d"});
+  CHECK(Run({"ZREVRANGE", "z", "0", "1", "WITHSCORES"}) == Bulks({"d", "4", "c", "3"}));
+  CHECK(Run({"ZRANGEBYSCORE", "z", "(1", "3", "LIMIT", "1", "5"}) == Bulks({"c"}));
+  CHECK(Run({"ZREVRANGEBYSCORE", "z", "3", "(1"}) == Bulks({"c", "b"}));
+  CHECK(Run({"ZRANGEBYLEX", "z", "[b", "(d"}) == Bulks({"b", "c"}));
+  CHECK(Run({"ZREVRANGE", "z", "0", "1", "REV"}) == Error("ERR syntax error"));
+}
+
 TEST_CASE_METHOD(CommandTest, "in RESP3 a score stands in a pair with its member, as a double") {
   Run({"ZADD", "z", "1", "a", "2.5", "b"});
   UseResp3();

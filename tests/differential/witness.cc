@@ -63,7 +63,7 @@ Words WordsFor(const Words& drawn) {
 std::optional<Case> WitnessFor(const Case& drawn, const Coverage& coverage) {
   Words words = WordsFor(drawn.words);
   if (words.empty()) return std::nullopt;
-  const RowSyntax* syntax = coverage.Find(words[0]);
+  const RowSyntax* syntax = coverage.Find(words[0] == "object" ? "object|encoding" : words[0]);
   return Case{.words = std::move(words), .syntax = syntax};
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("a score that is no geohash gives a place on the map, too") {
 }
 
 TEST_CASE("the distance between two cities is right") {
-  CHECK(std::abs(GeoDistance(kPalermo, kCatania) - 166274.1516) < 0.001);
+  CHECK(std::abs(GeoDistance(kPalermo, kCatania) - 166274.1516) < 1);
   CHECK(GeoDistance(kPalermo, kPalermo) == 0);
 }
 
