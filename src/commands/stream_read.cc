@@ -155,7 +155,7 @@ void Wait(Context& ctx, const Args& args, const ReadOptions& options, const std:
     words[at] = ids[i];
   }
   ctx.Park(Args(words, words.size()), *options.deadline_mono_ms,
-           args.all().subspan(options.first, options.streams));
+           args.all().subspan(options.first, options.streams), ValueType::kStream);
 }
 
 void XRead(Context& ctx, Args& args) {
@@ -199,7 +199,7 @@ constexpr Command kRows[] = {
     {.name = "xread",
      .arity = -4,
      .flags = kReadOnly | kBlocking | kMovableKeys,
-     .key_after_word = {.words = kStreams, .from = 1, .use = kKeyRO | kKeyAccess},
+     .key_after_word = {.words = kStreams, .from = 1, .use = kKeyRO | kKeyAccess, .half = true},
      .acl = kAclStream,
      .handler = XRead,
      .since = "5.0.0",

@@ -82,7 +82,6 @@ constexpr Difference kDifferences[] = {
     {"xadd", "arguments", kOwnGroups},
     {"xinfo|stream", "arguments", kOwnGroups},
     {"xread", "arguments", kOwnGroups},
-    {"xread", "key specs", "no spec says where the keys are"},
     {"xtrim", "arguments", kOwnGroups},
     {"zrank", "arguments", "WITHSCORE since 7.2"},
     {"zrank", "arity", "WITHSCORE since 7.2"},

@@ -113,6 +113,12 @@ TEST_CASE_METHOD(CommandTest, "XREAD answers with what comes after the ids: pair
   CHECK(map.elements.at(0) == Bulk("t"));
 }
 
+TEST_CASE_METHOD(CommandTest, "the keys of XREAD are the first half of what follows STREAMS") {
+  CHECK(Run({"COMMAND", "GETKEYS", "XREAD", "COUNT", "5", "STREAMS", "a", "b", "0", "1"}) ==
+        Bulks({"a", "b"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "XREAD", "COUNT", "5", "STREAMS"}).kind == Reply::Kind::kError);
+}
+
 TEST_CASE_METHOD(CommandTest, "XREAD BLOCK waits for the next entry, or until its time is over") {
   Run({"XADD", "s", "1-1", "f", "v"});
   TestClient& reader = Connect();

@@ -112,6 +112,8 @@ struct KeyAfterWord {
   uint16_t use = 0;
   std::span<const Skipped> skipped = {};
   bool every = false;  // each such word counts, as for GEORADIUS; otherwise only the last one
+  // The first half of all that follows the first such word are keys, as for XREAD.
+  bool half = false;
 };
 
 struct Command {

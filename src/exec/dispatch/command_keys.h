@@ -47,6 +47,13 @@ bool ForEachKey(const Command& command, std::span<const std::string_view> call, 
   }
   const KeyAfterWord& word = command.key_after_word;
   if (word.words.empty()) return true;
+  if (word.half) {
+    const size_t first = internal::KeyAfter(word, word.from, call);
+    if (first == 0 || call.size() - first < 2) return false;
+    const size_t keys = (call.size() - first) / 2;
+    for (size_t i = 0; i < keys; ++i) fn(FoundKey{call[first + i], word.use});
+    return true;
+  }
   for (size_t at = internal::KeyAfter(word, word.from, call); at != 0;) {
     const size_t next = internal::KeyAfter(word, at + 1, call);
     if (word.every || next == 0) fn(FoundKey{call[at], word.use});

@@ -92,13 +92,13 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   keys.count_at != 0 ? WriteCounted(reply, keys) : WriteRange(reply, keys);
 }
 
-// The words whose keys have specs of their own: those of which each counts.
+// The words whose keys have specs of their own.
 std::span<const std::string_view> SpecWordsOf(const Command& command) noexcept {
   const KeyAfterWord& word = command.key_after_word;
-  return word.every ? word.words : std::span<const std::string_view>();
+  return word.every || word.half ? word.words : std::span<const std::string_view>();
 }
 
-// A key after a word.
+// A key after a word, or the keys that are half of what follows it.
 void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_view word) {
   reply.Map(3);
   reply.Bulk("flags");
@@ -107,9 +107,9 @@ void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_vie
   WriteText(reply, "keyword", word);
   WriteNumber(reply, "startfrom", static_cast<int64_t>(key.from));
   WriteSearch(reply, "find_keys", "range", 3);
-  WriteNumber(reply, "lastkey", 0);
+  WriteNumber(reply, "lastkey", key.half ? -1 : 0);
   WriteNumber(reply, "keystep", 1);
-  WriteNumber(reply, "limit", 0);
+  WriteNumber(reply, "limit", key.half ? 2 : 0);
 }
 
 void WriteKeySpecs(resp::Writer& reply, const Command& command) {
