@@ -1,7 +1,6 @@
-// SORT and SORT_RO. Sets, sorted sets and hashes are bags of texts here, as their types show their members.
+// SORT and SORT_RO.
 #include <random>
 
-#include "support/bag_value.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 
@@ -9,17 +8,9 @@ namespace mayfly::testing {
 namespace {
 
 using Words = std::vector<std::string>;
-using Texts = std::list<std::string>;
 
 class SortTest : public CommandTest {
  public:
-  void Put(const std::string& key, Texts texts, ValueType type, size_t texts_per_member = 1) {
-    const Now now = server().clock.Read();
-    const Key hashed = keyspace().KeyOf(key);
-    keyspace().PutRich(hashed, keyspace().Peek(hashed, now),
-                       std::make_unique<Bag>(std::move(texts), type, texts_per_member), Expiry::Never(), now,
-                       Event{"add"});
-  }
   Reply Whole(const std::string& key) { return Run({"LRANGE", key, "0", "-1"}); }
 };
 
@@ -46,8 +37,8 @@ TEST_CASE_METHOD(SortTest, "the order may be that of other keys, and other keys 
 
 TEST_CASE_METHOD(SortTest, "a pattern with an arrow reads a field of a hash") {
   Run({"RPUSH", "l", "a", "b", "c"});
-  Put("user:a", {"age", "30", "name", "Ann"}, ValueType::kHash, 2);
-  Put("user:b", {"age", "20"}, ValueType::kHash, 2);
+  Run({"HSET", "user:a", "age", "30", "name", "Ann"});
+  Run({"HSET", "user:b", "age", "20"});
   Run({"SET", "user:c", "no hash"});
   CHECK(Run({"SORT", "l", "BY", "user:*->age", "GET", "#", "GET", "user:*->name"}) ==
         Array({Bulk("c"), Null(), Bulk("b"), Null(), Bulk("a"), Bulk("Ann")}));
@@ -56,11 +47,11 @@ TEST_CASE_METHOD(SortTest, "a pattern with an arrow reads a field of a hash") {
 
 TEST_CASE_METHOD(SortTest,
                  "a sorted set keeps its order if nothing is to be sorted; a set that is stored does not") {
-  Put("z", {"x", "b", "m"}, ValueType::kSortedSet);
+  Run({"ZADD", "z", "1", "x", "2", "b", "3", "m"});
   CHECK(Run({"SORT", "z", "BY", "nosort"}) == Bulks({"x", "b", "m"}));
   CHECK(Run({"SORT", "z", "BY", "nosort", "DESC", "LIMIT", "0", "1"}) == Bulks({"m"}));
   CHECK(Run({"SORT", "z", "ALPHA"}) == Bulks({"b", "m", "x"}));
-  Put("s", {"x", "b", "m"}, ValueType::kSet);
+  Run({"SADD", "s", "x", "b", "m"});
   CHECK(Run({"SORT", "s", "BY", "nosort", "STORE", "to"}) == Integer(3));
   CHECK(Whole("to") == Bulks({"b", "m", "x"}));
 }
