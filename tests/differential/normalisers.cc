@@ -229,7 +229,30 @@ bool ScoresOfWitness(const Exchange& pair) {
 }
 
 bool PackedSinceThen(const Exchange& pair) {
-  return pair.mayfly.text == "listpack" && (pair.redis.text == "hashtable" || pair.redis.text == "quicklist");
+  const std::string& redis = pair.redis.text;
+  return pair.mayfly.text == "listpack" &&
+         (redis == "hashtable" || redis == "quicklist" || redis == "skiplist");
+}
+
+// Texts that are equal leave their elements in an order of the server's own, and so does a set that is not to be
+// sorted, because nothing but a star in BY's pattern says by what.
+bool SameButForTies(const Exchange& pair) {
+  const Words& words = pair.request;
+  const auto find = [&](std::string_view word) {
+    return std::find_if(words.begin(), words.end(),
+                        [&](const std::string& one) { return UpperCase(one) == word; });
+  };
+  const auto by = find("BY");
+  if (by == words.end() || std::next(by) == words.end()) return false;
+  const bool unsorted = std::next(by)->find('*') == std::string::npos;
+  return (unsorted || find("ALPHA") != words.end()) && SameElements(pair);
+}
+
+// A call with more arguments than the command took in 7.0.
+bool LongerSinceThen(const Exchange& pair) {
+  const std::string name = pair.request.size() > 2 ? UpperCase(pair.request[2]) : std::string();
+  return (name == "ZRANK" || name == "ZREVRANK") && pair.mayfly.kind == Kind::kArray &&
+         pair.redis.text == "ERR Invalid number of arguments specified for command";
 }
 
 // The same fields in the same order; the values of some of them are each server's own.
@@ -316,6 +339,8 @@ constexpr Normaliser kNormalisers[] = {
      kErrors},
     {"cluster", SameError, kAlways, "there is no cluster, whatever the subcommand", kErrors},
     {"command", SameKind, kAlways, "each server's own table"},
+    {"command|getkeys", LongerSinceThen, kSometimes, "ZRANK and ZREVRANK take WITHSCORE since 7.2", kErrors},
+    {"command|getkeysandflags", LongerSinceThen, kSometimes, "as GETKEYS", kErrors},
     {"command|count", SameSign, kAlways, "each server's own table"},
     {"command|docs", SameKind, kAlways, "each server's own table, ours in our own words"},
     {"command|help", OwnText, kAlways, "our own words"},
@@ -344,7 +369,8 @@ constexpr Normaliser kNormalisers[] = {
     {"module|load", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|loadex", SameError, kAlways, "modules cannot be loaded here", kErrors},
     {"module|unload", SameError, kAlways, "modules cannot be loaded here", kErrors},
-    {"object|encoding", PackedSinceThen, kAlways, "small sets and lists are packed since 7.2"},
+    {"object|encoding", PackedSinceThen, kAlways,
+     "small sets and lists are packed since 7.2; and Redis unpacks a sorted set to sort it"},
     {"object|help", OwnText, kAlways, "our own words"},
     {"object|idletime", BothIdle, kSometimes,
      "the clocks differ; and Redis shares small integers between keys, with their idle time"},
@@ -357,6 +383,8 @@ constexpr Normaliser kNormalisers[] = {
     {"sdiff", SameElements, kSometimes, "the order of members is each server's own"},
     {"sinter", SameElements, kSometimes, "as SDIFF"},
     {"smembers", SameElements, kAlways, "as SDIFF"},
+    {"sort", SameButForTies, kSometimes, "equal texts have no order"},
+    {"sort_ro", SameButForTies, kSometimes, "as SORT"},
     {"spop", MembersOfWitness, kAlways, "chance"},
     {"srandmember", MembersOfWitness, kAlways, "chance"},
     {"sscan", PagesOfMembers, kAlways, "cursors and pages are each server's own"},
