@@ -92,9 +92,11 @@ Area BoundsOf(const GeoShape& shape) noexcept {
 // So that nine cells cover a circle.
 unsigned StepFor(double radius, double latitude) noexcept {
   if (radius == 0) return kMaxStep;
-  int step = 1;
-  for (; radius < kHalfEquator; radius *= 2) ++step;
-  step -= 2;
+  int step = -1;
+  while (radius < kHalfEquator) {
+    radius *= 2;
+    ++step;
+  }
   constexpr double kNarrowFrom = 66;
   constexpr double kNarrowestFrom = 80;
   if (std::abs(latitude) > kNarrowFrom) step -= std::abs(latitude) > kNarrowestFrom ? 2 : 1;

@@ -11,7 +11,10 @@ struct StreamId {
   uint64_t sequence = 0;
 
   static constexpr StreamId Max() noexcept { return {UINT64_MAX, UINT64_MAX}; }
-  constexpr auto operator<=>(const StreamId&) const noexcept = default;
+  constexpr bool operator==(const StreamId&) const noexcept = default;
+  constexpr std::strong_ordering operator<=>(const StreamId& other) const noexcept {
+    return ms != other.ms ? ms <=> other.ms : sequence <=> other.sequence;
+  }
   // The next id; false, and unchanged, if this is the last one.
   bool Increment() noexcept {
     if (*this == Max()) return false;
