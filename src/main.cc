@@ -157,6 +157,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
 }  // namespace mayfly
 
 int main(int argc, char** argv) {
+  mayfly::net::ReserveStack();
   if (!mayfly::net::OpenStandardStreams()) return mayfly::Complain("cannot open /dev/null");
   try {
     std::vector<std::string> environment;

@@ -24,6 +24,13 @@ bool OpenStandardStreams() noexcept {
   return true;
 }
 
+[[gnu::noinline]] void ReserveStack() noexcept {
+  constexpr size_t kStackBytes = 256 << 10;
+  constexpr size_t kPageBytes = 4096;
+  volatile char pages[kStackBytes];
+  for (size_t i = kStackBytes; i >= kPageBytes; i -= kPageBytes) pages[i - kPageBytes] = 0;
+}
+
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {
   const rlim_t wanted = maxclients + kOwnFiles + kLingeringMax;
   rlimit limit{};

@@ -15,6 +15,10 @@ namespace mayfly::net {
 // missing.
 [[nodiscard]] bool OpenStandardStreams() noexcept;
 
+// Grows the stack now to what the deepest call may need. The kernel would grow it later, but not for a process that
+// has used up its addresses (ulimit -v) by then: it would end by a signal instead of refusing a request.
+void ReserveStack() noexcept;
+
 // Raises the limit of open files so that `maxclients` and the reserved ones fit. Returns how many clients
 // really fit, which is less if the system refuses; 0: not even one.
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept;
