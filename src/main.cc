@@ -126,6 +126,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   log.Notice(DescribeMemory(settings.maxmemory, options.memory_bytes()));
   for (const std::string& name : loop.listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
+  net::ReserveStack();  // beyond what lies on it by now
   loop.Run();
   log.Notice("bye");
   return 0;
@@ -157,7 +158,6 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
 }  // namespace mayfly
 
 int main(int argc, char** argv) {
-  mayfly::net::ReserveStack();
   if (!mayfly::net::OpenStandardStreams()) return mayfly::Complain("cannot open /dev/null");
   try {
     std::vector<std::string> environment;

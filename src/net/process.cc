@@ -27,8 +27,9 @@ bool OpenStandardStreams() noexcept {
 [[gnu::noinline]] void ReserveStack() noexcept {
   constexpr size_t kStackBytes = 256 << 10;
   constexpr size_t kPageBytes = 4096;
-  volatile char pages[kStackBytes];
-  for (size_t i = kStackBytes; i >= kPageBytes; i -= kPageBytes) pages[i - kPageBytes] = 0;
+  char pages[kStackBytes];
+  volatile char* const byte = pages;  // else gcc leaves the writes out
+  for (size_t i = kStackBytes; i >= kPageBytes; i -= kPageBytes) byte[i - kPageBytes] = 0;
 }
 
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {

@@ -15,7 +15,7 @@ namespace mayfly::net {
 // missing.
 [[nodiscard]] bool OpenStandardStreams() noexcept;
 
-// Grows the stack now to what the deepest call may need. The kernel would grow it later, but not for a process that
+// Grows the stack now by what the deepest call from here may need. The kernel would grow it later, but not for a process that
 // has used up its addresses (ulimit -v) by then: it would end by a signal instead of refusing a request.
 void ReserveStack() noexcept;
 
