@@ -98,7 +98,7 @@ class Keyspace {
     Entry* entry =
         alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
     if (entry != nullptr && Expired(*entry, now)) [[unlikely]] {
-      Expire(*entry, now);
+      Expire(key, *entry, now);
       return nullptr;
     }
     return entry;
@@ -145,8 +145,12 @@ class Keyspace {
   // The deadline as Unix time in ms.
   // REQUIRES: entry.expires().
   static int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept;
+  // A key without a deadline has expired, too, when all members of its value have.
   [[gnu::always_inline]] static bool Expired(const Entry& entry, Now now) noexcept {
-    return entry.expires() && ExpiryOf(entry).Reached(now);
+    if (!entry.timed()) [[likely]]
+      return false;
+    if (entry.expires() && ExpiryOf(entry).Reached(now)) return true;
+    return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
   }
 
   // ---- changes. `existing` is the result of Peek or Find for the same key, without a change in between.
@@ -443,12 +447,16 @@ class Keyspace {
     QuotaOf(entry).bytes += entry.rich()->Bytes() - bytes_before;
   }
   Entry* FinishEdit(const Key& key, Entry& entry, Now now, const Event& event);
+  // Removes a key whose value `event` has emptied.
+  void RemoveEmptied(const Key& key, Entry& entry, const Event& event);
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
-  void Expire(Entry& entry, Now now);
+  // REQUIRES: Expired(entry, now).
+  void Expire(const Key& key, Entry& entry, Now now);
   // The own time that the entry should have.
   static Expiry OwnTimeOf(const Entry& entry) noexcept;
+  static bool AllMembersDue(const Entry& entry, Now now) noexcept;
   // Replaces the entry by one of that shape with the same value.
   Entry* Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline, Expiry own,
                   Now now);

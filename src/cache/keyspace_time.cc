@@ -44,9 +44,17 @@ void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
   if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
 }
 
-void Keyspace::Expire(Entry& entry, Now now) {
-  CountExpired(entry, now);
-  Remove(KeyOf(entry.key()), entry, ChangeReason::kExpired);
+bool Keyspace::AllMembersDue(const Entry& entry, Now now) noexcept { return entry.rich()->AllDue(now); }
+
+void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
+  if (ExpiryOf(entry).Reached(now)) {
+    CountExpired(entry, now);
+    return Remove(key, entry, ChangeReason::kExpired);
+  }
+  // The value is freed as a whole, in slices if it is large.
+  TellBefore(entry);
+  parts_.expiry_stats.expired_members += entry.rich()->Size();
+  RemoveEmptied(key, entry, events::kMembersExpired);
 }
 
 // Two passes: the memory that a removal touches is prefetched before the first removal.
@@ -62,12 +70,10 @@ void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
   for (size_t i = 0; i < due.size(); ++i) {
     Entry& entry = *At(due[i]);
     const Key key{entry.key(), hashes[i]};
-    if (!Expired(entry, now)) {
+    if (Expired(entry, now))
+      Expire(key, entry, now);
+    else
       OnOwnTime(key, entry, now, budget);
-      continue;
-    }
-    CountExpired(entry, now);
-    Remove(key, entry, ChangeReason::kExpired);
   }
 }
 

@@ -41,10 +41,14 @@ Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, Now now, const Event& 
     Tell(ChangeReason::kValueChanged, event, entry.key(), &entry);
     return &entry;
   }
+  RemoveEmptied(key, entry, event);
+  return nullptr;
+}
+
+void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
   TakeOut(key, entry);
   Tell(ChangeReason::kDeleted, {event.name, events::kDel.name}, entry.key(), &entry);
   Free(entry);
-  return nullptr;
 }
 
 Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {

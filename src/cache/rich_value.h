@@ -51,6 +51,8 @@ class RichValue {
 
   // The nearest deadline of a member. All deadlines of a value's members are on one clock.
   virtual Expiry NextDeadline() const noexcept { return Expiry::Never(); }
+  // Whether no member is left at `now`, though DropDue has not dropped them. O(log n), and O(n) of a small value.
+  virtual bool AllDue(Now /*now*/) const noexcept { return false; }
   // Drops at most `budget` members that are due at `now`, nearest deadline first. Returns how many.
   virtual size_t DropDue(Now /*now*/, size_t /*budget*/) noexcept { return 0; }
 

@@ -107,6 +107,22 @@ TEST_CASE_METHOD(HashExpireTest,
 
 TEST_CASE_METHOD(HashExpireTest,
                  "a hash whose fields are all due is absent before the last of them is dropped") {
+  const std::vector<std::string> command =
+      GENERATE(std::vector<std::string>{"EXISTS", "h"}, std::vector<std::string>{"TYPE", "h"},
+               std::vector<std::string>{"KEYS", "*"}, std::vector<std::string>{"SCAN", "0"},
+               std::vector<std::string>{"COPY", "h", "g"}, std::vector<std::string>{"RANDOMKEY"},
+               std::vector<std::string>{"OBJECT", "ENCODING", "h"}, std::vector<std::string>{"HLEN", "h"},
+               std::vector<std::string>{"GET", "h"});
+  const size_t fields = GENERATE(kSmall, kLarge);
+  const Reply absent = Run(command);
+  Fill("h", fields);
+  ExpireAll("h", fields, 10);
+  CHECK(Run(command) != absent);
+  LetTimePass(10);
+  CHECK(Run(command) == absent);
+}
+
+TEST_CASE_METHOD(HashExpireTest, "a hash whose many fields were all due begins anew") {
   constexpr size_t kFields = 15'000;
   Fill("h", kFields);
   ExpireAll("h", kFields, 10);

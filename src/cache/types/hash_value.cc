@@ -208,10 +208,20 @@ Expiry HashValue::NextDeadline() const noexcept {
   return nearest == LargeHash::kNever ? Expiry::Never() : Expiry{clock_, nearest};
 }
 
+bool HashValue::AllDue(Now now) const noexcept {
+  if (form_ == Form::kPack || clock_ == Expiry::Kind::kNever) return false;
+  const uint64_t now_ms = NowMs(now);
+  if (large()) return large_->AllDue(now_ms);
+  for (Pack::At at = pack_.begin(); at != pack_.end(); at = Skip(at)) {
+    const uint64_t ms = DeadlineMs(at);
+    if (ms == 0 || ms > now_ms) return false;
+  }
+  return true;
+}
+
 size_t HashValue::DropDue(Now now, size_t budget) noexcept {
   if (clock_ == Expiry::Kind::kNever) return 0;
-  const uint64_t now_ms =
-      clock_ == Expiry::Kind::kWall ? static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0)) : now.mono_ms;
+  const uint64_t now_ms = NowMs(now);
   if (large()) return large_->DropUntil(now_ms, budget);
   if (form_ != Form::kTimedPack) return 0;
   size_t dropped = 0;

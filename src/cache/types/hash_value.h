@@ -51,6 +51,7 @@ class HashValue final : public RichValue {
   RichValue** BurialLink() noexcept override { return large() ? large_->burial_link() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
+  bool AllDue(Now now) const noexcept override;
   // Of a small hash it drops all that are due, however many `budget` allows.
   size_t DropDue(Now now, size_t budget) noexcept override;
 
@@ -126,6 +127,11 @@ class HashValue final : public RichValue {
   Pack::At DeadlineAt(Pack::At at) const noexcept { return pack_.Next(pack_.Next(at)); }
   uint64_t DeadlineMs(Pack::At at) const noexcept {
     return static_cast<uint64_t>(pack_.Read(DeadlineAt(at)).integer);
+  }
+  // On the clock of the deadlines. REQUIRES: there ever was one.
+  uint64_t NowMs(Now now) const noexcept {
+    if (clock_ == Expiry::Kind::kRelative) return now.mono_ms;
+    return now.wall_ms < 0 ? 0 : static_cast<uint64_t>(now.wall_ms);
   }
   template <typename Fn>
   void ShowPair(Pack::At at, Fn&& fn) const {

@@ -56,6 +56,9 @@ class LargeHash {
   void ClearDeadline(Member& member) noexcept;
   // kNever if no field has a deadline. Also of fields that are gone.
   uint64_t nearest_ms() const noexcept { return deadlines_.Nearest(); }
+  bool AllDue(uint64_t now_ms) const noexcept {
+    return size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == size();
+  }
   // From now on, fields with a deadline up to `ms` are gone. Frees at most `budget` of them. Returns how many.
   size_t DropUntil(uint64_t ms, size_t budget) noexcept;
   // Calls fn(const Member&) for each field.

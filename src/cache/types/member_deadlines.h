@@ -35,6 +35,7 @@ class MemberDeadlines {
   explicit MemberDeadlines(Heap& heap) noexcept : tree_(DeadlineTreePolicy(heap)) {}
 
   bool empty() const noexcept { return tree_.size() == 0; }
+  size_t size() const noexcept { return tree_.size(); }
   uint64_t bytes() const noexcept { return tree_.bytes(); }
   // kNone if there is none.
   uint64_t Nearest() const noexcept { return empty() ? kNone : tree_.First().key(); }

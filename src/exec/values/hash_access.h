@@ -26,13 +26,13 @@ inline void DropDueMembers(Context& ctx, const Key& key, Typed<T>& found) {
   if (found.entry == nullptr) found.value = nullptr;
 }
 
-// The hash that a command reads; null if there is no such key or all its fields are due. False, after having
+// The hash that a command reads, without fields that are due; null if there is no such key. False, after having
 // answered the error, if the key holds another type.
 inline bool ReadHash(Context& ctx, const Key& key, HashValue*& hash) {
   Typed<HashValue> found;
   if (!ctx.ReadTyped(key, found)) return false;
   DropDueMembers(ctx, key, found);
-  hash = found.value != nullptr && found.value->Live() != 0 ? found.value : nullptr;
+  hash = found.value;
   return true;
 }
 

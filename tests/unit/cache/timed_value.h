@@ -46,6 +46,11 @@ class TimedValue final : public RichValue {
     for (const auto& [member, deadline_ms] : members_) nearest = std::min(nearest, deadline_ms);
     return nearest == kLasting ? Expiry::Never() : Expiry{clock_, nearest};
   }
+  bool AllDue(Now now) const noexcept override {
+    return std::all_of(members_.begin(), members_.end(), [&](const auto& member) {
+      return member.second != kLasting && Expiry{clock_, member.second}.Reached(now);
+    });
+  }
   size_t DropDue(Now now, size_t budget) noexcept override {
     size_t dropped = 0;
     for (; dropped < budget && NextDeadline().Reached(now); ++dropped) {
