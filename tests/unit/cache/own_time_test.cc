@@ -99,7 +99,7 @@ TEST_CASE_METHOD(TimedValueFixture,
   CHECK(log.seen == std::vector<ChangeLog::Seen>(2, {Reason::kValueChanged, "h"}));
   CHECK(databases.NextWakeMs(now()) == 10);
   clock.AdvanceTime(10);
-  CHECK(db().DropDueMembers(key, *Peek("h"), now(), 3) == nullptr);
+  CHECK(Peek("h") == nullptr);
   CHECK(log.seen.back() == ChangeLog::Seen{Reason::kDeleted, "h"});
   CHECK(databases.expiry_stats().expired_members == 6);
   CHECK(db().Validate());
