@@ -27,7 +27,7 @@ reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 
 import importlib
 
-ORDER = ("cpu", "memory", "herd", "growth", "wheel", "scale", "misses", "types", "instructions")
+ORDER = ("cpu", "memory", "herd", "growth", "wheel", "scale", "misses", "types", "large", "instructions", "type_instructions")
 
 
 def load(name):

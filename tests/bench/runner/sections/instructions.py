@@ -1,5 +1,6 @@
 """User-space instructions per request, counted by callgrind."""
 
+import contextlib
 import glob
 import os
 import re
@@ -24,9 +25,13 @@ NAMES = {"get": "GET hit", "setex": "SET EX"}
 TARGETS = {("get", 32): at_most(600), ("setex", 32): at_most(900)}
 
 
-def run(bench):
+def need_valgrind():
     if not shutil.which("valgrind") or not shutil.which("callgrind_control"):
         raise CannotRun("valgrind is missing")
+
+
+def run(bench):
+    need_valgrind()
     found = Figures()
     rows = {}
     for command in NAMES:
@@ -42,10 +47,17 @@ def run(bench):
     return found
 
 
-def _measure(bench, spec, rows):
+@contextlib.contextmanager
+def counted(bench, spec):
+    """A server whose instructions are counted, and where they are written."""
     counts = os.path.join(bench.folder, f"callgrind.{spec.name}")
     wrapper = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}")
     with bench.start(spec, wrapper=wrapper, ready_s=READY_S) as server:
+        yield server, counts
+
+
+def _measure(bench, spec, rows):
+    with counted(bench, spec) as (server, counts):
         filled = bench.client.load(server, keys=KEYS, value_bytes=64)
         for (command, depth), row in rows.items():
             bench.progress.step(f"{row.name}, {spec.name}")
@@ -53,14 +65,16 @@ def _measure(bench, spec, rows):
 
 
 def _count(bench, server, counts, command, depth):
-    """Instructions per request; or a Trouble."""
-    n = REQUESTS[depth]
+    return per_request(bench, server, counts, REQUESTS[depth], command=command, depth=depth, keys=KEYS, value_bytes=64)
+
+
+def per_request(bench, server, counts, n, **options):
+    """Instructions per request, of about 3 n requests of Client.ask; or a Trouble."""
     totals = []
     for requests in (n // 4, n, 2 * n):
         # The first run only warms up.
         _taken(server, counts)
-        options = {"command": command, "connections": 1, "depth": depth, "requests": requests, "keys": KEYS}
-        got = bench.client.ask(server, value_bytes=64, **options)
+        got = bench.client.ask(server, connections=1, requests=requests, **options)
         if isinstance(got, Trouble):
             return got
         totals.append(_taken(server, counts))
