@@ -61,6 +61,11 @@ class HashValue final : public RichValue {
   // The field's value, or nothing if there is no such field. `room` has kRoom bytes; the text may lie there.
   std::optional<std::string_view> Get(std::string_view field, char* room) const noexcept;
 
+  // For a reader of that field who comes a little later.
+  void Prefetch(std::string_view field) const noexcept {
+    large() ? large_->Prefetch(field) : pack_.Prefetch();
+  }
+
   // What Set has done.
   struct Progress {
     size_t fields = 0;  // set so far; the same one may count several times

@@ -35,6 +35,7 @@ class LargeHash {
     return Heap::SizeClass(sizeof *this) + fields_.bytes() + deadlines_.bytes();
   }
 
+  void Prefetch(std::string_view field) const noexcept { fields_.Prefetch(field); }
   // The field, or null.
   Member* Find(std::string_view field) const noexcept {
     Member* const member = fields_.Find(field);

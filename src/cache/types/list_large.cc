@@ -8,14 +8,14 @@
 namespace mayfly {
 namespace {
 
-Pack PackOf(const PackItem& item) {
-  Pack pack;
+ElementPack PackOf(const PackItem& item) {
+  ElementPack pack;
   pack.Append({&item, 1});
   return pack;
 }
 
 // Appends the items of `from` from `at` on, some at a time.
-void AppendItems(Pack& to, const Pack& from, Pack::At at) {
+void AppendItems(ElementPack& to, const ElementPack& from, ElementPack::At at) {
   std::array<PackItem, 32> items;
   while (at != from.end()) {
     size_t count = 0;
@@ -26,10 +26,10 @@ void AppendItems(Pack& to, const Pack& from, Pack::At at) {
 
 }  // namespace
 
-uint64_t RemoveItems(Pack& pack, const PackItem& item, uint64_t most, ListEnd from) noexcept {
+uint64_t RemoveItems(ElementPack& pack, const PackItem& item, uint64_t most, ListEnd from) noexcept {
   uint64_t removed = 0;
   if (from == ListEnd::kTail) {
-    for (Pack::At at = pack.end(); at != pack.begin() && removed < most;) {
+    for (ElementPack::At at = pack.end(); at != pack.begin() && removed < most;) {
       at = pack.Prev(at);
       if (!pack.Is(at, item)) continue;
       pack.Erase(at, 1);
@@ -37,11 +37,11 @@ uint64_t RemoveItems(Pack& pack, const PackItem& item, uint64_t most, ListEnd fr
     }
     return removed;
   }
-  Pack::At at = pack.Find(item, pack.begin());
+  ElementPack::At at = pack.Find(item, pack.begin());
   while (at != pack.end() && removed < most) {
     size_t run = 1;  // equal neighbours go at once
-    for (Pack::At next = pack.Next(at); removed + run < most && next != pack.end() && pack.Is(next, item);
-         next = pack.Next(next))
+    for (ElementPack::At next = pack.Next(at);
+         removed + run < most && next != pack.end() && pack.Is(next, item); next = pack.Next(next))
       ++run;
     pack.Erase(at, run);
     removed += run;
@@ -50,10 +50,10 @@ uint64_t RemoveItems(Pack& pack, const PackItem& item, uint64_t most, ListEnd fr
   return removed;
 }
 
-void ListValue::Large::AppendNode(Pack&& pack) {
+void ListValue::Large::AppendNode(ElementPack&& pack) {
   assert(!pack.empty());
   ListNode& node = nodes.AddLast();
-  Edit(node, [&](Pack& its) { its = std::move(pack); });
+  Edit(node, [&](ElementPack& its) { its = std::move(pack); });
 }
 
 ListValue::Place ListValue::Large::PlaceOf(uint64_t index) const noexcept {
@@ -70,28 +70,31 @@ ListValue::Place ListValue::Large::PlaceOf(uint64_t index) const noexcept {
 }
 
 void ListValue::Large::InsertNode(size_t at, const PackItem& item) {
-  Pack pack = PackOf(item);
+  ElementPack pack = PackOf(item);
   ListNode& node = at == nodes.size() ? nodes.AddLast() : nodes.InsertAt(at);
-  Edit(node, [&](Pack& its) { its = std::move(pack); });
+  Edit(node, [&](ElementPack& its) { its = std::move(pack); });
 }
 
 void ListValue::Large::Push(ListEnd end, const PackItem& item, const ListLimit& limit) {
   const bool head = end == ListEnd::kHead;
   if (!nodes.empty()) {
     ListNode& node = head ? nodes.front() : nodes.back();
-    if (!limit.ExceededBy(node.pack.bytes() + Pack::SizeOf(item), node.count + 1U))
-      return Edit(node, [&](Pack& pack) { pack.Insert(head ? pack.begin() : pack.end(), {&item, 1}); });
+    if (!limit.ExceededBy(node.pack.bytes() + ElementPack::SizeOf({&item, 1}), node.count + 1U))
+      return Edit(node, [&](ElementPack& pack) {
+        pack.Insert(head ? pack.begin() : pack.end(), {&item, 1});
+      });
   }
   InsertNode(head ? 0 : nodes.size(), item);
 }
 
 void ListValue::Large::Insert(Place place, const PackItem& item, const ListLimit& limit) {
   const auto fits = [&](const ListNode& node) {
-    return !limit.ExceededBy(node.pack.bytes() + Pack::SizeOf(item), node.count + 1U);
+    return !limit.ExceededBy(node.pack.bytes() + ElementPack::SizeOf({&item, 1}), node.count + 1U);
   };
-  const auto append = [&](Pack& pack) { pack.Append({&item, 1}); };
+  const auto append = [&](ElementPack& pack) { pack.Append({&item, 1}); };
   ListNode& node = nodes[place.node];
-  if (fits(node)) return Edit(node, [&](Pack& pack) { pack.Insert(pack.Seek(place.offset), {&item, 1}); });
+  if (fits(node))
+    return Edit(node, [&](ElementPack& pack) { pack.Insert(pack.Seek(place.offset), {&item, 1}); });
   if (place.offset == 0) {
     if (place.node != 0 && fits(nodes[place.node - 1])) return Edit(nodes[place.node - 1], append);
     return InsertNode(place.node, item);
@@ -103,28 +106,29 @@ void ListValue::Large::Insert(Place place, const PackItem& item, const ListLimit
 }
 
 void ListValue::Large::Split(size_t node, size_t offset) {
-  Pack rest;
-  const Pack& whole = nodes[node].pack;
+  ElementPack rest;
+  const ElementPack& whole = nodes[node].pack;
   AppendItems(rest, whole, whole.Seek(offset));
   ListNode& second = node + 1 == nodes.size() ? nodes.AddLast() : nodes.InsertAt(node + 1);
   const size_t moved = rest.size();
-  Edit(second, [&](Pack& pack) { pack = std::move(rest); });
-  Edit(nodes[node], [&](Pack& pack) { pack.Erase(pack.Seek(offset), moved); });
+  Edit(second, [&](ElementPack& pack) { pack = std::move(rest); });
+  Edit(nodes[node], [&](ElementPack& pack) { pack.Erase(pack.Seek(offset), moved); });
 }
 
 bool ListValue::Large::Replace(Place place, const PackItem& item, const ListLimit& limit) {
   ListNode& node = nodes[place.node];
-  const Pack::At at = node.pack.Seek(place.offset);
+  const ElementPack::At at = node.pack.Seek(place.offset);
   const size_t old = node.pack.Next(at) - at;
-  if (node.count > 1 && limit.ExceededBy(node.pack.bytes() - old + Pack::SizeOf(item), node.count))
+  if (node.count > 1 &&
+      limit.ExceededBy(node.pack.bytes() - old + ElementPack::SizeOf({&item, 1}), node.count))
     return false;
-  Edit(node, [&](Pack& pack) { pack.Replace(at, item); });
+  Edit(node, [&](ElementPack& pack) { pack.Replace(at, item); });
   return true;
 }
 
 void ListValue::Large::Erase(Place place) noexcept {
   ListNode& node = nodes[place.node];
-  Edit(node, [&](Pack& pack) { pack.Erase(pack.Seek(place.offset), 1); });
+  Edit(node, [&](ElementPack& pack) { pack.Erase(pack.Seek(place.offset), 1); });
   if (node.count == 0) EraseNode(place.node);
 }
 
@@ -150,8 +154,9 @@ void ListValue::Large::Drop(ListEnd end, uint64_t count) noexcept {
       DropNode(end);
       continue;
     }
-    return Edit(node,
-                [&](Pack& pack) { pack.Erase(head ? pack.begin() : pack.Seek(node.count - count), count); });
+    return Edit(node, [&](ElementPack& pack) {
+      pack.Erase(head ? pack.begin() : pack.Seek(node.count - count), count);
+    });
   }
 }
 
@@ -159,7 +164,7 @@ uint64_t ListValue::Large::Remove(const PackItem& item, uint64_t most, ListEnd f
   uint64_t removed = 0;
   for (size_t i = 0; i < nodes.size() && removed < most; ++i) {
     ListNode& node = nodes[from == ListEnd::kHead ? i : nodes.size() - 1 - i];
-    Edit(node, [&](Pack& pack) { removed += RemoveItems(pack, item, most - removed, from); });
+    Edit(node, [&](ElementPack& pack) { removed += RemoveItems(pack, item, most - removed, from); });
   }
   return removed;
 }
@@ -167,11 +172,11 @@ uint64_t ListValue::Large::Remove(const PackItem& item, uint64_t most, ListEnd f
 bool ListValue::Large::Merge(ListNode& to, ListNode& from, const ListLimit& limit) noexcept {
   if (limit.ExceedsHalf(to.pack.bytes() + from.pack.bytes(), size_t{to.count} + from.count)) return false;
   try {
-    Pack both;  // so that nothing is half done if there is no memory
+    ElementPack both;  // so that nothing is half done if there is no memory
     AppendItems(both, to.pack, to.pack.begin());
     AppendItems(both, from.pack, from.pack.begin());
-    Edit(to, [&](Pack& pack) { pack = std::move(both); });
-    Edit(from, [](Pack& pack) { pack = Pack(); });
+    Edit(to, [&](ElementPack& pack) { pack = std::move(both); });
+    Edit(from, [](ElementPack& pack) { pack = ElementPack(); });
     return true;
   } catch (const std::bad_alloc&) {
     return false;

@@ -11,7 +11,7 @@
 namespace mayfly {
 
 // Removes at most `most` items of the pack that equal `item`, those next to `from` first. Returns how many.
-uint64_t RemoveItems(Pack& pack, const PackItem& item, uint64_t most, ListEnd from) noexcept;
+uint64_t RemoveItems(ElementPack& pack, const PackItem& item, uint64_t most, ListEnd from) noexcept;
 
 struct ListValue::Large {
   Large() noexcept = default;
@@ -19,7 +19,7 @@ struct ListValue::Large {
   // Of the packs and the ring.
   uint64_t bytes() const noexcept { return pack_bytes + nodes.bytes(); }
   // Takes a pack that is not empty as its last node.
-  void AppendNode(Pack&& pack);
+  void AppendNode(ElementPack&& pack);
   Place PlaceOf(uint64_t index) const noexcept;
   void Push(ListEnd end, const PackItem& item, const ListLimit& limit);
   void Insert(Place place, const PackItem& item, const ListLimit& limit);
@@ -39,7 +39,7 @@ struct ListValue::Large {
   RichValue* buried_before = nullptr;
 
  private:
-  // Lets change(Pack&) change the pack of a node, and counts that.
+  // Lets change(ElementPack&) change the pack of a node, and counts that.
   template <typename Change>
   void Edit(ListNode& node, Change&& change) {
     const uint64_t before = node.pack.memory();

@@ -17,8 +17,11 @@
 
 namespace mayfly {
 
+// Elements, one to a record, so that both ends are at hand.
+using ElementPack = LinkedPack<1>;
+
 struct ListNode {
-  Pack pack;
+  ElementPack pack;
   uint32_t count = 0;  // pack.size()
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kFewNodes = 64;
 
 PackItem ItemOf(std::string_view text) {
-  if (text.size() >= Pack::kTooLong) throw std::bad_alloc();
+  if (text.size() >= ElementPack::kTooLong) throw std::bad_alloc();
   return PackItem::Of(text);
 }
 
@@ -38,9 +38,9 @@ ListLimit::ListLimit(int64_t option) noexcept {
 
 ListValue::~ListValue() {
   if (is_large_) {
-    delete large_;
+    delete large_.get();
   } else {
-    pack_.~Pack();
+    pack_.~ElementPack();
   }
 }
 
@@ -61,8 +61,7 @@ std::unique_ptr<RichValue> ListValue::Clone() const {
   }
   auto large = std::make_unique<Large>();
   for (size_t i = 0; i < large_->nodes.size(); ++i) large->AppendNode(large_->nodes[i].pack.Clone());
-  copy->large_ = large.release();
-  copy->is_large_ = true;
+  copy->BecomeLarge(std::move(large));
   return copy;
 }
 
@@ -80,8 +79,8 @@ RichValue** ListValue::BurialLink() noexcept {
 void ListValue::ForEachMember(MemberVisitor& visitor) const {
   char room[PackItem::kRoom];
   for (size_t i = 0; i < NodeCount(); ++i) {
-    const Pack& pack = PackAt(i);
-    for (Pack::At at = pack.begin(); at != pack.end(); at = pack.Next(at)) {
+    const ElementPack& pack = PackAt(i);
+    for (ElementPack::At at = pack.begin(); at != pack.end(); at = pack.Next(at)) {
       const std::string_view text = pack.Read(at).Text(room);
       visitor.Visit({&text, 1});
     }
@@ -92,7 +91,7 @@ void ListValue::ForEachMember(MemberVisitor& visitor) const {
 
 size_t ListValue::NodeCount() const noexcept { return is_large_ ? large_->nodes.size() : 1; }
 
-const Pack& ListValue::PackAt(size_t node) const noexcept {
+const ElementPack& ListValue::PackAt(size_t node) const noexcept {
   return is_large_ ? large_->nodes[node].pack : pack_;
 }
 
@@ -103,7 +102,7 @@ ListValue::Place ListValue::PlaceOf(uint64_t index) const noexcept {
 PackItem ListValue::At(uint64_t index) const noexcept {
   assert(index < Size());
   const Place place = PlaceOf(index);
-  const Pack& pack = PackAt(place.node);
+  const ElementPack& pack = PackAt(place.node);
   return pack.Read(pack.Seek(place.offset));
 }
 
@@ -121,21 +120,26 @@ void ListValue::MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit) 
   if (is_large_ || !limit.ExceededBy(pack_.bytes() + bytes, pack_.size() + items)) return;
   auto large = std::make_unique<Large>();
   if (!pack_.empty()) large->AppendNode(std::move(pack_));
-  pack_.~Pack();
-  large_ = large.release();
+  BecomeLarge(std::move(large));
+}
+
+void ListValue::BecomeLarge(std::unique_ptr<Large> large) noexcept {
+  assert(!is_large_);
+  pack_.~ElementPack();
+  std::construct_at(&large_, large.release());
   is_large_ = true;
 }
 
 void ListValue::Shrink(const ListLimit& limit) noexcept {
   if (!is_large_ || large_->nodes.size() > 1) return;
-  Pack rest;
+  ElementPack rest;
   if (!large_->nodes.empty()) {
     ListNode& node = large_->nodes.front();
     if (limit.ExceedsHalf(node.pack.bytes(), node.count)) return;
     rest = std::move(node.pack);
   }
-  delete large_;
-  new (&pack_) Pack(std::move(rest));
+  delete large_.get();
+  std::construct_at(&pack_, std::move(rest));
   is_large_ = false;
 }
 
@@ -222,7 +226,7 @@ bool ListValue::Validate() const noexcept {
   uint64_t items = 0;
   uint64_t bytes = 0;
   for (size_t i = 0; i < NodeCount(); ++i) {
-    const Pack& pack = PackAt(i);
+    const ElementPack& pack = PackAt(i);
     if (!pack.Validate() || (is_large_ && large_->nodes[i].count != pack.size())) return false;
     if (is_large_ && pack.empty()) return false;
     items += pack.size();

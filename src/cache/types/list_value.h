@@ -9,7 +9,7 @@
 // elements between the ends change. No node is empty.
 //
 // If memory runs out, a method throws std::bad_alloc, and no element has changed; the list may be large then. A method
-// that is noexcept merges less. A text of Pack::kTooLong bytes or more counts as no memory. Texts that are
+// that is noexcept merges less. A text of ElementPack::kTooLong bytes or more counts as no memory. Texts that are
 // passed to a method do not lie in the list. Loop thread only.
 #pragma once
 
@@ -64,6 +64,11 @@ class ListValue final : public RichValue {
   RichValue** BurialLink() noexcept override;
   void ForEachMember(MemberVisitor& visitor) const override;
 
+  // For a reader of a small list who comes a little later.
+  void Prefetch() const noexcept {
+    if (!is_large_) pack_.Prefetch();
+  }
+
   // Adds the texts one after another: the last one is at the end then.
   void Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit);
   // The element that is `index` elements from the head; a text is valid until the next change.
@@ -95,22 +100,26 @@ class ListValue final : public RichValue {
 
   // The packs, of a small list as well.
   size_t NodeCount() const noexcept;
-  const Pack& PackAt(size_t node) const noexcept;
+  const ElementPack& PackAt(size_t node) const noexcept;
   // Where element `index` is; of a large list with `index` = Size(), behind its last one.
   Place PlaceOf(uint64_t index) const noexcept;
   // Makes the list large if it would be so with another `items` of `bytes` bytes.
   void MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit);
+  void BecomeLarge(std::unique_ptr<Large> large) noexcept;
   // Makes the list small, if it may be so now.
   void Shrink(const ListLimit& limit) noexcept;
 
+  // All of it lies behind the type, in what would be padding.
   bool is_large_ = false;
   // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
   union {
-    Pack pack_;
-    Large* large_;
+    ElementPack pack_;
+    Pointer48<Large> large_;  // owned
   };
   // NOLINTEND(readability-identifier-naming)
 };
+
+static_assert(sizeof(ListValue) == 2 * sizeof(void*));
 
 // Goes from one element to the next. Invalid after any change of the list.
 class ListWalk {
@@ -143,8 +152,8 @@ class ListWalk {
   const ListValue& list_;
   const ListEnd from_;
   size_t node_;
-  const Pack* pack_;
-  Pack::At at_;
+  const ElementPack* pack_;
+  ElementPack::At at_;
 };
 
 }  // namespace mayfly

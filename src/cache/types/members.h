@@ -125,6 +125,9 @@ class Members {
     for (size_t i = 0; i < refs.size(); ++i) Remove(*At(refs[i]), hashes[i]);
   }
 
+  // For a Find of that name a little later.
+  void Prefetch(std::string_view name) const noexcept { table_.PrefetchGroup(HashOf(name)); }
+
   // Calls fn(Member&) for all of them. REQUIRES: fn does not add, change or remove one.
   template <typename Fn>
   void ForEach(Fn&& fn) const {

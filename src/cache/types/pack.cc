@@ -1,5 +1,6 @@
 #include "cache/types/pack.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -43,9 +44,8 @@ uint8_t* WriteBack(uint8_t* out, size_t size) noexcept {
   return out + bytes;
 }
 
-}  // namespace
-
-struct Pack::Head {
+// The bytes before an item's text, or all of an item that is no text.
+struct Head {
   std::array<uint8_t, 9> bytes{};
   uint8_t size = 0;
   std::string_view text;
@@ -89,31 +89,8 @@ struct Pack::Head {
   }
 };
 
-PackItem PackItem::OfDigits(std::string_view text) noexcept {
-  int64_t integer = 0;
-  if (ParseInteger(text, integer)) return Of(integer);
-  return {.text = text};
-}
-
-PackItem PackItem::Of(double real) noexcept {
-  constexpr double kExact = 9007199254740992;  // 2^53
-  if (real > -kExact && real < kExact && std::trunc(real) == real && !(real == 0 && std::signbit(real)))
-    return Of(static_cast<int64_t>(real));
-  return {.kind = Kind::kReal, .real = real};
-}
-
-Pack Pack::Clone() const {
-  Pack copy;
-  if (block_ == nullptr) return copy;
-  copy.block_ = static_cast<Block*>(::operator new(memory()));
-  std::memcpy(copy.block_.get(), block_.get(), block_->bytes);
-  return copy;
-}
-
-size_t Pack::memory() const noexcept { return block_ == nullptr ? 0 : Heap::SizeClass(block_->bytes); }
-
-size_t Pack::InnerSize(At at) const noexcept {
-  const uint8_t* const item = Bytes() + at;
+// Of head and text.
+size_t InnerSize(const uint8_t* item) noexcept {
   const uint8_t head = *item;
   if (head <= kShortText) return 1U + head;
   if (head >= kTiny) return 1;
@@ -129,13 +106,65 @@ size_t Pack::InnerSize(At at) const noexcept {
   return 1 + sizeof size + size;
 }
 
-Pack::At Pack::Next(At at) const noexcept {
-  assert(at < end());
-  const size_t inner = InnerSize(at);
-  return static_cast<At>(at + inner + BackBytes(inner));
+uint8_t* Write(uint8_t* out, const PackItem& item) noexcept {
+  const Head head(item);
+  std::memcpy(out, head.bytes.data(), head.size);
+  CopyBytes(reinterpret_cast<char*>(out + head.size), head.text.data(), head.text.size());
+  return out + head.size + head.text.size();
 }
 
-Pack::At Pack::Prev(At at) const noexcept {
+}  // namespace
+
+PackItem PackItem::OfDigits(std::string_view text) noexcept {
+  int64_t integer = 0;
+  if (ParseInteger(text, integer)) return Of(integer);
+  return {.text = text};
+}
+
+PackItem PackItem::Of(double real) noexcept {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  if (real > -kExact && real < kExact && std::trunc(real) == real && !(real == 0 && std::signbit(real)))
+    return Of(static_cast<int64_t>(real));
+  return {.kind = Kind::kReal, .real = real};
+}
+
+template <size_t kRecord>
+BasicPack<kRecord> BasicPack<kRecord>::Clone() const {
+  BasicPack copy;
+  if (block_ == nullptr) return copy;
+  copy.block_ = static_cast<Block*>(::operator new(memory()));
+  std::memcpy(copy.block_.get(), block_.get(), block_->bytes);
+  return copy;
+}
+
+template <size_t kRecord>
+size_t BasicPack<kRecord>::memory() const noexcept {
+  return block_ == nullptr ? 0 : Heap::SizeClass(block_->bytes);
+}
+
+template <size_t kRecord>
+size_t BasicPack<kRecord>::CountSteps() const noexcept {
+  size_t steps = 0;
+  for (At at = begin(); at != end(); at = Next(at)) ++steps;
+  return steps;
+}
+
+template <size_t kRecord>
+void BasicPack<kRecord>::SetSteps(size_t steps) noexcept {
+  block_->steps = static_cast<uint16_t>(std::min(steps, kManySteps));
+}
+
+template <size_t kRecord>
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Next(At at) const noexcept {
+  assert(at < end());
+  const uint8_t* const first = Bytes() + at;
+  size_t size = InnerSize(first);
+  for (size_t i = 1; i < kRecord; ++i) size += InnerSize(first + size);
+  return static_cast<At>(at + size + (kRecord != 0 ? BackBytes(size) : 0));
+}
+
+template <size_t kRecord>
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Prev(At at) const noexcept requires(kRecord != 0) {
   assert(at > begin());
   const uint8_t* byte = Bytes() + at;
   size_t size = 0;
@@ -147,19 +176,29 @@ Pack::At Pack::Prev(At at) const noexcept {
   return static_cast<At>(byte - Bytes()) - static_cast<At>(size);
 }
 
-Pack::At Pack::Seek(size_t index) const noexcept {
+template <size_t kRecord>
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Second(At at) const noexcept requires(kRecord == 2) {
+  assert(at < end());
+  return static_cast<At>(at + InnerSize(Bytes() + at));
+}
+
+template <size_t kRecord>
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Seek(size_t index) const noexcept {
   assert(index <= size());
-  if (index <= size() / 2) {
-    At at = begin();
-    for (; index != 0; --index) at = Next(at);
-    return at;
+  if constexpr (kRecord != 0) {
+    if (const size_t steps = size(); index > steps / 2) {
+      At at = end();
+      for (size_t back = steps - index; back != 0; --back) at = Prev(at);
+      return at;
+    }
   }
-  At at = end();
-  for (index = size() - index; index != 0; --index) at = Prev(at);
+  At at = begin();
+  for (; index != 0; --index) at = Next(at);
   return at;
 }
 
-PackItem Pack::Read(At at) const noexcept {
+template <size_t kRecord>
+PackItem BasicPack<kRecord>::Read(At at) const noexcept {
   assert(at < end());
   const uint8_t* const item = Bytes() + at;
   const uint8_t head = *item;
@@ -178,19 +217,22 @@ PackItem Pack::Read(At at) const noexcept {
     return real;
   }
   const size_t prefix = head == kText16 ? sizeof(uint16_t) : sizeof(uint32_t);
-  return {.text = {text + prefix, InnerSize(at) - 1 - prefix}};
+  return {.text = {text + prefix, InnerSize(item) - 1 - prefix}};
 }
 
-bool Pack::Is(At at, const PackItem& item) const noexcept {
+template <size_t kRecord>
+bool BasicPack<kRecord>::Is(At at, const PackItem& item) const noexcept {
   const Head wanted(item);
   const uint8_t* const bytes = Bytes() + at;
   const auto* const text = reinterpret_cast<const char*>(bytes + wanted.size);
-  return bytes[0] == wanted.bytes[0] && InnerSize(at) == wanted.size + wanted.text.size() &&
+  return bytes[0] == wanted.bytes[0] && InnerSize(bytes) == wanted.size + wanted.text.size() &&
          std::memcmp(bytes, wanted.bytes.data(), wanted.size) == 0 &&
          SameBytes({text, wanted.text.size()}, wanted.text);
 }
 
-Pack::At Pack::Find(const PackItem& item, At from, size_t stride) const noexcept {
+template <size_t kRecord>
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Find(const PackItem& item, At from,
+                                                         size_t stride) const noexcept {
   const Head wanted(item);
   const size_t size = wanted.size + wanted.text.size();
   const At last = end();
@@ -199,7 +241,7 @@ Pack::At Pack::Find(const PackItem& item, At from, size_t stride) const noexcept
     // The first byte tells the sizes of most texts apart.
     if (bytes[0] == wanted.bytes[0] &&
         (wanted.size == 1 ||
-         (InnerSize(at) == size && std::memcmp(bytes, wanted.bytes.data(), wanted.size) == 0))) {
+         (InnerSize(bytes) == size && std::memcmp(bytes, wanted.bytes.data(), wanted.size) == 0))) {
       const auto* const text = reinterpret_cast<const char*>(bytes + wanted.size);
       if (SameBytes({text, wanted.text.size()}, wanted.text)) return at;
     }
@@ -208,22 +250,25 @@ Pack::At Pack::Find(const PackItem& item, At from, size_t stride) const noexcept
   return last;
 }
 
-size_t Pack::SizeOf(const PackItem& item) noexcept {
-  const Head head(item);
-  const size_t inner = head.size + head.text.size();
-  return inner + BackBytes(inner);
-}
-
-uint8_t* Pack::Write(uint8_t* out, const PackItem& item) noexcept {
-  const Head head(item);
-  const size_t inner = head.size + head.text.size();
-  std::memcpy(out, head.bytes.data(), head.size);
-  CopyBytes(reinterpret_cast<char*>(out + head.size), head.text.data(), head.text.size());
-  return WriteBack(out + inner, inner);
+template <size_t kRecord>
+size_t BasicPack<kRecord>::SizeOf(std::span<const PackItem> items) noexcept {
+  assert(items.size() % kStepItems == 0);
+  size_t size = 0;
+  size_t record = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    assert(items[i].text.size() < kTooLong);
+    const Head head(items[i]);
+    record += head.size + head.text.size();
+    if ((i + 1) % kStepItems != 0) continue;
+    size += record + (kRecord != 0 ? BackBytes(record) : 0);
+    record = 0;
+  }
+  return size;
 }
 
 // The block is always as large as the size class of its bytes; it is exchanged when that is another class.
-uint8_t* Pack::Splice(At from, At to, size_t size) {
+template <size_t kRecord>
+uint8_t* BasicPack<kRecord>::Splice(At from, At to, size_t size) {
   const size_t old_bytes = end();
   const size_t bytes = old_bytes - (to - from) + size;
   assert(bytes < UINT32_MAX);
@@ -245,28 +290,33 @@ uint8_t* Pack::Splice(At from, At to, size_t size) {
   return Bytes() + from;
 }
 
-void Pack::Exchange(At at, size_t count, std::span<const PackItem> items) {
-  size_t size = 0;
-  for (const PackItem& item : items) {
-    assert(item.text.size() < kTooLong);
-    size += SizeOf(item);
-  }
+template <size_t kRecord>
+void BasicPack<kRecord>::Exchange(At at, size_t count, std::span<const PackItem> items) {
+  const size_t steps = size() - count + items.size() / kStepItems;
   At to = at;
   for (size_t i = 0; i < count; ++i) to = Next(to);
-  uint8_t* out = Splice(at, to, size);
-  for (const PackItem& item : items) out = Write(out, item);
-  block_->items += static_cast<uint32_t>(items.size() - count);
+  uint8_t* out = Splice(at, to, SizeOf(items));
+  const uint8_t* record = out;
+  for (size_t i = 0; i < items.size(); ++i) {
+    out = Write(out, items[i]);
+    if (kRecord == 0 || (i + 1) % kStepItems != 0) continue;
+    out = WriteBack(out, static_cast<size_t>(out - record));
+    record = out;
+  }
+  SetSteps(steps);
 }
 
-void Pack::Erase(At at, size_t count) noexcept {
+template <size_t kRecord>
+void BasicPack<kRecord>::Erase(At at, size_t count) noexcept {
   if (count == 0) return;
+  const size_t steps = size() - count;
   At to = at;
   for (size_t i = 0; i < count; ++i) to = Next(to);
   const size_t old_bytes = end();
   const size_t bytes = old_bytes - (to - at);
   std::memmove(Bytes() + at, Bytes() + to, old_bytes - to);
-  block_->items -= static_cast<uint32_t>(count);
   block_->bytes = static_cast<uint32_t>(bytes);
+  SetSteps(steps);
   const size_t room = Heap::SizeClass(bytes);
   if (room == Heap::SizeClass(old_bytes)) return;
   // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
@@ -276,20 +326,31 @@ void Pack::Erase(At at, size_t count) noexcept {
   ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)).get());
 }
 
-bool Pack::Validate() const noexcept {
+template <size_t kRecord>
+bool BasicPack<kRecord>::Validate() const noexcept {
   if (block_ == nullptr) return true;
-  size_t items = 0;
-  for (At at = begin(); at != end(); ++items) {
+  for (At at = begin(); at != end();) {
     if (at >= end()) return false;
     const At next = Next(at);
-    if (next > end() || Prev(next) != at) return false;
-    const PackItem item = Read(at);
-    if (!Is(at, item) || SizeOf(item) != next - at) return false;
-    if (item.kind == PackItem::Kind::kText && PackItem::Of(item.text).kind != PackItem::Kind::kText)
-      return false;
+    if (next > end()) return false;
+    if constexpr (kRecord != 0) {
+      if (Prev(next) != at) return false;
+    }
+    At item_at = at;
+    for (size_t i = 0; i < kStepItems; ++i) {
+      const PackItem item = Read(item_at);
+      if (!Is(item_at, item)) return false;
+      if (item.kind == PackItem::Kind::kText && PackItem::Of(item.text).kind != PackItem::Kind::kText)
+        return false;
+      item_at += static_cast<At>(InnerSize(Bytes() + item_at));
+    }
     at = next;
   }
-  return items == block_->items;
+  return std::min(CountSteps(), kManySteps) == block_->steps;
 }
+
+template class BasicPack<0>;
+template class BasicPack<1>;
+template class BasicPack<2>;
 
 }  // namespace mayfly

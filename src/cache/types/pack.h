@@ -1,8 +1,8 @@
-// A Pack holds the members of a small value in one allocation: fields and values, members and scores, the
-// elements of a list. It is the one codec of all small forms.
+// A pack holds the members of a small value in one allocation: fields and values, members and scores, the elements
+// of a list. It is the one codec of all small forms.
 //
-//   | bytes 4 | items 4 | item | item | ...
-//   item:  | head 1 to 9 | text, if it is one | size of head and text, read backwards, 1 or more |
+//   | bytes 4 | steps 2 | item | item | ...
+//   item:  | head 1 to 9 | text, if it is one |
 //
 //   head 0 to 127        a text of that many bytes
 //        128, 129        a text; its size is in the next 2 or 4 bytes
@@ -12,6 +12,14 @@
 //
 // Each item has one form only, so equal items have equal bytes. A text that is the canonical form of an integer is
 // kept as one.
+//
+// A Pack is read forwards only. In a LinkedPack<n> n items form a record, behind which its size stands, so that records
+// can be read backwards, too:
+//
+//   record:  | item 1 | ... | item n | size of the items, read backwards, 1 or more |
+//
+// A *step* is what Next goes: an item of a Pack, a record of a LinkedPack. Counts and indexes are of steps. 65,535 of
+// them or more are counted by a walk, so that the count takes two bytes.
 //
 // Positions (At) are valid until the next change. Searching reads items one after another: it is for a few hundred
 // at most. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
@@ -25,6 +33,7 @@
 
 #include "base/numbers.h"
 #include "base/pointer48.h"
+#include "base/prefetch.h"
 
 namespace mayfly {
 
@@ -63,26 +72,31 @@ struct PackItem {
   static PackItem OfDigits(std::string_view text) noexcept;
 };
 
-class Pack {
+// kRecord: the items of a record; 0: none are linked.
+template <size_t kRecord>
+class BasicPack {
  public:
   // Where an item begins, or where the last one ends.
   using At = uint32_t;
   // A text of this many bytes or more does not fit.
   static constexpr size_t kTooLong = size_t{1} << 30;
 
-  Pack() noexcept = default;  // 6 bytes, without alignment
-  Pack(Pack&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
-  Pack& operator=(Pack&& other) noexcept {
+  BasicPack() noexcept = default;  // 6 bytes, without alignment
+  BasicPack(BasicPack&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  BasicPack& operator=(BasicPack&& other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~Pack() { ::operator delete(block_.get()); }
+  ~BasicPack() { ::operator delete(block_.get()); }
   // Throws std::bad_alloc.
-  Pack Clone() const;
+  BasicPack Clone() const;
 
-  // Number of items.
-  size_t size() const noexcept { return block_ == nullptr ? 0 : block_->items; }
-  bool empty() const noexcept { return size() == 0; }
+  // Number of steps.
+  size_t size() const noexcept {
+    if (block_ == nullptr) return 0;
+    return block_->steps != kManySteps ? block_->steps : CountSteps();
+  }
+  bool empty() const noexcept { return begin() == end(); }
   // Bytes of all items.
   size_t bytes() const noexcept { return end() - begin(); }
   // Memory, as the allocator rounds it.
@@ -90,52 +104,70 @@ class Pack {
 
   At begin() const noexcept { return sizeof(Block); }
   At end() const noexcept { return block_ == nullptr ? sizeof(Block) : block_->bytes; }
-  // REQUIRES: `at` is not end().
+  // REQUIRES: `at` is not end(), and begins a record.
   At Next(At at) const noexcept;
-  // REQUIRES: `at` is not begin().
-  At Prev(At at) const noexcept;
-  // The item with this index, counted from 0; from the nearer end.
+  // REQUIRES: `at` is not begin(), and begins a record or is end().
+  At Prev(At at) const noexcept requires(kRecord != 0);
+  // The second item of the record at `at`.
+  At Second(At at) const noexcept requires(kRecord == 2);
+  // The step with this index, counted from 0; records from the nearer end.
   // REQUIRES: index <= size(), which gives end().
   At Seek(size_t index) const noexcept;
   // A text is a view into the pack.
   // REQUIRES: `at` is not end().
   PackItem Read(At at) const noexcept;
   bool Is(At at, const PackItem& item) const noexcept;
-  // The first of the items `from`, `from` + stride, ... that equals `item`, or end().
+  // The first of the steps `from`, `from` + stride, ... whose first item equals `item`, or end().
   At Find(const PackItem& item, At from, size_t stride = 1) const noexcept;
 
-  // Bytes that the item takes in a pack.
-  static size_t SizeOf(const PackItem& item) noexcept;
-  // In front of the item at `at`. Throws std::bad_alloc.
-  // REQUIRES: no text lies in this pack, or is too long.
+  // Bytes that the items take in a pack. REQUIRES: they are whole records.
+  static size_t SizeOf(std::span<const PackItem> items) noexcept;
+  // In front of the step at `at`. Throws std::bad_alloc.
+  // REQUIRES: the items are whole records; no text lies in this pack, or is too long.
   void Insert(At at, std::span<const PackItem> items) { Exchange(at, 0, items); }
   void Append(std::span<const PackItem> items) { Insert(end(), items); }
-  // Throws std::bad_alloc. REQUIRES: as Insert.
-  void Replace(At at, const PackItem& item) { Exchange(at, 1, {&item, 1}); }
-  // Replaces `count` items by others. Throws std::bad_alloc. REQUIRES: as Insert, and there are that many.
+  // Replaces `count` steps by others. Throws std::bad_alloc. REQUIRES: as Insert, and there are that many.
   void Exchange(At at, size_t count, std::span<const PackItem> items);
-  // REQUIRES: there are that many from `at` on.
+  // As Exchange, for one item of a step each. REQUIRES: as Insert.
+  void Replace(At at, const PackItem& item) requires(kRecord <= 1) { Exchange(at, 1, {&item, 1}); }
+  // REQUIRES: there are that many steps from `at` on.
   void Erase(At at, size_t count) noexcept;
+
+  // For a reader who comes a little later.
+  void Prefetch() const noexcept {
+    constexpr size_t kLine = 64;
+    constexpr size_t kLines = 4;  // the processor itself goes on with the next ones
+    for (size_t i = 0; i < kLines; ++i) PrefetchToRead(Bytes() + i * kLine);
+  }
 
   // Reads every item; for tests.
   bool Validate() const noexcept;
 
  private:
+#pragma pack(push, 1)
   struct Block {
     uint32_t bytes;  // with this header
-    uint32_t items;
+    uint16_t steps;  // at most kManySteps
   };
-  // The bytes before an item's text, or all of an item that is no text.
-  struct Head;
+#pragma pack(pop)
+  static constexpr size_t kManySteps = UINT16_MAX;  // or more
+  static constexpr size_t kStepItems = kRecord == 0 ? 1 : kRecord;
 
   uint8_t* Bytes() const noexcept { return reinterpret_cast<uint8_t*>(block_.get()); }
-  // Of head and text.
-  size_t InnerSize(At at) const noexcept;
+  size_t CountSteps() const noexcept;
+  void SetSteps(size_t steps) noexcept;
   // Exchanges [from, to) for `size` bytes that the caller fills.
   uint8_t* Splice(At from, At to, size_t size);
-  static uint8_t* Write(uint8_t* out, const PackItem& item) noexcept;
 
   Pointer48<Block> block_;  // null while it was never filled
 };
+
+using Pack = BasicPack<0>;
+template <size_t kRecord>
+using LinkedPack = BasicPack<kRecord>;
+
+extern template class BasicPack<0>;
+extern template class BasicPack<1>;  // of list elements
+extern template class BasicPack<2>;  // of members with scores
 
 }  // namespace mayfly

@@ -58,6 +58,11 @@ class SetValue final : public RichValue {
 
   Form form() const noexcept { return static_cast<Form>(members_.index()); }
   bool Contains(std::string_view member) const noexcept;
+  // For a reader of that member who comes a little later.
+  void Prefetch(std::string_view member) const noexcept {
+    if (form() == Form::kLarge) return large().Prefetch(member);
+    if (const auto* pack = std::get_if<Pack>(&members_)) pack->Prefetch();
+  }
   // False if it was there. Throws std::bad_alloc. REQUIRES: the text does not lie in this set.
   bool Add(std::string_view member, const SetLimits& limits, MemberHome home);
   // Adds all of them or, if it throws, none. Returns how many were not there. A set that could not hold so many in

@@ -9,14 +9,12 @@
 namespace mayfly {
 namespace {
 
-constexpr size_t kItems = 2;  // of a member: name and score
-
 // -0 becomes 0 in the small form, as in Redis.
 PackItem ScoreItem(double score) noexcept { return PackItem::Of(score + 0.0); }
 
 // Whether the member at `at` comes before another one.
-bool IsLess(const Pack& pack, Pack::At at, double score, std::string_view name) noexcept {
-  const double its_score = pack.Read(pack.Next(at)).Number();
+bool IsLess(const ScoredPack& pack, ScoredPack::At at, double score, std::string_view name) noexcept {
+  const double its_score = pack.Read(pack.Second(at)).Number();
   if (its_score != score) return its_score < score;
   char room[PackItem::kRoom];
   return pack.Read(at).Text(room) < name;
@@ -26,20 +24,20 @@ bool IsLess(const Pack& pack, Pack::At at, double score, std::string_view name) 
 
 void SortedSetValue::Cursor::Next() noexcept {
   if (small_ == nullptr) return place_.Next();
-  at_ = small_->Next(small_->Next(at_));
+  at_ = small_->Next(at_);
   valid_ = at_ != small_->end();
 }
 
 void SortedSetValue::Cursor::Prev() noexcept {
   if (small_ == nullptr) return place_.Prev();
   valid_ = at_ != small_->begin();
-  if (valid_) at_ = small_->Prev(small_->Prev(at_));
+  if (valid_) at_ = small_->Prev(at_);
 }
 
 SortedSetValue::~SortedSetValue() = default;
 
 size_t SortedSetValue::Size() const noexcept {
-  return large_ == nullptr ? small_.size() / kItems : large_->members().size();
+  return large_ == nullptr ? small_.size() : large_->members().size();
 }
 
 uint64_t SortedSetValue::Bytes() const noexcept {
@@ -74,9 +72,9 @@ void SortedSetValue::ForEachMember(MemberVisitor& visitor) const {
 SortedSetValue::Found SortedSetValue::Find(std::string_view name) const noexcept {
   Found found;
   if (large_ == nullptr) {
-    found.at_ = small_.Find(PackItem::Of(name), small_.begin(), kItems);
+    found.at_ = small_.Find(PackItem::Of(name), small_.begin());
     found.present_ = found.at_ != small_.end();
-    if (found.present_) found.score_ = small_.Read(small_.Next(found.at_)).Number();
+    if (found.present_) found.score_ = small_.Read(small_.Second(found.at_)).Number();
     return found;
   }
   found.hash_ = large_->members().HashOf(name);
@@ -90,7 +88,7 @@ size_t SortedSetValue::RankOf(const Found& found) const noexcept {
   assert(found);
   if (large_ != nullptr) return large_->RankOf(*found.member_);
   size_t rank = 0;
-  for (Pack::At at = small_.begin(); at != found.at_; at = small_.Next(small_.Next(at))) ++rank;
+  for (ScoredPack::At at = small_.begin(); at != found.at_; at = small_.Next(at)) ++rank;
   return rank;
 }
 
@@ -103,7 +101,7 @@ SortedSetValue::Cursor SortedSetValue::At(size_t rank) const noexcept {
   }
   cursor.small_ = &small_;
   cursor.valid_ = rank < Size();
-  cursor.at_ = cursor.valid_ ? small_.Seek(rank * kItems) : small_.end();
+  cursor.at_ = cursor.valid_ ? small_.Seek(rank) : small_.end();
   return cursor;
 }
 
@@ -157,12 +155,12 @@ void SortedSetValue::Expect(size_t members, const SortedSetLimits& limits, Membe
   if (large_ == nullptr && members > limits.packed) Grow(home);
 }
 
-Pack::At SortedSetValue::PlaceOf(std::string_view name, double score) const noexcept {
+ScoredPack::At SortedSetValue::PlaceOf(std::string_view name, double score) const noexcept {
   if (small_.empty()) return small_.end();
-  const Pack::At last = small_.Prev(small_.Prev(small_.end()));
+  const ScoredPack::At last = small_.Prev(small_.end());
   if (IsLess(small_, last, score, name)) return small_.end();
-  Pack::At at = small_.begin();
-  while (at != last && IsLess(small_, at, score, name)) at = small_.Next(small_.Next(at));
+  ScoredPack::At at = small_.begin();
+  while (at != last && IsLess(small_, at, score, name)) at = small_.Next(at);
   return at;
 }
 
@@ -170,7 +168,7 @@ void SortedSetValue::Add(const Found& found, std::string_view name, double score
                          const SortedSetLimits& limits, MemberHome home) {
   assert(!found);
   const bool fits =
-      Size() < limits.packed && name.size() <= limits.packed_bytes && name.size() < Pack::kTooLong;
+      Size() < limits.packed && name.size() <= limits.packed_bytes && name.size() < ScoredPack::kTooLong;
   if (large_ == nullptr && fits) {
     const std::array items{PackItem::Of(name), ScoreItem(score)};
     return small_.Insert(PlaceOf(name, score), items);
@@ -183,29 +181,29 @@ void SortedSetValue::Add(const Found& found, std::string_view name, double score
 void SortedSetValue::SetScore(const Found& found, std::string_view name, double score) {
   assert(found);
   if (large_ != nullptr) return large_->SetScore(*found.member_, score);
-  const Pack::At at = found.at_;
-  const Pack::At after = small_.Next(small_.Next(at));
-  const bool stays = (at == small_.begin() || IsLess(small_, small_.Prev(small_.Prev(at)), score, name)) &&
+  const ScoredPack::At at = found.at_;
+  const ScoredPack::At after = small_.Next(at);
+  const bool stays = (at == small_.begin() || IsLess(small_, small_.Prev(at), score, name)) &&
                      (after == small_.end() || !IsLess(small_, after, score, name));
-  if (stays) return small_.Replace(small_.Next(at), ScoreItem(score));
-  // It may be there twice for a moment, so that nothing is lost if there is no memory.
-  const Pack::At place = PlaceOf(name, score);
-  const Pack::At before = small_.end();
   const std::array items{PackItem::Of(name), ScoreItem(score)};
+  if (stays) return small_.Exchange(at, 1, items);
+  // It may be there twice for a moment, so that nothing is lost if there is no memory.
+  const ScoredPack::At place = PlaceOf(name, score);
+  const ScoredPack::At before = small_.end();
   small_.Insert(place, items);
-  small_.Erase(place <= at ? at + (small_.end() - before) : at, kItems);
+  small_.Erase(place <= at ? at + (small_.end() - before) : at, 1);
 }
 
 void SortedSetValue::Remove(const Found& found) noexcept {
   assert(found);
   if (large_ != nullptr) return large_->Remove(*found.member_);
-  small_.Erase(found.at_, kItems);
+  small_.Erase(found.at_, 1);
 }
 
 void SortedSetValue::RemoveRanks(const RankRange& ranks) noexcept {
   assert(ranks.first + ranks.count <= Size());
   if (large_ != nullptr) return large_->RemoveRanks(ranks.first, ranks.count);
-  small_.Erase(small_.Seek(ranks.first * kItems), ranks.count * kItems);
+  small_.Erase(small_.Seek(ranks.first), ranks.count);
 }
 
 void SortedSetValue::Grow(MemberHome home) {
@@ -215,18 +213,18 @@ void SortedSetValue::Grow(MemberHome home) {
     large->Add(name, large->members().HashOf(name), at.score());
   }
   large_ = std::move(large);
-  small_ = Pack();
+  small_ = ScoredPack();
 }
 
 bool SortedSetValue::Validate() const noexcept {
   if (large_ != nullptr) return small_.empty() && large_->Validate();
-  if (!small_.Validate() || small_.size() % kItems != 0) return false;
-  for (Pack::At at = small_.begin(); at != small_.end();) {
-    const Pack::At next = small_.Next(small_.Next(at));
-    if (small_.Read(small_.Next(at)).kind == PackItem::Kind::kText) return false;
+  if (!small_.Validate()) return false;
+  for (ScoredPack::At at = small_.begin(); at != small_.end();) {
+    const ScoredPack::At next = small_.Next(at);
+    if (small_.Read(small_.Second(at)).kind == PackItem::Kind::kText) return false;
     char room[PackItem::kRoom];
     if (next != small_.end() &&
-        !IsLess(small_, at, small_.Read(small_.Next(next)).Number(), small_.Read(next).Text(room)))
+        !IsLess(small_, at, small_.Read(small_.Second(next)).Number(), small_.Read(next).Text(room)))
       return false;
     at = next;
   }

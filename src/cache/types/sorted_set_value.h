@@ -1,7 +1,7 @@
 // The value of a sorted set: members with scores, in the order of these, and members with equal scores in the order
 // of their names. It has one of two forms, as OBJECT ENCODING names them:
 //
-//   listpack    few short members, in a Pack: name, score, name, score ... in order
+//   listpack    few short members, in a LinkedPack: name, score, name, score ... in order
 //   skiplist    a LargeSortedSet
 //
 // A sorted set becomes large by Redis's rules (SortedSetLimits), and never small again.
@@ -21,6 +21,9 @@
 #include "cache/types/sorted_set_large.h"
 
 namespace mayfly {
+
+// A member and its score are a record, so that the order is read both ways.
+using ScoredPack = LinkedPack<2>;
 
 // Up to where the small form goes: the options zset-max-listpack-entries and zset-max-listpack-value.
 struct SortedSetLimits {
@@ -46,7 +49,7 @@ class SortedSetValue final : public RichValue {
     friend class SortedSetValue;
     bool present_ = false;
     double score_ = 0;
-    Pack::At at_ = 0;
+    ScoredPack::At at_ = 0;
     Member* member_ = nullptr;
     uint64_t hash_ = 0;
   };
@@ -60,15 +63,15 @@ class SortedSetValue final : public RichValue {
       return small_ != nullptr ? small_->Read(at_).Text(room_) : members_->At(place_.ref())->name();
     }
     double score() const noexcept {
-      return small_ != nullptr ? small_->Read(small_->Next(at_)).Number() : place_.key();
+      return small_ != nullptr ? small_->Read(small_->Second(at_)).Number() : place_.key();
     }
     void Next() noexcept;
     void Prev() noexcept;
 
    private:
     friend class SortedSetValue;
-    const Pack* small_ = nullptr;
-    Pack::At at_ = 0;
+    const ScoredPack* small_ = nullptr;
+    ScoredPack::At at_ = 0;
     bool valid_ = false;
     const Members* members_ = nullptr;
     LargeSortedSet::Order::Cursor place_;
@@ -95,6 +98,10 @@ class SortedSetValue final : public RichValue {
   std::optional<double> ScoreOf(std::string_view name) const noexcept {
     const Found found = Find(name);
     return found ? std::optional(found.score()) : std::nullopt;
+  }
+  // For a reader of that member who comes a little later.
+  void Prefetch(std::string_view name) const noexcept {
+    large_ != nullptr ? large_->members().Prefetch(name) : small_.Prefetch();
   }
   // REQUIRES: it was found.
   size_t RankOf(const Found& found) const noexcept;
@@ -138,14 +145,14 @@ class SortedSetValue final : public RichValue {
 
  private:
   // Where a member belongs in the small form.
-  Pack::At PlaceOf(std::string_view name, double score) const noexcept;
+  ScoredPack::At PlaceOf(std::string_view name, double score) const noexcept;
   void Grow(MemberHome home);
   template <typename Range>
   RankRange RanksInPack(const Range& range, bool from_end) const noexcept;
   template <typename Range>
   RankRange RanksInOrder(const Range& range) const noexcept;
 
-  Pack small_;                             // empty if it is large
+  ScoredPack small_;                       // empty if it is large
   std::unique_ptr<LargeSortedSet> large_;  // null if it is small
 };
 

@@ -1,7 +1,10 @@
 #include "cache/types/stream_value.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstddef>
+#include <memory_resource>
 #include <string>
 
 #include "base/heap.h"
@@ -16,6 +19,24 @@ constexpr int64_t kSameFields = 2;
 constexpr size_t kMostNodeBytes = Pack::kTooLong;
 // Streams of fewer nodes are freed at once.
 constexpr size_t kFewNodes = 16;
+
+// The items of an entry, without an allocation if they are few.
+class ItemList {
+ public:
+  explicit ItemList(size_t most) : items_(&pool_) { items_.reserve(most); }
+  ItemList(const ItemList&) = delete;
+  ItemList& operator=(const ItemList&) = delete;
+
+  void Add(const PackItem& item) { items_.push_back(item); }
+  std::span<const PackItem> items() const noexcept { return items_; }
+
+ private:
+  static constexpr size_t kFew = 32;
+
+  alignas(PackItem) std::array<std::byte, kFew * sizeof(PackItem)> room_;
+  std::pmr::monotonic_buffer_resource pool_{room_.data(), room_.size()};
+  std::pmr::vector<PackItem> items_;
+};
 
 PackItem Difference(uint64_t number, uint64_t from) noexcept {
   return PackItem::Of(static_cast<int64_t>(number - from));
@@ -136,10 +157,11 @@ void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs)
     nodes_.erase(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
   }
-  std::vector<PackItem> items{PackItem::Of(static_cast<int64_t>(pairs.size() / 2))};
-  for (size_t i = 0; i < pairs.size(); i += 2) items.push_back(PackItem::Of(pairs[i]));
+  ItemList fields(1 + pairs.size() / 2);
+  fields.Add(PackItem::Of(static_cast<int64_t>(pairs.size() / 2)));
+  for (size_t i = 0; i < pairs.size(); i += 2) fields.Add(PackItem::Of(pairs[i]));
   Node node{.pack = {}, .first = id};
-  node.pack.Append(items);
+  node.pack.Append(fields.items());
   nodes_.push_back(std::move(node));
   pack_bytes_ += nodes_.back().pack.memory();
 }
@@ -174,14 +196,16 @@ void StreamValue::Append(StreamId id, std::span<const std::string_view> pairs, c
   try {
     Node& node = nodes_.back();
     const bool same = HasSameFields(node, pairs);
-    std::vector<PackItem> items{PackItem::Of(same ? kSameFields : 0), Difference(id.ms, node.first.ms),
-                                Difference(id.sequence, node.first.sequence)};
-    if (!same) items.push_back(PackItem::Of(static_cast<int64_t>(pairs.size() / 2)));
+    ItemList entry(4 + pairs.size());
+    entry.Add(PackItem::Of(same ? kSameFields : 0));
+    entry.Add(Difference(id.ms, node.first.ms));
+    entry.Add(Difference(id.sequence, node.first.sequence));
+    if (!same) entry.Add(PackItem::Of(static_cast<int64_t>(pairs.size() / 2)));
     for (size_t i = 0; i < pairs.size(); ++i) {
-      if (!same || i % 2 == 1) items.push_back(PackItem::Of(pairs[i]));
+      if (!same || i % 2 == 1) entry.Add(PackItem::Of(pairs[i]));
     }
     const size_t before = node.pack.memory();
-    node.pack.Append(items);
+    node.pack.Append(entry.items());
     pack_bytes_ += node.pack.memory() - before;
     ++node.live;
   } catch (...) {

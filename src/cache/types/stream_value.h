@@ -94,6 +94,11 @@ class StreamValue final : public RichValue {
   // Each as "ms.sequence", field, value, field ...
   void ForEachMember(MemberVisitor& visitor) const override;
 
+  // For one who adds an entry a little later.
+  void Prefetch() const noexcept {
+    if (nodes() != 0) nodes_.back().pack.Prefetch();
+  }
+
   size_t length() const noexcept { return length_; }
   size_t nodes() const noexcept { return nodes_.size() - head_; }
   StreamId last_id() const noexcept { return last_id_; }

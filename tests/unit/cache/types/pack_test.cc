@@ -11,26 +11,29 @@
 namespace mayfly {
 namespace {
 
-std::string TextAt(const Pack& pack, Pack::At at) {
+template <size_t kRecord>
+std::string TextAt(const BasicPack<kRecord>& pack, Pack::At at) {
   char room[PackItem::kRoom];
   return std::string(pack.Read(at).Text(room));
 }
 
-std::vector<std::string> Texts(const Pack& pack) {
+template <size_t kRecord>
+std::vector<std::string> Texts(const BasicPack<kRecord>& pack) {
   std::vector<std::string> texts;
   for (Pack::At at = pack.begin(); at != pack.end(); at = pack.Next(at)) texts.push_back(TextAt(pack, at));
   return texts;
 }
 
-void Append(Pack& pack, std::string_view text) {
+template <size_t kRecord>
+void Append(BasicPack<kRecord>& pack, std::string_view text) {
   const PackItem items[] = {PackItem::Of(text)};
   pack.Append(items);
 }
 
 }  // namespace
 
-TEST_CASE("a pack keeps texts and numbers in their order and reads them both ways") {
-  Pack pack;
+TEST_CASE("a linked pack keeps texts and numbers in their order and reads them both ways") {
+  LinkedPack<1> pack;
   CHECK(pack.empty());
   CHECK(pack.memory() == 0);
   const std::vector<std::string> texts = {"field",
@@ -68,10 +71,59 @@ TEST_CASE("a pack keeps texts and numbers in their order and reads them both way
   CHECK(pack.Find(PackItem::Of("absent"), pack.begin()) == pack.end());
 }
 
-TEST_CASE("a short text takes two bytes more than itself, a small integer two in all") {
-  CHECK(Pack::SizeOf(PackItem::Of("field")) == 7);
-  CHECK(Pack::SizeOf(PackItem::Of("42")) == 2);
-  CHECK(Pack::SizeOf(PackItem::Of("1700000000")) == 6);
+TEST_CASE("a short text takes one byte more than itself, a small integer one in all, and a link one more") {
+  const auto size_of = [](std::string_view text) {
+    const PackItem item = PackItem::Of(text);
+    return Pack::SizeOf({&item, 1});
+  };
+  CHECK(size_of("field") == 6);
+  CHECK(size_of("42") == 1);
+  CHECK(size_of("1700000000") == 5);
+  const PackItem record[] = {PackItem::Of("member"), PackItem::Of("42")};
+  CHECK(LinkedPack<2>::SizeOf(record) == 7 + 1 + 1);
+  CHECK(LinkedPack<1>::SizeOf(record) == 8 + 2);
+}
+
+TEST_CASE("records are read both ways, counted and found by their first item") {
+  LinkedPack<2> pack;
+  std::vector<std::pair<std::string, int64_t>> model;
+  for (int64_t i = 0; i < 200; ++i) {
+    const std::string name(static_cast<size_t>(i * 3), 'm');
+    const PackItem items[] = {PackItem::Of(name), PackItem::Of(i * i)};
+    const size_t index = static_cast<size_t>(i * 7) % (model.size() + 1);
+    pack.Insert(pack.Seek(index), items);
+    model.insert(model.begin() + static_cast<ptrdiff_t>(index), {name, i * i});
+  }
+  REQUIRE(pack.Validate());
+  CHECK(pack.size() == 200);
+  const PackItem shorter[] = {PackItem::Of("short"), PackItem::Of(int64_t{-5})};
+  pack.Exchange(pack.Seek(100), 1, shorter);
+  model[100] = {"short", -5};
+  pack.Erase(pack.Seek(20), 30);
+  model.erase(model.begin() + 20, model.begin() + 50);
+  Pack::At at = pack.end();
+  for (size_t i = model.size(); i-- != 0;) {
+    at = pack.Prev(at);
+    CHECK(TextAt(pack, at) == model[i].first);
+    CHECK(pack.Read(pack.Second(at)).integer == model[i].second);
+    CHECK(pack.Find(PackItem::Of(model[i].first), pack.begin()) == at);
+    CHECK(pack.Seek(i) == at);
+  }
+  CHECK(at == pack.begin());
+  CHECK(pack.Validate());
+}
+
+TEST_CASE("a pack of more steps than its count can hold counts them") {
+  Pack pack;
+  const std::vector<PackItem> items(70'000, PackItem::Of(int64_t{7}));
+  pack.Append(items);
+  CHECK(pack.size() == 70'000);
+  pack.Erase(pack.begin(), 70'000 - 65'535);
+  CHECK(pack.size() == 65'535);
+  CHECK(pack.Validate());
+  pack.Erase(pack.begin(), 1);
+  CHECK(pack.size() == 65'534);
+  CHECK(pack.Validate());
 }
 
 TEST_CASE("a score that is an integer is kept as one, any other exactly") {
