@@ -29,7 +29,6 @@
 
 #include "base/clock.h"
 #include "base/heap.h"
-#include "base/prefetch.h"
 #include "base/short_bytes.h"
 #include "cache/change.h"
 #include "cache/deadlines.h"
@@ -294,8 +293,8 @@ class Keyspace {
     });
   }
 
-  // ---- look-ahead. Three stages, with other work between them: each stage prefetches what the next one
-  // reads. A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
+  // ---- look-ahead. Three stages, and a fourth for rich values (cache/types/look_ahead.h), with other work between
+  // them: each stage prefetches what the next one reads. A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
   using Trail = HashTable<EntryTablePolicy>::Trail;
   uint64_t HashOf(std::string_view key) const noexcept { return parts_.hasher(key); }
   Trail PrefetchGroup(uint64_t hash) const noexcept { return table_.PrefetchGroup(hash); }
@@ -307,17 +306,10 @@ class Keyspace {
   // Prefetches the entries that a Touch of this one will write to; with `writes`, also those that a new
   // deadline will write to.
   // REQUIRES: guess is not null.
-  void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept {
-    assert(guess);
-    const Entry& entry = *At(guess);
-    if (parts_.tracking == AccessTracking::kRecency) {
-      if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
-      if (entry.colder()) PrefetchToWrite(At(entry.colder()));
-    }
-    if (!writes || !entry.expires()) return;
-    if (entry.wheel_next()) PrefetchToWrite(At(entry.wheel_next()));
-    if (entry.wheel_prev()) PrefetchToWrite(At(entry.wheel_prev()));
-  }
+  void PrefetchNeighbours(HeapRef guess, bool writes) const noexcept;
+  // Prefetches the rich value of this entry and returns it; null if the entry holds a string.
+  // REQUIRES: guess is not null.
+  const RichValue* PrefetchRich(HeapRef guess) const noexcept;
 
   // ---- expiry
   // Frees expired entries. Subtracts the entries that it touched from `*budget`. Returns true if work is left
@@ -497,4 +489,5 @@ class Keyspace {
 
 }  // namespace mayfly
 
+#include "cache/keyspace_look_ahead.h"
 #include "cache/keyspace_put.h"

@@ -1,8 +1,10 @@
 #include "exec/dispatch/batch.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 
+#include "cache/types/look_ahead.h"
 #include "server/output_pool.h"
 
 namespace mayfly {
@@ -17,7 +19,8 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   limits_.max_bulk = limits.max_bulk;
   most_output_ = limits.most_output;
   databases_.ForgetGuesses();
-  entries_asked_ = neighbours_asked_ = 0;
+  entries_asked_ = neighbours_asked_ = members_asked_ = member_args_ = 0;
+  has_rich_ = false;
   stage_at_ = next_ + kStageDistance;
   for (Feed& feed : feeds) {
     if (next_ == full_) break;
@@ -83,6 +86,7 @@ void Batch::ForgetUnplanned() noexcept {
   next.arg_count = request.arg_count;
   next.row = row;
   next.guess = {};
+  next.value = nullptr;
   next.small = request.size <= kSmallBytes;
   const size_t first_key = row != nullptr ? row->first_key : 0;
   if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
@@ -140,12 +144,29 @@ void Batch::StepStages(size_t distance) noexcept {
   entries_asked_ = at;
   for (at = neighbours_asked_; at + 2 * distance < count; ++at) {
     Planned& planned = requests_[at];
-    if (planned.guess)
+    if (planned.guess) {
       planned.keyspace->PrefetchNeighbours(planned.guess, planned.row->writes);
-    else if (planned.keyspace != nullptr)
+      planned.value = planned.keyspace->PrefetchRich(planned.guess);
+      has_rich_ = has_rich_ || planned.value != nullptr;
+    } else if (planned.keyspace != nullptr) {
       planned.guess = planned.keyspace->PrefetchStray(planned.trail, planned.hash);
+    }
   }
   neighbours_asked_ = at;
+  if (has_rich_ && count > 3 * distance) AskForMembers(count - 3 * distance);
+}
+
+// No entry is freed while a batch is planned, so the values are there.
+void Batch::AskForMembers(size_t end) noexcept {
+  for (; members_asked_ < end; ++members_asked_) {
+    const Planned& planned = requests_[members_asked_];
+    if (planned.value != nullptr) {
+      const size_t after_key = planned.row->first_key + 1U;
+      const std::span all(args_.data() + member_args_, planned.arg_count);
+      PrefetchMembers(*planned.value, all.subspan(std::min(after_key, all.size())));
+    }
+    member_args_ += planned.arg_count;
+  }
 }
 
 }  // namespace mayfly

@@ -4,7 +4,9 @@
 //   feeds (one for each client that sent something) --parse--> requests of many clients, at most kRequests
 //     at once: the key is hashed; its group of the hash table is prefetched
 //     kStageDistance requests later: the group has arrived; the entry that it names is prefetched
-//     kStageDistance requests later: the entry has arrived; its neighbours in list and wheel are prefetched
+//     kStageDistance requests later: the entry has arrived; its neighbours in list and wheel are prefetched,
+//       and its value if that is rich
+//     kStageDistance requests later: the rich value has arrived; the members that the request names are prefetched
 //
 // So the cache misses of a batch overlap with each other and with parsing, whether the requests come from one
 // pipeline or from many clients with one request each. The entry found while planning is only a guess, since
@@ -48,14 +50,15 @@ struct Feed {
 
 struct Planned {
   Feed* feed;
-  const TableRow* row;    // null: unknown
-  size_t end;             // the offset in the feed's input at which it ends
-  size_t arg_count;       // its arguments follow those of the request before; 0: nothing to run
-  Keyspace* keyspace;     // of its first key; null: no key
-  uint64_t hash;          // of the first key; 0 if there is none
-  Keyspace::Trail trail;  // where to look for it; only with a keyspace
-  HeapRef guess;          // its entry, perhaps
-  bool small;             // at most kSmallBytes: the arguments' size does not matter for the time it takes
+  const TableRow* row;     // null: unknown
+  size_t end;              // the offset in the feed's input at which it ends
+  size_t arg_count;        // its arguments follow those of the request before; 0: nothing to run
+  Keyspace* keyspace;      // of its first key; null: no key
+  uint64_t hash;           // of the first key; 0 if there is none
+  Keyspace::Trail trail;   // where to look for it; only with a keyspace
+  HeapRef guess;           // its entry, perhaps
+  const RichValue* value;  // of that entry, if it is rich; only while planning
+  bool small;              // at most kSmallBytes: the arguments' size does not matter for the time it takes
 };
 
 class Batch {
@@ -88,9 +91,10 @@ class Batch {
     args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
   }
   bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const TableRow* row, size_t end);
-  // Does the second stage for all but the last `distance` requests, and the third for all but the last
-  // 2 * `distance`.
+  // Does the second stage for all but the last `distance` requests, the third for all but the last 2 * `distance`,
+  // and the fourth for all but the last 3 * `distance`.
   void StepStages(size_t distance) noexcept;
+  void AskForMembers(size_t end) noexcept;
 
   // The beginning of a request that clients sent before. One of all zeros matches none.
   struct alignas(32) KnownHead {  // a power of two, so that indexing is a shift
@@ -117,6 +121,9 @@ class Batch {
   Planned* stage_at_ = nullptr;       // StepStages is due when next_ is here
   size_t entries_asked_ = 0;          // requests that have passed the second stage
   size_t neighbours_asked_ = 0;       // and the third
+  size_t members_asked_ = 0;          // and the fourth, which is left out until there is a rich value
+  size_t member_args_ = 0;            // where the arguments of the next request for it begin
+  bool has_rich_ = false;
   size_t most_output_ = SIZE_MAX;
   std::array<KnownHead, kKnownHeads> heads_;
 };
