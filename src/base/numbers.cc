@@ -24,6 +24,16 @@ std::optional<T> ParseWhole(std::string_view text) noexcept {
   return value;
 }
 
+// `text` ends with a zero byte after `size` bytes.
+std::optional<double> ParseByStrtod(const char* text, size_t size) noexcept {
+  char* end = nullptr;
+  errno = 0;
+  const double value = std::strtod(text, &end);
+  if (end != text + size || std::isnan(value)) return std::nullopt;
+  if (errno == ERANGE && (std::isinf(value) || value == 0)) return std::nullopt;  // 1e999, 1e-999
+  return value;
+}
+
 char* PutText(char* out, std::string_view text) noexcept { return out + text.copy(out, text.size()); }
 
 // Formats d.ddd * 10^exponent as Redis does: without an exponent if few zeros must be added, else with one.
@@ -54,18 +64,23 @@ std::optional<uint64_t> ParseUnsigned(std::string_view text) noexcept {
   return ParseWhole<uint64_t>(text);
 }
 
-std::optional<double> ParseDouble(std::string_view text) noexcept {
-  constexpr size_t kMaxText = 256;
-  if (text.empty() || text.size() >= kMaxText || text[0] == ' ' || (text[0] >= '\t' && text[0] <= '\r'))
-    return std::nullopt;
-  char copy[kMaxText];
+std::optional<double> ParseDouble(std::string_view text) {
+  int64_t whole = 0;
+  if (ParseInteger(text, whole)) return static_cast<double>(whole);
+  if (text.empty() || text[0] == ' ' || (text[0] >= '\t' && text[0] <= '\r')) return std::nullopt;
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed_to, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && parsed_to == end && std::isfinite(value) && value != 0) return value;
+  // What is left is rare: +1, 0x1p3, inf, what is 0 or rounded to it, and what is no number.
+  constexpr size_t kMostUsual = 256;
+  if (text.size() >= kMostUsual) {
+    const std::string copy(text);
+    return ParseByStrtod(copy.c_str(), copy.size());
+  }
+  char copy[kMostUsual];
   copy[text.copy(copy, text.size())] = '\0';
-  char* end = nullptr;
-  errno = 0;
-  const double value = std::strtod(copy, &end);
-  if (end != copy + text.size() || std::isnan(value)) return std::nullopt;
-  if (errno == ERANGE && (std::isinf(value) || value == 0)) return std::nullopt;  // 1e999, 1e-999
-  return value;
+  return ParseByStrtod(copy, text.size());
 }
 
 size_t FormatInteger(int64_t value, char* out) noexcept {

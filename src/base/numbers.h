@@ -64,8 +64,8 @@ namespace internal {
 // The same for an unsigned integer.
 std::optional<uint64_t> ParseUnsigned(std::string_view text) noexcept;
 // Parses a finite or infinite number as strtod does. Returns nullopt for "", spaces, NaN, and numbers that
-// are too large or too close to 0.
-std::optional<double> ParseDouble(std::string_view text) noexcept;
+// are too large or too close to 0. Throws std::bad_alloc if there is no memory for a copy of a long text.
+std::optional<double> ParseDouble(std::string_view text);
 
 // Writes `value` in decimal to `out`, which must have room for kMaxIntegerText bytes. Returns the number of
 // bytes written.

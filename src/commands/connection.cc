@@ -137,6 +137,7 @@ void Reset(Context& ctx, Args&) {
   session.name.clear();
   session.no_evict = false;
   session.Clear(Mode::kNoTouch);
+  session.Clear(Mode::kSubscribed);
   if (session.replies() == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
     session.SetReplies(Replies::kOn);
     session.Speak();

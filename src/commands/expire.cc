@@ -1,40 +1,19 @@
 // The commands that set, remove and show the expiry of keys.
 //
-// Deadlines are compared as Unix time in ms, whichever clock they are kept on, so that Redis's rules for GT,
-// LT and overflow hold exactly.
+// Deadlines count as Unix time in ms, whichever clock they are kept on, so that Redis's rules for overflow hold exactly.
+#include <optional>
+
+#include "exec/values/expire_condition.h"
 #include "exec/values/expire_options.h"
 
 namespace mayfly {
 namespace {
 
-struct ExpireConditions {
-  bool if_none = false;     // NX
-  bool if_some = false;     // XX
-  bool if_greater = false;  // GT: no expiry counts as endless
-  bool if_less = false;     // LT
-
-  bool Allow(const Entry& entry, int64_t unix_ms, Now now) const {
-    if (!entry.expires()) return !if_some && !if_greater;
-    if (if_none) return false;
-    const int64_t current_ms = Keyspace::UnixDeadlineMs(entry, now);
-    return (!if_greater || unix_ms > current_ms) && (!if_less || unix_ms < current_ms);
-  }
-};
-
 // False after having answered the error.
 bool ReadConditions(Context& ctx, Args& args, ExpireConditions& conditions) {
   while (!args.Done()) {
-    if (args.Accept("NX")) {
-      conditions.if_none = true;
-    } else if (args.Accept("XX")) {
-      conditions.if_some = true;
-    } else if (args.Accept("GT")) {
-      conditions.if_greater = true;
-    } else if (args.Accept("LT")) {
-      conditions.if_less = true;
-    } else {
+    if (!conditions.Take(args))
       return ctx.Fail("ERR Unsupported option " + std::string(errors::Repeated(args.Next()))), false;
-    }
   }
   if (conditions.if_none && (conditions.if_some || conditions.if_greater || conditions.if_less)) {
     ctx.Fail("ERR NX and XX, GT or LT options at the same time are not compatible");
@@ -62,7 +41,10 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   }
 
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
-  if (entry == nullptr || !conditions.Allow(*entry, unix_ms, ctx.now)) return ctx.reply.Integer(0);
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  std::optional<int64_t> current_unix_ms;
+  if (entry->expires()) current_unix_ms = Keyspace::UnixDeadlineMs(*entry, ctx.now);
+  if (!conditions.Allow(current_unix_ms, unix_ms)) return ctx.reply.Integer(0);
   if (ms < 0 || unix_ms <= ctx.now.wall_ms) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {

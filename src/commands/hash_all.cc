@@ -105,33 +105,24 @@ void HScan(Context& ctx, Args& args) {
   if (!start) return ctx.Fail("ERR invalid cursor");
   HashValue* hash = nullptr;
   if (!ReadHash(ctx, key, hash)) return;
-  if (hash == nullptr) {
-    ctx.reply.Array(2);
-    ctx.reply.Bulk("0");
-    return ctx.reply.EmptyArray();
-  }
+  if (hash == nullptr) return ReplyNoPage(ctx);
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // The cursor comes before the fields, but is known after them: first only the pages are counted. COUNT bounds the
-  // work of one call: fields count whether or not they match, and so do pages, which may be empty.
-  constexpr uint64_t kPagesPerField = 10;
-  uint64_t cursor = *start;
-  uint64_t seen = 0;
-  uint64_t pages = 0;
+  // The cursor comes before the fields, but is known after them: first only the pages are counted.
   size_t matches = 0;
-  do {
-    cursor = hash->Scan(cursor, [&](std::string_view name, std::string_view) {
+  const ScannedPages scanned = ScanPages(*start, options, [&](uint64_t cursor, uint64_t& seen) {
+    return hash->Scan(cursor, [&](std::string_view name, std::string_view) {
       ++seen;
       matches += options.Matches(name) ? 1 : 0;
     });
-    ++pages;
-  } while (cursor != 0 && seen < options.count && pages / kPagesPerField < options.count);
+  });
 
   ctx.reply.Array(2);
-  ctx.reply.BulkInteger(static_cast<int64_t>(cursor));
+  ctx.reply.BulkInteger(static_cast<int64_t>(scanned.next));
   ctx.reply.Array(options.no_values ? matches : 2 * matches);
-  for (cursor = *start; pages != 0; --pages) {
+  uint64_t cursor = *start;
+  for (uint64_t pages = scanned.pages; pages != 0; --pages) {
     cursor = hash->Scan(cursor, [&](std::string_view name, std::string_view value) {
       if (!options.Matches(name)) return;
       ctx.reply.Bulk(name);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "exec/values/expire_condition.h"
 #include "exec/values/field_time.h"
 
 namespace mayfly {
@@ -13,34 +14,6 @@ constexpr int8_t kNoDeadline = -1;
 constexpr int8_t kConditionFailed = 0;
 constexpr int8_t kDone = 1;
 constexpr int8_t kDeleted = 2;  // the deadline is over already
-
-enum class Condition : uint8_t { kNone, kIfNone, kIfSome, kIfGreater, kIfLess };
-
-Condition ReadCondition(Args& args) noexcept {
-  if (args.Accept("NX")) return Condition::kIfNone;
-  if (args.Accept("XX")) return Condition::kIfSome;
-  if (args.Accept("GT")) return Condition::kIfGreater;
-  if (args.Accept("LT")) return Condition::kIfLess;
-  return Condition::kNone;
-}
-
-// A field without a deadline has one that never comes.
-bool Allows(Condition condition, Expiry current, int64_t unix_ms, Now now) noexcept {
-  const bool some = current.kind != Expiry::Kind::kNever;
-  switch (condition) {
-    case Condition::kNone:
-      return true;
-    case Condition::kIfNone:
-      return !some;
-    case Condition::kIfSome:
-      return some;
-    case Condition::kIfGreater:
-      return some && unix_ms > UnixMsOf(current, now);
-    case Condition::kIfLess:
-      return !some || unix_ms < UnixMsOf(current, now);
-  }
-  return false;
-}
 
 void ReplyAll(Context& ctx, std::span<const int8_t> results) {
   ctx.reply.Array(results.size());
@@ -54,7 +27,8 @@ void HExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   FieldTime time;
   if (!ReadFieldTime(ctx, args[2], unit, base, time)) return;
   args.Skip(2);
-  const Condition condition = ReadCondition(args);
+  ExpireConditions condition;
+  condition.Take(args);
   const auto fields = ReadFields(ctx, args, "ERR Parameter `numFields` should be greater than 0");
   if (!fields) return;
 
@@ -69,7 +43,10 @@ void HExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
       const std::string_view field = (*fields)[i];
       if (!hash.Has(field)) continue;
       results[i] = kConditionFailed;
-      if (!Allows(condition, hash.DeadlineOf(field), time.unix_ms, ctx.now)) continue;
+      const Expiry current = hash.DeadlineOf(field);
+      std::optional<int64_t> current_unix_ms;
+      if (current.kind != Expiry::Kind::kNever) current_unix_ms = UnixMsOf(current, ctx.now);
+      if (!condition.Allow(current_unix_ms, time.unix_ms)) continue;
       past ? static_cast<void>(hash.Remove(field)) : hash.SetDeadline(field, time.expiry, ctx.now);
       results[i] = past ? kDeleted : kDone;
       changed = true;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exec/values/list_access.h"
+#include "exec/values/multi_pop.h"
 #include "exec/values/wait_limit.h"
 
 namespace mayfly {
@@ -65,32 +66,7 @@ void BlockingPop(Context& ctx, Args& args) {
   DropItems(ctx, found.key, found.list, kEnd, 1);
 }
 
-// What follows LMPOP, and the timeout of BLMPOP.
-struct MultiPop {
-  std::span<const std::string_view> names;
-  ListEnd end = ListEnd::kHead;
-  uint64_t count = 1;
-};
-
-// False after having answered the error.
-bool ReadMultiPop(Context& ctx, Args& args, MultiPop& pop) {
-  const std::optional<int64_t> names = args.NextInteger();
-  if (!names || *names < 1) return ctx.Fail("ERR numkeys should be greater than 0"), false;
-  if (static_cast<uint64_t>(*names) >= args.Left()) return ctx.Fail(errors::kSyntax), false;
-  pop.names = args.Rest().first(static_cast<size_t>(*names));
-  args.Skip(pop.names.size());
-  const std::optional<ListEnd> end = ReadListEnd(ctx, args.Next());
-  if (!end) return false;
-  pop.end = *end;
-  if (args.Done()) return true;
-  if (!args.Accept("COUNT", 1)) return ctx.Fail(errors::kSyntax), false;
-  const std::optional<int64_t> count = args.NextInteger();
-  if (!count || *count < 1) return ctx.Fail("ERR count should be greater than 0"), false;
-  pop.count = static_cast<uint64_t>(*count);
-  return args.Done() || (ctx.Fail(errors::kSyntax), false);
-}
-
-void ReplyMultiPop(Context& ctx, const MultiPop& pop, const FoundList& found) {
+void ReplyMultiPop(Context& ctx, const MultiPop<ListEnd>& pop, const FoundList& found) {
   const uint64_t count = std::min<uint64_t>(pop.count, found.list.value->Size());
   ctx.ReportInstead({pop.end == ListEnd::kHead ? "LPOP" : "RPOP", found.name, std::to_string(count)});
   ctx.reply.Array(2);
@@ -99,26 +75,26 @@ void ReplyMultiPop(Context& ctx, const MultiPop& pop, const FoundList& found) {
 }
 
 void LMPop(Context& ctx, Args& args) {
-  MultiPop pop;
-  if (!ReadMultiPop(ctx, args, pop)) return;
+  const std::optional<MultiPop<ListEnd>> pop = ReadMultiPop(ctx, args, ReadListEnd);
+  if (!pop) return;
   FoundList found;
-  if (!FindFirstList(ctx, pop.names, found)) return;
+  if (!FindFirstList(ctx, pop->names, found)) return;
   if (found.list.entry == nullptr) return ctx.reply.NullArray();
-  ReplyMultiPop(ctx, pop, found);
+  ReplyMultiPop(ctx, *pop, found);
 }
 
 void BlMPop(Context& ctx, Args& args) {
   if (AnswerEndOfWait(ctx)) return;
   const std::string_view seconds = args.Next();
-  MultiPop pop;
-  if (!ReadMultiPop(ctx, args, pop)) return;
+  const std::optional<MultiPop<ListEnd>> pop = ReadMultiPop(ctx, args, ReadListEnd);
+  if (!pop) return;
   const std::optional<uint64_t> deadline = ReadFirstWaitLimit(ctx, seconds);
   if (!deadline) return;
   FoundList found;
-  if (!FindFirstList(ctx, pop.names, found)) return;
+  if (!FindFirstList(ctx, pop->names, found)) return;
   if (found.list.entry == nullptr)
-    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names, ValueType::kList) : ctx.reply.NullArray();
-  ReplyMultiPop(ctx, pop, found);
+    return ctx.MayPark() ? ctx.Park(args, *deadline, pop->names, ValueType::kList) : ctx.reply.NullArray();
+  ReplyMultiPop(ctx, *pop, found);
 }
 
 constexpr uint16_t kTakes = kKeyRW | kKeyAccess | kKeyDelete;

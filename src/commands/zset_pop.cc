@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "exec/values/multi_pop.h"
 #include "exec/values/sorted_set_access.h"
 #include "exec/values/wait_limit.h"
 #include "exec/values/word.h"
@@ -88,33 +89,20 @@ void BzPop(Context& ctx, Args& args) {
   RemoveMembers(ctx, found.key, found.set, ranks, PopEvent(kEnd));
 }
 
-// What follows ZMPOP, and the timeout of BZMPOP.
-struct MultiPop {
-  std::span<const std::string_view> names;
-  ScoreEnd end = ScoreEnd::kLowest;
-  uint64_t count = 1;
-};
-
-// False after having answered the error.
-bool ReadMultiPop(Context& ctx, Args& args, MultiPop& pop) {
-  const std::optional<int64_t> names = args.NextInteger();
-  if (!names || *names < 1) return ctx.Fail("ERR numkeys should be greater than 0"), false;
-  if (static_cast<uint64_t>(*names) >= args.Left()) return ctx.Fail(errors::kSyntax), false;
-  pop.names = args.Rest().first(static_cast<size_t>(*names));
-  args.Skip(pop.names.size());
-  const bool highest = args.Accept("MAX");
-  if (!highest && !args.Accept("MIN")) return ctx.Fail(errors::kSyntax), false;
-  pop.end = highest ? ScoreEnd::kHighest : ScoreEnd::kLowest;
-  if (args.Done()) return true;
-  if (!args.Accept("COUNT", 1)) return ctx.Fail(errors::kSyntax), false;
-  const std::optional<int64_t> count = args.NextInteger();
-  if (!count || *count < 1) return ctx.Fail("ERR count should be greater than 0"), false;
-  pop.count = static_cast<uint64_t>(*count);
-  return args.Done() || (ctx.Fail(errors::kSyntax), false);
+// MIN or MAX; nothing after having answered the error.
+std::optional<ScoreEnd> ReadScoreEnd(Context& ctx, std::string_view text) {
+  switch (WordOf(text)) {
+    case WordOf("MIN"):
+      return ScoreEnd::kLowest;
+    case WordOf("MAX"):
+      return ScoreEnd::kHighest;
+    default:
+      return ctx.Fail(errors::kSyntax), std::nullopt;
+  }
 }
 
 // In both protocols each member is a pair.
-void TakeAndReply(Context& ctx, const MultiPop& pop, const FoundSet& found) {
+void TakeAndReply(Context& ctx, const MultiPop<ScoreEnd>& pop, const FoundSet& found) {
   const RankRange ranks = RanksAt(*found.set.value, pop.end, pop.count);
   ctx.ReportInstead({PopCommand(pop.end), found.name, std::to_string(ranks.count)});
   ctx.reply.Array(2);
@@ -130,26 +118,28 @@ void TakeAndReply(Context& ctx, const MultiPop& pop, const FoundSet& found) {
 }
 
 void ZMPop(Context& ctx, Args& args) {
-  MultiPop pop;
-  if (!ReadMultiPop(ctx, args, pop)) return;
+  const std::optional<MultiPop<ScoreEnd>> pop = ReadMultiPop(ctx, args, ReadScoreEnd);
+  if (!pop) return;
   FoundSet found;
-  if (!FindFirst(ctx, pop.names, found)) return;
+  if (!FindFirst(ctx, pop->names, found)) return;
   if (found.set.entry == nullptr) return ctx.reply.NullArray();
-  TakeAndReply(ctx, pop, found);
+  TakeAndReply(ctx, *pop, found);
 }
 
+// Of several errors, that of the timeout is answered last, as in Redis.
 void BzMPop(Context& ctx, Args& args) {
   if (AnswerEndOfWait(ctx)) return;
-  const std::optional<uint64_t> deadline = ReadFirstWaitLimit(ctx, args.Next());
+  const std::string_view seconds = args.Next();
+  const std::optional<MultiPop<ScoreEnd>> pop = ReadMultiPop(ctx, args, ReadScoreEnd);
+  if (!pop) return;
+  const std::optional<uint64_t> deadline = ReadFirstWaitLimit(ctx, seconds);
   if (!deadline) return;
-  MultiPop pop;
-  if (!ReadMultiPop(ctx, args, pop)) return;
   FoundSet found;
-  if (!FindFirst(ctx, pop.names, found)) return;
+  if (!FindFirst(ctx, pop->names, found)) return;
   if (found.set.entry == nullptr)
-    return ctx.MayPark() ? ctx.Park(args, *deadline, pop.names, ValueType::kSortedSet)
+    return ctx.MayPark() ? ctx.Park(args, *deadline, pop->names, ValueType::kSortedSet)
                          : ctx.reply.NullArray();
-  TakeAndReply(ctx, pop, found);
+  TakeAndReply(ctx, *pop, found);
 }
 
 constexpr uint16_t kTakes = kKeyRW | kKeyAccess | kKeyDelete;

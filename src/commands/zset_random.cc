@@ -82,21 +82,16 @@ void ReplyWhole(Context& ctx, const SortedSetValue& value, const ScanOptions& op
   header.Array(2 * shown);
 }
 
-// As SCAN: COUNT bounds the work of one call.
-void ReplyPage(Context& ctx, const SortedSetValue& value, uint64_t cursor, const ScanOptions& options) {
-  constexpr uint64_t kPagesPerMember = 10;
+void ReplyPages(Context& ctx, const SortedSetValue& value, uint64_t start, const ScanOptions& options) {
   std::vector<std::pair<std::string_view, double>> wanted;
-  uint64_t seen = 0;
-  uint64_t pages = 0;
-  do {
-    cursor = value.Scan(cursor, [&](std::string_view name, double score) {
+  const ScannedPages scanned = ScanPages(start, options, [&](uint64_t cursor, uint64_t& seen) {
+    return value.Scan(cursor, [&](std::string_view name, double score) {
       ++seen;
       if (options.Matches(name)) wanted.emplace_back(name, score);
     });
-    ++pages;
-  } while (cursor != 0 && seen < options.count && pages / kPagesPerMember < options.count);
+  });
   ctx.reply.Array(2);
-  ctx.reply.BulkInteger(static_cast<int64_t>(cursor));
+  ctx.reply.BulkInteger(static_cast<int64_t>(scanned.next));
   ctx.reply.Array(2 * wanted.size());
   for (const auto& [name, score] : wanted) {
     ctx.reply.Bulk(name);
@@ -110,14 +105,11 @@ void ZScan(Context& ctx, Args& args) {
   if (!cursor) return ctx.Fail("ERR invalid cursor");
   TypedSortedSet set;
   if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
-  if (set.entry == nullptr) {
-    ctx.reply.Array(2);
-    ctx.reply.Bulk("0");
-    return ctx.reply.EmptyArray();
-  }
+  if (set.entry == nullptr) return ReplyNoPage(ctx);
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
-  set.value->is_large() ? ReplyPage(ctx, *set.value, *cursor, options) : ReplyWhole(ctx, *set.value, options);
+  set.value->is_large() ? ReplyPages(ctx, *set.value, *cursor, options)
+                        : ReplyWhole(ctx, *set.value, options);
 }
 
 constexpr KeySpec kOneRead = {1, 1, 1, kKeyRO | kKeyAccess};

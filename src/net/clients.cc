@@ -69,6 +69,10 @@ void Clients::RunDeferred() {
   input_used_ = 0;
 }
 
+void Clients::RunWoken() {
+  executor_.RunWoken([](Session& session) { RespClient::Of(session).Resume(); });
+}
+
 void Clients::DeliverLater(Connection& connection) noexcept {
   Filter& filter = *connection.filter();
   if (std::exchange(filter.listed, true)) return;
@@ -98,7 +102,7 @@ void Clients::FinishTurn() {
   RunDeferred();
   if (first_listed_ != nullptr) [[unlikely]]
     DeliverListed();
-  executor_.RunWoken([](Session& session) { RespClient::Of(session).Resume(); });
+  RunWoken();
   for (Session* session : server_.sessions.TakeDirty()) RespClient::Of(*session).Flush();
   if (output_bytes_ > Pool().most_bytes) [[unlikely]]
     ShrinkOutput();

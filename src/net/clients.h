@@ -74,6 +74,8 @@ class Clients {
   void Defer(RespClient& client, std::string_view input);
   // Runs what was deferred. To be called before anything else acts on a connection's state.
   void RunDeferred();
+  // Then: runs the requests of clients that were woken, and what these clients have sent after them.
+  void RunWoken();
 
   // The filter of this connection holds plaintext: the loop does not sleep before it was delivered.
   void DeliverLater(Connection& connection) noexcept;

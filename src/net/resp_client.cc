@@ -59,8 +59,11 @@ void RespClient::TakeInput(size_t size) {
   BookArriving(size);
 }
 
-// Everything that was received has run; its replies may still have to be written.
+// What was received has run, except the requests that came after one that was served in this turn. The replies may
+// still have to be written.
 bool RespClient::TakeEnd() {
+  clients().RunWoken();
+  if (state() != State::kOpen) return false;
   if (parked != nullptr || (!dirty && !OutputWaits())) return false;
   Set(Mode::kEnding);
   clients().server().sessions.MarkDirty(*this);

@@ -68,6 +68,14 @@ TEST_CASE_METHOD(PopTest, "a member that is there is taken without a wait") {
   UseResp3();
   CHECK(Run({"BZPOPMAX", "none", "z", "0"}) == Array({Bulk("z"), Bulk("c"), Double("3")}));
   CHECK(Run({"BZPOPMAX", "z", "-1"}) == Error("ERR timeout is negative"));
+  CHECK(Run({"BZPOPMAX", "z", "1e400"}) == Error("ERR timeout is out of range"));
+}
+
+TEST_CASE_METHOD(PopTest, "the timeout of BZMPOP is the last of its arguments to be refused") {
+  CHECK(Run({"BZMPOP", "-1", "0", "z", "MIN"}) == Error("ERR numkeys should be greater than 0"));
+  CHECK(Run({"BZMPOP", "-1", "1", "z", "LEFT"}) == Error("ERR syntax error"));
+  CHECK(Run({"BZMPOP", "-1", "1", "z", "MIN", "COUNT", "0"}) == Error("ERR count should be greater than 0"));
+  CHECK(Run({"BZMPOP", "-1", "1", "z", "MIN", "COUNT", "1"}) == Error("ERR timeout is negative"));
 }
 
 }  // namespace mayfly::testing

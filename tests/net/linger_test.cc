@@ -135,6 +135,25 @@ TEST_CASE("a client that ends its input gets all replies, and then the end") {
   CHECK(server.world.open_files() == 1);  // that of server.Run
 }
 
+TEST_CASE("a client that ends its input as its wait ends gets the replies to what it has sent after that") {
+  int served = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SimulatedServer server({.choices = Choices(seed), .sealed = seed % 2 != 0});
+    Peer& pusher = server.Connect();
+    Peer& waiting = server.Connect();
+    waiting.Send("BLPOP list 0\r\nINCR runs\r\nGET runs\r\n");
+    server.Settle();
+    pusher.Send("RPUSH list a\r\n");
+    waiting.EndInput();
+    server.Settle();
+    CHECK(waiting.ended());
+    if (waiting.received().empty()) continue;  // the loop saw the end before the element
+    CHECK(waiting.Take() == "*2\r\n$4\r\nlist\r\n$1\r\na\r\n:1\r\n$1\r\n1\r\n");
+    ++served;
+  }
+  CHECK(served > 0);
+}
+
 TEST_CASE(
     "the requests of a client that sends them and leaves at once run, over TCP and over a unix socket") {
   const std::string path = "sim-linger.sock";

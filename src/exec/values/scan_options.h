@@ -1,4 +1,4 @@
-// The cursor and options of SCAN, HSCAN, SSCAN and ZSCAN.
+// The cursor and options of SCAN, HSCAN, SSCAN and ZSCAN, and the walk of those that show a value.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,32 @@ struct ScanOptions {
 // ends the text. Nothing for other bytes or more than 64 bits. A cursor that no SCAN has answered is safe; it
 // just shows what comes after it.
 std::optional<uint64_t> ParseCursor(std::string_view text) noexcept;
+
+// A call that finds nothing to show, or no key at all, and ends the iteration.
+inline void ReplyNoPage(Context& ctx) {
+  ctx.reply.Array(2);
+  ctx.reply.Bulk("0");
+  ctx.reply.EmptyArray();
+}
+
+struct ScannedPages {
+  uint64_t next;   // the cursor after them; 0 at the end
+  uint64_t pages;  // how many there were
+};
+// Walks through the members of a value from `cursor` on. scan_page(cursor, seen) visits one page, counts its members in
+// `seen`, and returns the next cursor. COUNT bounds the work of one call: members count whether or not they match, and so
+// do pages, which may be empty.
+template <typename ScanPage>
+ScannedPages ScanPages(uint64_t cursor, const ScanOptions& options, ScanPage&& scan_page) {
+  constexpr uint64_t kPagesPerMember = 10;
+  uint64_t seen = 0;
+  uint64_t pages = 0;
+  do {
+    cursor = scan_page(cursor, seen);
+    ++pages;
+  } while (cursor != 0 && seen < options.count && pages / kPagesPerMember < options.count);
+  return {cursor, pages};
+}
 
 // Reads what follows the cursor. False after having answered the error.
 bool ReadScanOptions(Context& ctx, Args& args, ScanOptions& options);

@@ -2,7 +2,9 @@
 // byte counts.
 #include "base/numbers.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -113,8 +115,35 @@ TEST_CASE("a double is parsed as by strtod, except for spaces, NaN and numbers o
     CHECK_FALSE(ParseDouble(text).has_value());
   }
   CHECK_FALSE(ParseDouble(std::string_view("1\0", 2)).has_value());
-  CHECK(ParseDouble(std::string(254, '0') + "7") == 7.0);
-  CHECK_FALSE(ParseDouble(std::string(256, '0')).has_value());
+  for (const size_t zeros : {254, 255, 256, 300}) {
+    CHECK(ParseDouble(std::string(zeros, '0') + "7") == 7.0);
+    CHECK(ParseDouble("+" + std::string(zeros, '0') + "7") == 7.0);
+    CHECK(ParseDouble("1" + std::string(zeros, '0')) == std::stod("1e" + std::to_string(zeros)));
+    CHECK_FALSE(ParseDouble(std::string(zeros, '0') + "x").has_value());
+  }
+  CHECK_FALSE(ParseDouble("1" + std::string(400, '0')).has_value());
+}
+
+TEST_CASE("a double is what strtod makes of it, to the last bit") {
+  constexpr unsigned kSeed = 3;
+  CAPTURE(kSeed);
+  std::mt19937_64 random(kSeed);
+  // Texts of digits are drawn more often, so that many are numbers.
+  constexpr std::string_view kLetters = "00112233445566778899000111999...eeE--++xXpinfatyINFABCD ";
+  for (int i = 0; i < 300'000; ++i) {
+    std::string text;
+    for (size_t size = random() % 24; size != 0; --size)
+      text += kLetters[random() % (i % 2 == 0 ? 36 : kLetters.size())];
+    char* end = nullptr;
+    errno = 0;
+    const double expected = std::strtod(text.c_str(), &end);
+    const bool too_far = errno == ERANGE && (std::isinf(expected) || expected == 0);
+    const bool valid = !text.empty() && text[0] != ' ' && *end == '\0' && !std::isnan(expected) && !too_far;
+    const std::optional<double> parsed = ParseDouble(text);
+    INFO("text: " << text);
+    REQUIRE(parsed.has_value() == valid);
+    if (valid) REQUIRE(std::memcmp(&*parsed, &expected, sizeof expected) == 0);
+  }
 }
 
 TEST_CASE("a double is formatted with the fewest digits that parse to the same value") {
