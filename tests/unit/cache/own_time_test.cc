@@ -98,8 +98,9 @@ TEST_CASE_METHOD(TimedValueFixture,
   CHECK(MembersOf("h") == 1);
   CHECK(log.seen == std::vector<ChangeLog::Seen>(2, {Reason::kValueChanged, "h"}));
   CHECK(databases.NextWakeMs(now()) == 10);
+  Entry* const entry = Peek("h");
   clock.AdvanceTime(10);
-  CHECK(db().DropDueMembers(key, *Peek("h"), now(), 3) == nullptr);
+  CHECK(db().DropDueMembers(key, *entry, now(), 3) == nullptr);
   CHECK(log.seen.back() == ChangeLog::Seen{Reason::kDeleted, "h"});
   CHECK(databases.expiry_stats().expired_members == 6);
   CHECK(db().Validate());

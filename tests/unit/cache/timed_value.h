@@ -47,7 +47,7 @@ class TimedValue final : public RichValue {
     return nearest == kLasting ? Expiry::Never() : Expiry{clock_, nearest};
   }
   bool AllDue(Now now) const noexcept override {
-    return std::all_of(members_.begin(), members_.end(), [&](const auto& member) {
+    return !members_.empty() && std::all_of(members_.begin(), members_.end(), [&](const auto& member) {
       return member.second != kLasting && Expiry{clock_, member.second}.Reached(now);
     });
   }
