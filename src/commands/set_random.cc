@@ -5,6 +5,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/random_pick.h"
 #include "exec/values/set_limits.h"
+#include "exec/values/timed_access.h"
 
 namespace mayfly {
 namespace {
@@ -13,7 +14,7 @@ constexpr Event kSPop{"spop"};
 
 void PopOne(Context& ctx, const Key& key) {
   Typed<SetValue> found;
-  if (!ctx.FindTyped(key, found)) return;
+  if (!FindLive(ctx, key, found)) return;
   if (found.value == nullptr) return ctx.reply.Null();
   ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSPop, [&](SetValue& set) {
     set.Pop(ctx.server.random, [&](std::string_view member) { ctx.reply.Bulk(member); });
@@ -75,7 +76,7 @@ void SPop(Context& ctx, Args& args) {
   const std::optional<int64_t> number = ParseInteger(args[2]);
   if (!number || *number < 0) return ctx.Fail("ERR value is out of range, must be positive");
   Typed<SetValue> found;
-  if (!ctx.FindTyped(key, found)) return;
+  if (!FindLive(ctx, key, found)) return;
   if (found.value == nullptr || *number == 0) return ctx.reply.Set(0);
   const auto count = static_cast<uint64_t>(*number);
   ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSPop, [&](SetValue& set) {
@@ -115,7 +116,7 @@ void SRandMember(Context& ctx, Args& args) {
   char room[SetValue::kRoom];
   Typed<SetValue> found;
   if (args.size() == 2) {
-    if (!ctx.ReadTyped(key, found)) return;
+    if (!ReadLive(ctx, key, found)) return;
     if (found.value == nullptr) return ctx.reply.Null();
     return ctx.reply.Bulk(found.value->Random(ctx.server.random, room));
   }
@@ -123,7 +124,7 @@ void SRandMember(Context& ctx, Args& args) {
   args.Skip(1);
   Pick pick;
   if (!ReadPick(ctx, args, "", pick)) return;
-  if (!ctx.ReadTyped(key, found)) return;
+  if (!ReadLive(ctx, key, found)) return;
   if (found.value == nullptr || pick.count == 0) return ctx.reply.EmptyArray();
   if (!pick.repeats) return ShowDifferent(ctx, *found.value, pick.count);
   ctx.reply.Array(pick.count);
