@@ -18,6 +18,10 @@ inline constexpr size_t kDropAtOnce = 10'000;
 [[gnu::always_inline]] inline Entry* DropDueMembers(Context& ctx, const Key& key, Entry* entry) {
   if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich) [[likely]]
     return entry;
+  // The wall clock may have been set back since: members that were due and hidden, but not dropped, are there again.
+  // A budget of 0 only tells the value what time it is.
+  const Expiry own = entry->own();
+  if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0);
   const bool ranked = entry->rich()->type == ValueType::kSortedSet;
   return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, ranked ? SIZE_MAX : kDropAtOnce);
 }
