@@ -121,6 +121,7 @@ TEST_CASE_METHOD(
   noticed ? StepWallClock(-1000) : StepWallClockUnnoticed(-1000);
   const int64_t left = Run({"HLEN", "h"}).integer;
   CHECK(left > 0);
+  CHECK(Run({"HRANDFIELD", "h"}).text.starts_with('f'));
   CHECK(Run({"HRANDFIELD", "h", "2"}).elements.size() == 2);
   CHECK(Run({"HGETALL", "h"}).elements.size() == 2 * static_cast<size_t>(left));
   AdvanceTime(1000);

@@ -282,6 +282,24 @@ TEST_CASE_METHOD(MemberExpireTest,
   CHECK(keyspace().Validate());
 }
 
+TEST_CASE_METHOD(MemberExpireTest, "commands see no member that the wheel's first slice has left over") {
+  constexpr size_t kMembers = 3000;
+  FillSet("s", kMembers);
+  FillSortedSet("z", kMembers);
+  LetTimePass(1000);
+  for (int slice = 0; slice < 2; ++slice) {
+    size_t budget = 500;
+    CHECK(keyspace().Advance(server().clock.Read(), &budget));
+  }
+  CHECK(keyspace().Validate());
+  CHECK(Run({"SCARD", "s"}) == Integer(1));
+  CHECK(Run({"SUNION", "s"}) == Bulks({"stays"}));
+  CHECK(Run({"ZCARD", "z"}) == Integer(1));
+  CHECK(Run({"ZREVRANK", "z", "stays"}) == Integer(0));
+  CHECK(Run({"ZUNION", "2", "s", "z"}) == Bulks({"stays"}));
+  CHECK(Run({"INFO", "stats"}).text.find("expired_subkeys:6000") != std::string::npos);
+}
+
 // ---- beside other things
 
 TEST_CASE_METHOD(MemberExpireTest,
