@@ -47,7 +47,14 @@ inline constexpr Event kPersist{"persist"};
 inline constexpr Event kDel{"del"};
 inline constexpr Event kExpired{"expired"};
 inline constexpr Event kEvicted{"evicted"};
-inline constexpr Event kMembersExpired{"hexpired"};
+// Members at their deadlines: of a hash, a set, a sorted set. Redis has the first.
+inline constexpr Event kFieldsExpired{"hexpired"};
+inline constexpr Event kSetMembersExpired{"sexpired"};
+inline constexpr Event kSortedSetMembersExpired{"zexpired"};
+inline constexpr bool IsOfExpiredMembers(const Event& event) noexcept {
+  return event.name == kFieldsExpired.name || event.name == kSetMembersExpired.name ||
+         event.name == kSortedSetMembersExpired.name;
+}
 inline constexpr Event kRenameFrom{"rename_from"};
 inline constexpr Event kRenameTo{"rename_to"};
 inline constexpr Event kMoveFrom{"move_from"};

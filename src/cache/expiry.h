@@ -29,6 +29,12 @@ struct Expiry {
     const uint64_t wall_minus_mono_ms = static_cast<uint64_t>(now.wall_ms) - now.mono_ms;
     return clock == Kind::kWall ? deadline_ms + wall_minus_mono_ms : deadline_ms - wall_minus_mono_ms;
   }
+  // The time on a clock. REQUIRES: it is not kNever.
+  static uint64_t NowOn(Kind clock, Now now) noexcept {
+    assert(clock != Kind::kNever);
+    if (clock == Kind::kRelative) return now.mono_ms;
+    return now.wall_ms < 0 ? 0 : static_cast<uint64_t>(now.wall_ms);
+  }
   bool Reached(Now now) const noexcept {
     if (kind == Kind::kRelative) return deadline_ms <= now.mono_ms;
     return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);

@@ -274,7 +274,7 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
   const bool observed = entry == nullptr || entry->Has(EntryFlag::kObserved);
   if (event.name.empty() || (!observed && !parts_.changes.WantsUnobserved(reason))) return;
   const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted ||
-                         event.name == events::kMembersExpired.name;
+                         events::IsOfExpiredMembers(event);
   parts_.changes.Tell({.reason = reason,
                        .event = event,
                        .keyspace = *this,

@@ -12,6 +12,14 @@
 #include "cache/rich_value.h"
 
 namespace mayfly {
+namespace {
+
+const Event& MembersExpired(const RichValue& value) noexcept {
+  if (value.type == ValueType::kSet) return events::kSetMembersExpired;
+  return value.type == ValueType::kSortedSet ? events::kSortedSetMembersExpired : events::kFieldsExpired;
+}
+
+}  // namespace
 
 Expiry Keyspace::OwnTimeOf(const Entry& entry) noexcept {
   if (entry.encoding() != Encoding::kRich) return entry.own();
@@ -54,7 +62,7 @@ void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
   // The value is freed as a whole, in slices if it is large.
   TellBefore(entry);
   parts_.expiry_stats.expired_members += entry.rich()->Size();
-  RemoveEmptied(key, entry, events::kMembersExpired);
+  RemoveEmptied(key, entry, MembersExpired(*entry.rich()));
 }
 
 // Two passes: the memory that a removal touches is prefetched before the first removal.
@@ -100,7 +108,7 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   *budget -= std::min(*budget, dropped);
   parts_.expiry_stats.expired_members += dropped;
   CountEdit(entry, before);
-  return FinishEdit(key, entry, now, events::kMembersExpired);
+  return FinishEdit(key, entry, now, MembersExpired(value));
 }
 
 bool Keyspace::Advance(Now now, size_t* budget) {

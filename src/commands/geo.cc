@@ -38,7 +38,7 @@ void GeoAdd(Context& ctx, Args& args) {
 template <typename Show, typename Absent>
 void ForEachPlace(Context& ctx, Args& args, Show&& show, Absent&& absent) {
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   args.Skip(1);
   ctx.reply.Array(args.Left());
   while (!args.Done()) {
@@ -69,7 +69,7 @@ void GeoDist(Context& ctx, Args& args) {
     return ctx.Fail(errors::kSyntax);
   }
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   if (set.entry == nullptr) return ctx.reply.Null();
   const std::optional<double> from = set.value->ScoreOf(args[2]);
   const std::optional<double> to = set.value->ScoreOf(args[3]);

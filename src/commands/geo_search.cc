@@ -241,7 +241,7 @@ template <SearchForm kForm, bool kMayStore>
 void Search(Context& ctx, Args& args) {
   constexpr size_t kKeyAt = kForm == SearchForm::kSearchStore ? 2 : 1;
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, kKeyAt), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, kKeyAt), set)) return;
   args.Skip(kKeyAt);
   SearchRequest request;
   if (!SearchReader(ctx, args, kForm, kMayStore, request).Read(set)) return;

@@ -5,6 +5,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/scan_options.h"
 #include "exec/values/set_limits.h"
+#include "exec/values/timed_set.h"
 
 namespace mayfly {
 namespace {
@@ -34,14 +35,14 @@ size_t AddMembers(Context& ctx, const Key& key, const Typed<SetValue>& found,
 void SAdd(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Typed<SetValue> found;
-  if (!ctx.FindTyped(key, found)) return;
+  if (!FindLive(ctx, key, found)) return;
   ctx.reply.Integer(static_cast<int64_t>(AddMembers(ctx, key, found, args.all().subspan(2))));
 }
 
 void SRem(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Typed<SetValue> found;
-  if (!ctx.FindTyped(key, found)) return;
+  if (!FindLive(ctx, key, found)) return;
   int64_t removed = 0;
   if (found.value != nullptr) {
     ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSRem, [&](SetValue& set) {
@@ -54,21 +55,21 @@ void SRem(Context& ctx, Args& args) {
 
 void SMembers(Context& ctx, Args& args) {
   Typed<SetValue> found;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), found)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), found)) return;
   if (found.value == nullptr) return ctx.reply.Set(0);
-  ctx.reply.Set(found.value->Size());
+  ctx.reply.Set(found.value->Live());
   found.value->ForEach([&](std::string_view member) { ctx.reply.Bulk(member); });
 }
 
 void SIsMember(Context& ctx, Args& args) {
   Typed<SetValue> found;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), found)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), found)) return;
   ctx.reply.Integer(found.value != nullptr && found.value->Contains(args[2]) ? 1 : 0);
 }
 
 void SMIsMember(Context& ctx, Args& args) {
   Typed<SetValue> found;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), found)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), found)) return;
   const std::span<const std::string_view> members = args.all().subspan(2);
   ctx.reply.Array(members.size());
   for (const std::string_view member : members)
@@ -77,24 +78,27 @@ void SMIsMember(Context& ctx, Args& args) {
 
 void SCard(Context& ctx, Args& args) {
   Typed<SetValue> found;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), found)) return;
-  ctx.reply.Integer(found.value != nullptr ? static_cast<int64_t>(found.value->Size()) : 0);
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), found)) return;
+  ctx.reply.Integer(found.value != nullptr ? static_cast<int64_t>(found.value->Live()) : 0);
 }
 
-// What needs memory comes first, so the destination changes before the source.
+// What needs memory comes first, so the destination changes before the source. A member takes its deadline along.
 void SMove(Context& ctx, Args& args) {
   const Key from = ctx.KeyAt(args, 1);
   const Key to = ctx.keyspace.KeyOf(args[2]);
   const std::string_view member = args[3];
-  Entry* const source = ctx.keyspace.Find(from, ctx.now);
-  Entry* const target = ctx.keyspace.Find(to, ctx.now);
+  Entry* const source = DropDueMembers(ctx, from, ctx.keyspace.Find(from, ctx.now));
+  Entry* const target = DropDueMembers(ctx, to, ctx.keyspace.Find(to, ctx.now));
   if (source == nullptr) return ctx.reply.Integer(0);
   Typed<SetValue> in_source;
   Typed<SetValue> in_target;
   if (!ctx.Require(source, in_source) || !ctx.Require(target, in_target)) return;
   const bool there = in_source.value->Contains(member);
   if (!there || source == target) return ctx.reply.Integer(there ? 1 : 0);
-  AddMembers(ctx, to, in_target, {&member, 1});
+  const Expiry deadline = in_source.value->DeadlineOf(member);
+  deadline.kind == Expiry::Kind::kNever
+      ? AddMembers(ctx, to, in_target, {&member, 1})
+      : AddMembersUntil(ctx, to, in_target, {&member, 1}, deadline, true, kSAdd);
   ctx.keyspace.EditRich<SetValue>(from, *ctx.keyspace.Peek(from, ctx.now), ctx.now, kSRem,
                                   [&](SetValue& set) { return set.Remove(member); });
   ctx.reply.Integer(1);
@@ -105,7 +109,7 @@ void SScan(Context& ctx, Args& args) {
   const std::optional<uint64_t> start = ParseCursor(args.Next());
   if (!start) return ctx.Fail("ERR invalid cursor");
   Typed<SetValue> found;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), found)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), found)) return;
   if (found.value == nullptr) {
     ctx.reply.Array(2);
     ctx.reply.Bulk("0");

@@ -6,6 +6,7 @@
 
 #include "exec/dispatch/context.h"
 #include "exec/values/set_limits.h"
+#include "exec/values/timed_access.h"
 
 namespace mayfly {
 namespace {
@@ -17,12 +18,12 @@ constexpr Event kSDiffStore{"sdiffstore"};
 using Sets = std::vector<const SetValue*>;
 
 // The sets of the keys from argument `first` to before `end`; null for an absent one. False, after having answered
-// the error, if a key holds another type. Looking up removes only keys that are due, so the values stay.
+// the error, if a key holds another type. Looking up removes only keys and members that are due, so the values stay.
 bool ReadSets(Context& ctx, const Args& args, size_t first, size_t end, Sets& sets) {
   sets.reserve(end - first);
   for (size_t i = first; i < end; ++i) {
     Typed<SetValue> found;
-    if (!ctx.ReadTyped(ctx.KeyAt(args, i), found)) return false;
+    if (!ReadLive(ctx, ctx.KeyAt(args, i), found)) return false;
     sets.push_back(found.value);
   }
   return true;
@@ -44,7 +45,7 @@ template <typename Show>
 void Intersect(Sets& sets, Show&& show) {
   if (std::find(sets.begin(), sets.end(), nullptr) != sets.end()) return;
   std::sort(sets.begin(), sets.end(),
-            [](const SetValue* a, const SetValue* b) { return a->Size() < b->Size(); });
+            [](const SetValue* a, const SetValue* b) { return a->Live() < b->Live(); });
   ForEachWhile(*sets[0], [&](std::string_view member) {
     for (size_t i = 1; i < sets.size(); ++i) {
       if (sets[i] != sets[0] && !sets[i]->Contains(member)) return true;
@@ -120,7 +121,7 @@ void SUnion(Context& ctx, Args& args) {
     all = made.get();
   }
   if (all == nullptr) return ctx.reply.Set(0);
-  ctx.reply.Set(all->Size());
+  ctx.reply.Set(all->Live());
   all->ForEach([&](std::string_view member) { ctx.reply.Bulk(member); });
 }
 

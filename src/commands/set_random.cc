@@ -5,6 +5,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/random_pick.h"
 #include "exec/values/set_limits.h"
+#include "exec/values/timed_access.h"
 
 namespace mayfly {
 namespace {
@@ -13,7 +14,7 @@ constexpr Event kSPop{"spop"};
 
 void PopOne(Context& ctx, const Key& key) {
   Typed<SetValue> found;
-  if (!ctx.FindTyped(key, found)) return;
+  if (!FindLive(ctx, key, found)) return;
   if (found.value == nullptr) return ctx.reply.Null();
   ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSPop, [&](SetValue& set) {
     set.Pop(ctx.server.random, [&](std::string_view member) { ctx.reply.Bulk(member); });
@@ -24,18 +25,18 @@ void PopOne(Context& ctx, const Key& key) {
 void ShowMember(Context& ctx, const Member& member) { ctx.reply.Bulk(member.name()); }
 
 // They are taken out when all are answered, so that nothing has changed if memory runs out before.
-void PopMembers(Context& ctx, Members& members, uint64_t count) {
+void PopMembers(Context& ctx, TimedMembers& members, uint64_t count) {
   std::vector<Member*> taken;
   taken.reserve(count);
   const auto take = [&](Member* member) {
     ShowMember(ctx, *member);
     taken.push_back(member);
   };
-  if (DrawsFew(count, members.size())) {
+  if (DrawsFew(count, members.live())) {
     DrawDifferent(
-        count, [&] { return members.Random(ctx.server.random); }, take);
+        count, [&] { return &members.Random(ctx.server.random); }, take);
   } else {
-    PickOnWalk pick(count, members.size());
+    PickOnWalk pick(count, members.live());
     members.ForEach([&](Member& member) {
       if (pick.Next(ctx.server.random)) take(&member);
     });
@@ -44,14 +45,15 @@ void PopMembers(Context& ctx, Members& members, uint64_t count) {
 }
 
 // Answers with random members and takes them out: of a large set one by one; otherwise the set becomes a new one
-// of those that are left. Redis makes a new one of a large set, too, when few are left: it may be small again.
+// of those that are left. Redis makes a new one of a large set, too, when few are left: it may be small again. Here a
+// set whose members have deadlines stays as it is.
 void PopSome(Context& ctx, SetValue& set, uint64_t count) {
   constexpr uint64_t kFew = 5;
-  const uint64_t size = set.Size();
+  const uint64_t size = set.Live();
   const uint64_t left = size - count;
   ctx.reply.Set(count);
-  Members* const members = set.AsMembers();
-  if (members != nullptr && left * kFew > count) return PopMembers(ctx, *members, count);
+  TimedMembers* const members = set.AsMembers();
+  if (members != nullptr && (left * kFew > count || set.timed())) return PopMembers(ctx, *members, count);
   const SetLimits limits = SetLimitsOf(ctx);
   const MemberHome home = ctx.keyspace.home();
   SetValue rest(set.form() == SetValue::Form::kIntegers ? SetValue::Form::kIntegers
@@ -64,7 +66,7 @@ void PopSome(Context& ctx, SetValue& set, uint64_t count) {
       rest.Add(member, limits, home);
     }
   });
-  set.Exchange(rest);
+  set.Take(std::move(rest));
 }
 
 void SPop(Context& ctx, Args& args) {
@@ -74,34 +76,33 @@ void SPop(Context& ctx, Args& args) {
   const std::optional<int64_t> number = ParseInteger(args[2]);
   if (!number || *number < 0) return ctx.Fail("ERR value is out of range, must be positive");
   Typed<SetValue> found;
-  if (!ctx.FindTyped(key, found)) return;
+  if (!FindLive(ctx, key, found)) return;
   if (found.value == nullptr || *number == 0) return ctx.reply.Set(0);
   const auto count = static_cast<uint64_t>(*number);
   ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSPop, [&](SetValue& set) {
-    if (count < set.Size()) {
+    if (count < set.Live()) {
       PopSome(ctx, set, count);
     } else {
-      ctx.reply.Set(set.Size());
+      ctx.reply.Set(set.Live());
       set.ForEach([&](std::string_view member) { ctx.reply.Bulk(member); });
-      SetValue none;
-      set.Exchange(none);
+      set.Take(SetValue());
     }
     return true;
   });
 }
 
 void ShowDifferent(Context& ctx, const SetValue& set, uint64_t count) {
-  const uint64_t size = set.Size();
+  const uint64_t size = set.Live();
   const auto show = [&](std::string_view member) { ctx.reply.Bulk(member); };
   if (count >= size) {
     ctx.reply.Array(size);
     return set.ForEach(show);
   }
   ctx.reply.Array(count);
-  const Members* const members = set.AsMembers();
+  const TimedMembers* const members = set.AsMembers();
   if (members != nullptr && DrawsFew(count, size)) {
     return DrawDifferent(
-        count, [&] { return members->Random(ctx.server.random); },
+        count, [&] { return &members->Random(ctx.server.random); },
         [&](const Member* member) { ShowMember(ctx, *member); });
   }
   PickOnWalk pick(count, size);
@@ -115,7 +116,7 @@ void SRandMember(Context& ctx, Args& args) {
   char room[SetValue::kRoom];
   Typed<SetValue> found;
   if (args.size() == 2) {
-    if (!ctx.ReadTyped(key, found)) return;
+    if (!ReadLive(ctx, key, found)) return;
     if (found.value == nullptr) return ctx.reply.Null();
     return ctx.reply.Bulk(found.value->Random(ctx.server.random, room));
   }
@@ -123,7 +124,7 @@ void SRandMember(Context& ctx, Args& args) {
   args.Skip(1);
   Pick pick;
   if (!ReadPick(ctx, args, "", pick)) return;
-  if (!ctx.ReadTyped(key, found)) return;
+  if (!ReadLive(ctx, key, found)) return;
   if (found.value == nullptr || pick.count == 0) return ctx.reply.EmptyArray();
   if (!pick.repeats) return ShowDifferent(ctx, *found.value, pick.count);
   ctx.reply.Array(pick.count);

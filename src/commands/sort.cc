@@ -7,6 +7,7 @@
 #include "exec/values/element_pattern.h"
 #include "exec/values/list_access.h"
 #include "exec/values/sort_elements.h"
+#include "exec/values/timed_access.h"
 #include "exec/values/value_type.h"
 
 namespace mayfly {
@@ -175,7 +176,8 @@ void Sort(Context& ctx, Args& args) {
   SortOptions options;
   args.Skip(1);
   if (!ReadSortOptions(ctx, args, kMayStore, options)) return;
-  const Entry* const entry = ctx.Read(ctx.KeyAt(args, 1));
+  const Key key = ctx.KeyAt(args, 1);
+  const Entry* const entry = DropDueMembers(ctx, key, ctx.Read(key));
   Sorted sorted;
   if (entry != nullptr) {
     const ValueType type = TypeOf(*entry);

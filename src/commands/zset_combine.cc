@@ -140,7 +140,8 @@ bool ReadInputs(Context& ctx, Args& args, CombineRequest& request) {
   if (static_cast<uint64_t>(*count) > args.Left()) return ctx.Fail(errors::kSyntax), false;
   request.inputs.resize(static_cast<size_t>(*count));
   for (Input& input : request.inputs) {
-    const Entry* entry = ctx.Read(ctx.keyspace.KeyOf(args.Next()));
+    const Key key = ctx.keyspace.KeyOf(args.Next());
+    const Entry* const entry = DropDueMembers(ctx, key, ctx.Read(key));
     if (entry == nullptr) continue;
     if (!MemberSource::Accepts(*entry)) return ctx.Fail(errors::kWrongType), false;
     input.source = MemberSource(*entry);

@@ -31,6 +31,7 @@ bool FindFirst(Context& ctx, std::span<const std::string_view> names, FoundSet& 
     found.name = name;
     found.key = ctx.keyspace.KeyOf(name);
     if (!FindAwaited(ctx, found.key, found.set)) return false;
+    DropDueMembers(ctx, found.key, found.set);
     if (found.set.entry != nullptr) return true;
   }
   return true;
@@ -55,7 +56,7 @@ void ZPop(Context& ctx, Args& args) {
   }
   const Key key = ctx.KeyAt(args, 1);
   TypedSortedSet set;
-  if (!ctx.FindTyped(key, set)) return;
+  if (!FindLive(ctx, key, set)) return;
   if (set.entry == nullptr || count == 0) return ctx.reply.EmptyArray();
   const RankRange ranks = RanksAt(*set.value, kEnd, count);
   if (counted || ctx.reply.version() == 2) {

@@ -47,7 +47,7 @@ void ZRandMember(Context& ctx, Args& args) {
   Pick pick;
   if (!one && !ReadPick(ctx, args, "WITHSCORES", pick)) return;
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   if (set.entry == nullptr) return one ? ctx.reply.Null() : ctx.reply.EmptyArray();
   if (one) return ReplyRank(ctx, *set.value, RandomRank(ctx, *set.value), false);
   if (pick.count == 0) return ctx.reply.EmptyArray();
@@ -104,7 +104,7 @@ void ZScan(Context& ctx, Args& args) {
   const std::optional<uint64_t> cursor = ParseCursor(args.Next());
   if (!cursor) return ctx.Fail("ERR invalid cursor");
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   if (set.entry == nullptr) return ReplyNoPage(ctx);
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;

@@ -116,7 +116,7 @@ void Range(Context& ctx, Args& args, size_t key_at, const RangeCommand& command)
   const std::optional<AnyRange> range = ReadEnds(ctx, request, args[key_at + 1], args[key_at + 2]);
   if (!range) return;
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, key_at), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, key_at), set)) return;
   const RankRange ranks = set.entry != nullptr ? RanksOf(*set.value, request, *range) : RankRange();
   if (command.stores) return Store(ctx, ctx.KeyAt(args, 1), set, ranks, request.highest_first);
   if (ranks.count == 0) return ctx.reply.EmptyArray();

@@ -9,7 +9,7 @@ namespace {
 
 void ZCard(Context& ctx, Args& args) {
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   ctx.reply.Integer(set.entry != nullptr ? static_cast<int64_t>(set.value->Size()) : 0);
 }
 
@@ -20,12 +20,12 @@ void ReplyScore(Context& ctx, const TypedSortedSet& set, std::string_view name) 
 
 void ZScore(Context& ctx, Args& args) {
   TypedSortedSet set;
-  if (ctx.ReadTyped(ctx.KeyAt(args, 1), set)) ReplyScore(ctx, set, args[2]);
+  if (ReadLive(ctx, ctx.KeyAt(args, 1), set)) ReplyScore(ctx, set, args[2]);
 }
 
 void ZMScore(Context& ctx, Args& args) {
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   args.Skip(1);
   ctx.reply.Array(args.Left());
   while (!args.Done()) ReplyScore(ctx, set, args.Next());
@@ -39,7 +39,7 @@ void ZRank(Context& ctx, Args& args) {
   const bool with_score = args.Accept("WITHSCORE");
   if (!args.Done()) return ctx.Fail(errors::kSyntax);
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   const SortedSetValue::Found found =
       set.entry != nullptr ? set.value->Find(args[2]) : SortedSetValue::Found();
   if (!found) return with_score ? ctx.reply.NullArray() : ctx.reply.Null();
@@ -53,7 +53,7 @@ template <typename Range>
 void CountRange(Context& ctx, const Args& args, const std::optional<Range>& range) {
   if (!range) return;
   TypedSortedSet set;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 1), set)) return;
+  if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
   ctx.reply.Integer(set.entry != nullptr ? static_cast<int64_t>(set.value->RanksOf(*range).count) : 0);
 }
 

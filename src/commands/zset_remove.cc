@@ -8,7 +8,7 @@ namespace {
 void ZRem(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   TypedSortedSet set;
-  if (!ctx.FindTyped(key, set)) return;
+  if (!FindLive(ctx, key, set)) return;
   if (set.entry == nullptr) return ctx.reply.Integer(0);
   args.Skip(1);
   int64_t removed = 0;
@@ -29,7 +29,7 @@ template <typename RanksOf>
 void RemoveRange(Context& ctx, const Args& args, const Event& event, RanksOf&& ranks_of) {
   const Key key = ctx.KeyAt(args, 1);
   TypedSortedSet set;
-  if (!ctx.FindTyped(key, set)) return;
+  if (!FindLive(ctx, key, set)) return;
   if (set.entry == nullptr) return ctx.reply.Integer(0);
   const RankRange ranks = ranks_of(*set.value);
   RemoveMembers(ctx, key, set, ranks, event);

@@ -289,9 +289,9 @@ const std::vector<Words> kRequests = {
 };
 
 // What Redis 7.0 does not have.
-const std::vector<std::string> kOfLaterVersions = {"DELEX",      "DELIFEQ", "HEXPIRE",  "HEXPIREAT",
-                                                   "HGETDEL",    "HGETEX",  "HPERSIST", "HPEXPIRE",
-                                                   "HPEXPIREAT", "HSETEX",  "INCREX",   "MSETEX"};
+const std::vector<std::string> kOfLaterVersions = {
+    "DELEX",    "DELIFEQ",  "EXPIREMEMBER", "HEXPIRE", "HEXPIREAT", "HGETDEL", "HGETEX",
+    "HPERSIST", "HPEXPIRE", "HPEXPIREAT",   "HSETEX",  "INCREX",    "MSETEX",  "SADDEX"};
 
 }  // namespace
 

@@ -105,6 +105,29 @@ TEST_CASE_METHOD(HashExpireTest,
   CHECK(Run({"EXISTS", "h"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(
+    HashExpireTest,
+    "fields that were due are there again if the wall clock is set back before they are dropped") {
+  constexpr size_t kFields = 25'000;
+  Fill("h", kFields);
+  Run({"HSET", "h", "stays", "v"});
+  Words words{"HPEXPIREAT", "h", UnixMs(10), "FIELDS", std::to_string(kFields)};
+  for (size_t i = 0; i < kFields; ++i) words.push_back("f" + std::to_string(i));
+  Run(words);
+  LetTimePass(10);
+  CHECK(Run({"HLEN", "h"}) == Integer(1));
+  Run({"HDEL", "h", "stays"});
+  const bool noticed = GENERATE(false, true);
+  noticed ? StepWallClock(-1000) : StepWallClockUnnoticed(-1000);
+  const int64_t left = Run({"HLEN", "h"}).integer;
+  CHECK(left > 0);
+  CHECK(Run({"HRANDFIELD", "h"}).text.starts_with('f'));
+  CHECK(Run({"HRANDFIELD", "h", "2"}).elements.size() == 2);
+  CHECK(Run({"HGETALL", "h"}).elements.size() == 2 * static_cast<size_t>(left));
+  AdvanceTime(1000);
+  CHECK(Run({"EXISTS", "h"}) == Integer(0));
+}
+
 TEST_CASE_METHOD(HashExpireTest,
                  "a hash whose fields are all due is absent before the last of them is dropped") {
   const std::vector<std::string> command =

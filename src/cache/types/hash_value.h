@@ -3,7 +3,7 @@
 //
 //   listpack      few short fields, in a Pack, in the order in which they came: field, value, field, value ...
 //   listpackex    the same, once a field ever had a deadline: field, value, deadline (0: none) ...
-//   hashtable     LargeHash
+//   hashtable     TimedMembers
 //
 // A hash becomes large by Redis's rules (HashLimits), and never goes back. All deadlines are on one clock: that on
 // which the first of them was set.
@@ -23,10 +23,12 @@
 
 #include "base/pointer48.h"
 #include "cache/rich_value.h"
-#include "cache/types/large_hash.h"
 #include "cache/types/pack.h"
+#include "cache/types/timed_members.h"
 
 namespace mayfly {
+
+using LargeHash = TimedMembers;
 
 // Up to where a hash stays small: the options hash-max-listpack-entries and hash-max-listpack-value.
 struct HashLimits {
@@ -134,10 +136,7 @@ class HashValue final : public RichValue {
     return static_cast<uint64_t>(pack_.Read(DeadlineAt(at)).integer);
   }
   // On the clock of the deadlines. REQUIRES: there ever was one.
-  uint64_t NowMs(Now now) const noexcept {
-    if (clock_ == Expiry::Kind::kRelative) return now.mono_ms;
-    return now.wall_ms < 0 ? 0 : static_cast<uint64_t>(now.wall_ms);
-  }
+  uint64_t NowMs(Now now) const noexcept { return Expiry::NowOn(clock_, now); }
   template <typename Fn>
   void ShowPair(Pack::At at, Fn&& fn) const {
     char room_of_name[kRoom];

@@ -18,7 +18,7 @@ IntegerSet IntegerSet::Clone() const {
   IntegerSet copy;
   if (block_ == nullptr) return copy;
   copy.block_ = static_cast<Block*>(::operator new(memory()));
-  std::memcpy(copy.block_, block_, sizeof(Block) + size() * width());
+  std::memcpy(copy.block_.get(), block_.get(), sizeof(Block) + size() * width());
   return copy;
 }
 
@@ -56,7 +56,7 @@ void IntegerSet::Widen(size_t width, size_t index) {
   char* place = reinterpret_cast<char*>(fresh + 1);
   for (size_t i = 0; i < count; ++i) Store(place + (i < index ? i : i + 1) * width, width, At(i));
   new (fresh) Block{static_cast<uint32_t>(width), static_cast<uint32_t>(count + 1)};
-  ::operator delete(std::exchange(block_, fresh));
+  ::operator delete(std::exchange(block_, fresh).get());
 }
 
 // The block is always as large as the size class of its bytes; it is exchanged when that is another class.
@@ -69,9 +69,9 @@ void IntegerSet::OpenGap(size_t index) {
     std::memmove(Place(index + 1), Place(index), behind);
   } else {
     auto* const fresh = static_cast<Block*>(::operator new(room));
-    std::memcpy(fresh, block_, sizeof(Block) + index * width);
+    std::memcpy(fresh, block_.get(), sizeof(Block) + index * width);
     std::memcpy(reinterpret_cast<char*>(fresh + 1) + (index + 1) * width, Place(index), behind);
-    ::operator delete(std::exchange(block_, fresh));
+    ::operator delete(std::exchange(block_, fresh).get());
   }
   ++block_->count;
 }
@@ -93,8 +93,8 @@ void IntegerSet::RemoveAt(size_t index) noexcept {
   // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
   void* const fresh = ::operator new(room, std::nothrow);
   if (fresh == nullptr) return;
-  std::memcpy(fresh, block_, sizeof(Block) + count * width);
-  ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)));
+  std::memcpy(fresh, block_.get(), sizeof(Block) + count * width);
+  ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)).get());
 }
 
 bool IntegerSet::Validate() const noexcept {

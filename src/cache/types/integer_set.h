@@ -13,17 +13,19 @@
 #include <cstring>
 #include <utility>
 
+#include "base/pointer48.h"
+
 namespace mayfly {
 
 class IntegerSet {
  public:
-  IntegerSet() noexcept = default;
+  IntegerSet() noexcept = default;  // 6 bytes, without alignment
   IntegerSet(IntegerSet&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   IntegerSet& operator=(IntegerSet&& other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~IntegerSet() { ::operator delete(block_); }
+  ~IntegerSet() { ::operator delete(block_.get()); }
   // Throws std::bad_alloc.
   IntegerSet Clone() const;
 
@@ -77,7 +79,7 @@ class IntegerSet {
     std::memcpy(place, &integer, width);
   }
   char* Place(size_t index) const noexcept {
-    return reinterpret_cast<char*>(block_ + 1) + index * block_->width;
+    return reinterpret_cast<char*>(block_.get() + 1) + index * block_->width;
   }
   // The index of the first that is not smaller.
   size_t LowerBound(int64_t integer) const noexcept;
@@ -85,7 +87,7 @@ class IntegerSet {
   void Widen(size_t width, size_t index);
   void OpenGap(size_t index);
 
-  Block* block_ = nullptr;  // null while it was never filled
+  Pointer48<Block> block_;  // null while it was never filled
 };
 
 }  // namespace mayfly

@@ -43,83 +43,136 @@ std::string_view SetValue::EncodingName() const noexcept {
 }
 
 size_t SetValue::Size() const noexcept {
-  if (const auto* integers = std::get_if<IntegerSet>(&members_)) return integers->size();
-  if (const auto* pack = std::get_if<Pack>(&members_)) return pack->size();
-  return large().size();
+  switch (form()) {
+    case Form::kIntegers:
+      return integers_.size();
+    case Form::kPacked:
+      return pack_.size();
+    case Form::kLarge:
+      return large_->size();
+  }
+  return 0;
 }
 
 uint64_t SetValue::Bytes() const noexcept {
   constexpr uint64_t kOwn = Heap::SizeClass(sizeof(SetValue));
-  if (const auto* integers = std::get_if<IntegerSet>(&members_)) return kOwn + integers->memory();
-  if (const auto* pack = std::get_if<Pack>(&members_)) return kOwn + pack->memory();
-  return kOwn + Heap::SizeClass(sizeof(Large)) + large().bytes();
+  switch (form()) {
+    case Form::kIntegers:
+      return kOwn + integers_.memory();
+    case Form::kPacked:
+      return kOwn + pack_.memory();
+    case Form::kLarge:
+      return kOwn + large_->bytes();
+  }
+  return kOwn;
 }
 
 std::unique_ptr<RichValue> SetValue::Clone() const {
   auto copy = std::make_unique<SetValue>();
-  if (const auto* integers = std::get_if<IntegerSet>(&members_)) {
-    copy->members_ = integers->Clone();
-  } else if (const auto* pack = std::get_if<Pack>(&members_)) {
-    copy->members_ = pack->Clone();
-  } else {
-    auto members = std::make_unique<Large>(large().home());
-    large().ForEach([&](const Member& member) { members->members.Add(member.parts()); });
-    copy->members_ = std::move(members);
+  switch (form()) {
+    case Form::kIntegers:
+      copy->Become(integers_.Clone());
+      break;
+    case Form::kPacked:
+      copy->Become(pack_.Clone());
+      break;
+    case Form::kLarge:
+      copy->Become(large_->Clone());
+      break;
   }
+  copy->clock_ = clock_;
   return copy;
-}
-
-bool SetValue::FreeSome(size_t budget) noexcept { return form() != Form::kLarge || large().FreeSome(budget); }
-
-RichValue** SetValue::BurialLink() noexcept {
-  return form() == Form::kLarge ? &std::get<LargePointer>(members_)->buried_before : nullptr;
 }
 
 void SetValue::ForEachMember(MemberVisitor& visitor) const {
   ForEach([&](std::string_view member) { visitor.Visit({&member, 1}); });
 }
 
+// ---- forms
+
+void SetValue::Destroy() noexcept {
+  switch (form()) {
+    case Form::kIntegers:
+      return integers_.~IntegerSet();
+    case Form::kPacked:
+      return pack_.~Pack();
+    case Form::kLarge:
+      delete large_.get();
+  }
+}
+
+void SetValue::Become(IntegerSet&& integers) noexcept {
+  Destroy();
+  std::construct_at(&integers_, std::move(integers));
+  form_ = Form::kIntegers;
+}
+
+void SetValue::Become(Pack&& pack) noexcept {
+  Destroy();
+  std::construct_at(&pack_, std::move(pack));
+  form_ = Form::kPacked;
+}
+
+void SetValue::Become(std::unique_ptr<TimedMembers> large) noexcept {
+  Destroy();
+  std::construct_at(&large_, large.release());
+  form_ = Form::kLarge;
+}
+
+void SetValue::Take(SetValue&& other) noexcept {
+  assert(&other != this);
+  switch (other.form_) {
+    case Form::kIntegers:
+      return Become(std::move(other.integers_));
+    case Form::kPacked:
+      return Become(std::move(other.pack_));
+    case Form::kLarge:
+      Become(std::unique_ptr<TimedMembers>(other.large_.get()));
+      clock_ = other.clock_;
+      std::construct_at(&other.integers_);
+      other.form_ = Form::kIntegers;
+  }
+}
+
+// ---- members
+
 std::string_view SetValue::At(size_t index, char* room) const noexcept {
-  if (const auto* integers = std::get_if<IntegerSet>(&members_))
-    return {room, FormatInteger(integers->At(index), room)};
-  const Pack& pack = std::get<Pack>(members_);
-  return pack.Read(pack.Seek(index)).Text(room);
+  if (form_ == Form::kIntegers) return {room, FormatInteger(integers_.At(index), room)};
+  return pack_.Read(pack_.Seek(index)).Text(room);
 }
 
 bool SetValue::Contains(std::string_view member) const noexcept {
-  if (form() == Form::kLarge) return large().Find(member) != nullptr;
+  if (is_large()) return large_->Find(member) != nullptr;
   const PackItem item = PackItem::Of(member);
-  if (const auto* integers = std::get_if<IntegerSet>(&members_))
-    return item.kind == PackItem::Kind::kInteger && integers->Contains(item.integer);
-  const Pack& pack = std::get<Pack>(members_);
-  return pack.Find(item, pack.begin()) != pack.end();
+  if (form_ == Form::kIntegers)
+    return item.kind == PackItem::Kind::kInteger && integers_.Contains(item.integer);
+  return pack_.Find(item, pack_.begin()) != pack_.end();
 }
 
 void SetValue::Expect(std::string_view first, size_t members, const SetLimits& limits, MemberHome home) {
-  if (form() == Form::kLarge) return;
-  if (Size() == 0 && (members > limits.integers || !IntegerOf(first))) members_ = Pack();
-  const size_t most = form() == Form::kIntegers ? limits.integers : limits.packed;
+  if (is_large()) return;
+  if (Size() == 0 && (members > limits.integers || !IntegerOf(first))) Become(Pack());
+  const size_t most = form_ == Form::kIntegers ? limits.integers : limits.packed;
   if (members > most) Grow(nullptr, home);
 }
 
 bool SetValue::Add(std::string_view member, const SetLimits& limits, MemberHome home) {
-  if (form() == Form::kLarge) return AddLarge(member);
-  if (auto* pack = std::get_if<Pack>(&members_)) return AddPacked(*pack, member, limits, home);
-  auto& integers = std::get<IntegerSet>(members_);
+  if (is_large()) return large_->Include(member);
+  if (form_ == Form::kPacked) return AddPacked(member, limits, home);
   if (const std::optional<int64_t> integer = IntegerOf(member))
     return AddInteger(*integer, member, limits, home);
 
-  const bool fits = integers.size() < limits.packed && member.size() <= limits.packed_bytes &&
-                    LongestDigits(integers) <= limits.packed_bytes;
+  const bool fits = integers_.size() < limits.packed && member.size() <= limits.packed_bytes &&
+                    LongestDigits(integers_) <= limits.packed_bytes;
   if (!fits) return Grow(&member, home), true;
   Pack pack;
-  for (size_t i = 0; i < integers.size(); ++i) {
-    const PackItem item = PackItem::Of(integers.At(i));
+  for (size_t i = 0; i < integers_.size(); ++i) {
+    const PackItem item = PackItem::Of(integers_.At(i));
     pack.Append({&item, 1});
   }
   const PackItem item = PackItem::Of(member);
   pack.Append({&item, 1});
-  members_ = std::move(pack);
+  Become(std::move(pack));
   return true;
 }
 
@@ -145,61 +198,87 @@ size_t SetValue::AddAll(std::span<const std::string_view> members, const SetLimi
 
 bool SetValue::AddInteger(int64_t integer, std::string_view digits, const SetLimits& limits,
                           MemberHome home) {
-  auto& integers = std::get<IntegerSet>(members_);
-  if (integers.size() < limits.integers) return integers.Add(integer);
-  if (integers.Contains(integer)) return false;
+  if (integers_.size() < limits.integers) return integers_.Add(integer);
+  if (integers_.Contains(integer)) return false;
   Grow(&digits, home);
   return true;
 }
 
-bool SetValue::AddPacked(Pack& pack, std::string_view member, const SetLimits& limits, MemberHome home) {
+bool SetValue::AddPacked(std::string_view member, const SetLimits& limits, MemberHome home) {
   const PackItem item = PackItem::Of(member);
-  if (member.size() < Pack::kTooLong && pack.Find(item, pack.begin()) != pack.end()) return false;
-  const bool fits = pack.size() < limits.packed && member.size() <= limits.packed_bytes &&
-                    member.size() < kMostPackedBytes - pack.bytes();
+  if (member.size() < Pack::kTooLong && pack_.Find(item, pack_.begin()) != pack_.end()) return false;
+  const bool fits = pack_.size() < limits.packed && member.size() <= limits.packed_bytes &&
+                    member.size() < kMostPackedBytes - pack_.bytes();
   if (fits) {
-    pack.Append({&item, 1});
+    pack_.Append({&item, 1});
   } else {
     Grow(&member, home);
   }
   return true;
 }
 
-bool SetValue::AddLarge(std::string_view member) {
-  Members& members = large();
-  const uint64_t hash = members.HashOf(member);
-  if (members.Find(member, hash) != nullptr) return false;
-  members.Add({.name = member}, hash);
-  return true;
-}
-
 void SetValue::Grow(const std::string_view* member, MemberHome home) {
-  auto grown = std::make_unique<Large>(home);
-  ForEach([&](std::string_view old) { grown->members.Add({.name = old}); });
-  if (member != nullptr) grown->members.Add({.name = *member});
-  members_ = std::move(grown);
+  auto grown = std::make_unique<TimedMembers>(home);
+  ForEach([&](std::string_view old) { grown->Add(old, std::nullopt, 0); });
+  if (member != nullptr) grown->Add(*member, std::nullopt, 0);
+  Become(std::move(grown));
 }
 
 bool SetValue::Remove(std::string_view member) noexcept {
-  if (form() == Form::kLarge) {
-    Member* const found = large().Find(member);
-    if (found != nullptr) large().Remove(*found);
-    return found != nullptr;
-  }
+  if (is_large()) return large_->Remove(member);
   const PackItem item = PackItem::Of(member);
-  if (auto* integers = std::get_if<IntegerSet>(&members_))
-    return item.kind == PackItem::Kind::kInteger && integers->Remove(item.integer);
-  Pack& pack = std::get<Pack>(members_);
-  const Pack::At at = pack.Find(item, pack.begin());
-  if (at == pack.end()) return false;
-  pack.Erase(at, 1);
+  if (form_ == Form::kIntegers)
+    return item.kind == PackItem::Kind::kInteger && integers_.Remove(item.integer);
+  const Pack::At at = pack_.Find(item, pack_.begin());
+  if (at == pack_.end()) return false;
+  pack_.Erase(at, 1);
   return true;
 }
 
+// ---- deadlines
+
+bool SetValue::AddUntil(std::string_view member, Expiry deadline, bool keep_deadline, MemberHome home,
+                        Now now) {
+  assert(deadline.kind != Expiry::Kind::kNever);
+  if (!is_large()) {
+    if (keep_deadline && Contains(member)) return false;
+    Grow(nullptr, home);
+  }
+  const bool first = !timed();
+  const bool is_new =
+      large_->IncludeUntil(member, first ? deadline.deadline_ms : deadline.On(clock_, now), keep_deadline);
+  if (first) clock_ = deadline.kind;
+  return is_new;
+}
+
+Expiry SetValue::DeadlineOf(std::string_view member) const noexcept {
+  if (!is_large()) return Expiry::Never();
+  const uint64_t ms = TimedMembers::DeadlineOf(*large_->Find(member));
+  return ms == 0 ? Expiry::Never() : Expiry{clock_, ms};
+}
+
+Expiry SetValue::NextDeadline() const noexcept {
+  return timed() ? Expiry{clock_, large_->nearest_ms()} : Expiry::Never();
+}
+
+bool SetValue::AllDue(Now now) const noexcept {
+  return timed() && large_->AllDue(Expiry::NowOn(clock_, now));
+}
+
+size_t SetValue::DropDue(Now now, size_t budget) noexcept {
+  return timed() ? large_->DropUntil(Expiry::NowOn(clock_, now), budget) : 0;
+}
+
 bool SetValue::Validate() const noexcept {
-  if (const auto* integers = std::get_if<IntegerSet>(&members_)) return integers->Validate();
-  if (const auto* pack = std::get_if<Pack>(&members_)) return pack->Validate();
-  return large().Validate();
+  switch (form()) {
+    case Form::kIntegers:
+      return integers_.Validate();
+    case Form::kPacked:
+      return pack_.Validate();
+    case Form::kLarge:
+      return large_->Validate();
+  }
+  return false;
 }
 
 }  // namespace mayfly

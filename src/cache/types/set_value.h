@@ -2,11 +2,14 @@
 //
 //   intset      integers alone, in an IntegerSet
 //   listpack    few short members, in a Pack, in the order in which they came
-//   hashtable   Members
+//   hashtable   TimedMembers
 //
-// A set becomes what the next member needs, by Redis's rules (SetLimits), and never goes back to a smaller form.
+// A set becomes what the next member needs, by Redis's rules (SetLimits), and never goes back to a smaller form. It also
+// becomes large with the first deadline of a member. All deadlines are on one clock: that on which the first of them
+// was set.
 //
-// Members have no deadlines yet, though a Member has room for one (reserved for SADDEX).
+// Members that are due are dropped by DropDue. What its budget leaves over is absent for every other method but Size()
+// and NextDeadline(); that may be the case of a large set only.
 //
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -18,12 +21,12 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <variant>
 
+#include "base/pointer48.h"
 #include "cache/rich_value.h"
 #include "cache/types/integer_set.h"
-#include "cache/types/members.h"
 #include "cache/types/pack.h"
+#include "cache/types/timed_members.h"
 
 namespace mayfly {
 
@@ -43,82 +46,107 @@ class SetValue final : public RichValue {
   static constexpr size_t kRoom = PackItem::kRoom;
 
   // An empty set. REQUIRES: the form is not kLarge.
-  explicit SetValue(Form form = Form::kIntegers) noexcept : RichValue(kType) {
+  explicit SetValue(Form form = Form::kIntegers) noexcept : RichValue(kType), integers_() {
     assert(form != Form::kLarge);
-    if (form == Form::kPacked) members_ = Pack();
+    if (form == Form::kPacked) Become(Pack());
   }
+  ~SetValue() override { Destroy(); }
 
   std::string_view EncodingName() const noexcept override;
   size_t Size() const noexcept override;
   uint64_t Bytes() const noexcept override;
   std::unique_ptr<RichValue> Clone() const override;
-  bool FreeSome(size_t budget) noexcept override;
-  RichValue** BurialLink() noexcept override;
+  bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
+  RichValue** BurialLink() noexcept override { return is_large() ? large_->burial_link() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
+  Expiry NextDeadline() const noexcept override;
+  bool AllDue(Now now) const noexcept override;
+  size_t DropDue(Now now, size_t budget) noexcept override;
 
-  Form form() const noexcept { return static_cast<Form>(members_.index()); }
+  Form form() const noexcept { return form_; }
+  bool is_large() const noexcept { return form_ == Form::kLarge; }
+  // Number of members that are not due.
+  size_t Live() const noexcept { return is_large() ? large_->live() : Size(); }
   bool Contains(std::string_view member) const noexcept;
   // For a reader of that member who comes a little later.
   void Prefetch(std::string_view member) const noexcept {
-    if (form() == Form::kLarge) return large().Prefetch(member);
-    if (const auto* pack = std::get_if<Pack>(&members_)) pack->Prefetch();
+    if (is_large()) return large_->Prefetch(member);
+    if (form_ == Form::kPacked) pack_.Prefetch();
   }
-  // False if it was there. Throws std::bad_alloc. REQUIRES: the text does not lie in this set.
+  // False if it was there: then it keeps its deadline. A new one has none.
+  // REQUIRES: the text does not lie in this set.
   bool Add(std::string_view member, const SetLimits& limits, MemberHome home);
   // Adds all of them or, if it throws, none. Returns how many were not there. A set that could not hold so many in
-  // its form becomes large before the first. Throws std::bad_alloc. REQUIRES: as Add; there are some.
+  // its form becomes large before the first. REQUIRES: as Add; there are some.
   size_t AddAll(std::span<const std::string_view> members, const SetLimits& limits, MemberHome home);
+  // Adds a member with a deadline. One that is there gets it as well, unless `keep_deadline`. Returns whether it was
+  // not there. REQUIRES: as Add; the deadline is neither Never nor reached at `now`.
+  bool AddUntil(std::string_view member, Expiry deadline, bool keep_deadline, MemberHome home, Now now);
   // False if it was not there.
   bool Remove(std::string_view member) noexcept;
+
+  // Never if the member has none. REQUIRES: there is such a member.
+  Expiry DeadlineOf(std::string_view member) const noexcept;
+  // Whether a member has a deadline.
+  bool timed() const noexcept { return is_large() && large_->nearest_ms() != TimedMembers::kNever; }
 
   // Calls fn(std::string_view) for each member. REQUIRES: fn does not change this set.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     char room[kRoom];
-    if (const auto* integers = std::get_if<IntegerSet>(&members_)) {
-      for (size_t i = 0; i < integers->size(); ++i)
-        fn(std::string_view(room, FormatInteger(integers->At(i), room)));
-    } else if (const auto* pack = std::get_if<Pack>(&members_)) {
-      for (Pack::At at = pack->begin(); at != pack->end(); at = pack->Next(at)) fn(pack->Read(at).Text(room));
-    } else {
-      large().ForEach([&](const Member& member) { fn(member.name()); });
+    switch (form()) {
+      case Form::kIntegers:
+        for (size_t i = 0; i < integers_.size(); ++i)
+          fn(std::string_view(room, FormatInteger(integers_.At(i), room)));
+        return;
+      case Form::kPacked:
+        for (Pack::At at = pack_.begin(); at != pack_.end(); at = pack_.Next(at))
+          fn(pack_.Read(at).Text(room));
+        return;
+      case Form::kLarge:
+        return large_->ForEach([&](const Member& member) { fn(member.name()); });
     }
   }
   // Calls fn(std::string_view) for a page, as Members::Scan; a set that is not large is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
-    if (form() == Form::kLarge) return large().Scan(cursor, [&](const Member& member) { fn(member.name()); });
+    if (is_large()) return large_->Scan(cursor, [&](const Member& member) { fn(member.name()); });
     ForEach(fn);
     return 0;
   }
   // A random member, as a text or as digits in `room`, which has kRoom bytes. O(1) if the set is large.
-  // REQUIRES: Size() != 0.
+  // REQUIRES: Live() != 0.
   template <typename Rng>
   std::string_view Random(Rng& rng, char* room) const {
-    if (form() == Form::kLarge) return large().Random(rng)->name();
+    if (is_large()) return large_->Random(rng).name();
     return At(rng() % Size(), room);
   }
   // The members of a large set; null if form() is another.
-  Members* AsMembers() noexcept { return form() == Form::kLarge ? &large() : nullptr; }
-  const Members* AsMembers() const noexcept { return form() == Form::kLarge ? &large() : nullptr; }
-  void Exchange(SetValue& other) noexcept { members_.swap(other.members_); }
-  // Removes a random member, after having called fn(std::string_view) with it. REQUIRES: Size() != 0; fn does
+  TimedMembers* AsMembers() noexcept { return is_large() ? large_.get() : nullptr; }
+  const TimedMembers* AsMembers() const noexcept { return is_large() ? large_.get() : nullptr; }
+  // Becomes what `other` is, which becomes empty.
+  void Take(SetValue&& other) noexcept;
+  // Removes a random member, after having called fn(std::string_view) with it. REQUIRES: Live() != 0; fn does
   // not use this set.
   template <typename Rng, typename Fn>
   void Pop(Rng& rng, Fn&& fn) {
     char room[kRoom];
-    if (auto* integers = std::get_if<IntegerSet>(&members_)) {
-      const size_t index = rng() % integers->size();
-      fn(std::string_view(room, FormatInteger(integers->At(index), room)));
-      integers->RemoveAt(index);
-    } else if (auto* pack = std::get_if<Pack>(&members_)) {
-      const Pack::At at = pack->Seek(rng() % pack->size());
-      fn(pack->Read(at).Text(room));
-      pack->Erase(at, 1);
-    } else {
-      Member& member = *large().Random(rng);
-      fn(member.name());
-      large().Remove(member);
+    switch (form()) {
+      case Form::kIntegers: {
+        const size_t index = rng() % integers_.size();
+        fn(std::string_view(room, FormatInteger(integers_.At(index), room)));
+        return integers_.RemoveAt(index);
+      }
+      case Form::kPacked: {
+        const Pack::At at = pack_.Seek(rng() % pack_.size());
+        fn(pack_.Read(at).Text(room));
+        return pack_.Erase(at, 1);
+      }
+      case Form::kLarge: {
+        Member& member = large_->Random(rng);
+        fn(member.name());
+        return large_->Remove(member);
+      }
     }
   }
 
@@ -126,25 +154,34 @@ class SetValue final : public RichValue {
   bool Validate() const noexcept;
 
  private:
-  struct Large {
-    explicit Large(MemberHome home) noexcept : members(home) {}
-    Members members;
-    RichValue* buried_before = nullptr;
-  };
-  using LargePointer = std::unique_ptr<Large>;
-
-  Members& large() const noexcept { return std::get<LargePointer>(members_)->members; }
-  // The member with this index, counted from 0. REQUIRES: form() is not kLarge.
+  // The member with this index, counted from 0. REQUIRES: the form is not kLarge.
   std::string_view At(size_t index, char* room) const noexcept;
   bool AddInteger(int64_t integer, std::string_view digits, const SetLimits& limits, MemberHome home);
-  bool AddPacked(Pack& pack, std::string_view member, const SetLimits& limits, MemberHome home);
-  bool AddLarge(std::string_view member);
+  bool AddPacked(std::string_view member, const SetLimits& limits, MemberHome home);
   // So many members are about to be added, `first` before the others.
   void Expect(std::string_view first, size_t members, const SetLimits& limits, MemberHome home);
   // Makes it large, with one member more, if that is not null.
   void Grow(const std::string_view* member, MemberHome home);
 
-  std::variant<IntegerSet, Pack, LargePointer> members_;
+  // Exchange the members for others, and free the old ones.
+  void Become(IntegerSet&& integers) noexcept;
+  void Become(Pack&& pack) noexcept;
+  void Become(std::unique_ptr<TimedMembers> large) noexcept;
+  // The members are to be constructed afterwards.
+  void Destroy() noexcept;
+
+  // All of it lies behind the type, in what would be padding.
+  Form form_ : 2 = Form::kIntegers;
+  Expiry::Kind clock_ : 2 = Expiry::Kind::kNever;  // of the deadlines
+  // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
+  union {
+    IntegerSet integers_;
+    Pack pack_;
+    Pointer48<TimedMembers> large_;  // owned
+  };
+  // NOLINTEND(readability-identifier-naming)
 };
+
+static_assert(sizeof(SetValue) == 2 * sizeof(void*));
 
 }  // namespace mayfly

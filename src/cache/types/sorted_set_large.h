@@ -1,15 +1,17 @@
 // The large form of a sorted set: members, found by name, each with its score; and a counted tree of them, found by
-// score and rank. Members with equal scores are in the order of their names, byte by byte.
+// score and rank. Members with equal scores are in the order of their names, byte by byte. Those that have a deadline
+// are found by it, too; a deadline of 0 in a member means that it has none. All deadlines are on one clock; the owner
+// knows which.
 //
-// Owns both. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+// Owns all of it. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 #include "cache/rich_value.h"
 #include "cache/types/counted_tree.h"
+#include "cache/types/member_deadlines.h"
 #include "cache/types/members.h"
 
 namespace mayfly {
@@ -35,25 +37,18 @@ class LargeSortedSet {
  public:
   using Order = CountedTree<ScoreOrderPolicy>;
 
-  explicit LargeSortedSet(MemberHome home) noexcept : members_(home), order_(ScoreOrderPolicy(home.heap)) {}
+  explicit LargeSortedSet(MemberHome home) noexcept
+      : members_(home), order_(ScoreOrderPolicy(home.heap)), deadlines_(home.heap) {}
 
   const Members& members() const noexcept { return members_; }
   const Order& order() const noexcept { return order_; }
-  uint64_t bytes() const noexcept { return members_.bytes() + order_.bytes(); }
+  uint64_t bytes() const noexcept { return members_.bytes() + order_.bytes() + deadlines_.bytes(); }
   size_t RankOf(const Member& member) const noexcept {
     return order_.RankOf(member.score(), members_.RefOf(member));
   }
 
-  // REQUIRES: there is none of that name, whose hash is `hash`.
-  void Add(std::string_view name, uint64_t hash, double score) {
-    Member* const member = members_.Add({.name = name, .score = score}, hash);
-    try {
-      order_.Insert(score, members_.RefOf(*member));
-    } catch (...) {
-      members_.Remove(*member);
-      throw;
-    }
-  }
+  // `deadline_ms` may be 0. REQUIRES: there is none of that name, whose hash is `hash`.
+  void Add(std::string_view name, uint64_t hash, double score, uint64_t deadline_ms = 0);
   void SetScore(Member& member, double score) {
     const HeapRef ref = members_.RefOf(member);
     order_.Change(member.score(), ref, score, ref);
@@ -61,34 +56,52 @@ class LargeSortedSet {
   }
   void Remove(Member& member) noexcept {
     order_.Erase(member.score(), members_.RefOf(member));
+    Forget(member);
     members_.Remove(member);
   }
   void RemoveRanks(size_t first, size_t count) noexcept {
-    order_.EraseFrom(first, count, [&](double, HeapRef ref) { members_.Remove(*members_.At(ref)); });
+    order_.EraseFrom(first, count, [&](double, HeapRef ref) {
+      Member& member = *members_.At(ref);
+      Forget(member);
+      members_.Remove(member);
+    });
   }
+
+  static uint64_t DeadlineOf(const Member& member) noexcept {
+    return member.timed() ? member.deadline_ms() : 0;
+  }
+  // The member is invalid afterwards. REQUIRES: deadline_ms is not 0.
+  void SetDeadline(Member& member, uint64_t deadline_ms);
+  // MemberDeadlines::kNone if no member has a deadline.
+  uint64_t nearest_ms() const noexcept { return deadlines_.Nearest(); }
+  bool AllDue(uint64_t now_ms) const noexcept {
+    return order_.size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == order_.size();
+  }
+  // Removes members with a deadline up to `ms`, but at most `budget`. Returns how many.
+  size_t DropUntil(uint64_t ms, size_t budget) noexcept;
+
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: nobody uses this object for anything else from now on.
   bool FreeSome(size_t budget) noexcept {
-    constexpr size_t kItemsPerMember = 16;  // the tree frees a leaf at once
+    constexpr size_t kItemsPerMember = 16;  // the trees free a leaf at once
     const size_t items = budget > SIZE_MAX / kItemsPerMember ? SIZE_MAX : budget * kItemsPerMember;
-    return order_.FreeSome(items) && members_.FreeSome(budget);
+    return order_.FreeSome(items) && deadlines_.FreeSome(items) && members_.FreeSome(budget);
   }
   // A pointer for BuriedValues.
   RichValue*& buried_before() noexcept { return buried_before_; }
 
   // Reads every member; for tests.
-  bool Validate() const noexcept {
-    if (!members_.Validate() || !order_.Validate() || members_.size() != order_.size()) return false;
-    for (auto at = order_.First(); at; at.Next()) {
-      const Member& member = *members_.At(at.ref());
-      if (member.score() != at.key() || members_.Find(member.name()) != &member) return false;
-    }
-    return true;
-  }
+  bool Validate() const noexcept;
 
  private:
+  // Its deadline is no longer in order.
+  void Forget(const Member& member) noexcept {
+    if (DeadlineOf(member) != 0) deadlines_.Erase(DeadlineOf(member), members_.RefOf(member));
+  }
+
   Members members_;
   Order order_;
+  MemberDeadlines deadlines_;  // exactly of the members with a deadline
   RichValue* buried_before_ = nullptr;
 };
 

@@ -1,6 +1,8 @@
 #include "cache/types/sorted_set_value.h"
 
 #include <array>
+#include <cassert>
+#include <memory>
 #include <utility>
 
 #include "base/heap.h"
@@ -34,30 +36,35 @@ void SortedSetValue::Cursor::Prev() noexcept {
   if (valid_) at_ = small_->Prev(at_);
 }
 
-SortedSetValue::~SortedSetValue() = default;
-
-size_t SortedSetValue::Size() const noexcept {
-  return large_ == nullptr ? small_.size() : large_->members().size();
+SortedSetValue::~SortedSetValue() {
+  if (is_large())
+    delete large_.get();
+  else
+    small_.~ScoredPack();
 }
+
+size_t SortedSetValue::Size() const noexcept { return is_large() ? large_->members().size() : small_.size(); }
 
 uint64_t SortedSetValue::Bytes() const noexcept {
   const uint64_t own = Heap::SizeClass(sizeof *this);
-  if (large_ == nullptr) return own + small_.memory();
+  if (!is_large()) return own + small_.memory();
   return own + Heap::SizeClass(sizeof *large_) + large_->bytes();
 }
 
 std::unique_ptr<RichValue> SortedSetValue::Clone() const {
   auto copy = std::make_unique<SortedSetValue>();
-  if (large_ == nullptr) {
+  if (!is_large()) {
     copy->small_ = small_.Clone();
     return copy;
   }
   const Members& members = large_->members();
-  copy->large_ = std::make_unique<LargeSortedSet>(members.home());
+  auto large = std::make_unique<LargeSortedSet>(members.home());
   for (auto at = large_->order().First(); at; at.Next()) {
-    const std::string_view name = members.At(at.ref())->name();
-    copy->large_->Add(name, members.HashOf(name), at.key());
+    const Member& member = *members.At(at.ref());
+    large->Add(member.name(), members.HashOf(member.name()), at.key(), LargeSortedSet::DeadlineOf(member));
   }
+  copy->BecomeLarge(std::move(large));
+  copy->clock_ = clock_;
   return copy;
 }
 
@@ -71,7 +78,7 @@ void SortedSetValue::ForEachMember(MemberVisitor& visitor) const {
 
 SortedSetValue::Found SortedSetValue::Find(std::string_view name) const noexcept {
   Found found;
-  if (large_ == nullptr) {
+  if (!is_large()) {
     found.at_ = small_.Find(PackItem::Of(name), small_.begin());
     found.present_ = found.at_ != small_.end();
     if (found.present_) found.score_ = small_.Read(small_.Second(found.at_)).Number();
@@ -86,7 +93,7 @@ SortedSetValue::Found SortedSetValue::Find(std::string_view name) const noexcept
 
 size_t SortedSetValue::RankOf(const Found& found) const noexcept {
   assert(found);
-  if (large_ != nullptr) return large_->RankOf(*found.member_);
+  if (is_large()) return large_->RankOf(*found.member_);
   size_t rank = 0;
   for (ScoredPack::At at = small_.begin(); at != found.at_; at = small_.Next(at)) ++rank;
   return rank;
@@ -94,7 +101,7 @@ size_t SortedSetValue::RankOf(const Found& found) const noexcept {
 
 SortedSetValue::Cursor SortedSetValue::At(size_t rank) const noexcept {
   Cursor cursor;
-  if (large_ != nullptr) {
+  if (is_large()) {
     cursor.members_ = &large_->members();
     cursor.place_ = large_->order().At(rank);
     return cursor;
@@ -138,7 +145,7 @@ RankRange SortedSetValue::RanksInOrder(const Range& range) const noexcept {
 }
 
 RankRange SortedSetValue::RanksOf(const ScoreRange& range) const noexcept {
-  if (large_ == nullptr) return RanksInPack(range, false);
+  if (!is_large()) return RanksInPack(range, false);
   // As above, without a look at the members.
   const size_t first =
       large_->order().CountBefore([&](double score, HeapRef) { return range.IsAfter(score, {}); });
@@ -148,11 +155,11 @@ RankRange SortedSetValue::RanksOf(const ScoreRange& range) const noexcept {
 }
 
 RankRange SortedSetValue::RanksOf(const NameRange& range, bool from_end) const noexcept {
-  return large_ == nullptr ? RanksInPack(range, from_end) : RanksInOrder(range);
+  return is_large() ? RanksInOrder(range) : RanksInPack(range, from_end);
 }
 
 void SortedSetValue::Expect(size_t members, const SortedSetLimits& limits, MemberHome home) {
-  if (large_ == nullptr && members > limits.packed) Grow(home);
+  if (!is_large() && members > limits.packed) Grow(home);
 }
 
 ScoredPack::At SortedSetValue::PlaceOf(std::string_view name, double score) const noexcept {
@@ -169,18 +176,18 @@ void SortedSetValue::Add(const Found& found, std::string_view name, double score
   assert(!found);
   const bool fits =
       Size() < limits.packed && name.size() <= limits.packed_bytes && name.size() < ScoredPack::kTooLong;
-  if (large_ == nullptr && fits) {
+  if (!is_large() && fits) {
     const std::array items{PackItem::Of(name), ScoreItem(score)};
     return small_.Insert(PlaceOf(name, score), items);
   }
-  if (large_ != nullptr) return large_->Add(name, found.hash_, score);
+  if (is_large()) return large_->Add(name, found.hash_, score);
   Grow(home);
   large_->Add(name, large_->members().HashOf(name), score);
 }
 
 void SortedSetValue::SetScore(const Found& found, std::string_view name, double score) {
   assert(found);
-  if (large_ != nullptr) return large_->SetScore(*found.member_, score);
+  if (is_large()) return large_->SetScore(*found.member_, score);
   const ScoredPack::At at = found.at_;
   const ScoredPack::At after = small_.Next(at);
   const bool stays = (at == small_.begin() || IsLess(small_, small_.Prev(at), score, name)) &&
@@ -196,13 +203,13 @@ void SortedSetValue::SetScore(const Found& found, std::string_view name, double 
 
 void SortedSetValue::Remove(const Found& found) noexcept {
   assert(found);
-  if (large_ != nullptr) return large_->Remove(*found.member_);
+  if (is_large()) return large_->Remove(*found.member_);
   small_.Erase(found.at_, 1);
 }
 
 void SortedSetValue::RemoveRanks(const RankRange& ranks) noexcept {
   assert(ranks.first + ranks.count <= Size());
-  if (large_ != nullptr) return large_->RemoveRanks(ranks.first, ranks.count);
+  if (is_large()) return large_->RemoveRanks(ranks.first, ranks.count);
   small_.Erase(small_.Seek(ranks.first), ranks.count);
 }
 
@@ -212,12 +219,51 @@ void SortedSetValue::Grow(MemberHome home) {
     const std::string_view name = at.name();
     large->Add(name, large->members().HashOf(name), at.score());
   }
-  large_ = std::move(large);
-  small_ = ScoredPack();
+  BecomeLarge(std::move(large));
+}
+
+void SortedSetValue::BecomeLarge(std::unique_ptr<LargeSortedSet> large) noexcept {
+  assert(!is_large());
+  small_.~ScoredPack();
+  std::construct_at(&large_, large.release());
+  form_ = Form::kLarge;
+}
+
+// ---- deadlines
+
+Expiry SortedSetValue::DeadlineOf(const Found& found) const noexcept {
+  assert(found);
+  const uint64_t ms = is_large() ? LargeSortedSet::DeadlineOf(*found.member_) : 0;
+  return ms == 0 ? Expiry::Never() : Expiry{clock_, ms};
+}
+
+void SortedSetValue::SetDeadline(const Found& found, std::string_view name, Expiry deadline, MemberHome home,
+                                 Now now) {
+  assert(found && deadline.kind != Expiry::Kind::kNever);
+  Member* member = found.member_;
+  if (!is_large()) {
+    Grow(home);
+    member = large_->members().Find(name);
+  }
+  const bool first = !timed();
+  large_->SetDeadline(*member, first ? deadline.deadline_ms : deadline.On(clock_, now));
+  if (first) clock_ = deadline.kind;
+}
+
+Expiry SortedSetValue::NextDeadline() const noexcept {
+  return timed() ? Expiry{clock_, large_->nearest_ms()} : Expiry::Never();
+}
+
+bool SortedSetValue::AllDue(Now now) const noexcept {
+  return timed() && large_->AllDue(Expiry::NowOn(clock_, now));
+}
+
+size_t SortedSetValue::DropDue(Now now, size_t budget) noexcept {
+  return timed() ? large_->DropUntil(Expiry::NowOn(clock_, now), budget) : 0;
 }
 
 bool SortedSetValue::Validate() const noexcept {
-  if (large_ != nullptr) return small_.empty() && large_->Validate();
+  if (is_large()) return large_->Validate();
   if (!small_.Validate()) return false;
   for (ScoredPack::At at = small_.begin(); at != small_.end();) {
     const ScoredPack::At next = small_.Next(at);

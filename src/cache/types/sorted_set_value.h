@@ -4,7 +4,11 @@
 //   listpack    few short members, in a LinkedPack: name, score, name, score ... in order
 //   skiplist    a LargeSortedSet
 //
-// A sorted set becomes large by Redis's rules (SortedSetLimits), and never small again.
+// A sorted set becomes large by Redis's rules (SortedSetLimits) or with the first deadline of a member, and never small
+// again. All deadlines are on one clock: that on which the first of them was set.
+//
+// Unlike those of a hash or a set, members that are due count and have a rank until DropDue has dropped them. So that
+// ranks are exact, whoever reads members has to let it drop all of them before, however many they are.
 //
 // No score is NaN. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -15,6 +19,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/pointer48.h"
 #include "cache/rich_value.h"
 #include "cache/types/member_range.h"
 #include "cache/types/pack.h"
@@ -78,22 +83,21 @@ class SortedSetValue final : public RichValue {
     char room_[PackItem::kRoom];
   };
 
-  SortedSetValue() noexcept : RichValue(kType) {}
+  SortedSetValue() noexcept : RichValue(kType), small_() {}
   ~SortedSetValue() override;
 
-  std::string_view EncodingName() const noexcept override {
-    return large_ == nullptr ? "listpack" : "skiplist";
-  }
+  std::string_view EncodingName() const noexcept override { return is_large() ? "skiplist" : "listpack"; }
   size_t Size() const noexcept override;
   uint64_t Bytes() const noexcept override;
   std::unique_ptr<RichValue> Clone() const override;
-  bool FreeSome(size_t budget) noexcept override { return large_ == nullptr || large_->FreeSome(budget); }
-  RichValue** BurialLink() noexcept override {
-    return large_ == nullptr ? nullptr : &large_->buried_before();
-  }
+  bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
+  RichValue** BurialLink() noexcept override { return is_large() ? &large_->buried_before() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
+  Expiry NextDeadline() const noexcept override;
+  bool AllDue(Now now) const noexcept override;
+  size_t DropDue(Now now, size_t budget) noexcept override;
 
-  bool is_large() const noexcept { return large_ != nullptr; }
+  bool is_large() const noexcept { return form_ == Form::kLarge; }
   Found Find(std::string_view name) const noexcept;
   std::optional<double> ScoreOf(std::string_view name) const noexcept {
     const Found found = Find(name);
@@ -101,7 +105,7 @@ class SortedSetValue final : public RichValue {
   }
   // For a reader of that member who comes a little later.
   void Prefetch(std::string_view name) const noexcept {
-    large_ != nullptr ? large_->members().Prefetch(name) : small_.Prefetch();
+    is_large() ? large_->members().Prefetch(name) : small_.Prefetch();
   }
   // REQUIRES: it was found.
   size_t RankOf(const Found& found) const noexcept;
@@ -118,6 +122,7 @@ class SortedSetValue final : public RichValue {
   // REQUIRES: `found` is what Find(name) did not find; the text does not lie in this value. Throws std::bad_alloc.
   void Add(const Found& found, std::string_view name, double score, const SortedSetLimits& limits,
            MemberHome home);
+  // The member keeps its deadline.
   // REQUIRES: `found` is what Find(name) found; the text does not lie in this value. Throws std::bad_alloc.
   void SetScore(const Found& found, std::string_view name, double score);
   // Adds the member, or sets its score. Throws std::bad_alloc. REQUIRES: as Add.
@@ -130,10 +135,15 @@ class SortedSetValue final : public RichValue {
   // REQUIRES: there are these members.
   void RemoveRanks(const RankRange& ranks) noexcept;
 
+  // Never if the member has none. REQUIRES: it was found.
+  Expiry DeadlineOf(const Found& found) const noexcept;
+  // Makes it large. Throws std::bad_alloc. REQUIRES: as SetScore; the deadline is neither Never nor reached at `now`.
+  void SetDeadline(const Found& found, std::string_view name, Expiry deadline, MemberHome home, Now now);
+
   // Calls fn(name, score) for a page, as Members::Scan; the small form is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
-    if (large_ != nullptr) {
+    if (is_large()) {
       return large_->members().Scan(cursor, [&](const Member& member) { fn(member.name(), member.score()); });
     }
     for (Cursor at = At(0); at; at.Next()) fn(at.name(), at.score());
@@ -144,16 +154,30 @@ class SortedSetValue final : public RichValue {
   bool Validate() const noexcept;
 
  private:
+  enum class Form : uint8_t { kPack, kLarge };
+
+  // Whether a member has a deadline.
+  bool timed() const noexcept { return is_large() && large_->nearest_ms() != MemberDeadlines::kNone; }
   // Where a member belongs in the small form.
   ScoredPack::At PlaceOf(std::string_view name, double score) const noexcept;
   void Grow(MemberHome home);
+  void BecomeLarge(std::unique_ptr<LargeSortedSet> large) noexcept;
   template <typename Range>
   RankRange RanksInPack(const Range& range, bool from_end) const noexcept;
   template <typename Range>
   RankRange RanksInOrder(const Range& range) const noexcept;
 
-  ScoredPack small_;                       // empty if it is large
-  std::unique_ptr<LargeSortedSet> large_;  // null if it is small
+  // All of it lies behind the type, in what would be padding.
+  Form form_ : 1 = Form::kPack;
+  Expiry::Kind clock_ : 2 = Expiry::Kind::kNever;  // of the deadlines
+  // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
+  union {
+    ScoredPack small_;
+    Pointer48<LargeSortedSet> large_;  // owned
+  };
+  // NOLINTEND(readability-identifier-naming)
 };
+
+static_assert(sizeof(SortedSetValue) == 2 * sizeof(void*));
 
 }  // namespace mayfly

@@ -1,6 +1,6 @@
 // One input of ZUNION, ZINTER and ZDIFF: a sorted set, or a set, whose members have the score 1.
 //
-// Borrows the value. Invalid after any change.
+// Borrows the value, of which a caller drops what is due before. Invalid after any change.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,10 @@ class MemberSource {
   // REQUIRES: Accepts(entry).
   explicit MemberSource(const Entry& entry) noexcept : value_(entry.rich()) {}
 
-  size_t Size() const noexcept { return value_ != nullptr ? value_->Size() : 0; }
+  size_t Size() const noexcept {
+    if (value_ == nullptr) return 0;
+    return value_->type == ValueType::kSet ? static_cast<const SetValue*>(value_)->Live() : value_->Size();
+  }
   std::optional<double> ScoreOf(std::string_view name) const noexcept {
     if (value_ == nullptr) return std::nullopt;
     if (value_->type == ValueType::kSet)

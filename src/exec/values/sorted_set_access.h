@@ -9,6 +9,7 @@
 #include "cache/types/sorted_set_value.h"
 #include "config/options.h"
 #include "exec/dispatch/context.h"
+#include "exec/values/timed_access.h"
 
 namespace mayfly {
 

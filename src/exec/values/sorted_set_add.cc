@@ -65,7 +65,7 @@ void Answer(Context& ctx, const AddOptions& options, const AddResult& result) {
 void AddMembers(Context& ctx, const Key& key, const AddOptions& options,
                 std::span<const NameAndScore> members) {
   TypedSortedSet set;
-  if (!ctx.FindTyped(key, set)) return;
+  if (!FindLive(ctx, key, set)) return;
   AddResult result;
   if (set.entry == nullptr && options.only_old) return Answer(ctx, options, result);
   const SortedSetLimits limits = SortedSetLimitsOf(ctx);

@@ -161,6 +161,27 @@ TEST_CASE_METHOD(HashFixture, "all deadlines of a hash are on the clock of its f
   CHECK(static_cast<int64_t>(hash.NextDeadline().deadline_ms) == now().wall_ms + 10);
 }
 
+TEST_CASE_METHOD(HashFixture, "a deadline that is to come is not over, whatever the clock showed before") {
+  HashValue hash;
+  Fill(hash, 100);
+  hash.SetDeadline("f0", Expiry::At(now().wall_ms + 20), now());
+  clock.AdvanceTime(20);
+  CHECK(hash.DropDue(now(), 10) == 1);
+  SECTION("on the other clock") {
+    hash.SetDeadline("f1", In(10), now());
+    CHECK(hash.NextDeadline().kind == Expiry::Kind::kRelative);
+  }
+  SECTION("after the clock was set back") {
+    clock.StepWall(-3'600'000);
+    hash.SetDeadline("f1", Expiry::At(now().wall_ms + 10), now());
+  }
+  CHECK(hash.Has("f1"));
+  CHECK(hash.Live() == 99);
+  clock.AdvanceTime(10);
+  CHECK(hash.DropDue(now(), 10) == 1);
+  CHECK(hash.Size() == 98);
+}
+
 TEST_CASE_METHOD(HashFixture, "what is due and not dropped yet is absent") {
   HashValue hash;
   Fill(hash, 100);

@@ -1,0 +1,79 @@
+#include "cache/types/sorted_set_large.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <span>
+
+namespace mayfly {
+
+void LargeSortedSet::Add(std::string_view name, uint64_t hash, double score, uint64_t deadline_ms) {
+  MemberParts parts{.name = name, .score = score};
+  if (deadline_ms != 0) parts.deadline_ms = deadline_ms;
+  Member* const member = members_.Add(parts, hash);
+  const HeapRef ref = members_.RefOf(*member);
+  try {
+    order_.Insert(score, ref);
+    if (deadline_ms == 0) return;
+    try {
+      deadlines_.Insert(deadline_ms, ref);
+    } catch (...) {
+      order_.Erase(score, ref);
+      throw;
+    }
+  } catch (...) {
+    members_.Remove(*member, hash);
+    throw;
+  }
+}
+
+// A member that never had a deadline is replaced by one with room for it. No tie in the order distinguishes the two, so
+// that exchange needs no memory.
+void LargeSortedSet::SetDeadline(Member& member, uint64_t deadline_ms) {
+  assert(deadline_ms != 0);
+  const HeapRef ref = members_.RefOf(member);
+  if (!member.timed()) {
+    MemberParts parts = member.parts();
+    parts.deadline_ms = deadline_ms;
+    members_.Change(member, parts, [&](const Member& fresh) {
+      deadlines_.Insert(deadline_ms, members_.RefOf(fresh));
+      order_.Change(member.score(), ref, member.score(), members_.RefOf(fresh));
+    });
+    return;
+  }
+  const uint64_t old_ms = member.deadline_ms();
+  if (old_ms == deadline_ms) return;
+  deadlines_.Change(old_ms, ref, deadline_ms, ref);
+  member.set_deadline_ms(deadline_ms);
+}
+
+size_t LargeSortedSet::DropUntil(uint64_t ms, size_t budget) noexcept {
+  const size_t count = std::min(deadlines_.CountUntil(ms), budget);
+  std::array<HeapRef, Members::kAtOnce> due;
+  for (size_t left = count; left != 0;) {
+    const size_t batch = std::min(left, due.size());
+    size_t filled = 0;
+    deadlines_.EraseNearest(batch, [&](HeapRef ref) { due[filled++] = ref; });
+    for (size_t i = 0; i < batch; ++i) order_.Erase(members_.At(due[i])->score(), due[i]);
+    members_.RemoveAll(std::span(due).first(batch));
+    left -= batch;
+  }
+  return count;
+}
+
+bool LargeSortedSet::Validate() const noexcept {
+  if (!members_.Validate() || !order_.Validate() || members_.size() != order_.size()) return false;
+  size_t timed = 0;
+  for (auto at = order_.First(); at; at.Next()) {
+    const Member& member = *members_.At(at.ref());
+    if (member.score() != at.key() || members_.Find(member.name()) != &member) return false;
+    timed += DeadlineOf(member) != 0 ? 1 : 0;
+  }
+  bool right = deadlines_.Validate() && deadlines_.size() == timed;
+  deadlines_.ForEach([&](uint64_t deadline_ms, HeapRef ref) {
+    right = right && DeadlineOf(*members_.At(ref)) == deadline_ms;
+  });
+  return right;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,123 @@
+// The members of a large hash or set: found by name, and those that have a deadline also by it. The fields of a hash
+// have values, the members of a set have none.
+//
+// Members whose deadline is not after gone_until_ms are gone: every method but size() acts as if they were not there.
+// DropUntil frees them, in slices if they are many. The deadline of a member is in it; 0 means that it has none any
+// more. All deadlines are on one clock; the owner knows which.
+//
+// Invariants (Validate): `deadlines_` has exactly the members with a deadline. Owns its members. If memory runs out, a
+// method throws std::bad_alloc and has changed nothing. Loop thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "cache/types/member_deadlines.h"
+#include "cache/types/members.h"
+
+namespace mayfly {
+
+class RichValue;
+
+class TimedMembers {
+ public:
+  static constexpr uint64_t kNever = MemberDeadlines::kNone;
+
+  explicit TimedMembers(MemberHome home) noexcept : members_(home), deadlines_(home.heap) {}
+  std::unique_ptr<TimedMembers> Clone() const;
+
+  // All members, also those that are gone.
+  size_t size() const noexcept { return members_.size(); }
+  size_t live() const noexcept { return size() - gone(); }
+  // Of this object and all it owns.
+  uint64_t bytes() const noexcept {
+    return Heap::SizeClass(sizeof *this) + members_.bytes() + deadlines_.bytes();
+  }
+
+  // For a Find of that name a little later.
+  void Prefetch(std::string_view name) const noexcept { members_.Prefetch(name); }
+  // The member, or null.
+  Member* Find(std::string_view name) const noexcept {
+    Member* const member = members_.Find(name);
+    return member != nullptr && !IsGone(*member) ? member : nullptr;
+  }
+  // Adds a member that is not there; `deadline_ms` may be 0.
+  void Add(std::string_view name, std::optional<std::string_view> value, uint64_t deadline_ms);
+  // Sets a value. Returns whether the member is new. It loses its deadline, unless `keep_deadline`.
+  bool Set(std::string_view name, std::string_view value, bool keep_deadline);
+  // Adds a member without a value. False if it is there: then nothing changes.
+  bool Include(std::string_view name);
+  // The same, with a deadline. A member that is there gets it as well, unless `keep_deadline`.
+  // REQUIRES: deadline_ms is not 0.
+  bool IncludeUntil(std::string_view name, uint64_t deadline_ms, bool keep_deadline);
+  // False if there is no such member.
+  bool Remove(std::string_view name) noexcept;
+  void Remove(Member& member) noexcept;
+
+  static uint64_t DeadlineOf(const Member& member) noexcept {
+    return member.timed() ? member.deadline_ms() : 0;
+  }
+  // The member is invalid afterwards. REQUIRES: deadline_ms is not 0, and is not reached yet.
+  void SetDeadline(Member& member, uint64_t deadline_ms);
+  // REQUIRES: the member has a deadline.
+  void ClearDeadline(Member& member) noexcept;
+  // kNever if no member has a deadline. Also of members that are gone.
+  uint64_t nearest_ms() const noexcept { return deadlines_.Nearest(); }
+  bool AllDue(uint64_t now_ms) const noexcept {
+    return size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == size();
+  }
+  // From now on, members with a deadline up to `ms` are gone. Frees at most `budget` of them. Returns how many.
+  size_t DropUntil(uint64_t ms, size_t budget) noexcept;
+
+  // Calls fn(Member&) for each member. REQUIRES: fn does not add, change or remove one.
+  template <typename Fn>
+  void ForEach(Fn&& fn) const {
+    members_.ForEach([&](Member& member) {
+      if (!IsGone(member)) fn(member);
+    });
+  }
+  // As Keyspace::Scan. REQUIRES: as ForEach.
+  template <typename Fn>
+  uint64_t Scan(uint64_t cursor, Fn&& fn) const {
+    return members_.Scan(cursor, [&](Member& member) {
+      if (!IsGone(member)) fn(member);
+    });
+  }
+  // REQUIRES: live() != 0.
+  template <typename Rng>
+  Member& Random(Rng& random) const {
+    for (;;) {
+      Member& member = *members_.Random(random);
+      if (!IsGone(member)) return member;
+    }
+  }
+
+  // As RichValue::FreeSome.
+  bool FreeSome(size_t budget) noexcept { return deadlines_.FreeSome(budget) && members_.FreeSome(budget); }
+  RichValue** burial_link() noexcept { return &buried_before_; }
+  // Reads every member; for tests.
+  bool Validate() const noexcept;
+
+ private:
+  bool IsGone(const Member& member) const noexcept {
+    const uint64_t deadline_ms = DeadlineOf(member);
+    return deadline_ms != 0 && deadline_ms <= gone_until_ms_;
+  }
+  size_t gone() const noexcept { return deadlines_.CountUntil(gone_until_ms_); }
+  void AddHashed(MemberParts parts, uint64_t deadline_ms, uint64_t hash);
+  // A deadline was set that is to come. The clock may have been set back since the last DropUntil, or be another.
+  void ComesStill(uint64_t deadline_ms) noexcept {
+    gone_until_ms_ = std::min(gone_until_ms_, deadline_ms - 1);
+  }
+
+  Members members_;
+  MemberDeadlines deadlines_;
+  uint64_t gone_until_ms_ = 0;
+  RichValue* buried_before_ = nullptr;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,159 @@
+// EXPIREMEMBER of KeyDB and FIELDTTL of Dragonfly: when a member of a hash, a set or a sorted set expires.
+#include <optional>
+
+#include "cache/types/set_value.h"
+#include "cache/types/sorted_set_value.h"
+#include "exec/values/field_time.h"
+#include "exec/values/timed_set.h"
+#include "exec/values/value_type.h"
+
+namespace mayfly {
+namespace {
+
+// ---- the three types alike
+
+bool Has(const HashValue& hash, std::string_view member) noexcept { return hash.Has(member); }
+bool Has(const SetValue& set, std::string_view member) noexcept { return set.Contains(member); }
+bool Has(const SortedSetValue& set, std::string_view member) noexcept {
+  return static_cast<bool>(set.Find(member));
+}
+
+// REQUIRES for those below: there is such a member.
+Expiry DeadlineOf(const HashValue& hash, std::string_view member) noexcept { return hash.DeadlineOf(member); }
+Expiry DeadlineOf(const SetValue& set, std::string_view member) noexcept { return set.DeadlineOf(member); }
+Expiry DeadlineOf(const SortedSetValue& set, std::string_view member) noexcept {
+  return set.DeadlineOf(set.Find(member));
+}
+
+void Remove(HashValue& hash, std::string_view member) noexcept { hash.Remove(member); }
+void Remove(SetValue& set, std::string_view member) noexcept { set.Remove(member); }
+void Remove(SortedSetValue& set, std::string_view member) noexcept { set.Remove(set.Find(member)); }
+
+void SetDeadline(Context& ctx, HashValue& hash, std::string_view member, Expiry deadline) {
+  hash.SetDeadline(member, deadline, ctx.now);
+}
+void SetDeadline(Context& ctx, SetValue& set, std::string_view member, Expiry deadline) {
+  set.AddUntil(member, deadline, false, ctx.keyspace.home(), ctx.now);
+}
+void SetDeadline(Context& ctx, SortedSetValue& set, std::string_view member, Expiry deadline) {
+  set.SetDeadline(set.Find(member), member, deadline, ctx.keyspace.home(), ctx.now);
+}
+
+struct MemberEvents {
+  Event expire;
+  Event remove;
+};
+constexpr MemberEvents EventsOf(ValueType type) noexcept {
+  if (type == ValueType::kSet) return {kSetMemberExpires, {"srem"}};
+  if (type == ValueType::kSortedSet) return {{"zexpire"}, {"zrem"}};
+  return {{"hexpire"}, {"hdel"}};
+}
+
+// Calls fn(T&) with the value of the entry, or answers that it is of no such type.
+template <typename Fn>
+void WithMembers(Context& ctx, Entry& entry, Fn&& fn) {
+  switch (TypeOf(entry)) {
+    case ValueType::kHash:
+      return fn(static_cast<HashValue&>(*entry.rich()));
+    case ValueType::kSet:
+      return fn(static_cast<SetValue&>(*entry.rich()));
+    case ValueType::kSortedSet:
+      return fn(static_cast<SortedSetValue&>(*entry.rich()));
+    default:
+      return ctx.Fail(errors::kWrongType);
+  }
+}
+
+// ---- EXPIREMEMBER
+
+// False after having answered the error.
+bool ReadDelay(Context& ctx, Args& args, int64_t& ms) {
+  const std::optional<int64_t> number = args.NextInteger();
+  if (!number) return ctx.Fail(errors::kNotInteger), false;
+  if (args.Left() > 1) return ctx.Fail("ERR Invalid number of arguments"), false;
+  TimeUnit unit = TimeUnit::kSeconds;
+  if (args.Accept("MS")) {
+    unit = TimeUnit::kMilliseconds;
+  } else if (!args.Done() && !args.Accept("S")) {
+    return ctx.Fail("ERR Invalid unit arg"), false;
+  }
+  if (ToMilliseconds(*number, unit, ms) && ms <= kFarthestFieldMs - ctx.now.wall_ms) return true;
+  return RefuseExpireTime(ctx), false;
+}
+
+template <typename T>
+void ExpireOne(Context& ctx, const Key& key, Entry& entry, std::string_view member, int64_t ms) {
+  constexpr MemberEvents kEvents = EventsOf(T::kType);
+  const bool past = ms <= 0;
+  Entry& roomy = past ? entry : *ctx.keyspace.RoomForOwnTime(key, entry, ctx.now);
+  EditMembers<T>(ctx, key, roomy, past ? kEvents.remove : kEvents.expire, [&](T& value, bool& changed) {
+    past ? Remove(value, member)
+         : SetDeadline(ctx, value, member, Expiry::In(static_cast<uint64_t>(ms), ctx.now));
+    changed = true;
+  });
+}
+
+// A delay that is not positive removes the member.
+void ExpireMember(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  const std::string_view member = args[2];
+  args.Skip(2);
+  int64_t ms = 0;
+  if (!ReadDelay(ctx, args, ms)) return;
+  Entry* const entry = DropDueMembers(ctx, key, ctx.keyspace.Find(key, ctx.now));
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  WithMembers(ctx, *entry, [&]<typename T>(T& value) {
+    if (!Has(value, member)) return ctx.reply.Integer(0);
+    ExpireOne<T>(ctx, key, *entry, member, ms);
+    ctx.reply.Integer(1);
+  });
+}
+
+// ---- FIELDTTL
+
+// Seconds are rounded up: a member that is still there has at least one.
+void FieldTtl(Context& ctx, Args& args) {
+  constexpr int64_t kNoDeadline = -1;
+  constexpr int64_t kNoKey = -2;
+  constexpr int64_t kNoMember = -3;
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* const entry = DropDueMembers(ctx, key, ctx.Read(key));
+  if (entry == nullptr) return ctx.reply.Integer(kNoKey);
+  WithMembers(ctx, *entry, [&](const auto& value) {
+    if (!Has(value, args[2])) return ctx.reply.Integer(kNoMember);
+    const Expiry deadline = DeadlineOf(value, args[2]);
+    if (deadline.kind == Expiry::Kind::kNever) return ctx.reply.Integer(kNoDeadline);
+    const int64_t ms = UnixMsOf(deadline, ctx.now) - ctx.now.wall_ms;
+    ctx.reply.Integer((ms + kMsPerSecond - 1) / kMsPerSecond);
+  });
+}
+
+constexpr Command kRows[] = {
+    {.name = "expiremember",
+     .arity = -4,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
+     .acl = kAclKeyspace,
+     .handler = ExpireMember,
+     .since = "0.1.0",
+     .complexity = "O(log(N)) where N is the number of members with a TTL",
+     .summary = "Lets a member of a hash, a set or a sorted set expire after some seconds or milliseconds.",
+     .syntax = "key member delay [S | MS]",
+     .notes = "A command of KeyDB."},
+    {.name = "fieldttl",
+     .arity = 3,
+     .flags = kReadOnly | kFast,
+     .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclKeyspace,
+     .handler = FieldTtl,
+     .since = "0.1.0",
+     .complexity = "O(1)",
+     .summary = "Answers how many seconds a member of a hash, a set or a sorted set has left.",
+     .syntax = "key member",
+     .tips = "nondeterministic_output",
+     .notes = "A command of Dragonfly, also for sorted sets."},
+};
+const CommandFamily kFamily("generic", kRows);
+
+}  // namespace
+}  // namespace mayfly

@@ -1,0 +1,189 @@
+// Sorted sets whose members have deadlines.
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+#include "cache/types/sorted_set_value.h"
+
+namespace mayfly {
+namespace {
+
+class TimedSortedSetFixture {
+ public:
+  void Put(std::string_view name, double score) { value.Put(name, score, limits, home); }
+  void ExpireIn(uint64_t ms, std::string_view name) {
+    value.SetDeadline(value.Find(name), name, Expiry::In(ms, now()), home, now());
+  }
+  // The deadline in ms from now; -1: none.
+  int64_t Left(std::string_view name) {
+    const Expiry deadline = value.DeadlineOf(value.Find(name));
+    if (deadline.kind == Expiry::Kind::kNever) return -1;
+    return static_cast<int64_t>(deadline.deadline_ms - Expiry::NowOn(deadline.kind, now()));
+  }
+  static std::string Shown(const SortedSetValue& of) {
+    std::string text;
+    for (auto at = of.At(0); at; at.Next())
+      text += std::string(text.empty() ? "" : " ") + std::string(at.name()) + "=" + FormatDouble(at.score());
+    return text;
+  }
+  std::string Shown() const { return Shown(value); }
+  Now now() { return clock.Read(); }
+
+  Heap heap;
+  Hasher hasher{20240229};
+  MemberHome home{heap, hasher};
+  SortedSetLimits limits;
+  SteppedClock clock;
+  SortedSetValue value;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set becomes large with the first deadline of a member") {
+  for (const char* name : {"a", "b", "c", "d"}) Put(name, 1);
+  CHECK(value.NextDeadline().kind == Expiry::Kind::kNever);
+  CHECK(Left("b") == -1);
+  ExpireIn(20, "b");
+  CHECK(value.EncodingName() == "skiplist");
+  ExpireIn(10, "d");
+  ExpireIn(30, "b");
+  CHECK(Left("b") == 30);
+  CHECK(Left("a") == -1);
+  CHECK(value.NextDeadline().deadline_ms == Expiry::In(10, now()).deadline_ms);
+  CHECK(Shown() == "a=1 b=1 c=1 d=1");
+  CHECK(value.Validate());
+  Put("b", 0.5);
+  Put("d", 1);
+  CHECK(Left("b") == 30);
+  clock.AdvanceTime(10);
+  CHECK(value.DropDue(now(), 100) == 1);
+  CHECK(Shown() == "b=0.5 a=1 c=1");
+  CHECK(value.RankOf(value.Find("c")) == 2);
+  Put("d", 1);
+  CHECK(Left("d") == -1);
+  value.RemoveRanks({0, 1});
+  CHECK(value.NextDeadline().kind == Expiry::Kind::kNever);
+  CHECK(value.Validate());
+}
+
+TEST_CASE_METHOD(TimedSortedSetFixture,
+                 "a sorted set whose members are all due tells so, and drops in slices") {
+  for (int i = 0; i < 200; ++i) {
+    Put("m" + std::to_string(i), i % 7);
+    ExpireIn(10 + i % 2, "m" + std::to_string(i));
+  }
+  clock.AdvanceTime(10);
+  CHECK_FALSE(value.AllDue(now()));
+  CHECK(value.DropDue(now(), 70) == 70);
+  CHECK(value.Validate());
+  CHECK(value.DropDue(now(), 70) == 30);
+  CHECK(value.DropDue(now(), 70) == 0);
+  CHECK(value.Size() == 100);
+  clock.AdvanceTime(1);
+  CHECK(value.AllDue(now()));
+  CHECK(value.DropDue(now(), 1000) == 100);
+  CHECK(value.Size() == 0);
+}
+
+TEST_CASE_METHOD(TimedSortedSetFixture,
+                 "a copy of a sorted set has its deadlines, all on the clock of the first") {
+  Put("a", 1);
+  Put("b", 2);
+  ExpireIn(50, "a");
+  value.SetDeadline(value.Find("b"), "b", Expiry::At(now().wall_ms + 20), home, now());
+  const std::unique_ptr<RichValue> clone = value.Clone();
+  auto& copy = static_cast<SortedSetValue&>(*clone);
+  CHECK(copy.Validate());
+  CHECK(copy.DeadlineOf(copy.Find("b")).kind == Expiry::Kind::kRelative);
+  clock.AdvanceTime(20);
+  CHECK(copy.DropDue(now(), 10) == 1);
+  CHECK(Shown(copy) == "a=1");
+  CHECK(Shown() == "a=1 b=2");
+}
+
+// Model: scores, and deadlines in ms on the monotonic clock.
+TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set with deadlines does what maps do") {
+  std::mt19937_64 random(23);
+  std::map<std::string, double> model;
+  std::map<std::string, uint64_t> deadlines;
+  const auto erase = [&](const std::string& name) {
+    model.erase(name);
+    deadlines.erase(name);
+  };
+  for (int step = 0; step < 20'000; ++step) {
+    const std::string name = (random() % 2 == 0 ? "" : "m:") + std::to_string(random() % 80);
+    const SortedSetValue::Found found = value.Find(name);
+    REQUIRE(static_cast<bool>(found) == model.contains(name));
+    switch (random() % 7) {
+      case 0:
+        if (found) value.Remove(found);
+        erase(name);
+        break;
+      case 1:
+      case 2:
+        if (found) {
+          deadlines[name] = now().mono_ms + 1 + random() % 300;
+          value.SetDeadline(found, name, {Expiry::Kind::kRelative, deadlines[name]}, home, now());
+        }
+        break;
+      case 3:
+        clock.AdvanceTime(random() % 10);
+        value.DropDue(now(), SIZE_MAX);
+        for (auto at = deadlines.begin(); at != deadlines.end();) {
+          if (at->second > now().mono_ms) {
+            ++at;
+            continue;
+          }
+          model.erase(at->first);
+          at = deadlines.erase(at);
+        }
+        break;
+      case 4:
+        if (value.Size() > 70) {
+          const size_t first = random() % 70;
+          std::set<std::string> names;
+          for (size_t i = first; i < first + 3 && value.At(i); ++i) names.emplace(value.At(i).name());
+          value.RemoveRanks({first, names.size()});
+          for (const std::string& gone : names) erase(gone);
+        }
+        break;
+      default:
+        model[name] = static_cast<double>(random() % 40) / 4;
+        Put(name, model[name]);
+    }
+    REQUIRE(value.Size() == model.size());
+    uint64_t nearest = UINT64_MAX;
+    for (const auto& [timed, deadline_ms] : deadlines) nearest = std::min(nearest, deadline_ms);
+    REQUIRE(value.NextDeadline().deadline_ms == (deadlines.empty() ? 0 : nearest));
+    if (step % 500 != 0) continue;
+    REQUIRE(value.Validate());
+    std::set<std::pair<double, std::string>> order;
+    for (const auto& [its_name, score] : model) order.emplace(score, its_name);
+    auto at = value.At(0);
+    for (const auto& [score, its_name] : order) {
+      REQUIRE((at && at.score() == score && at.name() == its_name));
+      at.Next();
+    }
+    REQUIRE(!at);
+  }
+}
+
+TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set with many deadlines is freed in slices") {
+  for (int i = 0; i < 5000; ++i) {
+    Put("m" + std::to_string(i), i);
+    ExpireIn(10, "m" + std::to_string(i));
+  }
+  uint64_t bytes = value.Bytes();
+  int slices = 1;
+  for (; !value.FreeSome(100); ++slices) {
+    CHECK(value.Bytes() < bytes);
+    bytes = value.Bytes();
+  }
+  CHECK(slices > 3);
+}
+
+}  // namespace mayfly
