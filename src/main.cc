@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -119,15 +120,15 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .run_id = DrawRunId(),
                 .log = &log};
   Executor executor(server);
-  net::ServerLoop loop(server, executor, log);
-  if (const config::Problem problem = loop.Listen()) return Complain(*problem);
+  const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
+  if (const config::Problem problem = loop->Listen()) return Complain(*problem);
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
   log.Notice(DescribeMemory(settings.maxmemory, options.memory_bytes()));
-  for (const std::string& name : loop.listening_on()) log.Notice("listening on ", name);
+  for (const std::string& name : loop->listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
   net::ReserveStack();  // beyond what lies on it by now
-  loop.Run();
+  loop->Run();
   log.Notice("bye");
   return 0;
 }

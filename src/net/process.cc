@@ -25,7 +25,7 @@ bool OpenStandardStreams() noexcept {
 }
 
 [[gnu::noinline]] void ReserveStack() noexcept {
-  constexpr size_t kStackBytes = 256 << 10;
+  constexpr size_t kStackBytes = 128 << 10;  // twice what the deepest calls take
   constexpr size_t kPageBytes = 4096;
   char pages[kStackBytes];
   volatile char* const byte = pages;  // else gcc leaves the writes out
