@@ -8,18 +8,13 @@
 #include <iterator>
 
 #include "support/command_test.h"
+#include "support/long_text.h"
 
 namespace mayfly::testing {
 namespace {
 
 const Reply kWrong = Error("WRONGPASS invalid username-password pair or user is disabled.");
 const std::string kWrongLine = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
-
-std::string Repeated(std::string_view text, size_t times) {
-  std::string all;
-  for (size_t i = 0; i < times; ++i) all += text;
-  return all;
-}
 
 class LoginTest : public CommandTest {
  public:
@@ -119,7 +114,7 @@ TEST_CASE_METHOD(LoginTest, "a right password waits as a wrong one does, then le
 }
 
 TEST_CASE_METHOD(LoginTest, "a hundred failed logins in one pipeline are each answered, in order") {
-  CHECK(guest.RunRaw(Repeated("AUTH wrong\r\n", 100) + "AUTH secret\r\nPING\r\n") == Repeated(kWrongLine, 3));
+  CHECK(guest.RunRaw(Repeat("AUTH wrong\r\n", 100) + "AUTH secret\r\nPING\r\n") == Repeat(kWrongLine, 3));
   for (int i = 3; i < 100; ++i) {
     AdvanceTime(FailedLogins::kLongestWaitMs);
     CHECK(guest.Received() == std::vector<Reply>{kWrong});

@@ -2,17 +2,12 @@
 // output is full; here it only stops.
 #include "server/output_pool.h"
 #include "support/command_test.h"
+#include "support/long_text.h"
 
 namespace mayfly::testing {
 namespace {
 
 constexpr uint64_t kMegabyte = uint64_t{1} << 20;
-
-std::string Repeated(std::string_view text, size_t times) {
-  std::string all;
-  for (size_t i = 0; i < times; ++i) all += text;
-  return all;
-}
 
 config::MaxMemory Bytes(uint64_t bytes) { return {config::MaxMemory::Request::kBytes, bytes, bytes}; }
 
@@ -22,7 +17,7 @@ TEST_CASE_METHOD(CommandTest,
                  "a client that has not logged in piles up a few kilobytes of errors and no more") {
   SetOption("requirepass", "secret");
   TestClient& stranger = Connect();
-  CHECK(stranger.RunRaw(Repeated("a\n", 60'000)).size() < 40'000);
+  CHECK(stranger.RunRaw(Repeat("a\n", 60'000)).size() < 40'000);
   CHECK_FALSE(stranger.session().MayRun());
 }
 
@@ -32,7 +27,7 @@ TEST_CASE_METHOD(CommandTest,
   Run({"AUTH", "secret"});
   Run({"SET", "k", std::string(1000, 'x')});
   TestClient& guest = Connect();
-  CHECK(guest.RunRaw("AUTH secret\r\n" + Repeated("GET k\r\n", 1000)).size() > 1'000'000);
+  CHECK(guest.RunRaw("AUTH secret\r\n" + Repeat("GET k\r\n", 1000)).size() > 1'000'000);
   CHECK(guest.session().MayRun());
 }
 
@@ -41,14 +36,14 @@ TEST_CASE_METHOD(CommandTest, "client-output-buffer-limit ends a pipeline after 
   for (int i = 0; i < 20'000; ++i) Run({"SET", "key:" + std::to_string(i), "v"});
   const size_t one = RunRaw("KEYS *\r\n").size();
   CHECK(one < kMegabyte);
-  CHECK(RunRaw(Repeated("KEYS *\r\n", 1000)).size() < kMegabyte + 2 * one);
+  CHECK(RunRaw(Repeat("KEYS *\r\n", 1000)).size() < kMegabyte + 2 * one);
   CHECK_FALSE(client().session().MayRun());
 }
 
 TEST_CASE_METHOD(CommandTest, "big values that are not copied count against the output limit too") {
   SetOption("client-output-buffer-limit", "normal 1mb 0 0");
   Run({"SET", "k", std::string(400'000, 'x')});
-  CHECK(RunRaw(Repeated("GET k\r\n", 100)).size() < 2 * kMegabyte);
+  CHECK(RunRaw(Repeat("GET k\r\n", 100)).size() < 2 * kMegabyte);
   CHECK_FALSE(client().session().MayRun());
 }
 

@@ -8,25 +8,14 @@
 #include "net/limits.h"
 #include "server/output_pool.h"
 #include "sim/server.h"
+#include "support/long_text.h"
 
 namespace mayfly::sim {
 namespace {
 
 using testing::EncodeRequest;
-
-std::string Repeat(const std::string& text, size_t times) {
-  std::string all;
-  for (size_t i = 0; i < times; ++i) all += text;
-  return all;
-}
-
-// Bytes that differ everywhere, so that a reply that is torn or out of order shows.
-std::string Pattern(size_t size) {
-  std::string bytes;
-  for (size_t i = 0; bytes.size() < size; ++i) bytes += std::to_string(i) + ' ';
-  bytes.resize(size);
-  return bytes;
-}
+using testing::Pattern;
+using testing::Repeat;
 
 std::string BulkText(const std::string& value) {
   return '$' + std::to_string(value.size()) + "\r\n" + value + "\r\n";

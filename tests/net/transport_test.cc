@@ -8,6 +8,7 @@
 
 #include "net/limits.h"
 #include "sim/server.h"
+#include "support/long_text.h"
 
 namespace mayfly::sim {
 namespace {
@@ -15,21 +16,9 @@ namespace {
 using testing::EncodeRequest;
 using testing::Integer;
 using testing::Ok;
+using testing::Pattern;
+using testing::Repeat;
 using testing::Simple;
-
-std::string Repeat(const std::string& text, size_t times) {
-  std::string all;
-  for (size_t i = 0; i < times; ++i) all += text;
-  return all;
-}
-
-// A value without runs, so that its ciphertext is longer than it.
-std::string Pattern(size_t size) {
-  std::string bytes;
-  for (size_t i = 0; bytes.size() < size; ++i) bytes += std::to_string(i) + ' ';
-  bytes.resize(size);
-  return bytes;
-}
 
 struct SealedServer : SimulatedServer {
   SealedServer() : SimulatedServer({.logs = true, .sealed = true}) {}
