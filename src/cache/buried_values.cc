@@ -26,8 +26,8 @@ size_t BuriedValues::FreeSome(size_t budget) noexcept {
     RichValue* const before = *last_->BurialLink();
     const bool freed = last_->FreeSome(budget);
     bytes_ -= freed ? bytes : bytes - last_->Bytes();
-    budget -= std::min(budget, freed ? members + 1 : std::max<size_t>(members - last_->Size(), 1));
-    if (!freed) continue;
+    if (!freed) return 0;
+    budget -= std::min(budget, members + 1);
     const std::unique_ptr<RichValue> done(std::exchange(last_, before));
     --size_;
   }

@@ -226,9 +226,10 @@ size_t HashValue::DropDue(Now now, size_t budget) noexcept {
   if (form_ != Form::kTimedPack) return 0;
   size_t dropped = 0;
   for (Pack::At at = pack_.begin(); at != pack_.end();) {
-    const uint64_t ms = DeadlineMs(at);
+    const Pack::At deadline_at = DeadlineAt(at);
+    const auto ms = static_cast<uint64_t>(pack_.Read(deadline_at).integer);
     if (ms == 0 || ms > now_ms) {
-      at = Skip(at);
+      at = pack_.Next(deadline_at);
       continue;
     }
     pack_.Erase(at, Stride());
@@ -245,7 +246,7 @@ Expiry HashValue::DeadlineOf(std::string_view field) const noexcept {
 
 void HashValue::SetDeadline(std::string_view field, Expiry deadline, Now now) {
   assert(deadline.kind != Expiry::Kind::kNever);
-  const bool first = NextDeadline().kind == Expiry::Kind::kNever;
+  const bool first = deadline.kind != clock_ && NextDeadline().kind == Expiry::Kind::kNever;
   const uint64_t ms = first ? deadline.deadline_ms : deadline.On(clock_, now);
   if (large()) {
     large_->SetDeadline(*large_->Find(field), ms);

@@ -112,9 +112,11 @@ class Server:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def settled_bytes(self):
-        """Resident bytes once they no longer change (after 3 s at most), since allocators give memory back late."""
+        """Resident bytes once they no longer change (after 4 s at most), since allocators give memory back late: Mayfly's
+        after a second."""
+        time.sleep(1.5)
         last = self.resident_bytes()
-        for _ in range(6):
+        for _ in range(5):
             time.sleep(0.5)
             now = self.resident_bytes()
             if abs(now - last) < 64 * 1024:

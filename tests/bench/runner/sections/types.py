@@ -22,6 +22,8 @@ FAMILIES = {
         "HGET": "HGET {key} f:{m}",
         "HINCRBY": "HINCRBY {key} count 1",
         "HGETALL": "HGETALL {key}",
+    }),
+    "hash with TTLs": ("HSETEX {key} EX 3600 FIELDS 1 f:{m} v:{m}", {
         "HSETEX": "HSETEX {key} EX 3600 FIELDS 1 f:{m} v:{m}",
     }),
     "set": ("SADD {key} m:{m}", {
@@ -51,7 +53,7 @@ FAMILIES = {
 }
 WHOLE = ("HGETALL",)
 # Figures of bytes per element: HyperLogLogs have none.
-PACKED = ("hash", "set", "sorted set", "list", "stream", "geo")
+PACKED = ("hash", "hash with TTLs", "set", "sorted set", "list", "stream", "geo")
 
 
 def run(bench):
