@@ -2,10 +2,10 @@
 // byte counts.
 #include "base/numbers.h"
 
+#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -142,7 +142,7 @@ TEST_CASE("a double is what strtod makes of it, to the last bit") {
     const std::optional<double> parsed = ParseDouble(text);
     INFO("text: " << text);
     REQUIRE(parsed.has_value() == valid);
-    if (valid) REQUIRE(std::memcmp(&*parsed, &expected, sizeof expected) == 0);
+    if (valid) REQUIRE(std::bit_cast<uint64_t>(*parsed) == std::bit_cast<uint64_t>(expected));
   }
 }
 
