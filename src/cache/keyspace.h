@@ -201,16 +201,17 @@ class Keyspace {
   Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit) {
     assert(dynamic_cast<T*>(existing.rich()) != nullptr);
     TellBefore(existing);
-    const uint64_t before = existing.rich()->Bytes();
+    T& value = static_cast<T&>(*existing.rich());  // a final class, so that no call is virtual
+    const uint64_t before = value.Bytes();
     bool changed = false;
     try {
-      changed = edit(static_cast<T&>(*existing.rich()));
+      changed = edit(value);
     } catch (...) {
-      CountEdit(existing, before);
+      CountEdit(existing, value.Bytes() - before);
       throw;
     }
-    CountEdit(existing, before);
-    return changed ? FinishEdit(key, existing, now, event) : &existing;
+    CountEdit(existing, value.Bytes() - before);
+    return changed ? FinishEdit(key, existing, value.Size() == 0, now, event) : &existing;
   }
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
@@ -435,10 +436,8 @@ class Keyspace {
   }
   static size_t OutsideBytes(const Entry& entry) noexcept;
   // For EditRich: the value has other bytes now; it has changed.
-  void CountEdit(const Entry& entry, uint64_t bytes_before) noexcept {
-    QuotaOf(entry).bytes += entry.rich()->Bytes() - bytes_before;
-  }
-  Entry* FinishEdit(const Key& key, Entry& entry, Now now, const Event& event);
+  void CountEdit(const Entry& entry, uint64_t more_bytes) noexcept { QuotaOf(entry).bytes += more_bytes; }
+  Entry* FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event);
   // Removes a key whose value `event` has emptied.
   void RemoveEmptied(const Key& key, Entry& entry, const Event& event);
   // The allocated size of the entry plus what its value holds outside it.

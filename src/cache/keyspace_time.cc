@@ -107,8 +107,8 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   assert(dropped != 0);
   *budget -= std::min(*budget, dropped);
   parts_.expiry_stats.expired_members += dropped;
-  CountEdit(entry, before);
-  return FinishEdit(key, entry, now, MembersExpired(value));
+  CountEdit(entry, value.Bytes() - before);
+  return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
 }
 
 bool Keyspace::Advance(Now now, size_t* budget) {

@@ -34,8 +34,8 @@ Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Ex
   return entry;
 }
 
-Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, Now now, const Event& event) {
-  if (entry.rich()->Size() != 0) {
+Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event) {
+  if (!emptied) {
     assert(entry.timed() || entry.rich()->NextDeadline().kind == Expiry::Kind::kNever);
     if (entry.timed()) FileMembers(entry, now);
     Tell(ChangeReason::kValueChanged, event, entry.key(), &entry);

@@ -110,35 +110,26 @@ void SScan(Context& ctx, Args& args) {
   if (!start) return ctx.Fail("ERR invalid cursor");
   Typed<SetValue> found;
   if (!ReadLive(ctx, ctx.KeyAt(args, 1), found)) return;
-  if (found.value == nullptr) {
-    ctx.reply.Array(2);
-    ctx.reply.Bulk("0");
-    return ctx.reply.EmptyArray();
-  }
+  if (found.value == nullptr) return ReplyNoPage(ctx);
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // The cursor comes before the members, but is known after them: first only the pages are counted. COUNT bounds
-  // the work of one call: members count whether or not they match, and so do pages, which may be empty.
-  constexpr uint64_t kPagesPerMember = 10;
-  uint64_t cursor = *start;
-  uint64_t seen = 0;
-  uint64_t pages = 0;
+  // The cursor comes before the members, but is known after them: first only the pages are counted.
+  const SetValue& set = *found.value;
   size_t matches = 0;
-  do {
-    cursor = found.value->Scan(cursor, [&](std::string_view member) {
+  const ScannedPages scanned = ScanPages(*start, options, [&](uint64_t cursor, uint64_t& seen) {
+    return set.Scan(cursor, [&](std::string_view member) {
       ++seen;
       matches += options.Matches(member) ? 1 : 0;
     });
-    ++pages;
-  } while (cursor != 0 && seen < options.count && pages / kPagesPerMember < options.count);
+  });
 
   ctx.reply.Array(2);
-  ctx.reply.BulkInteger(static_cast<int64_t>(cursor));
+  ctx.reply.BulkInteger(static_cast<int64_t>(scanned.next));
   ctx.reply.Array(matches);
-  cursor = *start;
-  for (; pages != 0; --pages) {
-    cursor = found.value->Scan(cursor, [&](std::string_view member) {
+  uint64_t cursor = *start;
+  for (uint64_t pages = scanned.pages; pages != 0; --pages) {
+    cursor = set.Scan(cursor, [&](std::string_view member) {
       if (options.Matches(member)) ctx.reply.Bulk(member);
     });
   }

@@ -75,7 +75,7 @@ std::optional<std::string_view> HashValue::Get(std::string_view field, char* roo
   }
   const Pack::At at = Locate(field);
   if (at == pack_.end()) return std::nullopt;
-  return pack_.Read(pack_.Next(at)).Text(room);
+  return pack_.ReadText(pack_.Next(at), room);
 }
 
 bool HashValue::Remove(std::string_view field) noexcept {
@@ -153,9 +153,9 @@ std::unique_ptr<LargeHash> HashValue::Enlarged(const Pack& pack, size_t stride, 
   char room_of_name[kRoom];
   char room_of_value[kRoom];
   for (Pack::At at = pack.begin(); at != pack.end();) {
-    const std::string_view name = pack.Read(at).Text(room_of_name);
+    const std::string_view name = pack.ReadText(at, room_of_name);
     at = pack.Next(at);
-    const std::string_view value = pack.Read(at).Text(room_of_value);
+    const std::string_view value = pack.ReadText(at, room_of_value);
     at = pack.Next(at);
     uint64_t deadline_ms = 0;
     if (stride == StrideOf(Form::kTimedPack)) {
@@ -270,7 +270,7 @@ bool HashValue::Validate() const noexcept {
   if (large()) return large_->Validate();
   bool right = pack_.Validate() && pack_.size() % Stride() == 0;
   for (Pack::At at = pack_.begin(); right && at != pack_.end(); at = Skip(at)) {
-    right = Locate(pack_.Read(at).Text(std::array<char, kRoom>().data())) == at;
+    right = Locate(pack_.ReadText(at, std::array<char, kRoom>().data())) == at;
     if (form_ == Form::kTimedPack)
       right = right && pack_.Read(DeadlineAt(at)).kind == PackItem::Kind::kInteger;
   }

@@ -141,9 +141,8 @@ class HashValue final : public RichValue {
   void ShowPair(Pack::At at, Fn&& fn) const {
     char room_of_name[kRoom];
     char room_of_value[kRoom];
-    const PackItem name = pack_.Read(at);
-    const PackItem value = pack_.Read(pack_.Next(at));
-    fn(name.Text(room_of_name), value.Text(room_of_value));
+    const std::string_view name = pack_.ReadText(at, room_of_name);
+    fn(name, pack_.ReadText(pack_.Next(at), room_of_value));
   }
 
   static bool SetIn(Pack& pack, size_t stride, std::string_view field, std::string_view value,

@@ -81,7 +81,7 @@ void ListValue::ForEachMember(MemberVisitor& visitor) const {
   for (size_t i = 0; i < NodeCount(); ++i) {
     const ElementPack& pack = PackAt(i);
     for (ElementPack::At at = pack.begin(); at != pack.end(); at = pack.Next(at)) {
-      const std::string_view text = pack.Read(at).Text(room);
+      const std::string_view text = pack.ReadText(at, room);
       visitor.Visit({&text, 1});
     }
   }

@@ -128,6 +128,8 @@ class ListWalk {
   ListWalk(const ListValue& list, uint64_t index, ListEnd from) noexcept;
 
   PackItem Item() const noexcept { return pack_->Read(at_); }
+  // As Item().Text(room).
+  std::string_view Text(char* room) const noexcept { return pack_->ReadText(at_, room); }
   bool Is(const PackItem& item) const noexcept { return pack_->Is(at_, item); }
   // REQUIRES: there is a next one.
   void Next() noexcept {

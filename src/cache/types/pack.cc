@@ -14,26 +14,15 @@
 namespace mayfly {
 namespace {
 
-constexpr size_t kShortText = 127;  // the longest text whose head is one byte
-constexpr uint8_t kText16 = 128;
-constexpr uint8_t kText32 = 129;
-constexpr uint8_t kReal = 130;
-constexpr uint8_t kIntegerBase = 130;  // + number of bytes
-constexpr uint8_t kTiny = 144;         // + the integer itself
+using namespace pack_format;  // NOLINT(google-build-using-namespace): this is the codec
+
 constexpr int64_t kTinyMax = 255 - kTiny;
 constexpr uint8_t kMore = 128;  // set in a byte of a size that has more bytes before it
-constexpr unsigned kSizeBits = 7;
 
 // Bytes that an integer needs in two's complement.
 size_t IntegerBytes(int64_t value) noexcept {
   const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return static_cast<size_t>(std::bit_width(magnitude)) / 8 + 1;
-}
-
-// Bytes of a size that is read backwards.
-size_t BackBytes(size_t size) noexcept {
-  return size < (1U << kSizeBits) ? 1
-                                  : (static_cast<size_t>(std::bit_width(size)) + kSizeBits - 1) / kSizeBits;
 }
 
 // The highest bits come first, so that the last byte holds the lowest.
@@ -89,11 +78,17 @@ struct Head {
   }
 };
 
-// Of head and text.
-size_t InnerSize(const uint8_t* item) noexcept {
+uint8_t* Write(uint8_t* out, const PackItem& item) noexcept {
+  const Head head(item);
+  std::memcpy(out, head.bytes.data(), head.size);
+  CopyBytes(reinterpret_cast<char*>(out + head.size), head.text.data(), head.text.size());
+  return out + head.size + head.text.size();
+}
+
+}  // namespace
+
+size_t pack_format::LongInnerSize(const uint8_t* item) noexcept {
   const uint8_t head = *item;
-  if (head <= kShortText) return 1U + head;
-  if (head >= kTiny) return 1;
   if (head > kIntegerBase) return 1U + head - kIntegerBase;
   if (head == kReal) return 1 + sizeof(double);
   if (head == kText16) {
@@ -105,15 +100,6 @@ size_t InnerSize(const uint8_t* item) noexcept {
   std::memcpy(&size, item + 1, sizeof size);
   return 1 + sizeof size + size;
 }
-
-uint8_t* Write(uint8_t* out, const PackItem& item) noexcept {
-  const Head head(item);
-  std::memcpy(out, head.bytes.data(), head.size);
-  CopyBytes(reinterpret_cast<char*>(out + head.size), head.text.data(), head.text.size());
-  return out + head.size + head.text.size();
-}
-
-}  // namespace
 
 PackItem PackItem::OfDigits(std::string_view text) noexcept {
   int64_t integer = 0;
@@ -152,15 +138,6 @@ size_t BasicPack<kRecord>::CountSteps() const noexcept {
 template <size_t kRecord>
 void BasicPack<kRecord>::SetSteps(size_t steps) noexcept {
   block_->steps = static_cast<uint16_t>(std::min(steps, kManySteps));
-}
-
-template <size_t kRecord>
-typename BasicPack<kRecord>::At BasicPack<kRecord>::Next(At at) const noexcept {
-  assert(at < end());
-  const uint8_t* const first = Bytes() + at;
-  size_t size = InnerSize(first);
-  for (size_t i = 1; i < kRecord; ++i) size += InnerSize(first + size);
-  return static_cast<At>(at + size + (kRecord != 0 ? BackBytes(size) : 0));
 }
 
 template <size_t kRecord>
@@ -274,7 +251,7 @@ uint8_t* BasicPack<kRecord>::Splice(At from, At to, size_t size) {
   assert(bytes < UINT32_MAX);
   const size_t room = Heap::SizeClass(bytes);
   if (block_ != nullptr && room == Heap::SizeClass(old_bytes)) {
-    std::memmove(Bytes() + from + size, Bytes() + to, old_bytes - to);
+    if (from + size != to) std::memmove(Bytes() + from + size, Bytes() + to, old_bytes - to);
   } else {
     auto* const fresh = static_cast<uint8_t*>(::operator new(room));
     if (block_ == nullptr) {

@@ -25,6 +25,8 @@
 // at most. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
+#include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -72,6 +74,33 @@ struct PackItem {
   static PackItem OfDigits(std::string_view text) noexcept;
 };
 
+// How an item begins, and how long it is. Inline, since every walk through a pack goes by it.
+namespace pack_format {
+
+inline constexpr size_t kShortText = 127;  // the longest text whose head is one byte
+inline constexpr uint8_t kText16 = 128;
+inline constexpr uint8_t kText32 = 129;
+inline constexpr uint8_t kReal = 130;
+inline constexpr uint8_t kIntegerBase = 130;  // + number of bytes
+inline constexpr uint8_t kTiny = 144;         // + the integer itself
+inline constexpr unsigned kSizeBits = 7;      // of a size that is read backwards, in each byte
+
+// Of head and text of an item that is no short text.
+size_t LongInnerSize(const uint8_t* item) noexcept;
+// Of head and text.
+[[gnu::always_inline]] inline size_t InnerSize(const uint8_t* item) noexcept {
+  if (*item <= kShortText) [[likely]]
+    return 1U + *item;
+  return *item >= kTiny ? 1 : LongInnerSize(item);
+}
+// Bytes of a size that is read backwards.
+inline size_t BackBytes(size_t size) noexcept {
+  return size < (1U << kSizeBits) ? 1
+                                  : (static_cast<size_t>(std::bit_width(size)) + kSizeBits - 1) / kSizeBits;
+}
+
+}  // namespace pack_format
+
 // kRecord: the items of a record; 0: none are linked.
 template <size_t kRecord>
 class BasicPack {
@@ -105,7 +134,13 @@ class BasicPack {
   At begin() const noexcept { return sizeof(Block); }
   At end() const noexcept { return block_ == nullptr ? sizeof(Block) : block_->bytes; }
   // REQUIRES: `at` is not end(), and begins a record.
-  At Next(At at) const noexcept;
+  At Next(At at) const noexcept {
+    assert(at < end());
+    const uint8_t* const first = Bytes() + at;
+    size_t size = pack_format::InnerSize(first);
+    for (size_t i = 1; i < kRecord; ++i) size += pack_format::InnerSize(first + size);
+    return static_cast<At>(at + size + (kRecord != 0 ? pack_format::BackBytes(size) : 0));
+  }
   // REQUIRES: `at` is not begin(), and begins a record or is end().
   At Prev(At at) const noexcept requires(kRecord != 0);
   // The second item of the record at `at`.
@@ -116,6 +151,13 @@ class BasicPack {
   // A text is a view into the pack.
   // REQUIRES: `at` is not end().
   PackItem Read(At at) const noexcept;
+  // As Read(at).Text(room). REQUIRES: likewise, and the item is no real number.
+  std::string_view ReadText(At at, char* room) const noexcept {
+    const uint8_t* const item = Bytes() + at;
+    if (*item <= pack_format::kShortText) [[likely]]
+      return {reinterpret_cast<const char*>(item + 1), *item};
+    return Read(at).Text(room);
+  }
   bool Is(At at, const PackItem& item) const noexcept;
   // The first of the steps `from`, `from` + stride, ... whose first item equals `item`, or end().
   At Find(const PackItem& item, At from, size_t stride = 1) const noexcept;

@@ -138,7 +138,7 @@ void SetValue::Take(SetValue&& other) noexcept {
 
 std::string_view SetValue::At(size_t index, char* room) const noexcept {
   if (form_ == Form::kIntegers) return {room, FormatInteger(integers_.At(index), room)};
-  return pack_.Read(pack_.Seek(index)).Text(room);
+  return pack_.ReadText(pack_.Seek(index), room);
 }
 
 bool SetValue::Contains(std::string_view member) const noexcept {

@@ -101,7 +101,7 @@ class SetValue final : public RichValue {
         return;
       case Form::kPacked:
         for (Pack::At at = pack_.begin(); at != pack_.end(); at = pack_.Next(at))
-          fn(pack_.Read(at).Text(room));
+          fn(pack_.ReadText(at, room));
         return;
       case Form::kLarge:
         return large_->ForEach([&](const Member& member) { fn(member.name()); });
@@ -139,7 +139,7 @@ class SetValue final : public RichValue {
       }
       case Form::kPacked: {
         const Pack::At at = pack_.Seek(rng() % pack_.size());
-        fn(pack_.Read(at).Text(room));
+        fn(pack_.ReadText(at, room));
         return pack_.Erase(at, 1);
       }
       case Form::kLarge: {

@@ -19,7 +19,7 @@ bool IsLess(const ScoredPack& pack, ScoredPack::At at, double score, std::string
   const double its_score = pack.Read(pack.Second(at)).Number();
   if (its_score != score) return its_score < score;
   char room[PackItem::kRoom];
-  return pack.Read(at).Text(room) < name;
+  return pack.ReadText(at, room) < name;
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ bool SortedSetValue::Validate() const noexcept {
     if (small_.Read(small_.Second(at)).kind == PackItem::Kind::kText) return false;
     char room[PackItem::kRoom];
     if (next != small_.end() &&
-        !IsLess(small_, at, small_.Read(small_.Second(next)).Number(), small_.Read(next).Text(room)))
+        !IsLess(small_, at, small_.Read(small_.Second(next)).Number(), small_.ReadText(next, room)))
       return false;
     at = next;
   }

@@ -65,7 +65,7 @@ class SortedSetValue final : public RichValue {
     explicit operator bool() const noexcept { return small_ != nullptr ? valid_ : static_cast<bool>(place_); }
     // Valid until the cursor moves. REQUIRES, for all four: not at an end.
     std::string_view name() noexcept {
-      return small_ != nullptr ? small_->Read(at_).Text(room_) : members_->At(place_.ref())->name();
+      return small_ != nullptr ? small_->ReadText(at_, room_) : members_->At(place_.ref())->name();
     }
     double score() const noexcept {
       return small_ != nullptr ? small_->Read(small_->Second(at_)).Number() : place_.key();

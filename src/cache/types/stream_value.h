@@ -63,9 +63,9 @@ class StreamEntry {
     Pack::At at = values_;
     for (size_t i = 0; i < fields_; ++i) {
       Pack::At& from = apart ? name_at : at;
-      const std::string_view name = pack_.Read(from).Text(field);
+      const std::string_view name = pack_.ReadText(from, field);
       from = pack_.Next(from);
-      fn(name, pack_.Read(at).Text(value));
+      fn(name, pack_.ReadText(at, value));
       at = pack_.Next(at);
     }
   }

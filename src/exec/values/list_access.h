@@ -71,7 +71,8 @@ inline void DropItems(Context& ctx, const Key& key, const TypedList& list, ListE
 inline void ReplyItems(Context& ctx, const ListValue& list, uint64_t index, uint64_t count, ListEnd from) {
   if (count == 0) return;
   ListWalk walk(list, index, from);
-  for (; count != 0; --count, walk.Next()) ReplyItem(ctx, walk.Item());
+  char room[PackItem::kRoom];
+  for (; count != 0; --count, walk.Next()) ctx.reply.Bulk(walk.Text(room));
 }
 
 // Answers with an array of `count` elements from an end, and removes them. REQUIRES: as DropItems.

@@ -23,7 +23,7 @@ void SortElements::LoadRange(const ListValue& list, size_t first, size_t count, 
   elements_.reserve(count);
   char room[PackItem::kRoom];
   ListWalk walk(list, first, from);
-  for (; count != 0; --count, walk.Next()) Add(walk.Item().Text(room));
+  for (; count != 0; --count, walk.Next()) Add(walk.Text(room));
 }
 
 void SortElements::Reverse() noexcept { std::reverse(elements_.begin(), elements_.end()); }
