@@ -19,13 +19,20 @@ class Pointer48 {
   Pointer48& operator=(T* pointer) noexcept {
     const auto bits = reinterpret_cast<uintptr_t>(pointer);
     assert(bits >> 48 == 0);
-    std::memcpy(bytes_.data(), &bits, bytes_.size());
+    const auto low = static_cast<uint32_t>(bits);
+    const auto high = static_cast<uint16_t>(bits >> 32);
+    std::memcpy(bytes_.data(), &low, sizeof low);
+    std::memcpy(bytes_.data() + sizeof low, &high, sizeof high);
     return *this;
   }
+  // Two words put together in a register: as a copy of 6 bytes they would go through the stack, where a load of 8 bytes
+  // waits for both stores, about 15 cycles.
   T* get() const noexcept {
-    uintptr_t bits = 0;
-    std::memcpy(&bits, bytes_.data(), bytes_.size());
-    return reinterpret_cast<T*>(bits);
+    uint32_t low = 0;
+    uint16_t high = 0;
+    std::memcpy(&low, bytes_.data(), sizeof low);
+    std::memcpy(&high, bytes_.data() + sizeof low, sizeof high);
+    return reinterpret_cast<T*>(uintptr_t{high} << 32 | low);
   }
   T* operator->() const noexcept { return get(); }
   T& operator*() const noexcept { return *get(); }
