@@ -86,7 +86,6 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
-  Heap::StartBackgroundPurging();
   const Hasher hasher;
   ChangeHub changes;
   std::mt19937_64 random{std::random_device{}()};

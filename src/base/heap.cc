@@ -14,9 +14,9 @@
 #ifndef MAYFLY_SANITIZE
 // Read by jemalloc when the process starts; MALLOC_CONF in the environment goes before it.
 //
-// dirty_decay_ms: how long pages that were freed stay with us, whichever arena they are of. A table that has
-// grown leaves holes that are too small for new entries, and values of another size need pages of another
-// arena; after jemalloc's usual ten seconds the old ones would still count as resident.
+// dirty_decay_ms (Heap::kPagesStayMs): how long pages that were freed stay with us, whichever arena they are
+// of. A table that has grown leaves holes that are too small for new entries, and values of another size need
+// pages of another arena; after jemalloc's usual ten seconds the old ones would still count as resident.
 extern "C" {
 [[gnu::used]] const char* malloc_conf = "dirty_decay_ms:1000,muzzy_decay_ms:0";
 }
@@ -47,11 +47,11 @@ void Heap::Free(void* object, size_t size) noexcept {
 
 void Heap::Purge() noexcept {}
 void Heap::PurgePages() noexcept {}
+void Heap::PurgeOldPages() noexcept {}
 AllocatorBytes Heap::ReadAllocator() const noexcept {
   return {.allocated = used_bytes_, .active = used_bytes_, .resident = used_bytes_};
 }
 std::string Heap::AllocatorReport() { return "This build has no allocator that reports."; }
-void Heap::StartBackgroundPurging() noexcept {}
 
 #else
 
@@ -173,6 +173,10 @@ void Heap::PurgePages() noexcept {
   mallctl(ArenaControl("arena", MALLCTL_ARENAS_ALL, "purge").name(), nullptr, nullptr, nullptr, 0);
 }
 
+void Heap::PurgeOldPages() noexcept {
+  mallctl(ArenaControl("arena", MALLCTL_ARENAS_ALL, "decay").name(), nullptr, nullptr, nullptr, 0);
+}
+
 AllocatorBytes Heap::ReadAllocator() const noexcept {
   uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
@@ -199,11 +203,6 @@ std::string Heap::AllocatorReport() {
   };
   malloc_stats_print(append, &report, nullptr);
   return report;
-}
-
-void Heap::StartBackgroundPurging() noexcept {
-  bool on = true;
-  mallctl("background_thread", nullptr, nullptr, &on, sizeof on);
 }
 
 #endif

@@ -146,11 +146,12 @@ class Heap {
   void Purge() noexcept;
   // As Purge, but for what the loop thread's caches hold. Any thread.
   static void PurgePages() noexcept;
+  // Gives those back that have been unused for kPagesStayMs, and some of the younger ones. Any thread.
+  static void PurgeOldPages() noexcept;
+  static constexpr unsigned kPagesStayMs = 1000;
   AllocatorBytes ReadAllocator() const noexcept;
   // The allocator's report for people; long.
   static std::string AllocatorReport();
-  // Lets jemalloc's own threads purge pages that stay unused, off the loop and also while it is idle.
-  static void StartBackgroundPurging() noexcept;
 
  private:
 #ifndef MAYFLY_SANITIZE

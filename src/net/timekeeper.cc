@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "cache/databases.h"
+#include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
 #include "server/parking.h"
 
@@ -32,6 +33,7 @@ void Timekeeper::Close() {
 }
 
 void Timekeeper::BeforePoll() {
+  server_.resident.EndTurn(server_.databases.heap().ChurnedBytes());
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
   if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;

@@ -17,6 +17,8 @@ class ProcessMemory {
   // Gives unused pages back to the kernel: before it returns, or soon after.
   virtual void Purge() noexcept = 0;
   virtual void PurgeSoon() noexcept = 0;
+  // Gives those back that stay unused.
+  virtual void PurgeOld() noexcept = 0;
 
  protected:
   ~ProcessMemory() = default;
@@ -31,6 +33,7 @@ class KernelMemory final : public ProcessMemory {
   uint64_t ResidentBytes() noexcept override;
   void Purge() noexcept override { heap_.Purge(); }
   void PurgeSoon() noexcept override { purger_.Ask(); }
+  void PurgeOld() noexcept override { purger_.Tend(); }
 
  private:
   Heap& heap_;

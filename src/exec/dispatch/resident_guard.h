@@ -37,6 +37,14 @@ class ResidentGuard {
   // Whether it is time to look. `churned` only rises (Heap::ChurnedBytes).
   bool Due(uint64_t churned) const noexcept { return memory_ != nullptr && churned - looked_at_ >= step_; }
   void Look(uint64_t churned, uint64_t used, uint64_t maxmemory) noexcept;
+  // At the end of each turn: if much was churned since, pages that stay unused are given back.
+  void EndTurn(uint64_t churned) noexcept {
+    constexpr uint64_t kMuch = 1 << 20;
+    if (churned - tended_at_ < kMuch || memory_ == nullptr) [[likely]]
+      return;
+    tended_at_ = churned;
+    memory_->PurgeOld();
+  }
 
   // The part of `maxmemory` that may be used by now.
   uint64_t Allowed(uint64_t maxmemory) const noexcept {
@@ -52,6 +60,7 @@ class ResidentGuard {
   const uint64_t low_;
   const uint64_t high_;
   uint64_t looked_at_ = 0;  // `churned` then
+  uint64_t tended_at_ = 0;  // likewise
   uint64_t step_;           // until the next look
   uint64_t share_ = kWhole;
 };

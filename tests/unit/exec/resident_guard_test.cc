@@ -15,6 +15,7 @@ struct FakeMemory final : ProcessMemory {
     unused = 0;
   }
   void PurgeSoon() noexcept override { ++purges_soon; }
+  void PurgeOld() noexcept override { ++purges_old; }
 
   uint64_t used = 0;
   uint64_t holes = 0;
@@ -22,6 +23,7 @@ struct FakeMemory final : ProcessMemory {
   bool unknown = false;
   int purges = 0;
   int purges_soon = 0;
+  int purges_old = 0;
 };
 
 struct Guarded {
@@ -117,6 +119,18 @@ TEST_CASE("maxmemory 0 stays without a limit") {
   guarded.memory.used = 127 * kMb;
   guarded.Look();
   CHECK(guarded.guard.Allowed(0) == 0);
+}
+
+TEST_CASE("pages that stay unused are looked for after each megabyte that went through the allocator") {
+  Guarded guarded(0);
+  guarded.guard.EndTurn(kMb - 1);
+  CHECK(guarded.memory.purges_old == 0);
+  guarded.guard.EndTurn(kMb);
+  guarded.guard.EndTurn(2 * kMb - 1);
+  CHECK(guarded.memory.purges_old == 1);
+  guarded.guard.EndTurn(10 * kMb);
+  guarded.guard.EndTurn(10 * kMb);
+  CHECK(guarded.memory.purges_old == 2);
 }
 
 }  // namespace mayfly
