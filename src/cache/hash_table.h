@@ -23,7 +23,8 @@
 // with its buddy. Keys with equal hashes (from a hostile or broken hash function) go to their segment's
 // stash, so that other keys do not pay for them.
 //
-// Scan order is hash order, whatever the layout; a cursor is a position in that order. See table_layout.h.
+// Scan order is the order of the hashes (times the table's `order`, see table_memory.h), whatever the layout; a cursor
+// is a position in it. See table_layout.h.
 //
 // Policy is a small copyable object. All its functions are noexcept:
 //   - Ref, kNull: a trivially copyable handle of an entry, and the null handle. Key: the type that Equals
@@ -62,7 +63,8 @@ class HashTable {
   // Every scan cursor is less than this.
   static constexpr uint64_t kScanEnd = uint64_t{1} << kPositionBits;
 
-  explicit HashTable(Policy policy = Policy()) noexcept : memory_(std::move(policy)) {}
+  explicit HashTable(Policy policy = Policy(), uint32_t order = 1) noexcept
+      : memory_(std::move(policy), order) {}
   HashTable(const HashTable&) = delete;
   HashTable& operator=(const HashTable&) = delete;
   ~HashTable() { Clear(); }
@@ -72,6 +74,8 @@ class HashTable {
   // Bytes allocated by the table: segments, stashes and directory.
   size_t memory() const noexcept { return memory_.bytes(); }
   const Policy& policy() const noexcept { return memory_.policy(); }
+  // For another table that may be filled in the sequence of this one.
+  uint32_t NextOrder() const noexcept { return memory_.NextOrder(); }
 
   // In all functions below, `hash` is the key's hash.
   //
@@ -84,6 +88,7 @@ class HashTable {
   // REQUIRES: the key is absent; ref != kNull.
   [[nodiscard]] bool Insert(Ref ref, uint64_t hash) noexcept {
     assert(!(ref == kNull));
+    hash = memory_.Ordered(hash);
     Segment segment = SegmentOf(hash);
     if (segment.full()) [[unlikely]]
       segment = MakeRoom(hash);
@@ -97,13 +102,13 @@ class HashTable {
     const Spot spot = LocateKey(key, hash);
     if (!spot) return kNull;
     const Ref ref = spot.ref();
-    RemoveAt(spot, hash);
+    RemoveAt(spot, memory_.Ordered(hash));
     return ref;
   }
   // Removes exactly this entry, without reading it. Returns false if it is not in the table.
   bool EraseRef(Ref ref, uint64_t hash) noexcept {
     const Spot spot = LocateRef(ref, hash);
-    if (spot) RemoveAt(spot, hash);
+    if (spot) RemoveAt(spot, memory_.Ordered(hash));
     return static_cast<bool>(spot);
   }
   // Replaces the handle `old` by `now`, for an entry that has moved. Does not read either entry. Returns
@@ -121,6 +126,7 @@ class HashTable {
   };
   // Look-ahead, first stage: prefetches the cache line of the key's home group.
   Trail PrefetchGroup(uint64_t hash) const noexcept {
+    hash = memory_.Ordered(hash);
     const Segment segment = SegmentOf(hash);
     const uint32_t offset = OffsetOf(hash, segment.depth());
     const Group* home = segment.groups() + GroupOf(offset, segment.group_count());
@@ -145,7 +151,7 @@ class HashTable {
   // Third stage, if the second returned kNull: does the same for the next group.
   Ref PrefetchStray(const Trail& trail, uint64_t hash) const noexcept {
     if (!trail.home->MayHaveStray(trail.tag)) return kNull;
-    const Segment segment = SegmentOf(hash);
+    const Segment segment = SegmentOf(memory_.Ordered(hash));
     const auto index = static_cast<uint32_t>(trail.home - segment.groups());
     const Group& next = segment.groups()[segment.Wrap(index + 1)];
     const uint32_t mask = next.Match(trail.tag) & next.displaced;
@@ -170,8 +176,8 @@ class HashTable {
     const uint32_t home = GroupOf(offset, segment.group_count());
     const bool from_start = offset == FirstOffsetOf(home, segment.group_count()) &&
                             (cursor & ((uint64_t{1} << (kMaxTableDepth - depth)) - 1)) == 0;
-    segment.ForEachAtHome(memory_.policy(), home, [&](Ref ref) {
-      if (from_start || memory_.policy().HashOf(ref) >> (64 - kPositionBits) >= cursor) fn(ref);
+    segment.ForEachAtHome(memory_, home, [&](Ref ref) {
+      if (from_start || memory_.OrderedHashOf(ref) >> (64 - kPositionBits) >= cursor) fn(ref);
     });
     const uint64_t start = TopBits(hash, depth) << (kPositionBits - depth);
     const uint64_t end = FirstOffsetOf(home + 1, segment.group_count());
@@ -202,12 +208,10 @@ class HashTable {
   void Clear() noexcept;
 
   // Statistics of the layout. Reads every group and every displaced entry.
-  TableStats Stats() const noexcept {
-    return TableInspector<Policy>(directory_, depth_, memory_.policy()).Stats();
-  }
+  TableStats Stats() const noexcept { return TableInspector<Policy>(directory_, depth_, memory_).Stats(); }
   // Checks all invariants. Reads every entry; for tests.
   bool Validate() const noexcept {
-    const TableInspector<Policy> inspector(directory_, depth_, memory_.policy());
+    const TableInspector<Policy> inspector(directory_, depth_, memory_);
     const size_t own = directory_ == &single_ ? 0 : DirectoryBytes(depth_);
     return inspector.Validate(size_, deepest_, memory_.bytes() - own);
   }
@@ -223,11 +227,14 @@ class HashTable {
     const size_t bytes = sizeof(uint64_t) << depth;
     return bytes < kCacheLine ? kCacheLine : bytes;
   }
+  // From here on, `hash` is memory_.Ordered of the key's hash, but for LocateKey and LocateRef.
   Segment SegmentOf(uint64_t hash) const noexcept { return Segment(directory_[TopBits(hash, depth_)]); }
   Spot LocateKey(const Key& key, uint64_t hash) const noexcept {
+    hash = memory_.Ordered(hash);
     return SegmentOf(hash).Locate(hash, [&](Ref ref) { return memory_.policy().Equals(ref, key); });
   }
   Spot LocateRef(Ref wanted, uint64_t hash) const noexcept {
+    hash = memory_.Ordered(hash);
     return SegmentOf(hash).Locate(hash, [&](Ref ref) { return ref == wanted; });
   }
   void RemoveAt(const Spot& spot, uint64_t hash) noexcept {

@@ -217,6 +217,7 @@ void HashTable<Policy>::Clear() noexcept {
   depth_ = 0;
   deepest_ = 1;
   drain_next_ = 0;
+  memory_.ChangeOrder();  // who puts all entries back does it in the sequence in which a scan reported them
 }
 
 }  // namespace mayfly

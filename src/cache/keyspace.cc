@@ -27,7 +27,7 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
       phase_(0),
       acting_(id),
       database_(database),
-      table_(EntryTablePolicy(parts.heap, parts.hasher)),
+      table_(EntryTablePolicy(parts.heap, parts.hasher), parts.DrawTableOrder()),
       own_(*this, id, base_, parts.quotas.moved()),
       deadlines_(base_, parts.rearm, id, now) {}
 

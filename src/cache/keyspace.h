@@ -132,7 +132,7 @@ class Keyspace {
   static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
   // For the large values that it gets.
-  MemberHome home() const noexcept { return {parts_.heap, parts_.hasher}; }
+  MemberHome home() const noexcept { return {parts_.heap, parts_.hasher, parts_.DrawTableOrder()}; }
   // The index of the database whose keys these are now, or were until it was flushed.
   unsigned database() const noexcept { return database_; }
   void set_database(unsigned index) noexcept { database_ = index; }

@@ -41,6 +41,13 @@ struct KeyspaceParts {
   LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
   uint64_t client = 0;  // Change::client of what changes now by a command
   BuriedValues buried = {};
+  uint32_t table_orders = 0;  // drawn so far
+
+  // An order for a new hash table (cache/table_memory.h): odd, and another one each time.
+  uint32_t DrawTableOrder() noexcept {
+    constexpr uint32_t kStep = 2654435769;  // 2^32 by the golden ratio
+    return (++table_orders * kStep) | 1U;
+  }
 };
 
 }  // namespace mayfly

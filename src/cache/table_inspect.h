@@ -27,8 +27,8 @@ class TableInspector {
   using Group = typename Segment::Group;
   using Ref = typename Policy::Ref;
 
-  TableInspector(const uint64_t* directory, uint32_t depth, const Policy& policy) noexcept
-      : directory_(directory), depth_(depth), policy_(policy) {}
+  TableInspector(const uint64_t* directory, uint32_t depth, const TableMemory<Policy>& memory) noexcept
+      : directory_(directory), depth_(depth), memory_(memory) {}
 
   TableStats Stats() const noexcept {
     TableStats stats;
@@ -80,7 +80,7 @@ class TableInspector {
  private:
   size_t WordsOf(Segment segment) const noexcept { return size_t{1} << (depth_ - segment.depth()); }
   uint32_t DistanceOf(Segment segment, uint32_t index, Ref ref) const noexcept {
-    const auto home = static_cast<uint32_t>(segment.HomeOf(policy_.HashOf(ref)) - segment.groups());
+    const auto home = static_cast<uint32_t>(segment.HomeOf(memory_.OrderedHashOf(ref)) - segment.groups());
     return index >= home ? index - home : index + segment.group_count() - home;
   }
 
@@ -114,7 +114,7 @@ class TableInspector {
         if ((used >> s & 1U) == 0) continue;
         const uint32_t distance = DistanceOf(segment, g, group.refs[s]);
         if (group.IsDisplaced(s) != (distance != 0) || distance > Group::kMaxReach) return false;
-        const uint64_t hash = policy_.HashOf(group.refs[s]);
+        const uint64_t hash = memory_.OrderedHashOf(group.refs[s]);
         if (!ValidateEntry(segment, word, hash, group.tags[s])) return false;
         if (!ValidateSpot(segment, hash, group, s)) return false;
       }
@@ -133,7 +133,7 @@ class TableInspector {
       const uint32_t slot = i % Group::kSlots;
       if ((group.tags[slot] != 0) != (i < header.stash_count)) return false;
       if (i >= header.stash_count) continue;
-      const uint64_t hash = policy_.HashOf(group.refs[slot]);
+      const uint64_t hash = memory_.OrderedHashOf(group.refs[slot]);
       const Group* home = segment.HomeOf(hash);
       if (home->stashed == 0 || !home->MayHaveStray(group.tags[slot])) return false;
       if (!ValidateEntry(segment, word, hash, group.tags[slot])) return false;
@@ -143,7 +143,7 @@ class TableInspector {
 
   const uint64_t* directory_;
   uint32_t depth_;
-  const Policy& policy_;
+  const TableMemory<Policy>& memory_;
 };
 
 }  // namespace mayfly

@@ -1,8 +1,12 @@
-// The policy of a hash table, with a count of the bytes that the table has allocated.
+// What the parts of a hash table share: its policy, a count of the bytes that it has allocated, and its *order*, the odd
+// number by which it multiplies hashes. So tables with different orders keep the same keys in different sequences. That
+// matters when one is filled in the sequence of another: with the same order all new keys would belong to a few groups,
+// and nearly all of these would be stashed.
 #pragma once
 
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace mayfly {
@@ -10,7 +14,10 @@ namespace mayfly {
 template <typename Policy>
 class TableMemory {
  public:
-  explicit TableMemory(Policy policy) noexcept : policy_(std::move(policy)) {}
+  // REQUIRES: order is odd.
+  TableMemory(Policy policy, uint32_t order) noexcept : policy_(std::move(policy)), order_(order) {
+    assert(order % 2 == 1);
+  }
 
   // Null if out of memory. The block is aligned to 64.
   // REQUIRES: bytes is a multiple of 64.
@@ -28,9 +35,23 @@ class TableMemory {
   size_t bytes() const noexcept { return bytes_; }
   const Policy& policy() const noexcept { return policy_; }
 
+  // What the table takes for a hash.
+  uint64_t Ordered(uint64_t hash) const noexcept { return hash * order_; }
+  uint64_t OrderedHashOf(const typename Policy::Ref& ref) const noexcept {
+    return Ordered(policy_.HashOf(ref));
+  }
+  // Another order.
+  uint32_t NextOrder() const noexcept {
+    constexpr uint32_t kStep = 2654435769;  // 2^32 by the golden ratio
+    return order_ * kStep;
+  }
+  // REQUIRES: the table is empty.
+  void ChangeOrder() noexcept { order_ = NextOrder(); }
+
  private:
   size_t bytes_ = 0;
   [[no_unique_address]] Policy policy_;
+  uint32_t order_;
 };
 
 }  // namespace mayfly

@@ -84,7 +84,7 @@ class TableRelay {
   }
 
   bool PlaceHashed(Ref ref) noexcept {
-    const uint64_t hash = memory_.policy().HashOf(ref);
+    const uint64_t hash = memory_.OrderedHashOf(ref);
     const bool upper = (hash << from_.depth() >> 63) != 0;
     return (upper ? high_ : low_).Place(memory_, ref, hash);
   }

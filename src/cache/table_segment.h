@@ -135,11 +135,11 @@ class TableSegment {
 
   // Calls fn(ref) for every entry whose home is group `index`, wherever it is stored. Hashes only strays.
   template <typename Fn>
-  void ForEachAtHome(const Policy& policy, uint32_t index, Fn&& fn) const {
+  void ForEachAtHome(const Memory& memory, uint32_t index, Fn&& fn) const {
     const Group& home = groups()[index];
     ForEachIn(home, home.UsedSlots() & ~uint32_t{home.displaced}, fn);
     const auto only_ours = [&](Ref ref) {
-      if (HomeOf(policy.HashOf(ref)) == &home) fn(ref);
+      if (HomeOf(memory.OrderedHashOf(ref)) == &home) fn(ref);
     };
     for (uint32_t distance = 1; distance <= home.reach; ++distance) {
       const Group& next = groups()[Wrap(index + distance)];

@@ -1,5 +1,8 @@
-// Where the members of large values live: the keyspace's heap, and how they are hashed. Borrows both.
+// Where the members of large values live: the keyspace's heap, and how they are hashed. Borrows both. And the order of
+// the table that finds them (cache/table_memory.h).
 #pragma once
+
+#include <cstdint>
 
 namespace mayfly {
 
@@ -9,6 +12,7 @@ class Heap;
 struct MemberHome {
   Heap& heap;
   const Hasher& hasher;
+  uint32_t order = 1;
 };
 
 }  // namespace mayfly

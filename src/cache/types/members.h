@@ -47,7 +47,7 @@ class MemberTablePolicy {
 
 class Members {
  public:
-  explicit Members(MemberHome home) noexcept : table_(MemberTablePolicy(home)) {}
+  explicit Members(MemberHome home) noexcept : table_(MemberTablePolicy(home), home.order) {}
   ~Members() {
     while (!FreeSome(SIZE_MAX)) {
     }
@@ -58,7 +58,8 @@ class Members {
   size_t size() const noexcept { return table_.size(); }
   // Of the members and the table, as the allocator rounds it.
   uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
-  MemberHome home() const noexcept { return {policy().heap(), policy().hasher()}; }
+  // For the members of another value that may be filled in the sequence of this one.
+  MemberHome other_home() const noexcept { return {policy().heap(), policy().hasher(), table_.NextOrder()}; }
   Member* At(HeapRef ref) const noexcept { return policy().At(ref); }
   HeapRef RefOf(const Member& member) const noexcept { return policy().RefOf(member); }
   uint64_t HashOf(std::string_view name) const noexcept { return policy().hasher()(name); }

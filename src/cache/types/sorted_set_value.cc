@@ -58,7 +58,7 @@ std::unique_ptr<RichValue> SortedSetValue::Clone() const {
     return copy;
   }
   const Members& members = large_->members();
-  auto large = std::make_unique<LargeSortedSet>(members.home());
+  auto large = std::make_unique<LargeSortedSet>(members.other_home());
   for (auto at = large_->order().First(); at; at.Next()) {
     const Member& member = *members.At(at.ref());
     large->Add(member.name(), members.HashOf(member.name()), at.key(), LargeSortedSet::DeadlineOf(member));

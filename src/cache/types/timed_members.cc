@@ -6,7 +6,7 @@
 namespace mayfly {
 
 std::unique_ptr<TimedMembers> TimedMembers::Clone() const {
-  auto copy = std::make_unique<TimedMembers>(members_.home());
+  auto copy = std::make_unique<TimedMembers>(members_.other_home());
   copy->gone_until_ms_ = gone_until_ms_;
   members_.ForEach(
       [&](const Member& member) { copy->Add(member.name(), member.parts().value, DeadlineOf(member)); });

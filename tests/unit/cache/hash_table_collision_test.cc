@@ -1,4 +1,6 @@
 // Hashes as no good hash function gives them: the table must work, and other keys must not become slow.
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "cache/hash_table.h"
@@ -79,6 +81,42 @@ TEST_CASE("colliding keys do not slow down the other keys of the table") {
   for (uint64_t id = kColliding + 1; id <= last; ++id) REQUIRE(t.Remove(id));
   CHECK(t.table.size() == kColliding);
   CHECK(t.Sound());
+}
+
+// The keys of a table in the sequence in which a scan reports them.
+static std::vector<uint64_t> Scanned(const TestTable<NarrowPolicy>& t) {
+  std::vector<uint64_t> ids;
+  uint64_t cursor = 0;
+  do {
+    cursor = t.table.Scan(cursor, [&](uint32_t ref) { ids.push_back(ref); });
+  } while (cursor != 0);
+  return ids;
+}
+
+TEST_CASE("a table that is filled in the sequence of another one's scan is as good as one filled at random") {
+  TestTable<NarrowPolicy> from;
+  for (uint64_t id = 1; id <= 100'000; ++id) REQUIRE(from.Add(id));
+  TestTable<NarrowPolicy> to(from.table.NextOrder());
+  for (const uint64_t id : Scanned(from)) REQUIRE(to.Add(id));
+  CHECK(to.Sound());
+  constexpr size_t kFew = 10;
+  CHECK(to.table.Stats().stashed < kFew);
+  CHECK(to.table.Stats().probes_per_miss < 1.1 * from.table.Stats().probes_per_miss);
+  CHECK(to.table.memory() < 1.1 * static_cast<double>(from.table.memory()));
+
+  TestTable<NarrowPolicy> same;
+  for (const uint64_t id : Scanned(from)) REQUIRE(same.Add(id));
+  CHECK(same.table.Stats().stashed > 1000 * kFew);
+}
+
+TEST_CASE("a table that was emptied takes back what its scan reported, in that sequence") {
+  TestTable<NarrowPolicy> t;
+  for (uint64_t id = 1; id <= 100'000; ++id) REQUIRE(t.Add(id));
+  const std::vector<uint64_t> ids = Scanned(t);
+  for (const uint64_t id : ids) REQUIRE(t.Remove(id));
+  for (const uint64_t id : ids) REQUIRE(t.Add(id));
+  CHECK(t.Sound());
+  CHECK(t.table.Stats().stashed < 10);
 }
 
 }  // namespace mayfly

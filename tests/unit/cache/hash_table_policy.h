@@ -79,8 +79,10 @@ struct WidePolicy {
 // A table of numbers, with short methods for tests.
 template <typename Policy>
 struct TestTable {
+  explicit TestTable(uint32_t order = 1) : table(Policy{&world}, order) {}
+
   TestWorld world;
-  HashTable<Policy> table{Policy{&world}};
+  HashTable<Policy> table;
 
   bool Has(uint64_t id) const { return table.Find(id, world.hash(id)) == Policy::RefOf(id); }
   bool Add(uint64_t id) { return table.Insert(Policy::RefOf(id), world.hash(id)); }
