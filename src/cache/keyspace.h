@@ -125,6 +125,8 @@ class Keyspace {
   size_t size() const noexcept { return table_.size(); }
   // Of these, the keys with a TTL.
   size_t expiring() const noexcept { return CountOf(kExpiring); }
+  // Of these, the keys with members that have a deadline.
+  size_t with_timed_members() const noexcept { return deadlines_.with_timed_members(); }
   // Bytes of all entries, of the values outside them, and of the table.
   uint64_t bytes() const noexcept;
   uint64_t table_bytes() const noexcept { return table_.memory(); }

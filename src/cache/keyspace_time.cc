@@ -31,7 +31,7 @@ Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
   shape.timed = true;
   shape.extra = shape.extra || shape.expires;  // the own time may be another than the deadline
   if (existing.HasParts(shape)) return &existing;
-  return Relocate(key, existing, shape, existing.deadline(), existing.own(), now);
+  return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now);
 }
 
 void Keyspace::SetOwnTime(Entry& entry, Expiry own, Now now) noexcept {
