@@ -459,6 +459,8 @@ class Keyspace {
   // As DropDueMembers; subtracts from `*budget` how many were dropped.
   Entry* DropMembers(const Key& key, Entry& entry, Now now, size_t* budget);
   void CountExpired(const Entry& entry, Now now) noexcept;
+  // `first` is the deadline of one of them that no other precedes.
+  void CountExpiredMembers(size_t members, Expiry first, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    const Entry* entry) {
     if (parts_.changes.Wants(reason)) [[unlikely]]
