@@ -25,8 +25,16 @@ void Deadlines::FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept {
 }
 
 void Deadlines::Unfile(Entry& entry) noexcept {
+  constexpr unsigned kMore = Entry::Bit(EntryFlag::kExtra) | Entry::Bit(EntryFlag::kTimedMembers);
   if (Filed(entry)) WheelOf(entry).Remove(base_.RefOf(&entry));
+  if ((entry.flags() & kMore) != 0) UnfileSeldom(entry);
+}
+
+void Deadlines::UnfileSeldom(Entry& entry) noexcept {
   if (entry.Has(EntryFlag::kExtra)) Unlink(entry);
+  if (!entry.Has(EntryFlag::kTimedMembers)) return;
+  entry.Clear(EntryFlag::kTimedMembers);
+  --with_timed_members_;
 }
 
 // For a wall clock, an entry that changes wheels, and one with an own time.
@@ -60,6 +68,10 @@ void Deadlines::SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noe
   if (wake.kind == Expiry::Kind::kNever) {
     if (entry.timed()) entry.clear_wake();
     return;
+  }
+  if (own.kind != Expiry::Kind::kNever && entry.encoding() == Encoding::kRich) {
+    entry.Set(EntryFlag::kTimedMembers);
+    ++with_timed_members_;
   }
   wake.kind == Expiry::Kind::kWall ? entry.Set(EntryFlag::kWallDeadline)
                                    : entry.Clear(EntryFlag::kWallDeadline);

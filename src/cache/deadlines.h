@@ -1,6 +1,6 @@
 // When the entries of a keyspace are due: two timing wheels, one for each clock. An entry is filed once, at its
 // wake (cache/entry.h): its key's deadline, or an earlier time of its own. Whoever takes the due entries from
-// Advance looks at which of both has come.
+// Advance looks at which of both has come. It also counts the entries whose value has members with a deadline.
 //
 // Clocks. A relative time is filed in the wheel of monotonic time, so a step of the wall clock does not move it.
 // A wall time is a promise in Unix time: a step forward makes it due, and after a step back it is due later.
@@ -52,6 +52,8 @@ class Deadlines {
 
   // Number of filed entries.
   size_t size() const noexcept { return mono_.size() + wall_.size(); }
+  // Number of entries of which a member has a deadline, from SetTimes until Unfile.
+  size_t with_timed_members() const noexcept { return with_timed_members_; }
 
   // Files the entry by the times that it has.
   // REQUIRES: it has a deadline or a wake, and is not filed.
@@ -138,6 +140,7 @@ class Deadlines {
   // Chooses again the wakes that were chosen before the last step. Returns whether some are left.
   bool RefileMixed(Now now, size_t* budget) noexcept;
   bool Unsure() const noexcept { return mixed_first_ && At(mixed_first_)->extra()->step != steps_; }
+  void UnfileSeldom(Entry& entry) noexcept;
   void Link(Entry& entry) noexcept;
   void Unlink(Entry& entry) noexcept;
   void FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept;
@@ -163,6 +166,7 @@ class Deadlines {
   HeapRef mixed_last_{};
   uint32_t steps_ = 1;  // of the wall clock
   int64_t wall_minus_mono_ms_;
+  size_t with_timed_members_ = 0;
   uint8_t id_;
   bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
 };

@@ -63,7 +63,7 @@ bool Entry::SameRoom(const Lengths& at, const Shape& shape) noexcept {
 }
 
 bool Entry::Fits(const Shape& shape) const noexcept {
-  return (flags() & kParts) == shape.parts() && SameRoom(lengths(), shape);
+  return (flags() & kOfTheRoom) == shape.parts() && SameRoom(lengths(), shape);
 }
 
 bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {

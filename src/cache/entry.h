@@ -62,6 +62,7 @@ enum class EntryFlag : uint8_t {
   kTimed = 1 << 4,         // has the timed block, so it can be filed in a wheel
   kObserved = 1 << 5,  // somebody watches, tracks or waits for this key; the tables of those who do know who
   kExpires = 1 << 6,   // has a TTL, is volatile; has kTimed too
+  kTimedMembers = 1 << 7,  // members of its value have deadlines; Deadlines sets it and counts these entries
 };
 
 // Data that few entries need. A separate allocation, freed with the entry.
@@ -123,6 +124,8 @@ class Entry {
   static constexpr unsigned kParts = static_cast<unsigned>(EntryFlag::kExpires) |
                                      static_cast<unsigned>(EntryFlag::kTimed) |
                                      static_cast<unsigned>(EntryFlag::kExtra);
+  // An entry that takes another value in place has just the parts of its shape, and none of its members is counted.
+  static constexpr unsigned kOfTheRoom = kParts | static_cast<unsigned>(EntryFlag::kTimedMembers);
 
   // Lays out an entry in `memory`, which has shape.Total() bytes: writes a zeroed header, the lengths and the
   // key. The caller fills in links, deadline, extra pointer and value bytes.
@@ -312,9 +315,10 @@ class Entry {
   }
   // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value
   // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
-  // size, other optional parts or a longer length field, or if the entry's kPhase is not `phase`.
+  // size, other optional parts or a longer length field, or if the entry has timed members or its kPhase is not
+  // `phase`.
   [[gnu::always_inline]] char* Become(const Shape& shape, uint8_t phase) noexcept {
-    if ((flags() & (kParts | Bit(EntryFlag::kPhase))) != (shape.parts() | phase)) return nullptr;
+    if ((flags() & (kOfTheRoom | Bit(EntryFlag::kPhase))) != (shape.parts() | phase)) return nullptr;
     const Lengths at = lengths();
     if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
     return bytes() + at.payload + at.key;

@@ -1,7 +1,8 @@
 // Statistics of expiry, as shown in INFO's section "# Expiry".
 //
-// Lag is the time from a key's deadline until the key was freed and its expiry was reported. It is stored in
-// us, but the clock resolves only ms. For the resolution of the histogram see base/histogram.h.
+// Lag is the time from the deadline of a key, or of a member of a value, until it was dropped and that was
+// reported. Members that are dropped together count with the lag of the first of them. It is stored in us, but
+// the clock resolves only ms. For the resolution of the histogram see base/histogram.h.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,12 @@ struct ExpiryStats {
   uint64_t expired_members = 0;  // of values
   uint64_t evicted_keys = 0;
   uint64_t wheel_wakeups = 0;  // times the timer woke the loop for expiry
-  uint64_t burst_max = 0;      // most keys that expired in one loop turn
+  uint64_t burst_max = 0;      // most keys and members that expired in one slice
   uint64_t full_slices = 0;    // times that a slice ended while more keys were due
   uint64_t clock_steps = 0;    // times the wall clock stepped
   Histogram lag_us;
+
+  uint64_t expired() const noexcept { return expired_keys + expired_members; }
 
   void Reset() noexcept { *this = ExpiryStats(); }
 };

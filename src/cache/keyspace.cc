@@ -227,7 +227,7 @@ Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& s
 }
 
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
-  constexpr unsigned kOfTheShape = Entry::kParts | Entry::Bit(EntryFlag::kWallDeadline);
+  constexpr unsigned kOfTheShape = Entry::kOfTheRoom | Entry::Bit(EntryFlag::kWallDeadline);
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
   fresh.set_stamp(old.stamp());
   fresh.set_owner(old.owner());
@@ -407,18 +407,22 @@ bool Keyspace::Validate() const {
   if (!table_.Validate() || !deadlines_.Validate()) return false;
   size_t filed = 0;
   size_t wall = 0;
+  size_t with_timed_members = 0;
   bool sound = true;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
     filed += Deadlines::Filed(entry);
     wall += Deadlines::Filed(entry) && entry.Has(EntryFlag::kWallDeadline);
+    const Expiry own = OwnTimeOf(entry);
+    const bool timed_members = entry.encoding() == Encoding::kRich && own.kind != Expiry::Kind::kNever;
+    with_timed_members += timed_members;
     sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
-            deadlines_.ValidateEntry(entry, OwnTimeOf(entry));
+            deadlines_.ValidateEntry(entry, own) && entry.Has(EntryFlag::kTimedMembers) == timed_members;
   });
   sound = sound && ValidateQuota(own_);
   for (const auto& other : others_) sound = sound && ValidateQuota(*other);
   return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
-         wall == deadlines_.on_wall_clock();
+         wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members();
 }
 
 bool Keyspace::ValidateQuota(const Quota& quota) const {

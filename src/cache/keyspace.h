@@ -125,6 +125,8 @@ class Keyspace {
   size_t size() const noexcept { return table_.size(); }
   // Of these, the keys with a TTL.
   size_t expiring() const noexcept { return CountOf(kExpiring); }
+  // Of these, the keys with members that have a deadline.
+  size_t with_timed_members() const noexcept { return deadlines_.with_timed_members(); }
   // Bytes of all entries, of the values outside them, and of the table.
   uint64_t bytes() const noexcept;
   uint64_t table_bytes() const noexcept { return table_.memory(); }
@@ -457,6 +459,8 @@ class Keyspace {
   // As DropDueMembers; subtracts from `*budget` how many were dropped.
   Entry* DropMembers(const Key& key, Entry& entry, Now now, size_t* budget);
   void CountExpired(const Entry& entry, Now now) noexcept;
+  // `first` is the deadline of one of them that no other precedes.
+  void CountExpiredMembers(size_t members, Expiry first, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    const Entry* entry) {
     if (parts_.changes.Wants(reason)) [[unlikely]]

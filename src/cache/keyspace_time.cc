@@ -31,7 +31,7 @@ Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
   shape.timed = true;
   shape.extra = shape.extra || shape.expires;  // the own time may be another than the deadline
   if (existing.HasParts(shape)) return &existing;
-  return Relocate(key, existing, shape, existing.deadline(), existing.own(), now);
+  return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now);
 }
 
 void Keyspace::SetOwnTime(Entry& entry, Expiry own, Now now) noexcept {
@@ -52,6 +52,12 @@ void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
   if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
 }
 
+// Members that go together count with the lag of the first of them.
+void Keyspace::CountExpiredMembers(size_t members, Expiry first, Now now) noexcept {
+  parts_.expiry_stats.expired_members += members;
+  parts_.expiry_stats.lag_us.Add((Deadlines::NowOn(first.kind, now) - first.deadline_ms) * 1000, members);
+}
+
 bool Keyspace::AllMembersDue(const Entry& entry, Now now) noexcept { return entry.rich()->AllDue(now); }
 
 void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
@@ -61,7 +67,7 @@ void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
   }
   // The value is freed as a whole, in slices if it is large.
   TellBefore(entry);
-  parts_.expiry_stats.expired_members += entry.rich()->Size();
+  CountExpiredMembers(entry.rich()->Size(), entry.rich()->NextDeadline(), now);
   RemoveEmptied(key, entry, MembersExpired(*entry.rich()));
 }
 
@@ -100,13 +106,14 @@ void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) 
 
 Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
   RichValue& value = *entry.rich();
-  if (!value.NextDeadline().Reached(now)) return &entry;
+  const Expiry first = value.NextDeadline();
+  if (!first.Reached(now)) return &entry;
   TellBefore(entry);
   const uint64_t before = value.Bytes();
   const size_t dropped = value.DropDue(now, *budget);
   assert(dropped != 0);
   *budget -= std::min(*budget, dropped);
-  parts_.expiry_stats.expired_members += dropped;
+  CountExpiredMembers(dropped, first, now);
   CountEdit(entry, value.Bytes() - before);
   return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
 }

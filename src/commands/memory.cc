@@ -194,7 +194,9 @@ constexpr Command kSubcommands[] = {
      .complexity = "O(1)",
      .summary = "Answers how many bytes a key takes with its value.",
      .syntax = "key [SAMPLES count]",
-     .notes = "Exact for strings, whatever SAMPLES says; without the key's share of the hash table."},
+     .notes =
+         "Exact for strings, whatever SAMPLES says; without the key's share of the hash table. A copy of a "
+         "string over 16 KB shares its bytes until one of both is changed; each reports all of them."},
 };
 
 constexpr Command kRows[] = {

@@ -96,12 +96,12 @@ void Timekeeper::RunSlice() {
   const auto slice_us = static_cast<uint64_t>(clients_.settings().expire_slice_us);
   const bool expires = expiry_.waits();
   ExpiryStats& stats = server_.databases.expiry_stats();
-  const uint64_t expired_before = stats.expired_keys;
+  const uint64_t expired_before = stats.expired();
   if (expires) executor_.RefreshNow();  // for the whole slice
   server_.sliced_work.RunSlice(began, server_.cycle_rate.ToCycles(slice_us), kEntriesPerLook);
   if (!expires) return;
   if (expiry_.waits()) ++stats.full_slices;
-  stats.burst_max = std::max(stats.burst_max, stats.expired_keys - expired_before);
+  stats.burst_max = std::max(stats.burst_max, stats.expired() - expired_before);
   keys_wake_known_ = false;
 }
 

@@ -313,6 +313,24 @@ TEST_CASE_METHOD(InfoTest, "Expiry reports how late keys were freed, and how man
   for (const char* name : {"expire_burst_max", "wheel_wakeups"}) CHECK(Field(name, "expiry") != "absent");
 }
 
+TEST_CASE_METHOD(InfoTest, "members count in the lateness, but not in the backlog, which is of keys") {
+  Run({"SADD", "s", "stays"});
+  for (int i = 0; i < 100; ++i) Run({"SADDEX", "s", "1", "member " + std::to_string(i)});
+  LetTimePass(1'003);
+  CHECK(Field("expire_backlog", "expiry") == "0");
+  TurnWheels();
+  CHECK(Field("expired_subkeys", "stats") == "100");
+  CHECK(Field("expired_keys", "stats") == "0");
+  CHECK(Field("expire_lag_max_us", "expiry") == "3000");
+  CHECK(Field("expire_lag_p50_us", "expiry") == "3000");
+  // A value that goes as a whole, found by a command before the wheel comes.
+  Run({"HSETEX", "h", "PX", "50", "FIELDS", "2", "f", "1", "g", "2"});
+  LetTimePass(57);
+  CHECK(Run({"EXISTS", "h"}) == Integer(0));
+  CHECK(Field("expired_subkeys", "stats") == "102");
+  CHECK(Field("expire_lag_max_us", "expiry") == "7000");
+}
+
 TEST_CASE_METHOD(InfoTest, "the percentiles of lateness are those of the keys that were freed") {
   // One key in a hundred is 40 ms late, one in five hundred 400 ms.
   for (int i = 0; i < 1000; ++i) {

@@ -72,6 +72,22 @@ TEST_CASE("a herd of due keys is freed in slices, and clients are served between
   CHECK(server.stats().loop_turn_max_us < 2 * kSliceUs + 10 * kLookUs);
 }
 
+TEST_CASE("a herd of due members counts in the largest burst") {
+  SimulatedServer server;
+  Peer& peer = server.Connect();
+  std::string requests = "SADD s lasting\r\n";
+  for (size_t i = 0; i < 20'000; ++i) requests += "SADDEX s 1 member:" + std::to_string(i) + "\r\n";
+  peer.Send(requests);
+  server.Settle();
+  server.AdvanceTime(999);
+  MakeWorkCost(server);
+  server.AdvanceTime(1'000);
+  const ExpiryStats& stats = server.expiry_stats();
+  CHECK(stats.expired_members == 20'000);
+  CHECK(stats.burst_max == kPerSlice - net::kEntriesPerLook);
+  CHECK(server.Info("expire_burst_max") == static_cast<int64_t>(stats.burst_max));
+}
+
 TEST_CASE("a slice that frees all that is due is not counted as full") {
   SimulatedServer server;
   Fill(server, 10, DueIn(server, 1'000));

@@ -136,7 +136,7 @@ void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
     const InfoMember members[] = {{"keys", keyspace.size()},
                                   {"expires", keyspace.expiring()},
                                   {"avg_ttl", MeanTtlMs(keyspace, server.random, now)},
-                                  {"subexpiry", 0}};
+                                  {"subexpiry", keyspace.with_timed_members()}};
     sink.Group({"db", "database", std::to_string(i)}, members);
   }
 }

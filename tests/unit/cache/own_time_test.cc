@@ -112,7 +112,7 @@ TEST_CASE_METHOD(TimedValueFixture, "members that are due together are dropped i
     for (int i = 0; i < 1000; ++i) value.Set(i, InMs(10));
     value.Set(1000);
   });
-  clock.AdvanceTime(10);
+  clock.AdvanceTime(12);
   size_t before = MembersOf("h");
   int slices = 0;
   for (; databases.Advance(now(), 64); ++slices) {
@@ -123,7 +123,9 @@ TEST_CASE_METHOD(TimedValueFixture, "members that are due together are dropped i
   }
   CHECK(slices >= 1000 / 64);
   CHECK(MembersOf("h") == 1);
-  CHECK(Keyspace::TtlMs(*Peek("h"), now()) == 1'000'000 - 10);
+  CHECK(databases.expiry_stats().lag_us.total() == 1000);
+  CHECK(databases.expiry_stats().lag_us.max() == 2'000);
+  CHECK(Keyspace::TtlMs(*Peek("h"), now()) == 1'000'000 - 12);
 }
 
 TEST_CASE_METHOD(TimedValueFixture,
@@ -221,6 +223,26 @@ TEST_CASE_METHOD(TimedValueFixture, "a change of the key's expiry keeps the memb
   Set("h", "a string again");
   CHECK(db().Validate());
   CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
+}
+
+TEST_CASE_METHOD(TimedValueFixture, "a keyspace knows how many of its keys have members with a deadline") {
+  SetTimed("h", In(20));
+  Entry* entry = Edit("h", [&](TimedValue& value) { value.Set(1, InMs(50)), value.Set(2); });
+  CHECK(db().with_timed_members() == 1);
+  // The key's deadline comes first, so the entry needs no other; room for one does not change the count.
+  CHECK(entry->own().kind == Kind::kNever);
+  db().SetExpiry(db().KeyOf("h"), *entry, In(30), now());
+  CHECK(db().RoomForOwnTime(db().KeyOf("h"), *Peek("h"), now()) != nullptr);
+  CHECK(db().with_timed_members() == 1);
+  CHECK(db().Validate());
+  // The own time of a string is not that of a member.
+  entry = Set("k", "v", In(100));
+  db().SetOwnTime(*db().RoomForOwnTime(db().KeyOf("k"), *entry, now()), In(10), now());
+  CHECK(db().with_timed_members() == 1);
+  CHECK(db().Validate());
+  Edit("h", [&](TimedValue& value) { value.Set(1); });
+  CHECK(db().with_timed_members() == 0);
+  CHECK(db().Validate());
 }
 
 TEST_CASE_METHOD(TimedValueFixture,
