@@ -117,15 +117,23 @@ PackItem PackItem::Of(double real) noexcept {
 template <size_t kRecord>
 BasicPack<kRecord> BasicPack<kRecord>::Clone() const {
   BasicPack copy;
-  if (block_ == nullptr) return copy;
-  copy.block_ = static_cast<Block*>(::operator new(memory()));
-  std::memcpy(copy.block_.get(), block_.get(), block_->bytes);
+  if (tagged_ == nullptr) return copy;
+  auto* const bytes = static_cast<uint8_t*>(::operator new(memory()));
+  std::memcpy(bytes, Bytes(), end());
+  copy.Hold(bytes, end());
   return copy;
 }
 
 template <size_t kRecord>
 size_t BasicPack<kRecord>::memory() const noexcept {
-  return block_ == nullptr ? 0 : Heap::SizeClass(block_->bytes);
+  return tagged_ == nullptr ? 0 : Heap::SizeClass(end());
+}
+
+template <size_t kRecord>
+void BasicPack<kRecord>::Hold(uint8_t* block, size_t bytes) noexcept {
+  assert((reinterpret_cast<uintptr_t>(block) & kTagMask) == 0);
+  reinterpret_cast<Block*>(block)->bytes = static_cast<uint32_t>(bytes);
+  tagged_ = block + std::min(bytes / kLine, kTagMax);
 }
 
 template <size_t kRecord>
@@ -137,7 +145,7 @@ size_t BasicPack<kRecord>::CountSteps() const noexcept {
 
 template <size_t kRecord>
 void BasicPack<kRecord>::SetSteps(size_t steps) noexcept {
-  block_->steps = static_cast<uint16_t>(std::min(steps, kManySteps));
+  block()->steps = static_cast<uint16_t>(std::min(steps, kManySteps));
 }
 
 template <size_t kRecord>
@@ -250,21 +258,22 @@ uint8_t* BasicPack<kRecord>::Splice(At from, At to, size_t size) {
   const size_t bytes = old_bytes - (to - from) + size;
   assert(bytes < UINT32_MAX);
   const size_t room = Heap::SizeClass(bytes);
-  if (block_ != nullptr && room == Heap::SizeClass(old_bytes)) {
-    if (from + size != to) std::memmove(Bytes() + from + size, Bytes() + to, old_bytes - to);
+  uint8_t* held = Bytes();
+  if (held != nullptr && room == Heap::SizeClass(old_bytes)) {
+    if (from + size != to) std::memmove(held + from + size, held + to, old_bytes - to);
   } else {
     auto* const fresh = static_cast<uint8_t*>(::operator new(room));
-    if (block_ == nullptr) {
+    if (held == nullptr) {
       new (fresh) Block{sizeof(Block), 0};
     } else {
-      std::memcpy(fresh, block_.get(), from);
-      std::memcpy(fresh + from + size, Bytes() + to, old_bytes - to);
-      ::operator delete(block_.get());
+      std::memcpy(fresh, held, from);
+      std::memcpy(fresh + from + size, held + to, old_bytes - to);
+      ::operator delete(held);
     }
-    block_ = reinterpret_cast<Block*>(fresh);
+    held = fresh;
   }
-  block_->bytes = static_cast<uint32_t>(bytes);
-  return Bytes() + from;
+  Hold(held, bytes);
+  return held + from;
 }
 
 template <size_t kRecord>
@@ -291,21 +300,24 @@ void BasicPack<kRecord>::Erase(At at, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) to = Next(to);
   const size_t old_bytes = end();
   const size_t bytes = old_bytes - (to - at);
-  std::memmove(Bytes() + at, Bytes() + to, old_bytes - to);
-  block_->bytes = static_cast<uint32_t>(bytes);
+  uint8_t* const held = Bytes();
+  std::memmove(held + at, held + to, old_bytes - to);
+  Hold(held, bytes);
   SetSteps(steps);
   const size_t room = Heap::SizeClass(bytes);
   if (room == Heap::SizeClass(old_bytes)) return;
   // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
   void* const fresh = ::operator new(room, std::nothrow);
   if (fresh == nullptr) return;
-  std::memcpy(fresh, block_.get(), bytes);
-  ::operator delete(std::exchange(block_, static_cast<Block*>(fresh)).get());
+  std::memcpy(fresh, held, bytes);
+  Hold(static_cast<uint8_t*>(fresh), bytes);
+  ::operator delete(held);
 }
 
 template <size_t kRecord>
 bool BasicPack<kRecord>::Validate() const noexcept {
-  if (block_ == nullptr) return true;
+  if (tagged_ == nullptr) return true;
+  if (tag() != std::min(size_t{end()} / kLine, kTagMax)) return false;
   for (At at = begin(); at != end();) {
     if (at >= end()) return false;
     const At next = Next(at);
@@ -323,7 +335,7 @@ bool BasicPack<kRecord>::Validate() const noexcept {
     }
     at = next;
   }
-  return std::min(CountSteps(), kManySteps) == block_->steps;
+  return std::min(CountSteps(), kManySteps) == block()->steps;
 }
 
 template class BasicPack<0>;

@@ -111,19 +111,19 @@ class BasicPack {
   static constexpr size_t kTooLong = size_t{1} << 30;
 
   BasicPack() noexcept = default;  // 6 bytes, without alignment
-  BasicPack(BasicPack&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  BasicPack(BasicPack&& other) noexcept : tagged_(std::exchange(other.tagged_, nullptr)) {}
   BasicPack& operator=(BasicPack&& other) noexcept {
-    std::swap(block_, other.block_);
+    std::swap(tagged_, other.tagged_);
     return *this;
   }
-  ~BasicPack() { ::operator delete(block_.get()); }
+  ~BasicPack() { ::operator delete(block()); }
   // Throws std::bad_alloc.
   BasicPack Clone() const;
 
   // Number of steps.
   size_t size() const noexcept {
-    if (block_ == nullptr) return 0;
-    return block_->steps != kManySteps ? block_->steps : CountSteps();
+    if (tagged_ == nullptr) return 0;
+    return block()->steps != kManySteps ? block()->steps : CountSteps();
   }
   bool empty() const noexcept { return begin() == end(); }
   // Bytes of all items.
@@ -132,7 +132,7 @@ class BasicPack {
   size_t memory() const noexcept;
 
   At begin() const noexcept { return sizeof(Block); }
-  At end() const noexcept { return block_ == nullptr ? sizeof(Block) : block_->bytes; }
+  At end() const noexcept { return tagged_ == nullptr ? sizeof(Block) : block()->bytes; }
   // REQUIRES: `at` is not end(), and begins a record.
   At Next(At at) const noexcept {
     assert(at < end());
@@ -175,11 +175,11 @@ class BasicPack {
   // REQUIRES: there are that many steps from `at` on.
   void Erase(At at, size_t count) noexcept;
 
-  // For a reader who comes a little later.
+  // For a reader who comes a little later. Does not read the block.
   void Prefetch() const noexcept {
-    constexpr size_t kLine = 64;
-    constexpr size_t kLines = 4;  // the processor itself goes on with the next ones
-    for (size_t i = 0; i < kLines; ++i) PrefetchToRead(Bytes() + i * kLine);
+    const uint8_t* const first = Bytes();
+    const size_t more = tag();
+    for (size_t i = 0; i <= more; ++i) PrefetchToRead(first + i * kLine);
   }
 
   // Reads every item; for tests.
@@ -194,14 +194,25 @@ class BasicPack {
 #pragma pack(pop)
   static constexpr size_t kManySteps = UINT16_MAX;  // or more
   static constexpr size_t kStepItems = kRecord == 0 ? 1 : kRecord;
+  static constexpr size_t kLine = 64;
+  static constexpr uintptr_t kTagMask = 15;
+  static constexpr size_t kTagMax = 7;  // the processor itself goes on with the next lines
 
-  uint8_t* Bytes() const noexcept { return reinterpret_cast<uint8_t*>(block_.get()); }
+  uint8_t* Bytes() const noexcept {
+    return reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(tagged_.get()) & ~kTagMask);
+  }
+  Block* block() const noexcept { return reinterpret_cast<Block*>(Bytes()); }
+  size_t tag() const noexcept { return reinterpret_cast<uintptr_t>(tagged_.get()) & kTagMask; }
+  // Makes `block` the block, with that many bytes in use.
+  void Hold(uint8_t* block, size_t bytes) noexcept;
   size_t CountSteps() const noexcept;
   void SetSteps(size_t steps) noexcept;
   // Exchanges [from, to) for `size` bytes that the caller fills.
   uint8_t* Splice(At from, At to, size_t size);
 
-  Pointer48<Block> block_;  // null while it was never filled
+  // The address of the block plus the number of cache lines that follow its first one, but at most kTagMax: so Prefetch
+  // knows how many there are. Null while it was never filled.
+  Pointer48<uint8_t> tagged_;
 };
 
 using Pack = BasicPack<0>;
