@@ -117,9 +117,10 @@ PackItem PackItem::Of(double real) noexcept {
 template <size_t kRecord>
 BasicPack<kRecord> BasicPack<kRecord>::Clone() const {
   BasicPack copy;
-  if (tagged_ == nullptr) return copy;
+  const uint8_t* const held = Bytes();
+  if (held == nullptr) return copy;
   auto* const bytes = static_cast<uint8_t*>(::operator new(memory()));
-  std::memcpy(bytes, Bytes(), end());
+  std::memcpy(bytes, held, end());
   copy.Hold(bytes, end());
   return copy;
 }
