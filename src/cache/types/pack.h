@@ -195,8 +195,8 @@ class BasicPack {
   static constexpr size_t kManySteps = UINT16_MAX;  // or more
   static constexpr size_t kStepItems = kRecord == 0 ? 1 : kRecord;
   static constexpr size_t kLine = 64;
-  static constexpr uintptr_t kTagMask = 15;
-  static constexpr size_t kTagMax = 7;  // the processor itself goes on with the next lines
+  static constexpr uintptr_t kTagMask = 7;     // blocks of 8 bytes are aligned to no more
+  static constexpr size_t kTagMax = kTagMask;  // the processor itself goes on with the next lines
 
   uint8_t* Bytes() const noexcept {
     return reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(tagged_.get()) & ~kTagMask);
