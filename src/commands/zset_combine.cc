@@ -75,6 +75,7 @@ class Combiner {
             [&](std::string_view name, double score) { return TakeOwn(name, score); });
         break;
     }
+    result_->Arrange();
     return std::move(result_);
   }
   // The same, in the form in which it is stored.
@@ -119,7 +120,7 @@ class Combiner {
       result_->Expect(SIZE_MAX, limits_, home_);
       exact_ = true;
     }
-    result_->Put(name, score, limits_, home_);
+    result_->Collect(name, score, limits_, home_);
   }
 
   const CombineRequest& request_;

@@ -105,10 +105,17 @@ class CountedTree {
       Split(path, key, ref);
       path = PathTo(key, ref);
     }
-    path.leaf->Insert(path.at, key, ref);
-    ++size_;
-    for (unsigned level = 0; level < height_; ++level) ++path.steps[level].items();
-    if (path.at == 0) TellFirst(path, height_, key, ref);
+    Place(path, key, ref);
+  }
+  // As Insert, without a search. REQUIRES: this item comes after all others.
+  void Append(Key key, Ref ref) {
+    if (root_ == nullptr) AddFirstLeaf();
+    Path path = PathToEnd();
+    if (path.leaf->count == Leaf::kSlots) {
+      Split(path, key, ref);
+      path = PathToEnd();
+    }
+    Place(path, key, ref);
   }
   // REQUIRES: the item is in the tree.
   void Erase(Key key, Ref ref) noexcept {
@@ -249,6 +256,27 @@ class CountedTree {
     path.leaf = static_cast<Leaf*>(node);
     path.at = static_cast<unsigned>(rank);
     return path;
+  }
+  // REQUIRES: the tree has a leaf.
+  Path PathToEnd() const noexcept {
+    Path path;
+    void* node = root_;
+    for (unsigned level = 0; level < height_; ++level) {
+      auto* const inner = static_cast<Inner*>(node);
+      path.steps[level] = {inner, inner->count - 1};
+      node = inner->children[inner->count - 1];
+    }
+    path.leaf = static_cast<Leaf*>(node);
+    path.at = path.leaf->count;
+    path.rank = size_;
+    return path;
+  }
+  // Puts a new item at the end of `path`. REQUIRES: its leaf has room.
+  void Place(const Path& path, Key key, Ref ref) noexcept {
+    path.leaf->Insert(path.at, key, ref);
+    ++size_;
+    for (unsigned level = 0; level < height_; ++level) ++path.steps[level].items();
+    if (path.at == 0) TellFirst(path, height_, key, ref);
   }
   // Whether the item at the end of `path` may become this one where it is.
   bool Fits(const Path& path, Key key, Ref ref) const noexcept {

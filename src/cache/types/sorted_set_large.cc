@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <span>
+#include <vector>
 
 namespace mayfly {
 
@@ -25,6 +26,32 @@ void LargeSortedSet::Add(std::string_view name, uint64_t hash, double score, uin
     members_.Remove(*member, hash);
     throw;
   }
+}
+
+// A search in the order would read some twenty names for each member, from all over the memory. Here the first bytes of
+// a name lie beside its score, and mostly tell.
+void LargeSortedSet::Arrange() {
+  struct Item {
+    double score;
+    uint64_t start;  // of the name, the first byte highest
+    HeapRef ref;
+  };
+  std::vector<Item> items;
+  items.reserve(members_.size());
+  members_.ForEach([&](const Member& member) {
+    uint64_t start = 0;
+    const std::string_view name = member.name();
+    for (size_t i = 0; i < sizeof start; ++i)
+      start = start << 8 | (i < name.size() ? static_cast<uint8_t>(name[i]) : 0U);
+    items.push_back({member.score(), start, members_.RefOf(member)});
+  });
+  std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    if (a.score != b.score) return a.score < b.score;
+    if (a.start != b.start) return a.start < b.start;
+    return order_.policy().TieLess(a.ref, b.ref);
+  });
+  order_.FreeSome(SIZE_MAX);
+  for (const Item& item : items) order_.Append(item.score, item.ref);
 }
 
 // A member that never had a deadline is replaced by one with room for it. No tie in the order distinguishes the two, so

@@ -49,6 +49,12 @@ class LargeSortedSet {
 
   // `deadline_ms` may be 0. REQUIRES: there is none of that name, whose hash is `hash`.
   void Add(std::string_view name, uint64_t hash, double score, uint64_t deadline_ms = 0);
+  // The same without a deadline, for a set that is made of many members: it is in no order then, until Arrange has put
+  // all members into it. Throws std::bad_alloc; if Arrange does, it must be called again before anything else.
+  void Collect(std::string_view name, uint64_t hash, double score) {
+    members_.Add({.name = name, .score = score}, hash);
+  }
+  void Arrange();
   void SetScore(Member& member, double score) {
     const HeapRef ref = members_.RefOf(member);
     order_.Change(member.score(), ref, score, ref);

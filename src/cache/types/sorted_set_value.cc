@@ -201,6 +201,17 @@ void SortedSetValue::SetScore(const Found& found, std::string_view name, double 
   small_.Erase(place <= at ? at + (small_.end() - before) : at, 1);
 }
 
+void SortedSetValue::Collect(std::string_view name, double score, const SortedSetLimits& limits,
+                             MemberHome home) {
+  const Found found = Find(name);
+  if (!is_large())
+    found ? SetScore(found, name, score) : Add(found, name, score, limits, home);
+  else if (found)
+    found.member_->set_score(score);
+  else
+    large_->Collect(name, found.hash_, score);
+}
+
 void SortedSetValue::Remove(const Found& found) noexcept {
   assert(found);
   if (is_large()) return large_->Remove(*found.member_);

@@ -130,6 +130,12 @@ class SortedSetValue final : public RichValue {
     const Found found = Find(name);
     found ? SetScore(found, name, score) : Add(found, name, score, limits, home);
   }
+  // As Put, for one of many members that make a new set: until Arrange only Collect, Find, ScoreOf and Size may be used.
+  void Collect(std::string_view name, double score, const SortedSetLimits& limits, MemberHome home);
+  // Throws std::bad_alloc, and must then be called again.
+  void Arrange() {
+    if (is_large()) large_->Arrange();
+  }
   // REQUIRES: it was found.
   void Remove(const Found& found) noexcept;
   // REQUIRES: there are these members.

@@ -98,6 +98,17 @@ TEST_CASE_METHOD(CountedTreeFixture, "items that come in order, either way, leav
   CHECK(tree.bytes() <= (kItems / kSlots + 1) * kTreeNodeBytes * 11 / 10);
 }
 
+TEST_CASE_METHOD(CountedTreeFixture, "items are appended as they would be inserted") {
+  for (uint32_t i = 1; i <= 20'000; ++i) {
+    const double key = i / 3;
+    tree.Append(key, {30'000 - i});
+    model.insert({key, 30'000 - i});
+    if (i % 1'000 == 0) Insert(key - 0.5, 40'000 + i);
+  }
+  CHECK(SameAsModel());
+  CHECK(tree.Validate());
+}
+
 TEST_CASE_METHOD(CountedTreeFixture, "an item is exchanged in its place, or moves to its new one") {
   for (uint32_t i = 1; i <= 1'000; ++i) Insert(i, i);
   const size_t nodes = blocks;

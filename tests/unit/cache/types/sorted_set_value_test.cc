@@ -188,4 +188,27 @@ TEST_CASE_METHOD(SortedSetFixture, "a sorted set does what a map does") {
   }
 }
 
+TEST_CASE_METHOD(SortedSetFixture,
+                 "members that are collected and arranged are those that are put one by one") {
+  limits.packed = GENERATE(1'000'000, 64, 0);
+  std::mt19937_64 random(19);
+  SortedSetValue collected;
+  for (int step = 0; step < 3'000; ++step) {
+    // Names that begin alike, also with a byte 0, and are shorter or longer than what is compared first.
+    std::string name(random() % 12, "a\0"[random() % 2]);
+    name += static_cast<char>(random() % 256);
+    name.resize(name.size() + random() % 2);
+    const auto score = static_cast<double>(random() % 4) - 1;
+    Put(name, score);
+    collected.Collect(name, score, limits, home());
+    CHECK(collected.ScoreOf(name) == score);
+  }
+  collected.Arrange();
+  REQUIRE(collected.Validate());
+  CHECK(collected.Size() == value.Size());
+  CHECK(Shown(collected) == Shown());
+  collected.Put("late", 0, limits, home());
+  CHECK(collected.Validate());
+}
+
 }  // namespace mayfly
