@@ -37,9 +37,10 @@ class ResidentGuard {
   // Whether it is time to look. `churned` only rises (Heap::ChurnedBytes).
   bool Due(uint64_t churned) const noexcept { return memory_ != nullptr && churned - looked_at_ >= step_; }
   void Look(uint64_t churned, uint64_t used, uint64_t maxmemory) noexcept;
-  // At the end of each turn: if much was churned since, pages that stay unused are given back.
+  // At the end of each turn: if much was churned since, pages that stay unused are given back. Less than that is left
+  // to the allocator, which gives pages back now and then while it works.
   void EndTurn(uint64_t churned) noexcept {
-    constexpr uint64_t kMuch = 1 << 20;
+    constexpr uint64_t kMuch = 8 << 20;
     if (churned - tended_at_ < kMuch || memory_ == nullptr) [[likely]]
       return;
     tended_at_ = churned;

@@ -121,15 +121,15 @@ TEST_CASE("maxmemory 0 stays without a limit") {
   CHECK(guarded.guard.Allowed(0) == 0);
 }
 
-TEST_CASE("pages that stay unused are looked for after each megabyte that went through the allocator") {
+TEST_CASE("pages that stay unused are looked for after each 8 MB that went through the allocator") {
   Guarded guarded(0);
-  guarded.guard.EndTurn(kMb - 1);
+  guarded.guard.EndTurn(8 * kMb - 1);
   CHECK(guarded.memory.purges_old == 0);
-  guarded.guard.EndTurn(kMb);
-  guarded.guard.EndTurn(2 * kMb - 1);
+  guarded.guard.EndTurn(8 * kMb);
+  guarded.guard.EndTurn(16 * kMb - 1);
   CHECK(guarded.memory.purges_old == 1);
-  guarded.guard.EndTurn(10 * kMb);
-  guarded.guard.EndTurn(10 * kMb);
+  guarded.guard.EndTurn(80 * kMb);
+  guarded.guard.EndTurn(80 * kMb);
   CHECK(guarded.memory.purges_old == 2);
 }
 
