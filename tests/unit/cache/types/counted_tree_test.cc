@@ -100,7 +100,7 @@ TEST_CASE_METHOD(CountedTreeFixture, "items that come in order, either way, leav
 
 TEST_CASE_METHOD(CountedTreeFixture, "items are appended as they would be inserted") {
   for (uint32_t i = 1; i <= 20'000; ++i) {
-    const double key = i / 3;
+    const uint32_t key = i / 3;
     tree.Append(key, {30'000 - i});
     model.insert({key, 30'000 - i});
     if (i % 1'000 == 0) Insert(key - 0.5, 40'000 + i);
