@@ -133,7 +133,7 @@ class Keyspace {
   // Memory of an entry and its value, as the allocator rounds it.
   static uint64_t MemoryOf(const Entry& entry) noexcept;
   uint8_t id() const noexcept { return id_; }
-  // For the large values that it gets.
+  // For the large values that it gets. Each call draws another order for their tables.
   MemberHome home() const noexcept { return {parts_.heap, parts_.hasher, parts_.DrawTableOrder()}; }
   // The index of the database whose keys these are now, or were until it was flushed.
   unsigned database() const noexcept { return database_; }

@@ -17,6 +17,13 @@ TEST_CASE("a purger that was never asked, or is asked again and again, ends") {
 }
 
 #ifndef MAYFLY_SANITIZE
+TEST_CASE("pages stay as long as the allocator was told when the process started") {
+  ssize_t stay_ms = 0;
+  size_t size = sizeof stay_ms;
+  REQUIRE(mallctl("opt.dirty_decay_ms", &stay_ms, &size, nullptr, 0) == 0);
+  CHECK(stay_ms == Heap::kPagesStayMs);
+}
+
 static void GivesBack(void (*ask)(Purger& purger)) {
   constexpr size_t kSize = 20'000;
   constexpr size_t kCount = 1000;
