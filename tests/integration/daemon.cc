@@ -140,13 +140,21 @@ Daemon::~Daemon() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-// The daemon opens the unix socket after all other listeners.
+// The daemon opens the unix socket after all other listeners. Reads to the end, so that no test finds this
+// connection among its clients.
 bool Daemon::Ready() const {
   const int probe = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   unix_socket_.copy(address.sun_path, sizeof address.sun_path - 1);
+  const timeval patience{.tv_sec = kPatienceMs / 1000, .tv_usec = 0};
+  setsockopt(probe, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const bool answers = connect(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  if (answers) {
+    shutdown(probe, SHUT_WR);
+    for (char bytes[256]; read(probe, bytes, sizeof bytes) > 0;) {
+    }
+  }
   close(probe);
   return answers;
 }
