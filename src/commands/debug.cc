@@ -253,8 +253,7 @@ void Debug(Context& ctx, Args& args) {
     if (args.Left() < subcommand.least || args.Left() > subcommand.most) break;
     return subcommand.handler(ctx, args);
   }
-  ctx.Fail("ERR unknown subcommand or wrong number of arguments for '" +
-           std::string(errors::Repeated(name, 128)) + "'. Try DEBUG HELP.");
+  ctx.Fail(errors::WrongSubcommand("DEBUG", name));
 }
 
 constexpr Command kRows[] = {

@@ -17,8 +17,7 @@ bool ReadInfoOptions(Context& ctx, Args& args, std::optional<uint64_t>& count) {
   if (args.Done()) return true;
   const bool known = args.Left() == 1 || args.Left() == 3;
   if (!known || !args.Accept("FULL") || (!args.Done() && !args.Accept("COUNT"))) {
-    ctx.Fail("ERR unknown subcommand or wrong number of arguments for '" +
-             std::string(errors::Repeated(args[1], 128)) + "'. Try XINFO HELP.");
+    ctx.Fail(errors::WrongSubcommand("XINFO", args[1]));
     return false;
   }
   count = kUsualCount;

@@ -32,5 +32,7 @@ inline std::string_view Repeated(std::string_view argument, size_t most = std::s
 }
 std::string InvalidExpireTime(std::string_view command);
 std::string WrongArity(std::string_view full_name);
+// What a container answers to arguments that a subcommand does not take. `container`: upper case.
+std::string WrongSubcommand(std::string_view container, std::string_view word);
 
 }  // namespace mayfly::errors
