@@ -24,11 +24,15 @@
 #include "net/process.h"
 #include "net/server_loop.h"
 #include "server/failed_logins.h"
+#include "server/notifier.h"
 #include "server/parking.h"
 #include "server/process_memory.h"
+#include "server/pubsub.h"
 #include "server/rates.h"
 #include "server/sessions.h"
 #include "server/stats.h"
+#include "server/tracking.h"
+#include "server/watched_keys.h"
 
 namespace mayfly {
 namespace {
@@ -98,6 +102,10 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
   Sessions sessions;
   ParkingLot parking(changes, now.mono_ms);
+  WatchedKeys watched_keys(changes, clock);
+  PubSub pubsub(sessions);
+  Notifier notifier(changes, pubsub);
+  Tracking tracking(changes, sessions);
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
@@ -109,6 +117,10 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .resident = resident,
                 .sessions = sessions,
                 .parking = parking,
+                .watched_keys = watched_keys,
+                .pubsub = pubsub,
+                .notifier = notifier,
+                .tracking = tracking,
                 .stats = stats,
                 .rates = rates,
                 .sliced_work = sliced_work,

@@ -87,9 +87,11 @@ class ChangeListener {
 
 // What a listener wants to hear.
 struct Hearing {
-  uint32_t reasons = 0;        // ChangeHub::Bit of each
-  bool observed_only = false;  // of entries, those with EntryFlag::kObserved, and all that are created
-  bool before = false;         // BeforeChange, of all marked entries
+  uint32_t reasons = 0;  // ChangeHub::Bit of each
+  // Of entries, those with EntryFlag::kObserved, and all that are created. A change removes the flag: who wants to
+  // hear of the next one sets it again.
+  bool observed_only = false;
+  bool before = false;  // BeforeChange, of all marked entries
 };
 
 class ChangeHub {

@@ -60,7 +60,7 @@ enum class EntryFlag : uint8_t {
   kPhase = 1 << 2,         // differs from its keyspace's phase: a listener wants to see it before it changes
   kExtra = 1 << 3,         // has an EntryExtra
   kTimed = 1 << 4,         // has the timed block, so it can be filed in a wheel
-  kObserved = 1 << 5,  // somebody watches, tracks or waits for this key; the tables of those who do know who
+  kObserved = 1 << 5,  // somebody wants to hear of the next change: those who watch or track keys know who
   kExpires = 1 << 6,   // has a TTL, is volatile; has kTimed too
   kTimedMembers = 1 << 7,  // members of its value have deadlines; Deadlines sets it and counts these entries
 };

@@ -246,6 +246,11 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   FreeMemory(old);
 }
 
+bool Keyspace::Holds(std::string_view text, Now now) const noexcept {
+  const Entry* const entry = LookUp(text, HashOf(text));
+  return entry != nullptr && !Expired(*entry, now);
+}
+
 void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
   parts_.stale_guesses.Note(RefOf(entry));
   [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
@@ -270,7 +275,7 @@ bool Keyspace::Delete(const Key& key, Now now) {
   return true;
 }
 
-void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, const Entry* entry) {
+void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
   const bool observed = entry == nullptr || entry->Has(EntryFlag::kObserved);
   if (event.name.empty() || (!observed && !parts_.changes.WantsUnobserved(reason))) return;
   const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted ||
@@ -283,6 +288,7 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
                        .entry = entry,
                        .client = by_itself ? 0 : parts_.client},
                       observed);
+  if (observed && entry != nullptr) entry->Clear(EntryFlag::kObserved);
 }
 
 void Keyspace::ReportBefore(Entry& entry) noexcept {

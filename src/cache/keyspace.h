@@ -102,6 +102,8 @@ class Keyspace {
     }
     return entry;
   }
+  // Whether the key is there. Changes nothing.
+  bool Holds(std::string_view text, Now now) const noexcept;
   // The live entry, or null. Removes the entry if it has expired. Records the access (AccessTracking).
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
@@ -462,11 +464,12 @@ class Keyspace {
   // `first` is the deadline of one of them that no other precedes.
   void CountExpiredMembers(size_t members, Expiry first, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
-                                   const Entry* entry) {
+                                   Entry* entry) {
     if (parts_.changes.Wants(reason)) [[unlikely]]
       Report(reason, event, key, entry);
   }
-  void Report(ChangeReason reason, const Event& event, std::string_view key, const Entry* entry);
+  // Removes EntryFlag::kObserved.
+  void Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry);
   // Must precede every change of an entry's value or expiry, and its removal.
   [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {
     if (Marked(entry)) [[unlikely]]

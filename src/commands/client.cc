@@ -59,8 +59,6 @@ void ClientList(Context& ctx, Args& args) {
   ctx.reply.Verbatim("txt", text);
 }
 
-void ClientGetRedir(Context& ctx, Args&) { ctx.reply.Integer(-1); }
-
 // ---- what it sets for itself
 
 std::optional<bool> OnOrOff(std::string_view word) noexcept {
@@ -137,10 +135,7 @@ void ClientKill(Context& ctx, Args& args) {
   ctx.reply.Integer(KillAll(ctx, filter));
 }
 
-void FailOnSyntaxOf(Context& ctx, const Args& args) {
-  ctx.Fail("ERR unknown subcommand or wrong number of arguments for '" +
-           std::string(errors::Repeated(args[1])) + "'. Try CLIENT HELP.");
-}
+void FailOnSyntaxOf(Context& ctx, const Args& args) { ctx.Fail(errors::WrongSubcommand("CLIENT", args[1])); }
 
 void ClientPause(Context& ctx, Args& args) {
   if (args.Left() > 2) return FailOnSyntaxOf(ctx, args);
@@ -202,15 +197,6 @@ constexpr Command kClientRows[] = {
      .since = "2.6.9",
      .complexity = "O(1)",
      .summary = "Answers with the connection's name, or nil."},
-    {.name = "getredir",
-     .arity = 2,
-     .flags = kFlags,
-     .acl = kAclConnection,
-     .handler = ClientGetRedir,
-     .since = "6.0.0",
-     .complexity = "O(1)",
-     .summary =
-         "Answers which client gets this one's invalidation messages: -1, since keys are not tracked."},
     HelpRow("5.0.0", kAclConnection),
     {.name = "id",
      .arity = 2,

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "exec/dispatch/client_end.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/client_names.h"
 #include "exec/info/identity.h"
@@ -43,6 +44,11 @@ bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_vi
 
 void Ping(Context& ctx, Args& args) {
   if (args.Left() > 1) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
+  if (ctx.session.Has(Mode::kSubscribed) && ctx.reply.version() == 2) {  // as the messages are
+    ctx.reply.Array(2);
+    ctx.reply.Bulk("pong");
+    return ctx.reply.Bulk(args.Done() ? "" : args.Next());
+  }
   if (args.Done()) return ctx.reply.Pong();
   ctx.reply.Bulk(args.Next());
 }
@@ -133,11 +139,11 @@ void Quit(Context& ctx, Args&) {
 
 void Reset(Context& ctx, Args&) {
   Session& session = ctx.session;
+  EndClientState(ctx.server, session);
   session.db = 0;
   session.name.clear();
   session.no_evict = false;
   session.Clear(Mode::kNoTouch);
-  session.Clear(Mode::kSubscribed);
   if (session.replies() == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
     session.SetReplies(Replies::kOn);
     session.Speak();
@@ -195,7 +201,7 @@ constexpr Command kRows[] = {
      .tips = "request_policy:all_shards response_policy:all_succeeded"},
     {.name = "quit",
      .arity = -1,
-     .flags = kSession | kWhileSubscribed,
+     .flags = kSession | kWhileSubscribed | kUnqueued,
      .acl = kAclConnection,
      .handler = Quit,
      .since = "1.0.0",
@@ -206,7 +212,7 @@ constexpr Command kRows[] = {
      .replaced_by = "closing the connection"},
     {.name = "reset",
      .arity = 1,
-     .flags = kSession | kWhileSubscribed,
+     .flags = kSession | kWhileSubscribed | kUnqueued,
      .acl = kAclConnection,
      .handler = Reset,
      .since = "6.2.0",

@@ -19,13 +19,13 @@ bool TracksFrequency(const Context& ctx) {
 }
 
 void ObjectEncoding(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
+  const Entry* entry = ctx.LookUntold(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
   ctx.reply.Bulk(EncodingName(*entry));
 }
 
 void ObjectIdleTime(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
+  const Entry* entry = ctx.LookUntold(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
   if (TracksFrequency(ctx)) {
     return ctx.Fail("ERR An LFU maxmemory policy is selected, idle time not tracked." +
@@ -35,7 +35,7 @@ void ObjectIdleTime(Context& ctx, Args& args) {
 }
 
 void ObjectFreq(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
+  const Entry* entry = ctx.LookUntold(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
   if (!TracksFrequency(ctx)) {
     return ctx.Fail("ERR An LFU maxmemory policy is not selected, access frequency not tracked." +
@@ -46,7 +46,7 @@ void ObjectFreq(Context& ctx, Args& args) {
 
 // No value is shared between keys, so each has one reference, as in a Redis with an LRU or LFU policy.
 void ObjectRefCount(Context& ctx, Args& args) {
-  const Entry* entry = ctx.Look(ctx.KeyAt(args, 2));
+  const Entry* entry = ctx.LookUntold(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();
   ctx.reply.Integer(1);
 }

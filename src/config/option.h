@@ -31,7 +31,6 @@ enum class Foreign : uint8_t {
   kWords,          // several words, joined by one space
   kSavePoints,     // "" or pairs of seconds and changes
   kOomScores,      // three numbers
-  kEventClasses,   // letters, each a class of keyspace events
   kFileName,       // without a path
   kDirectoryName,  // without a path
   kHostName,
@@ -44,7 +43,7 @@ using Target = std::variant<
     Foreign, bool Settings::*, int64_t Settings::*, uint64_t Settings::*, std::string Settings::*,
     std::vector<BindAddress> Settings::*, std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
     EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, MaxMemory Settings::*,
-    OutputLimits Settings::*, FileMode Settings::*, Directory Settings::*>;
+    OutputLimits Settings::*, FileMode Settings::*, Directory Settings::*, EventClasses Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it

@@ -84,6 +84,11 @@ constexpr Option kOptions[] = {
     {"expire-slice-us", "", &Settings::expire_slice_us, "500", 0, 50, 100'000,
      "longest stretch of freeing expired keys before clients are served again"},
 
+    {"tracking-table-max-keys", "", &Settings::tracking_table_max_keys, "1000000", 0, 0, kNoMax,
+     "most keys that are remembered for CLIENT TRACKING, 0 for no limit"},
+    {"notify-keyspace-events", "", &Settings::notify_keyspace_events, "", 0, 0, 0,
+     "classes of changes that are published, as letters; empty for none"},
+
     {"dir", "", &Settings::dir, "./", kProtected, 0, 0, "working directory"},
     {"pidfile", "", &Settings::pidfile, "", kFixed, 0, 0, "file to write the process id to"},
     {"logfile", "", &Settings::logfile, "", kFixed, 0, 0, "file to log to, empty for standard output"},

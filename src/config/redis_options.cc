@@ -105,7 +105,6 @@ constexpr Option kOptions[] = {
     Integer("max-new-connections-per-cycle", "10", {1, 1000}),
     Integer("max-new-tls-connections-per-cycle", "1", {1, 1000}),
     Row("maxmemory-clients", "", Foreign::kBytesOrPercent, "0", 0, ""),
-    Integer("tracking-table-max-keys", "1000000", {0, kNoMax}),
     Any("tls-cert-file", ""),
     Any("tls-key-file", ""),
     Any("tls-key-file-pass", "", kSecret),
@@ -151,8 +150,6 @@ constexpr Option kOptions[] = {
     Integer("slowlog-log-slower-than", "10000", {-1, kNoMax}, kQuiet),
     Integer("slowlog-max-len", "128", {0, kNoMax}, kQuiet),
     Integer("latency-monitor-threshold", "0", {0, kNoMax}),
-    Row("notify-keyspace-events", "", Foreign::kEventClasses, "", kQuiet,
-        "notify-keyspace-events is remembered, but no keyspace event is sent yet"),
 
     // Users and scripts.
     Integer("acllog-max-len", "128", {0, kNoMax}),

@@ -105,26 +105,6 @@ Problem CheckOomScores(Words words) {
   return std::nullopt;
 }
 
-// Answers each class once and in Redis's order, and A instead of all the classes that A stands for.
-Problem ReadEventClasses(const std::string& text, std::string& normal) {
-  constexpr std::string_view kInA = "g$lshzxetd";
-  constexpr std::string_view kBesideA = "nKEm";
-  std::string classes;
-  for (const char c : text) {
-    const bool known =
-        c == 'A' || kInA.find(c) != std::string_view::npos || kBesideA.find(c) != std::string_view::npos;
-    if (!known) return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
-    if (c == 'A') classes += kInA;
-    classes += c;
-  }
-  const auto has = [&classes](char c) { return classes.find(c) != std::string::npos; };
-  const bool all = std::all_of(kInA.begin(), kInA.end(), has);
-  normal = all ? "A" : "";
-  if (!all) std::copy_if(kInA.begin(), kInA.end(), std::back_inserter(normal), has);
-  std::copy_if(kBesideA.begin(), kBesideA.end(), std::back_inserter(normal), has);
-  return std::nullopt;
-}
-
 // The name of a file or a directory within `dir`. The option's minimum is 1 if it must not be empty.
 Problem CheckName(const Option& option, const std::string& text, const char* what) {
   if (text.empty() && option.min > 0) return std::string(option.name) + " can't be empty";
@@ -196,8 +176,6 @@ Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& nor
       return CheckSavePoints(words);
     case Foreign::kOomScores:
       return CheckOomScores(words);
-    case Foreign::kEventClasses:
-      return ReadEventClasses(text, normal);
     case Foreign::kFileName:
       return CheckName(option, text, "filename");
     case Foreign::kDirectoryName:

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/eviction_policy.h"
@@ -83,6 +84,21 @@ struct Directory {
   bool operator==(const Directory&) const = default;
 };
 
+// Classes of keyspace events, each a letter.
+struct EventClasses {
+  static constexpr std::string_view kInA = "g$lshzxetd";  // those that A stands for
+  static constexpr std::string_view kBesideA = "nKEm";
+
+  // Each letter once and in Redis's order; A instead of all the classes that it stands for.
+  std::string letters;
+
+  bool Has(char letter) const noexcept {
+    if (letters.find(letter) != std::string::npos) return true;
+    return kInA.find(letter) != std::string_view::npos && letters.starts_with('A');
+  }
+  bool operator==(const EventClasses&) const = default;
+};
+
 // A command that gets another name; if `to` is empty, it gets none and cannot be sent. This floor does not
 // know which commands exist.
 struct Renaming {
@@ -136,6 +152,10 @@ struct Settings {
   // Expiry.
   int64_t expire_resolution_ms = 1;
   int64_t expire_slice_us = 500;
+
+  // Of what clients are told.
+  EventClasses notify_keyspace_events;
+  int64_t tracking_table_max_keys = 1'000'000;
 
   // The process and what it reports.
   LogLevel loglevel = LogLevel::kNotice;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -48,6 +49,27 @@ Problem Read(const Option&, const std::string& text, std::string& value) {
 Problem Read(const Option&, const std::string& text, Directory& value) {
   if (text.empty()) return "argument must be a directory";
   value.path = text;
+  return std::nullopt;
+}
+
+Problem Read(const Option&, const std::string& text, EventClasses& value) {
+  std::string classes;
+  for (const char c : text) {
+    const bool in_a = c == 'A' || EventClasses::kInA.find(c) != std::string_view::npos;
+    if (!in_a && EventClasses::kBesideA.find(c) == std::string_view::npos)
+      return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+    if (c == 'A') classes += EventClasses::kInA;
+    classes += c;
+  }
+  const auto has = [&classes](char c) { return classes.find(c) != std::string::npos; };
+  const bool all = std::all_of(EventClasses::kInA.begin(), EventClasses::kInA.end(), has);
+  std::string letters = all ? "A" : "";
+  const auto add = [&](std::string_view from) {
+    std::copy_if(from.begin(), from.end(), std::back_inserter(letters), has);
+  };
+  if (!all) add(EventClasses::kInA);
+  add(EventClasses::kBesideA);
+  value.letters = std::move(letters);
   return std::nullopt;
 }
 
@@ -156,6 +178,7 @@ std::string Format(int64_t value) { return std::to_string(value); }
 std::string Format(uint64_t value) { return std::to_string(value); }
 std::string Format(const std::string& value) { return value; }
 std::string Format(const Directory& value) { return value.path; }
+std::string Format(const EventClasses& value) { return value.letters; }
 std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
 
 std::string Format(const FileMode& value) {

@@ -103,6 +103,7 @@ void Clients::FinishTurn() {
   if (first_listed_ != nullptr) [[unlikely]]
     DeliverListed();
   RunWoken();
+  executor_.EndTurn();
   for (Session* session : server_.sessions.TakeDirty()) RespClient::Of(*session).Flush();
   if (output_bytes_ > Pool().most_bytes) [[unlikely]]
     ShrinkOutput();

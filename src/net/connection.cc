@@ -221,8 +221,7 @@ uint64_t Connection::NextDeadline() const noexcept {
   const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);
   if (timeout != 0) deadline = heard_mono_ms_ + timeout * kMsPerSecond;
   if (above_soft_since_mono_ms_ != 0) {
-    const auto soft =
-        static_cast<uint64_t>(clients_.settings().client_output_buffer_limit.normal.soft_seconds);
+    const auto soft = static_cast<uint64_t>(LimitOfOutput().soft_seconds);
     deadline = std::min(deadline, above_soft_since_mono_ms_ + soft * kMsPerSecond);
   }
   if (throttled_) deadline = std::min(deadline, took_mono_ms_ + kStalledMs);

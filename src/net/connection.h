@@ -32,6 +32,7 @@
 #include <uv.h>
 
 #include "base/output.h"
+#include "config/settings.h"
 #include "net/admission.h"
 #include "net/filter.h"
 #include "net/limits.h"
@@ -132,6 +133,8 @@ class Connection : public TimedClient {
   virtual void Account() noexcept = 0;
   // Whether its silence does not count as idle time.
   virtual bool MayBeSilent() const noexcept { return false; }
+  // How much output it may hold.
+  virtual const config::OutputLimit& LimitOfOutput() const noexcept;
   // Whether it has not logged in, though it should.
   virtual bool IsStranger() const noexcept { return false; }
   // For the log.

@@ -138,9 +138,13 @@ void Connection::Unthrottle() {
   UpdateReading();
 }
 
+const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
+  return clients_.settings().client_output_buffer_limit.normal;
+}
+
 // As in Redis, what counts is what waits before the write, so that one reply may be too much already.
 bool Connection::EnforceOutputLimit() {
-  const config::OutputLimit& limit = clients_.settings().client_output_buffer_limit.normal;
+  const config::OutputLimit& limit = LimitOfOutput();
   const uint64_t now = clients_.turn().now().mono_ms;
   const size_t waiting = waiting_output();
   bool broken = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "exec/dispatch/client_end.h"
 #include "net/clients.h"
 #include "server/parking.h"
 #include "server/sessions.h"
@@ -36,9 +37,14 @@ void RespClient::OnOpen() {
 
 void RespClient::OnLeave() noexcept {
   Server& server = clients().server();
-  if (parked != nullptr) server.parking.Leave(*this);
+  EndClientState(server, *this);
   server.sessions.Remove(*this);
   input_.Release();
+}
+
+const config::OutputLimit& RespClient::LimitOfOutput() const noexcept {
+  const config::OutputLimits& limits = clients().settings().client_output_buffer_limit;
+  return Has(Mode::kSubscribed) ? limits.pubsub : limits.normal;
 }
 
 bool RespClient::IsStranger() const noexcept { return user() == nullptr; }
@@ -119,12 +125,13 @@ void RespClient::Flush() {
 
 void RespClient::Account() noexcept {
   input_bytes = input_.bytes(parser);
-  input_memory = input_.memory(parser) + (parked != nullptr ? parked->memory : 0);
+  input_memory = input_.memory(parser);
+  uint64_t waiting = input_memory;
+  if (parked != nullptr) waiting += parked->arguments.memory();
+  if (transaction != nullptr) waiting += transaction->memory;
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
   // clients.
-  Book({.client = input_memory + output.chunk_memory(),
-        .arriving = parser.received(),
-        .output = output.memory()});
+  Book({.client = waiting + output.chunk_memory(), .arriving = parser.received(), .output = output.memory()});
 }
 
 }  // namespace mayfly::net

@@ -45,8 +45,9 @@ class RespClient final : public Session, public Connection {
   void OnLeave() noexcept override;
   // Keeps input_bytes and input_memory right, too.
   void Account() noexcept override;
-  // A client that is parked waits by its own deadline.
-  bool MayBeSilent() const noexcept override { return parked != nullptr; }
+  // A client that is parked waits by its own deadline, and a subscriber for messages.
+  bool MayBeSilent() const noexcept override { return parked != nullptr || Has(Mode::kSubscribed); }
+  const config::OutputLimit& LimitOfOutput() const noexcept override;
   bool IsStranger() const noexcept override;
   std::string_view name() const noexcept override { return peer; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }

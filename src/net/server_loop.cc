@@ -130,7 +130,8 @@ void ServerLoop::Prepare() {
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
-  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits());
+  // Evictions may have told subscribers of something after the others' replies were written.
+  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || server_.sessions.AnyDirty());
   turn_.End();
 }
 

@@ -4,20 +4,7 @@
 #include <array>
 #include <cassert>
 
-#include "base/heap.h"
-
 namespace mayfly {
-namespace {
-
-uint64_t MemoryOf(const std::vector<std::string>& texts) noexcept {
-  uint64_t bytes = texts.empty() ? 0 : Heap::SizeClass(texts.capacity() * sizeof(std::string));
-  for (const std::string& text : texts) {
-    if (text.capacity() > std::string().capacity()) bytes += Heap::SizeClass(text.capacity() + 1);
-  }
-  return bytes;
-}
-
-}  // namespace
 
 ParkingLot::ParkingLot(ChangeHub& changes, uint64_t now_mono_ms)
     : keys_(changes), wheel_(ParkedWheelHooks(), now_mono_ms) {}
@@ -32,8 +19,7 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   assert(session.parked == nullptr);
   auto parked = std::make_unique<Parked>();
   parked->session = &session;
-  parked->arguments.assign(arguments.begin(), arguments.end());
-  parked->memory = MemoryOf(parked->arguments);
+  parked->arguments = CopiedArguments(arguments);
   parked->deadline_mono_ms = deadline_mono_ms;
   parked->order = order != 0 ? order : ++last_order_;
   parked->filed = wheel::kUnfiled;

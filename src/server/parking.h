@@ -30,6 +30,7 @@
 #include "base/prefetch.h"
 #include "cache/rich_value.h"
 #include "cache/timing_wheel.h"
+#include "server/copied_arguments.h"
 #include "server/session.h"
 #include "server/waiting_keys.h"
 
@@ -47,13 +48,12 @@ enum class PauseOf : uint8_t { kNobody, kWriters, kEverybody };
 
 struct Parked {
   Session* session = nullptr;
-  std::vector<std::string> arguments;
+  CopiedArguments arguments;
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
   bool paused = false;              // held back by CLIENT PAUSE: its request has not begun
   bool delayed = false;             // waits for its deadline and for nothing else: see Delay
-  uint64_t memory = 0;              // of the arguments, as the allocator counts it
   std::vector<Wait> waits;          // one for each key that it waits for
   std::optional<ValueType> wanted;  // a key of another type does not wake it
 

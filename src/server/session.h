@@ -12,6 +12,9 @@
 #include "base/output.h"
 #include "resp/parser.h"
 #include "resp/writer.h"
+#include "server/subscriptions.h"
+#include "server/tracking_state.h"
+#include "server/transaction.h"
 #include "server/users.h"
 
 namespace mayfly {
@@ -29,8 +32,11 @@ enum class Mode : uint32_t {
   kOutputFull = 1 << 5,  // holds more unread output than it may
   kReplySkipped = 1 << 6,  // CLIENT REPLY is not ON
   kNoTouch = 1 << 7,       // CLIENT NO-TOUCH: its commands do not count as accesses to keys
-  kSubscribed = 1 << 8,    // under RESP2, few commands are allowed
+  kSubscribed = 1 << 8,    // has subscriptions; under RESP2, few commands are allowed
   kRestricted = 1 << 9,    // its user may not run every command
+  kTransaction = 1 << 10,  // between MULTI and EXEC: its requests are queued
+  kTracking = 1 << 11,     // CLIENT TRACKING: what it reads may be remembered
+  kPushTarget = 1 << 12,   // another client has its invalidation messages sent to this one
   // Those of the server, which concern every client (Server::modes). No session has them.
   kPaused = 1 << 24,    // CLIENT PAUSE
   kLoading = 1 << 25,   // the data are not complete yet
@@ -100,10 +106,15 @@ struct Session {
     reply.Redirect(output);
     unwanted.reset();
   }
-  // Writes what was not asked for (a push) in the client's protocol. It goes to the output even if CLIENT REPLY
-  // discards replies.
-  // REQUIRES: no reply of this client is half written.
-  resp::Writer Pusher() noexcept { return resp::Writer(output, reply.version()); }
+  // Where messages go that are no replies (pushes), even if CLIENT REPLY discards replies. While a request of this
+  // client runs they wait for its reply. Throws std::bad_alloc.
+  OutputChain& PushOutput() {
+    if (!in_request) return output;
+    if (late_pushes == nullptr) late_pushes = std::make_unique<OutputChain>(pool);
+    return *late_pushes;
+  }
+  // Writes a message in the client's protocol. Throws std::bad_alloc.
+  resp::Writer Pusher() { return resp::Writer(PushOutput(), reply.version()); }
 
   uint32_t modes = BitOf(Mode::kStranger);
   uint64_t id = 0;   // unique, never reused
@@ -119,6 +130,7 @@ struct Session {
   ChunkPool& pool;
   std::unique_ptr<OutputChain>
       unwanted;  // receives the replies that the client does not want; null if it wants them
+  std::unique_ptr<OutputChain> late_pushes;  // those that wait for the end of a request; mostly null
 
   unsigned db = 0;
   uint32_t failed_logins = 0;  // in a row, since the last one that succeeded
@@ -133,8 +145,13 @@ struct Session {
   uint64_t net_input_bytes = 0;               // read from its socket
   uint64_t net_output_bytes = 0;              // written to its socket
 
+  std::unique_ptr<Transaction> transaction;      // null before WATCH and MULTI
+  std::unique_ptr<Subscriptions> subscriptions;  // null without any
+  std::unique_ptr<TrackingState> tracking;       // null unless CLIENT TRACKING is on
+
   bool no_evict = false;     // only shown by CLIENT LIST: Mayfly closes no client to free memory
   bool dirty = false;        // in the list of Sessions::TakeDirty
+  bool in_request = false;   // a request of a client that may get pushes runs
   Parked* parked = nullptr;  // not null while the client is blocked
   // The incomplete request that the connection keeps: its bytes, and the memory that holds them.
   uint64_t input_bytes = 0;

@@ -46,6 +46,7 @@ class Sessions {
     session.dirty = true;
     dirty_.push_back(&session);
   }
+  bool AnyDirty() const noexcept { return !dirty_.empty(); }
   // Hands that list over, and clears the marks. It stays as it is until the next call.
   const std::vector<Session*>& TakeDirty() noexcept {
     taken_.clear();

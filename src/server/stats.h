@@ -30,6 +30,7 @@ struct Stats {
   uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
   uint64_t arriving_bytes = 0;     // of these, what has arrived of big arguments
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
+  uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
 
   void Reset() noexcept {
     Stats fresh;
@@ -37,6 +38,7 @@ struct Stats {
     fresh.client_bytes = client_bytes;
     fresh.arriving_bytes = arriving_bytes;
     fresh.spare_chunk_bytes = spare_chunk_bytes;
+    fresh.tracking_bytes = tracking_bytes;
     *this = std::move(fresh);
   }
 };

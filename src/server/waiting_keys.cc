@@ -79,7 +79,7 @@ WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {
   key->db = db;
   key->name = name;
   WaitedKey& stored = *key;
-  keys_.emplace(Place{db, stored.name}, std::move(key));
+  keys_.emplace(KeyPlace{db, stored.name}, std::move(key));
   return stored;
 }
 

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "cache/change.h"
+#include "server/key_place.h"
 
 namespace mayfly {
 
@@ -70,24 +70,13 @@ class WaitingKeys final : public ChangeListener {
   void OnChange(const Change& change) override;
 
  private:
-  struct Place {
-    unsigned db;
-    std::string_view name;
-    bool operator==(const Place&) const noexcept = default;
-  };
-  struct PlaceHash {
-    size_t operator()(const Place& place) const noexcept {
-      return std::hash<std::string_view>()(place.name) ^ place.db;
-    }
-  };
-
   WaitedKey& KeyOf(unsigned db, std::string_view name);
   void ForgetIfUnused(WaitedKey& key) noexcept;
   void MarkReady(WaitedKey& key) noexcept;
 
   ChangeHub& changes_;
   // The names are those of the values.
-  std::unordered_map<Place, std::unique_ptr<WaitedKey>, PlaceHash> keys_;
+  std::unordered_map<KeyPlace, std::unique_ptr<WaitedKey>, KeyPlaceHash> keys_;
   WaitedKey* ready_first_ = nullptr;
   WaitedKey* ready_last_ = nullptr;
 };

@@ -39,7 +39,7 @@ TEST_CASE_METHOD(CommandTest, "RESET takes back the modes that a client has set"
   CHECK(RunRaw("CLIENT REPLY SKIP\r\nRESET\r\nPING\r\n") == "+PONG\r\n");
   CHECK(RunRaw("CLIENT NO-TOUCH ON\r\nCLIENT NO-EVICT ON\r\nRESET\r\n") == "+OK\r\n+OK\r\n+RESET\r\n");
   CHECK(Run({"CLIENT", "INFO"}).text.find(" flags=N ") != std::string::npos);
-  client().session().Set(Mode::kSubscribed);
+  Run({"SUBSCRIBE", "c"});
   CHECK(Run({"GET", "k"}).kind == Reply::Kind::kError);
   CHECK(Run({"RESET"}) == Simple("RESET"));
   CHECK(Run({"GET", "k"}) == Null());

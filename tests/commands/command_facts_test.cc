@@ -67,6 +67,7 @@ constexpr Difference kDifferences[] = {
     {"pfmerge", "arguments", "since 7.2 the sources may be left out"},
     {"psetex", "deprecated_since", kSetDeprecated},
     {"psetex", "doc_flags", kSetDeprecated},
+    {"psubscribe", "arguments", "7.2 has a pattern, not a block of one"},
     {"quit", "deprecated_since", "since 7.2"},
     {"quit", "doc_flags", "since 7.2"},
     {"saddex", "", "of Dragonfly"},

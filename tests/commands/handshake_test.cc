@@ -18,9 +18,11 @@ enum class Expect : uint8_t {
   kBulk,
   kNil,
   kArray,
-  kPairs,    // a map, or in RESP2 a flat array
-  kText,     // a report: verbatim, or in RESP2 bulk
-  kRefused,  // an error that the client survives
+  kPairs,  // a map, or in RESP2 a flat array
+  kText,   // a report: verbatim, or in RESP2 bulk
+  kQueued,
+  kConfirmation,  // of a subscription: a push, or in RESP2 an array
+  kRefused,       // an error that the client survives
   kLater,
 };
 using enum Expect;
@@ -75,6 +77,10 @@ bool Meets(const Reply& reply, Expect expected) {
       return reply.kind == Kind::kMap || (reply.kind == Kind::kArray && reply.elements.size() % 2 == 0);
     case kText:
       return reply.kind == Kind::kBulk || (reply.kind == Kind::kVerbatim && StartsWith(reply, "txt:"));
+    case kQueued:
+      return reply == Simple("QUEUED");
+    case kConfirmation:
+      return reply.elements.size() == 3 && (reply.kind == Kind::kPush || reply.kind == Kind::kArray);
     case kRefused:
       return reply.kind == Kind::kError;
     case kLater:
@@ -144,7 +150,7 @@ TEST_CASE_METHOD(LoginTest, "redis-py 8 connects in both protocols") {
           {{"CLIENT", "SETINFO", "LIB-NAME", "redis-py"}, kOk},
           {{"CLIENT", "SETINFO", "LIB-VER", "8.0.0"}, kOk},
           {{"SELECT", "1"}, kOk},
-          {{"CLIENT", "TRACKING", "ON"}, kLater},
+          {{"CLIENT", "TRACKING", "ON"}, kOk},
           {{"PING"}, kPong}});
   Replay({{{"AUTH", "default", kPassword}, kOk},
           {{"CLIENT", "SETINFO", "LIB-NAME", "redis-py"}, kOk},
@@ -233,8 +239,8 @@ TEST_CASE_METHOD(LoginTest, "StackExchange.Redis gets every reply in its order, 
                                                {{"CLUSTER", "NODES"}, kRefused},
                                                {{"GET", "__Booksleeve_TieBreak"}, kNil},
                                                {{"ECHO", kBinary}, kBulk},
-                                               {{"SUBSCRIBE", "__Booksleeve_MasterChanged"}, kLater},
-                                               {{"PING"}, kPong}});
+                                               {{"PING"}, kPong},
+                                               {{"SUBSCRIBE", "__Booksleeve_MasterChanged"}, kConfirmation}});
     CHECK(Field(replies[8], "databases") == Bulk("16"));
     CHECK(StartsWith(replies[9], "ERR unknown command"));
     CHECK(replies[10].text.find("role:master\r\n") != std::string::npos);
@@ -248,7 +254,7 @@ TEST_CASE_METHOD(LoginTest, "go-redis connects, by AUTH if HELLO fails") {
       Replay({{{"hello", "3", "auth", "default", kPassword, "setname", "app"}, kHello3},
               {{"select", "4"}, kOk},
               {{"client", "setname", "app"}, kOk},
-              {{"client", "tracking", "on"}, kLater},
+              {{"client", "tracking", "on"}, kOk},
               {{"client", "maint_notifications", "on", "moving-endpoint-type", "external-fqdn"}, kRefused},
               {{"client", "setinfo", "LIB-NAME", "go-redis(,go1.25)"}, kOk},
               {{"client", "setinfo", "LIB-VER", "9.22.0"}, kOk}});
@@ -258,7 +264,7 @@ TEST_CASE_METHOD(LoginTest, "go-redis connects, by AUTH if HELLO fails") {
 
 TEST_CASE_METHOD(LoginTest, "rueidis connects with one pipeline") {
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "rueidis"}, kHello3},
-          {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kLater},
+          {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kOk},
           {{"SELECT", "1"}, kOk},
           {{"CLIENT", "NO-TOUCH", "ON"}, kOk},
           {{"CLIENT", "NO-EVICT", "ON"}, kOk},
@@ -271,7 +277,7 @@ TEST_CASE_METHOD(LoginTest, "rueidis connects with one pipeline") {
 TEST_CASE_METHOD(LoginTest, "redis-rs and valkey-glide connect in both protocols") {
   const std::vector<Line> rest = {{{"SELECT", "1"}, kOk},
                                   {{"CLIENT", "SETNAME", "glide"}, kOk},
-                                  {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kLater},
+                                  {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kOk},
                                   {{"CLIENT", "SETINFO", "LIB-NAME", "redis-rs"}, kOk},
                                   {{"CLIENT", "SETINFO", "LIB-VER", "1.4.0"}, kOk},
                                   {{"PING"}, kPong}};
@@ -289,7 +295,7 @@ TEST_CASE_METHOD(LoginTest, "node-redis 6 connects") {
           {{"READONLY"}, kRefused},
           {{"CLIENT", "SETINFO", "LIB-NAME", "node-redis"}, kOk},
           {{"CLIENT", "SETINFO", "LIB-VER", "6.0.0"}, kOk},
-          {{"CLIENT", "TRACKING", "ON"}, kLater},
+          {{"CLIENT", "TRACKING", "ON"}, kOk},
           {{"CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", "internal-ip"}, kRefused},
           {{"PING"}, kPong}});
 }
@@ -411,13 +417,12 @@ TEST_CASE_METHOD(LoginTest, "Redis Sentinel watches, and closes others' connecti
                                              {{"CLIENT", "SETNAME", "sentinel-8aa1-cmd"}, kOk},
                                              {{"PING"}, kPong},
                                              {{"INFO"}, kText},
-                                             {{"PUBLISH", "__sentinel__:hello", "x"}, kLater},
-                                             {{"SUBSCRIBE", "__sentinel__:hello"}, kLater},
-                                             {{"MULTI"}, kLater},
-                                             {{"SLAVEOF", "NO", "ONE"}, kLater},
-                                             {{"CONFIG", "REWRITE"}, kRefused},  // there is no file here
-                                             {{"CLIENT", "KILL", "TYPE", "pubsub"}, kInteger},
-                                             {{"EXEC"}, kLater},
+                                             {{"PUBLISH", "__sentinel__:hello", "x"}, kInteger},
+                                             {{"MULTI"}, kOk},
+                                             {{"SLAVEOF", "NO", "ONE"}, kRefused},  // nothing is replicated
+                                             {{"CONFIG", "REWRITE"}, kQueued},
+                                             {{"CLIENT", "KILL", "TYPE", "pubsub"}, kQueued},
+                                             {{"EXEC"}, kRefused},
                                              {{"SCRIPT", "KILL"}, kLater},
                                              {{"CLIENT", "KILL", "TYPE", "normal"}, kInteger}});
   const std::string& info = replies[3].text;
@@ -425,6 +430,7 @@ TEST_CASE_METHOD(LoginTest, "Redis Sentinel watches, and closes others' connecti
   REQUIRE(run_id != std::string::npos);
   CHECK(info.find_first_not_of("0123456789abcdef", run_id + 9) == run_id + 9 + 40);
   CHECK(info.find("\r\nrole:master\r\n") != std::string::npos);
+  Replay({{{"AUTH", kPassword}, kOk}, {{"SUBSCRIBE", "__sentinel__:hello"}, kConfirmation}});
 }
 
 TEST_CASE_METHOD(LoginTest, "the Bitnami chart and Spring Boot run their health checks") {

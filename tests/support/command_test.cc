@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "exec/dispatch/client_end.h"
+
 namespace mayfly::testing {
 namespace {
 
@@ -50,6 +52,7 @@ void TestServer::RunWoken() {
       if (&client->session() == &session) client->Serve();
     }
   });
+  executor.EndTurn();
 }
 
 TestClient::TestClient(TestServer& server) : server_(server), session_(server.chunks) {
@@ -61,7 +64,7 @@ TestClient::TestClient(TestServer& server) : server_(server), session_(server.ch
 
 TestClient::~TestClient() {
   std::erase(server_.clients, this);
-  server_.parking.Leave(session_);
+  EndClientState(server_.server, session_);
   server_.sessions.Remove(session_);
 }
 

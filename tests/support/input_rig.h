@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exec/dispatch/client_end.h"
 #include "net/input.h"
 #include "support/loopless_server.h"
 
@@ -70,7 +71,7 @@ class InputRig {
   void Close(Client& client) {
     if (client.closed) return;
     client.closed = true;
-    server_.parking.Leave(client.session);
+    EndClientState(server_.server, client.session);
     server_.sessions.Remove(client.session);
     client.input.Release();
   }

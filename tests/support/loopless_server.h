@@ -16,11 +16,15 @@
 #include "exec/dispatch/memory_meter.h"
 #include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
+#include "server/notifier.h"
 #include "server/parking.h"
+#include "server/pubsub.h"
 #include "server/rates.h"
 #include "server/sessions.h"
 #include "server/sliced_work.h"
 #include "server/stats.h"
+#include "server/tracking.h"
+#include "server/watched_keys.h"
 
 namespace mayfly::testing {
 
@@ -53,6 +57,10 @@ class LooplessServer {
   ResidentGuard resident;
   Sessions sessions;
   ParkingLot parking;
+  WatchedKeys watched_keys;
+  PubSub pubsub;
+  Notifier notifier;
+  Tracking tracking;
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;

@@ -17,7 +17,7 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   full_ = requests_.end();
   args_.Clear();
   limits_.max_bulk = limits.max_bulk;
-  most_output_ = limits.most_output;
+  batch_limits_ = limits;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = members_asked_ = member_args_ = 0;
   has_rich_ = false;
@@ -35,7 +35,8 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
 void Batch::PlanFrom(Feed& feed) {
   // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
   limits_.authenticated = feed.session->user() != nullptr;
-  feed.session->output.set_limit(limits_.authenticated ? most_output_ : OutputPool::kBeforeLoginBytes);
+  feed.session->output.set_limit(limits_.authenticated ? batch_limits_.MostOutputOf(*feed.session)
+                                                       : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;
   size_t at = feed.planned;

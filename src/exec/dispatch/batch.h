@@ -69,8 +69,14 @@ class Batch {
   Batch(const CommandTable& commands, Databases& databases);
 
   struct Limits {
-    size_t max_bulk;     // the longest argument that is accepted
-    size_t most_output;  // of a client that is logged in; see OutputChain::set_limit
+    size_t max_bulk;  // the longest argument that is accepted
+    // Of clients that are logged in; see OutputChain::set_limit.
+    size_t most_output = SIZE_MAX;
+    size_t most_output_of_subscriber = SIZE_MAX;
+
+    size_t MostOutputOf(const Session& session) const noexcept {
+      return session.Has(Mode::kSubscribed) ? most_output_of_subscriber : most_output;
+    }
   };
   // Discards the last batch and plans the next one. False if the feeds hold no further request that can be
   // planned.
@@ -124,7 +130,7 @@ class Batch {
   size_t members_asked_ = 0;          // and the fourth, which is left out until there is a rich value
   size_t member_args_ = 0;            // where the arguments of the next request for it begin
   bool has_rich_ = false;
-  size_t most_output_ = SIZE_MAX;
+  Limits batch_limits_{};
   std::array<KnownHead, kKnownHeads> heads_;
 };
 

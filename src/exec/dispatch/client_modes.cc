@@ -1,9 +1,15 @@
 #include "exec/dispatch/client_modes.h"
 
+#include <array>
 #include <new>
+#include <span>
+#include <utility>
 
 #include "cache/databases.h"
+#include "exec/dispatch/command_keys.h"
+#include "exec/dispatch/queueing.h"
 #include "server/parking.h"
+#include "server/tracking.h"
 
 namespace mayfly {
 namespace {
@@ -18,7 +24,7 @@ bool WouldLeaveTrace(const Session& session, const TableRow& row) noexcept {
 }  // namespace
 
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row) {
-  const uint32_t flags = row.command->flags;
+  const uint32_t flags = FlagsOf(session, row);
   const PauseOf whom = server.parking.paused();
   if (whom == PauseOf::kNobody || (flags & kUnpaused) != 0) return false;
   if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
@@ -49,6 +55,48 @@ ReplyScope::~ReplyScope() {
   if (session_.replies() != Replies::kSkipping || session_.parked != nullptr) return;
   session_.SetReplies(Replies::kOn);
   session_.Speak();
+}
+
+void RememberReads(const Context& ctx, const Args& args) noexcept {
+  const TrackingState& state = *ctx.session.tracking;
+  const TrackingOptions& options = state.options;
+  if (options.broadcast || (options.opt_in && !state.caching) || (options.opt_out && state.caching)) return;
+  if ((ctx.row.command->flags & (kReadOnly | kPubSub)) != kReadOnly) return;
+  try {
+    ForEachKey(*ctx.row.command, args.all(), [&](const FoundKey& key) {
+      Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key.text), ctx.now);
+      ctx.server.tracking.Remember(ctx.session, ctx.keyspace.database(), key.text, entry != nullptr);
+      if (entry != nullptr) entry->Set(EntryFlag::kObserved);
+    });
+  } catch (const std::bad_alloc&) {
+    ctx.session.Set(Mode::kDropped);
+  }
+}
+
+// CLIENT CACHING is for the request after it, or for the whole transaction.
+void EndTrackedRequest(Session& session, const TableRow& row) noexcept {
+  const bool of_client = row.parent != nullptr && row.parent->command->name == "client";
+  if (!of_client && !session.Has(Mode::kTransaction)) session.tracking->caching = false;
+}
+
+PushScope::~PushScope() {
+  session_.in_request = false;
+  if (session_.late_pushes == nullptr) return;
+  const std::unique_ptr<OutputChain> late = std::move(session_.late_pushes);
+  try {
+    std::array<OutputPiece, 16> pieces;
+    while (!late->empty()) {
+      size_t moved = 0;
+      for (const OutputPiece& piece : std::span(pieces).first(late->Gather(pieces))) {
+        session_.output.Append({piece.data, piece.size});
+        moved += piece.size;
+      }
+      late->Consume(moved);
+    }
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(session_.pool.TakeFailed());
+    session_.Set(Mode::kDropped);
+  }
 }
 
 }  // namespace mayfly

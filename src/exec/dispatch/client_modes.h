@@ -39,4 +39,23 @@ class ReplyScope {
   Session& session_;
 };
 
+// After a command that reads: remembers its keys for a client that tracks what it reads. The client is closed if there is
+// no memory for that.
+// REQUIRES: the session tracks.
+void RememberReads(const Context& ctx, const Args& args) noexcept;
+// At the end of a request of a client that tracks.
+void EndTrackedRequest(Session& session, const TableRow& row) noexcept;
+
+// While it lives, messages to the session that are no replies wait for the end of its request.
+class PushScope {
+ public:
+  explicit PushScope(Session& session) noexcept : session_(session) { session_.in_request = true; }
+  PushScope(const PushScope&) = delete;
+  PushScope& operator=(const PushScope&) = delete;
+  ~PushScope();
+
+ private:
+  Session& session_;
+};
+
 }  // namespace mayfly

@@ -48,6 +48,8 @@ enum CommandFlag : uint32_t {
   kUnpaused = 1 << 26,         // ours: CLIENT PAUSE does not hold it back
   kTouches = 1 << 27,          // ours: counts as an access even for a client with NO-TOUCH
   kWhileSubscribed = 1 << 28,  // ours: allowed in RESP2's subscriber mode
+  kUnqueued = 1 << 29,         // ours: runs at once, also between MULTI and EXEC
+  kRunsQueue = 1 << 30,        // ours: EXEC, which does all that the queued commands do
 };
 
 // ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,
@@ -88,6 +90,7 @@ enum KeyUse : uint16_t {
   kKeyInsert = 1 << 6,
   kKeyDelete = 1 << 7,
   kKeyVariableFlags = 1 << 8,
+  kKeyNone = 1 << 9,  // not a key, though it stands for one in a cluster: a shard channel
 };
 struct KeySpec {
   int16_t first = 0;  // 0: no keys
@@ -146,11 +149,14 @@ struct Command {
 // ...
 class CommandFamily {
  public:
-  CommandFamily(std::string_view group, std::span<const Command> rows) noexcept
-      : group_(group), rows_(rows), next_(First()) {
+  // `container`: the rows are further subcommands of this command.
+  CommandFamily(std::string_view group, std::span<const Command> rows,
+                std::string_view container = {}) noexcept
+      : group_(group), container_(container), rows_(rows), next_(First()) {
     First() = this;
   }
   std::string_view group() const noexcept { return group_; }
+  std::string_view container() const noexcept { return container_; }
   std::span<const Command> rows() const noexcept { return rows_; }
   const CommandFamily* next() const noexcept { return next_; }
   // The chain of all families linked into this program; complete before main begins and constant from then
@@ -162,6 +168,7 @@ class CommandFamily {
 
  private:
   std::string_view group_;
+  std::string_view container_;
   std::span<const Command> rows_;
   const CommandFamily* next_;
 };

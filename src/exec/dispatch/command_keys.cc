@@ -65,7 +65,8 @@ std::vector<std::string_view> KeyUseNames(uint16_t use) {
   constexpr UseName kNames[] = {
       {kKeyRO, "RO"},         {kKeyRW, "RW"},         {kKeyOW, "OW"},
       {kKeyRM, "RM"},         {kKeyAccess, "access"}, {kKeyUpdate, "update"},
-      {kKeyInsert, "insert"}, {kKeyDelete, "delete"}, {kKeyVariableFlags, "variable_flags"}};
+      {kKeyInsert, "insert"}, {kKeyDelete, "delete"}, {kKeyVariableFlags, "variable_flags"},
+      {kKeyNone, "not_key"}};
   std::vector<std::string_view> found;
   for (const UseName& name : kNames) {
     if ((use & name.bit) != 0) found.push_back(name.text);

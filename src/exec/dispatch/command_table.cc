@@ -121,11 +121,26 @@ size_t CommandTable::Folded::Slot(size_t size, size_t mask) const noexcept {
 }
 
 CommandTable::CommandTable() {
-  for (const CommandFamily* family = CommandFamily::First(); family != nullptr; family = family->next()) {
-    for (const Command& command : family->rows()) rows_.push_back(Add(command, family->group(), nullptr));
-  }
-  std::sort(rows_.begin(), rows_.end(),
-            [](const TableRow* a, const TableRow* b) { return a->full_name < b->full_name; });
+  const auto for_each = [](bool in_container, const auto& add) {
+    for (const CommandFamily* family = CommandFamily::First(); family != nullptr; family = family->next()) {
+      if (family->container().empty() == in_container) continue;
+      for (const Command& command : family->rows()) add(*family, command);
+    }
+  };
+  const auto by_name = [](const TableRow* a, const TableRow* b) { return a->full_name < b->full_name; };
+  for_each(false, [this](const CommandFamily& family, const Command& command) {
+    rows_.push_back(Add(command, family.group(), nullptr));
+  });
+  std::sort(rows_.begin(), rows_.end(), by_name);
+  for_each(true, [&](const CommandFamily& family, const Command& command) {
+    const auto container = std::find_if(rows_.begin(), rows_.end(), [&](const TableRow* row) {
+      return row->full_name == family.container();
+    });
+    assert(container != rows_.end());
+    std::vector<TableRow*>& subcommands = (*container)->subcommands;
+    subcommands.push_back(Add(command, family.group(), *container));
+    std::sort(subcommands.begin(), subcommands.end(), by_name);
+  });
   Index();
 }
 

@@ -4,6 +4,7 @@
 
 #include "exec/dispatch/call_observers.h"
 #include "exec/dispatch/executor.h"
+#include "server/notifier.h"
 #include "server/parking.h"
 
 namespace mayfly {
@@ -39,6 +40,18 @@ Outcome Context::MakeCall(Session& as, std::span<const std::string_view> argumen
                           Origin inner) {
   assert(!arguments.empty() && !MayBlock(inner));
   return server.executor->MakeCall({as, to, now, inner, arguments, server.executor->RowOf(arguments)});
+}
+
+Outcome Context::MakeCall(std::span<const std::string_view> arguments, const TableRow& command,
+                          resp::Writer& to, Origin inner) {
+  assert(!arguments.empty() && !MayBlock(inner));
+  return server.executor->MakeCall({session, to, now, inner, arguments, &command});
+}
+
+void Context::CountMiss(const Key& key) {
+  ++server.stats.keyspace_misses;
+  if (server.notifier.tells_misses()) [[unlikely]]
+    server.notifier.OnMiss(keyspace.database(), key.text);
 }
 
 void Context::StoreInstead(std::initializer_list<std::string_view> words) {

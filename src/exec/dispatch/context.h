@@ -59,11 +59,17 @@ struct Context {
   // For commands that read values: counts a hit or a miss, and an access of the entry.
   [[gnu::always_inline]] Entry* Read(const Key& key) {
     Entry* entry = keyspace.Find(key, now);
-    ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
+    CountLookup(key, entry);
     return entry;
   }
   // For commands that only look (TTL, TYPE, EXISTS ...): counts a hit or a miss, but not an access.
   Entry* Look(const Key& key) {
+    Entry* entry = keyspace.Peek(key, now);
+    CountLookup(key, entry);
+    return entry;
+  }
+  // As Look, but a miss is no event: for OBJECT.
+  Entry* LookUntold(const Key& key) {
     Entry* entry = keyspace.Peek(key, now);
     ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
     return entry;
@@ -105,6 +111,9 @@ struct Context {
   // REQUIRES: arguments is not empty; inner is kTransaction or kScript.
   Outcome MakeCall(std::span<const std::string_view> arguments, resp::Writer& to, Origin inner);
   Outcome MakeCall(Session& as, std::span<const std::string_view> arguments, resp::Writer& to, Origin inner);
+  // As the first, of a command that was looked up before.
+  Outcome MakeCall(std::span<const std::string_view> arguments, const TableRow& command, resp::Writer& to,
+                   Origin inner);
   // What has the effect of this call wherever and whenever it runs, in place of the request (CallReport).
   // Costs nothing while nobody is told of calls. Throws std::bad_alloc.
   void ReportInstead(std::initializer_list<std::string_view> words) {
@@ -113,6 +122,12 @@ struct Context {
   }
 
  private:
+  [[gnu::always_inline]] void CountLookup(const Key& key, const Entry* found) {
+    if (found == nullptr) [[unlikely]]
+      return CountMiss(key);
+    ++server.stats.keyspace_hits;
+  }
+  void CountMiss(const Key& key);
   void StoreInstead(std::initializer_list<std::string_view> words);
 };
 

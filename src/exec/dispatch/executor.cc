@@ -12,11 +12,17 @@
 #include "config/options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/dispatch/queueing.h"
 #include "exec/values/value_type.h"
+#include "server/notifier.h"
 #include "server/stats.h"
+#include "server/tracking.h"
 
 namespace mayfly {
 namespace {
+
+// The table of CLIENT TRACKING takes at most this part of what clients' unread output may take.
+constexpr uint64_t kTrackingPart = 4;
 
 AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
   switch (policy) {
@@ -51,12 +57,14 @@ Executor::Executor(Server& server)
                                     .random = &server.random});
   };
   track(server.options.settings());
+  server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
   server.options.OnChange(
       [this, track, &commands = server.commands](const config::Settings& settings, std::string_view name) {
         if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
           track(settings);
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
+        if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
         if (name == "maxmemory" || name == "maxkeys") gate_.Settle();
         FollowOptions();
       });
@@ -75,13 +83,24 @@ void Executor::FollowOptions() noexcept {
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
   const uint64_t most = output_pool_.most_bytes;
   batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
-                   .most_output = hard == 0 ? most : std::min(hard, most)};
+                   .most_output = hard == 0 ? most : std::min(hard, most),
+                   .most_output_of_subscriber = most};
+  server_.tracking.Limit(static_cast<size_t>(settings.tracking_table_max_keys), most / kTrackingPart);
   track_latency_ = settings.latency_tracking;
   server_.users.default_user().password = &settings.requirepass;
   if (server_.users.guarded()) return;
   for (const auto& [id, session] : server_.sessions.by_id()) {
     if (session->user() == nullptr) session->LogIn(server_.users.Newcomer());
   }
+}
+
+void Executor::EndTurn() noexcept {
+  server_.tracking.EndTurn();
+  server_.stats.tracking_bytes = server_.tracking.bytes();
+}
+
+void Executor::LimitOutput(Session& session) const noexcept {
+  session.output.set_limit(batch_limits_.MostOutputOf(session));
 }
 
 uint32_t Executor::ModesOfAll() const noexcept {
@@ -108,8 +127,8 @@ void Executor::Run(std::span<Feed> feeds) {
 void Executor::RunPlanned() {
   const resp::ArgList& arguments = batch_.args();
   gate_.SetCeiling();
-  // After a request that changes the server's modes, the batch ends (kEndsTurn).
-  const uint32_t modes_of_all = ModesOfAll();
+  // A plain request that changes the server's modes ends the batch (kEndsTurn).
+  uint32_t modes_of_all = ModesOfAll();
   CallTimer timer(server_.stats, track_latency_);
   const std::string_view* next_call = arguments.data();
   for (const Planned& planned : batch_.requests()) {
@@ -124,6 +143,7 @@ void Executor::RunPlanned() {
       Args args(call, row != nullptr ? row->cursor : 1);
       args.SetList(arguments);
       RunWithModes(session, args, row, {planned.hash, planned.guess}, nullptr);
+      modes_of_all = ModesOfAll();  // a transaction may change them
       timer.Restart();
     } else {
       planned.feed->consumed = planned.end;
@@ -136,7 +156,7 @@ void Executor::RunPlanned() {
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        const Refusal why = Judge(session, 0, args, row, gate_, now_);
+        const Refusal why = Judge(session, 0, args, row, &gate_, now_);
         if (why != Refusal::kNone) {
           RefuseClient(why, session, args, row);
           continue;
@@ -171,18 +191,21 @@ void Executor::RunPlanned() {
                                               FirstKey first_key, const Parked* resumed) {
   const uint32_t modes = session.modes | ModesOfAll();
   const ReplyScope scope(session);
+  const PushScope pushes(session);
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = Judge(session, modes, args, row, gate_, now_);
+  const Refusal why = Judge(session, modes, args, row, &gate_, now_);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
-  const TraceScope trace(server_, session, *row);
   session.last_command = &row->full_name;
+  if (MustQueue(session, *row)) return QueueRequest(session, args, *row);
+  const TraceScope trace(server_, session, *row);
   const Parked* const blocked = was_held_back ? nullptr : resumed;
   Perform(
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
       args, first_key, blocked);
+  if (session.tracking != nullptr) EndTrackedRequest(session, *row);
   if (blocked == nullptr) ++session.commands;
 }
 
@@ -232,9 +255,8 @@ void Executor::Wake(const Parked& parked) noexcept {
   if (session.closes()) return MarkIfDirty(session);  // killed meanwhile
   gate_.SetCeiling();
   try {
-    const std::vector<std::string_view> arguments(parked.arguments.begin(), parked.arguments.end());
-    const TableRow* const row = RowOf(arguments);
-    Args args(arguments, row != nullptr ? row->cursor : 1);
+    const TableRow* const row = RowOf(parked.arguments.all());
+    Args args(parked.arguments.all(), row != nullptr ? row->cursor : 1);
     RunWithModes(session, args, row, {}, &parked);
   } catch (const std::bad_alloc&) {
     CloseForMemory(session);
@@ -248,7 +270,10 @@ void Executor::Wake(const Parked& parked) noexcept {
 Outcome Executor::MakeCall(const Call& call) {
   Args args(call.arguments, call.row != nullptr ? call.row->cursor : 1);
   gate_.SetCeiling();
-  const Refusal why = Judge(call.session, call.session.modes, args, call.row, gate_, call.now);
+  const bool in_transaction = call.origin == Origin::kTransaction;
+  // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed.
+  const uint32_t modes = in_transaction ? call.session.modes & BitOf(Mode::kRestricted) : call.session.modes;
+  const Refusal why = Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, args, call.row)};
   assert(call.row != nullptr);
   const TraceScope trace(server_, call.session, *call.row);
@@ -273,6 +298,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .resumed = resumed,
                   .report = observed ? &report : nullptr};
   const uint64_t errors = Execute(context, args);
+  if (call.session.tracking != nullptr) RememberReads(context, args);
   if (call.row->writes) gate_.HoldKeys(call.now);
   if (observed && call.session.parked == nullptr) {  // one that waits is told of when it has run
     report.changes = observers_.changes() - changes_before;
@@ -308,15 +334,32 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, co
     return 0;
   }
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
-  reply.Error(Explain(why, args, row));
+  reply.Error(NoteRefusal(server_, session, row, Explain(why, args, row)));
   return CountErrors(reply);
 }
 
 [[gnu::noinline, gnu::cold]] void Executor::RefuseClient(Refusal why, Session& session, const Args& args,
                                                          const TableRow* row) noexcept {
+  Answer(session, [&] { Refuse(why, session, session.reply, args, row); });
+}
+
+void Executor::QueueRequest(Session& session, const Args& args, const TableRow& row) noexcept {
+  Answer(session, [&] {
+    try {
+      Queue(session, args, row);
+    } catch (...) {
+      session.transaction->refused = true;
+      throw;
+    }
+    session.reply.Queued();
+  });
+}
+
+template <typename Write>
+void Executor::Answer(Session& session, Write&& write) noexcept {
   const char* const end = session.reply.out().end();
   try {
-    Refuse(why, session, session.reply, args, row);
+    write();
   } catch (const std::bad_alloc&) {
     try {
       AnswerNoMemory(session, session.reply, Origin::kClient, end);

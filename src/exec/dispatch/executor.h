@@ -71,6 +71,8 @@ class Executor {
     }
   }
 
+  // Before the replies of a turn are written.
+  void EndTurn() noexcept;
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
   bool EvictSome(size_t budget) { return gate_.EvictSome(budget, now_); }
   bool short_of_room() const noexcept { return gate_.short_of_room(); }
@@ -81,6 +83,8 @@ class Executor {
   // The limits on unread output, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
   CallObservers& observers() noexcept { return observers_; }
+  // Sets the limit of the session's output; to be called when it has become a subscriber, or has ceased to be one.
+  void LimitOutput(Session& session) const noexcept;
 
  private:
   void RunPlanned();
@@ -103,6 +107,10 @@ class Executor {
   uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
   uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args, const TableRow* row);
   void RefuseClient(Refusal why, Session& session, const Args& args, const TableRow* row) noexcept;
+  void QueueRequest(Session& session, const Args& args, const TableRow& row) noexcept;
+  // Lets write() answer the client without a handler.
+  template <typename Write>
+  void Answer(Session& session, Write&& write) noexcept;
   void AnswerNoMemory(Session& session, resp::Writer& reply, Origin origin, const char* end_before);
   void CloseForMemory(Session& session) noexcept;
   // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns

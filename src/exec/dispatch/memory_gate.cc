@@ -24,10 +24,10 @@ bool MemoryGate::Calm() noexcept {
          server_.memory.All() <= server_.memory.AllWith(limit);
 }
 
-bool MemoryGate::MakeRoomSlowly(const TableRow& row, Now now) {
+bool MemoryGate::MakeRoom(bool only_if_room, Now now) {
   SetCeiling();
   return server_.memory.All() <= ceiling_ || MakeRoomForCommand(now) != Evictor::Outcome::kNothingToEvict ||
-         (row.command->flags & kDenyOom) == 0;
+         !only_if_room;
 }
 
 EvictionLimits MemoryGate::Limits() const noexcept {
@@ -39,10 +39,10 @@ EvictionLimits MemoryGate::Limits() const noexcept {
 }
 
 Evictor::Outcome MemoryGate::MakeRoomForCommand(Now now) noexcept {
-  return MakeRoom(kEvictionsPerCommand, now, OwedByCommand());
+  return Evict(kEvictionsPerCommand, now, OwedByCommand());
 }
 
-Evictor::Outcome MemoryGate::MakeRoom(size_t budget, Now now, const EvictionOwed& owed) noexcept {
+Evictor::Outcome MemoryGate::Evict(size_t budget, Now now, const EvictionOwed& owed) noexcept {
   const uint64_t churned = server_.databases.heap().ChurnedBytes();
   if (server_.resident.Due(churned)) [[unlikely]]
     server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);

@@ -38,29 +38,28 @@ class MemoryGate {
   // REQUIRES: row.writes.
   [[gnu::always_inline]] bool MakeRoomFor(const TableRow& row, Now now) {
     assert(row.writes);
-    return server_.memory.All() <= ceiling_ || MakeRoomSlowly(row, now);
+    return server_.memory.All() <= ceiling_ || MakeRoom((row.command->flags & kDenyOom) != 0, now);
   }
+  // Evicts what is needed before keys are changed. False if memory is exceeded all the same, and `only_if_room`.
+  bool MakeRoom(bool only_if_room, Now now);
   // After a command that writes.
   [[gnu::always_inline]] void HoldKeys(Now now) {
     if (maxkeys_ != 0) [[unlikely]]
       static_cast<void>(MakeRoomForCommand(now));
   }
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
-  bool EvictSome(size_t budget, Now now) {
-    return !Calm() && MakeRoom(budget, now) == Evictor::Outcome::kMore;
-  }
+  bool EvictSome(size_t budget, Now now) { return !Calm() && Evict(budget, now) == Evictor::Outcome::kMore; }
   // Whether more had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
   bool short_of_room() const noexcept { return short_of_room_; }
   // The data as they are now are those after an eviction; to be called when a limit has changed.
   void Settle() noexcept;
 
  private:
-  // Whether MakeRoom would find nothing to do, and nothing to note.
+  // Whether Evict would find nothing to do, and nothing to note.
   bool Calm() noexcept;
-  bool MakeRoomSlowly(const TableRow& row, Now now);
   EvictionLimits Limits() const noexcept;
   Evictor::Outcome MakeRoomForCommand(Now now) noexcept;
-  Evictor::Outcome MakeRoom(size_t budget, Now now, const EvictionOwed& owed = {}) noexcept;
+  Evictor::Outcome Evict(size_t budget, Now now, const EvictionOwed& owed = {}) noexcept;
   EvictionOwed OwedByCommand() const noexcept;
 
   Server& server_;

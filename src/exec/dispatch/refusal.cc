@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "exec/dispatch/errors.h"
 #include "exec/dispatch/memory_gate.h"
+#include "exec/dispatch/queueing.h"
 #include "server/users.h"
 
 namespace mayfly {
@@ -18,9 +19,10 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 7> kTexts = {{
+constexpr std::array<Text, 8> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
+    {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
     {Refusal::kPermission, "NOPERM this user has no permissions to run the '", "' command"},
     {Refusal::kMemory, errors::kOutOfMemory},
     {Refusal::kSubscriber, "ERR Can't execute '",
@@ -49,9 +51,17 @@ std::string UnknownSubcommand(const Args& args) {
 
 bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
 
+// A queue may grow without bound, so while there is no room nothing is queued, whatever the command.
+bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now now) {
+  const bool queues = MustQueue(session, row);
+  const uint32_t flags = FlagsOf(session, row);
+  if (!queues && !row.writes && (flags & kDenyOom) == 0) return true;
+  return gate.MakeRoom(queues || (flags & kDenyOom) != 0, now);
+}
+
 }  // namespace
 
-Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate& gate,
+Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
               Now now) {
   if (row == nullptr) return Refusal::kUnknownCommand;
   // A subcommand that is known has a row of its own.
@@ -59,9 +69,11 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   if (!row->Takes(args.size())) return Refusal::kArity;
   const uint32_t flags = row->command->flags;
   if (Has(modes, Mode::kStranger) && row->needs_login) return Refusal::kLogin;
+  if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
   if (Has(modes, Mode::kRestricted) && row->needs_login && !session.user()->MayRun(row->id))
     return Refusal::kPermission;
-  if (row->writes && !Has(modes, Mode::kPaused) && !gate.MakeRoomFor(*row, now)) return Refusal::kMemory;
+  if (gate != nullptr && !Has(modes, Mode::kPaused) && !HasRoom(session, *row, *gate, now))
+    return Refusal::kMemory;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
   if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;

@@ -24,6 +24,7 @@ enum class Refusal : uint8_t {
   kUnknownSubcommand,
   kArity,
   kLogin,       // nobody has logged in
+  kNoMulti,     // not in a transaction
   kPermission,  // the user may not run this command
   kMemory,      // it may need memory, and there is nothing left to evict
   kSubscriber,  // RESP2's subscriber mode
@@ -32,8 +33,9 @@ enum class Refusal : uint8_t {
 };
 
 // `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room
-// for a command that writes; not during CLIENT PAUSE.
-Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate& gate,
+// for a command that writes; not during CLIENT PAUSE. `gate`: null for a part of a transaction, since EXEC has made room
+// for all of it.
+Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
               Now now);
 
 // The error that Redis gives. Throws std::bad_alloc.

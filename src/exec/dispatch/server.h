@@ -24,11 +24,15 @@ class Executor;
 class FailedLogins;
 class Log;
 class MemoryMeter;
+class Notifier;
 class ParkingLot;
+class PubSub;
 class Rates;
 class ResidentGuard;
 class Sessions;
 class SlicedWork;
+class Tracking;
+class WatchedKeys;
 struct Stats;
 
 struct Server {
@@ -40,6 +44,10 @@ struct Server {
   ResidentGuard& resident;
   Sessions& sessions;
   ParkingLot& parking;
+  WatchedKeys& watched_keys;
+  PubSub& pubsub;
+  Notifier& notifier;
+  Tracking& tracking;
   Stats& stats;
   Rates& rates;             // sampled whenever the loop turns
   SlicedWork& sliced_work;  // the loop runs a slice of it in each turn

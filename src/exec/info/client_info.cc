@@ -17,27 +17,25 @@ void Field(std::string& text, std::string_view name, uint64_t value) {
 }
 
 uint64_t ParkedBytes(const Session& session) noexcept {
-  uint64_t bytes = 0;
-  if (session.parked == nullptr) return bytes;
-  for (const std::string& argument : session.parked->arguments) bytes += argument.size();
-  return bytes;
+  return session.parked == nullptr ? 0 : session.parked->arguments.text_bytes();
 }
 
-// What the connection holds: input that waits, the arguments of a parked request, replies that wait.
+// What the connection holds: input that waits, the arguments of parked and queued requests, replies that wait.
 void MemoryFields(std::string& text, const Session& session) {
   const OutputChain& output = session.output;
   const uint64_t arguments = ParkedBytes(session);
+  const uint64_t queued = session.transaction != nullptr ? session.transaction->memory : 0;
   const uint64_t chunks = output.chunk_memory();
   Field(text, "qbuf", session.input_bytes);
   Field(text, "qbuf-free", session.input_memory - session.input_bytes);
   Field(text, "argv-mem", arguments);
-  Field(text, "multi-mem", 0);
+  Field(text, "multi-mem", queued);
   Field(text, "rbs", chunks);
   Field(text, "rbp", chunks);
   Field(text, "obl", output.size());
   Field(text, "oll", chunks / OutputChunk::kSize);
   Field(text, "omem", output.memory());
-  Field(text, "tot-mem", sizeof(Session) + session.input_memory + arguments + output.memory());
+  Field(text, "tot-mem", sizeof(Session) + session.input_memory + arguments + queued + output.memory());
 }
 
 }  // namespace
@@ -52,7 +50,15 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
 
 std::string FlagsOf(const Session& session) {
   std::string flags;
+  if (session.Has(Mode::kSubscribed)) flags += 'P';
+  if (session.Has(Mode::kTransaction)) flags += 'x';
   if (session.parked != nullptr && !session.parked->delayed) flags += 'b';
+  if (const TrackingState* const tracking = session.tracking.get(); tracking != nullptr) {
+    flags += 't';
+    if (tracking->redirect_broken) flags += 'R';
+    if (tracking->options.broadcast) flags += 'B';
+  }
+  if (session.transaction != nullptr && session.transaction->changed) flags += 'd';
   if (session.Has(Mode::kEnding)) flags += 'c';
   if (session.Has(Mode::kDropped)) flags += 'A';
   if (session.over_unix_socket) flags += 'U';
@@ -61,7 +67,9 @@ std::string FlagsOf(const Session& session) {
   return flags.empty() ? "N" : flags;
 }
 
-ClientType TypeOf(const Session&) noexcept { return ClientType::kNormal; }
+ClientType TypeOf(const Session& session) noexcept {
+  return session.Has(Mode::kSubscribed) ? ClientType::kPubSub : ClientType::kNormal;
+}
 
 void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "id", session.id);
@@ -73,14 +81,21 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "idle", (now.mono_ms - session.active_mono_ms) / kMsPerSecond);
   Field(text, "flags", FlagsOf(session));
   Field(text, "db", session.db);
-  for (const std::string_view count : {"sub", "psub", "ssub"}) Field(text, count, 0);
-  Field(text, "multi", "-1");
-  Field(text, "watch", 0);
+  const auto subscriptions = [&](TopicKind kind) {
+    return session.subscriptions != nullptr ? session.subscriptions->count(kind) : 0;
+  };
+  Field(text, "sub", subscriptions(TopicKind::kChannel));
+  Field(text, "psub", subscriptions(TopicKind::kPattern));
+  Field(text, "ssub", subscriptions(TopicKind::kShardChannel));
+  const Transaction* const transaction = session.transaction.get();
+  Field(text, "multi", session.Has(Mode::kTransaction) ? std::to_string(transaction->queued.size()) : "-1");
+  Field(text, "watch", transaction != nullptr ? transaction->watches.size() : 0);
   MemoryFields(text, session);
   Field(text, "events", session.output.empty() ? "r" : "rw");
   Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");
   Field(text, "user", session.user() != nullptr ? session.user()->name : User::kDefaultName);
-  Field(text, "redir", "-1");
+  Field(text, "redir",
+        session.tracking != nullptr ? std::to_string(session.tracking->options.redirect) : "-1");
   Field(text, "resp", std::to_string(session.reply.version()));
   Field(text, "lib-name", session.lib_name);
   Field(text, "lib-ver", session.lib_version);

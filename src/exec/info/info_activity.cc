@@ -8,8 +8,10 @@
 #include "config/options.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
+#include "server/pubsub.h"
 #include "server/rates.h"
 #include "server/stats.h"
+#include "server/tracking.h"
 
 namespace mayfly::info {
 namespace {
@@ -79,14 +81,14 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("evicted_clients", 0);
   sink.Field("keyspace_hits", stats.keyspace_hits);
   sink.Field("keyspace_misses", stats.keyspace_misses);
-  sink.Field("pubsub_channels", 0);
-  sink.Field("pubsub_patterns", 0);
-  sink.Field("pubsubshard_channels", 0);
+  sink.Field("pubsub_channels", server.pubsub.topics(TopicKind::kChannel).size());
+  sink.Field("pubsub_patterns", server.pubsub.topics(TopicKind::kPattern).size());
+  sink.Field("pubsubshard_channels", server.pubsub.topics(TopicKind::kShardChannel).size());
   sink.Field("latest_fork_usec", 0);
   sink.Field("total_forks", 0);
-  sink.Field("tracking_total_keys", 0);
-  sink.Field("tracking_total_items", 0);
-  sink.Field("tracking_total_prefixes", 0);
+  sink.Field("tracking_total_keys", server.tracking.keys());
+  sink.Field("tracking_total_items", server.tracking.items());
+  sink.Field("tracking_total_prefixes", server.tracking.prefixes());
   sink.Field("unexpected_error_replies", 0);
   sink.Field("total_error_replies", stats.error_replies);
   sink.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);

@@ -17,8 +17,11 @@
 #include "exec/info/memory_report.h"
 #include "server/parking.h"
 #include "server/process_usage.h"
+#include "server/pubsub.h"
 #include "server/sessions.h"
 #include "server/stats.h"
+#include "server/tracking.h"
+#include "server/watched_keys.h"
 
 #include <sys/utsname.h>
 
@@ -120,10 +123,10 @@ void ClientsSection(InfoSink& sink, Server& server, Now) {
   sink.Field("maxclients", server.options.settings().maxclients);
   LargestBuffers(sink, server.sessions);
   sink.Field("blocked_clients", server.parking.blocked());
-  sink.Field("tracking_clients", 0);
-  sink.Field("pubsub_clients", 0);
-  sink.Field("watching_clients", 0);
-  sink.Field("total_watched_keys", 0);
+  sink.Field("tracking_clients", server.tracking.clients());
+  sink.Field("pubsub_clients", server.pubsub.clients());
+  sink.Field("watching_clients", server.watched_keys.clients());
+  sink.Field("total_watched_keys", server.watched_keys.keys());
   sink.Field("total_blocking_keys", 0);
 }
 

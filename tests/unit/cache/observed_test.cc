@@ -90,9 +90,14 @@ TEST_CASE_METHOD(KeyspaceFixture,
   Peek("seen")->Set(EntryFlag::kObserved);
   Set("other", "w");
   Set("seen", "w");
-  Set("seen", std::string(500, 'w'));  // in another place, and still observed
+  Set("seen", "x");  // it was to hear of one change
+  Peek("seen")->Set(EntryFlag::kObserved);
+  Set("seen", std::string(500, 'w'));  // in another place
+  CHECK_FALSE(Peek("seen")->Has(EntryFlag::kObserved));
+  Peek("seen")->Set(EntryFlag::kObserved);
   db().SetExpiry(db().KeyOf("seen"), *Peek("seen"), In(10), now());
   db().SetExpiry(db().KeyOf("other"), *Peek("other"), In(10), now());
+  Peek("seen")->Set(EntryFlag::kObserved);
   CHECK(std::exchange(log.seen, {}) == std::vector<ChangeLog::Seen>{{Reason::kValueChanged, "seen"},
                                                                     {Reason::kValueChanged, "seen"},
                                                                     {Reason::kExpiryChanged, "seen"}});

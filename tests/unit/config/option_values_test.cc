@@ -48,6 +48,13 @@ const Example kExamples[] = {
     {"lfu-log-factor", "15", "15", [](const Settings& s) { return s.lfu_log_factor == 15; }},
     {"lfu-decay-time", "16", "16", [](const Settings& s) { return s.lfu_decay_time_minutes == 16; }},
     {"maxkeys", "17", "17", [](const Settings& s) { return s.maxkeys == 17; }},
+    {"notify-keyspace-events", "KEx", "xKE",
+     [](const Settings& s) {
+       return s.notify_keyspace_events.Has('x') && s.notify_keyspace_events.Has('E') &&
+              !s.notify_keyspace_events.Has('g');
+     }},
+    {"tracking-table-max-keys", "31", "31",
+     [](const Settings& s) { return s.tracking_table_max_keys == 31; }},
     {"hash-max-listpack-entries", "21", "21",
      [](const Settings& s) { return s.hash_max_listpack_entries == 21; }},
     {"hash-max-listpack-value", "1kb", "1024",
@@ -118,8 +125,6 @@ std::string OtherValue(const Option& option) {
       return "nosave force";
     case Foreign::kOomScores:
       return "1 2 3";
-    case Foreign::kEventClasses:
-      return "KE";
     case Foreign::kTitleTemplate:
       return "{port}";
     case Foreign::kText:

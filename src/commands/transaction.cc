@@ -1,0 +1,118 @@
+// Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. How requests are queued in between is in
+// exec/dispatch/queueing.h.
+#include <memory>
+
+#include "cache/databases.h"
+#include "exec/dispatch/context.h"
+#include "exec/dispatch/queueing.h"
+#include "server/watched_keys.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kAborted = "EXECABORT Transaction discarded because of previous errors.";
+
+void Begin(Session& session) {
+  if (session.transaction == nullptr) session.transaction = std::make_unique<Transaction>();
+}
+
+void Multi(Context& ctx, Args&) {
+  if (ctx.session.Has(Mode::kTransaction)) return ctx.Fail("ERR MULTI calls can not be nested");
+  Begin(ctx.session);
+  ctx.session.Set(Mode::kTransaction);
+  ctx.reply.Ok();
+}
+
+void DiscardQueue(Context& ctx, Args&) {
+  if (!ctx.session.Has(Mode::kTransaction)) return ctx.Fail("ERR DISCARD without MULTI");
+  Discard(ctx.server, ctx.session);
+  ctx.reply.Ok();
+}
+
+void Watch(Context& ctx, Args& args) {
+  if (ctx.session.Has(Mode::kTransaction)) return ctx.Fail("ERR WATCH inside MULTI is not allowed");
+  Begin(ctx.session);
+  // After a change of one key it does not matter what becomes of others.
+  while (!args.Done() && !ctx.session.transaction->changed) {
+    const std::string_view name = args.Next();
+    Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(name), ctx.now);
+    ctx.server.watched_keys.Watch(ctx.session, ctx.session.db, name, entry != nullptr);
+    if (entry != nullptr) entry->Set(EntryFlag::kObserved);
+  }
+  ctx.reply.Ok();
+}
+
+// Within a transaction it is queued, and EXEC has ended the watching before it runs.
+void Unwatch(Context& ctx, Args&) {
+  Discard(ctx.server, ctx.session);
+  ctx.reply.Ok();
+}
+
+void Exec(Context& ctx, Args&) {
+  Session& session = ctx.session;
+  if (!session.Has(Mode::kTransaction)) return ctx.Fail("ERR EXEC without MULTI");
+  const bool changed = ctx.server.watched_keys.Changed(session, ctx.server.databases, ctx.now);
+  ctx.server.watched_keys.Forget(session);
+  const std::unique_ptr<Transaction> transaction = std::move(session.transaction);
+  session.Clear(Mode::kTransaction);
+  if (transaction->refused) return ctx.Fail(kAborted);
+  if (changed) return ctx.reply.NullArray();
+  ctx.reply.Array(transaction->queued.size());
+  for (const Transaction::Queued& call : transaction->queued)
+    ctx.MakeCall(call.arguments.all(), *call.row, ctx.reply, Origin::kTransaction);
+}
+
+constexpr uint32_t kAnytime = kNoScript | kLoading | kStale;
+constexpr uint32_t kQuick = kAnytime | kFast | kAllowBusy;
+
+constexpr Command kRows[] = {
+    {.name = "discard",
+     .arity = 1,
+     .flags = kQuick | kUnqueued,
+     .acl = kAclTransaction,
+     .handler = DiscardQueue,
+     .since = "2.0.0",
+     .complexity = "O(n), where n is the number of queued commands",
+     .summary = "Ends a transaction without running what was queued."},
+    {.name = "exec",
+     .arity = 1,
+     .flags = kAnytime | kSkipSlowlog | kUnqueued | kRunsQueue | kEndsBatch,
+     .acl = kAclTransaction,
+     .handler = Exec,
+     .since = "1.2.0",
+     .complexity = "that of the commands that were queued",
+     .summary =
+         "Runs the queued commands, with nothing of other clients in between, unless a watched key has "
+         "changed."},
+    {.name = "multi",
+     .arity = 1,
+     .flags = kQuick | kUnqueued,
+     .acl = kAclTransaction,
+     .handler = Multi,
+     .since = "1.2.0",
+     .complexity = "O(1)",
+     .summary = "Begins a transaction: further commands are queued until EXEC."},
+    {.name = "unwatch",
+     .arity = 1,
+     .flags = kQuick,
+     .acl = kAclTransaction,
+     .handler = Unwatch,
+     .since = "2.2.0",
+     .complexity = "O(1)",
+     .summary = "Watches no key any more."},
+    {.name = "watch",
+     .arity = -2,
+     .flags = kQuick | kUnqueued,
+     .keys = {1, -1, 1, kKeyRO},
+     .acl = kAclTransaction,
+     .handler = Watch,
+     .since = "2.2.0",
+     .complexity = "O(1) for each key",
+     .summary = "The next EXEC runs nothing if one of these keys has changed by then.",
+     .syntax = "key [key ...]"},
+};
+
+const CommandFamily kFamily("transactions", kRows);
+
+}  // namespace
+}  // namespace mayfly

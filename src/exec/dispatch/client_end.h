@@ -1,0 +1,12 @@
+// What other parts keep for a client, and how all of it is removed: when the client leaves, and by RESET. Loop thread only.
+#pragma once
+
+#include "exec/dispatch/server.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+// Ends the client's waiting, its transaction, its subscriptions and its tracking. A session must not be destroyed before.
+void EndClientState(Server& server, Session& session) noexcept;
+
+}  // namespace mayfly

@@ -1,0 +1,36 @@
+#include "exec/dispatch/queueing.h"
+
+#include <cassert>
+#include <utility>
+
+#include "server/watched_keys.h"
+
+namespace mayfly {
+
+void Queue(Session& session, const Args& args, const TableRow& row) {
+  assert(MustQueue(session, row));
+  Transaction& transaction = *session.transaction;
+  if (transaction.lost()) return;
+  transaction.queued.push_back({CopiedArguments(args.all()), &row});
+  transaction.memory += transaction.queued.back().arguments.memory();
+  transaction.flags |= row.command->flags;
+}
+
+std::string NoteRefusal(Server& server, Session& session, const TableRow* row, std::string&& error) {
+  if (row != nullptr && (row->command->flags & kRunsQueue) != 0) {
+    Discard(server, session);
+    constexpr std::string_view kGeneral = "ERR ";
+    const size_t from = error.starts_with(kGeneral) ? kGeneral.size() : 0;
+    return "EXECABORT Transaction discarded because of: " + error.substr(from);
+  }
+  if (session.Has(Mode::kTransaction)) session.transaction->refused = true;
+  return std::move(error);
+}
+
+void Discard(Server& server, Session& session) noexcept {
+  server.watched_keys.Forget(session);
+  session.transaction.reset();
+  session.Clear(Mode::kTransaction);
+}
+
+}  // namespace mayfly

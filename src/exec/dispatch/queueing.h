@@ -1,0 +1,37 @@
+// What MULTI does to a client's requests: they are kept until EXEC runs them. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "exec/dispatch/args.h"
+#include "exec/dispatch/command_table.h"
+#include "exec/dispatch/server.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+// Whether the request is to be queued instead of run.
+inline bool MustQueue(const Session& session, const TableRow& row) noexcept {
+  return session.Has(Mode::kTransaction) && (row.command->flags & kUnqueued) == 0;
+}
+
+// The CommandFlags of all that the request runs: EXEC has those of the commands that it runs, too.
+inline uint32_t FlagsOf(const Session& session, const TableRow& row) noexcept {
+  const uint32_t flags = row.command->flags;
+  if ((flags & kRunsQueue) == 0 || session.transaction == nullptr) return flags;
+  return flags | session.transaction->flags;
+}
+
+// Keeps the request. Not that of a transaction that is lost. Throws std::bad_alloc.
+// REQUIRES: MustQueue. The command is not refused.
+void Queue(Session& session, const Args& args, const TableRow& row);
+
+// A request of the session was refused with `error`: EXEC will be refused, too; or it is EXEC, and ends the
+// transaction. Returns the error to give. REQUIRES: row is not null, or the command is unknown.
+std::string NoteRefusal(Server& server, Session& session, const TableRow* row, std::string&& error);
+
+// Ends the transaction, if there is one, with all that was watched and queued.
+void Discard(Server& server, Session& session) noexcept;
+
+}  // namespace mayfly

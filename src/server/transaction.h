@@ -1,0 +1,45 @@
+// What a client has said since WATCH or MULTI: the keys that it watches, and the requests that EXEC will run.
+//
+// Ownership: the session owns its Transaction; WatchedKeys links the watches, so they leave it
+// (WatchedKeys::Forget) before they are destroyed. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "server/copied_arguments.h"
+
+namespace mayfly {
+
+struct Session;
+struct TableRow;
+struct WatchedKey;
+
+// One client's interest in one key.
+struct KeyWatch {
+  WatchedKey* key = nullptr;
+  Session* session = nullptr;
+  bool existed = false;  // whether the key was there when WATCH came
+  KeyWatch* next = nullptr;
+  KeyWatch* prev = nullptr;
+};
+
+struct Transaction {
+  struct Queued {
+    CopiedArguments arguments;
+    const TableRow* row;  // of the command
+  };
+
+  // Whether EXEC will run nothing, so that there is no sense in keeping requests.
+  bool lost() const noexcept { return refused || changed; }
+
+  bool refused = false;  // a request was refused when it was to be queued
+  bool changed = false;  // a watched key has changed
+  uint32_t flags = 0;    // CommandFlag: of all queued commands together
+  uint64_t memory = 0;   // of the arguments, as the allocator counts it
+  std::vector<Queued> queued;
+  std::list<KeyWatch> watches;
+};
+
+}  // namespace mayfly
