@@ -50,6 +50,26 @@ int main(int argc, char** argv) {
   mode->add_option("--connections", hold.connections)->required();
   mode->callback([&] { Hold(hold); });
 
+  DeliverOptions deliver;
+  mode = app.add_subcommand("deliver", "publish messages to subscribers");
+  mode->add_option("port", deliver.port)->required();
+  mode->add_option("--subscribers", deliver.subscribers)->check(CLI::PositiveNumber);
+  mode->add_option("--patterns", deliver.patterns, "in all, instead of one channel");
+  mode->add_option("--suffixes", deliver.suffixes, "patterns that begin with the wildcard");
+  mode->add_option("--depth", deliver.depth)->check(CLI::PositiveNumber);
+  mode->add_option("--messages", deliver.messages)->required();
+  mode->add_option("--value-bytes", deliver.value_bytes);
+  mode->callback([&] { Deliver(deliver); });
+
+  ListenOptions listen;
+  mode = app.add_subcommand("listen", "measure how late messages come");
+  mode->add_option("port", listen.port)->required();
+  mode->add_option("--channel", listen.channel)->required();
+  mode->add_option("--at-ms", listen.at_ms, "when they are due, on the wall clock")->required();
+  mode->add_option("--expect", listen.expect)->required()->check(CLI::PositiveNumber);
+  mode->add_option("--give-up-ms", listen.give_up_ms);
+  mode->callback([&] { Listen(listen); });
+
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

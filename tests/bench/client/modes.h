@@ -68,4 +68,27 @@ struct HoldOptions {
 // Opens connections, sends a PING on each, says "ready", and holds them until standard input ends.
 void Hold(const HoldOptions& options);
 
+struct DeliverOptions {
+  int port = 0;
+  int subscribers = 100;
+  uint64_t patterns = 0;  // in all; 0: everybody subscribes to one channel
+  bool suffixes = false;  // patterns begin with the wildcard instead of ending with it
+  int depth = 1;          // messages that are published at once
+  uint64_t messages = 0;
+  uint64_t value_bytes = 64;
+};
+// Publishes messages over one connection, and waits for each batch to arrive at all subscribers. Says "ready", begins at
+// a line on standard input, and keeps its connections until that input ends. Reports deliveries as requests.
+void Deliver(const DeliverOptions& options);
+
+struct ListenOptions {
+  int port = 0;
+  std::string channel;
+  int64_t at_ms = 0;  // the wall clock's time at which the messages are due
+  uint64_t expect = 0;
+  int64_t give_up_ms = 30'000;  // after that time
+};
+// Subscribes to a channel, says "ready", and reports how late the expected number of messages came.
+void Listen(const ListenOptions& options);
+
 }  // namespace mayfly::bench

@@ -51,7 +51,23 @@ class Client:
     def ask(self, server, **options):
         """Sends requests over many connections: command, connections, depth, requests, keys, value_bytes. The result has
         cpu_us, the server's processor time per request, without that for connecting and closing."""
-        with self._running("ask", server.port, options) as process:
+        return self._timed("ask", server, options)
+
+    def deliver(self, server, **options):
+        """Publishes to subscribers: subscribers, patterns, suffixes, depth, messages, value_bytes. The result has cpu_us,
+        the server's processor time per delivery."""
+        return self._timed("deliver", server, options)
+
+    @contextlib.contextmanager
+    def listening(self, server, **options):
+        """A subscriber beside other work: channel, at_ms, expect, give_up_ms; yields a function that waits for its
+        result."""
+        with self._running("listen", server.port, options) as process:
+            process.stdout.readline()
+            yield lambda: self._result(process)
+
+    def _timed(self, mode, server, options):
+        with self._running(mode, server.port, options) as process:
             # All are connected and have had a first reply.
             if process.stdout.readline().strip() != b"ready":
                 return self._result(process)

@@ -27,7 +27,10 @@ reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 
 import importlib
 
-ORDER = ("cpu", "memory", "herd", "growth", "wheel", "scale", "misses", "types", "large", "instructions", "type_instructions")
+ORDER = (
+    "cpu", "memory", "herd", "events", "growth", "wheel", "scale", "misses", "pubsub", "types", "large", "instructions",
+    "type_instructions",
+)
 
 
 def load(name):

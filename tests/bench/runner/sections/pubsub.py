@@ -1,0 +1,42 @@
+"""Server CPU per message that is delivered to a subscriber."""
+
+from figures import Figures, Trouble, times_better
+
+TITLE = "Deliveries"
+ABOUT = """One client publishes messages of 64 bytes, 1 or 16 at once, and waits until all subscribers have them: user and system
+time of the server's process for each delivery, publishing included. 100 subscribers of one channel; then 100
+subscribers with 1,000 patterns in all, of which each message matches one: they end with the wildcard, or begin with it."""
+SECONDS = (60, 6)
+NEEDS = ""
+
+SUBSCRIBERS = 100
+PATTERNS = 1000
+VALUE_BYTES = 64
+# name, options, deliveries of one measurement.
+CASES = (
+    ("1 to 100, one message at once", {"depth": 1}, 400_000),
+    ("1 to 100, 16 messages at once", {"depth": 16}, 3_200_000),
+    ("1,000 patterns 'x*', 16 messages at once", {"depth": 16, "patterns": PATTERNS}, 64_000),
+    ("1,000 patterns '*x', 16 messages at once", {"depth": 16, "patterns": PATTERNS, "suffixes": 1}, 64_000),
+)
+
+
+def run(bench):
+    rounds = bench.choose(5, 1)
+    found = Figures()
+    rows = {name: found.figure(f"delivery, {name}", "µs", times_better(2, "redis"), main=True) for name, _, _ in CASES}
+    bench.progress.section(TITLE, rounds * len(CASES) * len(bench.specs))
+    with bench.all_servers(rows.values()) as servers:
+        for turn in range(rounds):
+            for name, options, deliveries in CASES:
+                for server in bench.rotated(servers, turn):
+                    bench.progress.step(f"round {turn + 1} of {rounds}, {name}, {server.name}")
+                    rows[name].add(server.name, _measure(bench, server, options, bench.choose(deliveries, deliveries // 8)))
+    return found
+
+
+def _measure(bench, server, options, deliveries):
+    receivers = 1 if "patterns" in options else SUBSCRIBERS
+    load = {"subscribers": SUBSCRIBERS, "value_bytes": VALUE_BYTES, "messages": deliveries // receivers, **options}
+    got = bench.attempt(lambda: bench.client.deliver(server, **load))
+    return got if isinstance(got, Trouble) else got["cpu_us"]
