@@ -205,8 +205,8 @@ size_t PubSub::DeliverByPattern(std::string_view channel, const Message& message
       if (length > channel.size()) break;
       const auto place = shelf.find(channel.substr(side == kFront ? 0 : channel.size() - length, length));
       if (place == shelf.end()) continue;
-      const auto without_anchor = [side, length](std::string_view text) {
-        return side == kFront ? text.substr(length) : text.substr(0, text.size() - length);
+      const auto without_anchor = [side, anchor = length](std::string_view text) {
+        return side == kFront ? text.substr(anchor) : text.substr(0, text.size() - anchor);
       };
       for (const Topic* pattern : place->second) {
         if (Matches(without_anchor(pattern->name), without_anchor(channel), length != 0))

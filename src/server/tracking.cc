@@ -202,32 +202,35 @@ void Tracking::BroadcastAll() noexcept {
   pending_ = false;
   for (auto& [length, prefixes] : prefixes_) {
     for (auto& [name, prefix] : prefixes) {
-      if (prefix.changed.empty()) continue;
-      // Most clients get the same list.
-      std::string all;
-      const auto list_for = [&](const Session* without) {
-        std::string keys;
-        size_t count = 0;
-        for (const auto& [key, by] : prefix.changed) {
-          if (without != nullptr && by == without->id) continue;
-          resp::AppendBulk(keys, key);
-          ++count;
-        }
-        return count == 0 ? std::string() : "*" + std::to_string(count) + "\r\n" + keys;
-      };
-      for (Session* session : prefix.clients) {
-        const bool no_loop = session->tracking->options.no_loop;
-        try {
-          if (!no_loop && all.empty()) all = list_for(nullptr);
-          const std::string own = no_loop ? list_for(session) : std::string();
-          if (!no_loop || !own.empty()) Send(*session, no_loop ? own : all);
-        } catch (const std::bad_alloc&) {
-          Send(*session, {});
-        }
-      }
-      prefix.changed.clear();
+      if (!prefix.changed.empty()) BroadcastTo(prefix);
     }
   }
+}
+
+// Most clients get the same list.
+void Tracking::BroadcastTo(Prefix& prefix) noexcept {
+  const auto list_for = [&prefix](const Session* without) {
+    std::string keys;
+    size_t count = 0;
+    for (const auto& [key, by] : prefix.changed) {
+      if (without != nullptr && by == without->id) continue;
+      resp::AppendBulk(keys, key);
+      ++count;
+    }
+    return count == 0 ? std::string() : "*" + std::to_string(count) + "\r\n" + keys;
+  };
+  std::string all;
+  for (Session* session : prefix.clients) {
+    const bool no_loop = session->tracking->options.no_loop;
+    try {
+      if (!no_loop && all.empty()) all = list_for(nullptr);
+      const std::string own = no_loop ? list_for(session) : std::string();
+      if (!no_loop || !own.empty()) Send(*session, no_loop ? own : all);
+    } catch (const std::bad_alloc&) {
+      Send(*session, {});
+    }
+  }
+  prefix.changed.clear();
 }
 
 // ---- messages

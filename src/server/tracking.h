@@ -87,6 +87,7 @@ class Tracking final : public ChangeListener {
   void Invalidate(Keys::iterator key, uint64_t by) noexcept;
   void NoteForBroadcast(std::string_view key, uint64_t by) noexcept;
   void BroadcastAll() noexcept;
+  void BroadcastTo(Prefix& prefix) noexcept;
   void TellAllToForget() noexcept;
   void KeepWithinLimits() noexcept;
   // `keys` is the encoded list of keys, or nothing for all.
