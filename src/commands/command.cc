@@ -104,8 +104,7 @@ std::optional<std::vector<FoundKey>> ReadKeys(Context& ctx, const Args& args) {
   if (row == nullptr || (!row->subcommands.empty() && call.size() > 1))
     return fail("ERR Invalid command specified");
   const Command& command = *row->command;
-  if (KeySpecsOf(command).empty() && command.key_after_word.words.empty())
-    return fail("ERR The command has no key arguments");
+  if (!TakesKeys(command)) return fail("ERR The command has no key arguments");
   if (!row->Takes(call.size())) return fail("ERR Invalid number of arguments specified for command");
   std::optional<std::vector<FoundKey>> keys = KeysOf(command, call);
   if (keys) return keys;

@@ -8,6 +8,7 @@ TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYS answers with the arguments of a c
   CHECK(Run({"COMMAND", "GETKEYS", "mset", "a", "1", "b"}) == Bulks({"a", "b"}));
   CHECK(Run({"COMMAND", "GETKEYS", "del", "a", "b", "a"}) == Bulks({"a", "b", "a"}));
   CHECK(Run({"COMMAND", "GETKEYS", "object", "ENCODING", "k"}) == Bulks({"k"}));
+  CHECK(Run({"COMMAND", "GETKEYS", "spublish", "c", "m"}) == Error("ERR The command has no key arguments"));
 }
 
 TEST_CASE_METHOD(CommandTest, "COMMAND GETKEYSANDFLAGS also answers what a call does to each key") {

@@ -32,13 +32,19 @@ size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string
 
 }  // namespace internal
 
+// Whether some of its arguments may be keys.
+inline bool TakesKeys(const Command& command) noexcept {
+  const auto counts = [](const KeySpec& spec) { return spec.first != 0 && (spec.use & kKeyNone) == 0; };
+  return counts(command.keys) || counts(command.more_keys) || !command.key_after_word.words.empty();
+}
+
 // Calls fn(FoundKey) for each key of a call that begins with the command's name, in the order of the specs.
 // Allocates nothing. False if a spec does not fit the call, for example if it announces no keys, or more than
 // there are; fn may have been called for keys of the specs before it.
 template <typename Fn>
 bool ForEachKey(const Command& command, std::span<const std::string_view> call, Fn&& fn) {
   for (const KeySpec* spec : {&command.keys, &command.more_keys}) {
-    if (spec->first == 0) continue;
+    if (spec->first == 0 || (spec->use & kKeyNone) != 0) continue;
     const std::optional<internal::Stretch> stretch = internal::StretchOf(*spec, call);
     if (!stretch) return false;
     const uint16_t use = command.key_use != nullptr ? command.key_use(call) : spec->use;

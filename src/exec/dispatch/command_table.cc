@@ -160,7 +160,7 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   } else if (row->least_args > 1) {
     row->least_args = UINT32_MAX;  // the subcommands' own rows take the calls
   }
-  row->first_key = static_cast<uint16_t>(command.keys.first);
+  row->first_key = static_cast<uint16_t>((command.keys.use & kKeyNone) != 0 ? 0 : command.keys.first);
   row->cursor = parent == nullptr ? 1 : 2;
   row->only_reads = (command.flags & kReadOnly) != 0;
   row->writes = (command.flags & (kWrite | kDenyOom)) != 0;
