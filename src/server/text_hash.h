@@ -8,6 +8,7 @@
 namespace mayfly {
 
 struct TextHash {
+  // NOLINTNEXTLINE(readability-identifier-naming): the standard library looks for this name
   using is_transparent = void;
   size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
 };
