@@ -79,7 +79,7 @@ class Incrementer {
 TEST_CASE("clients that send without end get the reply of each request that was run, then a clean end") {
   constexpr int kClients = 24;
   constexpr Incrementer::Habits kHabits[] = {{.ahead_max = 1'000, .bytes_per_read = Incrementer::kRead},
-                                             {.ahead_max = 1'000, .bytes_per_read = 1'000},
+                                             {.ahead_max = 100, .bytes_per_read = 1'000},
                                              {.ahead_max = 1'000, .bytes_per_read = 0}};
   Daemon daemon({"--enable-debug-command", "yes"});
   std::vector<Incrementer> clients;
