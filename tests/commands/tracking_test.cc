@@ -181,7 +181,7 @@ TEST_CASE_METHOD(TrackingTest, "beyond the limit clients are told to forget keys
   CHECK(server().tracking.bytes() == 0);
 }
 
-TEST_CASE_METHOD(TrackingTest, "what is remembered is no data: it evicts no key") {
+TEST_CASE_METHOD(TrackingTest, "what is remembered is counted apart from the data") {
   Run({"CLIENT", "TRACKING", "ON"});
   for (int i = 0; i < 1000; ++i) Run({"GET", "absent-key-number-" + std::to_string(i)});
   CHECK(server().tracking.bytes() > 100'000);

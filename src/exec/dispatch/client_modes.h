@@ -1,5 +1,5 @@
-// What a client's modes do to a single request: CLIENT REPLY, CLIENT NO-TOUCH, and CLIENT PAUSE, which holds
-// requests back. The executor uses this only for clients that have such a mode (Session::modes). Loop thread only.
+// What a client's modes do to a single request: CLIENT REPLY, NO-TOUCH and TRACKING, messages that wait for its reply,
+// and CLIENT PAUSE, which holds requests back. The executor uses this only for clients that have such a mode (Session::modes). Loop thread only.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,6 @@ class Delivery {
     for (size_t i = 0; i < count; ++i) {
       Socket& socket = subscribers_.emplace_back(options.port);
       Subscribe(socket, i);
-      subscribed_ += socket.replies().count();
       socket.SetNonBlocking();
       epoll_event event{};
       event.events = EPOLLIN;
@@ -99,7 +98,6 @@ class Delivery {
   std::vector<Socket> subscribers_;
   int poll_;
   std::mt19937_64 random_{1};
-  uint64_t subscribed_ = 0;
   uint64_t published_ = 0;
   uint64_t expected_ = 0;
   uint64_t received_ = 0;
