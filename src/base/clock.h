@@ -29,17 +29,36 @@ class Clock {
   virtual int64_t ReadWallUs() noexcept = 0;
 };
 
-// Reads the kernel's clocks. The difference of wall and monotonic time is kept constant until it has changed
-// by at least kSlewMs, so that EXPIRETIME of a key returns the same number every time.
+// How far wall time is ahead of monotonic time, in ms. It is kept while the true distance stays within a band, so
+// that EXPIRETIME of a key returns the same number every time. It is never above the true distance, so that wall
+// time made with it is never early; it is below it by less than the band.
+class WallDistance {
+ public:
+  static constexpr int64_t kNsPerMs = 1'000'000;
+  // More than two readings of the clocks differ by if nothing has changed.
+  static constexpr int64_t kMarginNs = 125'000;
+  static constexpr int64_t kBandNs = kNsPerMs + 2 * kMarginNs;
+
+  int64_t ms() const noexcept { return ms_; }
+  bool Fits(int64_t true_ns) const noexcept {
+    const int64_t above_ns = true_ns - ms_ * kNsPerMs;
+    return above_ns >= 0 && above_ns < kBandNs;
+  }
+  // Afterwards `true_ns` fits, and is away from the ends of the band by kMarginNs.
+  void Take(int64_t true_ns) noexcept;
+
+ private:
+  int64_t ms_ = 0;
+};
+
+// Reads the kernel's clocks.
 class SystemClock final : public Clock {
  public:
-  static constexpr int64_t kSlewMs = 2;
   Now Read() noexcept override;
   int64_t ReadWallUs() noexcept override;
 
  private:
-  int64_t wall_minus_mono_ms_ = 0;
-  bool first_ = true;
+  WallDistance distance_;
 };
 
 // Stands still until a test advances it.

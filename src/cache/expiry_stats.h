@@ -1,8 +1,8 @@
 // Statistics of expiry, as shown in INFO's section "# Expiry".
 //
 // Lag is the time from the deadline of a key, or of a member of a value, until it was dropped and that was
-// reported. Members that are dropped together count with the lag of the first of them. It is stored in us, but
-// the clock resolves only ms. For the resolution of the histogram see base/histogram.h.
+// reported. Members that are dropped together count with the lag of the first of them. It is stored in us. The
+// time of a turn resolves only ms; what it is behind the wall clock is added. For the resolution of the histogram see base/histogram.h.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,9 @@ struct ExpiryStats {
   uint64_t full_slices = 0;    // times that a slice ended while more keys were due
   uint64_t clock_steps = 0;    // times the wall clock stepped
   Histogram lag_us;
+  // How far the time of this turn is behind the system's wall clock, while keys expire in the background: it is
+  // a part of the lag of wall-clock deadlines. 0 at other times.
+  uint64_t wall_behind_us = 0;
 
   uint64_t expired() const noexcept { return expired_keys + expired_members; }
 

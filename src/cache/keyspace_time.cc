@@ -19,6 +19,15 @@ const Event& MembersExpired(const RichValue& value) noexcept {
   return value.type == ValueType::kSortedSet ? events::kSortedSetMembersExpired : events::kFieldsExpired;
 }
 
+uint64_t LagMs(Expiry deadline, Now now) noexcept {
+  return Deadlines::NowOn(deadline.kind, now) - deadline.deadline_ms;
+}
+
+uint64_t LagUs(Expiry deadline, Now now, const ExpiryStats& stats) noexcept {
+  const uint64_t behind_us = deadline.kind == Expiry::Kind::kWall ? stats.wall_behind_us : 0;
+  return LagMs(deadline, now) * 1000 + behind_us;
+}
+
 }  // namespace
 
 Expiry Keyspace::OwnTimeOf(const Entry& entry) noexcept {
@@ -46,16 +55,17 @@ void Keyspace::FileMembers(Entry& entry, Now now) noexcept {
 void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
   ++parts_.expiry_stats.expired_keys;
   const Expiry deadline = entry.deadline();
-  const uint64_t lag_ms = Deadlines::NowOn(deadline.kind, now) - deadline.deadline_ms;
   // A key that was set with a deadline in the past is not late: its last access is after its deadline.
   const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());
-  if (lag_ms <= age_ms) parts_.expiry_stats.lag_us.Add(lag_ms * 1000);
+  ExpiryStats& stats = parts_.expiry_stats;
+  if (LagMs(deadline, now) <= age_ms) stats.lag_us.Add(LagUs(deadline, now, stats));
 }
 
 // Members that go together count with the lag of the first of them.
 void Keyspace::CountExpiredMembers(size_t members, Expiry first, Now now) noexcept {
-  parts_.expiry_stats.expired_members += members;
-  parts_.expiry_stats.lag_us.Add((Deadlines::NowOn(first.kind, now) - first.deadline_ms) * 1000, members);
+  ExpiryStats& stats = parts_.expiry_stats;
+  stats.expired_members += members;
+  stats.lag_us.Add(LagUs(first, now, stats), members);
 }
 
 bool Keyspace::AllMembersDue(const Entry& entry, Now now) noexcept { return entry.rich()->AllDue(now); }

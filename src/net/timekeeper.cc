@@ -9,6 +9,11 @@
 #include "server/parking.h"
 
 namespace mayfly::net {
+namespace {
+
+constexpr int64_t kUsPerMs = 1000;
+
+}  // namespace
 
 Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)
     : server_(server),
@@ -97,9 +102,13 @@ void Timekeeper::RunSlice() {
   const bool expires = expiry_.waits();
   ExpiryStats& stats = server_.databases.expiry_stats();
   const uint64_t expired_before = stats.expired();
-  if (expires) executor_.RefreshNow();  // for the whole slice
+  if (expires) {
+    const int64_t now_us = executor_.RefreshNow().wall_ms * kUsPerMs;  // for the whole slice
+    stats.wall_behind_us = static_cast<uint64_t>(std::max<int64_t>(server_.clock.ReadWallUs() - now_us, 0));
+  }
   server_.sliced_work.RunSlice(began, server_.cycle_rate.ToCycles(slice_us), kEntriesPerLook);
   if (!expires) return;
+  stats.wall_behind_us = 0;
   if (expiry_.waits()) ++stats.full_slices;
   stats.burst_max = std::max(stats.burst_max, stats.expired() - expired_before);
   keys_wake_known_ = false;

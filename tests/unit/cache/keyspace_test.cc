@@ -79,6 +79,21 @@ TEST_CASE_METHOD(KeyspaceFixture, "a key that is set with a deadline in the past
   CHECK(databases.expiry_stats().lag_us.total() == 0);
 }
 
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "what the time of a turn is behind the wall clock is a part of a wall-clock key's lag") {
+  Set("relative", "v", In(20));
+  Set("wall", "v", Expiry::At(static_cast<uint64_t>(now().wall_ms) + 21));
+  databases.expiry_stats().wall_behind_us = 700;
+  clock.AdvanceTime(20);
+  Settle();
+  CHECK(databases.expiry_stats().lag_us.total() == 1);
+  CHECK(databases.expiry_stats().lag_us.max() == 0);
+  clock.AdvanceTime(2);
+  Settle();
+  CHECK(databases.expiry_stats().lag_us.total() == 2);
+  CHECK(databases.expiry_stats().lag_us.max() == 1700);
+}
+
 TEST_CASE_METHOD(KeyspaceFixture, "keys that only move down the wheel count for the budget of a slice") {
   constexpr int kKeys = 20'000;
   for (int i = 0; i < kKeys; ++i) Set("k" + std::to_string(i), "v", In(100'000 + i % 100));
