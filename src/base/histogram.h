@@ -31,6 +31,14 @@ class Histogram {
     }
     return max_;
   }
+  // Calls fn(highest value, number of values) for each bucket that is not empty, from the lowest values on. The
+  // highest value is at most max().
+  template <typename Fn>
+  void ForEachBucket(Fn&& fn) const {
+    for (unsigned bucket = 0; bucket < kBuckets; ++bucket) {
+      if (counts_[bucket] != 0) fn(UpperBound(bucket) < max_ ? UpperBound(bucket) : max_, counts_[bucket]);
+    }
+  }
   void Reset() noexcept { *this = Histogram(); }
 
  private:

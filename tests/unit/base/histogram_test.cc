@@ -1,5 +1,8 @@
 #include "base/histogram.h"
 
+#include <utility>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 namespace mayfly {
@@ -28,6 +31,16 @@ TEST_CASE("a value may be counted many times by one call") {
   CHECK(once.Percentile(0.5) == 7);
   CHECK(once.max() == 7);
   CHECK(Histogram().Percentile(0.5) == 0);
+}
+
+TEST_CASE("the buckets that hold values are visited in order, the last one up to the largest value") {
+  Histogram histogram;
+  histogram.Add(1000, 2);
+  histogram.Add(3);
+  histogram.Add(100);
+  std::vector<std::pair<uint64_t, uint64_t>> seen;
+  histogram.ForEachBucket([&](uint64_t highest, uint64_t count) { seen.emplace_back(highest, count); });
+  CHECK(seen == std::vector<std::pair<uint64_t, uint64_t>>{{3, 1}, {103, 1}, {1000, 2}});
 }
 
 }  // namespace
