@@ -37,11 +37,13 @@ enum class Mode : uint32_t {
   kTransaction = 1 << 10,  // between MULTI and EXEC: its requests are queued
   kTracking = 1 << 11,     // CLIENT TRACKING: what it reads may be remembered
   kPushTarget = 1 << 12,   // another client has its invalidation messages sent to this one
+  kMonitor = 1 << 15,      // MONITOR: it is sent a line for every call, and may use no key
   // Those of the server, which concern every client (Server::modes). No session has them.
-  kPaused = 1 << 24,    // CLIENT PAUSE
-  kLoading = 1 << 25,   // the data are not complete yet
-  kBusy = 1 << 26,      // a script has been running for too long
-  kObserved = 1 << 27,  // somebody is told of every call (exec/dispatch/call_observers.h)
+  kPaused = 1 << 24,        // CLIENT PAUSE
+  kLoading = 1 << 25,       // the data are not complete yet
+  kBusy = 1 << 26,          // a script or a function has been running for too long
+  kBusyFunction = 1 << 27,  // it is a function
+  kObserved = 1 << 28,      // somebody is told of every call (exec/dispatch/call_observers.h)
 };
 
 constexpr uint32_t BitOf(Mode mode) noexcept { return static_cast<uint32_t>(mode); }

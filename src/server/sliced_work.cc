@@ -39,7 +39,9 @@ void SlicedWork::RunSlice(uint64_t began, uint64_t slice_cycles, size_t budget) 
       --waiting_;
     }
     const uint64_t after = ReadCycles();
-    step.had_cycles_ += std::max(after, before) - before;  // processors' counters may differ a little
+    const uint64_t took = std::max(after, before) - before;  // processors' counters may differ a little
+    step.had_cycles_ += took;
+    step.spent_cycles_ += took;
     before = after;
     if (after - began >= slice_cycles) return;
   }

@@ -36,6 +36,8 @@ class SlicedWork {
     // There is work: DoSome is called in this turn's slice or the next one's, until it returns false.
     void Announce() noexcept;
     bool waits() const noexcept { return waits_; }
+    // The time that it has had in all slices.
+    uint64_t spent_cycles() const noexcept { return spent_cycles_; }
 
    private:
     friend class SlicedWork;
@@ -43,6 +45,7 @@ class SlicedWork {
     virtual bool DoSome(size_t budget) noexcept = 0;
 
     SlicedWork& work_;
+    uint64_t spent_cycles_ = 0;
     uint64_t had_cycles_ = 0;  // comparable among steps that wait
     bool waits_ = false;
   };

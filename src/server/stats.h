@@ -9,6 +9,20 @@
 
 namespace mayfly {
 
+// What scripts and functions are there, and their memory in bytes.
+struct ScriptFigures {
+  uint64_t eval_heap_bytes = 0;      // of Lua, for EVAL and its kin
+  uint64_t function_heap_bytes = 0;  // of Lua, for functions
+  uint64_t cached = 0;               // scripts
+  uint64_t cached_bytes = 0;         // their texts
+  uint64_t libraries = 0;
+  uint64_t functions = 0;
+  uint64_t library_bytes = 0;  // the libraries' texts
+
+  uint64_t heap_bytes() const noexcept { return eval_heap_bytes + function_heap_bytes; }
+  uint64_t bytes() const noexcept { return heap_bytes() + cached_bytes + library_bytes; }
+};
+
 struct Stats {
   uint64_t started_mono_ms = 0;  // kept by Reset
   uint64_t connections_received = 0;
@@ -31,6 +45,7 @@ struct Stats {
   uint64_t arriving_bytes = 0;     // of these, what has arrived of big arguments
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
+  ScriptFigures scripts;
 
   void Reset() noexcept {
     Stats fresh;
@@ -39,6 +54,7 @@ struct Stats {
     fresh.arriving_bytes = arriving_bytes;
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     fresh.tracking_bytes = tracking_bytes;
+    fresh.scripts = scripts;
     *this = std::move(fresh);
   }
 };
