@@ -14,12 +14,14 @@ from servers import ServerFailed
 TITLE = "Instructions per request"
 ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind:
 one connection, 10,000 keys, values of 64 bytes. It is the difference between a run of 2n and one of n requests, so
-that connecting does not count. A busy machine does not change these counts."""
-SECONDS = (60, 45)
+that connecting does not count. A busy machine does not change these counts. Then the same beside other clients: a
+subscriber, one that caches (CLIENT TRACKING) and one that watches a key and has an open transaction."""
+SECONDS = (75, 55)
 NEEDS = "valgrind"
 
 KEYS = 10_000
 REQUESTS = {32: 19_200, 1: 4_000}
+BESIDE_DEPTH = 32
 READY_S = 60
 NAMES = {"get": "GET hit", "setex": "SET EX"}
 TARGETS = {("get", 32): at_most(600), ("setex", 32): at_most(900)}
@@ -37,7 +39,10 @@ def run(bench):
     for command in NAMES:
         for depth in REQUESTS:
             name = f"{NAMES[command]}, pipeline {depth}"
-            rows[command, depth] = found.figure(name, "instr.", TARGETS.get((command, depth)), main=depth == 32)
+            rows[command, depth, False] = found.figure(name, "instr.", TARGETS.get((command, depth)), main=depth == 32)
+    for command, name in NAMES.items():
+        name = f"{name} beside others, pipeline {BESIDE_DEPTH}"
+        rows[command, BESIDE_DEPTH, True] = found.figure(name, "instr.", TARGETS.get((command, BESIDE_DEPTH)), main=True)
     bench.progress.section(TITLE, len(bench.specs) * (1 + len(rows)))
     for spec in bench.specs:
         bench.progress.step(f"inserting, {spec.name}")
@@ -59,9 +64,28 @@ def counted(bench, spec):
 def _measure(bench, spec, rows):
     with counted(bench, spec) as (server, counts):
         filled = bench.client.load(server, keys=KEYS, value_bytes=64)
-        for (command, depth), row in rows.items():
+        for (command, depth, beside), row in rows.items():
             bench.progress.step(f"{row.name}, {spec.name}")
-            row.add(spec.name, filled if isinstance(filled, Trouble) else _count(bench, server, counts, command, depth))
+            if isinstance(filled, Trouble):
+                row.add(spec.name, filled)
+                continue
+            with _others(server) if beside else contextlib.nullcontext():
+                row.add(spec.name, _count(bench, server, counts, command, depth))
+
+
+@contextlib.contextmanager
+def _others(server):
+    """Clients of features that other clients' commands might pay for. They use other keys than the load."""
+    with server.wire() as subscriber, server.wire() as cache, server.wire() as transaction:
+        subscriber_id = subscriber.ask("CLIENT", "ID")
+        subscriber.ask("SUBSCRIBE", "__redis__:invalidate", "news")
+        cache.ask("CLIENT", "TRACKING", "ON", "REDIRECT", subscriber_id)
+        cache.ask("SET", "cached", "value")
+        cache.ask("GET", "cached")
+        transaction.ask("WATCH", "watched")
+        transaction.ask("MULTI")
+        transaction.ask("GET", "watched")
+        yield
 
 
 def _count(bench, server, counts, command, depth):
