@@ -1,0 +1,11 @@
+// The functions of Lua's libraries that scripts get in another form than Lua has them: script/sandbox.h says why.
+#pragma once
+
+#include "script/lua_api.h"
+
+namespace mayfly::script {
+
+// In the globals of a new state, after its libraries were opened.
+void ReplaceBaseFunctions(lua_State* L);
+
+}  // namespace mayfly::script

@@ -1,0 +1,176 @@
+#include "script/engine.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "base/tsc.h"
+#include "cache/databases.h"
+#include "exec/dispatch/errors.h"
+#include "exec/dispatch/executor.h"
+#include "exec/dispatch/monitors.h"
+#include "server/parking.h"
+#include "server/sessions.h"
+
+namespace mayfly::script {
+
+Engine::Engine(Server& server)
+    : Step(server.sliced_work),
+      server_(server),
+      scripts_(server),
+      libraries_(server),
+      session_(chunks_),
+      replies_(chunks_, 2),
+      answer_(chunks_, 2) {}
+
+// The stack of a script that is suspended must come to its end.
+Engine::~Engine() {
+  while (fiber_.suspended()) {
+    Kill();
+    try {
+      fiber_.Resume();
+    } catch (const std::bad_alloc&) {  // its answer is not wanted
+    }
+  }
+}
+
+Engine& Engine::Of(Server& server) {
+  if (server.scripts == nullptr) server.scripts = std::make_unique<Engine>(server);
+  return static_cast<Engine&>(*server.scripts);
+}
+
+bool Engine::MayRun(Context& ctx, uint32_t flags, bool read_only) {
+  if ((flags & kNoShebang) != 0) return true;
+  if ((flags & kAllowOom) == 0 && !ctx.server.executor->MakeRoom(ctx.now)) {
+    ctx.Fail(errors::kOutOfMemory);
+    return false;
+  }
+  if (read_only && (flags & kNoWrites) == 0) {
+    ctx.Fail("ERR Can not execute a script with write flag using *_ro command.");
+    return false;
+  }
+  return true;
+}
+
+void Engine::RunScript(Context& ctx, const Args& call, const CachedScript& script, size_t keys,
+                       bool read_only) {
+  if (!MayRun(ctx, script.flags, read_only)) return;
+  Job job{scripts_.interpreter(), script.function, NewRun(ctx, call, keys, script.flags, read_only)};
+  job.run.name = script.sha;
+  Start(ctx, call, job);
+}
+
+void Engine::RunFunction(Context& ctx, const Args& call, const Function& function, size_t keys,
+                         bool read_only) {
+  if (!MayRun(ctx, function.flags, read_only)) return;
+  Job job{libraries_.interpreter(), function.function, NewRun(ctx, call, keys, function.flags, read_only)};
+  job.run.name = function.name;
+  job.run.is_eval = false;
+  Start(ctx, call, job);
+}
+
+Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, bool read_only) {
+  constexpr size_t kFirstKey = 3;
+  const auto words = call.all().subspan(kFirstKey);
+  server_.databases.SetClient(ctx.session.id);
+  session_.LogIn(ctx.session.user());
+  session_.db = ctx.session.db;
+  session_.Put(Mode::kNoTouch, ctx.session.Has(Mode::kNoTouch));
+  replies_.Clear();
+  replies_.writer().set_version(2);
+  return {.server = server_,
+          .now = ctx.now,
+          .session = session_,
+          .caller = ctx.session.id,
+          .replies = replies_,
+          .reply = &ctx.reply,
+          .name = {},
+          .keys = words.first(keys),
+          .args = words.subspan(keys),
+          .read_only = read_only || (flags & kNoWrites) != 0,
+          .allow_oom = (flags & kAllowOom) != 0};
+}
+
+void Engine::Work(void* job) {
+  Job& work = *static_cast<Job*>(job);
+  work.interpreter.Call(work.run, work.function);
+}
+
+void Engine::Start(Context& ctx, const Args& call, const Job& job) {
+  // Before the lines of its own calls.
+  ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, call.all(), &ctx.row});
+  job_.emplace(job);
+  if (!ctx.MayPark()) return Work(&*job_);
+  job_->run.fiber = &fiber_;
+  if (fiber_.Run(Work, &*job_)) return;
+  answer_.Clear();
+  answer_.writer().set_version(ctx.reply.version());
+  answer_.writer().ForgetErrors();
+  answer_lost_ = false;
+  job_->run.reply = &answer_.writer();
+  caller_ = ctx.session.id;
+  if (server_.log != nullptr)
+    server_.log->Warning("a script has been running for ", BusyMs(), " ms: ", job_->run.name);
+  server_.modes |= BitOf(Mode::kBusy) | (job_->run.is_eval ? 0 : BitOf(Mode::kBusyFunction));
+  Announce();
+  try {
+    ctx.Park(call, ParkingLot::kForever);
+  } catch (const std::bad_alloc&) {
+    caller_ = 0;
+    Kill();
+    throw;
+  }
+}
+
+bool Engine::DoSome(size_t) noexcept {
+  try {
+    if (!fiber_.Resume()) return true;
+  } catch (const std::bad_alloc&) {
+    answer_lost_ = true;
+  }
+  server_.modes &= ~(BitOf(Mode::kBusy) | BitOf(Mode::kBusyFunction));
+  answered_ = caller_;
+  const Session* const caller = BusyClient();
+  if (caller != nullptr && caller->parked != nullptr)
+    server_.parking.Wake(*caller->parked, WakeReason::kReady);
+  return false;
+}
+
+void Engine::GoOn(Context& ctx, const Args& call) {
+  if (answered_ != ctx.session.id) return ctx.Park(call, ParkingLot::kForever);
+  answered_ = 0;
+  if (answer_lost_) throw std::bad_alloc();
+  const std::string_view text = answer_.Text();
+  constexpr std::string_view kLineEnd = "\r\n";
+  if (text.starts_with('-')) {
+    ctx.reply.Error(text.substr(1, text.size() - 1 - kLineEnd.size()));
+    if (answer_.writer().errors() == 0) ctx.reply.ForgetErrors();  // it was counted
+  } else {
+    ctx.reply.out().Append(text);
+  }
+  answer_.Clear();
+}
+
+void Engine::AnswerKill(Context& ctx, bool of_eval) {
+  if (busy() == nullptr) return ctx.Fail("NOTBUSY No scripts in execution right now.");
+  if (busy()->wrote)
+    return ctx.Fail(
+        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either "
+        "wait the "
+        "script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.");
+  if (busy()->is_eval != of_eval) return ctx.Fail(of_eval ? errors::kBusyFunction : errors::kBusyScript);
+  Kill();
+  ctx.reply.Ok();
+}
+
+uint64_t Engine::BusyMs() const noexcept {
+  constexpr uint64_t kUsPerMs = 1000;
+  return server_.cycle_rate.ToUs(ReadCycles() - job_->run.began) / kUsPerMs;
+}
+
+const Session* Engine::BusyClient() const noexcept {
+  const auto found = server_.sessions.by_id().find(caller_);
+  return found != server_.sessions.by_id().end() ? found->second : nullptr;
+}
+
+}  // namespace mayfly::script

@@ -1,0 +1,354 @@
+#include "script/interpreter.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/fiber.h"
+#include "base/tsc.h"
+#include "config/options.h"
+#include "script/libraries.h"
+#include "script/redis_library.h"
+#include "script/reply_values.h"
+#include "script/sandbox.h"
+
+namespace mayfly::script {
+namespace {
+
+// What lies at the base of the state's stack.
+enum Slot : int { kOnError = 1, kEnter = 2, kDescribe = 3, kGlobals = 4, kSlots = 4 };
+
+constexpr int kInstructionsPerLook = 100'000;  // between two looks at the time: less than a millisecond
+constexpr const char* kScriptName = "@user_script";
+constexpr const char* kLibraryName = "@user_function";
+constexpr const char* kKilled = "Script killed by user with SCRIPT KILL...";
+constexpr const char* kTooLong = "Script stopped: it has been running for longer than busy-reply-threshold";
+
+// A state without memory for its own error. The exception passes Lua as Lua's own do.
+int Panic(lua_State*) { throw std::bad_alloc(); }
+
+// What tostring makes of a value that is no table.
+void PushAsText(lua_State* L, int index) {
+  switch (lua_type(L, index)) {
+    case LUA_TNUMBER:
+    case LUA_TSTRING:
+      lua_pushvalue(L, index);
+      return;
+    case LUA_TBOOLEAN:
+      return lua_pushstring(L, lua_toboolean(L, index) != 0 ? "true" : "false");
+    case LUA_TNIL:
+      return lua_pushliteral(L, "nil");
+    default:
+      lua_pushfstring(L, "%s: %p", luaL_typename(L, index), lua_topointer(L, index));
+  }
+}
+
+// Sets what the shield of the globals lets through: the table on top, which is popped.
+void ShowGlobals(lua_State* L) {
+  lua_getmetatable(L, LUA_GLOBALSINDEX);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}
+
+void OpenLibrary(lua_State* L, const char* name, void (*open)(lua_State*)) {
+  open(L);
+  lua_setglobal(L, name);
+}
+
+}  // namespace
+
+// A call, from Call to what it calls in Lua.
+struct Interpreter::Frame {
+  Interpreter& interpreter;
+  Run& run;
+  FunctionRef function;
+  bool counted = false;    // the reply is an error that was counted
+  bool replying = false;   // a reply may be half written
+  bool no_memory = false;  // for an error reply
+};
+
+// A text that is compiled, and what came of it.
+struct Interpreter::Source {
+  Interpreter& interpreter;
+  std::string_view text;
+  void (*push_api)(lua_State*) = nullptr;
+  FunctionRef function = LUA_NOREF;
+};
+
+Interpreter::Interpreter(Server& server, uint64_t& used)
+    : server_(server), place_{.heap = LuaHeap(used), .interpreter = *this}, random_state_(server.random()) {
+  L_ = lua_newstate(Resize, &place_);
+  if (L_ == nullptr) throw std::bad_alloc();
+  lua_atpanic(L_, Panic);
+  if (lua_cpcall(L_, Prepare, this) != 0) {
+    lua_close(L_);
+    throw std::bad_alloc();
+  }
+  // Prepare has left them in the registry, under these numbers.
+  for (int slot = 1; slot <= kSlots; ++slot) lua_rawgeti(L_, LUA_REGISTRYINDEX, slot);
+}
+
+Interpreter::~Interpreter() { lua_close(L_); }
+
+int Interpreter::Prepare(lua_State* L) {
+  OpenLuaLibraries(L);
+  lua_getglobal(L, LUA_MATHLIBNAME);
+  ReplaceRandom(L);
+  lua_pop(L, 1);
+  OpenLibrary(L, "bit", OpenBit);
+  OpenLibrary(L, "struct", OpenStruct);
+  OpenLibrary(L, "cmsgpack", OpenMsgpack);
+  OpenLibrary(L, "cjson", OpenJson);
+  OpenLibrary(L, "redis", OpenRedis);
+  KeepFieldNames(L);
+  lua_pushinteger(L, 0);  // so that luaL_unref needs no memory
+  lua_rawseti(L, LUA_REGISTRYINDEX, 0);
+  lua_pushcfunction(L, OnError);
+  lua_rawseti(L, LUA_REGISTRYINDEX, kOnError);
+  lua_pushcfunction(L, Guarded<Enter>);
+  lua_rawseti(L, LUA_REGISTRYINDEX, kEnter);
+  lua_pushcfunction(L, Guarded<Describe>);
+  lua_rawseti(L, LUA_REGISTRYINDEX, kDescribe);
+  ShieldGlobals(L);
+  lua_getfield(L, -1, "redis");
+  lua_setfield(L, -2, "server");
+  lua_rawseti(L, LUA_REGISTRYINDEX, kGlobals);
+  lua_sethook(L, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  return 0;
+}
+
+// ---- compiling
+
+int Interpreter::Compile(lua_State* L) {
+  Source& source = *static_cast<Source*>(lua_touserdata(L, 1));
+  // What begins with an escape would be taken for a binary chunk; with a blank it is wrong text.
+  if (source.text.starts_with(LUA_SIGNATURE[0])) {
+    lua_pushliteral(L, " ");
+    PushText(L, source.text);
+    lua_concat(L, 2);
+    source.text = TextAt(L, -1);
+  }
+  if (luaL_loadbuffer(L, source.text.data(), source.text.size(), kScriptName) != 0) return lua_error(L);
+  source.function = Keep(L);
+  return 0;
+}
+
+FunctionRef Interpreter::CompileScript(std::string_view text, std::string& problem) {
+  Source source{.interpreter = *this, .text = text};
+  if (lua_cpcall(L_, Compile, &source) == 0) return source.function;
+  const char* const why = lua_tostring(L_, -1);
+  problem = why != nullptr ? why : "not enough memory";
+  lua_pop(L_, 1);
+  CollectGarbage();
+  return LUA_NOREF;
+}
+
+int Interpreter::CompileAndRun(lua_State* L) {
+  Source& source = *static_cast<Source*>(lua_touserdata(L, 1));
+  if (luaL_loadbuffer(L, source.text.data(), source.text.size(), kLibraryName) != 0) {
+    lua_pushfstring(L, "Error compiling function: %s", lua_tostring(L, -1));
+    return lua_error(L);
+  }
+  lua_newtable(L);
+  source.push_api(L);
+  RequireFields(L);
+  Shield(L);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "redis");
+  lua_setfield(L, -2, "server");
+  RequireFields(L);
+  ShowGlobals(L);
+  const int status = lua_pcall(L, 0, 0, 0);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, kGlobals);
+  ShowGlobals(L);
+  if (status == 0) return 0;
+  const bool has_code = lua_istable(L, -1);
+  if (has_code) lua_getfield(L, -1, "err");
+  const char* const why = lua_tostring(L, -1);
+  lua_pushfstring(L, "Error registering functions: %s%s", has_code ? "" : "ERR ",
+                  why != nullptr ? why : "unknown error");
+  return lua_error(L);
+}
+
+bool Interpreter::RunOnce(std::string_view text, void (*push_api)(lua_State*), void* loading,
+                          std::string& problem) {
+  constexpr uint64_t kMostUs = 500'000;
+  Source source{.interpreter = *this, .text = text, .push_api = push_api};
+  loading_ = loading;
+  StartWatch(kMostUs, "FUNCTION LOAD timeout");
+  const int status = lua_cpcall(L_, CompileAndRun, &source);
+  EndWatch();
+  loading_ = nullptr;
+  if (status == 0) return true;
+  const char* const why = lua_tostring(L_, -1);
+  problem = why != nullptr ? why : "not enough memory";
+  lua_pop(L_, 1);
+  CollectGarbage();
+  return false;
+}
+
+void Interpreter::Forget(FunctionRef function) noexcept { luaL_unref(L_, LUA_REGISTRYINDEX, function); }
+
+// ---- calling
+
+int Interpreter::Enter(lua_State* L) {
+  Frame& frame = *static_cast<Frame*>(lua_touserdata(L, 1));
+  Run& run = frame.run;
+  const auto push_list = [L](std::span<const std::string_view> words) {
+    lua_createtable(L, static_cast<int>(words.size()), 0);
+    int index = 0;
+    for (const std::string_view word : words) {
+      PushText(L, word);
+      lua_rawseti(L, -2, ++index);
+    }
+  };
+  lua_rawgeti(L, LUA_REGISTRYINDEX, frame.function);
+  if (run.is_eval) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, kGlobals);
+    push_list(run.keys);
+    lua_setfield(L, -2, "KEYS");
+    push_list(run.args);
+    lua_setfield(L, -2, "ARGV");
+    lua_pop(L, 1);
+    lua_call(L, 0, 1);
+  } else {
+    push_list(run.keys);
+    push_list(run.args);
+    lua_call(L, 2, 1);
+  }
+  frame.replying = true;
+  frame.counted = WriteValue(L, run.replies.writer().version(), *run.reply);
+  return 0;
+}
+
+// Gives the error the place in the script where it was raised: the function that raised it, or if that is not one
+// of Lua's, the one that called it.
+int Interpreter::OnError(lua_State* L) {
+  lua_Debug at;
+  const auto look = [L, &at](int level) {
+    return lua_getstack(L, level, &at) != 0 && lua_getinfo(L, "Sl", &at) != 0;
+  };
+  bool found = look(1);
+  if (found && std::string_view(at.what) == "C") found = look(2);
+  if (!lua_istable(L, 1)) {
+    lua_createtable(L, 0, 3);
+    lua_pushliteral(L, "ERR ");
+    PushAsText(L, 1);
+    lua_concat(L, 2);
+    lua_setfield(L, -2, "err");
+    lua_replace(L, 1);
+  }
+  lua_settop(L, 1);
+  if (!found) return 1;
+  lua_pushstring(L, at.source);
+  lua_setfield(L, 1, "source");
+  lua_pushinteger(L, at.currentline);
+  lua_setfield(L, 1, "line");
+  return 1;
+}
+
+// (error, frame): writes the error as the reply.
+int Interpreter::Describe(lua_State* L) {
+  Frame& frame = *static_cast<Frame*>(lua_touserdata(L, 2));
+  Run& run = frame.run;
+  std::string text;
+  if (!lua_istable(L, 1)) {
+    constexpr size_t kMostText = 100;
+    const std::string_view why = lua_type(L, 1) == LUA_TSTRING ? TextAt(L, 1) : "execution failure";
+    text.append("ERR Error running script ").append(run.name).append(", ").append(why.substr(0, kMostText));
+  } else {
+    lua_settop(L, 1);
+    for (const char* field : {"err", "source", "line", "ignore_error_stats_update"})
+      lua_getfield(L, 1, field);
+    const char* const error = lua_tostring(L, 2);
+    const char* const source = lua_tostring(L, 3);
+    const char* const line = lua_tostring(L, 4);
+    text = error != nullptr ? error : "ERR unknown error";
+    if (source != nullptr && line != nullptr)
+      text.append(" script: ")
+          .append(run.name)
+          .append(", on ")
+          .append(source)
+          .append(":")
+          .append(line)
+          .append(".");
+    frame.counted = lua_toboolean(L, 5) != 0;
+  }
+  run.reply->Error(text);
+  return 0;
+}
+
+// Replies with the error on top of the stack, and pops it.
+void Interpreter::Fail(Frame& frame) {
+  const bool half_replied = frame.replying;
+  if (!half_replied) {
+    lua_pushvalue(L_, kDescribe);
+    lua_insert(L_, -2);
+    lua_pushlightuserdata(L_, &frame);
+    frame.no_memory = lua_pcall(L_, 2, 0, 0) != 0;
+    if (frame.no_memory) lua_pop(L_, 1);
+  } else {
+    lua_pop(L_, 1);
+  }
+  CollectGarbage();
+  if (half_replied || frame.no_memory) throw std::bad_alloc();
+}
+
+void Interpreter::Call(Run& run, FunctionRef function) {
+  Frame frame{*this, run, function};
+  run_ = &run;
+  constexpr uint64_t kUsPerMs = 1000;
+  const auto most_ms = static_cast<uint64_t>(server_.options.settings().busy_reply_threshold_ms);
+  StartWatch(std::min(most_ms, UINT64_MAX / kUsPerMs) * kUsPerMs, kTooLong);
+  run.began = watch_.began;
+  lua_pushvalue(L_, kEnter);
+  lua_pushlightuserdata(L_, &frame);
+  const int status = lua_pcall(L_, 1, 0, kOnError);
+  run_ = nullptr;
+  EndWatch();
+  if (status != 0) Fail(frame);
+  if (frame.counted) run.reply->ForgetErrors();
+}
+
+// ---- time
+
+void Interpreter::StartWatch(uint64_t most_us, const char* error) noexcept {
+  watch_ = {.began = ReadCycles(), .most_us = most_us, .error = error};
+}
+
+bool Interpreter::EndWatch() noexcept {
+  if (watch_.expired) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  watch_.most_us = 0;
+  return watch_.expired;
+}
+
+void Interpreter::OnCount(lua_State* L, lua_Debug*) {
+  Interpreter& interpreter = Of(L);
+  Watch& watch = interpreter.watch_;
+  if (watch.most_us == 0) return;
+  const uint64_t us = interpreter.server_.cycle_rate.ToUs(ReadCycles() - watch.began);
+  if (!watch.expired && us <= watch.most_us) return;
+  if (Run* const run = interpreter.run_; !watch.expired && run != nullptr && run->fiber != nullptr) {
+    run->fiber->Suspend();
+    if (!run->killed) return;
+    watch.error = kKilled;
+  }
+  watch.expired = true;
+  // From now on at every instruction, so that the script cannot go on after a pcall.
+  lua_sethook(L, OnCount, LUA_MASKCOUNT, 1);
+  PushError(L, watch.error);
+  lua_error(L);
+}
+
+void Interpreter::CollectGarbage() noexcept {
+  const auto collect = [](lua_State* L) {
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    return 0;
+  };
+  place_.heap.set_bounded(false);
+  if (lua_cpcall(L_, collect, nullptr) != 0) lua_pop(L_, 1);
+  place_.heap.set_bounded(true);
+}
+
+}  // namespace mayfly::script

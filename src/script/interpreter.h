@@ -1,0 +1,102 @@
+// One state of Lua with the libraries of scripts, in which nothing that a script does outlives it. EVAL has one,
+// functions have another.
+//
+// Whatever may fail runs protected within a method here: its caller gets the error as a reply or a text. The base of
+// the state's stack holds what each call needs, so that a call allocates nothing but what the script itself does.
+// Owns the state. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "script/lua_api.h"
+#include "script/lua_heap.h"
+#include "script/run.h"
+
+namespace mayfly::script {
+
+// A compiled function of a state: its index in Lua's registry.
+using FunctionRef = int;
+
+class Interpreter {
+ public:
+  // Counts the state's memory in `used`. Throws std::bad_alloc.
+  Interpreter(Server& server, uint64_t& used);
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+  ~Interpreter();
+
+  // The one that owns this state, or the coroutine of it.
+  static Interpreter& Of(lua_State* L) noexcept {
+    void* heap = nullptr;
+    lua_getallocf(L, &heap);
+    return static_cast<Place*>(heap)->interpreter;
+  }
+  Server& server() noexcept { return server_; }
+  // What runs now; null: nothing, or a library is being loaded.
+  Run* run() noexcept { return run_; }
+  // Room for the arguments of a call.
+  std::vector<std::string_view>& words() noexcept { return words_; }
+  uint64_t& random_state() noexcept { return random_state_; }
+
+  // Compiles a script. LUA_NOREF: it cannot be compiled, and `problem` says why.
+  FunctionRef CompileScript(std::string_view text, std::string& problem);
+  // Compiles `text` and runs it once. It finds no global but `redis`, the table that `push_api` pushes, whose
+  // functions find `loading` by the method below. False: `problem` says what is wrong.
+  bool RunOnce(std::string_view text, void (*push_api)(lua_State*), void* loading, std::string& problem);
+  void* loading() noexcept { return loading_; }
+  void Forget(FunctionRef function) noexcept;
+  // Pops the value on top, a function, and keeps it. May raise an error of Lua.
+  static FunctionRef Keep(lua_State* L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
+
+  // Calls a function and writes its reply. Throws std::bad_alloc if there is no memory for the reply.
+  void Call(Run& run, FunctionRef function);
+
+ private:
+  // What the allocator of a state points to.
+  struct Place {
+    LuaHeap heap;
+    Interpreter& interpreter;
+  };
+  struct Frame;
+  struct Source;
+  // When what runs must stop, and what its error is if it cannot go on later.
+  struct Watch {
+    uint64_t began = 0;    // cycles
+    uint64_t most_us = 0;  // 0: never
+    const char* error = nullptr;
+    bool expired = false;
+  };
+
+  static void* Resize(void* place, void* block, size_t old_size, size_t new_size) noexcept {
+    return static_cast<Place*>(place)->heap.Resize(block, old_size, new_size);
+  }
+  // Functions for Lua; each gets a pointer to what it works on.
+  static int Prepare(lua_State* L);
+  static int Enter(lua_State* L);
+  static int Describe(lua_State* L);
+  static int OnError(lua_State* L);
+  static int Compile(lua_State* L);
+  static int CompileAndRun(lua_State* L);
+  static void OnCount(lua_State* L, lua_Debug*);
+
+  void Fail(Frame& frame);
+  void StartWatch(uint64_t most_us, const char* error) noexcept;
+  // Whether it has expired.
+  bool EndWatch() noexcept;
+  void CollectGarbage() noexcept;
+
+  Server& server_;
+  Place place_;
+  lua_State* L_ = nullptr;
+  Run* run_ = nullptr;
+  void* loading_ = nullptr;
+  Watch watch_;
+  std::vector<std::string_view> words_;
+  uint64_t random_state_;
+};
+
+}  // namespace mayfly::script

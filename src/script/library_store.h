@@ -1,0 +1,64 @@
+// The libraries of FUNCTION LOAD and their functions.
+//
+// A library is a text that registers functions when it is loaded: they stay, compiled, until the library is deleted.
+// Names of functions are unique among all libraries, in any case of letters. Owns the libraries and the interpreter
+// that holds their functions, which the first one starts. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "script/interpreter.h"
+
+namespace mayfly::script {
+
+struct Function {
+  std::string name;
+  std::optional<std::string> description;
+  uint32_t flags = 0;  // ScriptFlag
+  FunctionRef function = LUA_NOREF;
+};
+
+struct Library {
+  std::string name;
+  std::string text;
+  std::map<std::string, Function> functions;  // by the name in lower case
+};
+
+class LibraryStore {
+ public:
+  static constexpr std::string_view kEngineName = "LUA";
+
+  explicit LibraryStore(Server& server) noexcept : server_(server) {}
+
+  // Loads a library in place of one of the same name, if `replaces`, and returns it. Null: nothing has changed, and
+  // `problem` says what is wrong, without a code. Throws std::bad_alloc.
+  const Library* Load(std::string_view text, bool replaces, std::string& problem);
+  // False if there is none.
+  bool Delete(std::string_view name) noexcept;
+  void Flush() noexcept;
+
+  // In any case of letters; null if there is none.
+  const Function* Find(std::string_view name) const;
+  // By their names.
+  const std::map<std::string, Library, std::less<>>& libraries() const noexcept { return libraries_; }
+  size_t functions() const noexcept { return functions_.size(); }
+
+  // REQUIRES: a function is there.
+  Interpreter& interpreter() noexcept { return *interpreter_; }
+
+ private:
+  void Forget(const Library& library) noexcept;
+  void Count() noexcept;
+
+  Server& server_;
+  std::unique_ptr<Interpreter> interpreter_;
+  std::map<std::string, Library, std::less<>> libraries_;
+  std::map<std::string, const Function*, std::less<>> functions_;  // by the name in lower case
+};
+
+}  // namespace mayfly::script

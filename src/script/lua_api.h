@@ -1,0 +1,50 @@
+// Lua's own interface, and what every function written for Lua here has in common.
+//
+// Lua 5.1 is the distribution's C++ build: an error of Lua is a C++ exception, so destructors run when it passes.
+// The other way round a C++ exception must not pass Lua, which would take it for an error without a value: every
+// function that is given to Lua goes through Guarded.
+#pragma once
+
+#include <new>
+#include <string_view>
+
+#include <lua.hpp>
+
+namespace mayfly::script {
+
+// kBody as a function for Lua: if memory runs out in it, that is an error of Lua.
+template <lua_CFunction kBody>
+int Guarded(lua_State* L) {
+  try {
+    return kBody(L);
+  } catch (const std::bad_alloc&) {
+  }
+  lua_pushliteral(L, "not enough memory");
+  return lua_error(L);
+}
+
+inline void PushText(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
+
+// The text at `index`, which is a string and stays one: numbers are not converted.
+// REQUIRES: lua_type(L, index) is LUA_TSTRING.
+inline std::string_view TextAt(lua_State* L, int index) {
+  size_t size = 0;
+  const char* const data = lua_tolstring(L, index, &size);
+  return {data, size};
+}
+
+// Sets fields of the table on top of the stack.
+inline void SetFunction(lua_State* L, const char* name, lua_CFunction function) {
+  lua_pushcfunction(L, function);
+  lua_setfield(L, -2, name);
+}
+inline void SetText(lua_State* L, const char* name, std::string_view text) {
+  PushText(L, text);
+  lua_setfield(L, -2, name);
+}
+inline void SetNumber(lua_State* L, const char* name, lua_Number number) {
+  lua_pushnumber(L, number);
+  lua_setfield(L, -2, name);
+}
+
+}  // namespace mayfly::script

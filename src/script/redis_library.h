@@ -1,0 +1,13 @@
+// redis.*, which is server.* as well: how a script makes calls and talks with the server.
+#pragma once
+
+#include "script/lua_api.h"
+
+namespace mayfly::script {
+
+void OpenRedis(lua_State* L);
+// What a library of functions finds as `redis` while it is loaded, without what makes calls. Sets fields of the
+// table on top.
+void AddLogAndVersion(lua_State* L);
+
+}  // namespace mayfly::script

@@ -1,0 +1,21 @@
+// What a library of functions can call while it is loaded: redis.register_function.
+#pragma once
+
+#include <string_view>
+
+#include "script/lua_api.h"
+
+namespace mayfly::script {
+
+inline constexpr const char* kBadName =
+    "Library names can only contain letters, numbers, or underscores(_) and must be at least one character "
+    "long";
+
+// Whether a library or a function may have this name.
+bool IsFunctionName(std::string_view name) noexcept;
+
+// Pushes the table that is `redis` while a library is loaded. Its functions expect that Interpreter::loading() is a
+// Library.
+void PushLoadingApi(lua_State* L);
+
+}  // namespace mayfly::script

@@ -1,0 +1,293 @@
+#include "script/reply_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/numbers.h"
+
+namespace mayfly::script {
+namespace {
+
+using resp::ReplyKind;
+using resp::ReplyToken;
+
+constexpr const char* kFieldNames[] = {
+    "err", "ok",  "double", "big_number", "verbatim_string",           "format", "string",
+    "map", "set", "source", "line",       "ignore_error_stats_update",
+};
+
+// A table with this field, whose value is on top and which takes its place.
+void Wrap(lua_State* L, const char* field) {
+  lua_createtable(L, 0, 1);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, field);
+}
+
+void PushVerbatim(lua_State* L, std::string_view text) {
+  constexpr size_t kFormat = 3;
+  lua_createtable(L, 0, 2);
+  SetText(L, "format", text.substr(0, kFormat));
+  SetText(L, "string", text.substr(std::min(text.size(), kFormat + 1)));
+  Wrap(L, "verbatim_string");
+}
+
+void PushArray(lua_State* L, resp::ReplyReader& reader, int version, size_t count) {
+  lua_createtable(L, static_cast<int>(count), 0);
+  for (size_t i = 1; i <= count; ++i) {
+    PushReply(L, reader, version);
+    lua_rawseti(L, -2, static_cast<int>(i));
+  }
+}
+
+void PushMap(lua_State* L, resp::ReplyReader& reader, int version, size_t count) {
+  lua_createtable(L, 0, static_cast<int>(count));
+  for (; count != 0; --count) {
+    PushReply(L, reader, version);
+    PushReply(L, reader, version);
+    lua_settable(L, -3);
+  }
+  Wrap(L, "map");
+}
+
+void PushSet(lua_State* L, resp::ReplyReader& reader, int version, size_t count) {
+  lua_createtable(L, 0, static_cast<int>(count));
+  for (; count != 0; --count) {
+    PushReply(L, reader, version);
+    lua_pushboolean(L, 1);
+    lua_settable(L, -3);
+  }
+  Wrap(L, "set");
+}
+
+// ---- values to replies
+
+// Pushes the field of the table on top; false, and nothing is pushed, if it has another type.
+bool PushField(lua_State* L, const char* name, int type) {
+  lua_pushstring(L, name);
+  lua_rawget(L, -2);
+  if (lua_type(L, -1) == type) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+std::string WithoutLineEnds(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  return line;
+}
+
+// Fractions are cut off. What does not fit is what the processor makes of it in Redis.
+int64_t IntegerOf(lua_Number number) noexcept {
+  constexpr double kTwo63 = 9223372036854775808.0;
+  return number >= -kTwo63 && number < kTwo63 ? static_cast<int64_t>(number) : INT64_MIN;
+}
+
+void WriteBigNumber(resp::Writer& reply, std::string_view text) {
+  const std::string line = WithoutLineEnds(text);
+  if (reply.version() == 2) return reply.Bulk(line);
+  // Whatever the script calls a big number.
+  reply.out().Append("(");
+  reply.out().Append(line);
+  reply.out().Append("\r\n");
+}
+
+bool WriteVerbatim(lua_State* L, resp::Writer& reply) {
+  constexpr size_t kFormat = 3;
+  if (!PushField(L, "format", LUA_TSTRING)) return false;
+  lua_insert(L, -2);
+  const bool has_text = PushField(L, "string", LUA_TSTRING);
+  if (has_text) {
+    std::string format(TextAt(L, -3).substr(0, kFormat));
+    format.resize(kFormat, ' ');
+    reply.Verbatim(format, TextAt(L, -1));
+    lua_pop(L, 1);
+  }
+  lua_remove(L, -2);
+  return has_text;
+}
+
+void WriteMap(lua_State* L, int version, resp::Writer& reply) {
+  resp::Deferred head = reply.Defer();
+  size_t pairs = 0;
+  for (lua_pushnil(L); lua_next(L, -2) != 0; ++pairs) {
+    lua_pushvalue(L, -2);
+    WriteValue(L, version, reply);
+    WriteValue(L, version, reply);
+  }
+  head.Map(pairs);
+}
+
+void WriteSet(lua_State* L, int version, resp::Writer& reply) {
+  resp::Deferred head = reply.Defer();
+  size_t count = 0;
+  for (lua_pushnil(L); lua_next(L, -2) != 0; ++count) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, -1);
+    WriteValue(L, version, reply);
+  }
+  head.Set(count);
+}
+
+// Up to the first nil.
+void WriteArray(lua_State* L, int version, resp::Writer& reply) {
+  resp::Deferred head = reply.Defer();
+  size_t count = 0;
+  for (;; ++count) {
+    lua_rawgeti(L, -1, static_cast<int>(count + 1));
+    if (lua_isnil(L, -1)) break;
+    WriteValue(L, version, reply);
+  }
+  lua_pop(L, 1);
+  head.Array(count);
+}
+
+// The table on top stays there. Returns whether it is an error that was counted.
+bool WriteTable(lua_State* L, int version, resp::Writer& reply) {
+  const int top = lua_gettop(L);
+  bool counted = false;
+  if (PushField(L, "err", LUA_TSTRING)) {
+    reply.Error(TextAt(L, -1));
+    lua_pop(L, 1);
+    counted = PushField(L, "ignore_error_stats_update", LUA_TBOOLEAN) && lua_toboolean(L, -1) != 0;
+  } else if (PushField(L, "ok", LUA_TSTRING)) {
+    const std::string_view text = TextAt(L, -1);
+    reply.Simple(text.substr(0, text.find('\0')));
+  } else if (PushField(L, "double", LUA_TNUMBER)) {
+    reply.Double(lua_tonumber(L, -1));
+  } else if (PushField(L, "big_number", LUA_TSTRING)) {
+    WriteBigNumber(reply, TextAt(L, -1));
+  } else {
+    const bool is_verbatim = PushField(L, "verbatim_string", LUA_TTABLE) && WriteVerbatim(L, reply);
+    lua_settop(L, top);
+    if (!is_verbatim) {
+      if (PushField(L, "map", LUA_TTABLE)) {
+        WriteMap(L, version, reply);
+      } else if (PushField(L, "set", LUA_TTABLE)) {
+        WriteSet(L, version, reply);
+      } else {
+        WriteArray(L, version, reply);
+      }
+    }
+  }
+  lua_settop(L, top);
+  return counted;
+}
+
+}  // namespace
+
+void KeepFieldNames(lua_State* L) {
+  for (const char* name : kFieldNames) {
+    lua_pushboolean(L, 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, name);
+  }
+}
+
+void PushError(lua_State* L, std::string_view error) {
+  std::string_view code = "ERR";
+  if (error.starts_with('-')) {
+    error.remove_prefix(1);
+    if (const size_t blank = error.find(' '); blank != std::string_view::npos) {
+      code = error.substr(0, blank);
+      error.remove_prefix(blank + 1);
+    }
+  }
+  constexpr std::string_view kLineEnd = "\r\n";
+  const size_t first = error.find_first_not_of(kLineEnd);
+  const size_t last = error.find_last_not_of(kLineEnd);
+  error = first == std::string_view::npos ? std::string_view() : error.substr(first, last - first + 1);
+  lua_createtable(L, 0, 4);
+  PushText(L, code);
+  lua_pushliteral(L, " ");
+  PushText(L, error);
+  lua_concat(L, 3);
+  lua_setfield(L, -2, "err");
+}
+
+void PushCountedError(lua_State* L, std::string_view error) {
+  PushError(L, error);
+  lua_pushboolean(L, 1);
+  lua_setfield(L, -2, "ignore_error_stats_update");
+}
+
+void PushReply(lua_State* L, resp::ReplyReader& reader, int version) {
+  luaL_checkstack(L, 5, "a reply is nested too deeply");
+  ReplyToken token;
+  if (reader.Next(token) != resp::ReplyStatus::kToken) {
+    luaL_error(L, "a reply could not be read");
+    return;
+  }
+  switch (token.kind) {
+    case ReplyKind::kBulk:
+      return PushText(L, token.text);
+    case ReplyKind::kInteger:
+      return lua_pushnumber(L, static_cast<lua_Number>(token.integer));
+    case ReplyKind::kNull:
+    case ReplyKind::kNullArray:
+      return version == 2 ? lua_pushboolean(L, 0) : lua_pushnil(L);
+    case ReplyKind::kSimple:
+      PushText(L, token.text);
+      return Wrap(L, "ok");
+    case ReplyKind::kError: {
+      const std::string error = '-' + std::string(token.text);
+      return PushCountedError(L, error);
+    }
+    case ReplyKind::kArray:
+    case ReplyKind::kPush:
+      return PushArray(L, reader, version, token.count);
+    case ReplyKind::kMap:
+      return PushMap(L, reader, version, token.count);
+    case ReplyKind::kSet:
+      return PushSet(L, reader, version, token.count);
+    case ReplyKind::kAttribute:
+      for (size_t i = 0; i < token.elements(); ++i) {
+        ReplyToken part;
+        if (reader.Next(part) == resp::ReplyStatus::kToken) static_cast<void>(reader.Skip(part));
+      }
+      return PushReply(L, reader, version);
+    case ReplyKind::kDouble:
+      lua_pushnumber(L, ParseDouble(token.text).value_or(NAN));
+      return Wrap(L, "double");
+    case ReplyKind::kBool:
+      return lua_pushboolean(L, static_cast<int>(token.integer));
+    case ReplyKind::kVerbatim:
+      return PushVerbatim(L, token.text);
+    case ReplyKind::kBigNumber:
+      PushText(L, token.text);
+      return Wrap(L, "big_number");
+  }
+}
+
+bool WriteValue(lua_State* L, int version, resp::Writer& reply) {
+  bool counted = false;
+  if (lua_checkstack(L, 6) == 0) {
+    reply.Error("ERR reached lua stack limit");
+    lua_pop(L, 1);
+    return counted;
+  }
+  switch (lua_type(L, -1)) {
+    case LUA_TSTRING:
+      reply.Bulk(TextAt(L, -1));
+      break;
+    case LUA_TNUMBER:
+      reply.Integer(IntegerOf(lua_tonumber(L, -1)));
+      break;
+    case LUA_TBOOLEAN:
+      if (version != 2) {
+        reply.Bool(lua_toboolean(L, -1) != 0);
+      } else {
+        lua_toboolean(L, -1) != 0 ? reply.Integer(1) : reply.Null();
+      }
+      break;
+    case LUA_TTABLE:
+      counted = WriteTable(L, version, reply);
+      break;
+    default:
+      reply.Null();
+  }
+  lua_pop(L, 1);
+  return counted;
+}
+
+}  // namespace mayfly::script

@@ -1,0 +1,33 @@
+// Replies as values of Lua, and values of Lua as replies: Redis's rules of conversion.
+// https://redis.io/docs/latest/develop/interact/programmability/lua-api/#data-type-conversion
+#pragma once
+
+#include <string_view>
+
+#include "resp/reply_reader.h"
+#include "resp/writer.h"
+#include "script/lua_api.h"
+
+namespace mayfly::script {
+
+// Pushes the next reply of the reader, which was written for this version of the protocol: null is false in the
+// older one and nil in the newer. An error becomes a table with the fields err and ignore_error_stats_update, since
+// whoever wrote it has counted it.
+// REQUIRES: a complete reply follows.
+void PushReply(lua_State* L, resp::ReplyReader& reader, int version);
+
+// Pushes the table that stands for an error: {err = "CODE text"}. Without a leading '-' the whole is its text, and
+// the code is ERR; with one, the code comes first, if there is a blank after it.
+void PushError(lua_State* L, std::string_view error);
+// The same for an error that was counted already.
+void PushCountedError(lua_State* L, std::string_view error);
+
+// Writes the value on top of the stack and pops it. `version` is the protocol that the script has chosen. Makes no
+// strings, so that it does not fail half way for lack of Lua memory, unless tables are nested very deeply.
+// Returns whether it is an error that was counted already.
+bool WriteValue(lua_State* L, int version, resp::Writer& reply);
+
+// Keeps the names of the fields above alive in this state, so that they need no memory.
+void KeepFieldNames(lua_State* L);
+
+}  // namespace mayfly::script

@@ -1,0 +1,71 @@
+// The scripts of EVAL and SCRIPT LOAD by their SHA-1, compiled.
+//
+// A script that only EVAL has brought is forgotten when kMostFromEval others have been used since: programs that
+// write a new script for each call would fill the memory otherwise. What SCRIPT LOAD has brought stays until SCRIPT
+// FLUSH. (As Redis 7.4.) Owns the scripts and the interpreter that holds their functions, which the first script
+// starts. Loop thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "script/interpreter.h"
+
+namespace mayfly::script {
+
+struct CachedScript {
+  std::string sha;  // 40 lower-case hexadecimal digits
+  std::string text;
+  uint32_t flags = 0;  // ScriptFlag
+  FunctionRef function = LUA_NOREF;
+  bool is_loaded = false;                      // by SCRIPT LOAD
+  std::list<CachedScript*>::iterator place{};  // among those of EVAL; of a loaded one nowhere
+};
+
+class ScriptCache {
+ public:
+  static constexpr size_t kMostFromEval = 500;
+  static constexpr size_t kShaDigits = 40;
+  enum class From : uint8_t { kEval, kLoad };
+
+  explicit ScriptCache(Server& server) noexcept : server_(server) {}
+
+  // In any case of letters; null if it is not there. Valid until the next Load or Flush.
+  const CachedScript* Find(std::string_view sha);
+  // The script of this text, which is compiled unless it is there. Null: it is wrong, and `problem` says what is, as
+  // a whole error. Throws std::bad_alloc.
+  const CachedScript* Load(std::string_view text, From from, std::string& problem);
+  // Forgets all.
+  void Flush() noexcept;
+
+  // REQUIRES: a script is there.
+  Interpreter& interpreter() noexcept { return *interpreter_; }
+
+ private:
+  // SHA-1 spreads evenly, so its first digits are hash enough.
+  struct FirstDigits {
+    size_t operator()(std::string_view sha) const noexcept {
+      size_t hash;
+      std::memcpy(&hash, sha.data(), sizeof hash);
+      return hash;
+    }
+  };
+
+  CachedScript* Lookup(std::string_view lower_sha) noexcept;
+  void Remove(CachedScript& script) noexcept;
+  void Count() noexcept;
+
+  Server& server_;
+  std::unique_ptr<Interpreter> interpreter_;
+  std::unordered_map<std::string_view, std::unique_ptr<CachedScript>, FirstDigits> scripts_;
+  std::list<CachedScript*> from_eval_;  // the one used last comes first
+  uint64_t text_bytes_ = 0;
+};
+
+}  // namespace mayfly::script
