@@ -24,12 +24,14 @@
 #include "net/process.h"
 #include "net/server_loop.h"
 #include "server/failed_logins.h"
+#include "server/latency_monitor.h"
 #include "server/notifier.h"
 #include "server/parking.h"
 #include "server/process_memory.h"
 #include "server/pubsub.h"
 #include "server/rates.h"
 #include "server/sessions.h"
+#include "server/slow_log.h"
 #include "server/stats.h"
 #include "server/tracking.h"
 #include "server/watched_keys.h"
@@ -109,6 +111,8 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
+  SlowLog slow_log;
+  LatencyMonitor latency_monitor;
   Server server{.clock = clock,
                 .options = options,
                 .databases = databases,
@@ -125,6 +129,8 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .rates = rates,
                 .sliced_work = sliced_work,
                 .failed_logins = failed_logins,
+                .slow_log = slow_log,
+                .latency_monitor = latency_monitor,
                 .commands = commands,
                 .cycle_rate = CycleRate::Measure(),
                 .random = random,

@@ -58,6 +58,7 @@ CLI_STEPS = (
     "--memkeys",
     "--latency",
     "--stat",
+    "MONITOR",
     "--rdb",
     "redis-benchmark",
     "reconnects after a restart",

@@ -1,5 +1,6 @@
 // CONFIG: the options of the running server, and its counters.
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "cache/databases.h"
+#include "config/option.h"
 #include "config/options.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/context.h"
@@ -44,6 +46,14 @@ void ConfigSet(Context& ctx, Args& args) {
   std::vector<std::string> warnings;
   if (const config::Problem problem = options.Set(pairs, warnings)) return ctx.Fail("ERR " + *problem);
   ctx.reply.Ok();
+}
+
+// CONFIG SET name value name value ...
+bool IsSecretValue(std::span<const std::string_view> call, size_t index) {
+  constexpr size_t kFirstName = 2;
+  if (index <= kFirstName || (index - kFirstName) % 2 == 0) return false;
+  const config::Option* const option = config::FindOption(call[index - 1]);
+  return option != nullptr && option->Has(config::kSecret);
 }
 
 void ConfigResetStat(Context& ctx, Args&) {
@@ -90,6 +100,7 @@ constexpr Command kConfigRows[] = {
     {.name = "set",
      .arity = -4,
      .flags = kFlags | kEndsBatch,  // what is allowed, and how it is parsed
+     .is_secret = IsSecretValue,
      .handler = ConfigSet,
      .since = "2.0.0",
      .complexity = "O(N) where N is the number of options given",

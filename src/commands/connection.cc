@@ -62,6 +62,24 @@ void Auth(Context& ctx, Args& args) {
   if (LogIn(ctx, args, user, args.Next())) ctx.reply.Ok();
 }
 
+// With a wrong number of arguments, too, each may be a password.
+bool IsAuthSecret(std::span<const std::string_view>, size_t) { return true; }
+
+// What follows the word AUTH.
+bool IsHelloSecret(std::span<const std::string_view> call, size_t index) {
+  constexpr size_t kFirstOption = 2;
+  size_t at = kFirstOption;
+  while (at < index) {
+    if (EqualsIgnoringCase(call[at], "AUTH")) {
+      if (index <= at + 2) return true;
+      at += 3;
+    } else {
+      at += EqualsIgnoringCase(call[at], "SETNAME") ? 2 : 1;
+    }
+  }
+  return false;
+}
+
 // The arguments of HELLO. None of them takes effect before all of them are known to be right.
 struct HelloRequest {
   int version = 0;  // 0: stays as it is
@@ -160,6 +178,7 @@ constexpr Command kRows[] = {
     {.name = "auth",
      .arity = -2,
      .flags = kSession,
+     .is_secret = IsAuthSecret,
      .acl = kAclConnection,
      .handler = Auth,
      .since = "1.0.0",
@@ -181,6 +200,7 @@ constexpr Command kRows[] = {
     {.name = "hello",
      .arity = -1,
      .flags = kSession,
+     .is_secret = IsHelloSecret,
      .acl = kAclConnection,
      .handler = Hello,
      .since = "6.0.0",

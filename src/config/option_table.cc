@@ -79,6 +79,9 @@ constexpr Option kOptions[] = {
     {"stream-node-max-entries", "", &Settings::stream_node_max_entries, "100", 0, 0, kNoMax,
      "entries of one node of a stream, 0 for no limit"},
 
+    {"busy-reply-threshold", "lua-time-limit", &Settings::busy_reply_threshold_ms, "5000", 0, 0, kNoMax,
+     "milliseconds after which other clients get BUSY while a script runs, 0 for never"},
+
     {"expire-resolution-ms", "", &Settings::expire_resolution_ms, "1", 0, 1, 1000,
      "keys that expire within this many ms may be freed together"},
     {"expire-slice-us", "", &Settings::expire_slice_us, "500", 0, 50, 100'000,
@@ -93,6 +96,11 @@ constexpr Option kOptions[] = {
     {"pidfile", "", &Settings::pidfile, "", kFixed, 0, 0, "file to write the process id to"},
     {"logfile", "", &Settings::logfile, "", kFixed, 0, 0, "file to log to, empty for standard output"},
     {"loglevel", "", &Settings::loglevel, "notice", 0, 0, 0, "how much is logged"},
+    {"slowlog-log-slower-than", "", &Settings::slowlog_log_slower_than_us, "10000", 0, -1, kNoMax,
+     "calls that take at least this many us are kept for SLOWLOG, 0 for every call, -1 for none"},
+    {"slowlog-max-len", "", &Settings::slowlog_max_len, "128", 0, 0, kNoMax, "calls that SLOWLOG keeps"},
+    {"latency-monitor-threshold", "", &Settings::latency_monitor_threshold_ms, "0", 0, 0, kNoMax,
+     "work that holds the server up for at least this many ms is a sample for LATENCY, 0 for none"},
     {"latency-tracking", "", &Settings::latency_tracking, "yes", 0, 0, 0,
      "keep a histogram of each command's time"},
     {"latency-tracking-info-percentiles", "", &Settings::latency_percentiles, "50 99 99.9", kMultiWord, 0, 0,

@@ -146,15 +146,9 @@ constexpr Option kOptions[] = {
     // How values are stored.
     Integer("list-compress-depth", "0", {0, kIntMax}),
 
-    // Monitoring and events.
-    Integer("slowlog-log-slower-than", "10000", {-1, kNoMax}, kQuiet),
-    Integer("slowlog-max-len", "128", {0, kNoMax}, kQuiet),
-    Integer("latency-monitor-threshold", "0", {0, kNoMax}),
-
     // Users and scripts.
     Integer("acllog-max-len", "128", {0, kNoMax}),
     OneOf("acl-pubsub-default", "allchannels resetchannels", "resetchannels"),
-    Integer("busy-reply-threshold", "5000", {0, kNoMax}, 0, "lua-time-limit"),
 
     // Snapshots and the append-only file.
     Row("save", "", Foreign::kSavePoints, "", kMultiWord | kInert | kQuiet,

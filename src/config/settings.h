@@ -149,6 +149,9 @@ struct Settings {
   uint64_t stream_node_max_bytes = 4096;
   int64_t stream_node_max_entries = 100;
 
+  // Scripts.
+  int64_t busy_reply_threshold_ms = 5000;
+
   // Expiry.
   int64_t expire_resolution_ms = 1;
   int64_t expire_slice_us = 500;
@@ -162,6 +165,9 @@ struct Settings {
   std::string logfile;
   std::string pidfile;
   Directory dir;
+  int64_t slowlog_log_slower_than_us = 10'000;  // negative: nothing is logged
+  int64_t slowlog_max_len = 128;
+  int64_t latency_monitor_threshold_ms = 0;  // 0: nothing is watched
   bool latency_tracking = true;
   std::vector<double> latency_percentiles{50, 99, 99.9};
   DebugCommand enable_debug_command = DebugCommand::kNo;

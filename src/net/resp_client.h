@@ -45,8 +45,10 @@ class RespClient final : public Session, public Connection {
   void OnLeave() noexcept override;
   // Keeps input_bytes and input_memory right, too.
   void Account() noexcept override;
-  // A client that is parked waits by its own deadline, and a subscriber for messages.
-  bool MayBeSilent() const noexcept override { return parked != nullptr || Has(Mode::kSubscribed); }
+  // A client that is parked waits by its own deadline; a subscriber and a monitor only listen.
+  bool MayBeSilent() const noexcept override {
+    return parked != nullptr || Has(Mode::kSubscribed) || Has(Mode::kMonitor);
+  }
   const config::OutputLimit& LimitOfOutput() const noexcept override;
   bool IsStranger() const noexcept override;
   std::string_view name() const noexcept override { return peer; }

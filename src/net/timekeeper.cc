@@ -6,6 +6,7 @@
 #include "cache/databases.h"
 #include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
+#include "server/latency_monitor.h"
 #include "server/parking.h"
 
 namespace mayfly::net {
@@ -102,6 +103,7 @@ void Timekeeper::RunSlice() {
   const bool expires = expiry_.waits();
   ExpiryStats& stats = server_.databases.expiry_stats();
   const uint64_t expired_before = stats.expired();
+  const uint64_t had_before = expiry_.spent_cycles();
   if (expires) {
     const int64_t now_us = executor_.RefreshNow().wall_ms * kUsPerMs;  // for the whole slice
     stats.wall_behind_us = static_cast<uint64_t>(std::max<int64_t>(server_.clock.ReadWallUs() - now_us, 0));
@@ -109,13 +111,16 @@ void Timekeeper::RunSlice() {
   server_.sliced_work.RunSlice(began, server_.cycle_rate.ToCycles(slice_us), kEntriesPerLook);
   if (!expires) return;
   stats.wall_behind_us = 0;
+  const auto expiry_us = static_cast<int64_t>(server_.cycle_rate.ToUs(expiry_.spent_cycles() - had_before));
+  server_.latency_monitor.Note(LatencyMonitor::kExpiry, static_cast<uint64_t>(expiry_us / kUsPerMs),
+                               executor_.now().wall_ms / kMsPerSecond);
   if (expiry_.waits()) ++stats.full_slices;
   stats.burst_max = std::max(stats.burst_max, stats.expired() - expired_before);
   keys_wake_known_ = false;
 }
 
 bool Timekeeper::Expiry::DoSome(size_t budget) noexcept {
-  return server_.databases.Advance(executor_.now(), budget);
+  return !executor_.Busy() && server_.databases.Advance(executor_.now(), budget);
 }
 
 bool Timekeeper::Eviction::DoSome(size_t budget) noexcept { return executor_.EvictSome(budget); }

@@ -77,6 +77,7 @@ def modes():
 
     tell("--latency", bool(re.match(r"\d+ \d+ [\d.]+ [1-9]\d*\n", cli("--latency", "-i", "0.2")[0])))
     tell("--stat", *stat())
+    tell("MONITOR", *monitor())
     tell("--rdb", rdb())
 
 
@@ -90,6 +91,20 @@ def stat():
         finally:
             process.kill()
     return [head, [[row[0], len(row)] for row in rows]]
+
+
+def monitor():
+    """What MONITOR shows of another redis-cli, without times and addresses."""
+    command = ["redis-cli", *LOGIN, "MONITOR"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            saw = [process.stdout.readline().decode()]
+            cli("-n", "3", "SET", "seen", "\x01 \"quoted\"")
+            while '"SET"' not in saw[-1]:
+                saw.append(process.stdout.readline().decode())
+        finally:
+            process.kill()
+    return [re.sub(r"^[\d.]+ \[(\d+) [\d.:]+\]", r"\1", line) for line in saw]
 
 
 def rdb():

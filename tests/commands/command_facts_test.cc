@@ -71,6 +71,7 @@ constexpr Difference kDifferences[] = {
     {"quit", "deprecated_since", "since 7.2"},
     {"quit", "doc_flags", "since 7.2"},
     {"saddex", "", "of Dragonfly"},
+    {"script|show", "", "of Valkey 8.0"},
     {"set", "arguments", "IFEQ, IFNE, IFDEQ and IFDNE as in 8.4"},
     {"setex", "deprecated_since", kSetDeprecated},
     {"setex", "doc_flags", kSetDeprecated},

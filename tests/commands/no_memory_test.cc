@@ -5,14 +5,11 @@
 #include <set>
 
 #include "commands/failing_allocation.h"
-#include "exec/values/dataset_digest.h"
-#include "support/command_test.h"
+#include "commands/no_memory_world.h"
 #include "support/output_text.h"
 
 namespace mayfly::testing {
 namespace {
-
-using Words = std::vector<std::string>;
 
 const std::string kLong(100'000, 'x');
 const std::string kNewName = "a name that is too long to lie in a string itself";
@@ -270,63 +267,6 @@ const std::vector<Words> kRequests = {
     {"GET", "k", "k"},
 };
 
-// A server without anything that a test hangs on it, which may allocate, too.
-class World {
- public:
-  World() {
-    server.Connect(client);
-    server.Connect(bystander);
-    for (const Words& words : kBefore) Run(client, words);
-    client.output.Clear();
-    server.sessions.TakeDirty();
-  }
-  ~World() {
-    for (Session* session : {&client, &bystander}) {
-      server.parking.Leave(*session);
-      server.sessions.Remove(*session);
-    }
-  }
-
-  void Run(Session& session, const Words& words, size_t failing = 0) {
-    const std::string input = EncodeRequest(words);
-    RunRaw(session, input, failing);
-  }
-  void RunRaw(Session& session, const std::string& input, size_t failing = 0) {
-    Feed feed{.session = &session, .input = input};
-    server.executor.RefreshNow();
-    const FailingAllocation failing_allocation(failing);
-    server.executor.Run({&feed, 1});
-    no_room = feed.state == Feed::State::kNoRoom;
-  }
-  void RunWoken(size_t failing = 0) {
-    const FailingAllocation failing_allocation(failing);
-    server.executor.RunWoken([](Session&) {});
-  }
-  std::string Digest() const { return HexOf(DigestOfAll(server.databases, server.executor.now())); }
-  bool Valid() const {
-    for (unsigned i = 0; i < server.databases.count(); ++i) {
-      if (!server.databases.At(i).Validate()) return false;
-    }
-    return true;
-  }
-  bool Works() {
-    if (bystander.Has(Mode::kDropped)) return true;  // CLIENT KILL
-    bystander.output.Clear();
-    if (server.parking.paused() != PauseOf::kNobody) server.parking.Unpause();
-    bystander.LogIn(&server.server.users.default_user());
-    Run(bystander, {"SET", "the next request", "v"});
-    Run(bystander, {"GET", "the next request"});
-    return OutputText(bystander.output) == "+OK\r\n$1\r\nv\r\n" && Valid();
-  }
-
-  LooplessServer server;
-  Session client{server.chunks};
-  Session bystander{server.chunks};
-  bool no_room = false;
-};
-
-constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
-
 }  // namespace
 
 TEST_CASE("the requests that find no memory in these tests are all that write keys") {
@@ -348,12 +288,12 @@ TEST_CASE(
   size_t failures = 0;
   for (const Words& words : kRequests) {
     INFO(words[0] << " " << (words.size() > 1 ? words[1].substr(0, 50) : ""));
-    World calm;
+    World calm(kBefore);
     const std::string before = calm.Digest();
     calm.Run(calm.client, words);
     const std::string after = calm.Digest();
     for (size_t nth = 1;; ++nth) {
-      World world;
+      World world(kBefore);
       REQUIRE(world.Digest() == before);
       world.Run(world.client, words, nth);
       if (!AllocationFailed()) break;
@@ -378,7 +318,7 @@ TEST_CASE("a pipeline goes on after a request that found no memory") {
   const std::string requests = EncodeRequest({"SET", "a", kLong}) + EncodeRequest({"SET", "b", "v"}) +
                                EncodeRequest({"NOSUCHCOMMAND"}) + EncodeRequest({"GET", "b"});
   for (size_t nth = 1;; ++nth) {
-    World world;
+    World world(kBefore);
     world.RunRaw(world.client, requests, nth);
     if (!AllocationFailed()) break;
     INFO("allocation " << nth);
@@ -392,7 +332,7 @@ TEST_CASE("a pipeline goes on after a request that found no memory") {
 
 TEST_CASE("a broken request finds no memory for its error") {
   for (size_t nth = 1;; ++nth) {
-    World world;
+    World world(kBefore);
     world.server.chunks.Trim(0);  // so that the reply needs memory, too
     world.RunRaw(world.client, "*1\r\nbroken\r\n", nth);
     if (!AllocationFailed()) break;
@@ -410,7 +350,7 @@ TEST_CASE(
   const Words held = {"MSET", "k", kLong, kNewName, "v", "n", "a longer value than before"};
   size_t failures = 0;
   for (size_t nth = 1;; ++nth) {
-    World world;
+    World world(kBefore);
     const std::string before = world.Digest();
     world.Run(world.bystander, {"CLIENT", "PAUSE", "100"});
     world.Run(world.client, held, when == Fails::kHolding ? nth : 0);
@@ -444,7 +384,7 @@ TEST_CASE(
 TEST_CASE("eviction finds no memory to remember its candidates, and evicts all the same") {
   for (const char* policy : {"allkeys-lfu", "volatile-lfu", "allkeys-lru", "allkeys-sieve", "volatile-ttl"}) {
     for (size_t nth = 1;; ++nth) {
-      World world;
+      World world(kBefore);
       world.Run(world.client, {"CONFIG", "SET", "maxmemory-policy", policy});
       for (int i = 0; i < 20; ++i)
         world.Run(world.client, {"SET", kNewName + std::to_string(i), "v", "EX", "100"});
@@ -475,7 +415,7 @@ TEST_CASE("a client for whose requests there is no memory disturbs no other clie
     const std::string request = EncodeRequest({"SET", "seen", "right"});
     for (size_t nth = 1;; ++nth) {
       INFO(nth);
-      World world;
+      World world(kBefore);
       world.server.executor.RefreshNow();
       std::array<Feed, 2> feeds{Feed{.session = &world.client, .input = hungry},
                                 Feed{.session = &world.bystander, .input = request}};

@@ -108,6 +108,15 @@ TEST_CASE_METHOD(TrackingTest,
   CHECK(Told() == Replies{Invalidate({"b"}), Invalidate({"d"}), Invalidate({"e"})});
 }
 
+TEST_CASE_METHOD(TrackingTest,
+                 "what a client's script reads is remembered, but not the keys that it is called with") {
+  Run({"CLIENT", "TRACKING", "ON"});
+  Run({"EVAL_RO", "return redis.call('get', 'read')", "1", "named"});
+  RunRaw("MULTI\r\nEVAL \"redis.call('mget', 'a', 'b')\" 0\r\nEXEC\r\n");
+  other().Run({"MSET", "named", "1", "read", "1", "a", "1", "b", "1"});
+  CHECK(Told() == Replies{Invalidate({"read"}), Invalidate({"a"}), Invalidate({"b"})});
+}
+
 TEST_CASE_METHOD(TrackingTest, "with OPTOUT all is remembered but what follows CLIENT CACHING NO") {
   Run({"CLIENT", "TRACKING", "ON", "OPTOUT"});
   Run({"GET", "a"});

@@ -34,6 +34,15 @@ TEST_CASE("each request restarts a client's idle time") {
   CHECK(busy.ended());
 }
 
+TEST_CASE("a monitor only listens, and is never idle") {
+  SimulatedServer server;
+  server.Set("timeout", "10");
+  Peer& peer = server.Connect();
+  CHECK(server.Ask(peer, {"MONITOR"}) == testing::Ok());
+  server.AdvanceTime(60'000);
+  CHECK(peer.connected());
+}
+
 TEST_CASE("a change of `timeout` applies to clients that are connected already") {
   SimulatedServer server;
   Peer& peer = server.Connect();

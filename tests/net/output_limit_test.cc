@@ -41,6 +41,18 @@ TEST_CASE("a client is closed by the reply with which its unread output reaches 
   CHECK(server.closed() == 1);
 }
 
+TEST_CASE("a monitor that does not read is closed by the line with which its output reaches the limit") {
+  LimitedServer server("normal 1mb 0 0");
+  server.peer.Request({"MONITOR"});
+  server.Settle();
+  size_t lines = 0;
+  for (; lines < 100 && !server.peer.closed(); ++lines)
+    REQUIRE(server.Run({"ECHO", std::string(kValue, 'v')}).text.size() == kValue);
+  CHECK(lines == RepliesAbove(kMegabyte));
+  CHECK(server.closed() == 1);
+  CHECK(server.Run({"PING"}) == testing::Simple("PONG"));
+}
+
 TEST_CASE("a client that stays above the soft limit is closed after that many seconds, not before") {
   LimitedServer server("normal 0 1mb 5");
   server.Get(RepliesAbove(kMegabyte));

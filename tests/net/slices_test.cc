@@ -72,6 +72,20 @@ TEST_CASE("a herd of due keys is freed in slices, and clients are served between
   CHECK(server.stats().loop_turn_max_us < 2 * kSliceUs + 10 * kLookUs);
 }
 
+TEST_CASE("a slice of expiry that takes long is a sample for LATENCY") {
+  SimulatedServer server;
+  Fill(server, 10'000, DueIn(server, 1'000));
+  server.AdvanceTime(999);
+  server.Set("expire-slice-us", "2000");
+  server.Set("latency-monitor-threshold", "2");
+  server.world.set_look_cost_us(kLookUs);
+  server.AdvanceTime(1'000);
+  REQUIRE(server.keys() == 0);
+  const LatencyMonitor::Events& events = server.parts.latency_monitor.events();
+  REQUIRE(events.contains(LatencyMonitor::kExpiry));
+  CHECK(events.find(LatencyMonitor::kExpiry)->second.max_ms() == 2);
+}
+
 TEST_CASE("a herd of due members counts in the largest burst") {
   SimulatedServer server;
   Peer& peer = server.Connect();

@@ -40,6 +40,8 @@ LooplessServer::LooplessServer(double cycles_per_us)
              .rates = rates,
              .sliced_work = sliced_work,
              .failed_logins = failed_logins,
+             .slow_log = slow_log,
+             .latency_monitor = latency_monitor,
              .commands = commands,
              .cycle_rate = CycleRate(cycles_per_us),
              .random = random,

@@ -16,12 +16,14 @@
 #include "exec/dispatch/memory_meter.h"
 #include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
+#include "server/latency_monitor.h"
 #include "server/notifier.h"
 #include "server/parking.h"
 #include "server/pubsub.h"
 #include "server/rates.h"
 #include "server/sessions.h"
 #include "server/sliced_work.h"
+#include "server/slow_log.h"
 #include "server/stats.h"
 #include "server/tracking.h"
 #include "server/watched_keys.h"
@@ -64,6 +66,8 @@ class LooplessServer {
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
+  SlowLog slow_log;
+  LatencyMonitor latency_monitor;
   CommandTable commands;
   Server server;
   Executor executor;

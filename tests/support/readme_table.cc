@@ -14,9 +14,16 @@ struct Group {
 };
 
 // In the README's order. Groups that are not listed come after these, under their own names.
-constexpr Group kGroups[] = {{"string", "Strings"},           {"bitmap", "Bitmaps"}, {"set", "Sets"},
-                             {"hyperloglog", "HyperLogLogs"}, {"stream", "Streams"}, {"generic", "Keys"},
-                             {"connection", "Connection"},    {"server", "Server"},  {"cluster", "Cluster"}};
+constexpr Group kGroups[] = {{"string", "Strings"},
+                             {"bitmap", "Bitmaps"},
+                             {"set", "Sets"},
+                             {"hyperloglog", "HyperLogLogs"},
+                             {"stream", "Streams"},
+                             {"generic", "Keys"},
+                             {"scripting", "Scripts and functions"},
+                             {"connection", "Connection"},
+                             {"server", "Server"},
+                             {"cluster", "Cluster"}};
 
 std::string UpperCase(std::string_view text) {
   std::string upper(text);

@@ -47,7 +47,8 @@ void Traffic::AppendAny(std::string& out) {
   if (draw < 560) return AppendRequest(out, {"GET", AnyKey()});
   if (draw < 600) return AppendRequest(out, {"GET", "absent:" + std::to_string(Pick(keys_))});
   if (draw < 800) return AppendWrite(out);
-  if (draw < 985) return AppendOther(out);
+  if (draw < 975) return AppendOther(out);
+  if (draw < 985) return AppendScript(out);
   draw < 993 ? AppendRare(out) : AppendNewer(out);
 }
 
@@ -125,6 +126,25 @@ void Traffic::AppendRare(std::string& out) {
       return AppendRequest(out, {"PEXPIRE", AnyKey(), AnyMilliseconds()});
     default:
       return AppendRequest(out, {"PING"});
+  }
+}
+
+// A lock is released, a rate is limited, a key is read.
+void Traffic::AppendScript(std::string& out) {
+  switch (Pick(4)) {
+    case 0:
+      return AppendRequest(out,
+                           {"EVAL",
+                            "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) "
+                            "else return 0 end",
+                            "1", AnyKey(), AnyValue()});
+    case 1:
+      return AppendRequest(out, {"EVAL",
+                                 "local n = redis.call('INCR', KEYS[1]) if n == 1 then redis.call('PEXPIRE', "
+                                 "KEYS[1], ARGV[1]) end return {n, redis.call('PTTL', KEYS[1])}",
+                                 "1", AnyCounter(), AnyMilliseconds()});
+    default:
+      return AppendRequest(out, {"EVAL", "return redis.call('GET', KEYS[1])", "1", AnyKey()});
   }
 }
 

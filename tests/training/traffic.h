@@ -22,6 +22,7 @@ class Traffic {
   void AppendWrite(std::string& out);
   void AppendOther(std::string& out);
   void AppendRare(std::string& out);
+  void AppendScript(std::string& out);
   void AppendNewer(std::string& out);
   uint64_t Pick(uint64_t below) { return random_() % below; }
   // Low numbers are asked for more often than high ones.

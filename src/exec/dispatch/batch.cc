@@ -88,7 +88,7 @@ void Batch::ForgetUnplanned() noexcept {
   next.row = row;
   next.guess = {};
   next.value = nullptr;
-  next.small = request.size <= kSmallBytes;
+  next.small = request.size <= batch_limits_.small_bytes;
   const size_t first_key = row != nullptr ? row->first_key : 0;
   if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
     next.keyspace = nullptr;

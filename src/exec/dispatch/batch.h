@@ -58,7 +58,7 @@ struct Planned {
   Keyspace::Trail trail;   // where to look for it; only with a keyspace
   HeapRef guess;           // its entry, perhaps
   const RichValue* value;  // of that entry, if it is rich; only while planning
-  bool small;              // at most kSmallBytes: the arguments' size does not matter for the time it takes
+  bool small;              // the arguments' size does not matter for the time it takes (Limits::small_bytes)
 };
 
 class Batch {
@@ -73,6 +73,7 @@ class Batch {
     // Of clients that are logged in; see OutputChain::set_limit.
     size_t most_output = SIZE_MAX;
     size_t most_output_of_subscriber = SIZE_MAX;
+    size_t small_bytes = kSmallBytes;  // a longer request is not small; 0: no request is
 
     size_t MostOutputOf(const Session& session) const noexcept {
       return session.Has(Mode::kSubscribed) ? most_output_of_subscriber : most_output;

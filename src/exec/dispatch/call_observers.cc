@@ -25,9 +25,9 @@ void CallObservers::Remove(CallObserver& observer) noexcept {
 }
 
 void CallObservers::Tell(const Call& call, const CallReport& report) noexcept {
-  for (CallObserver* observer : observers_) {
+  for (size_t i = observers_.size(); i-- > 0;) {  // from the end, since one may remove itself
     try {
-      observer->OnCall(call, report);
+      observers_[i]->OnCall(call, report);
     } catch (...) {  // an observer that finds no memory misses this call; the client must not notice
     }
   }

@@ -1,4 +1,4 @@
-// Those who are told of every call: what MONITOR, a slow log or a replica needs.
+// Those who are told of every call: what MONITOR (exec/dispatch/monitors.h) or a replica needs.
 //
 // While there is an observer, all requests are run one by one and their changes are counted (Mode::kObserved).
 // At other times it costs nothing. Borrows observers. Loop thread only.
@@ -19,6 +19,7 @@ namespace mayfly {
 // What happened in a call, filled in while it runs.
 struct CallReport {
   uint64_t changes = 0;  // that passed the change point meanwhile, those of evictions and expiries included
+  bool waits = false;  // it has not ended: its client waits, and when it is woken, the call is reported again
   // What has the same effect wherever and whenever it runs, if that is not the request itself: the sum in place
   // of a float's increment. Empty: the request itself.
   std::vector<std::string> instead;
@@ -27,8 +28,8 @@ struct CallReport {
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  // `call` has run; it was not refused. An outer call comes after its inner ones. Must make no call. What it
-  // throws is lost.
+  // `call` has run; it was not refused. An outer call comes after its inner ones. Must make no call; may remove
+  // this observer, but no other. What it throws is lost.
   virtual void OnCall(const Call& call, const CallReport& report) = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "exec/dispatch/client_end.h"
 
+#include "exec/dispatch/executor.h"
 #include "exec/dispatch/queueing.h"
 #include "server/parking.h"
 #include "server/pubsub.h"
@@ -13,6 +14,7 @@ void EndClientState(Server& server, Session& session) noexcept {
   server.pubsub.Leave(session);
   server.tracking.Stop(session);
   session.Clear(Mode::kPushTarget);
+  server.executor->monitors().Remove(session);
 }
 
 }  // namespace mayfly

@@ -26,7 +26,7 @@ bool WouldLeaveTrace(const Session& session, const TableRow& row) noexcept {
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row) {
   const uint32_t flags = FlagsOf(session, row);
   const PauseOf whom = server.parking.paused();
-  if (whom == PauseOf::kNobody || (flags & kUnpaused) != 0) return false;
+  if (whom == PauseOf::kNobody || (flags & kUnpaused) != 0 || session.Has(Mode::kMonitor)) return false;
   if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
   try {
     server.parking.HoldBack(session, args.all());
@@ -57,19 +57,20 @@ ReplyScope::~ReplyScope() {
   session_.Speak();
 }
 
-void RememberReads(const Context& ctx, const Args& args) noexcept {
-  const TrackingState& state = *ctx.session.tracking;
+// Of a script only the calls that it makes count.
+void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& keyspace) noexcept {
+  const TrackingState& state = *reader.tracking;
   const TrackingOptions& options = state.options;
   if (options.broadcast || (options.opt_in && !state.caching) || (options.opt_out && state.caching)) return;
-  if ((ctx.row.command->flags & (kReadOnly | kPubSub)) != kReadOnly) return;
+  if ((call.row->command->flags & (kReadOnly | kPubSub | kNoMandatoryKeys)) != kReadOnly) return;
   try {
-    ForEachKey(*ctx.row.command, args.all(), [&](const FoundKey& key) {
-      Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key.text), ctx.now);
-      ctx.server.tracking.Remember(ctx.session, ctx.keyspace.database(), key.text, entry != nullptr);
+    ForEachKey(*call.row->command, call.arguments, [&](const FoundKey& key) {
+      Entry* const entry = keyspace.Peek(keyspace.KeyOf(key.text), call.now);
+      server.tracking.Remember(reader, keyspace.database(), key.text, entry != nullptr);
       if (entry != nullptr) entry->Set(EntryFlag::kObserved);
     });
   } catch (const std::bad_alloc&) {
-    ctx.session.Set(Mode::kDropped);
+    reader.Set(Mode::kDropped);
   }
 }
 

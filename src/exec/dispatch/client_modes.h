@@ -39,10 +39,10 @@ class ReplyScope {
   Session& session_;
 };
 
-// After a command that reads: remembers its keys for a client that tracks what it reads. The client is closed if there is
-// no memory for that.
-// REQUIRES: the session tracks.
-void RememberReads(const Context& ctx, const Args& args) noexcept;
+// After `call`, which `reader` has made itself or by a script: remembers the keys that it has read for a client that
+// tracks them. The client is closed if there is no memory for that.
+// REQUIRES: `reader` tracks. `keyspace` is the one in which the call ran.
+void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& keyspace) noexcept;
 // At the end of a request of a client that tracks.
 void EndTrackedRequest(Session& session, const TableRow& row) noexcept;
 

@@ -128,6 +128,8 @@ struct Command {
   KeyAfterWord key_after_word = {};
   // What a call does to its keys, if that depends on its arguments (kKeyVariableFlags).
   uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
+  // Whether argument `index` of a call is a secret, which SLOWLOG and MONITOR must not show; null: none is.
+  bool (*is_secret)(std::span<const std::string_view> call, size_t index) = nullptr;
   uint32_t acl = 0;
   Handler handler = nullptr;  // null for a container that needs a subcommand
   std::string_view since = {};

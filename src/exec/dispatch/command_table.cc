@@ -22,11 +22,12 @@ bool SameName(std::string_view text, std::string_view lower) noexcept {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
-// Categories that Redis derives from a command's flags.
-uint32_t ImpliedCategories(uint32_t flags) noexcept {
+// Categories that Redis derives from a command's flags. One that runs scripts is not said to read.
+uint32_t ImpliedCategories(const Command& command) noexcept {
+  const uint32_t flags = command.flags;
   uint32_t acl = 0;
   if ((flags & kWrite) != 0) acl |= kAclWrite;
-  if ((flags & kReadOnly) != 0) acl |= kAclRead;
+  if ((flags & kReadOnly) != 0 && (command.acl & kAclScripting) == 0) acl |= kAclRead;
   if ((flags & kAdmin) != 0) acl |= kAclAdmin | kAclDangerous;
   if ((flags & kPubSub) != 0) acl |= kAclPubSub;
   if ((flags & kBlocking) != 0) acl |= kAclBlocking;
@@ -54,7 +55,6 @@ constexpr Name kFlagNames[] = {
     {kAsking, "asking"},
     {kFast, "fast"},
     {kNoAuth, "no_auth"},
-    {kMayReplicate, "may_replicate"},
     {kNoMandatoryKeys, "no_mandatory_keys"},
     {kNoAsyncLoading, "no_async_loading"},
     {kNoMulti, "no_multi"},
@@ -152,7 +152,7 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   row->full_name =
       parent == nullptr ? std::string(command.name) : parent->full_name + "|" + std::string(command.name);
   row->group = group;
-  row->acl = command.acl | ImpliedCategories(command.flags);
+  row->acl = command.acl | ImpliedCategories(command);
   Call(*row, command.name);
   row->least_args = static_cast<uint32_t>(std::abs(command.arity));
   if (command.subcommands.empty()) {
@@ -162,11 +162,13 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   }
   row->first_key = static_cast<uint16_t>((command.keys.use & kKeyNone) != 0 ? 0 : command.keys.first);
   row->cursor = parent == nullptr ? 1 : 2;
-  row->only_reads = (command.flags & kReadOnly) != 0;
+  // Without mandatory keys it is a script that reads, and may take long.
+  row->only_reads = (command.flags & (kReadOnly | kNoMandatoryKeys)) == kReadOnly;
   row->writes = (command.flags & (kWrite | kDenyOom)) != 0;
-  row->constant_time = command.complexity == "O(1)";
   row->needs_login = (command.flags & kNoAuth) == 0;
   row->ends_batch = (command.flags & (kEndsBatch | kBlocking)) != 0;
+  row->constant_time =
+      command.complexity == "O(1)" && !row->ends_batch;  // one that may wait has a time of its own
   for (const Command& sub : command.subcommands) row->subcommands.push_back(Add(sub, group, row));
   return row;
 }

@@ -48,6 +48,8 @@ Executor::Executor(Server& server)
       batch_(server.commands, server.databases),
       gate_(server),
       observers_(server),
+      monitors_(server, observers_),
+      slow_calls_(server),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   server.executor = this;
   const auto track = [&server](const config::Settings& settings) {
@@ -82,9 +84,12 @@ void Executor::FollowOptions() noexcept {
   output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
   const uint64_t most = output_pool_.most_bytes;
+  slow_calls_.FollowOptions();
+  late_cycles_ = std::min(stale_cycles_ + 1, slow_calls_.least_cycles());
   batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
                    .most_output = hard == 0 ? most : std::min(hard, most),
-                   .most_output_of_subscriber = most};
+                   .most_output_of_subscriber = most,
+                   .small_bytes = slow_calls_.RecordsAlone(now_) ? 0 : Batch::kSmallBytes};
   server_.tracking.Limit(static_cast<size_t>(settings.tracking_table_max_keys), most / kTrackingPart);
   track_latency_ = settings.latency_tracking;
   server_.users.default_user().password = &settings.requirepass;
@@ -110,6 +115,8 @@ uint32_t Executor::ModesOfAll() const noexcept {
 // ---- a batch
 
 void Executor::Run(std::span<Feed> feeds) {
+  if (batch_limits_.small_bytes == 0 && !slow_calls_.RecordsAlone(now_)) [[unlikely]]
+    batch_limits_.small_bytes = Batch::kSmallBytes;
   for (std::span<Feed> left = feeds; batch_.Plan(left, batch_limits_);) {
     RunPlanned();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
@@ -137,9 +144,9 @@ void Executor::RunPlanned() {
     Session& session = *planned.feed->session;
     const TableRow* const row = planned.row;
     if ((session.modes | modes_of_all) != 0 || row == nullptr) [[unlikely]] {
+      Record(timer, &planned);
       if (!session.MayRun()) continue;
       planned.feed->consumed = planned.end;
-      Record(timer);
       Args args(call, row != nullptr ? row->cursor : 1);
       args.SetList(arguments);
       RunWithModes(session, args, row, {planned.hash, planned.guess}, nullptr);
@@ -147,7 +154,7 @@ void Executor::RunPlanned() {
       timer.Restart();
     } else {
       planned.feed->consumed = planned.end;
-      if (row != timer.row()) Record(timer);
+      if (row != timer.row()) Record(timer, &planned);
       Args args(call, row->cursor);
       args.SetList(arguments);
       bool admitted = row->Takes(call.size());
@@ -156,8 +163,8 @@ void Executor::RunPlanned() {
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        const Refusal why = Judge(session, 0, args, row, &gate_, now_);
-        if (why != Refusal::kNone) {
+        if (const Refusal why = Judge(session, 0, args, row, &gate_, now_); why != Refusal::kNone) {
+          Record(timer, &planned);
           RefuseClient(why, session, args, row);
           continue;
         }
@@ -173,18 +180,46 @@ void Executor::RunPlanned() {
                       .first_key = {planned.hash, planned.guess}};
       Execute(context, args);
       ++session.commands;
-      timer.Count(*row);
-      if (!row->constant_time || !planned.small) Record(timer);
+      const bool alone = !row->constant_time || !planned.small;
+      if (alone && session.parked != nullptr) [[unlikely]] {
+        timer.RecordOne(*row, /*begins=*/true, /*ends=*/false);
+      } else {
+        timer.Count(*row);
+        if (alone) Record(timer, &planned + 1);
+      }
       if (row->only_reads) continue;
-      if (row->writes) gate_.HoldKeys(now_);
+      if (row->writes)
+        gate_.HoldKeys(now_);
+      else
+        modes_of_all |= server_.modes;  // a script may be busy now
     }
     if (server_.parking.AnyReady()) [[unlikely]] {
-      Record(timer);
+      Record(timer, &planned + 1);
       ServeReady();
       timer.Restart();
     }
   }
-  Record(timer);
+  Record(timer, batch_.requests().data() + batch_.requests().size());
+}
+
+std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) const noexcept {
+  size_t before = 0;
+  for (const Planned* at = batch_.requests().data(); at != &request; ++at) before += at->arg_count;
+  return {batch_.args().data() + before, request.arg_count};
+}
+
+[[gnu::noinline, gnu::cold]] void Executor::RecordLate(const TableRow* row, uint64_t calls, uint64_t cycles,
+                                                       uint64_t ended, const Planned* end) noexcept {
+  if (ended - refreshed_at_ > stale_cycles_) RefreshNow();
+  if (row == nullptr || cycles < slow_calls_.least_cycles()) return;
+  if (calls > 1) {
+    slow_calls_.NoteGroup(*row, calls, cycles, now_);
+    if (slow_calls_.RecordsAlone(now_)) batch_limits_.small_bytes = 0;
+    return;
+  }
+  const Planned& request = end[-1];
+  Session& session = *request.feed->session;
+  slow_calls_.Note({session, session.reply, now_, Origin::kClient, ArgumentsOf(request), row}, cycles, now_);
 }
 
 [[gnu::noinline]] void Executor::RunWithModes(Session& session, Args& args, const TableRow* row,
@@ -231,6 +266,7 @@ void Executor::MarkIfDirty(Session& session) noexcept {
 // A waiter that finds nothing, because another one took it, waits on in its place. So each waiter of a key has one
 // try, while the key is there.
 [[gnu::noinline]] void Executor::ServeReady() noexcept {
+  if (Busy()) return;  // the script that made it ready has not ended
   WaitingKeys& keys = server_.parking.keys();
   while (WaitedKey* const key = keys.TakeReady()) {
     uint64_t served = 0;
@@ -298,16 +334,19 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .resumed = resumed,
                   .report = observed ? &report : nullptr};
   const uint64_t errors = Execute(context, args);
-  if (call.session.tracking != nullptr) RememberReads(context, args);
+  if (call.session.tracking != nullptr) RememberReads(server_, call.session, call, context.keyspace);
   if (call.row->writes) gate_.HoldKeys(call.now);
-  if (observed && call.session.parked == nullptr) {  // one that waits is told of when it has run
+  const bool waits = call.session.parked != nullptr;
+  const CallTimer::Group recorded =
+      timer.RecordOne(*call.row, /*begins=*/resumed == nullptr, /*ends=*/!waits);
+  if (MayBlock(call.origin) && recorded.ended - refreshed_at_ > stale_cycles_)
+    RefreshNow();  // for an inner call time stands still
+  if (!waits && recorded.cycles >= slow_calls_.least_cycles()) slow_calls_.Note(call, recorded.cycles, now_);
+  if (observed) {
     report.changes = observers_.changes() - changes_before;
+    report.waits = waits;
     observers_.Tell(call, report);
   }
-  if (resumed != nullptr) return errors;
-  timer.Count(*call.row);
-  // For an inner call time stands still.
-  MayBlock(call.origin) ? Record(timer) : static_cast<void>(timer.Record());
   return errors;
 }
 

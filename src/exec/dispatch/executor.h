@@ -23,6 +23,8 @@
 #include "exec/dispatch/call_timer.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/memory_gate.h"
+#include "exec/dispatch/monitors.h"
+#include "exec/dispatch/slow_calls.h"
 #include "server/output_pool.h"
 #include "server/parking.h"
 #include "server/sessions.h"
@@ -59,9 +61,12 @@ class Executor {
   // of its input may be waiting.
   template <typename Freed>
   void RunWoken(Freed&& freed) {
+    if (server_.parking.AnyReady() && !Busy()) ServeReady();  // for whom a script that took long has provided
     for (;;) {
       if (Session* const session = server_.sessions.TakeResumed()) {
         freed(*session);
+      } else if (Busy()) {  // who was woken would be refused
+        return;
       } else if (const std::unique_ptr<Parked> woken = server_.parking.TakeWoken()) {
         Wake(*woken);
         if (server_.parking.AnyReady()) ServeReady();
@@ -73,9 +78,14 @@ class Executor {
 
   // Before the replies of a turn are written.
   void EndTurn() noexcept;
+  // A script has been running for too long. It goes on in slices, and meanwhile no key may go away.
+  bool Busy() const noexcept { return (server_.modes & BitOf(Mode::kBusy)) != 0; }
+
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
-  bool EvictSome(size_t budget) { return gate_.EvictSome(budget, now_); }
+  bool EvictSome(size_t budget) { return !Busy() && gate_.EvictSome(budget, now_); }
   bool short_of_room() const noexcept { return gate_.short_of_room(); }
+  // Whether there is memory for a call that needs some, after the evictions that it takes.
+  bool MakeRoom(Now now) { return gate_.MakeRoom(/*only_if_room=*/true, now); }
 
   // Reads the clock.
   Now RefreshNow() noexcept;
@@ -83,6 +93,7 @@ class Executor {
   // The limits on unread output, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
   CallObservers& observers() noexcept { return observers_; }
+  Monitors& monitors() noexcept { return monitors_; }
   // Sets the limit of the session's output; to be called when it has become a subscriber, or has ceased to be one.
   void LimitOutput(Session& session) const noexcept;
 
@@ -93,7 +104,7 @@ class Executor {
                     const Parked* resumed);
   // The modes of the server.
   uint32_t ModesOfAll() const noexcept;
-  // Makes batch_limits_, output_pool_ and the users what the options say.
+  // Makes the limits, what is slow, and the users what the options say.
   void FollowOptions() noexcept;
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
@@ -116,11 +127,17 @@ class Executor {
   // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns
   // their number.
   uint64_t CountErrors(resp::Writer& reply) noexcept;
-  // Records what `timer` has counted, and reads the clock if the last reading is too old.
-  [[gnu::always_inline]] void Record(CallTimer& timer) noexcept {
-    if (timer.Record() - refreshed_at_ > stale_cycles_) [[unlikely]]
-      RefreshNow();
+  // Records what `timer` has counted: calls of the batch's requests just before `end`.
+  [[gnu::always_inline]] void Record(CallTimer& timer, const Planned* end) noexcept {
+    const CallTimer::Group group = timer.Record();
+    if (group.ended - refreshed_at_ >= late_cycles_) [[unlikely]]
+      RecordLate(group.row, group.calls, group.cycles, group.ended, end);
   }
+  // The calls took long, or the clock was read long ago.
+  void RecordLate(const TableRow* row, uint64_t calls, uint64_t cycles, uint64_t ended,
+                  const Planned* end) noexcept;
+  // The arguments of a request of the batch.
+  std::span<const std::string_view> ArgumentsOf(const Planned& request) const noexcept;
 
   Server& server_;
   Now now_;
@@ -129,8 +146,11 @@ class Executor {
   OutputPool output_pool_;
   MemoryGate gate_;
   CallObservers observers_;
+  Monitors monitors_;
+  SlowCalls slow_calls_;
   bool track_latency_ = false;
   uint64_t stale_cycles_;
+  uint64_t late_cycles_ = 0;   // so long after refreshed_at_ the clock is stale, or a call may have been slow
   uint64_t refreshed_at_ = 0;  // TSC
 };
 

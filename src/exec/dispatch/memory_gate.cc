@@ -5,6 +5,7 @@
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/dispatch/resident_guard.h"
+#include "server/latency_monitor.h"
 #include "server/stats.h"
 
 namespace mayfly {
@@ -43,6 +44,8 @@ Evictor::Outcome MemoryGate::MakeRoomForCommand(Now now) noexcept {
 }
 
 Evictor::Outcome MemoryGate::Evict(size_t budget, Now now, const EvictionOwed& owed) noexcept {
+  const bool timed = server_.latency_monitor.threshold_ms() != 0;
+  const uint64_t began = timed ? ReadCycles() : 0;
   const uint64_t churned = server_.databases.heap().ChurnedBytes();
   if (server_.resident.Due(churned)) [[unlikely]]
     server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);
@@ -50,6 +53,11 @@ Evictor::Outcome MemoryGate::Evict(size_t budget, Now now, const EvictionOwed& o
       Limits(), now, budget, [this] { return server_.memory.Data(); }, owed);
   short_of_room_ = outcome == Evictor::Outcome::kMore;
   Settle();
+  if (timed) {
+    constexpr uint64_t kUsPerMs = 1000;
+    const uint64_t ms = server_.cycle_rate.ToUs(ReadCycles() - began) / kUsPerMs;
+    server_.latency_monitor.Note(LatencyMonitor::kEviction, ms, now.wall_ms / kMsPerSecond);
+  }
   return outcome;
 }
 

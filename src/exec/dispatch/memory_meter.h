@@ -3,8 +3,9 @@
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
 //   used   all, without reply chunks that are kept for the next client: they are a pool, nobody uses them
-//   data   used, without client buffers and what clients have read (a client must never evict a key), and what a flush
-//          left waiting to be freed; big arguments are data as far as they have arrived, since they will be values
+//   data   used, without client buffers, scripts and what clients have read (neither a client nor a script must ever
+//          evict a key), and what a flush left waiting to be freed; big arguments are data as far as they have
+//          arrived, since they will be values
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ class MemoryMeter {
   uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
   // The part of Used that is not Data.
   uint64_t NotEvictable() const noexcept {
-    return stats_.client_bytes - stats_.arriving_bytes + stats_.tracking_bytes + databases_.waiting_bytes();
+    return stats_.client_bytes - stats_.arriving_bytes + stats_.tracking_bytes + stats_.scripts.bytes() +
+           databases_.waiting_bytes();
   }
   // What All is when Data is `data`.
   uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + stats_.spare_chunk_bytes; }

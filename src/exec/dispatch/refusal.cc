@@ -19,7 +19,7 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 8> kTexts = {{
+constexpr std::array<Text, 10> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
@@ -28,8 +28,9 @@ constexpr std::array<Text, 8> kTexts = {{
     {Refusal::kSubscriber, "ERR Can't execute '",
      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
     {Refusal::kLoading, "LOADING Redis is loading the dataset in memory"},
-    {Refusal::kBusy,
-     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."},
+    {Refusal::kBusy, errors::kBusyScript},
+    {Refusal::kBusyFunction, errors::kBusyFunction},
+    {Refusal::kMonitor, "ERR Replica can't interact with the keyspace"},
 }};
 
 constexpr size_t kMostText = 128;
@@ -77,7 +78,10 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
   if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
-  if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0) return Refusal::kBusy;
+  if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0)
+    return Has(modes, Mode::kBusyFunction) ? Refusal::kBusyFunction : Refusal::kBusy;
+  if (Has(modes, Mode::kMonitor) && (flags & (kReadOnly | kWrite | kMayReplicate)) != 0)
+    return Refusal::kMonitor;
   return Refusal::kNone;
 }
 

@@ -29,7 +29,9 @@ enum class Refusal : uint8_t {
   kMemory,      // it may need memory, and there is nothing left to evict
   kSubscriber,  // RESP2's subscriber mode
   kLoading,
-  kBusy,  // a script has been running for too long
+  kBusy,          // a script has been running for too long
+  kBusyFunction,  // a function has been
+  kMonitor,       // a client that has sent MONITOR may use no key
 };
 
 // `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room

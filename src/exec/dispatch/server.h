@@ -4,6 +4,7 @@
 // Built by main (or a test); everything else borrows it. Loop thread only.
 #pragma once
 
+#include <memory>
 #include <random>
 #include <string>
 
@@ -22,6 +23,7 @@ class Databases;
 class Evictor;
 class Executor;
 class FailedLogins;
+class LatencyMonitor;
 class Log;
 class MemoryMeter;
 class Notifier;
@@ -31,9 +33,18 @@ class Rates;
 class ResidentGuard;
 class Sessions;
 class SlicedWork;
+class SlowLog;
 class Tracking;
 class WatchedKeys;
 struct Stats;
+
+// A part that the first command that needs it makes. Whoever makes it knows what it is.
+struct LatePart {
+  LatePart() = default;
+  LatePart(const LatePart&) = delete;
+  LatePart& operator=(const LatePart&) = delete;
+  virtual ~LatePart() = default;
+};
 
 struct Server {
   Clock& clock;
@@ -52,6 +63,8 @@ struct Server {
   Rates& rates;             // sampled whenever the loop turns
   SlicedWork& sliced_work;  // the loop runs a slice of it in each turn
   FailedLogins& failed_logins;
+  SlowLog& slow_log;
+  LatencyMonitor& latency_monitor;
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
@@ -60,7 +73,8 @@ struct Server {
   Executor* executor = nullptr;     // sets this itself
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
-  Log* log = nullptr;  // null: there is none
+  Log* log = nullptr;                           // null: there is none
+  std::unique_ptr<LatePart> scripts = nullptr;  // made by the first script (src/script)
 };
 
 }  // namespace mayfly

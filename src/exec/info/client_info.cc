@@ -50,6 +50,7 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
 
 std::string FlagsOf(const Session& session) {
   std::string flags;
+  if (session.Has(Mode::kMonitor)) flags += 'O';
   if (session.Has(Mode::kSubscribed)) flags += 'P';
   if (session.Has(Mode::kTransaction)) flags += 'x';
   if (session.parked != nullptr && !session.parked->delayed) flags += 'b';

@@ -1,5 +1,6 @@
 // INFO: what is counted for each command and each error code.
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 #include "config/options.h"
@@ -32,14 +33,24 @@ void CallsField(InfoSink& sink, const TableRow& row, const CycleRate& rate) {
   sink.Group({"cmdstat_", "command", row.full_name}, members);
 }
 
+// "p99.9": at most six decimals, as in Redis.
+std::string NameOf(double percentile) {
+  char text[32];
+  std::string name("p");
+  name.append(text, static_cast<size_t>(std::snprintf(text, sizeof text, "%f", percentile)));
+  name.erase(name.find_last_not_of('0') + 1);
+  if (name.back() == '.') name.pop_back();
+  return name;
+}
+
 // "p50=1.003,p99=...": microseconds with three decimals, as in Redis.
 void LatencyField(InfoSink& sink, const TableRow& row, const std::vector<double>& percentiles,
                   const CycleRate& rate) {
-  if (row.latency == nullptr || row.latency->total() == 0 || percentiles.empty()) return;
+  if (row.latency == nullptr || row.latency->total() == 0) return;
   constexpr int kNanoseconds = 3;
   std::vector<std::string> names;
   names.reserve(percentiles.size());
-  for (const double percentile : percentiles) names.push_back("p" + std::string(FormatDouble(percentile)));
+  for (const double percentile : percentiles) names.push_back(NameOf(percentile));
   std::vector<InfoMember> members;
   members.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) {

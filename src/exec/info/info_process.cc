@@ -91,6 +91,20 @@ void AllocatorFields(InfoSink& sink, const MemoryReport& report) {
              static_cast<int64_t>(report.resident) - static_cast<int64_t>(bytes.resident));
 }
 
+// used_memory_lua is the older name of Lua's part.
+void ScriptFields(InfoSink& sink, const ScriptFigures& scripts) {
+  sink.Bytes("used_memory_lua", scripts.eval_heap_bytes);
+  sink.Field("used_memory_vm_eval", scripts.eval_heap_bytes);
+  sink.Field("used_memory_scripts_eval", scripts.cached_bytes);
+  sink.Field("number_of_cached_scripts", scripts.cached);
+  sink.Field("number_of_functions", scripts.functions);
+  sink.Field("number_of_libraries", scripts.libraries);
+  sink.Field("used_memory_vm_functions", scripts.function_heap_bytes);
+  sink.Bytes("used_memory_vm_total", scripts.heap_bytes());
+  sink.Field("used_memory_functions", scripts.library_bytes);
+  sink.Bytes("used_memory_scripts", scripts.cached_bytes + scripts.library_bytes);
+}
+
 }  // namespace
 
 void ServerSection(InfoSink& sink, Server& server, Now now) {
@@ -142,11 +156,7 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Fixed("used_memory_dataset_perc", report.DatasetPercent(), 2, "%");
   AllocatorFields(sink, report);
   sink.Bytes("total_system_memory", MachineMemoryBytes());
-  sink.Bytes("used_memory_lua", 0);
-  sink.Bytes("used_memory_scripts", 0);
-  sink.Field("number_of_cached_scripts", 0);
-  sink.Field("number_of_functions", 0);
-  sink.Field("number_of_libraries", 0);
+  ScriptFields(sink, server.stats.scripts);
   sink.Bytes("maxmemory", server.options.settings().maxmemory.bytes);
   sink.Field("maxmemory_in_force", server.resident.Allowed(server.options.settings().maxmemory.bytes));
   sink.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));

@@ -38,6 +38,7 @@ void InfoText::Bytes(std::string_view name, uint64_t bytes) {
 
 void InfoText::Group(const InfoLabel& label, std::span<const InfoMember> members) {
   text_.append(label.prefix).append(label.of);
+  if (members.empty()) text_ += ':';
   char before = ':';
   for (const InfoMember& member : members) {
     text_.append(1, before).append(member.name).append("=");

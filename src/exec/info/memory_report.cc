@@ -39,7 +39,7 @@ MemoryReport ReportMemory(Server& server, uint64_t own) {
   report.spare_chunks = server.stats.spare_chunk_bytes;
   report.resident = ResidentBytes();
   report.allocator = server.databases.heap().ReadAllocator();
-  report.overhead = report.at_start + report.clients;
+  report.overhead = report.at_start + report.clients + server.stats.scripts.bytes();
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;

@@ -111,8 +111,6 @@ TEST_CASE("options that only Redis has are accepted with one warning, and CONFIG
   CHECK(loaded.Get("tls-protocols") == "TLSv1.2 TLSv1.3");
   CHECK(WarningsOf({"--hz", "10"}) ==
         std::vector<std::string>{"options without a meaning here are ignored: at Redis's default hz"});
-  CHECK(WarningsOf({"--slowlog-max-len", "128"}).empty());
-  CHECK(WarningsOf({"--slowlog-max-len", "129"}).size() == 1);
   CHECK(WarningsOf({"--save", ""}).empty());
   CHECK(WarningsOf({"--appendonly", "no"}).empty());
 }

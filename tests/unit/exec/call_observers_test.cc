@@ -54,6 +54,44 @@ TEST_CASE_METHOD(CommandTest, "an observer is told what changed something, and w
   CHECK(server().server.modes == 0);
 }
 
+TEST_CASE_METHOD(CommandTest, "a call that waits is reported when it begins to wait, and when it has ended") {
+  struct Waits final : CallObserver {
+    void OnCall(const Call& call, const CallReport& report) override {
+      seen.push_back(call.row->full_name + (report.waits ? " waits" : ""));
+      if (call.origin == Origin::kWoken) seen.back() += ", woken";
+    }
+    std::vector<std::string> seen;
+  } observer;
+  server().executor.observers().Add(observer);
+  TestClient& waiter = Connect();
+  waiter.Run({"GRAB", "k", "0"});
+  Run({"KEEP", "k", "v"});
+  CHECK(waiter.Received() == std::vector<Reply>{Bulk("v")});
+  CHECK(observer.seen == std::vector<std::string>{"grab waits", "keep", "grab, woken"});
+  server().executor.observers().Remove(observer);
+}
+
+TEST_CASE_METHOD(CommandTest, "an observer may remove itself while it is told of a call") {
+  struct Once final : CallObserver {
+    explicit Once(CallObservers& all) : all_(all) {}
+    void OnCall(const Call&, const CallReport&) override {
+      ++calls;
+      all_.Remove(*this);
+    }
+    int calls = 0;
+    CallObservers& all_;
+  };
+  CallObservers& all = server().executor.observers();
+  Once first(all), second(all);
+  all.Add(first);
+  all.Add(second);
+  Run({"NOW"});
+  Run({"NOW"});
+  CHECK(first.calls == 1);
+  CHECK(second.calls == 1);
+  CHECK(server().server.modes == 0);
+}
+
 TEST_CASE_METHOD(CommandTest, "a second server that is told of all changes stays equal") {
   Replica replica;
   server().executor.observers().Add(replica);

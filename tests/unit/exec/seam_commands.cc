@@ -5,7 +5,7 @@
 //   MOVE-TO key other   moves a string to another key
 //   ALL a b ; c d       makes the calls "a b" and "c d" and answers with all replies, as EXEC does
 //   READ a b            makes the call "a b" with a session of its own, in database 1, and answers with what it
-//                       read back from its reply, as a script does
+//                       read back from its reply, as a script does; shown to monitors before that call
 //   NOW                 answers with the time of the call
 //   PASS ms             lets time pass while it runs
 //   ADD key n           adds to a number; what it reports in its place is the sum
@@ -15,6 +15,7 @@
 
 #include "base/numbers.h"
 #include "exec/dispatch/context.h"
+#include "exec/dispatch/executor.h"
 #include "exec/dispatch/reply_buffer.h"
 #include "resp/reply_reader.h"
 #include "server/parking.h"
@@ -73,6 +74,7 @@ void All(Context& ctx, Args& args) {
 }
 
 void Read(Context& ctx, Args& args) {
+  ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, args.all(), &ctx.row});
   Session own(ctx.session.pool);
   own.LogIn(ctx.session.user());
   own.db = 1;
@@ -116,7 +118,7 @@ constexpr Command kRows[] = {
     {.name = "grab", .arity = 3, .flags = kWrite | kBlocking, .keys = kOneKey, .handler = Grab},
     {.name = "move-to", .arity = 3, .flags = kWrite, .keys = {1, 2, 1, kKeyRW}, .handler = MoveTo},
     {.name = "all", .arity = -2, .handler = All},
-    {.name = "read", .arity = -2, .handler = Read},
+    {.name = "read", .arity = -2, .flags = kSkipMonitor, .handler = Read},
     {.name = "now", .arity = 1, .handler = TellTime},
     {.name = "pass", .arity = 2, .handler = Pass},
     {.name = "add", .arity = 3, .flags = kWrite | kDenyOom, .keys = kOneKey, .handler = Add},

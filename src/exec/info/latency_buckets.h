@@ -1,0 +1,23 @@
+// LATENCY HISTOGRAM: how many calls of a command took at most so long, in the buckets that Redis has.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/tsc.h"
+
+namespace mayfly {
+
+struct LatencyBucket {
+  int64_t us = 0;      // the longest time that belongs to it
+  uint64_t calls = 0;  // that took at most so long
+
+  bool operator==(const LatencyBucket&) const = default;
+};
+
+// Only buckets with more calls than the bucket before them. `cycles` has each call's time in cycles; a time counts
+// as up to an eighth longer than it was (base/histogram.h). Throws std::bad_alloc.
+std::vector<LatencyBucket> LatencyBucketsOf(const Histogram& cycles, CycleRate rate);
+
+}  // namespace mayfly

@@ -1,0 +1,16 @@
+// LATENCY DOCTOR: what held the server up, in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "config/settings.h"
+#include "server/latency_monitor.h"
+
+namespace mayfly {
+
+// Throws std::bad_alloc.
+std::string LatencyReport(const LatencyMonitor& monitor, const config::Settings& settings,
+                          int64_t now_wall_s);
+
+}  // namespace mayfly

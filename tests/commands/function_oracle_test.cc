@@ -1,0 +1,123 @@
+// Functions, beside a real redis-server's.
+#include "support/scripts_beside_redis.h"
+
+namespace mayfly::testing {
+namespace {
+
+constexpr const char* kLibrary =
+    "#!lua name=mylib\n"
+    "local n = 0\n"
+    "redis.register_function('echo', function(keys, args) return {keys, args} end)\n"
+    "redis.register_function{function_name='reader', callback=function(keys) return redis.call('GET', "
+    "keys[1]) "
+    "end, flags={'no-writes'}, description='reads'}\n"
+    "redis.register_function('writer', function(keys, args) return redis.call('SET', keys[1], args[1]) "
+    "end)\n"
+    "redis.register_function('counter', function() n = n + 1 return n end)\n"
+    "redis.register_function('fails', function() error('failed') end)\n"
+    "redis.register_function('global', function() x = 1 end)\n"
+    "redis.register_function('late', function() redis.register_function('z', function() end) end)\n"
+    "redis.register_function('json', function() return cjson.encode({1}) end)\n"
+    "redis.register_function('noargs', function() return KEYS end)\n";
+
+std::vector<std::string> Load(const std::string& code) {
+  return {"FUNCTION", "LOAD", "#!lua name=x\n" + code};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(ScriptsBesideRedis, "functions are called and listed as in Redis") {
+  for (const int protocol : {2, 3}) {
+    Compare({{"FUNCTION", "FLUSH"},
+             {"FUNCTION", "STATS"},
+             {"FUNCTION", "LIST"},
+             {"FUNCTION", "LOAD", kLibrary},
+             {"FUNCTION", "LOAD", kLibrary},
+             {"FUNCTION", "LOAD", "REPLACE", kLibrary},
+             {"FUNCTION", "STATS"},
+             {"FCALL", "echo", "1", "k", "a", "b"},
+             {"FCALL", "ECHO", "0"},
+             {"FCALL", "writer", "1", "k", "v"},
+             {"FCALL", "reader", "1", "k"},
+             {"FCALL_RO", "reader", "1", "k"},
+             {"FCALL_RO", "writer", "1", "k", "v"},
+             {"FCALL", "counter", "0"},
+             {"FCALL", "counter", "0"},
+             {"FCALL", "fails", "0"},
+             {"FCALL", "global", "0"},
+             {"FCALL", "late", "0"},
+             {"FCALL", "json", "0"},
+             {"FCALL", "noargs", "0"},
+             {"FCALL", "nosuch", "0"},
+             {"FCALL", "echo", "x"},
+             {"FCALL", "echo", "1"},
+             {"FCALL", "echo", "-1"},
+             {"FCALL", "echo"},
+             {"FUNCTION", "LIST", "LIBRARYNAME", "nosuch"},
+             {"FUNCTION", "LIST", "LIBRARYNAME"},
+             {"FUNCTION", "LIST", "NOSUCH"},
+             {"FUNCTION", "KILL"},
+             {"FUNCTION", "FLUSH", "NOSUCH"},
+             {"FUNCTION", "FLUSH", "SYNC", "x"},
+             {"FUNCTION", "NOSUCH"}},
+            protocol);
+  }
+}
+
+TEST_CASE_METHOD(ScriptsBesideRedis, "libraries are loaded or refused as in Redis") {
+  for (const int protocol : {2, 3}) {
+    Compare(
+        {{"FUNCTION", "FLUSH"},
+         {"FUNCTION", "LOAD", kLibrary},
+         {"FUNCTION", "LOAD"},
+         {"FUNCTION", "LOAD", "REPLACE"},
+         {"FUNCTION", "LOAD", "NOSUCH", "x"},
+         {"FUNCTION", "LOAD", "return 1"},
+         {"FUNCTION", "LOAD", "#!lua name=x"},
+         {"FUNCTION", "LOAD", "#!lua\n"},
+         {"FUNCTION", "LOAD", "#!js name=x\n"},
+         {"FUNCTION", "LOAD", "#!lua name=a name=b\n"},
+         {"FUNCTION", "LOAD", "#!lua name=a nosuch=b\n"},
+         {"FUNCTION", "LOAD", "#!lua name=b-d\n"},
+         {"FUNCTION", "LOAD", "#!lua name=\n"},
+         Load(""),
+         Load("return +"),
+         Load("error('x')"),
+         Load("redis.call('GET', 'x')"),
+         Load("return redis.call"),
+         Load("return math.random()"),
+         Load("x = 1"),
+         Load("return nosuch"),
+         Load("redis.register_function()"),
+         Load("redis.register_function('f')"),
+         Load("redis.register_function(1, 2, 3)"),
+         Load("redis.register_function({}, function() end)"),
+         Load("redis.register_function('f', 5)"),
+         Load("redis.register_function('b-d', function() end)"),
+         Load("redis.register_function('f', function() end) redis.register_function('f', function() end)"),
+         Load("redis.register_function('echo', function() end)"),
+         Load("redis.register_function{}"),
+         Load("redis.register_function{function_name='f'}"),
+         Load("redis.register_function{callback=function() end}"),
+         Load("redis.register_function{function_name={}, callback=function() end}"),
+         Load("redis.register_function{function_name='f', callback=5}"),
+         Load("redis.register_function{function_name='f', callback=function() end, flags=5}"),
+         Load("redis.register_function{function_name='f', callback=function() end, flags={'nosuch'}}"),
+         Load("redis.register_function{function_name='f', callback=function() end, description={}}"),
+         Load("redis.register_function{function_name='f', callback=function() end, nosuch=1}"),
+         Load("redis.register_function('f', function() return 1 end)"),
+         {"FCALL", "f", "0"},
+         {"FUNCTION", "DELETE", "x"},
+         {"FUNCTION", "DELETE", "x"},
+         {"FCALL", "f", "0"},
+         {"FUNCTION", "FLUSH"},
+         Load("redis.register_function{function_name='f', callback=function() return 1 end, "
+              "flags={'no-writes', 'allow-stale'}, description='says one'}"),
+         {"FUNCTION", "LIST"},
+         {"FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME", "X*"},
+         {"FUNCTION", "FLUSH", "ASYNC"}},
+        protocol);
+  }
+}
+
+}  // namespace mayfly::testing

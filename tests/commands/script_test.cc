@@ -1,0 +1,356 @@
+// EVAL and its kin, as sessions: what scripts may do, and that nothing that one does reaches the next.
+#include <string>
+#include <vector>
+
+#include "base/tsc.h"
+#include "exec/dispatch/reply_buffer.h"
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+class ScriptTest : public CommandTest {
+ public:
+  Reply Eval(const std::string& script, const std::vector<std::string>& words = {"0"}) {
+    std::vector<std::string> request = {"EVAL", script};
+    request.insert(request.end(), words.begin(), words.end());
+    return Run(request);
+  }
+  // The SHA-1 of the script, which is in the cache from now on.
+  std::string Load(const std::string& script) { return Run({"SCRIPT", "LOAD", script}).text; }
+  // What the loop does in a turn while a script is busy.
+  void Slice() {
+    server().sliced_work.RunSlice(ReadCycles(), 0, 1);
+    server().RunWoken();
+  }
+  void SliceToEnd() {
+    while (server().sliced_work.waits()) Slice();
+  }
+  Reply TakeReply() {
+    const std::vector<Reply> replies = client().Received();
+    return replies.size() == 1 ? replies[0] : NoReply();
+  }
+  std::string InfoField(const std::string& name) {
+    const std::string text = "\n" + Run({"INFO", "everything"}).text;
+    const size_t at = text.find("\n" + name + ":");
+    if (at == std::string::npos) return "";
+    const size_t begin = at + name.size() + 2;
+    return text.substr(begin, text.find('\r', begin) - begin);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ScriptTest, "a lock is released by its owner alone, in one step") {
+  const std::string release = Load(
+      "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end");
+  Run({"SET", "lock", "token", "NX", "PX", "5000"});
+  CHECK(Run({"EVALSHA", release, "1", "lock", "another"}) == Integer(0));
+  CHECK(Run({"EVALSHA", release, "1", "lock", "token"}) == Integer(1));
+  CHECK(Run({"EVALSHA", release, "1", "lock", "token"}) == Integer(0));
+  CHECK(TakeChanges() == std::vector<std::string>{"new lock", "set lock", "expire lock", "del lock"});
+}
+
+TEST_CASE_METHOD(ScriptTest, "server is another name of redis, and tells the version that HELLO tells") {
+  CHECK(Eval("return server.call('PING')") == Simple("PONG"));
+  CHECK(Eval("return {redis.REDIS_VERSION, server.REDIS_VERSION_NUM}") ==
+        Array({Bulk("7.4.0"), Integer(0x70400)}));
+  CHECK(Eval("return redis == server") == Integer(1));
+}
+
+TEST_CASE_METHOD(ScriptTest, "numbers are sent to commands in the shortest text that reads back") {
+  CHECK(Eval("return redis.call('ECHO', 0.1)") == Bulk("0.1"));
+  CHECK(Eval("return redis.call('ECHO', 3.0)") == Bulk("3"));
+  CHECK(Eval("return redis.call('ECHO', 2^53)") == Bulk("9007199254740992"));
+  CHECK(Eval("return redis.call('ECHO', 1e21)") == Bulk("1e+21"));
+}
+
+TEST_CASE_METHOD(ScriptTest, "time stands still while a script runs") {
+  CHECK(Eval("redis.call('SET', 'k', 'v', 'PX', 10) return redis.call('PTTL', 'k')") == Integer(10));
+  CHECK(Eval("local a = redis.call('TIME') for i = 1, 1e5 do end local b = redis.call('TIME') "
+             "return a[1] == b[1] and a[2] == b[2]") == Integer(1));
+  CHECK(Eval("return type(os.clock())") == Bulk("number"));
+  CHECK(Eval("return os.time") == Null());
+}
+
+TEST_CASE_METHOD(ScriptTest, "a script cannot change what the next one finds") {
+  const std::vector<std::string> attempts = {
+      "string.format = 1",
+      "rawset(string, 'format', 1)",
+      "rawset(_G, 'tostring', 1)",
+      "_G.tostring = 1",
+      "setmetatable(_G, {__index = function() return 1 end})",
+      "getmetatable('').__index = {format = 1}",
+      "getmetatable(_G).__index = nil",
+      "table.insert(string, 1, 'planted')",
+      "table.insert(_G, 'planted')",
+      "for k in pairs(string) do string[k] = nil end",
+      "table.foreach(string, function(k) string[k] = nil end)",
+      "redis.call = nil",
+      "cjson.null = 1",
+      "coroutine.wrap(function() string.format = 1 end)()",
+      "loadstring('tostring = 1')()",
+      "collectgarbage('stop')",
+  };
+  const std::string before =
+      "return string.format('%s %s', tostring(5), type(redis.call)) .. tostring(string[1])";
+  for (const std::string& attempt : attempts) {
+    CAPTURE(attempt);
+    Eval(attempt);
+    CHECK(Eval(before) == Bulk("5 functionnil"));
+    CHECK(
+        Eval("return nosuch").text.starts_with("ERR user_script:1: Script attempted to access nonexistent"));
+    CHECK(Eval("return ('x'):upper()") == Bulk("X"));
+  }
+}
+
+TEST_CASE_METHOD(ScriptTest, "files, modules and binary chunks are out of reach") {
+  for (const char* name : {"io", "package", "require", "dofile", "loadfile", "module", "debug", "print",
+                           "newproxy", "getfenv", "setfenv"}) {
+    CAPTURE(name);
+    CHECK(Eval(std::string("return ") + name).kind == Reply::Kind::kError);
+  }
+  CHECK(Eval("return os.execute") == Null());
+  CHECK(Eval("return loadstring(string.dump(function() return 1 end))") == Null());
+  CHECK(Eval("local s = string.dump(function() return 1 end) return load(function() local r = s s = nil "
+             "return r end)") == Null());
+}
+
+TEST_CASE_METHOD(ScriptTest,
+                 "a script that takes too much memory or stack gets an error, and the next one runs") {
+  SetOption("busy-reply-threshold", "0");
+  const std::vector<std::string> greedy = {
+      "local s = string.rep('x', 1e8) local t = {} for i = 1, 1e9 do t[i] = {i} end",
+      "return string.rep('x', 1e9)",
+      "local s = 'x' while true do s = s .. s end",
+      "local function f() return f() + 1 end return f()",
+      "local t = {} for i = 1, 100 do t[i] = string.rep('x', 1e7) end return 1",
+      "local s = string.rep('\\1', 5e7) return cjson.encode({s, s, s, s, s, s})",
+      "local s = string.rep('x', 5e7) return cmsgpack.pack({s, s, s, s, s, s})",
+      "return string.find(string.rep('a', 3e5), string.rep('a?', 3e5) .. string.rep('a', 3e5))",
+      "local t = {} for i = 1, 2e5 do t = {t} end return t",
+      "return cjson.decode(string.rep('[', 1e6))",
+      "return cmsgpack.unpack(string.rep('\\145', 1e6))",
+      "return loadstring(string.rep('(', 1e6))()",
+  };
+  for (const std::string& script : greedy) {
+    CAPTURE(script);
+    Eval(script);
+    CHECK(Eval("return 'alive'") == Bulk("alive"));
+  }
+  CHECK(stats().scripts.eval_heap_bytes < 1'000'000);
+}
+
+TEST_CASE_METHOD(ScriptTest, "a deep table is answered as far as the stack reaches") {
+  const Reply reply = Eval("local t = {} for i = 1, 100 do t = {t} end return t");
+  const Reply* inner = &reply;
+  int depth = 0;
+  for (; !inner->elements.empty(); inner = &inner->elements[0]) ++depth;
+  CHECK(depth == 100);
+}
+
+TEST_CASE_METHOD(ScriptTest, "INFO tells the memory of Lua and how many scripts there are") {
+  CHECK(InfoField("used_memory_vm_eval") == "0");
+  Load("return 1");
+  Eval("return 2");
+  CHECK(InfoField("number_of_cached_scripts") == "2");
+  CHECK(std::stoi(InfoField("used_memory_vm_eval")) > 10'000);
+  CHECK(InfoField("used_memory_lua") == InfoField("used_memory_vm_eval"));
+  CHECK(std::stoi(InfoField("used_memory_scripts")) > 0);
+  CHECK(std::stoi(InfoField("mem_not_counted_for_evict")) >= std::stoi(InfoField("used_memory_vm_eval")));
+  Run({"SCRIPT", "FLUSH"});
+  CHECK(InfoField("used_memory_vm_eval") == "0");
+  CHECK(InfoField("number_of_cached_scripts") == "0");
+}
+
+TEST_CASE_METHOD(ScriptTest, "scripts that only EVAL brought are forgotten when 500 others were used since") {
+  const std::string loaded = Load("return 'loaded'");
+  Eval("return 'used'");
+  for (int i = 0; i < 499; ++i) Eval("return " + std::to_string(i));
+  Eval("return 'used'");
+  for (int i = 499; i < 600; ++i) Eval("return " + std::to_string(i));
+  CHECK(InfoField("number_of_cached_scripts") == "501");
+  CHECK(Run({"EVALSHA", loaded, "0"}) == Bulk("loaded"));
+  const std::string used = Run({"EVAL", "return redis.sha1hex(ARGV[1])", "0", "return 'used'"}).text;
+  const std::string old = Run({"EVAL", "return redis.sha1hex(ARGV[1])", "0", "return 7"}).text;
+  CHECK(Run({"SCRIPT", "EXISTS", used, old}) == Array({Integer(1), Integer(0)}));
+}
+
+TEST_CASE_METHOD(ScriptTest, "SCRIPT SHOW answers with a script's text") {
+  const std::string sha = Load("return 1");
+  CHECK(Run({"SCRIPT", "SHOW", sha}) == Bulk("return 1"));
+  CHECK(Run({"SCRIPT", "SHOW", "nosuch"}) == Error("NOSCRIPT No matching script. Please use EVAL."));
+}
+
+TEST_CASE_METHOD(ScriptTest, "a script runs within a transaction's call") {
+  ChunkPool pool;
+  ReplyBuffer reply(pool, 2);
+  const std::string_view words[] = {"EVAL", "return redis.call('INCR', KEYS[1])", "1", "n"};
+  Executor& executor = server().executor;
+  executor.MakeCall({client().session(), reply.writer(), executor.now(), Origin::kTransaction, words,
+                     executor.RowOf(words)});
+  CHECK(reply.Text() == ":1\r\n");
+}
+
+TEST_CASE_METHOD(ScriptTest, "a script uses its caller's database and leaves it as it was") {
+  Run({"SELECT", "2"});
+  Run({"SET", "k", "two"});
+  CHECK(Eval("local before = redis.call('GET', 'k') redis.call('SELECT', 3) redis.call('SET', 'k', 'three') "
+             "return before") == Bulk("two"));
+  CHECK(Run({"GET", "k"}) == Bulk("two"));
+  CHECK(Eval("return redis.call('GET', 'k')") == Bulk("two"));
+}
+
+TEST_CASE_METHOD(ScriptTest, "an error of a call is counted once, and a script's own error once") {
+  Run({"CONFIG", "RESETSTAT"});
+  Eval("return redis.call('INCR', 'k', 'x')");
+  CHECK(InfoField("errorstat_ERR") == "count=1");
+  Run({"SET", "s", "text"});
+  Eval("redis.pcall('HGET', 's', 'f') return 1");
+  CHECK(InfoField("errorstat_WRONGTYPE") == "count=1");
+  Eval("return redis.error_reply('MINE text')");
+  CHECK(InfoField("errorstat_MINE") == "count=1");
+}
+
+TEST_CASE_METHOD(ScriptTest,
+                 "under noeviction a script is refused its first write, but not one after it has written") {
+  Run({"SET", "k", std::string(100'000, 'x')});
+  Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  Run({"CONFIG", "SET", "maxmemory", "1"});
+  CHECK(Eval("return redis.call('SET', 'a', 1)").text.starts_with("OOM command not allowed"));
+  CHECK(Eval("return redis.call('GET', 'a')") == Null());
+  CHECK(Eval("redis.call('DEL', 'k') return redis.call('SET', 'a', 1)") == Ok());
+  CHECK(Eval("#!lua flags=allow-oom\nreturn redis.call('SET', 'b', 1)") == Ok());
+  CHECK(Eval("#!lua\nreturn 1").text.starts_with("OOM command not allowed"));
+  CHECK(Eval("#!lua flags=no-writes,allow-oom\nreturn 1") == Integer(1));
+}
+
+TEST_CASE_METHOD(ScriptTest, "a long script lets others in, who get BUSY, and SCRIPT KILL ends it") {
+  SetOption("busy-reply-threshold", "1");
+  TestClient& other = Connect();
+  CHECK(Eval("while true do pcall(function() while true do end end) end") == NoReply());
+  CHECK(other.Run({"GET", "k"}).text.starts_with("BUSY Redis is busy running a script."));
+  CHECK(other.Run({"EVAL", "return 1", "0"}).text.starts_with("BUSY"));
+  CHECK(other.Run({"FUNCTION", "KILL"}).text.starts_with("BUSY"));
+  CHECK(other.Run({"FUNCTION", "STATS"}).text.starts_with("BUSY"));
+  Slice();
+  CHECK(client().Received().empty());
+  CHECK(other.Run({"SCRIPT", "KILL"}) == Ok());
+  Slice();
+  CHECK(TakeReply().text.starts_with("ERR Script killed by user with SCRIPT KILL... script: "));
+  CHECK(other.Run({"SCRIPT", "KILL"}) == Error("NOTBUSY No scripts in execution right now."));
+  CHECK(other.Run({"GET", "k"}) == Null());
+  CHECK(Eval("return 1") == Integer(1));
+}
+
+TEST_CASE_METHOD(ScriptTest,
+                 "a long script that has written goes on to its end and sees one moment of time") {
+  SetOption("busy-reply-threshold", "1");
+  TestClient& other = Connect();
+  Run({"SET", "short", "v", "PX", "5"});
+  const std::string script =
+      "redis.call('SET', 'k', 'begun') for i = 1, 3e7 do end "
+      "redis.call('RPUSH', 'queue', redis.call('GET', 'short')) return {redis.call('PTTL', 'short'), 'done'}";
+  CHECK(other.Run({"BLPOP", "queue", "0"}) == NoReply());
+  CHECK(Eval(script) == NoReply());
+  CHECK(Connect().Run({"SCRIPT", "KILL"}).text.starts_with("UNKILLABLE"));
+  LetTimePass(100);
+  server().RunWoken();
+  SliceToEnd();
+  CHECK(TakeReply() == Array({Integer(5), Bulk("done")}));
+  CHECK(other.Received() == std::vector<Reply>{Bulks({"queue", "v"})});
+  CHECK(Run({"GET", "k"}) == Bulk("begun"));
+}
+
+TEST_CASE_METHOD(ScriptTest, "requests that came with a long script wait for it or get BUSY") {
+  SetOption("busy-reply-threshold", "1");
+  CHECK(RunRaw(EncodeRequest({"EVAL", "for i = 1, 3e7 do end return 1", "0"}) + EncodeRequest({"PING"}))
+            .empty());
+  SliceToEnd();
+  CHECK(client().Received() == std::vector<Reply>{Integer(1), Simple("PONG")});
+}
+
+TEST_CASE_METHOD(ScriptTest, "a client that leaves takes nothing along; its script goes on to its end") {
+  SetOption("busy-reply-threshold", "1");
+  {
+    TestClient leaving(server());
+    CHECK(leaving.Run({"EVAL", "for i = 1, 3e7 do end redis.call('SET', 'k', 'v')", "0"}) == NoReply());
+  }
+  SliceToEnd();
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(ScriptTest,
+                 "who waits for what a long script brings is served also if its client has left") {
+  SetOption("busy-reply-threshold", "1");
+  TestClient& waiting = Connect();
+  CHECK(waiting.Run({"BLPOP", "queue", "0"}) == NoReply());
+  {
+    TestClient leaving(server());
+    CHECK(leaving.Run({"EVAL", "for i = 1, 3e7 do end redis.call('RPUSH', 'queue', 'v')", "0"}) == NoReply());
+  }
+  SliceToEnd();
+  CHECK(waiting.Received() == std::vector<Reply>{Bulks({"queue", "v"})});
+}
+
+TEST_CASE_METHOD(ScriptTest, "a long function is told by FUNCTION STATS and ended by FUNCTION KILL") {
+  SetOption("busy-reply-threshold", "1");
+  Run({"FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() while true do end end)"});
+  TestClient& other = Connect();
+  CHECK(Run({"FCALL", "f", "1", "k", "a"}) == NoReply());
+  const Reply stats = other.Run({"FUNCTION", "STATS"});
+  REQUIRE(stats.elements.size() == 4);
+  REQUIRE(stats.elements[1].elements.size() == 6);
+  CHECK(stats.elements[1].elements[1] == Bulk("f"));
+  CHECK(stats.elements[1].elements[3] == Bulks({"FCALL", "f", "1", "k", "a"}));
+  CHECK(other.Run({"SCRIPT", "KILL"}).text.starts_with("BUSY"));
+  CHECK(other.Run({"GET", "k"}) ==
+        Error("BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."));
+  CHECK(other.Run({"FUNCTION", "KILL"}) == Ok());
+  Slice();
+  CHECK(TakeReply().text.starts_with("ERR Script killed by user"));
+}
+
+TEST_CASE_METHOD(ScriptTest, "a server may end while a script is busy") {
+  SetOption("busy-reply-threshold", "1");
+  CHECK(Eval("while true do end") == NoReply());
+}
+
+TEST_CASE_METHOD(ScriptTest, "within a transaction's call a long script is stopped") {
+  SetOption("busy-reply-threshold", "1");
+  ChunkPool pool;
+  ReplyBuffer reply(pool, 2);
+  const std::string_view words[] = {"EVAL", "while true do end", "0"};
+  Executor& executor = server().executor;
+  executor.MakeCall({client().session(), reply.writer(), executor.now(), Origin::kTransaction, words,
+                     executor.RowOf(words)});
+  CHECK(reply.Text().starts_with("-ERR Script stopped: it has been running for longer"));
+  CHECK(Eval("return 1") == Integer(1));
+}
+
+TEST_CASE_METHOD(ScriptTest,
+                 "functions are forgotten with their library, and a replaced one is the new one") {
+  const auto code = [](int n) {
+    return "#!lua name=lib\nredis.register_function('f', function() return " + std::to_string(n) + " end)";
+  };
+  CHECK(Run({"FUNCTION", "LOAD", code(1)}) == Bulk("lib"));
+  CHECK(Run({"FCALL", "f", "0"}) == Integer(1));
+  CHECK(Run({"FUNCTION", "LOAD", "REPLACE", code(2)}) == Bulk("lib"));
+  CHECK(Run({"FCALL", "f", "0"}) == Integer(2));
+  CHECK(Run({"FUNCTION", "LOAD", "REPLACE", "#!lua name=lib\nerror('no')"}).kind == Reply::Kind::kError);
+  CHECK(Run({"FCALL_RO", "f", "0"}).kind == Reply::Kind::kError);
+  CHECK(Run({"FCALL", "f", "0"}) == Integer(2));
+  CHECK(InfoField("number_of_functions") == "1");
+  CHECK(InfoField("number_of_libraries") == "1");
+  CHECK(Run({"FUNCTION", "DELETE", "lib"}) == Ok());
+  CHECK(Run({"FCALL", "f", "0"}) == Error("ERR Function not found"));
+  CHECK(InfoField("number_of_functions") == "0");
+  CHECK(Run({"FUNCTION", "KILL"}) == Error("NOTBUSY No scripts in execution right now."));
+}
+
+TEST_CASE_METHOD(ScriptTest, "the help of SCRIPT and FUNCTION lists their subcommands") {
+  CHECK(Run({"SCRIPT", "HELP"}).elements.size() > 10);
+  CHECK(Run({"FUNCTION", "HELP"}).elements.size() > 10);
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,35 @@
+// The cycle counter in the hands of a test (base/tsc.h): how long calls take, it decides.
+//
+// While an object of this class exists, the counter stands still but for what the test says. At other times it is the
+// processor's. At most one exists at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "cache/change.h"
+
+namespace mayfly::testing {
+
+class SteppedCycles {
+ public:
+  SteppedCycles();
+  SteppedCycles(const SteppedCycles&) = delete;
+  SteppedCycles& operator=(const SteppedCycles&) = delete;
+  ~SteppedCycles();
+
+  // REQUIRES: there is one.
+  static void Advance(uint64_t cycles) noexcept;
+};
+
+// Lets calls take time: as often as something changes, it takes so long. Works while it listens to a ChangeHub.
+class SlowChanges final : public ChangeListener {
+ public:
+  void set_each(uint64_t cycles) noexcept { each_ = cycles; }
+  void OnChange(const Change&) override { cycles_.Advance(each_); }
+
+ private:
+  SteppedCycles cycles_;
+  uint64_t each_ = 0;
+};
+
+}  // namespace mayfly::testing
