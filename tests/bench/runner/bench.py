@@ -111,7 +111,7 @@ class Bench:
     def ask_into(self, row, server, **ask):
         """Measures the server's CPU microseconds per request once, into the row. Every GET has to be a hit."""
         got = self.attempt(lambda: self.client.ask(server, **ask))
-        if isinstance(got, dict) and ask["command"] == "get" and got["hits"] != got["requests"]:
+        if isinstance(got, dict) and ask.get("command") == "get" and got["hits"] != got["requests"]:
             got = Trouble(f"{got['hits']:,} of {got['requests']:,} were hits")
         row.add(server.name, got["cpu_us"] if isinstance(got, dict) else got)
 

@@ -28,8 +28,8 @@ reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 import importlib
 
 ORDER = (
-    "cpu", "memory", "herd", "events", "growth", "wheel", "scale", "misses", "pubsub", "types", "large", "instructions",
-    "type_instructions",
+    "cpu", "memory", "herd", "events", "growth", "wheel", "scale", "misses", "pubsub", "scripts", "types", "large",
+    "instructions", "type_instructions",
 )
 
 
