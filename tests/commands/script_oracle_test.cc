@@ -264,8 +264,8 @@ constexpr const char* kErrors[] = {
     "local t = {1, 2} table.insert(t, 3) table.insert(t, 1, 0) return t",
     "local t = {1, 2, 3} return {table.remove(t), table.remove(t, 1), #t}",
     "return coroutine.wrap(function() coroutine.yield(5) end)()",
-    "local c = coroutine.create(function() return redis.call('GET', 'text') end) return {select(2, "
-    "coroutine.resume(c))}",
+    ("local c = coroutine.create(function() return redis.call('GET', 'text') end) return {select(2, "
+     "coroutine.resume(c))}"),
     "return collectgarbage('count') > 0",
     "return type(collectgarbage())",
     "goto x",
