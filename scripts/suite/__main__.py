@@ -76,16 +76,23 @@ def everything(tally, quick):
             tidy.run(tally, ROOT, SANITIZED, jobs)
 
 
-def real_clients(tally):
+def real_clients(tally, words):
+    # A misspelt name fails before the build.
+    clients.chosen(words)
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
-        clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once())
+        clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
     parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
-    parser.add_argument("--clients", action="store_true", help="only: client libraries and tools, against Mayfly and redis-server")
+    parser.add_argument(
+        "--clients",
+        nargs="*",
+        metavar="NAME",
+        help="only: client libraries, frameworks and tools, against Mayfly and redis-server; all, or those with such a name",
+    )
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
     arguments = parser.parse_args()
     started = time.monotonic()
@@ -95,9 +102,9 @@ def main():
             arm64.run(tally, ROOT, build, jobs_at_once())
         if arguments.image:
             image.run(tally, ROOT)
-        if arguments.clients:
-            real_clients(tally)
-        if not (arguments.arm64 or arguments.image or arguments.clients):
+        if arguments.clients is not None:
+            real_clients(tally, arguments.clients)
+        if not (arguments.arm64 or arguments.image or arguments.clients is not None):
             everything(tally, arguments.quick)
     except Exception:
         # An error of the suite itself is a failure in the last line, too.

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 PORT, PASSWORD = sys.argv[1:3]
 LIMIT_S = 30
@@ -37,6 +38,30 @@ def request(*words):
 def lines(text, *beginnings):
     """The lines that begin so, spaces trimmed, in order of the alphabet."""
     return sorted(line.strip() for line in text.splitlines() if line.startswith(beginnings))
+
+
+class Listener:
+    """A redis-cli that prints until it is killed: at the end of the `with` block, or after LIMIT_S."""
+
+    def __init__(self, *words):
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        self._process = subprocess.Popen(["redis-cli", *LOGIN, *words], **streams)
+        self._late = threading.Timer(LIMIT_S, self._process.kill)
+        self._late.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._late.cancel()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def line(self):
+        text = self._process.stdout.readline().decode("latin-1")
+        expect(text.endswith("\n"), "redis-cli ended, or fell silent")
+        return text
 
 
 def plain():
@@ -78,33 +103,61 @@ def modes():
     tell("--latency", bool(re.match(r"\d+ \d+ [\d.]+ [1-9]\d*\n", cli("--latency", "-i", "0.2")[0])))
     tell("--stat", *stat())
     tell("MONITOR", *monitor())
+    tell("SUBSCRIBE", subscriber([], "SUBSCRIBE", "news"), subscriber(["-3"], "SUBSCRIBE", "other", "news"))
+    tell("PSUBSCRIBE", subscriber([], "PSUBSCRIBE", "n*", "o*"), subscriber(["-3"], "PSUBSCRIBE", "n?w[s]"))
+    tell("--eval", *evaluate())
     tell("--rdb", rdb())
 
 
 def stat():
-    """The columns of --stat, which never ends by itself, and how many keys a row tells of."""
-    command = ["redis-cli", *LOGIN, "--stat", "-i", "0.05"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        try:
-            head = [process.stdout.readline().decode().split() for _ in range(2)]
-            rows = [process.stdout.readline().decode().split() for _ in range(2)]
-        finally:
-            process.kill()
+    """The columns of --stat, and the number of keys in each row."""
+    with Listener("--stat", "-i", "0.05") as listener:
+        head = [listener.line().split() for _ in range(2)]
+        rows = [listener.line().split() for _ in range(2)]
     return [head, [[row[0], len(row)] for row in rows]]
 
 
 def monitor():
     """What MONITOR shows of another redis-cli, without times and addresses."""
-    command = ["redis-cli", *LOGIN, "MONITOR"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        try:
-            saw = [process.stdout.readline().decode()]
-            cli("-n", "3", "SET", "seen", "\x01 \"quoted\"")
-            while '"SET"' not in saw[-1]:
-                saw.append(process.stdout.readline().decode())
-        finally:
-            process.kill()
+    with Listener("MONITOR") as listener:
+        saw = [listener.line()]
+        cli("-n", "3", "SET", "seen", '\x01 "quoted"')
+        while '"SET"' not in saw[-1]:
+            saw.append(listener.line())
     return [re.sub(r"^[\d.]+ \[(\d+) [\d.:]+\]", r"\1", line) for line in saw]
+
+
+def subscriber(options, command, *channels):
+    """How many clients got each message, and what a subscriber prints: confirmations, then the messages."""
+    with Listener("--no-raw", *options, command, *channels) as listener:
+        lines = [listener.line()]
+        while f"(integer) {len(channels)}" not in lines[-1]:
+            lines.append(listener.line())
+        counts = [cli("PUBLISH", "news", text) for text in ("word", "a\r\nb", "last")]
+        while '"last"' not in lines[-1]:
+            lines.append(listener.line())
+    return [counts, lines]
+
+
+def evaluate():
+    """What --eval prints for scripts in files, with keys and arguments."""
+    scripts = (
+        "return {KEYS[1], KEYS[2], ARGV[1], #ARGV, 1.9, {ok = 'fine'}, false}",
+        "redis.call('SET', KEYS[1], ARGV[1], 'PX', 90000) return redis.call('PTTL', KEYS[1]) > 80000",
+        "return redis.call('INCR', KEYS[1])",
+        "return redis.pcall('NOSUCH')",
+        "return {err = 'MINE own words'}",
+        "return (",
+    )
+    saw = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "script.lua")
+        for script in scripts:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(script)
+            for options in (["--no-raw"], ["-3", "--no-raw"], ["-e"]):
+                saw.append(cli(*options, "--eval", path, "text", "other", ",", "one", "two words"))
+    return saw
 
 
 def rdb():
@@ -119,19 +172,26 @@ def rdb():
         return "refused"
 
 
+def bench(*more):
+    """The names of the tests that redis-benchmark finished, and its warnings and errors."""
+    command = ["redis-benchmark", "-p", PORT, "--user", "default", "-a", PASSWORD, "-q", "-c", "50", *more]
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, timeout=LIMIT_S, **streams)
+    text = done.stdout.decode().replace("\r", "\n")
+    expect(done.returncode == 0, f"redis-benchmark {more}: {text[-2000:]}")
+    names = re.findall(r"^([A-Z][^:\n]*): [\d.]+ requests per second", text, re.M)
+    return [names, sorted(set(re.findall(r"^.*(?:WARN|rror).*$", text, re.M)))]
+
+
 def benchmark():
-    """The names of the tests that came to their end."""
     saw = []
     for more in ([], ["-P", "16"], ["--threads", "2"], ["-3"], ["-r", "1000", "-d", "100"]):
-        command = ["redis-benchmark", "-p", PORT, "--user", "default", "-a", PASSWORD, "-q"]
-        command += ["-n", "2000", "-c", "50", "-t", "ping,set,get,incr,mset", *more]
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        done = subprocess.run(command, timeout=LIMIT_S, **streams)
-        text = done.stdout.decode().replace("\r", "\n")
-        names = re.findall(r"^([A-Z][^:\n]*): [\d.]+ requests per second", text, re.M)
-        expect(len(names) == 6 and done.returncode == 0, f"redis-benchmark {more}: {text[-2000:]}")
-        saw.append([names, sorted(set(re.findall(r"^.*(?:WARN|rror).*$", text, re.M)))])
+        saw.append(bench("-n", "2000", "-t", "ping,set,get,incr,mset", *more))
+        expect(len(saw[-1][0]) == 6, f"redis-benchmark {more}: {saw[-1]}")
     tell("redis-benchmark", *saw)
+    every, complaints = bench("-n", "1000")
+    expect(len(every) >= 20 and not complaints, f"redis-benchmark: {every} {complaints}")
+    tell("redis-benchmark, every test", *every, bench("-n", "1000", "-P", "8", "-r", "100"))
 
 
 def restart():

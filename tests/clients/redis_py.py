@@ -3,37 +3,14 @@
 import json
 import sys
 import threading
-import time
 
 import redis
+
+from transcript import eventually, expect, tell
 
 PORT, PASSWORD = int(sys.argv[1]), sys.argv[2]
 OPTIONS = {"port": PORT, "username": "default", "password": PASSWORD, "client_name": "driver"}
 POOL = 50
-EXPIRES_WITHIN_S = 10
-
-
-def shown(value):
-    """A value as JSON that tells its type."""
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, bytes):
-        return {"bytes": value.decode("latin-1")}
-    if isinstance(value, float):
-        return {"float": repr(value)}
-    if isinstance(value, str):
-        return {"text": value}
-    if isinstance(value, dict):
-        return {"map": [[shown(k), shown(v)] for k, v in sorted(value.items())]}
-    if isinstance(value, (list, tuple)):
-        return [shown(item) for item in value]
-    if isinstance(value, Exception):
-        return {"error": type(value).__name__, "text": str(value)}
-    return {"other": type(value).__name__, "text": repr(value)}
-
-
-def tell(step, *values):
-    print(json.dumps({"step": step, "saw": shown(values)}), flush=True)
 
 
 def attempt(call, *arguments):
@@ -43,19 +20,8 @@ def attempt(call, *arguments):
         return error
 
 
-def expect(truth, text):
-    if not truth:
-        sys.exit(text)
-
-
 def until(call, wanted, text):
-    """Calls until the answer is as wanted, for a bounded time."""
-    end = time.monotonic() + EXPIRES_WITHIN_S
-    while True:
-        value = attempt(call)
-        if wanted(value):
-            return value
-        expect(time.monotonic() < end, f"{text}: {value!r}")
+    return eventually(lambda: attempt(call), wanted, text)
 
 
 def pool():

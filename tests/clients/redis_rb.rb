@@ -1,32 +1,13 @@
 # ruby-redis: the steps of scripts/suite/clients.py. Arguments: port, password.
 require "connection_pool"
-require "json"
 require "redis"
+require_relative "transcript"
 
 PORT = Integer(ARGV[0])
 PASSWORD = ARGV[1]
 OPTIONS = { port: PORT, username: "default", password: PASSWORD, id: "driver" }.freeze
 POOL = 50
-EXPIRES_WITHIN_S = 10
 Redis.exists_returns_integer = true
-
-# A value as JSON that tells its type.
-def shown(value)
-  case value
-  when nil, true, false, Integer then value
-  when String then { bytes: value.dup.force_encoding("ISO-8859-1").encode("UTF-8") }
-  when Float then { float: value.to_s }
-  when Hash then { map: value.sort.map { |k, v| [shown(k), shown(v)] } }
-  when Array then value.map { |item| shown(item) }
-  when Exception then { error: value.class.name, text: value.message }
-  else { other: value.class.name, text: value.inspect }
-  end
-end
-
-def tell(step, *values)
-  puts JSON.generate(step: step, saw: shown(values))
-  $stdout.flush
-end
 
 def attempt
   yield
@@ -34,23 +15,9 @@ rescue Redis::BaseError => e
   e
 end
 
-def expect(truth, text)
-  abort text unless truth
-end
-
-def now
-  Process.clock_gettime(Process::CLOCK_MONOTONIC)
-end
-
-# Calls the block until its value is `wanted`, for a bounded time.
+# Repeats the block until its value is `wanted`.
 def wait_for(wanted, text, &call)
-  ends = now + EXPIRES_WITHIN_S
-  loop do
-    value = attempt(&call)
-    return value if value == wanted
-
-    expect(now < ends, "#{text}: #{value.inspect}")
-  end
+  eventually(text, ->(value) { value == wanted }) { attempt(&call) }
 end
 
 def run_pool

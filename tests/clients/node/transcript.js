@@ -1,9 +1,9 @@
 "use strict";
-// What both drivers of this folder share: how values are told, and bounded waits.
+// What the drivers of this folder share: the transcript, and waits with a limit.
 
 const EXPIRES_WITHIN_MS = 10_000;
 
-// A value as JSON that tells its type.
+// A value as JSON that shows its type.
 function shown(value) {
   if (value === null || typeof value === "boolean") return value;
   if (value === undefined) return { other: "undefined" };
@@ -40,6 +40,17 @@ async function until(call, wanted, text) {
   }
 }
 
+// Repeats a call, with short pauses, until `accepts` is true of its result, and returns that. Fails after EXPIRES_WITHIN_MS.
+async function eventually(call, accepts, text) {
+  const end = Date.now() + EXPIRES_WITHIN_MS;
+  for (;;) {
+    const value = await attempt(call());
+    if (accepts(value)) return value;
+    expect(Date.now() < end, `${text}: ${JSON.stringify(shown(value))}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 // Asks for a restart of the server and waits for the line that tells of its end.
 function restarted() {
   process.stdout.write(JSON.stringify({ restart: true }) + "\n");
@@ -57,6 +68,9 @@ function run(main) {
   );
 }
 
+// The streams of a worker process. Standard output is the transcript, so only the driver may write to it.
+const WORKER_STREAMS = ["ignore", 2, 2, "ipc"];
+
 const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 const LARGE = Buffer.from(Array.from({ length: 1_000_000 }, (_, number) => (number * 7) % 251));
 
@@ -64,4 +78,17 @@ function scanKeys() {
   return Array.from({ length: 300 }, (_, number) => "scan:" + String(number).padStart(3, "0"));
 }
 
-module.exports = { shown, tell, attempt, expect, until, restarted, run, EVERY_BYTE, LARGE, scanKeys };
+module.exports = {
+  shown,
+  tell,
+  attempt,
+  expect,
+  until,
+  eventually,
+  restarted,
+  run,
+  WORKER_STREAMS,
+  EVERY_BYTE,
+  LARGE,
+  scanKeys,
+};

@@ -1,0 +1,220 @@
+"""The drivers of frameworks that keep jobs, locks, limits, sessions or messages in a cache.
+
+Each runs the main flow of its framework, with worker processes if the framework has workers.
+"""
+
+from transcripts import Driver
+
+# Debian's Python, since RQ and Celery are Debian packages.
+PYTHON = "/usr/bin/python3"
+
+
+def each(names, *steps):
+    """The steps of a driver that runs the same steps for each of `names`."""
+    return tuple(f"{name}: {step}" for name in names for step in steps)
+
+
+FLEXIBLE_STEPS = each(
+    ("ioredis", "node-redis"),
+    "consumes and is limited",
+    "penalty, reward, set",
+    "blocks",
+    "blocks whoever goes too far",
+    "begins anew",
+    "never begins anew",
+    "120 at once",
+)
+LIMIT_STEPS = each(
+    ("ioredis", "node-redis"),
+    "limits",
+    "tells of hits",
+    "decrements and resets",
+    "loads its script anew",
+    "forgives what failed",
+    "begins a new window",
+)
+KEYV_STEPS = each(
+    ("a namespace", "with UNLINK off", "no namespace"),
+    "sets and gets",
+    "lets expire",
+    "many at once",
+    "iterates",
+    "clears",
+)
+SOCKET_STEPS = each(
+    ("ioredis", "node-redis", "sharded"),
+    "two servers",
+    "to all",
+    "to rooms",
+    "to one, and with answers",
+    "fetchSockets",
+    "joins and leaves from afar",
+    "serverSideEmit",
+    "disconnects from afar",
+    "after that",
+    "leaves no subscription",
+)
+DRIVERS = (
+    Driver(
+        "redlock",
+        "node",
+        "node/redlock.js",
+        (
+            "acquires",
+            "meets a held lock",
+            "extends",
+            "releases, and the waiter acquires",
+            "meets a lost lock",
+            "leaves another's lock",
+            "acquires after an expiry",
+            "locks several",
+            "extends by itself",
+            "is told of a loss",
+            "needs two of three",
+        ),
+    ),
+    Driver(
+        "rate-limiter-flexible",
+        "node",
+        "node/rate_limiter_flexible.js",
+        (*FLEXIBLE_STEPS, "a union", "a burst", "a queue", "without a server"),
+    ),
+    Driver("rate-limit-redis, Express", "node", "node/rate_limit_redis.js", LIMIT_STEPS),
+    Driver(
+        "connect-redis, Express",
+        "node",
+        "node/connect_redis.js",
+        (
+            "an empty store",
+            "sets",
+            "touches",
+            "all, ids and length",
+            "destroys",
+            "clears",
+            "calls back, and expires",
+            "meets an error",
+            "an application",
+            "touches for a visitor",
+            "regenerates, and logs out",
+        ),
+    ),
+    Driver("keyv", "node", "node/keyv.js", (*KEYV_STEPS, "namespaces apart", "meets an error", "another database")),
+    Driver(
+        "cache-manager",
+        "node",
+        "node/cache_manager.js",
+        (
+            "sets, gets and deletes",
+            "many at once",
+            "lets expire",
+            "wraps",
+            "refreshes",
+            "clears",
+            "two tiers",
+        ),
+    ),
+    Driver("socket.io, its Redis adapter", "node", "node/socket_io.js", SOCKET_STEPS),
+    Driver(
+        "BullMQ",
+        "node",
+        "node/bullmq.js",
+        (
+            "adds",
+            "processes",
+            "tells of progress",
+            "adds many",
+            "fails and tries again",
+            "is retried by hand",
+            "pauses",
+            "keeps to priorities",
+            "delays and promotes",
+            "adds once",
+            "removes what is done",
+            "cleans",
+            "limits a rate",
+            "waits for children",
+            "fails with a child",
+            "reads a flow",
+            "repeats",
+            "forgets a schedule",
+            "outlives a worker",
+            "drains and obliterates",
+        ),
+    ),
+    Driver(
+        "node-resque",
+        "node",
+        "node/resque.js",
+        (
+            "enqueues",
+            "works",
+            "tells of results",
+            "schedules",
+            "fails, and is retried by hand",
+            "tries again",
+            "knows no such job",
+            "one at a time",
+            "is cleaned away",
+            "leaves",
+        ),
+    ),
+    Driver(
+        "RQ",
+        PYTHON,
+        "rq_jobs.py",
+        (
+            "enqueues",
+            "processes",
+            "workers",
+            "keeps results",
+            "fails",
+            "tries again",
+            "is requeued by hand",
+            "loses its process",
+            "waits for others",
+            "schedules",
+            "is stopped",
+            "takes too long",
+            "the worker leaves",
+            "two workers",
+            "empties a queue",
+        ),
+    ),
+    Driver(
+        "Celery",
+        PYTHON,
+        "celery_jobs.py",
+        (
+            "queues",
+            "gives back what it holds",
+            "does tasks",
+            "fails and tries again",
+            "tells of progress",
+            "delays, and lets expire",
+            "does many",
+            "chains and groups",
+            "chords",
+            "is inspected",
+            "revokes",
+            "takes too long",
+            "is controlled",
+            "the worker leaves",
+        ),
+    ),
+    Driver(
+        "Sidekiq",
+        "ruby",
+        "sidekiq_jobs.rb",
+        (
+            "pushes",
+            "processes",
+            "schedules",
+            "fails and tries again",
+            "dies, and is raised",
+            "tells of its process",
+            "gives back what it holds",
+            "does it anew, and is stopped",
+            "clears",
+        ),
+    ),
+)
