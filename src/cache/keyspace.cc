@@ -276,8 +276,8 @@ bool Keyspace::Delete(const Key& key, Now now) {
 }
 
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
+  if (event.name.empty()) return;
   const bool observed = entry == nullptr || entry->Has(EntryFlag::kObserved);
-  if (event.name.empty() || (!observed && !parts_.changes.WantsUnobserved(reason))) return;
   const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted ||
                          events::IsOfExpiredMembers(event);
   parts_.changes.Tell({.reason = reason,

@@ -465,10 +465,11 @@ class Keyspace {
   void CountExpiredMembers(size_t members, Expiry first, Now now) noexcept;
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    Entry* entry) {
-    if (parts_.changes.Wants(reason)) [[unlikely]]
+    if (parts_.changes.Wants(reason) && (entry == nullptr || entry->Has(EntryFlag::kObserved) ||
+                                         parts_.changes.WantsUnobserved(reason))) [[unlikely]]
       Report(reason, event, key, entry);
   }
-  // Removes EntryFlag::kObserved.
+  // Removes EntryFlag::kObserved. REQUIRES: it is set, there is no entry, or somebody wants all entries.
   void Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry);
   // Must precede every change of an entry's value or expiry, and its removal.
   [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {

@@ -1,7 +1,9 @@
 // The memory of one Lua state: counted, and bounded, so that a script that takes too much gets an error ("not
-// enough memory") and the server lives on. Loop thread only. Units: bytes.
+// enough memory") and the server lives on. Scripts take and free small blocks all the time, so some that are free are
+// kept for the next request of their size. Loop thread only. Units: bytes.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +17,14 @@ namespace mayfly::script {
 class LuaHeap {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  // As much as scripts leave between two collections of their garbage.
+  static constexpr size_t kMostKept = size_t{256} << 10;
 
   // Counts in `used`, which is borrowed.
   explicit LuaHeap(uint64_t& used, uint64_t most = kMostBytes) noexcept : used_(used), most_(most) {}
   LuaHeap(const LuaHeap&) = delete;
   LuaHeap& operator=(const LuaHeap&) = delete;
+  ~LuaHeap();
 
   uint64_t used() const noexcept { return used_; }
   // Collecting garbage takes a little memory, also when the bound is reached.
@@ -28,9 +33,24 @@ class LuaHeap {
   void* Resize(void* block, size_t old_size, size_t new_size) noexcept;
 
  private:
+  // Blocks of up to kSmall bytes have the size of their class, a multiple of kStep.
+  static constexpr size_t kStep = 16;
+  static constexpr size_t kSmall = 256;
+  struct Free {
+    Free* next;
+  };
+  // 0 for a block that is not small, and for none.
+  static size_t ClassOf(size_t size) noexcept { return size <= kSmall ? (size + kStep - 1) / kStep : 0; }
+  // Like malloc and free, for a size that is not 0.
+  void* Take(size_t size) noexcept;
+  void Return(void* block, size_t size) noexcept;
+  void* Move(void* block, size_t old_size, size_t new_size) noexcept;
+
   uint64_t& used_;
   const uint64_t most_;
   bool bounded_ = true;
+  size_t kept_ = 0;
+  std::array<Free*, kSmall / kStep + 1> free_ = {};  // by class
 };
 
 // Bytes that grow at their end, in the memory of a Lua state. They are freed when an error of Lua passes. A method

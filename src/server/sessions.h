@@ -47,11 +47,14 @@ class Sessions {
     dirty_.push_back(&session);
   }
   bool AnyDirty() const noexcept { return !dirty_.empty(); }
-  // Hands that list over, and clears the marks. It stays as it is until the next call.
+  // Hands that list over, and clears the marks. It stays as it is until the next call. Who is told of what others do
+  // comes last: whoever publishes to many need not wait until all of them are written to.
   const std::vector<Session*>& TakeDirty() noexcept {
     taken_.clear();
     taken_.swap(dirty_);
     for (Session* session : taken_) session->dirty = false;
+    std::partition(taken_.begin(), taken_.end(),
+                   [](const Session* session) { return (session->modes & kIsTold) == 0; });
     return taken_;
   }
 
@@ -81,6 +84,9 @@ class Sessions {
   }
 
  private:
+  static constexpr uint32_t kIsTold =
+      BitOf(Mode::kSubscribed) | BitOf(Mode::kTracking) | BitOf(Mode::kPushTarget) | BitOf(Mode::kMonitor);
+
   // So that marking a session, which happens where nothing may fail, takes no memory.
   void ReserveForAll(std::vector<Session*>& list) {
     const size_t needed = by_id_.size() + 1;

@@ -169,6 +169,7 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   row->ends_batch = (command.flags & (kEndsBatch | kBlocking)) != 0;
   row->constant_time =
       command.complexity == "O(1)" && !row->ends_batch;  // one that may wait has a time of its own
+  row->reads_quickly = row->only_reads && row->constant_time;
   for (const Command& sub : command.subcommands) row->subcommands.push_back(Add(sub, group, row));
   return row;
 }

@@ -43,7 +43,8 @@ struct TableRow {
   bool only_reads = false;  // changes no key, nor makes a call that does
   bool needs_login = true;
   bool constant_time = false;
-  bool ends_batch = false;  // what the client sent after it cannot be read before it has run
+  bool reads_quickly = false;  // only_reads and constant_time
+  bool ends_batch = false;     // what the client sent after it cannot be read before it has run
   bool Takes(size_t arg_count) const noexcept { return arg_count - least_args <= spare_args; }
 };
 

@@ -131,6 +131,17 @@ void Executor::Run(std::span<Feed> feeds) {
   }
 }
 
+[[gnu::always_inline]] inline void Executor::CountRun(CallTimer& timer, const TableRow& row,
+                                                      const Planned& planned) noexcept {
+  const bool alone = !row.constant_time || !planned.small;
+  if (alone && planned.feed->session->parked != nullptr) [[unlikely]] {
+    timer.RecordOne(row, /*begins=*/true, /*ends=*/false);
+  } else {
+    timer.Count(row);
+    if (alone) Record(timer, &planned + 1);
+  }
+}
+
 void Executor::RunPlanned() {
   const resp::ArgList& arguments = batch_.args();
   gate_.SetCeiling();
@@ -180,13 +191,11 @@ void Executor::RunPlanned() {
                       .first_key = {planned.hash, planned.guess}};
       Execute(context, args);
       ++session.commands;
-      const bool alone = !row->constant_time || !planned.small;
-      if (alone && session.parked != nullptr) [[unlikely]] {
-        timer.RecordOne(*row, /*begins=*/true, /*ends=*/false);
-      } else {
+      if (row->reads_quickly && planned.small) [[likely]] {
         timer.Count(*row);
-        if (alone) Record(timer, &planned + 1);
+        continue;
       }
+      CountRun(timer, *row, planned);
       if (row->only_reads) continue;
       if (row->writes)
         gate_.HoldKeys(now_);

@@ -99,6 +99,8 @@ class Executor {
 
  private:
   void RunPlanned();
+  // Counts a call that has run, together with the calls before it or alone.
+  void CountRun(CallTimer& timer, const TableRow& row, const Planned& planned) noexcept;
   // Runs one request of a client that has a mode, or while the server has one. `resumed`: it has waited.
   void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key,
                     const Parked* resumed);

@@ -50,12 +50,13 @@ class Client:
 
     def ask(self, server, **options):
         """Sends requests over many connections: command, connections, depth, requests, keys, value_bytes. The result has
-        cpu_us, the server's processor time per request, without that for connecting and closing."""
+        cpu_us, the server's processor time per request, without that for connecting and closing, and user_us, the part of
+        it outside the kernel."""
         return self._timed("ask", server, options)
 
     def deliver(self, server, **options):
         """Publishes to subscribers: subscribers, patterns, suffixes, depth, messages, value_bytes. The result has cpu_us,
-        the server's processor time per delivery."""
+        the server's processor time per delivery, and user_us, the part of it outside the kernel."""
         return self._timed("deliver", server, options)
 
     @contextlib.contextmanager
@@ -71,16 +72,17 @@ class Client:
             # All are connected and have had a first reply.
             if process.stdout.readline().strip() != b"ready":
                 return self._result(process)
-            before = server.cpu_s()
+            before, user_before = server.cpu_s(), server.user_s()
             process.stdin.write(b"go\n")
             process.stdin.flush()
             line = process.stdout.readline()
-            after = server.cpu_s()
+            after, user_after = server.cpu_s(), server.user_s()
             if not line:
                 return self._result(process)
             self._result_is_ignored(process)
         found = json.loads(line)
         found["cpu_us"] = (after - before) / found["requests"] * 1e6
+        found["user_us"] = (user_after - user_before) / found["requests"] * 1e6
         return found
 
     @staticmethod

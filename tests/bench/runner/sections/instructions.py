@@ -14,9 +14,9 @@ from servers import ServerFailed
 TITLE = "Instructions per request"
 ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind:
 one connection, 10,000 keys, values of 64 bytes. It is the difference between a run of 2n and one of n requests, so
-that connecting does not count. A busy machine does not change these counts. Then the same beside other clients: a
+that connecting does not count, and the lesser of two such counts. A busy machine does not change these counts. Then the same beside other clients: a
 subscriber, one that caches (CLIENT TRACKING) and one that watches a key and has an open transaction."""
-SECONDS = (75, 55)
+SECONDS = (125, 90)
 NEEDS = "valgrind"
 
 KEYS = 10_000
@@ -93,16 +93,17 @@ def _count(bench, server, counts, command, depth):
 
 
 def per_request(bench, server, counts, n, **options):
-    """Instructions per request, of about 3 n requests of Client.ask; or a Trouble."""
+    """Instructions per request, of about 6 n requests of Client.ask; or a Trouble."""
     totals = []
-    for requests in (n // 4, n, 2 * n):
+    for requests in (n // 4, n, 2 * n, n, 2 * n):
         # The first run only warms up.
         _taken(server, counts)
         got = bench.client.ask(server, connections=1, requests=requests, **options)
         if isinstance(got, Trouble):
             return got
         totals.append(_taken(server, counts))
-    return (totals[2] - totals[1]) / n
+    # The lesser of two: deadlines that lie far ahead are filed anew now and then, which is no request's work.
+    return min(totals[2] - totals[1], totals[4] - totals[3]) / n
 
 
 def _taken(server, counts):
