@@ -49,7 +49,7 @@ class LuaHeap {
   uint64_t& used_;
   const uint64_t most_;
   bool bounded_ = true;
-  size_t kept_ = 0;
+  [[maybe_unused]] size_t kept_ = 0;                 // by sanitizers nothing is kept
   std::array<Free*, kSmall / kStep + 1> free_ = {};  // by class
 };
 
