@@ -48,7 +48,7 @@ const std::vector<Words> kBefore = {
 
 // What writes keys, by the commands' names in order; and what else may need memory.
 // Made when they are needed: another test looks at what the whole process uses.
-std::vector<Words> Requests() {
+std::vector<Words> Requests() {  // long: one table
   return {
       {"APPEND", "k", "more"},
       {"APPEND", "block", kLong},
