@@ -10,8 +10,8 @@ constexpr const char* kLibraries[] = {
     "return cjson.encode({})",
     "return cjson.encode({[1] = 1, [3] = 3})",
     "return cjson.encode({[1] = 1, [30] = 3})",
-    "cjson.encode_sparse_array(true) local s = cjson.encode({[30] = 3}) cjson.encode_sparse_array(false) "
-    "return s",
+    ("cjson.encode_sparse_array(true) local s = cjson.encode({[30] = 3}) cjson.encode_sparse_array(false) "
+     "return s"),
     "return cjson.encode({[true] = 1})",
     "return cjson.encode({[1.5] = 1})",
     "return cjson.encode('\\0\\1\\b\\t\\n\\f\\r\"\\\\/\\127\\200 text')",

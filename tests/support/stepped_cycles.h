@@ -25,7 +25,7 @@ class SteppedCycles {
 class SlowChanges final : public ChangeListener {
  public:
   void set_each(uint64_t cycles) noexcept { each_ = cycles; }
-  void OnChange(const Change&) override { cycles_.Advance(each_); }
+  void OnChange(const Change&) override { SteppedCycles::Advance(each_); }
 
  private:
   SteppedCycles cycles_;

@@ -131,18 +131,16 @@ void Traffic::AppendRare(std::string& out) {
 
 // A lock is released, a rate is limited, a key is read.
 void Traffic::AppendScript(std::string& out) {
+  constexpr const char* kUnlock =
+      "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+  constexpr const char* kLimitRate =
+      "local n = redis.call('INCR', KEYS[1]) if n == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end "
+      "return {n, redis.call('PTTL', KEYS[1])}";
   switch (Pick(4)) {
     case 0:
-      return AppendRequest(out,
-                           {"EVAL",
-                            "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) "
-                            "else return 0 end",
-                            "1", AnyKey(), AnyValue()});
+      return AppendRequest(out, {"EVAL", kUnlock, "1", AnyKey(), AnyValue()});
     case 1:
-      return AppendRequest(out, {"EVAL",
-                                 "local n = redis.call('INCR', KEYS[1]) if n == 1 then redis.call('PEXPIRE', "
-                                 "KEYS[1], ARGV[1]) end return {n, redis.call('PTTL', KEYS[1])}",
-                                 "1", AnyCounter(), AnyMilliseconds()});
+      return AppendRequest(out, {"EVAL", kLimitRate, "1", AnyCounter(), AnyMilliseconds()});
     default:
       return AppendRequest(out, {"EVAL", "return redis.call('GET', KEYS[1])", "1", AnyKey()});
   }

@@ -65,14 +65,13 @@ class Executor {
     for (;;) {
       if (Session* const session = server_.sessions.TakeResumed()) {
         freed(*session);
-      } else if (Busy()) {  // who was woken would be refused
-        return;
-      } else if (const std::unique_ptr<Parked> woken = server_.parking.TakeWoken()) {
-        Wake(*woken);
-        if (server_.parking.AnyReady()) ServeReady();
-      } else {
-        return;
+        continue;
       }
+      // While a script is busy, who is woken would be refused.
+      const std::unique_ptr<Parked> woken = Busy() ? nullptr : server_.parking.TakeWoken();
+      if (woken == nullptr) return;
+      Wake(*woken);
+      if (server_.parking.AnyReady()) ServeReady();
     }
   }
 

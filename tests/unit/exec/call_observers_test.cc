@@ -73,13 +73,13 @@ TEST_CASE_METHOD(CommandTest, "a call that waits is reported when it begins to w
 
 TEST_CASE_METHOD(CommandTest, "an observer may remove itself while it is told of a call") {
   struct Once final : CallObserver {
-    explicit Once(CallObservers& all) : all_(all) {}
+    explicit Once(CallObservers& all) : observers(all) {}
     void OnCall(const Call&, const CallReport&) override {
       ++calls;
-      all_.Remove(*this);
+      observers.Remove(*this);
     }
     int calls = 0;
-    CallObservers& all_;
+    CallObservers& observers;
   };
   CallObservers& all = server().executor.observers();
   Once first(all), second(all);
