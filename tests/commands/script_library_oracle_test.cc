@@ -49,11 +49,11 @@ constexpr const char* kLibraries[] = {
     "return cjson.decode('-')",
     "return cjson.decode('@')",
     "return cjson.decode('\\0\\0')",
-    "return tostring(cjson.decode('0x10')) .. tostring(cjson.decode('1e5')) .. "
-    "tostring(cjson.decode('-0'))",
+    ("return tostring(cjson.decode('0x10')) .. tostring(cjson.decode('1e5')) .. "
+     "tostring(cjson.decode('-0'))"),
     "return tostring(cjson.decode('inf')) .. tostring(cjson.decode('01'))",
-    "cjson.decode_invalid_numbers(false) local ok, e = pcall(cjson.decode, '01') "
-    "cjson.decode_invalid_numbers(true) return e",
+    ("cjson.decode_invalid_numbers(false) local ok, e = pcall(cjson.decode, '01') "
+     "cjson.decode_invalid_numbers(true) return e"),
     "return cjson.decode(5)",
     "return cjson.decode()",
     "return cjson.decode({})",
@@ -61,8 +61,8 @@ constexpr const char* kLibraries[] = {
     "return #cjson.decode(string.rep('[', 1000) .. string.rep(']', 1000))",
     "return {cjson.encode_max_depth(), cjson.decode_max_depth(), cjson.encode_number_precision()}",
     "return {cjson.encode_sparse_array()}",
-    "return {cjson.encode_keep_buffer(), tostring(cjson.encode_invalid_numbers()), "
-    "tostring(cjson.decode_invalid_numbers())}",
+    ("return {cjson.encode_keep_buffer(), tostring(cjson.encode_invalid_numbers()), "
+     "tostring(cjson.decode_invalid_numbers())}"),
     "return cjson.encode_max_depth(0)",
     "return cjson.encode_max_depth(1, 2)",
     "return cjson.encode_number_precision(15)",
@@ -99,8 +99,8 @@ constexpr const char* kLibraries[] = {
     "return {cmsgpack.unpack('\\217\\1c\\218\\0\\1e')}",
     "return {cmsgpack.unpack('\\196\\2ab')}",
     "return {cmsgpack.unpack('\\197\\0\\1d')}",
-    "return "
-    "{cmsgpack.unpack('\\204\\255\\205\\255\\255\\208\\255\\209\\255\\254\\210\\255\\255\\255\\253')}",
+    ("return "
+     "{cmsgpack.unpack('\\204\\255\\205\\255\\255\\208\\255\\209\\255\\254\\210\\255\\255\\255\\253')}"),
     "return struct.pack('>I2<I2bBhHiIlL', 258, 258, -1, 255, -2, 65534, -3, 3, -4, 4)",
     "return struct.pack('!4bi', 1, 2)",
     "return struct.pack('!bi', 1, 2)",
@@ -132,8 +132,8 @@ constexpr const char* kLibraries[] = {
     "return struct.size('c0')",
     "return struct.size('z')",
     "return {bit.tobit(2^32 + 5), bit.tobit(2^31), bit.tobit(-1.5), bit.bnot(0), bit.band(7, 12, 5)}",
-    "return {bit.bor(1, 2, 4), bit.bxor(15, 9), bit.lshift(1, 31), bit.rshift(-1, 28), bit.arshift(-16, "
-    "2)}",
+    ("return {bit.bor(1, 2, 4), bit.bxor(15, 9), bit.lshift(1, 31), bit.rshift(-1, 28), bit.arshift(-16, "
+     "2)}"),
     "return {bit.rol(0x12345678, 8), bit.ror(0x12345678, 8), bit.bswap(0x12345678), bit.lshift(1, 33)}",
     "return {bit.tohex(255), bit.tohex(255, 4), bit.tohex(255, -4), bit.tohex(-1, 0), bit.tohex(1, 99)}",
     "return bit.band()",
