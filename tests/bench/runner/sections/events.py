@@ -10,7 +10,7 @@ how many have not come 30 s after it (each of them counts as 30 s late). Without
 of 1 to 2 hours; and beside ten million with a TTL of 3 minutes to 2 hours, with the deadline on a multiple of 262,144 ms of
 the machine's clock, where Mayfly's wheel refiles the keys of its higher levels. Mayfly's INFO says how late keys were
 freed."""
-SECONDS = (420, 60)
+SECONDS = (700, 60)
 NEEDS = "2 GiB of memory"
 
 KEYS = 1000
