@@ -14,8 +14,9 @@ from servers import ServerFailed
 TITLE = "Instructions per request"
 ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind:
 one connection, 10,000 keys, values of 64 bytes. It is the difference between a run of 2n and one of n requests, so
-that connecting does not count, and the lesser of two such counts. A busy machine does not change these counts. Then the same beside other clients: a
-subscriber, one that caches (CLIENT TRACKING) and one that watches a key and has an open transaction."""
+that connecting does not count, and the lesser of two such counts. A busy machine does not change these counts. Then the
+same beside other clients: a subscriber, one that caches (CLIENT TRACKING) and one that watches a key and has an open
+transaction."""
 SECONDS = (125, 90)
 NEEDS = "valgrind"
 
