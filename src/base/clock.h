@@ -46,18 +46,25 @@ class WallDistance {
   }
   // Afterwards `true_ns` fits, and is away from the ends of the band by kMarginNs.
   void Take(int64_t true_ns) noexcept;
+  // What has to be subtracted from `true_ns`, less than 1 ms, so that Take leaves wall time behind by no more than
+  // the margin.
+  static int64_t PhaseNs(int64_t true_ns) noexcept;
 
  private:
   int64_t ms_ = 0;
 };
 
-// Reads the kernel's clocks.
+// Reads the kernel's clocks. Monotonic time is ahead of the kernel's by a constant part of a millisecond, so that both
+// clocks tick at the same moment: a deadline in wall time would else be noticed up to a millisecond late. After a step
+// of the wall clock they may tick apart.
 class SystemClock final : public Clock {
  public:
+  SystemClock() noexcept;
   Now Read() noexcept override;
   int64_t ReadWallUs() noexcept override;
 
  private:
+  int64_t phase_ns_;
   WallDistance distance_;
 };
 
