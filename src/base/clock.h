@@ -10,6 +10,7 @@
 namespace mayfly {
 
 inline constexpr int64_t kMsPerSecond = 1000;
+inline constexpr int64_t kUsPerMs = 1000;
 
 struct Now {
   uint64_t mono_ms = 0;

@@ -10,12 +10,6 @@
 #include "server/parking.h"
 
 namespace mayfly::net {
-namespace {
-
-constexpr int64_t kUsPerMs = 1000;
-
-}  // namespace
-
 Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)
     : server_(server),
       executor_(executor),
@@ -111,8 +105,8 @@ void Timekeeper::RunSlice() {
   server_.sliced_work.RunSlice(began, server_.cycle_rate.ToCycles(slice_us), kEntriesPerLook);
   if (!expires) return;
   stats.wall_behind_us = 0;
-  const auto expiry_us = static_cast<int64_t>(server_.cycle_rate.ToUs(expiry_.spent_cycles() - had_before));
-  server_.latency_monitor.Note(LatencyMonitor::kExpiry, static_cast<uint64_t>(expiry_us / kUsPerMs),
+  const uint64_t expiry_us = server_.cycle_rate.ToUs(expiry_.spent_cycles() - had_before);
+  server_.latency_monitor.Note(LatencyMonitor::kExpiry, expiry_us / kUsPerMs,
                                executor_.now().wall_ms / kMsPerSecond);
   if (expiry_.waits()) ++stats.full_slices;
   stats.burst_max = std::max(stats.burst_max, stats.expired() - expired_before);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/tsc.h"
 #include "cache/databases.h"
@@ -164,7 +165,6 @@ void Engine::AnswerKill(Context& ctx, bool of_eval) {
 }
 
 uint64_t Engine::BusyMs() const noexcept {
-  constexpr uint64_t kUsPerMs = 1000;
   return server_.cycle_rate.ToUs(ReadCycles() - job_->run.began) / kUsPerMs;
 }
 

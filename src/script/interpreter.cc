@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/fiber.h"
 #include "base/tsc.h"
 #include "config/options.h"
@@ -298,7 +299,6 @@ void Interpreter::Fail(Frame& frame) {
 void Interpreter::Call(Run& run, FunctionRef function) {
   Frame frame{*this, run, function};
   run_ = &run;
-  constexpr uint64_t kUsPerMs = 1000;
   const auto most_ms = static_cast<uint64_t>(server_.options.settings().busy_reply_threshold_ms);
   StartWatch(std::min(most_ms, UINT64_MAX / kUsPerMs) * kUsPerMs, kTooLong);
   run.began = watch_.began;

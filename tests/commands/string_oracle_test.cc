@@ -2,34 +2,16 @@
 // same, in both protocols. They are drawn so that they meet: few keys, offsets and numbers near every limit.
 #include <random>
 
-#include "support/command_test.h"
-#include "support/oracle.h"
+#include "support/beside_redis.h"
 
 namespace mayfly::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-class BesideRedis : public CommandTest {
+class StringsBesideRedis : public BesideRedis {
  public:
-  BesideRedis() : oracle_({"--proto-max-bulk-len", "1mb"}) { SetOption("proto-max-bulk-len", "1mb"); }
-
-  // Sends the requests to both servers, in one protocol.
-  void Compare(const std::vector<Words>& requests, int protocol) {
-    protocol == 3 ? UseResp3() : UseResp2();
-    std::string bytes = EncodeRequest({"HELLO", std::to_string(protocol)});
-    for (const Words& request : requests) bytes += EncodeRequest(request);
-    const std::vector<std::string> redis = oracle_.Ask(bytes, requests.size() + 1);
-    for (size_t i = 0; i < requests.size(); ++i) {
-      Reply shown = Array({});
-      for (const std::string& word : requests[i]) shown.elements.push_back(Bulk(word));
-      CAPTURE(i, shown);
-      REQUIRE(Bulk(RunRaw(EncodeRequest(requests[i]))) == Bulk(redis[i + 1]));
-    }
-  }
-
- private:
-  Oracle oracle_;
+  StringsBesideRedis() : BesideRedis({"--proto-max-bulk-len", "1mb"}) { SetOption("proto-max-bulk-len", "1mb"); }
 };
 
 class Draw {
@@ -184,7 +166,7 @@ Words NextRequest(Draw& draw) {
 
 }  // namespace
 
-TEST_CASE_METHOD(BesideRedis, "string and bitmap commands answer what Redis answers") {
+TEST_CASE_METHOD(StringsBesideRedis, "string and bitmap commands answer what Redis answers") {
   constexpr unsigned kSeed = 20261121;
   constexpr int kBatches = 60;
   constexpr int kBatch = 50;
@@ -198,7 +180,7 @@ TEST_CASE_METHOD(BesideRedis, "string and bitmap commands answer what Redis answ
   }
 }
 
-TEST_CASE_METHOD(BesideRedis, "INCRBYFLOAT sums as Redis does") {
+TEST_CASE_METHOD(StringsBesideRedis, "INCRBYFLOAT sums as Redis does") {
   constexpr unsigned kSeed = 17;
   CAPTURE(kSeed);
   Draw draw(kSeed);

@@ -1,31 +1,14 @@
-// Requests that a real redis-server gets as well: the bytes of the replies must be the same, in both protocols.
+// Scripts that a real redis-server runs as well: the bytes of the replies must be the same, in both protocols.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "support/command_test.h"
-#include "support/oracle.h"
+#include "support/beside_redis.h"
 
 namespace mayfly::testing {
 
-class ScriptsBesideRedis : public CommandTest {
+class ScriptsBesideRedis : public BesideRedis {
  public:
-  using Words = std::vector<std::string>;
-
-  // Sends the requests to both servers, in one protocol.
-  void Compare(const std::vector<Words>& requests, int protocol) {
-    protocol == 3 ? UseResp3() : UseResp2();
-    std::string bytes = EncodeRequest({"HELLO", std::to_string(protocol)});
-    for (const Words& request : requests) bytes += EncodeRequest(request);
-    const std::vector<std::string> redis = oracle_.Ask(bytes, requests.size() + 1);
-    for (size_t i = 0; i < requests.size(); ++i) {
-      Reply shown = Array({});
-      for (const std::string& word : requests[i]) shown.elements.push_back(Bulk(word));
-      CAPTURE(protocol, i, shown);
-      CHECK(Bulk(RunRaw(EncodeRequest(requests[i]))) == Bulk(redis[i + 1]));
-    }
-  }
   // Each script with two keys and two arguments, after a few keys were set.
   template <size_t kCount>
   void CompareScripts(const char* const (&scripts)[kCount]) {
@@ -42,9 +25,6 @@ class ScriptsBesideRedis : public CommandTest {
       Compare(requests, protocol);
     }
   }
-
- private:
-  Oracle oracle_;
 };
 
 }  // namespace mayfly::testing

@@ -54,7 +54,6 @@ Evictor::Outcome MemoryGate::Evict(size_t budget, Now now, const EvictionOwed& o
   short_of_room_ = outcome == Evictor::Outcome::kMore;
   Settle();
   if (timed) {
-    constexpr uint64_t kUsPerMs = 1000;
     const uint64_t ms = server_.cycle_rate.ToUs(ReadCycles() - began) / kUsPerMs;
     server_.latency_monitor.Note(LatencyMonitor::kEviction, ms, now.wall_ms / kMsPerSecond);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "config/options.h"
 #include "exec/dispatch/shown_arguments.h"
 #include "server/latency_monitor.h"
@@ -13,8 +14,6 @@
 
 namespace mayfly {
 namespace {
-
-constexpr uint64_t kUsPerMs = 1000;
 
 std::string_view EventOf(const TableRow& row) noexcept {
   return (row.command->flags & kFast) != 0 ? LatencyMonitor::kFastCommand : LatencyMonitor::kCommand;
@@ -66,7 +65,7 @@ void SlowCalls::Log(const Call& call, uint64_t us, Now now) {
   entry.us = us;
   entry.arguments = SlowLog::Shorten(shown.all());
   entry.peer = session.peer.empty() ? "?:0" : session.peer;  // a script's calls, as Redis shows them
-  entry.name = session.name;
+  entry.name = session.names().name;
   server_.slow_log.Add(std::move(entry), static_cast<size_t>(server_.options.settings().slowlog_max_len));
 }
 

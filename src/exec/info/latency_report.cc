@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace mayfly {
 namespace {
 
@@ -39,7 +41,6 @@ void AppendLine(std::string& text, const std::string& name, const LatencyEvent& 
 }
 
 std::string SlowLogAdvice(const config::Settings& settings, uint64_t threshold_ms) {
-  constexpr uint64_t kUsPerMs = 1000;
   const std::string wanted = std::to_string(std::min(threshold_ms, UINT64_MAX / kUsPerMs) * kUsPerMs);
   if (settings.slowlog_log_slower_than_us < 0)
     return " * The slow log is off, so nobody knows which commands were slow. CONFIG SET "
