@@ -8,6 +8,7 @@
 #include "net/descriptor.h"
 #include "net/process.h"
 #include "server/failed_logins.h"
+#include "server/parking.h"
 
 namespace mayfly::net {
 namespace {
@@ -119,14 +120,19 @@ void ServerLoop::FinishTurn() {
 
 void ServerLoop::Check() {
   FinishTurn();
+  turn_.SetFinished();
   if (phase_ != Phase::kServing) return GoOnStopping();
   if (!server_.shutdown_requested) return;
   log_.Notice("a client asked for shutdown");
   StopSoon();
 }
 
+// Mostly nothing has happened since Check, and it has left nothing.
 void ServerLoop::Prepare() {
-  FinishTurn();
+  const bool idle = turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested;
+  const bool is_left =
+      clients_.PlaintextWaits() || server_.sessions.AnyDirty() || server_.parking.AnyReady();
+  if (!idle || is_left) FinishTurn();
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();

@@ -26,9 +26,13 @@ class Turn {
   Turn& operator=(const Turn&) = delete;
 
   void Begin() noexcept {
+    finished_ = false;
     if (!running_) [[unlikely]]
       Start();
   }
+  // Everything that the callbacks have left was done. True until the next callback that works.
+  void SetFinished() noexcept { finished_ = true; }
+  bool finished() const noexcept { return finished_; }
   // The loop is about to poll.
   void End() noexcept {
     if (!running_) return;
@@ -68,6 +72,7 @@ class Turn {
   int64_t distance_ms_;
   uint32_t number_ = 0;
   bool running_ = false;
+  bool finished_ = false;
   bool stepped_ = false;
 };
 
