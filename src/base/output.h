@@ -105,6 +105,7 @@ class OutputChain {
   using Slot = OutputSplice*;
 
   explicit OutputChain(ChunkPool& pool) noexcept : pool_(pool) {}
+  ChunkPool& pool() const noexcept { return pool_; }
   OutputChain(const OutputChain&) = delete;
   OutputChain& operator=(const OutputChain&) = delete;
   ~OutputChain() { Clear(); }

@@ -18,15 +18,16 @@ namespace {
 void ClientId(Context& ctx, Args&) { ctx.reply.Integer(static_cast<int64_t>(ctx.session.id)); }
 
 void ClientGetName(Context& ctx, Args&) {
-  if (ctx.session.name.empty()) return ctx.reply.Null();
-  ctx.reply.Bulk(ctx.session.name);
+  const std::string& name = ctx.session.names().name;
+  if (name.empty()) return ctx.reply.Null();
+  ctx.reply.Bulk(name);
 }
 
 // The empty name removes the name.
 void ClientSetName(Context& ctx, Args& args) {
   const std::string_view name = args.Next();
   if (!IsClientName(name)) return ctx.Fail(kBadClientName);
-  ctx.session.name = name;
+  ctx.session.MutableNames().name = name;
   ctx.reply.Ok();
 }
 
@@ -39,7 +40,8 @@ void ClientSetInfo(Context& ctx, Args& args) {
   if (!IsClientName(value))
     return ctx.Fail("ERR " + std::string(attribute) +
                     " cannot contain spaces, newlines or special characters.");
-  (is_name ? ctx.session.lib_name : ctx.session.lib_version) = value;
+  ClientNames& names = ctx.session.MutableNames();
+  (is_name ? names.lib_name : names.lib_version) = value;
   ctx.reply.Ok();
 }
 

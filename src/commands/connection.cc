@@ -138,7 +138,7 @@ void Hello(Context& ctx, Args& args) {
   if (!ReadHello(ctx, args, request)) return;
   if (request.with_login && !LogIn(ctx, args, request.user, request.password)) return;
   if (ctx.session.user() == nullptr) return ctx.Fail(kHelloNeedsAuth);
-  if (request.name) ctx.session.name = *request.name;
+  if (request.name) ctx.session.MutableNames().name = *request.name;
   if (request.version != 0) ctx.reply.set_version(request.version);
   ReplyHello(ctx);
 }
@@ -159,7 +159,7 @@ void Reset(Context& ctx, Args&) {
   Session& session = ctx.session;
   EndClientState(ctx.server, session);
   session.db = 0;
-  session.name.clear();
+  if (!session.names().name.empty()) session.MutableNames().name.clear();
   session.no_evict = false;
   session.Clear(Mode::kNoTouch);
   if (session.replies() == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself

@@ -203,7 +203,7 @@ void HSetEx(Context& ctx, Args& args) {
     try {
       SetDeadlines(ctx, key, *ctx.keyspace.Peek(key, ctx.now), options.pairs, 2, *options.time);
     } catch (const std::bad_alloc&) {
-      ctx.session.pool.NoteFailed();  // the fields are set, so an error would be wrong
+      ctx.session.pool().NoteFailed();  // the fields are set, so an error would be wrong
       throw;
     }
   }

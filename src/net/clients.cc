@@ -98,6 +98,15 @@ void Clients::DeliverListed() {
   RunDeferred();
 }
 
+SharedBytes Clients::ShareAddress(std::string_view text) noexcept {
+  try {
+    if (!last_address_ || last_address_.view() != text) last_address_ = SharedBytes::Copy(text);
+    return last_address_;
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
 void Clients::FinishTurn() {
   RunDeferred();
   if (first_listed_ != nullptr) [[unlikely]]

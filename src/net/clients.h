@@ -66,6 +66,8 @@ class Clients {
   Turn& turn() noexcept { return turn_; }
   Log& log() noexcept { return log_; }
   ChunkPool& chunks() noexcept { return chunks_; }
+  // The text of an address that mostly is that of the connection before; null if there is no memory.
+  SharedBytes ShareAddress(std::string_view text) noexcept;
   // `size` bytes of the buffer that all connections share. If there is too little room, the input that lies
   // there is run first.
   char* LendInput(size_t size);
@@ -117,6 +119,7 @@ class Clients {
   Turn& turn_;
   Log& log_;
   ChunkPool chunks_;
+  SharedBytes last_address_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
   size_t let_in_ = 0;  // connections that have not left since

@@ -24,7 +24,7 @@ Connection* RespService::NewConnection(Clients& clients, Connection::Kind kind) 
 void RespClient::OnAccept(Addresses&& addresses) noexcept {
   fd = descriptor();
   peer = std::move(addresses.peer);
-  local = std::move(addresses.local);
+  local = clients().ShareAddress(addresses.local);
 }
 
 void RespClient::OnOpen() {

@@ -135,7 +135,7 @@ int CallCommand(lua_State* L, bool raises) {
   try {
     MakeCall(*run, row, *words);
   } catch (const std::bad_alloc&) {
-    static_cast<void>(run->session.pool.TakeFailed());  // it concerns this call alone
+    static_cast<void>(run->session.pool().TakeFailed());  // it concerns this call alone
     throw;
   }
   const std::string_view text = run->replies.Text();

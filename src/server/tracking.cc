@@ -279,7 +279,7 @@ void Tracking::Send(Session& session, std::string_view keys) noexcept {
     }
     keys.empty() ? push.Null() : push.out().Append(keys);
   } catch (const std::bad_alloc&) {
-    static_cast<void>(to->pool.TakeFailed());  // it was nobody's reply
+    static_cast<void>(to->pool().TakeFailed());  // it was nobody's reply
     to->Set(Mode::kDropped);
   }
   if (to->attached()) sessions_.MarkDirty(*to);

@@ -13,15 +13,13 @@ class FilterTest : public CommandTest {
     const uint64_t now_ms = server().clock.Read().mono_ms;
     Session& mine = client().session();
     mine.peer = "10.0.0.1:5001";
-    mine.local = "10.0.0.9:6379";
+    mine.local = SharedBytes::Copy("10.0.0.9:6379");
     mine.created_mono_ms = mine.active_mono_ms = now_ms;
     Session& others = other.session();
     others.peer = "[::1]:5002";
-    others.local = "[::1]:6379";
+    others.local = SharedBytes::Copy("[::1]:6379");
     others.created_mono_ms = others.active_mono_ms = now_ms;
-    others.name = "worker";
-    others.lib_name = "lib";
-    others.lib_version = "1.2";
+    others.MutableNames() = {.name = "worker", .lib_name = "lib", .lib_version = "1.2"};
     others.db = 3;
     others.no_evict = true;
     others.Set(Mode::kNoTouch);

@@ -8,10 +8,10 @@ class KillTest : public CommandTest {
   KillTest() : other(Connect()) {
     const uint64_t now_ms = server().clock.Read().mono_ms;
     client().session().peer = "10.0.0.1:1";
-    client().session().local = "10.0.0.9:6379";
+    client().session().local = SharedBytes::Copy("10.0.0.9:6379");
     client().session().created_mono_ms = now_ms;
     other.session().peer = "10.0.0.1:2";
-    other.session().local = "10.0.0.8:6379";
+    other.session().local = SharedBytes::Copy("10.0.0.8:6379");
     other.session().created_mono_ms = now_ms;
   }
   std::string Id(TestClient& client) { return std::to_string(client.session().id); }

@@ -44,7 +44,7 @@ TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows the fields of Redis 7.4 in its 
 TEST_CASE_METHOD(CommandTest, "CLIENT INFO shows what the client is called and what it does") {
   Session& session = client().session();
   session.peer = "10.0.0.1:5001";
-  session.local = "10.0.0.2:6379";
+  session.local = SharedBytes::Copy("10.0.0.2:6379");
   session.fd = 9;
   session.created_mono_ms = server().clock.Read().mono_ms;
   Run({"CLIENT", "SETNAME", "worker"});

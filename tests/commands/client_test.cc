@@ -26,13 +26,13 @@ TEST_CASE_METHOD(CommandTest, "CLIENT SETNAME names the connection, and an empty
 TEST_CASE_METHOD(CommandTest, "CLIENT SETINFO takes name and version of the library in any case") {
   CHECK(Run({"CLIENT", "SETINFO", "LIB-NAME", "redis-py"}) == Ok());
   CHECK(Run({"client", "setinfo", "lib-ver", "8.0.0"}) == Ok());
-  CHECK(client().session().lib_name == "redis-py");
-  CHECK(client().session().lib_version == "8.0.0");
+  CHECK(client().session().names().lib_name == "redis-py");
+  CHECK(client().session().names().lib_version == "8.0.0");
   CHECK(Run({"CLIENT", "SETINFO", "lib-name", "a b"}) ==
         Error("ERR lib-name cannot contain spaces, newlines or special characters."));
   CHECK(Run({"CLIENT", "SETINFO", "foo", "x"}) == Error("ERR Unrecognized option 'foo'"));
   CHECK(Run({"CLIENT", "SETINFO", std::string("a\0b", 3), "x"}) == Error("ERR Unrecognized option 'a'"));
-  CHECK(client().session().lib_name == "redis-py");
+  CHECK(client().session().names().lib_name == "redis-py");
 }
 
 TEST_CASE_METHOD(CommandTest, "unknown subcommands are refused at once, in Redis's words") {

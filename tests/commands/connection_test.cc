@@ -128,7 +128,7 @@ TEST_CASE_METHOD(CommandTest, "RESET makes the connection new again") {
   CHECK(client().session().db == 0);
   CHECK(Run({"CLIENT", "GETNAME"}) == Null());
   // The library behind the connection is still the same.
-  CHECK(client().session().lib_name == "lib");
+  CHECK(client().session().names().lib_name == "lib");
   CHECK(Run({"RESET", "x"}) == Error("ERR wrong number of arguments for 'reset' command"));
 }
 

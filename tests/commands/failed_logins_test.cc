@@ -139,12 +139,12 @@ TEST_CASE_METHOD(LoginTest, "HELLO AUTH waits as AUTH does, and then takes effec
   CHECK(guest.Run({"HELLO", "3", "AUTH", "default", "wrong"}) == NoReply());
   CHECK(WaitOf(guest, kWrong) == 100);
   CHECK(guest.Run({"HELLO", "3", "AUTH", "default", "secret", "SETNAME", "me"}) == NoReply());
-  CHECK(guest.session().name.empty());
+  CHECK(guest.session().names().name.empty());
   AdvanceTime(200);
   const std::vector<Reply> replies = guest.Received();
   REQUIRE(replies.size() == 1);
   CHECK(replies[0].kind == Reply::Kind::kMap);
-  CHECK(guest.session().name == "me");
+  CHECK(guest.session().names().name == "me");
 }
 
 TEST_CASE_METHOD(LoginTest, "requests that try no password are answered at once") {

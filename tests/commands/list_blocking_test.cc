@@ -246,7 +246,7 @@ TEST_CASE_METHOD(ListBlockingTest,
                  "within a transaction nothing waits: it is answered as if its time were over") {
   const auto call = [&](const std::vector<std::string_view>& words) {
     Executor& executor = server().executor;
-    ReplyBuffer buffer(client().session().pool, 2);
+    ReplyBuffer buffer(client().session().pool(), 2);
     executor.MakeCall({client().session(), buffer.writer(), executor.now(), Origin::kTransaction, words,
                        executor.RowOf(words)});
     return std::string(buffer.Text());

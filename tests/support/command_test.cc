@@ -58,7 +58,7 @@ void TestServer::RunWoken() {
 TestClient::TestClient(TestServer& server) : server_(server), session_(server.chunks) {
   server_.Connect(session_);
   session_.peer = "127.0.0.1:" + std::to_string(session_.id);
-  session_.local = "127.0.0.1:6379";
+  session_.local = SharedBytes::Copy("127.0.0.1:6379");
   server_.clients.push_back(this);
 }
 

@@ -95,7 +95,7 @@ PushScope::~PushScope() {
       late->Consume(moved);
     }
   } catch (const std::bad_alloc&) {
-    static_cast<void>(session_.pool.TakeFailed());
+    static_cast<void>(session_.pool().TakeFailed());
     session_.Set(Mode::kDropped);
   }
 }

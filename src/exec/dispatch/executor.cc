@@ -433,20 +433,20 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 // happens if there is no memory for the error. An inner call leaves that to the outer one.
 [[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session, resp::Writer& reply,
                                                            Origin origin, const char* end_before) {
-  const bool half_written = session.pool.TakeFailed() || reply.out().end() != end_before;
+  const bool half_written = session.pool().TakeFailed() || reply.out().end() != end_before;
   try {
     if (half_written) throw std::bad_alloc();
     reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
     if (MayBlock(origin)) return CloseForMemory(session);
-    session.pool.NoteFailed();  // what the inner call has done stays done, so the outer one must not deny it
+    session.pool().NoteFailed();  // what the inner call has done stays done, so the outer one must not deny it
     throw;
   }
 }
 
 [[gnu::noinline, gnu::cold]] void Executor::CloseForMemory(Session& session) noexcept {
   session.Set(Mode::kDropped);
-  static_cast<void>(session.pool.TakeFailed());  // or the next client to lack memory would be closed, too
+  static_cast<void>(session.pool().TakeFailed());  // or the next client to lack memory would be closed, too
   if (server_.log != nullptr)
     server_.log->Warning("closing client ", session.peer, ": out of memory for its reply");
 }

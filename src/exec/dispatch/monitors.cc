@@ -96,7 +96,7 @@ void Monitors::Append(Session& monitor, const SharedBytes& line) noexcept {
     monitor.PushOutput().AppendShared(line, 0, line.size());
   } catch (const std::bad_alloc&) {  // a part of the line may be there
     monitor.Set(Mode::kDropped);
-    static_cast<void>(monitor.pool.TakeFailed());
+    static_cast<void>(monitor.pool().TakeFailed());
   }
 }
 

@@ -75,9 +75,9 @@ ClientType TypeOf(const Session& session) noexcept {
 void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "id", session.id);
   Field(text, "addr", session.peer);
-  Field(text, "laddr", session.local);
+  Field(text, "laddr", session.local_text());
   Field(text, "fd", std::to_string(session.fd));
-  Field(text, "name", session.name);
+  Field(text, "name", session.names().name);
   Field(text, "age", (now.mono_ms - session.created_mono_ms) / kMsPerSecond);
   Field(text, "idle", (now.mono_ms - session.active_mono_ms) / kMsPerSecond);
   Field(text, "flags", FlagsOf(session));
@@ -98,8 +98,8 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "redir",
         session.tracking != nullptr ? std::to_string(session.tracking->options.redirect) : "-1");
   Field(text, "resp", std::to_string(session.reply.version()));
-  Field(text, "lib-name", session.lib_name);
-  Field(text, "lib-ver", session.lib_version);
+  Field(text, "lib-name", session.names().lib_name);
+  Field(text, "lib-ver", session.names().lib_version);
   Field(text, "tot-net-in", session.net_input_bytes);
   Field(text, "tot-net-out", session.net_output_bytes);
   Field(text, "tot-cmds", session.commands);

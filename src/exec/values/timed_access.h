@@ -63,7 +63,7 @@ Entry* EditMembers(Context& ctx, const Key& key, Entry& entry, const Event& even
     }
     return changed;
   });
-  if (failed && changed) ctx.session.pool.NoteFailed();
+  if (failed && changed) ctx.session.pool().NoteFailed();
   if (failed) throw std::bad_alloc();
   return kept;
 }

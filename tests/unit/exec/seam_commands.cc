@@ -75,10 +75,10 @@ void All(Context& ctx, Args& args) {
 
 void Read(Context& ctx, Args& args) {
   ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, args.all(), &ctx.row});
-  Session own(ctx.session.pool);
+  Session own(ctx.session.pool());
   own.LogIn(ctx.session.user());
   own.db = 1;
-  ReplyBuffer buffer(ctx.session.pool, 3);
+  ReplyBuffer buffer(ctx.session.pool(), 3);
   const Outcome outcome = ctx.MakeCall(own, args.Rest(), buffer.writer(), Origin::kScript);
   resp::ReplyReader reader(buffer.Text());
   resp::ReplyToken token;
