@@ -25,6 +25,7 @@
 #include "net/server_loop.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
+#include "server/leases.h"
 #include "server/notifier.h"
 #include "server/parking.h"
 #include "server/process_memory.h"
@@ -108,6 +109,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   PubSub pubsub(sessions);
   Notifier notifier(changes, pubsub);
   Tracking tracking(changes, sessions);
+  Leases leases(changes, parking.keys(), random, now.mono_ms);
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
@@ -125,6 +127,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .pubsub = pubsub,
                 .notifier = notifier,
                 .tracking = tracking,
+                .leases = leases,
                 .stats = stats,
                 .rates = rates,
                 .sliced_work = sliced_work,

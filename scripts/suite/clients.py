@@ -67,7 +67,14 @@ LIBRARIES = (
     Driver("ioredis", "node", "node/ioredis.js", STEPS, restarts=1),
     Driver("redis (node), RESP3", "node", "node/redis.js", STEPS, restarts=1),
 )
-DRIVERS = (*LIBRARIES, *frameworks.DRIVERS)
+# What only Mayfly has, by the examples of scripts/examples.
+TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait")
+MORE_TAKE_STEPS = ("who waits inherits from a client that left", "a token is void after DEL")
+EXAMPLES = (
+    Driver("TAKE by python3-redis", "/usr/bin/python3", "take.py", TAKE_STEPS + MORE_TAKE_STEPS, alone=True),
+    Driver("TAKE by redis (node)", "node", "node/take.js", TAKE_STEPS, alone=True),
+)
+DRIVERS = (*LIBRARIES, *frameworks.DRIVERS, *EXAMPLES)
 
 
 def chosen(words):

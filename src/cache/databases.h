@@ -91,6 +91,7 @@ class Databases {
 
   // From now on changes are caused by this client (Session::id); see Change::client.
   void SetClient(uint64_t id) noexcept { parts_.client = id; }
+  uint64_t client() const noexcept { return parts_.client; }
 
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.

@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "exec/values/expire_options.h"
+#include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
 #include "exec/values/value_condition.h"
+#include "server/leases.h"
 
 namespace mayfly {
 namespace {
@@ -29,6 +31,7 @@ struct SetOptions {
   bool keep_ttl = false;
   ExpireOption expire;
   ValueCondition condition;
+  std::optional<std::string_view> lease;  // IFLEASE: the token
 };
 
 // False if a word is unknown, or excludes another one.
@@ -47,6 +50,10 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
       case WordOf("KEEPTTL"):
         options.keep_ttl = true;
         break;
+      case WordOf("IFLEASE"):
+        if (args.Done() || options.lease) return false;
+        options.lease = args.Next();
+        break;
       default:
         if (!options.expire.Take(word, args) && !options.condition.Take(word, args)) return false;
     }
@@ -54,6 +61,12 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
       return false;
   }
   return !options.condition.given() || !(options.if_absent || options.if_present);
+}
+
+// Whether the lease with which the value was computed is still good.
+bool HoldsLease(const Context& ctx, const Key& key, std::string_view text) {
+  const std::optional<uint64_t> token = ParseLeaseToken(text);
+  return token && ctx.server.leases.Holds(ctx.session.db, key.text, *token);
 }
 
 void SetWithOptions(Context& ctx, Args& args) {
@@ -77,6 +90,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   }
   bool refused = existing != nullptr ? options.if_absent : options.if_present;
   if (conditional) refused = !options.condition.Holds(existing);
+  refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease));
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
     StoreAny(ctx, args, 2, key, existing, expiry,
@@ -157,9 +171,9 @@ constexpr Command kRows[] = {
      .complexity = "O(1)",
      .summary = "Gives a key a string value, whatever it held before, and an expiry if one is given.",
      .syntax = "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
-               "IFDNE ifdne-digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
+               "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
                "PXAT unix-time-milliseconds | KEEPTTL]",
-     .argument_notes = "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 EX@2.6.12 "
+     .argument_notes = "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
                        "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0"},
     {.name = "setex",
      .arity = 4,

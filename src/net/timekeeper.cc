@@ -7,6 +7,7 @@
 #include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
+#include "server/leases.h"
 #include "server/parking.h"
 
 namespace mayfly::net {
@@ -59,7 +60,7 @@ uint64_t Timekeeper::NextWake() {
       keys_wake_mono_ms_ = std::min(keys_wake_mono_ms_, now.mono_ms + kClockLookMs);
     keys_wake_known_ = true;
   }
-  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), clients_.NextWake(),
+  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), server_.leases.NextWake(), clients_.NextWake(),
                    server_.failed_logins.NextWake()});
 }
 
@@ -78,6 +79,7 @@ void Timekeeper::OnTimer() {
   armed_for_mono_ms_ = kNever;
   const Now now = executor_.RefreshNow();
   server_.parking.Advance(now.mono_ms);
+  server_.leases.Advance(now.mono_ms);
   clients_.Advance(now.mono_ms);
   server_.failed_logins.Advance(now.mono_ms, server_.log);
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;

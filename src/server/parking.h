@@ -56,6 +56,7 @@ struct Parked {
   bool delayed = false;             // waits for its deadline and for nothing else: see Delay
   std::vector<Wait> waits;          // one for each key that it waits for
   std::optional<ValueType> wanted;  // a key of another type does not wake it
+  bool even_absent = false;         // it is served when its key is ready, though there is none
 
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // among those to run again

@@ -32,6 +32,7 @@ struct Stats {
   uint64_t net_output_bytes = 0;
   uint64_t keyspace_hits = 0;
   uint64_t keyspace_misses = 0;
+  uint64_t leases_granted = 0;
   uint64_t error_replies = 0;
   ErrorStats errors;
   uint64_t failed_logins = 0;
@@ -45,6 +46,7 @@ struct Stats {
   uint64_t arriving_bytes = 0;     // of these, what has arrived of big arguments
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
+  uint64_t lease_bytes = 0;        // who computes which value, for TAKE
   ScriptFigures scripts;
 
   void Reset() noexcept {
@@ -54,6 +56,7 @@ struct Stats {
     fresh.arriving_bytes = arriving_bytes;
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     fresh.tracking_bytes = tracking_bytes;
+    fresh.lease_bytes = lease_bytes;
     fresh.scripts = scripts;
     *this = std::move(fresh);
   }

@@ -106,6 +106,13 @@ void WaitingKeys::MarkReady(WaitedKey& key) noexcept {
   ready_last_ = &key;
 }
 
+bool WaitingKeys::Announce(const KeyPlace& place) noexcept {
+  const auto found = keys_.find(place);
+  if (found == keys_.end()) return false;
+  MarkReady(*found->second);
+  return found->second->first != nullptr;
+}
+
 WaitedKey* WaitingKeys::TakeReady() noexcept {
   WaitedKey* const key = ready_first_;
   if (key == nullptr) return nullptr;

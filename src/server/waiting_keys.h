@@ -59,6 +59,8 @@ class WaitingKeys final : public ChangeListener {
   void Leave(Parked& parked) noexcept;
   size_t size() const noexcept { return keys_.size(); }
 
+  // Lets those who wait for the key look at it again, though it has not changed. False if nobody waits.
+  bool Announce(const KeyPlace& place) noexcept;
   bool AnyReady() const noexcept { return ready_first_ != nullptr; }
   // The first that waits for `key` and came after `order`, if `order` is 0 or that of the one that left last; null if
   // there is none.

@@ -70,6 +70,10 @@ std::vector<Scene> Scenes() {
       {{}, {kLoadFunction}, {"FCALL", "f", "1", "k", "v"}},
       {{}, {kLoadFunction}, {"FUNCTION", "LIST", "WITHCODE"}},
       {{}, {kLoadFunction}, {"FUNCTION", "DELETE", "lib"}},
+      {{}, {}, {"TAKE", kLongName, "LEASE", "1000"}},
+      {{{"TAKE", "new", "LEASE", "1000"}}, {}, {"TAKE", "new", "LEASE", "1000", "WAIT", "1000"}},
+      {{{"TAKE", "new", "LEASE", "1000"}}, {{"HELLO", "3"}}, {"TAKE", "new", "LEASE", "1000", "PUSH"}},
+      {{{"TAKE", "new", "LEASE", "1000"}, {"TAKE", "new", "LEASE", "1000", "WAIT", "9"}}, {}, {"SET", "new", "v"}},
   };
 }
 

@@ -24,6 +24,7 @@ LooplessServer::LooplessServer(double cycles_per_us)
       pubsub(sessions),
       notifier(changes, pubsub),
       tracking(changes, sessions),
+      leases(changes, parking.keys(), random, clock.Read().mono_ms),
       server{.clock = clock,
              .options = options,
              .databases = databases,
@@ -36,6 +37,7 @@ LooplessServer::LooplessServer(double cycles_per_us)
              .pubsub = pubsub,
              .notifier = notifier,
              .tracking = tracking,
+             .leases = leases,
              .stats = stats,
              .rates = rates,
              .sliced_work = sliced_work,
@@ -60,6 +62,7 @@ void LooplessServer::FreeDue() {
   while (databases.FreeSome(kSlice)) {
   }
   parking.Advance(now.mono_ms);
+  leases.Advance(now.mono_ms);
   server.failed_logins.Advance(now.mono_ms, server.log);
 }
 

@@ -17,6 +17,7 @@
 #include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
+#include "server/leases.h"
 #include "server/notifier.h"
 #include "server/parking.h"
 #include "server/pubsub.h"
@@ -63,6 +64,7 @@ class LooplessServer {
   PubSub pubsub;
   Notifier notifier;
   Tracking tracking;
+  Leases leases;
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;

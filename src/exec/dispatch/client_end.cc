@@ -2,6 +2,7 @@
 
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/queueing.h"
+#include "server/leases.h"
 #include "server/parking.h"
 #include "server/pubsub.h"
 #include "server/tracking.h"
@@ -13,6 +14,7 @@ void EndClientState(Server& server, Session& session) noexcept {
   Discard(server, session);
   server.pubsub.Leave(session);
   server.tracking.Stop(session);
+  server.leases.Leave(session.id);
   session.Clear(Mode::kPushTarget);
   server.executor->monitors().Remove(session);
 }

@@ -6,7 +6,7 @@
 
 namespace mayfly {
 
-// Ends the client's waiting, its transaction, its subscriptions, its tracking and its monitoring. A session must not be
+// Ends the client's waiting, its transaction, its subscriptions, its tracking, its leases and its monitoring. A session must not be
 // destroyed before.
 void EndClientState(Server& server, Session& session) noexcept;
 

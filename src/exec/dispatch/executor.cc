@@ -12,8 +12,10 @@
 #include "config/options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/values/value_type.h"
+#include "server/leases.h"
 #include "server/notifier.h"
 #include "server/stats.h"
 #include "server/tracking.h"
@@ -39,6 +41,12 @@ AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
 // HTTP, from a browser or a forged cross-site request: nothing that follows may run.
 bool SpeaksHttp(const Args& args) noexcept {
   return EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:");
+}
+
+// Whether a client that waits for a key is to look at it now. `entry` is null if it is absent.
+bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
+  if (parked.even_absent) return true;
+  return entry != nullptr && (!parked.wanted || *parked.wanted == TypeOf(*entry));
 }
 
 }  // namespace
@@ -100,8 +108,10 @@ void Executor::FollowOptions() noexcept {
 }
 
 void Executor::EndTurn() noexcept {
+  TellOfEndedLeases(server_, now_);
   server_.tracking.EndTurn();
   server_.stats.tracking_bytes = server_.tracking.bytes();
+  server_.stats.lease_bytes = server_.leases.bytes();
 }
 
 void Executor::LimitOutput(Session& session) const noexcept {
@@ -282,10 +292,8 @@ void Executor::MarkIfDirty(Session& session) noexcept {
     for (;;) {
       Keyspace& keyspace = server_.databases.At(key->db);
       const Entry* const entry = keyspace.Peek(keyspace.KeyOf(key->name), now_);
-      if (entry == nullptr) break;
-      const ValueType type = TypeOf(*entry);
       const Wait* wait = WaitingKeys::NextAfter(*key, served);
-      while (wait != nullptr && wait->parked->wanted.value_or(type) != type) wait = wait->next;
+      while (wait != nullptr && !WaitsFor(*wait->parked, entry)) wait = wait->next;
       if (wait == nullptr) break;
       served = wait->parked->order;
       Wake(*server_.parking.Take(*wait->parked, WakeReason::kReady));

@@ -25,8 +25,8 @@ class MemoryMeter {
   uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
   // The part of Used that is not Data.
   uint64_t NotEvictable() const noexcept {
-    return stats_.client_bytes - stats_.arriving_bytes + stats_.tracking_bytes + stats_.scripts.bytes() +
-           databases_.waiting_bytes();
+    return stats_.client_bytes - stats_.arriving_bytes + stats_.tracking_bytes + stats_.lease_bytes +
+           stats_.scripts.bytes() + databases_.waiting_bytes();
   }
   // What All is when Data is `data`.
   uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + stats_.spare_chunk_bytes; }

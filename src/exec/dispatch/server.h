@@ -24,6 +24,7 @@ class Evictor;
 class Executor;
 class FailedLogins;
 class LatencyMonitor;
+class Leases;
 class Log;
 class MemoryMeter;
 class Notifier;
@@ -59,6 +60,7 @@ struct Server {
   PubSub& pubsub;
   Notifier& notifier;
   Tracking& tracking;
+  Leases& leases;
   Stats& stats;
   Rates& rates;             // sampled whenever the loop turns
   SlicedWork& sliced_work;  // the loop runs a slice of it in each turn

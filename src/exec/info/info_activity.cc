@@ -89,6 +89,7 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("tracking_total_keys", server.tracking.keys());
   sink.Field("tracking_total_items", server.tracking.items());
   sink.Field("tracking_total_prefixes", server.tracking.prefixes());
+  sink.Field("leases_granted", stats.leases_granted);
   sink.Field("unexpected_error_replies", 0);
   sink.Field("total_error_replies", stats.error_replies);
   sink.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);

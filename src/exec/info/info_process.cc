@@ -15,6 +15,7 @@
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/info/memory_report.h"
+#include "server/leases.h"
 #include "server/parking.h"
 #include "server/process_usage.h"
 #include "server/pubsub.h"
@@ -142,6 +143,7 @@ void ClientsSection(InfoSink& sink, Server& server, Now) {
   sink.Field("watching_clients", server.watched_keys.clients());
   sink.Field("total_watched_keys", server.watched_keys.keys());
   sink.Field("total_blocking_keys", 0);
+  sink.Field("leases", server.leases.size());
 }
 
 void MemorySection(InfoSink& sink, Server& server, Now) {

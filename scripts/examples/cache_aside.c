@@ -1,0 +1,39 @@
+// Cache-aside with TAKE, by hiredis: of all callers that miss a key at once, one computes its value, the others get it.
+//
+//     cc scripts/examples/cache_aside.c -lhiredis -o cache_aside && ./cache_aside [port]
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char* const kTake = "TAKE %s LEASE 5000 WAIT 5000";
+
+// The value of `key`, which the caller frees; if there is none, what compute() returns, kept for `ttl_s` seconds.
+static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*compute)(void)) {
+  redisReply* const took = redisCommand(client, kTake, key);
+  char* value = NULL;
+  if (took == NULL || took->type != REDIS_REPLY_ARRAY || took->elements != 4) {
+    value = compute();  // no server, or an error
+  } else if (strcmp(took->element[0]->str, "LEASE") == 0) {
+    const char* const token = took->element[2]->str;
+    value = compute();
+    freeReplyObject(value != NULL ? redisCommand(client, "SET %s %s EX %d IFLEASE %s", key, value, ttl_s, token)
+                                  : redisCommand(client, "UNLEASE %s %s", key, token));
+  } else {
+    value = took->element[1]->str != NULL ? strdup(took->element[1]->str) : compute();  // BUSY: nobody was done in time
+  }
+  if (took != NULL) freeReplyObject(took);
+  return value;
+}
+
+static char* Page(void) { return strdup("<h1>Hello</h1>"); }
+
+int main(int argc, char** argv) {
+  redisContext* const client = redisConnect("127.0.0.1", argc > 1 ? atoi(argv[1]) : 6379);
+  if (client == NULL || client->err != 0) return 1;
+  char* const page = Cached(client, "page:home", 60, Page);
+  printf("%s\n", page);
+  free(page);
+  redisFree(client);
+  return 0;
+}

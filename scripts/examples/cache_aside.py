@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Cache-aside with TAKE, by redis-py: of all callers that miss a key at once, one computes its value, the others get it.
+
+    python3 scripts/examples/cache_aside.py [port]
+"""
+
+import sys
+import threading
+import time
+
+import redis
+
+LEASE_MS = WAIT_MS = 5000
+
+
+def cached(client, key, ttl_s, compute):
+    """The value of `key`; if there is none, what compute() returns, kept for `ttl_s` seconds."""
+    status, value, token, _ = client.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
+    if status != b"LEASE":
+        return compute() if status == b"BUSY" else value  # BUSY: whoever computes it has not ended in time
+    try:
+        value = compute()
+    except Exception as error:
+        client.execute_command("UNLEASE", key, token, "ERR", str(error)[:1000])  # who waits gets this error
+        raise
+    client.execute_command("SET", key, value, "EX", ttl_s, "IFLEASE", token)
+    return value
+
+
+def main():
+    client = redis.Redis(port=int(sys.argv[1]) if len(sys.argv) > 1 else 6379)
+    calls = []
+
+    def page():
+        calls.append(1)
+        time.sleep(0.1)
+        return b"<h1>Hello</h1>"
+
+    threads = [threading.Thread(target=cached, args=(client, "page:home", 60, page)) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"50 callers, computed {len(calls)} times: {cached(client, 'page:home', 60, page).decode()}")
+
+
+if __name__ == "__main__":
+    main()

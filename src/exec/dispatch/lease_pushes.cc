@@ -1,0 +1,66 @@
+#include "exec/dispatch/lease_pushes.h"
+
+#include <memory>
+#include <new>
+
+#include "cache/databases.h"
+#include "server/leases.h"
+#include "server/sessions.h"
+
+namespace mayfly {
+namespace {
+
+void AppendValue(resp::Writer& push, const Entry& entry) {
+  if (entry.encoding() == Encoding::kInteger) return push.BulkInteger(entry.integer());
+  push.Bulk(entry.text());
+}
+
+void Tell(resp::Writer push, const Lease& lease, const Entry* entry) {
+  push.Push(4);
+  push.Bulk("take");
+  push.Bulk(lease.name);
+  if (entry != nullptr) {
+    push.Bulk("HIT");
+    AppendValue(push, *entry);
+  } else if (lease.state == Lease::State::kFailed) {
+    push.Bulk("ERR");
+    push.Bulk(lease.message);
+  } else {
+    push.Bulk("BUSY");
+    push.Null();
+  }
+}
+
+void TellAll(Server& server, const Lease& lease, Now now) noexcept {
+  Keyspace& keyspace = server.databases.At(lease.db);
+  const Entry* entry = keyspace.Peek(keyspace.KeyOf(lease.name), now);
+  if (entry != nullptr && entry->encoding() == Encoding::kRich) entry = nullptr;  // TAKE is for strings
+  const Lease* const next = entry == nullptr ? server.leases.Find(lease.db, lease.name) : nullptr;
+  const bool goes_on = next != nullptr && next->state == Lease::State::kHeld;
+  for (const uint64_t id : lease.told) {
+    const auto found = server.sessions.by_id().find(id);
+    if (found == server.sessions.by_id().end()) continue;
+    Session& session = *found->second;
+    if (session.closes() || session.Has(Mode::kOutputFull) || session.reply.version() != 3) continue;
+    try {
+      if (goes_on) {
+        server.leases.TellEnd(*next, id);
+        continue;
+      }
+      Tell(session.Pusher(), lease, entry);
+    } catch (const std::bad_alloc&) {
+      static_cast<void>(session.pool().TakeFailed());  // it was nobody's reply
+      session.Set(Mode::kDropped);
+    }
+    if (session.attached()) server.sessions.MarkDirty(session);
+  }
+}
+
+}  // namespace
+
+void TellOfEndedLeases(Server& server, Now now) noexcept {
+  while (const std::unique_ptr<Lease> lease = server.leases.TakeEnded()) TellAll(server, *lease, now);
+  server.leases.EndTurn();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,14 @@
+// Pushes of TAKE: those who asked to be told of the end of a lease are told at the end of the turn. Loop thread only.
+#pragma once
+
+#include "base/clock.h"
+#include "exec/dispatch/server.h"
+
+namespace mayfly {
+
+// Sends ["take", key, status, value] to the clients that wait for it: HIT and the value; ERR and the message of a
+// failure; or BUSY and null, if the lease is over and there is no value. If somebody else has the key's lease by now,
+// they wait on. A client for whose message there is no memory is closed. Costs a test if no lease has ended.
+void TellOfEndedLeases(Server& server, Now now) noexcept;
+
+}  // namespace mayfly
