@@ -3,8 +3,36 @@
 
 #include "modes.h"
 
+namespace {
+
+using namespace mayfly::bench;
+
+void AddStampede(CLI::App& app, StampedeOptions& stampede) {
+  CLI::App* const mode = app.add_subcommand("stampede", "many callers that miss one key");
+  mode->add_option("port", stampede.port)->required();
+  mode->add_option("--way", stampede.way)->check(CLI::IsMember({"get", "lock", "take", "early"}));
+  mode->add_option("--connections", stampede.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--compute-ms", stampede.compute_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--ttl-ms", stampede.ttl_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--pause-ms", stampede.pause_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--seconds", stampede.seconds)->check(CLI::PositiveNumber);
+  mode->add_option("--value-bytes", stampede.value_bytes);
+  mode->callback([&stampede] { RunStampede(stampede); });
+}
+
+void AddListen(CLI::App& app, ListenOptions& listen) {
+  CLI::App* const mode = app.add_subcommand("listen", "measure how late messages come");
+  mode->add_option("port", listen.port)->required();
+  mode->add_option("--channel", listen.channel)->required();
+  mode->add_option("--at-ms", listen.at_ms, "when they are due, on the wall clock")->required();
+  mode->add_option("--expect", listen.expect)->required()->check(CLI::PositiveNumber);
+  mode->add_option("--give-up-ms", listen.give_up_ms);
+  mode->callback([&listen] { Listen(listen); });
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace mayfly::bench;
   CLI::App app("Load and latency for servers that speak the Redis protocol, on this machine");
   app.require_subcommand(1);
 
@@ -62,13 +90,10 @@ int main(int argc, char** argv) {
   mode->callback([&] { Deliver(deliver); });
 
   ListenOptions listen;
-  mode = app.add_subcommand("listen", "measure how late messages come");
-  mode->add_option("port", listen.port)->required();
-  mode->add_option("--channel", listen.channel)->required();
-  mode->add_option("--at-ms", listen.at_ms, "when they are due, on the wall clock")->required();
-  mode->add_option("--expect", listen.expect)->required()->check(CLI::PositiveNumber);
-  mode->add_option("--give-up-ms", listen.give_up_ms);
-  mode->callback([&] { Listen(listen); });
+  AddListen(app, listen);
+
+  StampedeOptions stampede;
+  AddStampede(app, stampede);
 
   CLI11_PARSE(app, argc, argv);
   return 0;

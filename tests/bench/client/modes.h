@@ -91,4 +91,20 @@ struct ListenOptions {
 // Subscribes to a channel, says "ready", and reports how late the expected number of messages came.
 void Listen(const ListenOptions& options);
 
+struct StampedeOptions {
+  int port = 0;
+  std::string way = "get";  // get, lock, take, early
+  int connections = 1000;
+  int compute_ms = 100;
+  int ttl_ms = 1000;
+  int pause_ms = 100;  // of a caller between two calls, on average
+  double seconds = 60;
+  uint64_t value_bytes = 1000;
+};
+// Many callers that want one value, which takes compute_ms to compute and lives for ttl_ms. Whoever has to compute it
+// is decided by `way`: everybody who misses it (get); who gets a lock key, while the others look again every 50 ms
+// (lock); who gets the lease (take), and in time before the value expires (early). Reports how often it was computed, and
+// how long the callers waited.
+void RunStampede(const StampedeOptions& options);
+
 }  // namespace mayfly::bench

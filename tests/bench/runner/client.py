@@ -101,6 +101,11 @@ class Client:
         with self._running("probe", server.port, {"until_eof": 1, **options}) as process:
             yield lambda: self._result(process)
 
+    def stampede(self, server, **options):
+        """Many callers that want one value: way (get, lock, take, early), connections, compute_ms, ttl_ms, seconds."""
+        with self._running("stampede", server.port, options) as process:
+            return self._result(process)
+
     @contextlib.contextmanager
     def holding(self, server, connections):
         """Idle connections while the block runs; yields None, or a Trouble where not all could be opened."""
