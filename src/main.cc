@@ -18,6 +18,7 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
+#include "exec/dispatch/memory_watch.h"
 #include "exec/dispatch/resident_guard.h"
 #include "net/descriptor.h"
 #include "net/limits.h"
@@ -54,15 +55,6 @@ std::string DrawRunId() {
   return id;
 }
 
-std::string DescribeMemory(const config::MaxMemory& maxmemory, uint64_t memory_bytes) {
-  if (maxmemory.bytes == 0) return "maxmemory: no limit";
-  std::string text = "maxmemory: " + FormatBytesHuman(maxmemory.bytes);
-  if (maxmemory.request == config::MaxMemory::Request::kBytes) return text;
-  const bool is_auto = maxmemory.request == config::MaxMemory::Request::kAuto;
-  return text + " (" + (is_auto ? "auto" : std::to_string(maxmemory.amount) + " %") + " of " +
-         FormatBytesHuman(memory_bytes) + ", the smaller of cgroup limit and RAM)";
-}
-
 // Lowers maxclients if the system does not let us open that many files.
 config::Problem FitFileLimit(config::Options& options, Log& log) {
   const auto wanted = static_cast<uint64_t>(options.settings().maxclients);
@@ -89,7 +81,8 @@ config::Problem RenameCommands(const config::Settings& settings, CommandTable& c
   return std::nullopt;
 }
 
-int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, Log& log) {
+int Serve(const MemoryLimitFiles& limit_files, config::Options& options, CommandTable& commands,
+          SystemClock& clock, Log& log) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -103,6 +96,7 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
   MemoryMeter memory(databases, stats);
   KernelMemory kernel_memory(heap);
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
+  MemoryWatch memory_watch(limit_files, options, resident, &log, now.mono_ms);
   Sessions sessions;
   ParkingLot parking(changes, now.mono_ms);
   WatchedKeys watched_keys(changes, clock);
@@ -138,13 +132,14 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
                 .cycle_rate = CycleRate::Measure(),
                 .random = random,
                 .run_id = DrawRunId(),
-                .log = &log};
+                .log = &log,
+                .memory_watch = &memory_watch};
   Executor executor(server);
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (const config::Problem problem = loop->Listen()) return Complain(*problem);
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
-  log.Notice(DescribeMemory(settings.maxmemory, options.memory_bytes()));
+  log.Notice(DescribeMaxMemory(settings.maxmemory, options.memory_bytes()));
   for (const std::string& name : loop->listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
   net::ReserveStack();  // beyond what lies on it by now
@@ -155,7 +150,9 @@ int Serve(config::Options& options, CommandTable& commands, SystemClock& clock, 
 
 int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
   const config::Files files = config::SystemFiles();
-  config::Options options(ReadMemoryLimit().Smaller().value_or(0), files);
+  const MemoryLimitFiles limit_files;
+  const MemoryLimit memory_limit = limit_files.Read().value_or(MemoryLimit{});
+  config::Options options(memory_limit.Smaller().value_or(0), files);
   const config::LoadResult loaded = options.Load(words, environment);
   if (loaded.error) return Complain(*loaded.error);
   if (loaded.answer) {
@@ -172,7 +169,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
   log.Notice("Mayfly " MAYFLY_VERSION " starts");
   for (const std::string& warning : loaded.warnings) log.Warning(warning);
   if (const config::Problem problem = FitFileLimit(options, log)) return Complain(*problem);
-  return Serve(options, commands, clock, log);
+  return Serve(limit_files, options, commands, clock, log);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "base/memory_limit.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <string_view>
 
@@ -12,43 +13,39 @@ namespace {
 // Version 1 reports "no limit" as the largest multiple of a page. No real limit comes near it.
 constexpr uint64_t kNoLimit = 1ULL << 60;
 
-void Lower(std::optional<uint64_t>& limit, std::optional<uint64_t> other) {
-  if (other && *other < kNoLimit) limit = limit ? std::min(*limit, *other) : *other;
+// False if the file cannot be opened now, but perhaps later. One that is not there, or that nobody may read, counts
+// as empty.
+bool Open(const std::string& path, std::ifstream& file) {
+  errno = 0;
+  file.open(path);
+  if (file.is_open()) return true;
+  return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != EINTR && errno != EIO;
 }
 
-std::optional<uint64_t> ReadNumber(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  if (!std::getline(file, text)) return std::nullopt;
-  return ParseUnsigned(text);  // "max" is not a number: no limit
-}
-
-std::optional<uint64_t> ReadRam(const std::string& root) {
-  std::ifstream file(root + "/proc/meminfo");
+bool ReadRam(const std::string& path, std::optional<uint64_t>& bytes) {
+  std::ifstream file;
+  if (!Open(path, file)) return false;
   std::string name;
   std::string amount;
   std::string rest;
   while (file >> name >> amount && std::getline(file, rest)) {
     if (name != "MemTotal:") continue;
     const std::optional<uint64_t> kilobytes = ParseUnsigned(amount);
-    if (!kilobytes || *kilobytes > kNoLimit / 1024) return std::nullopt;
-    return *kilobytes * 1024;
+    if (kilobytes && *kilobytes <= kNoLimit / 1024) bytes = *kilobytes * 1024;
+    break;
   }
-  return std::nullopt;
+  return true;
 }
 
-// Lowers `limit` to the smallest limit in `file` of `cgroup` and its parents. Inside a container the path may
-// be the host's and missing here. Then the walk ends at the root of the mount, which is the container's
-// cgroup.
-void WalkUp(const std::string& mount, std::string cgroup, const char* file, std::optional<uint64_t>& limit) {
-  if (cgroup.find("..") != std::string::npos) cgroup.clear();  // outside our cgroup namespace
-  while (!cgroup.empty() && cgroup.back() == '/') cgroup.pop_back();
-  for (;;) {
-    Lower(limit, ReadNumber(mount + cgroup + "/" + file));
-    if (cgroup.empty()) return;
-    const size_t slash = cgroup.rfind('/');
-    cgroup.resize(slash == std::string::npos ? 0 : slash);
-  }
+// Lowers `limit` to the one in the file.
+bool ReadLimit(const std::string& path, std::optional<uint64_t>& limit) {
+  std::ifstream file;
+  if (!Open(path, file)) return false;
+  std::string text;
+  if (!std::getline(file, text)) return true;
+  const std::optional<uint64_t> bytes = ParseUnsigned(text);  // "max" is not a number: no limit
+  if (bytes && *bytes < kNoLimit) limit = limit ? std::min(*limit, *bytes) : *bytes;
+  return true;
 }
 
 }  // namespace
@@ -58,9 +55,7 @@ std::optional<uint64_t> MemoryLimit::Smaller() const noexcept {
   return ram_bytes ? ram_bytes : cgroup_bytes;
 }
 
-MemoryLimit ReadMemoryLimit(const std::string& root) {
-  MemoryLimit limit;
-  limit.ram_bytes = ReadRam(root);
+MemoryLimitFiles::MemoryLimitFiles(const std::string& root) : meminfo_(root + "/proc/meminfo") {
   std::ifstream file(root + "/proc/self/cgroup");
   std::string line;  // "0::/path" (version 2) or "7:cpu,memory:/path" (version 1)
   while (std::getline(file, line)) {
@@ -71,12 +66,37 @@ MemoryLimit ReadMemoryLimit(const std::string& root) {
     std::replace(controllers.begin(), controllers.end(), ':', ',');
     const std::string path = line.substr(second + 1);
     if (controllers == ",,") {
-      WalkUp(root + "/sys/fs/cgroup", path, "memory.max", limit.cgroup_bytes);
+      AddUpwards(root + "/sys/fs/cgroup", path, "memory.max");
     } else if (controllers.find(",memory,") != std::string::npos) {
-      WalkUp(root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", limit.cgroup_bytes);
+      AddUpwards(root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes");
     }
   }
+}
+
+// Inside a container the path may be the host's and missing here. Then the walk ends at the root of the mount,
+// which is the container's cgroup.
+void MemoryLimitFiles::AddUpwards(const std::string& mount, std::string cgroup, const char* file) {
+  if (cgroup.find("..") != std::string::npos) cgroup.clear();  // outside our cgroup namespace
+  while (!cgroup.empty() && cgroup.back() == '/') cgroup.pop_back();
+  for (;;) {
+    of_cgroups_.push_back(mount + cgroup + "/" + file);
+    if (cgroup.empty()) return;
+    const size_t slash = cgroup.rfind('/');
+    cgroup.resize(slash == std::string::npos ? 0 : slash);
+  }
+}
+
+std::optional<MemoryLimit> MemoryLimitFiles::Read() const {
+  MemoryLimit limit;
+  if (!ReadRam(meminfo_, limit.ram_bytes)) return std::nullopt;
+  for (const std::string& path : of_cgroups_) {
+    if (!ReadLimit(path, limit.cgroup_bytes)) return std::nullopt;
+  }
   return limit;
+}
+
+MemoryLimit ReadMemoryLimit(const std::string& root) {
+  return MemoryLimitFiles(root).Read().value_or(MemoryLimit{});
 }
 
 }  // namespace mayfly

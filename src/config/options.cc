@@ -295,10 +295,10 @@ Problem Options::Rewrite() const {
 }
 
 void Options::SetMemoryBytes(uint64_t memory_bytes) {
+  if (memory_bytes == memory_bytes_) return;
   memory_bytes_ = memory_bytes;
-  State state = state_;
-  state.settings.maxmemory.Resolve(memory_bytes_);
-  Replace(std::move(state));
+  state_.settings.maxmemory.Resolve(memory_bytes_);
+  for (const Listener& listener : listeners_) listener(state_.settings, "maxmemory");
 }
 
 void Options::Replace(State state) {

@@ -68,7 +68,8 @@ class Options {
   // The absolute path; empty if there is no conf file or if it was standard input.
   const std::string& conf_file() const noexcept { return conf_file_; }
 
-  // To be called when the machine's memory or the cgroup's limit has changed: computes maxmemory again.
+  // To be called when the machine's memory or the cgroup's limit has changed: computes maxmemory again. If it has
+  // changed, listeners are called with "maxmemory", also if that is set in bytes.
   void SetMemoryBytes(uint64_t memory_bytes);
 
   // `judge` may refuse a CONFIG SET. It is called for each option after all values were read and before any is

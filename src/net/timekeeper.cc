@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "cache/databases.h"
+#include "exec/dispatch/memory_watch.h"
 #include "exec/dispatch/resident_guard.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
@@ -34,6 +35,7 @@ void Timekeeper::Close() {
 }
 
 void Timekeeper::BeforePoll() {
+  if (server_.memory_watch != nullptr) server_.memory_watch->Look(executor_.now().mono_ms);
   server_.resident.EndTurn(server_.databases.heap().ChurnedBytes());
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
   if (turn_.TakeStep()) expiry_.Announce();

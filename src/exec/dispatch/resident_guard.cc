@@ -21,10 +21,16 @@ constexpr uint64_t kHighPercent = 97;
 }  // namespace
 
 ResidentGuard::ResidentGuard(ProcessMemory* memory, uint64_t limit_bytes) noexcept
-    : memory_(memory),
-      low_(limit_bytes == 0 ? UINT64_MAX : limit_bytes / 100 * kLowPercent),
-      high_(limit_bytes == 0 ? UINT64_MAX : limit_bytes / 100 * kHighPercent),
-      step_(kStepMin) {}
+    : memory_(memory), step_(kStepMin) {
+  SetLimit(limit_bytes);
+}
+
+// The next write looks at the resident memory, and not only after another step.
+void ResidentGuard::SetLimit(uint64_t limit_bytes) noexcept {
+  low_ = limit_bytes == 0 ? UINT64_MAX : limit_bytes / 100 * kLowPercent;
+  high_ = limit_bytes == 0 ? UINT64_MAX : limit_bytes / 100 * kHighPercent;
+  step_ = kStepMin;
+}
 
 void ResidentGuard::Look(uint64_t churned, uint64_t used, uint64_t maxmemory) noexcept {
   looked_at_ = churned;

@@ -33,6 +33,8 @@ class ResidentGuard {
   // Borrows `memory`; null: there is never anything to do. `limit_bytes` is what this process may have at
   // most (MemoryLimit::Smaller), 0 where that is unknown.
   ResidentGuard(ProcessMemory* memory, uint64_t limit_bytes) noexcept;
+  // The process may have that much from now on.
+  void SetLimit(uint64_t limit_bytes) noexcept;
 
   // Whether it is time to look. `churned` only rises (Heap::ChurnedBytes).
   bool Due(uint64_t churned) const noexcept { return memory_ != nullptr && churned - looked_at_ >= step_; }
@@ -58,8 +60,8 @@ class ResidentGuard {
   uint64_t ShareAt(uint64_t resident) const noexcept;
 
   ProcessMemory* const memory_;
-  const uint64_t low_;
-  const uint64_t high_;
+  uint64_t low_;
+  uint64_t high_;
   uint64_t looked_at_ = 0;  // `churned` then
   uint64_t tended_at_ = 0;  // likewise
   uint64_t step_;           // until the next look

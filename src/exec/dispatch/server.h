@@ -27,6 +27,7 @@ class LatencyMonitor;
 class Leases;
 class Log;
 class MemoryMeter;
+class MemoryWatch;
 class Notifier;
 class ParkingLot;
 class PubSub;
@@ -76,6 +77,7 @@ struct Server {
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
   Log* log = nullptr;                           // null: there is none
+  MemoryWatch* memory_watch = nullptr;          // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> scripts = nullptr;  // made by the first script (src/script)
 };
 

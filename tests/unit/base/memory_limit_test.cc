@@ -1,35 +1,17 @@
 #include "base/memory_limit.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
-#include <catch2/catch.hpp>
+#include "support/fake_root.h"
+
+#include <sys/resource.h>
 
 namespace mayfly {
 namespace {
 
-// A root directory with the files that a test writes into it.
-class FakeRoot {
+class FakeRoot : public testing::FakeRoot {
  public:
-  FakeRoot() {
-    std::string name = (std::filesystem::temp_directory_path() / "mayfly-root-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-    Put("/proc/meminfo", "MemTotal:       16000 kB\nMemFree:        1 kB\n");
-  }
-  ~FakeRoot() { std::filesystem::remove_all(path_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
-  void Put(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(path_ + name).parent_path());
-    std::ofstream(path_ + name) << text;
-  }
-  MemoryLimit Read() const { return ReadMemoryLimit(path_); }
-
- private:
-  std::string path_;
+  MemoryLimit Read() const { return ReadMemoryLimit(path()); }
 };
 
 constexpr uint64_t kRam = 16000 * 1024;
@@ -71,6 +53,51 @@ TEST_CASE("with cgroup version 1 the memory controller limits, and its huge defa
   CHECK_FALSE(root.Read().cgroup_bytes);
   root.Put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "8192\n");
   CHECK(root.Read().Smaller() == 8192);
+}
+
+TEST_CASE("with cgroup version 1 a parent's limit binds, too") {
+  const FakeRoot root;
+  const std::string mount = "/sys/fs/cgroup/memory";
+  root.Put("/proc/self/cgroup", "3:memory:/kubepods/pod1/c1\n");
+  root.Put(mount + "/memory.limit_in_bytes", "9223372036854771712\n");
+  root.Put(mount + "/kubepods/memory.limit_in_bytes", "9000000\n");
+  root.Put(mount + "/kubepods/pod1/memory.limit_in_bytes", "4000000\n");
+  root.Put(mount + "/kubepods/pod1/c1/memory.limit_in_bytes", "5000000\n");
+  CHECK(root.Read().Smaller() == 4'000'000);
+}
+
+TEST_CASE("the files are found once and may be read again and again") {
+  const FakeRoot root;
+  root.Put("/proc/self/cgroup", "0::/a/b\n");
+  root.Put("/sys/fs/cgroup/a/b/memory.max", "max\n");
+  const MemoryLimitFiles files(root.path());
+  const auto smaller = [&] { return files.Read().value().Smaller(); };
+  CHECK(smaller() == kRam);
+  root.Put("/sys/fs/cgroup/a/b/memory.max", "7000\n");
+  CHECK(smaller() == 7000);
+  root.Put("/sys/fs/cgroup/a/memory.max", "5000\n");  // there was no such file
+  CHECK(smaller() == 5000);
+  root.Put("/sys/fs/cgroup/a/memory.max", "max\n");
+  root.Put("/sys/fs/cgroup/a/b/memory.max", "8000\n");
+  CHECK(smaller() == 8000);
+  std::filesystem::remove(root.path() + "/sys/fs/cgroup/a/b/memory.max");
+  root.Put("/proc/meminfo", "MemTotal:       17 kB\n");
+  CHECK(smaller() == 17 * 1024);
+}
+
+TEST_CASE("a limit that cannot be read for want of descriptors is not taken for none") {
+  const FakeRoot root;
+  root.Put("/proc/self/cgroup", "0::/\n");
+  root.Put("/sys/fs/cgroup/memory.max", "7000\n");
+  const MemoryLimitFiles files(root.path());
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const std::optional<MemoryLimit> limit = files.Read();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_FALSE(limit);
+  CHECK(files.Read().value().Smaller() == 7000);
 }
 
 TEST_CASE("a cgroup limit above the machine's memory does not raise the limit") {

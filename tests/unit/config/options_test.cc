@@ -56,8 +56,23 @@ TEST_CASE("a percentage follows the machine's memory, and listeners are called")
   loaded.options.SetMemoryBytes(1'000'000'000);
   CHECK(heard == std::vector<std::string>{"maxmemory 750000000"});
   CHECK(loaded.Set({{"maxmemory", "2kb"}}) == "");
+  heard.clear();
   loaded.options.SetMemoryBytes(5000);
   CHECK(loaded.Get("maxmemory") == "2048");
+  CHECK(heard == std::vector<std::string>{"maxmemory 2048"});  // what is left beside it has changed
+}
+
+TEST_CASE("a percentage stays one when the machine's memory changes, also in the conf file") {
+  TestFiles files;
+  files.Put("/a.conf", "maxmemory 1gb\n");
+  Loaded loaded(files, {"/a.conf"});
+  CHECK(loaded.Set({{"maxmemory", "60%"}}) == "");
+  loaded.options.SetMemoryBytes(1'000'000'000);
+  CHECK(loaded.Get("maxmemory") == "600000000");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf") == "maxmemory 60%\n");
+  loaded.options.SetMemoryBytes(2'000'000'000);
+  CHECK(loaded.Get("maxmemory") == "1200000000");
 }
 
 TEST_CASE("maxmemory auto leaves a quarter, and of little memory at least what does not shrink with it") {

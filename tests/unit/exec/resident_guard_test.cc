@@ -42,6 +42,20 @@ struct Guarded {
 
 }  // namespace
 
+TEST_CASE("a guard follows a limit that is lowered or raised, from its next look on, which comes soon") {
+  Guarded guarded(512 * kMb);
+  guarded.memory.used = 100 * kMb;
+  guarded.Look();
+  CHECK_FALSE(guarded.guard.pressed());
+  guarded.guard.SetLimit(100 * kMb);
+  CHECK(guarded.guard.Due(guarded.churned + 2 * kMb));
+  guarded.Look();
+  CHECK(guarded.guard.pressed());
+  guarded.guard.SetLimit(512 * kMb);
+  guarded.Look();
+  CHECK_FALSE(guarded.guard.pressed());
+}
+
 TEST_CASE("a guard looks once in a while, by what went through the allocator, and never without a kernel") {
   Guarded guarded(128 * kMb);
   CHECK_FALSE(guarded.guard.Due(0));
