@@ -20,12 +20,15 @@ Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsig
   }
 }
 
-Databases::~Databases() = default;
+// What goes now is missed by nobody.
+Databases::~Databases() { parts_.misses = MissRing(); }
 
 void Databases::Flush(unsigned index, Now now) {
-  if (At(index).size() == 0) return;
-  DigGraves(1);
-  Bury(index, Successor(At(index), now));
+  if (At(index).size() != 0) {
+    DigGraves(1);
+    Bury(index, Successor(At(index), now));
+  }
+  parts_.shadow.ForgetAll(At(index).id());
 }
 
 std::unique_ptr<Keyspace> Databases::Successor(const Keyspace& old, Now now) {
@@ -87,6 +90,24 @@ void Databases::FlushAll(Now now) {
   for (unsigned i = 0; i < count(); ++i) {
     if (fresh[i] != nullptr) Bury(i, std::move(fresh[i]));
   }
+  parts_.shadow.Clear();
+}
+
+Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept {
+  const auto was_flushed = [&](const auto& grave) {
+    return grave->id() == keyspace.id() && grave->Holds(key.text, now);
+  };
+  const bool remembers = parts_.misses.capacity() != 0;
+  if (remembers && std::any_of(graveyard_.begin(), graveyard_.end(), was_flushed))
+    return {MissReason::kDeleted, false};
+  const bool touches = !tracking_suspended();
+  return {parts_.misses.Find(KeyspaceParts::MarkOf(keyspace.id(), key.hash)),
+          parts_.shadow.Hit(keyspace.id(), key.hash, touches, now)};
+}
+
+void Databases::AdoptMissRing() noexcept {
+  if (made_misses_) parts_.misses = std::move(*made_misses_);
+  made_misses_.reset();
 }
 
 void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {
@@ -182,7 +203,7 @@ size_t Databases::FreeableGraves() const noexcept {
 
 // Values first: while a keyspace is freed, its big values come here.
 bool Databases::FreeSome(size_t budget) noexcept {
-  budget = parts_.buried.FreeSome(budget);
+  budget = parts_.shadow.FreeSome(parts_.buried.FreeSome(budget));
   if (budget == 0) return MayFreeSome();
   const auto last = std::find_if(graveyard_.rbegin(), graveyard_.rend(),
                                  [](const auto& keyspace) { return !keyspace->held(); });

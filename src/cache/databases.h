@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,17 @@
 #include "cache/change.h"
 #include "cache/expiry_stats.h"
 #include "cache/keyspace.h"
+#include "cache/miss_ring.h"
 #include "cache/quotas.h"
 #include "cache/tournament.h"
 
 namespace mayfly {
+
+// A read of a key that is not there.
+struct Miss {
+  MissReason reason;
+  bool in_shadow;  // it would be there with twice the memory
+};
 
 class Databases {
  public:
@@ -93,6 +101,20 @@ class Databases {
   void SetClient(uint64_t id) noexcept { parts_.client = id; }
   uint64_t client() const noexcept { return parts_.client; }
 
+  // ---- keys that are not there
+  //
+  // Why the key is not there. To be called once for each miss: it may count as an access of the shadow list.
+  Miss NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept;
+  // Makes an empty ring for that many hashes. AdoptMissRing puts it in the place of the one in use, DropMissRing
+  // gives it up. Throws std::bad_alloc.
+  void MakeMissRing(size_t entries) { made_misses_.emplace(entries); }
+  void AdoptMissRing() noexcept;
+  void DropMissRing() noexcept { made_misses_.reset(); }
+  uint64_t miss_ring_bytes() const noexcept { return parts_.misses.bytes(); }
+  // Victims of eviction, while it is on.
+  ShadowList& shadow() noexcept { return parts_.shadow; }
+  const ShadowList& shadow() const noexcept { return parts_.shadow; }
+
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
@@ -115,10 +137,11 @@ class Databases {
   size_t waiting_keys() const noexcept;
   // Whether FreeSome has anything to do: keyspaces that somebody holds must wait.
   bool MayFreeSome() const noexcept {
-    return !parts_.buried.empty() || (!graveyard_.empty() && FreeableGraves() != 0);
+    return !parts_.buried.empty() || parts_.shadow.doomed() != 0 ||
+           (!graveyard_.empty() && FreeableGraves() != 0);
   }
-  // Frees about `budget` members of values and entries of flushed keyspaces, at most a table segment more.
-  // Returns MayFreeSome().
+  // Frees about `budget` members of values, keys of the shadow list and entries of flushed keyspaces, at most a
+  // table segment more. Returns MayFreeSome().
   bool FreeSome(size_t budget) noexcept;
 
  private:
@@ -142,6 +165,7 @@ class Databases {
   bool AdvanceSome(size_t begin, size_t end, Now now, size_t* budget);
 
   KeyspaceParts parts_;
+  std::optional<MissRing> made_misses_;
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;

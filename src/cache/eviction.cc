@@ -10,9 +10,9 @@ struct Victim {
   Entry* entry = nullptr;
 };
 
-size_t Evict(const Victim& victim) {
+size_t Evict(const Victim& victim, Now now) {
   if (victim.entry == nullptr) return 0;
-  victim.keyspace->Evict(*victim.entry);
+  victim.keyspace->Evict(*victim.entry, now);
   return 1;
 }
 
@@ -21,7 +21,7 @@ size_t Evict(const Victim& victim) {
 size_t Evictor::EvictLru(bool with_lasting, Now now) {
   Entry* const victim = databases_.quotas().Oldest(with_lasting, now);
   if (victim == nullptr) return 0;
-  databases_.quotas().Of(*victim).home().Evict(*victim);
+  databases_.quotas().Of(*victim).home().Evict(*victim, now);
   return 1;
 }
 
@@ -35,7 +35,7 @@ Evictor::Outcome Evictor::RunWithin(Quota& quota, Now now, size_t budget) {
     Entry* const victim = age(lasting) > age(expiring) ? lasting : expiring;
     if (victim == nullptr) return Outcome::kNothingToEvict;
     if (budget == 0) return Outcome::kMore;
-    quota.home().Evict(*victim);
+    quota.home().Evict(*victim, now);
   }
   return Outcome::kWithin;
 }
@@ -53,10 +53,10 @@ size_t Evictor::EvictNearestDeadline(Now now) {
     least = left;
     nearest = {&keyspace, entry};
   }
-  return Evict(nearest);
+  return Evict(nearest, now);
 }
 
-size_t Evictor::EvictRandom(bool with_lasting) {
+size_t Evictor::EvictRandom(bool with_lasting, Now now) {
   // Draws a database by its number of candidates, then a random key of it.
   uint64_t candidates = 0;
   const auto candidates_of = [&](const Keyspace& k) { return with_lasting ? k.size() : k.expiring(); };
@@ -67,7 +67,8 @@ size_t Evictor::EvictRandom(bool with_lasting) {
   for (; at >= candidates_of(databases_.At(index)); ++index) at -= candidates_of(databases_.At(index));
   Keyspace& keyspace = databases_.At(index);
   const bool lasting = at >= keyspace.expiring();
-  return Evict({&keyspace, keyspace.RandomOf(lasting ? Keyspace::kLasting : Keyspace::kExpiring, random_)});
+  const Keyspace::List list = lasting ? Keyspace::kLasting : Keyspace::kExpiring;
+  return Evict({&keyspace, keyspace.RandomOf(list, random_)}, now);
 }
 
 size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now) {
@@ -93,10 +94,10 @@ size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_ma
       if (too_big) looked = EvictNearestDeadline(now);
       break;
     case EvictionPolicy::kAllKeysRandom:
-      if (too_big) looked = EvictRandom(true);
+      if (too_big) looked = EvictRandom(true, now);
       break;
     case EvictionPolicy::kVolatileRandom:
-      if (too_big) looked = EvictRandom(false);
+      if (too_big) looked = EvictRandom(false, now);
       break;
   }
   return looked == 0 && too_many ? EvictLru(true, now) : looked;

@@ -75,7 +75,7 @@ class Evictor {
   size_t EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now);
   size_t EvictLru(bool with_lasting, Now now);
   size_t EvictNearestDeadline(Now now);
-  size_t EvictRandom(bool with_lasting);
+  size_t EvictRandom(bool with_lasting, Now now);
 
   Databases& databases_;
   std::mt19937_64& random_;

@@ -1,4 +1,4 @@
-// Statistics of expiry, as shown in INFO's section "# Expiry".
+// Statistics of expiry, as shown in INFO's section "# Expiry", and of eviction.
 //
 // Lag is the time from the deadline of a key, or of a member of a value, until it was dropped and that was
 // reported. Members that are dropped together count with the lag of the first of them. It is stored in us. The
@@ -20,6 +20,7 @@ struct ExpiryStats {
   uint64_t full_slices = 0;    // times that a slice ended while more keys were due
   uint64_t clock_steps = 0;    // times the wall clock stepped
   Histogram lag_us;
+  Histogram evicted_age_ms;  // time since the last access of each evicted key, as its stamp has it
   // How far the time of this turn is behind the system's wall clock, while keys expire in the background: it is
   // a part of the lag of wall-clock deadlines. 0 at other times.
   uint64_t wall_behind_us = 0;

@@ -18,6 +18,12 @@ const Event& EventOfRemoval(ChangeReason reason) noexcept {
   return reason == ChangeReason::kEvicted ? events::kEvicted : events::kDel;
 }
 
+MissReason MissReasonOf(ChangeReason removal) noexcept {
+  if (removal == ChangeReason::kExpired) return MissReason::kExpired;
+  if (removal == ChangeReason::kEvicted) return MissReason::kEvicted;
+  return removal == ChangeReason::kInvalidated ? MissReason::kInvalidated : MissReason::kDeleted;
+}
+
 }  // namespace
 
 Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
@@ -152,6 +158,7 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
     FreeMemory(*entry);
     throw std::bad_alloc();
   }
+  parts_.shadow.Forget(id_, key.hash);
   entry->set_encoding(value.encoding());
   QuotaOf(*entry).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total());
   value.StoreTo(entry->stored_data());
@@ -259,8 +266,10 @@ void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
 }
 
 void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
+  parts_.PrefetchGone(id_, key.hash);
   TellBefore(entry);
   TakeOut(key, entry);
+  parts_.NoteGone(id_, key.hash, MissReasonOf(reason));
   Tell(reason, EventOfRemoval(reason), entry.key(), &entry);
   Free(entry);
 }
@@ -268,6 +277,7 @@ void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
 bool Keyspace::Delete(const Key& key, Now now) {
   Entry* entry = Peek(key, now);
   if (entry == nullptr) {
+    parts_.shadow.Forget(id_, key.hash);
     Tell(ChangeReason::kDeleted, events::kDel, key.text, nullptr);
     return false;
   }
@@ -387,16 +397,27 @@ Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
   return QuotaOf(*QuotaWith(kExpiring)->Coldest(kExpiring)).NextInTurn(kExpiring);
 }
 
-void Keyspace::Evict(Entry& entry) {
-  ++parts_.expiry_stats.evicted_keys;
-  Remove(KeyOf(entry.key()), entry, ChangeReason::kEvicted);
+void Keyspace::Evict(Entry& entry, Now now) {
+  ExpiryStats& stats = parts_.expiry_stats;
+  ++stats.evicted_keys;
+  stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
+  const Key key = KeyOf(entry.key());
+  if (!parts_.shadow.on()) [[likely]]
+    return Remove(key, entry, ChangeReason::kEvicted);
+  const uint64_t bytes = MemoryOf(entry) + table_.memory() / table_.size();
+  const Expiry deadline = ExpiryOf(entry);
+  Remove(key, entry, ChangeReason::kEvicted);
+  parts_.shadow.Add(id_, key.hash, bytes, deadline, now);
 }
 
 // ---- end
 
+// Of a large keyspace, the last keys to go are remembered as deleted.
 bool Keyspace::FreeSome(size_t budget) noexcept {
   return table_.DrainSome(budget, [this](HeapRef ref) {
     Entry& entry = *At(ref);
+    if (table_.size() < parts_.misses.capacity())
+      parts_.NoteGone(id_, parts_.hasher(entry.key()), MissReason::kDeleted);
     own_.bytes -= BytesOf(entry);  // whoever its owner is: only the sum counts now
     DropValue(entry);
     FreeMemory(entry);

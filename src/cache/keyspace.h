@@ -345,7 +345,7 @@ class Keyspace {
     return count;
   }
   // Removes the entry, counts it as evicted and reports the change.
-  void Evict(Entry& entry);
+  void Evict(Entry& entry, Now now);
 
   // ---- end
   //

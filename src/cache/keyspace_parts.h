@@ -10,7 +10,9 @@
 #include "cache/change.h"
 #include "cache/deadlines.h"
 #include "cache/lfu.h"
+#include "cache/miss_ring.h"
 #include "cache/quotas.h"
+#include "cache/shadow_list.h"
 #include "cache/stale_guesses.h"
 
 namespace mayfly {
@@ -42,6 +44,17 @@ struct KeyspaceParts {
   uint64_t client = 0;  // Change::client of what changes now by a command
   BuriedValues buried = {};
   uint32_t table_orders = 0;  // drawn so far
+  MissRing misses = {};       // why keys are not there, by MarkOf
+  ShadowList shadow = ShadowList(heap);
+
+  // Stands for the key with this hash in the keyspace with this id.
+  static uint64_t MarkOf(uint8_t id, uint64_t hash) noexcept {
+    constexpr uint64_t kStep = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio
+    return hash ^ (id * kStep);
+  }
+  // The key will soon be gone; it is not there any more.
+  void PrefetchGone(uint8_t id, uint64_t hash) const noexcept { misses.Prefetch(MarkOf(id, hash)); }
+  void NoteGone(uint8_t id, uint64_t hash, MissReason why) noexcept { misses.Add(MarkOf(id, hash), why); }
 
   // An order for a new hash table (cache/table_memory.h): odd, and another one each time.
   uint32_t DrawTableOrder() noexcept {

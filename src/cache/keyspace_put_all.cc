@@ -44,6 +44,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   // Nobody is told of anything before all that is in the table is everywhere.
   for (KeyPut& put : puts) {
     if (!put.inserted) continue;
+    parts_.shadow.Forget(id_, put.key.hash);
     QuotaOf(*put.entry).bytes += BytesOf(*put.entry);
     put.entry->set_stamp(Entry::StampOf(now.mono_ms));
     File(*put.entry, now);

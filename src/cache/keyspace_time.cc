@@ -88,6 +88,7 @@ void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
     const Entry& entry = *At(due[i]);
     hashes[i] = parts_.hasher(entry.key());
     table_.PrefetchGroup(hashes[i]);
+    parts_.PrefetchGone(id_, hashes[i]);
     if (entry.colder()) PrefetchToWrite(At(entry.colder()));
     if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
   }

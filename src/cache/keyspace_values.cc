@@ -47,6 +47,8 @@ Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, bool emptied, Now now,
 
 void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
   TakeOut(key, entry);
+  const bool expired = events::IsOfExpiredMembers(event);
+  parts_.NoteGone(id_, key.hash, expired ? MissReason::kExpired : MissReason::kDeleted);
   Tell(ChangeReason::kDeleted, {event.name, events::kDel.name}, entry.key(), &entry);
   Free(entry);
 }
@@ -73,6 +75,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   moved->set_stamp(entry.stamp());
   parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
   TakeOut(key, entry);
+  parts_.NoteGone(id_, key.hash, MissReason::kDeleted);
   const bool renamed = &to == this;
   Tell(ChangeReason::kRenamed, renamed ? events::kRenameFrom : events::kMoveFrom, entry.key(), &entry);
   to.Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated,

@@ -45,7 +45,7 @@ size_t LfuEvictor::Look(bool with_lasting, size_t samples, Now now, bool& evicte
       try {
         Offer(i, entry, now);
       } catch (const std::bad_alloc&) {
-        keyspace.Evict(entry);
+        keyspace.Evict(entry, now);
         evicted = true;
         return looked;
       }
@@ -74,7 +74,7 @@ bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, Now now) {
   Entry* entry = keyspace.Peek(keyspace.KeyOf(candidate.key), now);
   if (entry == nullptr || entry->stamp() != candidate.stamp) return false;
   if (!with_lasting && !entry->expires()) return false;
-  keyspace.Evict(*entry);
+  keyspace.Evict(*entry, now);
   return true;
 }
 

@@ -20,9 +20,9 @@ class Idlest {
     quota_ = &quota;
     entry_ = &entry;
   }
-  bool Evict() {
+  bool Evict(Now now) {
     if (entry_ == nullptr) return false;
-    quota_->home().Evict(*entry_);
+    quota_->home().Evict(*entry_, now);
     return true;
   }
 
@@ -62,7 +62,7 @@ size_t SieveEvictor::EvictSingle(Now now) {
       if (entry != nullptr) idlest.Offer(quota, *entry, now);
     }
   });
-  return idlest.Evict() ? 1 : 0;
+  return idlest.Evict(now) ? 1 : 0;
 }
 
 size_t SieveEvictor::EvictOne(Now now) {
@@ -77,10 +77,10 @@ size_t SieveEvictor::EvictOne(Now now) {
     place.quota->Turned(place.list) += walk.looked * Quota::kTurn / turn;
     looked += walk.looked;
     if (walk.victim == nullptr) continue;
-    place.quota->home().Evict(*walk.victim);
+    place.quota->home().Evict(*walk.victim, now);
     return looked;
   }
-  idlest.Evict();
+  idlest.Evict(now);
   return looked;
 }
 

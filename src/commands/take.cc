@@ -2,6 +2,7 @@
 // Take as a server (server/leases.h).
 #include <string>
 
+#include "cache/databases.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
 #include "server/leases.h"

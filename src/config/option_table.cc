@@ -15,6 +15,8 @@ constexpr int64_t kMegabyte = 1 << 20;
 // As in Redis 8: more samples would make an eviction slow.
 constexpr int64_t kSamplesMax = 64;
 constexpr int64_t kFileModeMax = 0777;
+// 256 MB, which take about 60 ms to clear.
+constexpr int64_t kMissRingMax = int64_t{1} << 26;
 
 constexpr Option kOptions[] = {
     // name, alias, member, default, flags, min, max, doc
@@ -55,6 +57,10 @@ constexpr Option kOptions[] = {
      "minutes without a hit until an LFU count loses one, 0 for never"},
     {"maxkeys", "", &Settings::maxkeys, "0", 0, 0, kNoMax,
      "most keys of all databases together, 0 for no limit"},
+    {"miss-ring-entries", "", &Settings::miss_ring_entries, "65536", 0, 0, kMissRingMax,
+     "keys that went of which INFO can tell why they are missed, 0 for none"},
+    {"shadow-list", "", &Settings::shadow_list, "no", 0, 0, 0,
+     "count the hits that twice the memory would bring"},
 
     {"hash-max-listpack-entries", "hash-max-ziplist-entries", &Settings::hash_max_listpack_entries, "512", 0,
      0, kNoMax, "most fields of a hash that is packed"},

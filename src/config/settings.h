@@ -135,6 +135,8 @@ struct Settings {
   int64_t lfu_log_factor = 10;
   int64_t lfu_decay_time_minutes = 1;
   int64_t maxkeys = 0;
+  int64_t miss_ring_entries = 65'536;
+  bool shadow_list = false;
 
   // How values are stored: up to these limits packed. Redis has the same, and OBJECT ENCODING shows their effect.
   int64_t hash_max_listpack_entries = 512;

@@ -2,9 +2,12 @@
 // zero. Loop thread only.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "cache/miss_ring.h"
 #include "server/error_stats.h"
 
 namespace mayfly {
@@ -33,6 +36,8 @@ struct Stats {
   uint64_t keyspace_hits = 0;
   uint64_t keyspace_misses = 0;
   uint64_t leases_granted = 0;
+  std::array<uint64_t, kMissReasons> misses_by_reason{};  // their sum is keyspace_misses
+  uint64_t shadow_hits = 0;                               // misses that twice the memory would have made hits
   uint64_t error_replies = 0;
   ErrorStats errors;
   uint64_t failed_logins = 0;
@@ -48,6 +53,15 @@ struct Stats {
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
   uint64_t lease_bytes = 0;        // who computes which value, for TAKE
   ScriptFigures scripts;
+
+  void CountMiss(MissReason reason, bool in_shadow) noexcept {
+    ++keyspace_misses;
+    ++misses_by_reason[static_cast<size_t>(reason)];
+    shadow_hits += in_shadow ? 1 : 0;
+  }
+  uint64_t MissesOf(MissReason reason) const noexcept {
+    return misses_by_reason[static_cast<size_t>(reason)];
+  }
 
   void Reset() noexcept {
     Stats fresh;

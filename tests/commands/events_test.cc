@@ -390,7 +390,8 @@ TEST_CASE_METHOD(CommandTest,
   other.Run({"SET", "k", "v", "PX", "10"});
   AdvanceTime(10);
   other.Run({"SET", "k", "v"});
-  server().databases.At(0).Evict(*keyspace().Peek(keyspace().KeyOf("k"), server().executor.now()));
+  const Now now = server().executor.now();
+  keyspace().Evict(*keyspace().Peek(keyspace().KeyOf("k"), now), now);
   CHECK(askers.clients == std::vector<uint64_t>{second, 0, second, 0, second, 0});
   server().changes.Unlisten(askers);
 }

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "cache/databases.h"
 #include "exec/dispatch/call_observers.h"
 #include "exec/dispatch/executor.h"
 #include "server/notifier.h"
@@ -49,9 +50,14 @@ Outcome Context::MakeCall(std::span<const std::string_view> arguments, const Tab
 }
 
 void Context::CountMiss(const Key& key) {
-  ++server.stats.keyspace_misses;
+  CountUntold(key);
   if (server.notifier.tells_misses()) [[unlikely]]
     server.notifier.OnMiss(keyspace.database(), key.text);
+}
+
+void Context::CountUntold(const Key& key) {
+  const Miss miss = server.databases.NoteMiss(keyspace, key, now);
+  server.stats.CountMiss(miss.reason, miss.in_shadow);
 }
 
 void Context::StoreInstead(std::initializer_list<std::string_view> words) {

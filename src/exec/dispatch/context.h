@@ -71,7 +71,7 @@ struct Context {
   // As Look, but a miss is no event: for OBJECT.
   Entry* LookUntold(const Key& key) {
     Entry* entry = keyspace.Peek(key, now);
-    ++(entry != nullptr ? server.stats.keyspace_hits : server.stats.keyspace_misses);
+    entry != nullptr ? void(++server.stats.keyspace_hits) : CountUntold(key);
     return entry;
   }
   // As Read, for a command on values of type T, which has a constant T::kType. False, after having answered the
@@ -128,6 +128,7 @@ struct Context {
     ++server.stats.keyspace_hits;
   }
   void CountMiss(const Key& key);
+  void CountUntold(const Key& key);
   void StoreInstead(std::initializer_list<std::string_view> words);
 };
 

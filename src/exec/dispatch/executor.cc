@@ -67,6 +67,7 @@ Executor::Executor(Server& server)
                                     .random = &server.random});
   };
   track(server.options.settings());
+  FollowMissRing();
   server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
   server.options.OnChange(
@@ -79,6 +80,23 @@ Executor::Executor(Server& server)
         FollowOptions();
       });
   RefreshNow();
+}
+
+// A CONFIG SET gets the memory for another ring before anything is in force.
+void Executor::FollowMissRing() {
+  config::Options& options = server_.options;
+  Databases& databases = server_.databases;
+  databases.MakeMissRing(static_cast<size_t>(options.settings().miss_ring_entries));
+  databases.AdoptMissRing();
+  options.BeforeSet(
+      [&databases, &options](const config::Settings& wanted, std::string_view name) -> config::Problem {
+        const int64_t entries = wanted.miss_ring_entries;
+        if (name == "miss-ring-entries" && entries != options.settings().miss_ring_entries)
+          databases.MakeMissRing(static_cast<size_t>(entries));
+        return std::nullopt;
+      });
+  options.AfterSet(
+      [&databases](bool accepted) { accepted ? databases.AdoptMissRing() : databases.DropMissRing(); });
 }
 
 Now Executor::RefreshNow() noexcept {
@@ -99,6 +117,8 @@ void Executor::FollowOptions() noexcept {
                    .most_output_of_subscriber = most,
                    .small_bytes = slow_calls_.RecordsAlone(now_) ? 0 : Batch::kSmallBytes};
   server_.tracking.Limit(static_cast<size_t>(settings.tracking_table_max_keys), most / kTrackingPart);
+  server_.databases.shadow().Follow(settings.shadow_list, {.bytes = settings.maxmemory.bytes,
+                                                           .keys = static_cast<uint64_t>(settings.maxkeys)});
   track_latency_ = settings.latency_tracking;
   server_.users.default_user().password = &settings.requirepass;
   if (server_.users.guarded()) return;

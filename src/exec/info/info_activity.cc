@@ -36,6 +36,42 @@ double StalePercent(const Databases& databases, Now now) {
                        : 100.0 * static_cast<double>(databases.Backlog(now)) / static_cast<double>(expiring);
 }
 
+void MissFields(InfoSink& sink, const Stats& stats) {
+  sink.Field("keyspace_misses_expired", stats.MissesOf(MissReason::kExpired));
+  sink.Field("keyspace_misses_evicted", stats.MissesOf(MissReason::kEvicted));
+  sink.Field("keyspace_misses_deleted", stats.MissesOf(MissReason::kDeleted));
+  sink.Field("keyspace_misses_invalidated", stats.MissesOf(MissReason::kInvalidated));
+  sink.Field("keyspace_misses_cold", stats.MissesOf(MissReason::kCold));
+}
+
+// Whether the lists are in the order of use.
+bool IsByRecency(EvictionPolicy policy) noexcept {
+  return policy != EvictionPolicy::kAllKeysSieve && policy != EvictionPolicy::kAllKeysLfu &&
+         policy != EvictionPolicy::kVolatileLfu;
+}
+
+// Whether keys without a TTL may be evicted, or nothing may.
+bool IncludesLasting(const config::Settings& settings) noexcept {
+  const EvictionPolicy policy = settings.maxmemory_policy;
+  const bool is_volatile = policy == EvictionPolicy::kVolatileLru || policy == EvictionPolicy::kVolatileTtl ||
+                           policy == EvictionPolicy::kVolatileRandom;
+  return !is_volatile || settings.maxkeys != 0;
+}
+
+// Is the cache too small? How long keys live in it that nobody uses, and what more memory would change.
+void SizeFields(InfoSink& sink, Server& server, Now now) {
+  const config::Settings& settings = server.options.settings();
+  const Histogram& evicted_age_ms = server.databases.expiry_stats().evicted_age_ms;
+  if (IsByRecency(settings.maxmemory_policy)) {
+    const Entry* tail = server.databases.quotas().Oldest(IncludesLasting(settings), now);
+    sink.Field("lru_tail_age_ms", tail != nullptr ? Entry::IdleMs(tail->stamp(), now.mono_ms) : 0);
+  }
+  sink.Field("evicted_age_ms_p50", evicted_age_ms.Percentile(0.5));
+  sink.Field("evicted_age_ms_p99", evicted_age_ms.Percentile(0.99));
+  if (server.databases.shadow().on())
+    sink.Field("hits_at_twice_the_memory", server.stats.keyspace_hits + server.stats.shadow_hits);
+}
+
 }  // namespace
 
 // Nothing is saved, so nothing waits to be saved; the time of the last save is that of the start, as in
@@ -81,6 +117,8 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("evicted_clients", 0);
   sink.Field("keyspace_hits", stats.keyspace_hits);
   sink.Field("keyspace_misses", stats.keyspace_misses);
+  MissFields(sink, stats);
+  SizeFields(sink, server, now);
   sink.Field("pubsub_channels", server.pubsub.topics(TopicKind::kChannel).size());
   sink.Field("pubsub_patterns", server.pubsub.topics(TopicKind::kPattern).size());
   sink.Field("pubsubshard_channels", server.pubsub.topics(TopicKind::kShardChannel).size());

@@ -175,6 +175,8 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("lazyfree_pending_objects", server.databases.waiting_keys());
   sink.Field("mem_spare_reply_chunks", report.spare_chunks);
   sink.Field("flushed_pending_bytes", server.databases.waiting_bytes());
+  sink.Field("mem_miss_ring", server.databases.miss_ring_bytes());
+  sink.Field("mem_shadow_list", server.databases.shadow().memory());
 }
 
 void CpuSection(InfoSink& sink, Server&, Now) {

@@ -189,7 +189,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "every change is reported once, with its reaso
   clock.AdvanceTime(10);
   Settle();
   Set("k", "v");
-  db().Evict(*Peek("k"));
+  db().Evict(*Peek("k"), now());
   Set("k", "v");
   databases.Flush(0, now());
   using Reason = ChangeReason;

@@ -164,7 +164,7 @@ TEST_CASE_METHOD(
       Settle();
       break;
     case 2:
-      db().Evict(*Peek("big"));
+      db().Evict(*Peek("big"), now());
       break;
     case 3:
       Set("big", "v");

@@ -56,7 +56,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(log.Take() == Lines{"0 timed=old"});
   db().Delete(db().KeyOf("deleted"), now());
   CHECK(log.Take() == Lines{"0 deleted=old"});
-  db().Evict(*Peek("evicted"));
+  db().Evict(*Peek("evicted"), now());
   CHECK(log.Take() == Lines{"0 evicted=old"});
   db().Move(db().KeyOf("moved"), *Peek("moved"), db(), db().KeyOf("taken"), Peek("taken"), now());
   CHECK(log.Take() == Lines{"0 moved=old", "0 taken=old"});

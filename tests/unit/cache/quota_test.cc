@@ -92,7 +92,7 @@ TEST_CASE_METHOD(QuotaFixture,
   for (const char* key : {"g1", "g2", "h2", "h1"}) {
     Entry* oldest = databases.quotas().Oldest(true, now());
     CHECK(oldest->key() == key);
-    db().Evict(*oldest);
+    db().Evict(*oldest, now());
   }
   CHECK(databases.quotas().Oldest(true, now()) == nullptr);
 }

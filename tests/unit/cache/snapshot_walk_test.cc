@@ -105,7 +105,7 @@ class WalkFixture : public KeyspaceFixture {
         return databases.Swap(static_cast<unsigned>(Below(kDatabases)),
                               static_cast<unsigned>(Below(kDatabases)));
       case 4:
-        if (Entry* coldest = keyspace.quota().Coldest(Quota::kLasting)) keyspace.Evict(*coldest);
+        if (Entry* coldest = keyspace.quota().Coldest(Quota::kLasting)) keyspace.Evict(*coldest, now());
         return;
       case 5:
         clock.AdvanceTime(Below(30));
