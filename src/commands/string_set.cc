@@ -170,11 +170,13 @@ constexpr Command kRows[] = {
      .since = "1.0.0",
      .complexity = "O(1)",
      .summary = "Gives a key a string value, whatever it held before, and an expiry if one is given.",
-     .syntax = "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
-               "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-               "PXAT unix-time-milliseconds | KEEPTTL]",
-     .argument_notes = "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
-                       "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0"},
+     .syntax =
+         "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
+         "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
+         "PXAT unix-time-milliseconds | KEEPTTL]",
+     .argument_notes =
+         "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
+         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,

@@ -73,8 +73,7 @@ void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const 
 
 void GiveLease(Context& ctx, const Key& key, const Entry* entry, const TakeOptions& options) {
   Leases& leases = ctx.server.leases;
-  if (!leases.HasRoomFor(key.text))
-    return ctx.Fail("ERR too many leases");
+  if (!leases.HasRoomFor(key.text)) return ctx.Fail("ERR too many leases");
   // A script has a session of its own, but it takes for the client that has called it.
   const uint64_t owner = ctx.origin == Origin::kScript ? ctx.server.databases.client() : ctx.session.id;
   const Lease& lease = leases.Grant(owner, ctx.session.db, key.text, ctx.now.mono_ms + options.lease_ms);
@@ -107,8 +106,8 @@ void Take(Context& ctx, Args& args) {
   if (entry != nullptr && !RequireString(ctx, *entry)) return;
   const Lease* const lease = LeaseInForce(ctx, key);
   if (entry != nullptr) {
-    const bool early = entry->expires() &&
-                       Keyspace::TtlMs(*entry, ctx.now) <= static_cast<int64_t>(options.early_ms);
+    const bool early =
+        entry->expires() && Keyspace::TtlMs(*entry, ctx.now) <= static_cast<int64_t>(options.early_ms);
     if (early && lease == nullptr) return GiveLease(ctx, key, entry, options);
     return ReplyTake(ctx, "HIT", entry, nullptr);
   }
@@ -116,7 +115,8 @@ void Take(Context& ctx, Args& args) {
   if (lease->state == Lease::State::kFailed) return ctx.Fail("ERR " + lease->message);
   const bool waits = lease->state == Lease::State::kHeld && options.wait_ms != 0 && ctx.MayPark();
   if (!waits || wake == WakeReason::kTimeout) {
-    if (options.push && lease->state == Lease::State::kHeld) ctx.server.leases.TellEnd(*lease, ctx.session.id);
+    if (options.push && lease->state == Lease::State::kHeld)
+      ctx.server.leases.TellEnd(*lease, ctx.session.id);
     return ReplyTake(ctx, "BUSY", nullptr, nullptr);
   }
   ctx.Park(args, ctx.now.mono_ms + options.wait_ms, args.all().subspan(1, 1));
@@ -160,8 +160,9 @@ constexpr Command kRows[] = {
      .handler = Take,
      .since = "0.1.0",
      .complexity = "O(1)",
-     .summary = "Answers with the string value of a key; if there is none, one client gets the lease to compute it "
-                "and the others may wait for the value.",
+     .summary =
+         "Answers with the string value of a key; if there is none, one client gets the lease to compute it "
+         "and the others may wait for the value.",
      .syntax = "key LEASE milliseconds [WAIT milliseconds | PUSH] [EARLY milliseconds]",
      .argument_notes = "condition=wait"},
     {.name = "unlease",

@@ -18,13 +18,11 @@
 
 namespace mayfly::net {
 
-Connection::Connection(Clients& clients, Kind kind, OutputChain& output, const ReadCalls& read_calls,
-                       std::unique_ptr<Transport> transport)
-    : clients_(clients), output_(output), read_calls_(&read_calls), kind_(kind) {
+Connection::Connection(Clients& clients, Kind kind, OutputChain& output, std::unique_ptr<Transport> transport)
+    : clients_(clients), output_(output), kind_(kind) {
   if (transport != nullptr) {
     filter_ = std::make_unique<Filter>();
     filter_->transport = std::move(transport);
-    read_calls_ = &kFilteredReadCalls;
   }
   clients_.Remember(*this);
 }

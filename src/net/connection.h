@@ -104,11 +104,11 @@ class Connection : public TimedClient {
   // Those of a service's class: they call its LendInput and TakeInput directly.
   template <typename Client>
   static const ReadCalls kReadCallsOf;
+  virtual const ReadCalls& read_calls() const noexcept = 0;
 
   // Adds itself to `clients`. `output` is what waits to be written. Without a transport it is plain. Throws
   // std::bad_alloc.
-  Connection(Clients& clients, Kind kind, OutputChain& output, const ReadCalls& read_calls,
-             std::unique_ptr<Transport> transport);
+  Connection(Clients& clients, Kind kind, OutputChain& output, std::unique_ptr<Transport> transport);
   virtual ~Connection();  // only when libuv has closed the handle
 
   // ---- what a service does
@@ -118,8 +118,8 @@ class Connection : public TimedClient {
   virtual void OnOpen() = 0;
   // Memory for the next bytes; empty: not in this turn. Throws std::bad_alloc.
   virtual std::span<char> LendInput() = 0;
-  // `size` bytes were stored at the front of what was lent last.
-  virtual void TakeInput(size_t size) = 0;
+  // These bytes were stored at the front of what was lent last.
+  virtual void TakeInput(std::span<const char> bytes) = 0;
   // The client sends nothing more, and all that it sent was run. False if there is nothing left to write to it: it is
   // closed then. Else its next Flush is its last.
   virtual bool TakeEnd() = 0;
@@ -230,7 +230,6 @@ class Connection : public TimedClient {
 
   Clients& clients_;
   OutputChain& output_;
-  const ReadCalls* read_calls_;
   std::unique_ptr<Filter> filter_;  // null: plain
   union {
     uv_handle_t handle;
@@ -238,8 +237,11 @@ class Connection : public TimedClient {
     uv_tcp_t tcp;
     uv_pipe_t pipe;
   } socket_;
-  std::unique_ptr<uv_write_t> write_;  // only while a write is under way
-  size_t writing_bytes_ = 0;
+  struct WaitingWrite {
+    uv_write_t request;
+    size_t bytes;
+  };
+  std::unique_ptr<WaitingWrite> write_;  // only while a write is under way
   uint64_t written_bytes_ = 0;
   Booked booked_;
   uint64_t heard_mono_ms_ = 0;  // when bytes were last seen to go either way
@@ -277,13 +279,13 @@ void Connection::LendTo(uv_handle_t* handle, size_t, uv_buf_t* buffer) {
 }
 
 template <typename Client>
-void Connection::TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t*) {
+void Connection::TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer) {
   Connection& connection = Of(stream->data);
   if (n <= 0) return connection.OnReadError(n);
   const auto size = static_cast<size_t>(n);
   if (connection.state_ != State::kOpen) return connection.OnDroppedInput(size);
   connection.CountInput(size);
-  static_cast<Client&>(connection).Client::TakeInput(size);
+  static_cast<Client&>(connection).Client::TakeInput({buffer->base, size});
 }
 
 template <typename Client>

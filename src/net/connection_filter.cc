@@ -62,7 +62,7 @@ void Connection::HandOver() {
     const size_t size = room.empty() ? 0 : transport.Read(room);
     if (size != 0) {
       CountInput(size);
-      TakeInput(size);
+      TakeInput(room.first(size));
     }
   }
   AfterHandOver();

@@ -15,7 +15,8 @@ void Connection::UpdateReading() {
     return;
   }
   if (filter_ != nullptr) clients_.DeliverLater(*this);  // what it holds may have had to wait
-  if (uv_read_start(stream(), read_calls_->lend, read_calls_->take) != 0) Drop();
+  const ReadCalls& calls = filter_ != nullptr ? kFilteredReadCalls : read_calls();
+  if (uv_read_start(stream(), calls.lend, calls.take) != 0) Drop();
 }
 
 bool Connection::BeginRead() noexcept {

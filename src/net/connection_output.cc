@@ -74,27 +74,28 @@ void Connection::WriteLater() {
     pieces.count = 1;
     pieces.bytes = sealed.size();
   }
-  write_.reset(new (std::nothrow) uv_write_t);
+  write_.reset(new (std::nothrow) WaitingWrite);
   if (write_ == nullptr) return DropForMemory("its replies");
-  write_->data = this;
-  writing_bytes_ = pieces.bytes;
+  write_->request.data = this;
+  write_->bytes = pieces.bytes;
   const auto done = [](uv_write_t* request, int status) { Of(request->data).OnWritten(status); };
-  if (uv_write(write_.get(), stream(), pieces.buffers.data(), pieces.count, done) != 0) {
+  if (uv_write(&write_->request, stream(), pieces.buffers.data(), pieces.count, done) != 0) {
     write_.reset();
     Drop();
   }
 }
 
 void Connection::OnWritten(int status) {
+  const size_t bytes = write_->bytes;
   write_.reset();
   if (state_ == State::kClosed) return;
   if (status != 0) return Drop();
   clients_.turn().Begin();
   if (filter_ == nullptr) {
-    CountOutput(writing_bytes_);
+    CountOutput(bytes);
   } else {
-    filter_->transport->Sent(writing_bytes_);
-    filter_->sent_bytes += writing_bytes_;
+    filter_->transport->Sent(bytes);
+    filter_->sent_bytes += bytes;
   }
   Flush();
 }
@@ -110,7 +111,7 @@ void Connection::Settle() {
 }
 
 void Connection::NoticeReading() noexcept {
-  const size_t under_way = write_ == nullptr ? 0 : writing_bytes_ - uv_stream_get_write_queue_size(stream());
+  const size_t under_way = write_ == nullptr ? 0 : write_->bytes - uv_stream_get_write_queue_size(stream());
   const uint64_t taken = (filter_ == nullptr ? written_bytes_ : filter_->sent_bytes) + under_way;
   if (taken == taken_bytes_) return;
   taken_bytes_ = taken;

@@ -39,25 +39,21 @@ class Input {
   template <typename LendShared>
   std::span<char> Lend(resp::Parser& parser, LendShared&& lend_shared) {
     const std::span<char> block = parser.BlockRoom();
-    if (!block.empty()) {
-      front_ = nullptr;
-      return block.first(std::min(block.size(), kBlockReadBytes));
-    }
+    if (!block.empty()) return block.first(std::min(block.size(), kBlockReadBytes));
     if (tail_.size() <= kCopiedTailBytes) {
-      front_ = lend_shared(tail_.size() + kReadBufferBytes);
-      tail_.view().copy(front_, tail_.size());
-      return {front_ + tail_.size(), kReadBufferBytes};
+      char* const front = lend_shared(tail_.size() + kReadBufferBytes);
+      tail_.view().copy(front, tail_.size());
+      return {front + tail_.size(), kReadBufferBytes};
     }
     const std::span<char> room = tail_.Room(kReadBufferBytes);
-    front_ = room.data() - tail_.size();
     return room.first(std::min(room.size(), kBlockReadBytes));
   }
 
-  // `n` bytes were stored at the front of what Lend returned. Returns the string to run; it is empty when the
-  // bytes went into a block. REQUIRES: nothing was kept since Lend.
-  std::string_view Filled(resp::Parser& parser, size_t n) noexcept {
-    if (front_ != nullptr) return {front_, tail_.size() + n};
-    parser.BlockFilled(n);
+  // `bytes` were stored at the front of what Lend returned, where what is kept lies before them. Returns the string
+  // to run; it is empty when the bytes went into a block. REQUIRES: nothing was kept since Lend.
+  std::string_view Filled(resp::Parser& parser, std::span<const char> bytes) noexcept {
+    if (parser.BlockRoom().empty()) return {bytes.data() - tail_.size(), tail_.size() + bytes.size()};
+    parser.BlockFilled(bytes.size());
     return {};
   }
 
@@ -83,7 +79,6 @@ class Input {
 
  private:
   InputTail tail_;
-  char* front_ = nullptr;  // of the string that the read continues; null: it continues a block
 };
 
 }  // namespace mayfly::net

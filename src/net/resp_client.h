@@ -33,11 +33,12 @@ class RespClient final : public Session, public Connection {
   // ---- as a Connection
   void Flush() override;
   std::span<char> LendInput() override;
-  void TakeInput(size_t size) override;
+  void TakeInput(std::span<const char> bytes) override;
 
  private:
   ~RespClient() override = default;
 
+  const ReadCalls& read_calls() const noexcept override { return kReadCallsOf<RespClient>; }
   void OnAccept(Addresses&& addresses) noexcept override;
   void OnOpen() override;
   bool TakeEnd() override;

@@ -130,8 +130,7 @@ void ServerLoop::Check() {
 // Mostly nothing has happened since Check, and it has left nothing.
 void ServerLoop::Prepare() {
   const bool idle = turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested;
-  const bool is_left =
-      clients_.PlaintextWaits() || server_.sessions.AnyDirty() || server_.parking.AnyReady();
+  const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() || server_.parking.AnyReady();
   if (!idle || is_left) FinishTurn();
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();

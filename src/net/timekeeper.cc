@@ -62,8 +62,8 @@ uint64_t Timekeeper::NextWake() {
       keys_wake_mono_ms_ = std::min(keys_wake_mono_ms_, now.mono_ms + kClockLookMs);
     keys_wake_known_ = true;
   }
-  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), server_.leases.NextWake(), clients_.NextWake(),
-                   server_.failed_logins.NextWake()});
+  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), server_.leases.NextWake(),
+                   clients_.NextWake(), server_.failed_logins.NextWake()});
 }
 
 // Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.

@@ -198,7 +198,7 @@ class Writer {
 
   OutputChain* out_;
   int version_;
-  uint64_t errors_ = 0;
+  uint32_t errors_ = 0;
   std::array<char, 32> last_error_code_{};  // zero-terminated
 };
 

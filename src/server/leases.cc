@@ -83,9 +83,7 @@ const Lease& Leases::Grant(uint64_t owner, unsigned db, std::string_view key, ui
   return lease;
 }
 
-void Leases::Undo(const Lease& lease) noexcept {
-  End(leases_.find({lease.db, lease.name}));
-}
+void Leases::Undo(const Lease& lease) noexcept { End(leases_.find({lease.db, lease.name})); }
 
 void Leases::File(Lease& lease, uint64_t until_mono_ms) noexcept {
   if (wheel_.Contains(&lease)) wheel_.Remove(&lease);

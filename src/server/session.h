@@ -120,19 +120,29 @@ struct Session {
   ChunkPool& pool() const noexcept { return output.pool(); }
   // Discards replies from now on: they go to a chain that is never written. Speak ends that.
   void Silence() {
-    if (unwanted == nullptr) unwanted = std::make_unique<OutputChain>(pool());
-    reply.Redirect(*unwanted);
+    SideOutputs& side = MakeSideOutputs();
+    if (side.unwanted == nullptr) side.unwanted = std::make_unique<OutputChain>(pool());
+    reply.Redirect(*side.unwanted);
   }
   void Speak() noexcept {
     reply.Redirect(output);
-    unwanted.reset();
+    if (side_outputs_ != nullptr) side_outputs_->unwanted.reset();
+  }
+  // Receives the replies that the client does not want; null if it wants them.
+  OutputChain* unwanted() const noexcept {
+    return side_outputs_ != nullptr ? side_outputs_->unwanted.get() : nullptr;
   }
   // Where messages go that are no replies (pushes), even if CLIENT REPLY discards replies. While a request of this
   // client runs they wait for its reply. Throws std::bad_alloc.
   OutputChain& PushOutput() {
     if (!in_request) return output;
-    if (late_pushes == nullptr) late_pushes = std::make_unique<OutputChain>(pool());
-    return *late_pushes;
+    SideOutputs& side = MakeSideOutputs();
+    if (side.late_pushes == nullptr) side.late_pushes = std::make_unique<OutputChain>(pool());
+    return *side.late_pushes;
+  }
+  // The messages that wait for the end of a request; mostly null.
+  std::unique_ptr<OutputChain> TakeLatePushes() noexcept {
+    return side_outputs_ != nullptr ? std::move(side_outputs_->late_pushes) : nullptr;
   }
   // Writes a message in the client's protocol. Throws std::bad_alloc.
   resp::Writer Pusher() { return resp::Writer(PushOutput(), reply.version()); }
@@ -147,10 +157,6 @@ struct Session {
   resp::Parser parser;
   OutputChain output;
   resp::Writer reply;
-
-  // Receives the replies that the client does not want; null if it wants them.
-  std::unique_ptr<OutputChain> unwanted;
-  std::unique_ptr<OutputChain> late_pushes;  // those that wait for the end of a request; mostly null
 
   unsigned db = 0;
   bool over_unix_socket = false;
@@ -176,8 +182,19 @@ struct Session {
   uint32_t failed_logins = 0;  // in a row, since the last one that succeeded
 
  private:
+  // What few clients have, beside `output`.
+  struct SideOutputs {
+    std::unique_ptr<OutputChain> unwanted;
+    std::unique_ptr<OutputChain> late_pushes;
+  };
+  SideOutputs& MakeSideOutputs() {
+    if (side_outputs_ == nullptr) side_outputs_ = std::make_unique<SideOutputs>();
+    return *side_outputs_;
+  }
+
   Replies replies_ = Replies::kOn;
-  std::unique_ptr<ClientNames> names_;  // null: none
+  std::unique_ptr<SideOutputs> side_outputs_;  // null: none
+  std::unique_ptr<ClientNames> names_;         // null: none
   const User* user_ = nullptr;
 };
 

@@ -73,7 +73,9 @@ std::vector<Scene> Scenes() {
       {{}, {}, {"TAKE", kLongName, "LEASE", "1000"}},
       {{{"TAKE", "new", "LEASE", "1000"}}, {}, {"TAKE", "new", "LEASE", "1000", "WAIT", "1000"}},
       {{{"TAKE", "new", "LEASE", "1000"}}, {{"HELLO", "3"}}, {"TAKE", "new", "LEASE", "1000", "PUSH"}},
-      {{{"TAKE", "new", "LEASE", "1000"}, {"TAKE", "new", "LEASE", "1000", "WAIT", "9"}}, {}, {"SET", "new", "v"}},
+      {{{"TAKE", "new", "LEASE", "1000"}, {"TAKE", "new", "LEASE", "1000", "WAIT", "9"}},
+       {},
+       {"SET", "new", "v"}},
   };
 }
 

@@ -11,7 +11,9 @@ using Words = std::vector<std::string>;
 
 class StringsBesideRedis : public BesideRedis {
  public:
-  StringsBesideRedis() : BesideRedis({"--proto-max-bulk-len", "1mb"}) { SetOption("proto-max-bulk-len", "1mb"); }
+  StringsBesideRedis() : BesideRedis({"--proto-max-bulk-len", "1mb"}) {
+    SetOption("proto-max-bulk-len", "1mb");
+  }
 };
 
 class Draw {

@@ -1,12 +1,11 @@
 // TAKE, UNLEASE and SET with IFLEASE: one client computes a value, the others wait for it.
-#include "server/leases.h"
-
 #include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "exec/dispatch/client_end.h"
+#include "server/leases.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {
@@ -53,7 +52,8 @@ class TakeTest : public CommandTest {
 
 }  // namespace
 
-TEST_CASE_METHOD(TakeTest, "who misses a key gets its lease, and the others are told that somebody computes it") {
+TEST_CASE_METHOD(TakeTest,
+                 "who misses a key gets its lease, and the others are told that somebody computes it") {
   const Reply lease = a.Run({"TAKE", "k", "LEASE", "1000"});
   CHECK(IsLease(lease));
   CHECK(lease.elements[1] == Null());
@@ -74,7 +74,8 @@ TEST_CASE_METHOD(TakeTest, "a value that is there is answered with its time to l
         Error("WRONGTYPE Operation against a key holding the wrong kind of value"));
 }
 
-TEST_CASE_METHOD(TakeTest, "of a thousand clients that miss a key one computes it, and one write answers all others") {
+TEST_CASE_METHOD(TakeTest,
+                 "of a thousand clients that miss a key one computes it, and one write answers all others") {
   constexpr size_t kClients = 1000;
   std::vector<TestClient*> waiting;
   const std::string token = Lease(a, "k");
@@ -88,10 +89,11 @@ TEST_CASE_METHOD(TakeTest, "of a thousand clients that miss a key one computes i
   CHECK(stats().leases_granted == 1);
 }
 
-TEST_CASE_METHOD(TakeTest, "any write that makes the key answers those who wait, before the next request of anybody") {
-  for (const Request& write : {Request{"SET", "k", "1"}, Request{"INCR", "k"}, Request{"MSET", "x", "2", "k", "1"},
-                               Request{"APPEND", "k", "1"}, Request{"RENAME", "one", "k"},
-                               Request{"COPY", "one", "k"}}) {
+TEST_CASE_METHOD(TakeTest,
+                 "any write that makes the key answers those who wait, before the next request of anybody") {
+  for (const Request& write :
+       {Request{"SET", "k", "1"}, Request{"INCR", "k"}, Request{"MSET", "x", "2", "k", "1"},
+        Request{"APPEND", "k", "1"}, Request{"RENAME", "one", "k"}, Request{"COPY", "one", "k"}}) {
     INFO(write[0]);
     Run({"SET", "one", "1"});
     Lease(a, "k");
@@ -153,8 +155,8 @@ TEST_CASE_METHOD(TakeTest, "RESET gives the client's leases back") {
 }
 
 TEST_CASE_METHOD(TakeTest, "a token is void once the key was deleted, even if it did not exist") {
-  for (const Request& end : {Request{"DEL", "k"}, Request{"UNLINK", "k"}, Request{"FLUSHDB"}, Request{"FLUSHALL"},
-                             Request{"SWAPDB", "0", "1"}}) {
+  for (const Request& end : {Request{"DEL", "k"}, Request{"UNLINK", "k"}, Request{"FLUSHDB"},
+                             Request{"FLUSHALL"}, Request{"SWAPDB", "0", "1"}}) {
     INFO(end[0]);
     const std::string token = Lease(a, "k");
     Run(end);
@@ -187,7 +189,8 @@ TEST_CASE_METHOD(TakeTest, "SET with IFLEASE stores nothing for a token that is 
   CHECK(b.Run({"SET", "k", "v", "IFLEASE", token}) == Null());
   CHECK(Run({"SET", "k", "v", "IFLEASE"}) == Error("ERR syntax error"));
   CHECK(Run({"SET", "k", "v", "XX", "IFLEASE", token}) == Null());
-  CHECK(Run({"SET", "k", "v", "NX", "GET", "PX", "50", "IFLEASE", token}) == Null());  // stored: the old value is nil
+  CHECK(Run({"SET", "k", "v", "NX", "GET", "PX", "50", "IFLEASE", token}) ==
+        Null());  // stored: the old value is nil
   CHECK(Run({"GET", "k"}) == Bulk("v"));
   CHECK(Run({"SET", "k", "again", "IFLEASE", token}) == Null());  // the write has ended it
   AdvanceTime(50);
@@ -234,7 +237,8 @@ TEST_CASE_METHOD(TakeTest, "CLIENT UNBLOCK ends the wait for a value") {
   CHECK(b.Received() == Replies{Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")});
 }
 
-TEST_CASE_METHOD(TakeTest, "UNLEASE without an error tells those who wait that nothing came, and the next one may lease") {
+TEST_CASE_METHOD(
+    TakeTest, "UNLEASE without an error tells those who wait that nothing came, and the next one may lease") {
   const std::string token = Lease(a, "k");
   Wait(b, "k");
   Wait(c, "k");
@@ -246,7 +250,8 @@ TEST_CASE_METHOD(TakeTest, "UNLEASE without an error tells those who wait that n
   Lease(b, "k");
 }
 
-TEST_CASE_METHOD(TakeTest, "a failure is shared: those who wait get its message, and for a while all who ask") {
+TEST_CASE_METHOD(TakeTest,
+                 "a failure is shared: those who wait get its message, and for a while all who ask") {
   const std::string token = Lease(a, "k");
   Wait(b, "k");
   CHECK(a.Run({"UNLEASE", "k", token, "ERR", "the database is down", "RETRY", "200"}) == Integer(1));
@@ -273,7 +278,8 @@ TEST_CASE_METHOD(TakeTest, "a write ends the memory of a failure") {
   Lease(a, "k");
 }
 
-TEST_CASE_METHOD(TakeTest, "EARLY gives one client the lease before the deadline, while the others still hit") {
+TEST_CASE_METHOD(TakeTest,
+                 "EARLY gives one client the lease before the deadline, while the others still hit") {
   Run({"SET", "k", "old", "PX", "1000"});
   CHECK(a.Run({"TAKE", "k", "LEASE", "500", "EARLY", "100"}) == Hit("old", 1000));
   AdvanceTime(899);
@@ -418,7 +424,9 @@ TEST_CASE_METHOD(TakeTest, "INFO counts leases") {
   CHECK(info.find("\r\nleases_granted:2\r\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(TakeTest, "whatever clients do, a key has one lease at most, and nobody waits for a value that is there") {
+TEST_CASE_METHOD(
+    TakeTest,
+    "whatever clients do, a key has one lease at most, and nobody waits for a value that is there") {
   constexpr size_t kClients = 6;
   std::vector<TestClient*> clients = {&a, &b, &c};
   while (clients.size() < kClients) clients.push_back(&Connect());

@@ -17,11 +17,11 @@ namespace {
 class LivezClient final : public net::Connection {
  public:
   LivezClient(net::Clients& all, Kind kind)
-      : Connection(all, kind, output_, kReadCallsOf<LivezClient>, nullptr), output_(all.chunks()) {}
+      : Connection(all, kind, output_, nullptr), output_(all.chunks()) {}
 
   std::span<char> LendInput() override { return room_; }
-  void TakeInput(size_t size) override {
-    request_.append(room_.data(), size);
+  void TakeInput(std::span<const char> bytes) override {
+    request_.append(bytes.data(), bytes.size());
     if (request_.size() > kRequestMax) return Drop();
     if (done_ || request_.find("\r\n\r\n") == std::string::npos) return Account();
     done_ = true;
@@ -42,6 +42,7 @@ class LivezClient final : public net::Connection {
  private:
   static constexpr size_t kRequestMax = 4'000;
 
+  const ReadCalls& read_calls() const noexcept override { return kReadCallsOf<LivezClient>; }
   void OnAccept(Addresses&& addresses) noexcept override { peer_ = std::move(addresses.peer); }
   void OnOpen() override {}
   bool TakeEnd() override { return false; }

@@ -51,7 +51,7 @@ class InputRig {
     const std::span<char> room =
         client.input.Lend(client.session.parser, [this](size_t size) { return LendShared(size); });
     const size_t taken = bytes.copy(room.data(), room.size());
-    const std::string_view to_run = client.input.Filled(client.session.parser, taken);
+    const std::string_view to_run = client.input.Filled(client.session.parser, room.first(taken));
     if (!to_run.empty()) feeds_.push_back({.session = &client.session, .input = to_run});
     return taken;
   }

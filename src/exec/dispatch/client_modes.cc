@@ -50,7 +50,7 @@ ReplyScope::ReplyScope(Session& session) noexcept : session_(session) {
 }
 
 ReplyScope::~ReplyScope() {
-  if (session_.unwanted != nullptr) session_.unwanted->Clear();
+  if (OutputChain* const unwanted = session_.unwanted()) unwanted->Clear();
   // The request of a client that waits has not ended.
   if (session_.replies() != Replies::kSkipping || session_.parked != nullptr) return;
   session_.SetReplies(Replies::kOn);
@@ -82,8 +82,8 @@ void EndTrackedRequest(Session& session, const TableRow& row) noexcept {
 
 PushScope::~PushScope() {
   session_.in_request = false;
-  if (session_.late_pushes == nullptr) return;
-  const std::unique_ptr<OutputChain> late = std::move(session_.late_pushes);
+  const std::unique_ptr<OutputChain> late = session_.TakeLatePushes();
+  if (late == nullptr) return;
   try {
     std::array<OutputPiece, 16> pieces;
     while (!late->empty()) {

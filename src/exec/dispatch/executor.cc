@@ -467,7 +467,8 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
     reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
     if (MayBlock(origin)) return CloseForMemory(session);
-    session.pool().NoteFailed();  // what the inner call has done stays done, so the outer one must not deny it
+    session.pool()
+        .NoteFailed();  // what the inner call has done stays done, so the outer one must not deny it
     throw;
   }
 }

@@ -91,7 +91,7 @@ void Monitors::Send(const Call& call) {
 // One that holds too much unread output is closed at the end of the turn; until then it gets no more. As in Redis,
 // CLIENT REPLY OFF is for lines, too.
 void Monitors::Append(Session& monitor, const SharedBytes& line) noexcept {
-  if (monitor.closes() || monitor.Has(Mode::kOutputFull) || monitor.unwanted != nullptr) return;
+  if (monitor.closes() || monitor.Has(Mode::kOutputFull) || monitor.unwanted() != nullptr) return;
   try {
     monitor.PushOutput().AppendShared(line, 0, line.size());
   } catch (const std::bad_alloc&) {  // a part of the line may be there

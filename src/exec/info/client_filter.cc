@@ -156,10 +156,10 @@ class FilterReader {
 
 bool ClientFilter::Meets(const Session& session, const Session& me, Now now) const {
   return !(skip_me && &session == &me) && (!type || *type == TypeOf(session)) &&
-         (!address || *address == session.peer) && (!local_address || *local_address == session.local_text()) &&
-         (!ip || ComesFrom(*ip, session)) && IsCalled(name, session.names().name) &&
-         IsCalled(lib_name, session.names().lib_name) && IsCalled(lib_version, session.names().lib_version) &&
-         (!db || *db == session.db) &&
+         (!address || *address == session.peer) &&
+         (!local_address || *local_address == session.local_text()) && (!ip || ComesFrom(*ip, session)) &&
+         IsCalled(name, session.names().name) && IsCalled(lib_name, session.names().lib_name) &&
+         IsCalled(lib_version, session.names().lib_version) && (!db || *db == session.db) &&
          (now.mono_ms - session.created_mono_ms) / kMsPerSecond >= least_age_seconds &&
          (now.mono_ms - session.active_mono_ms) / kMsPerSecond >= least_idle_seconds &&
          (!flags || HasFlags(*flags, FlagsOf(session)));

@@ -1,5 +1,3 @@
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -15,6 +13,8 @@
 #include "modes.h"
 #include "requests.h"
 #include "socket.h"
+
+#include <sys/epoll.h>
 
 namespace mayfly::bench {
 namespace {
@@ -55,7 +55,8 @@ struct Caller {
 
 class Stampede {
  public:
-  explicit Stampede(const StampedeOptions& options) : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  explicit Stampede(const StampedeOptions& options)
+      : options_(options), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
     if (epoll_ < 0) DieOfErrno("epoll_create1");
     value_.assign(options.value_bytes, 'x');
     callers_.reserve(static_cast<size_t>(options.connections));
@@ -106,7 +107,8 @@ class Stampede {
     if (options_.way == "take")
       return Send(caller, State::kAsks, {"TAKE", kKey, "LEASE", kLimitMs, "WAIT", kLimitMs});
     if (options_.way == "early")
-      return Send(caller, State::kAsks, {"TAKE", kKey, "LEASE", kLimitMs, "WAIT", kLimitMs, "EARLY", early_ms_});
+      return Send(caller, State::kAsks,
+                  {"TAKE", kKey, "LEASE", kLimitMs, "WAIT", kLimitMs, "EARLY", early_ms_});
     Send(caller, State::kAsks, {"GET", kKey});
   }
 
@@ -180,8 +182,9 @@ class Stampede {
     std::printf(
         "{\"calls\": %zu, \"computed\": %llu, \"computed_per_s\": %.3f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
         "\"max_ms\": %.3f}\n",
-        waits_ms_.size(), static_cast<unsigned long long>(computed_), static_cast<double>(computed_) / seconds,
-        Percentile(waits_ms_, 0.5), Percentile(waits_ms_, 0.99), waits_ms_.back());
+        waits_ms_.size(), static_cast<unsigned long long>(computed_),
+        static_cast<double>(computed_) / seconds, Percentile(waits_ms_, 0.5), Percentile(waits_ms_, 0.99),
+        waits_ms_.back());
   }
 
   const StampedeOptions& options_;
