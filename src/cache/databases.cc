@@ -47,6 +47,7 @@ void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
   assert(graveyard_.size() < graveyard_.capacity());
   parts_.stale_guesses.NoteAll();
   At(index).Delist();
+  parts_.big_keys.ForgetAll(At(index).id());
   fresh->Enlist();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
   Tell(ChangeReason::kFlushed, *graveyard_.back());

@@ -56,6 +56,16 @@ class Databases {
   }
   // Keys of all databases, including expired ones that are not freed yet.
   size_t total_keys() const noexcept { return parts_.keys; }
+  // Calls fn(keyspace, entry) for those of the largest values that were noted and are still there, in no order
+  // (cache/big_keys.h).
+  // REQUIRES: fn changes no key.
+  template <typename Fn>
+  void ForEachBigKey(Now now, Fn&& fn) const {
+    for (const BigKeys::Noted& noted : parts_.big_keys.noted()) {
+      const Keyspace& keyspace = *databases_[index_of_[noted.keyspace]];
+      if (const Entry* const entry = keyspace.LookAt(noted.key, now)) fn(keyspace, *entry);
+    }
+  }
   Heap& heap() noexcept { return parts_.heap; }
   ChangeHub& changes() noexcept { return parts_.changes; }
   // Borrows `policy`, which is asked at the own times of entries; null: own times pass.

@@ -164,6 +164,7 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
   value.StoreTo(entry->stored_data());
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   File(*entry, now);
+  NoteStored(*entry);
   return entry;
 }
 
@@ -190,6 +191,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
   entry->set_encoding(value.encoding());
   value.StoreTo(entry->stored_data());
   Touch(*entry, now);
+  NoteStored(*entry);
   return entry;
 }
 
@@ -253,9 +255,9 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   FreeMemory(old);
 }
 
-bool Keyspace::Holds(std::string_view text, Now now) const noexcept {
+const Entry* Keyspace::LookAt(std::string_view text, Now now) const noexcept {
   const Entry* const entry = LookUp(text, HashOf(text));
-  return entry != nullptr && !Expired(*entry, now);
+  return entry != nullptr && !Expired(*entry, now) ? entry : nullptr;
 }
 
 void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
@@ -345,6 +347,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
     throw;
   }
   QuotaOf(entry).bytes += block.size() - old;
+  NoteSize(entry, old, block.size());
   char* const bytes = block.data();
   StringValue::Block(std::move(block)).StoreTo(entry.stored_data());
   return bytes;

@@ -102,8 +102,10 @@ class Keyspace {
     }
     return entry;
   }
+  // As Peek, but changes nothing.
+  const Entry* LookAt(std::string_view text, Now now) const noexcept;
   // Whether the key is there. Changes nothing.
-  bool Holds(std::string_view text, Now now) const noexcept;
+  bool Holds(std::string_view text, Now now) const noexcept { return LookAt(text, now) != nullptr; }
   // The live entry, or null. Removes the entry if it has expired. Records the access (AccessTracking).
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
@@ -202,21 +204,7 @@ class Keyspace {
   // throws, nothing is reported. Returns the entry, or null if the key was removed.
   // REQUIRES: the value's type is T; RoomForOwnTime was called before if `edit` may give a member a deadline.
   template <typename T, typename Edit>
-  Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit) {
-    assert(dynamic_cast<T*>(existing.rich()) != nullptr);
-    TellBefore(existing);
-    T& value = static_cast<T&>(*existing.rich());  // a final class, so that no call is virtual
-    const uint64_t before = value.Bytes();
-    bool changed = false;
-    try {
-      changed = edit(value);
-    } catch (...) {
-      CountEdit(existing, value.Bytes() - before);
-      throw;
-    }
-    CountEdit(existing, value.Bytes() - before);
-    return changed ? FinishEdit(key, existing, value.Size() == 0, now, event) : &existing;
-  }
+  Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit);
   // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
   // count as an LFU access; the caller's Find already did.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
@@ -435,12 +423,16 @@ class Keyspace {
   }
   size_t DropOutside(Entry& entry) noexcept;
   // Counts the value that the entry is about to get, and releases the one that it has.
-  [[gnu::noinline]] void ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept {
-    QuotaOf(entry).bytes += outside_bytes - DropValue(entry);
-  }
+  void ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept;
   static size_t OutsideBytes(const Entry& entry) noexcept;
   // For EditRich: the value has other bytes now; it has changed.
-  void CountEdit(const Entry& entry, uint64_t more_bytes) noexcept { QuotaOf(entry).bytes += more_bytes; }
+  void CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept;
+  // Reports to BigKeys that the value outside the entry has another size.
+  void NoteSize(const Entry& entry, uint64_t before, uint64_t after) noexcept;
+  void NoteStored(const Entry& entry) noexcept {
+    if (entry.encoding() >= Encoding::kBlock) [[unlikely]]
+      NoteSize(entry, 0, OutsideBytes(entry));
+  }
   Entry* FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event);
   // Removes a key whose value `event` has emptied.
   void RemoveEmptied(const Key& key, Entry& entry, const Event& event);
@@ -496,5 +488,6 @@ class Keyspace {
 
 }  // namespace mayfly
 
+#include "cache/keyspace_edit.h"
 #include "cache/keyspace_look_ahead.h"
 #include "cache/keyspace_put.h"

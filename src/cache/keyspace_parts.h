@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
+#include "cache/big_keys.h"
 #include "cache/buried_values.h"
 #include "cache/change.h"
 #include "cache/deadlines.h"
@@ -43,6 +44,7 @@ struct KeyspaceParts {
   LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
   uint64_t client = 0;  // Change::client of what changes now by a command
   BuriedValues buried = {};
+  BigKeys big_keys = {};
   uint32_t table_orders = 0;  // drawn so far
   MissRing misses = {};       // why keys are not there, by MarkOf
   ShadowList shadow = ShadowList(heap);

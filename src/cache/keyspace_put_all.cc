@@ -69,6 +69,7 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
     Replace(put.key, old, entry, now);
     Touch(entry, now);
   }
+  NoteStored(entry);
   Tell(put.inserted ? ChangeReason::kCreated : ChangeReason::kValueChanged, event, put.key.text, &entry);
 }
 
@@ -77,6 +78,7 @@ void Keyspace::Discard(KeyPut& put) noexcept {
   if (put.inserted) table_.EraseRef(RefOf(entry), put.key.hash);
   DropValue(entry);
   FreeMemory(entry);
+  if (const Entry* const kept = LookUp(put.key.text, put.key.hash)) NoteStored(*kept);  // DropValue forgot it
 }
 
 }  // namespace mayfly

@@ -125,7 +125,7 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   assert(dropped != 0);
   *budget -= std::min(*budget, dropped);
   CountExpiredMembers(dropped, first, now);
-  CountEdit(entry, value.Bytes() - before);
+  CountEdit(entry, before, value.Bytes());
   return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
 }
 

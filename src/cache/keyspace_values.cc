@@ -81,7 +81,10 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   to.Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated,
           renamed ? events::kRenameTo : events::kMoveTo, new_key.text, moved);
   QuotaOf(entry).bytes -= BytesOf(entry);
-  if (!rich) DropValue(entry);
+  if (rich)
+    parts_.big_keys.Forget(id_, key.hash);
+  else
+    DropValue(entry);
   FreeMemory(entry);
 }
 
@@ -99,12 +102,25 @@ size_t Keyspace::OutsideBytes(const Entry& entry) noexcept {
   return 0;
 }
 
+[[gnu::noinline]] void Keyspace::ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept {
+  QuotaOf(entry).bytes += outside_bytes - DropValue(entry);
+  NoteSize(entry, 0, outside_bytes);
+}
+
+// The keys of a keyspace that is not enlisted any more were forgotten together.
 size_t Keyspace::DropOutside(Entry& entry) noexcept {
-  if (entry.encoding() == Encoding::kBlock) return SharedBytes::Adopt(entry.pointer()).size();
-  std::unique_ptr<RichValue> value(entry.rich());
-  const size_t bytes = value->Bytes();
-  parts_.buried.Bury(std::move(value));
+  const size_t bytes = OutsideBytes(entry);
+  if (BigKeys::Passes(bytes, 0) && enlisted_) parts_.big_keys.Forget(id_, HashOf(entry.key()));
+  if (entry.encoding() == Encoding::kBlock)
+    static_cast<void>(SharedBytes::Adopt(entry.pointer()));
+  else
+    parts_.buried.Bury(std::unique_ptr<RichValue>(entry.rich()));
   return bytes;
+}
+
+[[gnu::noinline]] void Keyspace::NoteSize(const Entry& entry, uint64_t before, uint64_t after) noexcept {
+  if (!BigKeys::Passes(before, after)) return;
+  parts_.big_keys.Note(id_, HashOf(entry.key()), entry.key(), after);
 }
 
 }  // namespace mayfly

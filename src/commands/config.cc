@@ -12,6 +12,7 @@
 #include "config/options.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/context.h"
+#include "exec/dispatch/executor.h"
 #include "exec/docs/command_help.h"
 #include "server/rates.h"
 #include "server/stats.h"
@@ -61,6 +62,7 @@ void ConfigResetStat(Context& ctx, Args&) {
   ctx.server.rates.Reset();
   ctx.server.databases.expiry_stats().Reset();
   ctx.server.commands.ResetStats();
+  ctx.server.executor->hot_keys().Reset(ctx.now.mono_ms);
   ctx.reply.Ok();
 }
 

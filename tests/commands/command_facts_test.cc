@@ -26,6 +26,7 @@ constexpr std::string_view kSortKeys =
     "Redis has a specification of an unknown key for BY and GET, and one for STORE";
 
 constexpr Difference kDifferences[] = {
+    {"bigkeys", "", "of Mayfly"},
     {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
     {"client|kill", "arguments", kKillSyntax},
     {"client|list", "arguments",
@@ -53,6 +54,7 @@ constexpr Difference kDifferences[] = {
     {"hexpiretime", "", "since 7.4"},
     {"hgetdel", "", "since 8.0"},
     {"hgetex", "", "since 8.0"},
+    {"hotkeys", "", "of Mayfly"},
     {"hpersist", "", "since 7.4"},
     {"hpexpire", "", "since 7.4"},
     {"hpexpireat", "", "since 7.4"},

@@ -229,6 +229,8 @@ std::vector<Words> Requests() {  // long: one table
       {"SUNION", "large", "ints"},
       {"MGET", "k", "block", "absent"},
       {"PEEK", "block"},
+      {"BIGKEYS"},
+      {"HOTKEYS"},
       {"GETTTL", "timed"},
       {"MGETTTL", "k", "block", "absent", "timed"},
       {"KEYS", "*"},

@@ -58,6 +58,7 @@ Executor::Executor(Server& server)
       observers_(server),
       monitors_(server, observers_),
       slow_calls_(server),
+      hot_keys_(server.clock.Read().mono_ms),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   server.executor = this;
   const auto track = [&server](const config::Settings& settings) {
@@ -148,6 +149,7 @@ void Executor::Run(std::span<Feed> feeds) {
   if (batch_limits_.small_bytes == 0 && !slow_calls_.RecordsAlone(now_)) [[unlikely]]
     batch_limits_.small_bytes = Batch::kSmallBytes;
   for (std::span<Feed> left = feeds; batch_.Plan(left, batch_limits_);) {
+    hot_keys_.Pass(batch_.requests().size(), [this](size_t at) { CountKey(batch_.requests()[at]); });
     RunPlanned();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
@@ -239,6 +241,13 @@ void Executor::RunPlanned() {
     }
   }
   Record(timer, batch_.requests().data() + batch_.requests().size());
+}
+
+// Clients that have yet to log in name no keys: their requests are refused.
+[[gnu::noinline]] void Executor::CountKey(const Planned& request) noexcept {
+  if (request.keyspace == nullptr || request.feed->session->user() == nullptr) return;
+  hot_keys_.Count(request.keyspace->database(), request.hash, now_.mono_ms,
+                  [&] { return ArgumentsOf(request)[request.row->first_key]; });
 }
 
 std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) const noexcept {

@@ -25,6 +25,7 @@
 #include "exec/dispatch/memory_gate.h"
 #include "exec/dispatch/monitors.h"
 #include "exec/dispatch/slow_calls.h"
+#include "server/hot_keys.h"
 #include "server/output_pool.h"
 #include "server/parking.h"
 #include "server/sessions.h"
@@ -93,11 +94,14 @@ class Executor {
   const OutputPool& output_pool() const noexcept { return output_pool_; }
   CallObservers& observers() noexcept { return observers_; }
   Monitors& monitors() noexcept { return monitors_; }
+  HotKeys& hot_keys() noexcept { return hot_keys_; }
   // Sets the limit of the session's output; to be called when it has become a subscriber, or has ceased to be one.
   void LimitOutput(Session& session) const noexcept;
 
  private:
   void RunPlanned();
+  // Counts the first key of a request for HOTKEYS.
+  void CountKey(const Planned& request) noexcept;
   // Counts a call that has run, together with the calls before it or alone.
   void CountRun(CallTimer& timer, const TableRow& row, const Planned& planned) noexcept;
   // Runs one request of a client that has a mode, or while the server has one. `resumed`: it has waited.
@@ -150,6 +154,7 @@ class Executor {
   CallObservers observers_;
   Monitors monitors_;
   SlowCalls slow_calls_;
+  HotKeys hot_keys_;
   bool track_latency_ = false;
   uint64_t stale_cycles_;
   uint64_t late_cycles_ = 0;   // so long after refreshed_at_ the clock is stale, or a call may have been slow
