@@ -117,7 +117,7 @@ class Databases {
   Miss NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept;
   // Makes an empty ring for that many hashes. AdoptMissRing puts it in the place of the one in use, DropMissRing
   // gives it up. Throws std::bad_alloc.
-  void MakeMissRing(size_t entries) { made_misses_.emplace(entries); }
+  void MakeMissRing(size_t entries) { made_misses_.emplace(parts_.heap, entries); }
   void AdoptMissRing() noexcept;
   void DropMissRing() noexcept { made_misses_.reset(); }
   uint64_t miss_ring_bytes() const noexcept { return parts_.misses.bytes(); }

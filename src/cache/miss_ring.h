@@ -18,9 +18,11 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <utility>
-#include <vector>
 
+#include "base/heap.h"
 #include "base/prefetch.h"
 
 namespace mayfly {
@@ -41,23 +43,30 @@ class MissRing {
 
   // Remembers nothing.
   MissRing() noexcept = default;
-  // Room for `entries` hashes, rounded up to whole lines. Throws std::bad_alloc.
-  explicit MissRing(size_t entries) : lines_((entries + kWays - 1) / kWays) {}
+  // Room for `entries` hashes, rounded up to whole lines, in `heap`, which must outlive it. Throws
+  // std::bad_alloc.
+  MissRing(Heap& heap, size_t entries) : lines_(nullptr, {&heap, (entries + kWays - 1) / kWays}) {
+    if (entries == 0) return;
+    void* const memory = heap.Allocate(lines_.get_deleter().bytes());
+    if (memory == nullptr) throw std::bad_alloc();
+    lines_.reset(static_cast<Line*>(memory));
+    std::uninitialized_value_construct_n(lines_.get(), count());
+  }
 
-  size_t capacity() const noexcept { return lines_.size() * kWays; }
-  size_t bytes() const noexcept { return lines_.capacity() * sizeof(Line); }
+  size_t capacity() const noexcept { return count() * kWays; }
+  size_t bytes() const noexcept { return count() * sizeof(Line); }
 
   // In all functions below, `hash` is well mixed in all bits.
   //
   // Fetches the line that Add will write to.
   void Prefetch(uint64_t hash) const noexcept {
-    if (!lines_.empty()) PrefetchToWrite(&lines_[LineOf(hash)]);
+    if (lines_ != nullptr) PrefetchToWrite(&lines_[LineOf(hash)]);
   }
   // Replaces an earlier reason of the same hash.
   // REQUIRES: the reason is not kCold.
   void Add(uint64_t hash, MissReason reason) noexcept {
     assert(reason != MissReason::kCold);
-    if (lines_.empty()) return;
+    if (lines_ == nullptr) return;
     const uint32_t print = PrintOf(hash);
     uint32_t moving = print | static_cast<uint32_t>(reason);
     for (uint32_t& slot : lines_[LineOf(hash)].slots) {
@@ -67,7 +76,7 @@ class MissRing {
   }
   // The reason that was last added for the hash; kCold if there is none.
   MissReason Find(uint64_t hash) const noexcept {
-    if (lines_.empty()) return MissReason::kCold;
+    if (lines_ == nullptr) return MissReason::kCold;
     const uint32_t print = PrintOf(hash);
     for (const uint32_t slot : lines_[LineOf(hash)].slots) {
       if ((slot & kPrintMask) == print) return static_cast<MissReason>(slot & ~kPrintMask);
@@ -77,16 +86,7 @@ class MissRing {
 
   // Each hash is in its line once, and no slot follows an empty one.
   bool Validate() const noexcept {
-    for (const Line& line : lines_) {
-      for (size_t i = 1; i < kWays; ++i) {
-        const uint32_t slot = line.slots[i];
-        const auto is_same = [slot](uint32_t other) { return ((slot ^ other) & kPrintMask) == 0; };
-        const auto end = line.slots.begin() + static_cast<std::ptrdiff_t>(i);
-        if (slot != 0 && (line.slots[i - 1] == 0 || std::any_of(line.slots.begin(), end, is_same)))
-          return false;
-      }
-    }
-    return true;
+    return std::all_of(lines_.get(), lines_.get() + count(), [](const Line& line) { return IsSound(line); });
   }
 
  private:
@@ -96,13 +96,30 @@ class MissRing {
   };
   static_assert(sizeof(Line) == 64 && kMissReasons <= ~kPrintMask);
 
+  struct Freer {
+    Heap* heap;
+    size_t count;  // lines
+    size_t bytes() const noexcept { return count * sizeof(Line); }
+    void operator()(Line* lines) const noexcept { heap->Free(lines, bytes()); }
+  };
+
+  size_t count() const noexcept { return lines_ != nullptr ? lines_.get_deleter().count : 0; }
   static uint32_t PrintOf(uint64_t hash) noexcept { return static_cast<uint32_t>(hash) & kPrintMask; }
+  // REQUIRES: there are lines.
   size_t LineOf(uint64_t hash) const noexcept {
     constexpr unsigned kHalf = 32;
-    return static_cast<size_t>(((hash >> kHalf) * lines_.size()) >> kHalf);
+    return static_cast<size_t>(((hash >> kHalf) * lines_.get_deleter().count) >> kHalf);
+  }
+  static bool IsSound(const Line& line) noexcept {
+    const auto first = line.slots.begin();
+    for (auto at = first + 1; at != line.slots.end(); ++at) {
+      const auto is_same = [at](uint32_t other) { return ((*at ^ other) & kPrintMask) == 0; };
+      if (*at != 0 && (*(at - 1) == 0 || std::any_of(first, at, is_same))) return false;
+    }
+    return true;
   }
 
-  std::vector<Line> lines_;
+  std::unique_ptr<Line[], Freer> lines_;  // null: off
 };
 
 }  // namespace mayfly

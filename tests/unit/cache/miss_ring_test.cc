@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <random>
 #include <unordered_map>
 #include <vector>
@@ -18,7 +19,8 @@ MissReason AnyReason(std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE("a ring answers the reason that was last added for a hash") {
-  MissRing ring(1000);
+  Heap heap{Heap::kMinRegionBytes};
+  MissRing ring(heap, 1000);
   CHECK(ring.Find(7) == MissReason::kCold);
   ring.Add(7, MissReason::kExpired);
   ring.Add(8, MissReason::kEvicted);
@@ -34,10 +36,17 @@ TEST_CASE("a ring answers the reason that was last added for a hash") {
 }
 
 TEST_CASE("a ring takes 4 bytes for each hash, in whole lines; one without room remembers nothing") {
-  CHECK(MissRing(65'536).bytes() == 4 * 65'536);
-  CHECK(MissRing(1).capacity() == MissRing::kWays);
-  CHECK(MissRing(17).capacity() == 2 * MissRing::kWays);
-  MissRing off(0);
+  Heap heap{Heap::kMinRegionBytes};
+  const uint64_t before = heap.ThreadBytes();
+  {
+    const MissRing ring(heap, 65'536);
+    CHECK(ring.bytes() == 4 * 65'536);
+    CHECK(heap.ThreadBytes() == before + ring.bytes());
+    CHECK(MissRing(heap, 1).capacity() == MissRing::kWays);
+    CHECK(MissRing(heap, 17).capacity() == 2 * MissRing::kWays);
+    CHECK_THROWS_AS(MissRing(heap, heap.region_bytes()), std::bad_alloc);
+  }
+  MissRing off(heap, 0);
   CHECK(off.bytes() == 0);
   off.Add(1, MissReason::kDeleted);
   CHECK(off.Find(1) == MissReason::kCold);
@@ -45,7 +54,8 @@ TEST_CASE("a ring takes 4 bytes for each hash, in whole lines; one without room 
 }
 
 TEST_CASE("a line remembers exactly the hashes that were added last, through random steps") {
-  MissRing ring(MissRing::kWays);
+  Heap heap{Heap::kMinRegionBytes};
+  MissRing ring(heap, MissRing::kWays);
   std::deque<std::pair<uint64_t, MissReason>> model;  // the newest first
   std::mt19937_64 random(3);
   for (int step = 0; step < 200'000; ++step) {
@@ -66,7 +76,8 @@ TEST_CASE("a line remembers exactly the hashes that were added last, through ran
 
 TEST_CASE("a ring never tells a wrong reason, and forgets few of the recent ones, through random steps") {
   constexpr size_t kEntries = 4096;
-  MissRing ring(kEntries);
+  Heap heap{Heap::kMinRegionBytes};
+  MissRing ring(heap, kEntries);
   std::unordered_map<uint64_t, MissReason> model;  // exact, of all that was ever added
   std::deque<uint64_t> recent;
   std::mt19937_64 random(4);
