@@ -14,7 +14,7 @@ void Deadlines::File(Entry& entry, Now now) noexcept {
   assert(entry.timed() && !Filed(entry));
   if ((entry.flags() & kSeldom) == 0) return FileOn(mono_, entry, now.mono_ms);
   FollowWallStep(now);
-  if (entry.mixed()) Link(entry);
+  if (entry.Has(EntryFlag::kExtra)) FileExtra(entry);
   entry.Has(EntryFlag::kWallDeadline) ? FileOn(wall_, entry, WallMs(now)) : FileOn(mono_, entry, now.mono_ms);
 }
 
@@ -31,10 +31,25 @@ void Deadlines::Unfile(Entry& entry) noexcept {
 }
 
 void Deadlines::UnfileSeldom(Entry& entry) noexcept {
-  if (entry.Has(EntryFlag::kExtra)) Unlink(entry);
+  if (entry.Has(EntryFlag::kExtra)) UnfileExtra(entry);
   if (!entry.Has(EntryFlag::kTimedMembers)) return;
   entry.Clear(EntryFlag::kTimedMembers);
   --with_timed_members_;
+}
+
+void Deadlines::FileExtra(Entry& entry) noexcept {
+  if (entry.mixed()) Link(entry);
+  assert(!entry.extra()->counted);
+  if (!entry.has_two_times()) return;
+  entry.extra()->counted = true;
+  ++with_two_times_;
+}
+
+void Deadlines::UnfileExtra(Entry& entry) noexcept {
+  Unlink(entry);
+  if (!entry.extra()->counted) return;
+  entry.extra()->counted = false;
+  --with_two_times_;
 }
 
 // For a wall clock, an entry that changes wheels, and one with an own time.
@@ -182,6 +197,7 @@ bool Deadlines::ValidateEntry(const Entry& entry, Expiry own) const noexcept {
   };
   if (entry.expires() && !entry.timed()) return false;
   if (entry.mixed() && Filed(entry) && entry.extra()->step == 0) return false;
+  if (entry.has_two_times() && Filed(entry) && !entry.extra()->counted) return false;
   return wakes_by(deadline) && wakes_by(own);
 }
 

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/heap.h"
+#include "cache/due_page.h"
 #include "cache/entry.h"
 #include "cache/entry_hooks.h"
 #include "cache/expiry.h"
@@ -108,7 +109,17 @@ class Deadlines {
   // those may be full of entries with an own time.
   Entry* Nearest(Now now) const noexcept;
 
+  // Puts into page.entries those filed entries with a deadline that are in lists which may hold a deadline of at
+  // most `within_ms` from now; many of them may be due later, and some already are. Goes on at page.cursor, and sets
+  // it to where the next page begins, or to 0 after the last. Looks at no more than `most` entries. Returns false,
+  // with no entries, if the page would need more or the cursor is void: the caller must walk the table instead.
+  // Throws std::bad_alloc. See cache/due_page.h.
+  // REQUIRES: FollowWallStep(now); page.entries is empty; page.cursor is 0 or DuePage::Owns it.
+  bool FillPage(DuePage& page, uint64_t within_ms, size_t most, Now now) const;
+
   bool Validate() const noexcept;
+  // Number of filed entries with Entry::has_two_times.
+  size_t with_two_times() const noexcept { return with_two_times_; }
   // Filed entries with a wall-clock wake.
   size_t on_wall_clock() const noexcept { return wall_.size(); }
   // Whether an entry with this deadline and own time is where it has to be.
@@ -141,6 +152,8 @@ class Deadlines {
   bool RefileMixed(Now now, size_t* budget) noexcept;
   bool Unsure() const noexcept { return mixed_first_ && At(mixed_first_)->extra()->step != steps_; }
   void UnfileSeldom(Entry& entry) noexcept;
+  void FileExtra(Entry& entry) noexcept;
+  void UnfileExtra(Entry& entry) noexcept;
   void Link(Entry& entry) noexcept;
   void Unlink(Entry& entry) noexcept;
   void FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept;
@@ -167,6 +180,7 @@ class Deadlines {
   uint32_t steps_ = 1;  // of the wall clock
   int64_t wall_minus_mono_ms_;
   size_t with_timed_members_ = 0;
+  size_t with_two_times_ = 0;
   uint8_t id_;
   bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
 };

@@ -73,7 +73,8 @@ struct EntryExtra {
   // Deadlines' list of entries of which `deadline` and `own` are on two clocks.
   HeapRef next;
   HeapRef prev;
-  uint32_t step = 0;  // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
+  uint32_t step = 0;     // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
+  bool counted = false;  // Deadlines: is one of those with two times
 };
 
 #pragma pack(push, 1)
@@ -196,10 +197,14 @@ class Entry {
     if (expires()) return near ? Expiry::Never() : extra()->own;
     return near ? wake() : Expiry::Never();
   }
+  // Whether its times are in the extra: an own time comes before the deadline, or the deadline is above 48 bits.
+  bool has_two_times() const noexcept {
+    return Has(EntryFlag::kExtra) && expires() && near_ms() == kFarDeadline;
+  }
   // Whether the entry has an own time on another clock than its deadline.
   bool mixed() const noexcept {
-    return Has(EntryFlag::kExtra) && expires() && near_ms() == kFarDeadline &&
-           extra()->own.kind != Expiry::Kind::kNever && extra()->own.kind != extra()->deadline.kind;
+    return has_two_times() && extra()->own.kind != Expiry::Kind::kNever &&
+           extra()->own.kind != extra()->deadline.kind;
   }
 
   // ---- the timed block. All REQUIRE timed().

@@ -438,6 +438,7 @@ bool Keyspace::Validate() const {
   size_t filed = 0;
   size_t wall = 0;
   size_t with_timed_members = 0;
+  size_t with_two_times = 0;
   bool sound = true;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
@@ -446,13 +447,15 @@ bool Keyspace::Validate() const {
     const Expiry own = OwnTimeOf(entry);
     const bool timed_members = entry.encoding() == Encoding::kRich && own.kind != Expiry::Kind::kNever;
     with_timed_members += timed_members;
+    with_two_times += Deadlines::Filed(entry) && entry.has_two_times();
     sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
             deadlines_.ValidateEntry(entry, own) && entry.Has(EntryFlag::kTimedMembers) == timed_members;
   });
   sound = sound && ValidateQuota(own_);
   for (const auto& other : others_) sound = sound && ValidateQuota(*other);
   return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
-         wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members();
+         wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members() &&
+         with_two_times == deadlines_.with_two_times();
 }
 
 bool Keyspace::ValidateQuota(const Quota& quota) const {

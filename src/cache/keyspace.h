@@ -305,8 +305,7 @@ class Keyspace {
   const RichValue* PrefetchRich(HeapRef guess) const noexcept;
 
   // ---- expiry
-  // Frees expired entries. Subtracts the entries that it touched from `*budget`. Returns true if work is left
-  // at `now`.
+  // Frees expired entries. Subtracts from `*budget` those that it touched. Returns true if work is left at `now`.
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) const noexcept { return deadlines_.NextWakeMs(now); }
@@ -314,6 +313,8 @@ class Keyspace {
   void FollowWallStep(Now now) noexcept { deadlines_.FollowWallStep(now); }
   // Number of keys that have expired and are not freed yet. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const { return deadlines_.Backlog(now, most); }
+  // For Deadlines::FillPage. Its entries may have expired.
+  const Deadlines& deadlines() const noexcept { return deadlines_; }
 
   // ---- eviction
   using List = Quota::List;
@@ -364,8 +365,7 @@ class Keyspace {
   }
   [[gnu::always_inline]] Quota& QuotaOf(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
   bool HasOwner(uint8_t owner) const noexcept;
-  // Reads every entry.
-  bool AnyMarked() const noexcept;
+  bool AnyMarked() const noexcept;  // reads every entry
   // A quota with entries in `list`, or null.
   const Quota* QuotaWith(List list) const noexcept;
 

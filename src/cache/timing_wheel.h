@@ -145,6 +145,18 @@ class TimingWheel {
   template <typename Fn>
   void ForEachUntil(uint64_t to, Fn fn) const;
 
+  // For walks that stop and go on later (cache/due_page.h). Calls fn(list, by, last) for each list that is not empty.
+  // Its entries are due at `by` or later and, but for those whose deadline has moved since they were filed there, no
+  // later than `last`. `by` changes only by Rewind while the list is not empty.
+  // REQUIRES: fn does not change the wheel; likewise ForEachOf.
+  template <typename Fn>
+  void ForEachList(Fn fn) const;
+  // Calls fn(ref) -> bool for each entry of the list until fn returns false. Returns false if it did.
+  template <typename Fn>
+  bool ForEachOf(wheel::ListId list, Fn fn) const {
+    return lists_.ForEach(list, fn);
+  }
+
   size_t size() const noexcept { return size_; }
   // The current tick: everything due before it has been handed back.
   uint64_t elapsed() const noexcept { return elapsed_; }
@@ -365,6 +377,17 @@ void TimingWheel<Hooks>::ForEachUntil(uint64_t to, Fn fn) const {
   for (ListId list = 0; list < wheel::kLists; ++list) {
     if (!lists_.Holds(list) || EmptyBy(list) > to) continue;
     if (!lists_.ForEach(list, [&](Ref ref) { return hooks().Deadline(ref) > to || fn(ref); })) return;
+  }
+}
+
+template <wheel::WheelHooks Hooks>
+template <typename Fn>
+void TimingWheel<Hooks>::ForEachList(Fn fn) const {
+  for (ListId list = 0; list < wheel::kLists; ++list) {
+    if (!lists_.Holds(list)) continue;
+    const uint64_t by = EmptyBy(list);
+    const uint64_t rest = wheel::SpanOf(wheel::LevelOf(list)) - 1;
+    fn(list, by, by + std::min(rest, UINT64_MAX - by));
   }
 }
 

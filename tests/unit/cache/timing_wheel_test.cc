@@ -1,6 +1,8 @@
 #include "cache/timing_wheel.h"
 
 #include <algorithm>
+#include <array>
+#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -185,6 +187,26 @@ TEST_CASE("ForEachUntil visits the timers due by a time and changes nothing") {
   t.wheel.ForEachUntil(UINT64_MAX, [&](uint32_t) { return ++visits < 5; });
   CHECK(visits == 5);
   CHECK(t.wheel.Soonest([](uint32_t) { return true; }) == 1);
+}
+
+TEST_CASE("ForEachList says between which times a list's timers are due, at every stage of their way down") {
+  constexpr uint32_t kCount = 3000;
+  Timers t(kCount, 1000);
+  std::mt19937_64 random(3);
+  for (uint32_t id = 1; id <= kCount; ++id)
+    static_cast<void>(t.Set(id, 1000 + random() % (uint64_t{2} << random() % 24)));
+  for (uint64_t now = 1000; t.wheel.size() != 0; now += 1 + random() % (now / 20)) {
+    std::array<uint32_t, 64> due;
+    static_cast<void>(t.wheel.Advance(now, due, random() % 200));
+    size_t seen = 0;
+    t.wheel.ForEachList([&](wheel::ListId list, uint64_t by, uint64_t last) {
+      CHECK(t.wheel.ForEachOf(list, [&](uint32_t id) {
+        ++seen;
+        return by <= t[id].deadline && t[id].deadline <= last;
+      }));
+    });
+    CHECK(seen == t.wheel.size());
+  }
 }
 
 // The same wheel with pointers as references, as connections and sanitizer builds use it.
