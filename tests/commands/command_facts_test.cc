@@ -45,6 +45,7 @@ constexpr Difference kDifferences[] = {
     {"delifeq", "", "of Valkey 9.0"},
     {"digest", "", "since 8.4"},
     {"expiremember", "", "of KeyDB"},
+    {"expiring", "", "of Mayfly"},
     {"fieldttl", "", "of Dragonfly"},
     {"geohash", "arguments", "as 7.2 shows it: the members may be left out"},
     {"geopos", "arguments", "as GEOHASH"},

@@ -64,6 +64,7 @@ constexpr Gap kGaps[] = {
     {"evalsha", "", GapKind::kNotSent, "as EVAL"},
     {"evalsha_ro", "", GapKind::kNotSent, "as EVAL"},
     {"expiremember", "", GapKind::kUnknown, "of KeyDB; member_expire_test.cc covers it"},
+    {"expiring", "", GapKind::kUnknown, "of Mayfly; expiring_test.cc covers it"},
     {"fieldttl", "", GapKind::kUnknown, "of Dragonfly; member_expire_test.cc covers it"},
     {"fcall", "", GapKind::kNotSent, "as EVAL"},
     {"fcall_ro", "", GapKind::kNotSent, "as EVAL"},

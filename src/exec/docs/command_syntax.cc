@@ -53,6 +53,7 @@ ArgumentType TypeOfValue(std::string_view name) noexcept {
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
   if (IsOneOf(name, kIntegers)) return ArgumentType::kInteger;
   if (IsOneOf(name, kDoubles)) return ArgumentType::kDouble;
+  if (name.ends_with("-ms")) return ArgumentType::kInteger;
   if (name == "pattern") return ArgumentType::kPattern;
   if (name.substr(0, 9) == "unix-time") return ArgumentType::kUnixTime;
   return ArgumentType::kString;
