@@ -46,6 +46,7 @@ TEST_CASE_METHOD(InfoTest, "INFO shows its sections in Redis's order, with Expir
   all.insert(all.begin() + 9, "Commandstats");
   all.insert(all.begin() + 11, "Latencystats");
   CHECK(Titles({"all"}) == all);
+  all.insert(all.begin() + 6, "Ttlhist");
   CHECK(Titles({"EVERYTHING"}) == all);
 }
 

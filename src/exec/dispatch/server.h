@@ -76,9 +76,10 @@ struct Server {
   Executor* executor = nullptr;     // sets this itself
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
-  Log* log = nullptr;                           // null: there is none
-  MemoryWatch* memory_watch = nullptr;          // null: maxmemory follows no change of the memory
-  std::unique_ptr<LatePart> scripts = nullptr;  // made by the first script (src/script)
+  Log* log = nullptr;                            // null: there is none
+  MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory
+  std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
+  std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
 };
 
 }  // namespace mayfly

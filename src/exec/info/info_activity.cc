@@ -8,6 +8,7 @@
 #include "config/options.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
+#include "exec/info/ttl_walk.h"
 #include "server/pubsub.h"
 #include "server/rates.h"
 #include "server/stats.h"
@@ -150,6 +151,21 @@ void ExpirySection(InfoSink& sink, Server& server, Now now) {
   sink.Field("expire_burst_max", stats.burst_max);
   sink.Field("wheel_wakeups", stats.wheel_wakeups);
   sink.Field("clock_steps", stats.clock_steps);
+}
+
+void TtlHistSection(InfoSink& sink, Server& server, Now now) {
+  TtlWalk& walk = TtlWalk::Of(server);
+  const TtlWalk::Result& last = walk.Ask(now);
+  sink.Field("ttlhist_age_ms", last.known ? static_cast<int64_t>(now.mono_ms - last.began_mono_ms) : -1);
+  sink.Field("ttlhist_in_progress", walk.in_progress() ? 1 : 0);
+  if (!last.known) return;
+  const auto show = [&](std::string_view range, const TtlHistogram::Sum& sum) {
+    const InfoMember members[] = {{"keys", sum.keys}, {"bytes", sum.bytes}};
+    sink.Group({"ttl_", "range", range}, members);
+  };
+  for (size_t i = 0; i < TtlHistogram::kExpiring; ++i)
+    show(TtlHistogram::kRanges[i].name, last.histogram.In(i));
+  show("none", last.histogram.lasting());
 }
 
 void ReplicationSection(InfoSink& sink, Server& server, Now) {

@@ -13,8 +13,13 @@ struct InfoSection {
   std::string_view name;  // upper case, as Args compares
   std::string_view title;
   void (*write)(InfoSink&, Server&, Now);
-  bool on_request = false;  // shown only if named, or for "all" and "everything"
+  enum class Shown : uint8_t {
+    kByDefault,
+    kForAll,         // only if named, or for "all" and "everything"
+    kForEverything,  // only if named, or for "everything": tools that poll ask for "all"
+  } shown = Shown::kByDefault;
 };
+using Shown = InfoSection::Shown;
 
 // In the order in which they are shown.
 constexpr InfoSection kSections[] = {
@@ -24,22 +29,23 @@ constexpr InfoSection kSections[] = {
     {"PERSISTENCE", "Persistence", info::PersistenceSection},
     {"STATS", "Stats", info::StatsSection},
     {"EXPIRY", "Expiry", info::ExpirySection},
+    {"TTLHIST", "Ttlhist", info::TtlHistSection, Shown::kForEverything},
     {"REPLICATION", "Replication", info::ReplicationSection},
     {"CPU", "CPU", info::CpuSection},
     {"MODULES", "Modules", info::ModulesSection},
-    {"COMMANDSTATS", "Commandstats", info::CommandStatsSection, true},
+    {"COMMANDSTATS", "Commandstats", info::CommandStatsSection, Shown::kForAll},
     {"ERRORSTATS", "Errorstats", info::ErrorStatsSection},
-    {"LATENCYSTATS", "Latencystats", info::LatencyStatsSection, true},
+    {"LATENCYSTATS", "Latencystats", info::LatencyStatsSection, Shown::kForAll},
     {"CLUSTER", "Cluster", info::ClusterSection},
     {"KEYSPACE", "Keyspace", info::KeyspaceSection},
 };
 
 bool Wanted(const InfoSection& section, std::span<const std::string_view> words) {
-  if (words.empty()) return !section.on_request;
+  if (words.empty()) return section.shown == Shown::kByDefault;
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    if (EqualsIgnoringCase(word, "DEFAULT")) return !section.on_request;
-    return EqualsIgnoringCase(word, section.name) || EqualsIgnoringCase(word, "ALL") ||
-           EqualsIgnoringCase(word, "EVERYTHING");
+    if (EqualsIgnoringCase(word, "DEFAULT")) return section.shown == Shown::kByDefault;
+    if (EqualsIgnoringCase(word, "ALL")) return section.shown != Shown::kForEverything;
+    return EqualsIgnoringCase(word, section.name) || EqualsIgnoringCase(word, "EVERYTHING");
   });
 }
 
