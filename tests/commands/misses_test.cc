@@ -15,7 +15,7 @@ class MissesTest : public CommandTest {
   }
   int64_t Field(const std::string& name) { return std::stoll(Text(name)); }
   // What a read of the key counts as; it is a miss.
-  std::string Why(const std::vector<std::string>& read) {
+  std::string WhyBy(const std::vector<std::string>& read) {
     Run({"CONFIG", "RESETSTAT"});
     Run(read);
     CHECK(Field("keyspace_misses") == 1);
@@ -29,20 +29,20 @@ class MissesTest : public CommandTest {
     CHECK(sum == 1);
     return why;
   }
-  std::string WhyKey(const std::string& key) { return Why({"GET", key}); }
+  std::string Why(const std::string& key) { return WhyBy({"GET", key}); }
 };
 
 }  // namespace
 
 TEST_CASE_METHOD(MissesTest, "a miss counts by what became of the key") {
   Run({"MSET", "deleted", "1", "unlinked", "1", "renamed", "1", "moved", "1", "got", "1"});
-  CHECK(WhyKey("never") == "cold");
+  CHECK(Why("never") == "cold");
   Run({"SET", "expired", "1", "PX", "20"});
   AdvanceTime(20);
-  CHECK(WhyKey("expired") == "expired");
+  CHECK(Why("expired") == "expired");
   Run({"SET", "late", "1", "PX", "20"});
   LetTimePass(20);
-  CHECK(WhyKey("late") == "expired");  // found and freed by this read
+  CHECK(Why("late") == "expired");  // found and freed by this read
   Run({"DEL", "deleted"});
   Run({"UNLINK", "unlinked"});
   Run({"RENAME", "renamed", "anew"});
@@ -50,12 +50,12 @@ TEST_CASE_METHOD(MissesTest, "a miss counts by what became of the key") {
   Run({"GETDEL", "got"});
   for (const char* key : {"deleted", "unlinked", "renamed", "moved", "got"}) {
     INFO(key);
-    CHECK(WhyKey(key) == "deleted");
+    CHECK(Why(key) == "deleted");
   }
   Run({"MSET", "a", "1", "b", "2"});
   Run({"CONFIG", "SET", "maxkeys", "2"});
   Run({"SET", "c", "3"});
-  CHECK(WhyKey("a") == "evicted");
+  CHECK(Why("a") == "evicted");
 }
 
 TEST_CASE_METHOD(MissesTest, "a miss counts by the last time that the key went") {
@@ -63,13 +63,13 @@ TEST_CASE_METHOD(MissesTest, "a miss counts by the last time that the key went")
   AdvanceTime(20);
   Run({"SET", "k", "1"});
   Run({"DEL", "k"});
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("k") == "deleted");
   Run({"DEL", "k"});
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("k") == "deleted");
   Run({"SET", "k", "1", "PX", "20"});
   AdvanceTime(20);
   Run({"DEL", "k"});  // it was not there
-  CHECK(WhyKey("k") == "expired");
+  CHECK(Why("k") == "expired");
 }
 
 TEST_CASE_METHOD(MissesTest, "every command that counts a miss counts its reason") {
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(MissesTest, "every command that counts a miss counts its reason
                                              {"OBJECT", "ENCODING", "k"},
                                              {"GETRANGE", "k", "0", "1"}}) {
     INFO(read[0]);
-    CHECK(Why(read) == "deleted");
+    CHECK(WhyBy(read) == "deleted");
   }
 }
 
@@ -98,11 +98,11 @@ TEST_CASE_METHOD(MissesTest,
                  "a value goes with its members: taken out it is deleted, at their deadlines expired") {
   Run({"SADD", "s", "a"});
   Run({"SREM", "s", "a"});
-  CHECK(Why({"SMEMBERS", "s"}) == "deleted");
+  CHECK(WhyBy({"SMEMBERS", "s"}) == "deleted");
   Run({"HSET", "h", "f", "v"});
   Run({"HPEXPIRE", "h", "20", "FIELDS", "1", "f"});
   AdvanceTime(20);
-  CHECK(Why({"HGET", "h", "f"}) == "expired");
+  CHECK(WhyBy({"HGET", "h", "f"}) == "expired");
 }
 
 TEST_CASE_METHOD(MissesTest, "flushed keys are deleted, before they are freed and after") {
@@ -115,28 +115,28 @@ TEST_CASE_METHOD(MissesTest, "flushed keys are deleted, before they are freed an
   for (int i = 0; i < 100; ++i) Run({"SET", "k" + std::to_string(i), "1"});
   Run({"SET", "k", "1"});
   Run({flush});
-  CHECK(WhyKey("k") == "deleted");  // and not expired, as it was before
-  CHECK(WhyKey("k99") == "deleted");
-  CHECK(WhyKey("evicted") == "evicted");
+  CHECK(Why("k") == "deleted");  // and not expired, as it was before
+  CHECK(Why("k99") == "deleted");
+  CHECK(Why("evicted") == "evicted");
   TurnWheels();
-  CHECK(WhyKey("k") == "deleted");
-  CHECK(WhyKey("k99") == "deleted");
-  CHECK(WhyKey("never") == "cold");
+  CHECK(Why("k") == "deleted");
+  CHECK(Why("k99") == "deleted");
+  CHECK(Why("never") == "cold");
 }
 
 TEST_CASE_METHOD(MissesTest, "databases do not take each other's keys for theirs") {
   Run({"SET", "k", "1"});
   Run({"DEL", "k"});
   Run({"SELECT", "1"});
-  CHECK(WhyKey("k") == "cold");
+  CHECK(Why("k") == "cold");
   Run({"SWAPDB", "0", "1"});
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("k") == "deleted");
   Run({"SET", "other", "1"});
   Run({"SELECT", "0"});
   Run({"SET", "k", "1"});
   Run({"FLUSHDB"});
-  CHECK(WhyKey("other") == "cold");
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("other") == "cold");
+  CHECK(Why("k") == "deleted");
 }
 
 TEST_CASE_METHOD(MissesTest, "miss-ring-entries changes while the server runs; 0 knows no reasons") {
@@ -145,20 +145,20 @@ TEST_CASE_METHOD(MissesTest, "miss-ring-entries changes while the server runs; 0
   Run({"SET", "k", "1"});
   Run({"DEL", "k"});
   CHECK(Run({"CONFIG", "SET", "miss-ring-entries", "65536"}) == Ok());
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("k") == "deleted");
   CHECK(Run({"CONFIG", "SET", "miss-ring-entries", "0"}) == Ok());
   CHECK(Text("mem_miss_ring", "memory") == "0");
-  CHECK(WhyKey("k") == "cold");
+  CHECK(Why("k") == "cold");
   Run({"SET", "k", "1"});
   Run({"DEL", "k"});
-  CHECK(WhyKey("k") == "cold");
+  CHECK(Why("k") == "cold");
   CHECK(Run({"CONFIG", "SET", "miss-ring-entries", "1000"}) == Ok());
   CHECK(Text("mem_miss_ring", "memory") == "4032");
   Run({"SET", "k", "1"});
   Run({"DEL", "k"});
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("k") == "deleted");
   CHECK(Run({"CONFIG", "SET", "miss-ring-entries", "32", "maxkeys", "-1"}).kind == Reply::Kind::kError);
-  CHECK(WhyKey("k") == "deleted");
+  CHECK(Why("k") == "deleted");
   CHECK(Run({"CONFIG", "SET", "miss-ring-entries", "-1"}).kind == Reply::Kind::kError);
   CHECK(Run({"CONFIG", "SET", "miss-ring-entries", "67108865"}).kind == Reply::Kind::kError);
 }

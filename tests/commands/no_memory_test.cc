@@ -242,6 +242,7 @@ std::vector<Words> Requests() {  // long: one table
       {"RANDOMKEY"},
       {"OBJECT", "ENCODING", "k"},
       {"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu", "maxmemory", "1gb", "hz", "50"},
+      {"CONFIG", "SET", "miss-ring-entries", "100000", "shadow-list", "yes"},
       {"CONFIG", "SET", "requirepass", "a password that is too long to lie in a string"},
       {"CONFIG", "SET", "maxmemory", "nonsense"},
       {"CONFIG", "GET", "maxmemory*", "save"},

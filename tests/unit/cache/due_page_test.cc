@@ -213,7 +213,7 @@ class BusyDuePageTest : public DuePageTest {
         }
         return pages;
       }
-      for (uint64_t changes = Draw(20); changes != 0; --changes) Change();
+      for (uint64_t times = Draw(20); times != 0; --times) Change();
       LetTimePass();
       if (steps && Draw(8) == 0) clock.StepWall(static_cast<int64_t>(Draw(100'000)) - 50'000);
       const auto current = Within(within_ms);
@@ -233,7 +233,7 @@ TEST_CASE_METHOD(BusyDuePageTest, "every key that stays due in time during a wal
   size_t walks_of_many_pages = 0;
   size_t keys_seen = 0;
   for (int walk = 0; walk < 4000; ++walk) {
-    for (uint64_t changes = Draw(60); changes != 0; --changes) Change();
+    for (uint64_t times = Draw(60); times != 0; --times) Change();
     LetTimePass();
     walks_of_many_pages += WalkOnce(/*steps=*/false) > 2;
     keys_seen += seen.size();
@@ -245,7 +245,7 @@ TEST_CASE_METHOD(BusyDuePageTest, "every key that stays due in time during a wal
 
 TEST_CASE_METHOD(BusyDuePageTest, "so it is when the wall clock is set now and then") {
   for (int walk = 0; walk < 2000; ++walk) {
-    for (uint64_t changes = Draw(60); changes != 0; --changes) Change();
+    for (uint64_t times = Draw(60); times != 0; --times) Change();
     LetTimePass();
     if (Draw(10) == 0) clock.StepWall(static_cast<int64_t>(Draw(100'000)) - 50'000);
     WalkOnce(/*steps=*/true);
