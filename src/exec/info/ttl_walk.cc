@@ -8,6 +8,7 @@
 #include "exec/dispatch/executor.h"
 
 namespace mayfly {
+
 TtlWalk& TtlWalk::Of(Server& server) {
   if (server.ttl_walk == nullptr) server.ttl_walk = std::make_unique<TtlWalk>(server);
   return static_cast<TtlWalk&>(*server.ttl_walk);
