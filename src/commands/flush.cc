@@ -3,6 +3,7 @@
 
 #include "cache/databases.h"
 #include "exec/dispatch/context.h"
+#include "server/leases.h"
 
 namespace mayfly {
 namespace {
@@ -20,12 +21,14 @@ bool ReadFlushOption(Context& ctx, Args& args) {
 void FlushDb(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.Flush(ctx.session.db, ctx.now);
+  ctx.server.leases.EndAllOf(ctx.session.db);  // of an empty database, too, whose flush is no change
   ctx.reply.Ok();
 }
 
 void FlushAll(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.FlushAll(ctx.now);
+  for (unsigned i = 0; i < ctx.server.databases.count(); ++i) ctx.server.leases.EndAllOf(i);
   ctx.reply.Ok();
 }
 

@@ -164,7 +164,7 @@ constexpr Command kRows[] = {
          "Answers with the string value of a key; if there is none, one client gets the lease to compute it "
          "and the others may wait for the value.",
      .syntax = "key LEASE milliseconds [WAIT milliseconds | PUSH] [EARLY milliseconds]",
-     .argument_notes = "condition=wait"},
+     .notes = "A command of Mayfly."},
     {.name = "unlease",
      .arity = -3,
      .flags = kFast,
@@ -174,7 +174,8 @@ constexpr Command kRows[] = {
      .since = "0.1.0",
      .complexity = "O(1)",
      .summary = "Gives a lease back without a value, perhaps with an error for those who wait.",
-     .syntax = "key token [ERR message] [RETRY milliseconds]"},
+     .syntax = "key token [ERR message] [RETRY milliseconds]",
+     .notes = "A command of Mayfly."},
 };
 const CommandFamily kFamily("string", kRows);
 

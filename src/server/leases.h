@@ -96,6 +96,8 @@ class Leases final : public ChangeListener {
   void Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms);
   // The session will be told when the lease ends. Throws std::bad_alloc. REQUIRES: the lease is held.
   void TellEnd(const Lease& lease, uint64_t session);
+  // Ends the leases of a database's keys.
+  void EndAllOf(unsigned db) noexcept;
   // Ends the leases of a client that leaves.
   void Leave(uint64_t owner) noexcept;
 
@@ -133,7 +135,6 @@ class Leases final : public ChangeListener {
   // The lease is over: whoever waits for the key looks at it again.
   void End(Map::iterator at) noexcept;
   void Forget(Map::iterator at) noexcept;
-  void EndAllOf(unsigned db) noexcept;
   // Answers those who wait by the lease's state, which stays until its time; forgets it if nobody needs that.
   void Settle(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept;
   void AddEnded(std::unique_ptr<Lease> lease) noexcept;

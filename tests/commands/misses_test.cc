@@ -108,6 +108,7 @@ TEST_CASE_METHOD(MissesTest,
 TEST_CASE_METHOD(MissesTest, "flushed keys are deleted, before they are freed and after") {
   const std::string flush = GENERATE("FLUSHDB", "FLUSHALL");
   Run({"SET", "evicted", "1"});
+  AdvanceTime(1000);
   Run({"CONFIG", "SET", "maxkeys", "1"});
   Run({"SET", "k", "1", "PX", "20"});
   Run({"CONFIG", "SET", "maxkeys", "0"});

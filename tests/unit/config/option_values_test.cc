@@ -48,6 +48,8 @@ const Example kExamples[] = {
     {"lfu-log-factor", "15", "15", [](const Settings& s) { return s.lfu_log_factor == 15; }},
     {"lfu-decay-time", "16", "16", [](const Settings& s) { return s.lfu_decay_time_minutes == 16; }},
     {"maxkeys", "17", "17", [](const Settings& s) { return s.maxkeys == 17; }},
+    {"miss-ring-entries", "171", "171", [](const Settings& s) { return s.miss_ring_entries == 171; }},
+    {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
     {"notify-keyspace-events", "KEx", "xKE",
      [](const Settings& s) {
        return s.notify_keyspace_events.Has('x') && s.notify_keyspace_events.Has('E') &&
