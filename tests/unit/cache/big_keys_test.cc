@@ -163,7 +163,8 @@ TEST_CASE_METHOD(BigKeysTest, "whatever happens to keys, exactly the big ones ar
       const auto to_index = static_cast<unsigned>(draw(3));
       if (to != key || to_index != index) Move(key, to, index, to_index);
     } else if (action < 86 && entry != nullptr) {
-      const Key to = db(3).KeyOf(name());
+      const std::string copy = name();
+      const Key to = db(3).KeyOf(copy);
       db(3).PutCopy(to, db(3).Peek(to, now()), *entry, now());
     } else if (action < 90 && entry != nullptr && entry->encoding() == Encoding::kBlock) {
       db(index).EditBlock(*db(index).Peek(db(index).KeyOf(key), now()), draw(80'000), kEdit,
