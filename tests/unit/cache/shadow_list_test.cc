@@ -64,7 +64,7 @@ class Cache : public KeyspaceFixture {
       db().Put(key, nullptr, StringValue::Of(value), ttl_ms == 0 ? Expiry::Never() : In(ttl_ms), now());
     }
     ++reads;
-    evictor.Run(
+    evictor_.Run(
         {.maxmemory_bytes = limits_.bytes, .maxkeys = limits_.keys, .policy = EvictionPolicy::kAllKeysLru},
         now(), 1000, [&] { return db().bytes(); });
   }
@@ -78,7 +78,7 @@ class Cache : public KeyspaceFixture {
  private:
   QuotaLimits limits_;
   std::mt19937_64 random_{5};
-  Evictor evictor{databases, random_};
+  Evictor evictor_{databases, random_};
 };
 
 }  // namespace
