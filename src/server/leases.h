@@ -107,6 +107,8 @@ class Leases final : public ChangeListener {
   uint64_t NextWake() const noexcept { return wheel_.NextWake(); }
   // A lease that is over and of which somebody is to be told, the oldest first; null if there is none.
   std::unique_ptr<Lease> TakeEnded() noexcept;
+  // Whether there is a lease, or was one since the last EndTurn.
+  bool any() const noexcept { return hears_; }
   // At the end of a turn, after TakeEnded: listens no longer if there is no lease.
   void EndTurn() noexcept {
     if (hears_ && leases_.empty()) [[unlikely]]

@@ -6,8 +6,8 @@
 
 namespace mayfly {
 
-// Ends the client's waiting, its transaction, its subscriptions, its tracking, its leases and its monitoring. A session must not be
-// destroyed before.
+// Ends the client's waiting, its transaction, its subscriptions, its tracking, its leases and its monitoring. A
+// session must not be destroyed before.
 void EndClientState(Server& server, Session& session) noexcept;
 
 }  // namespace mayfly

@@ -129,7 +129,8 @@ void Executor::FollowOptions() noexcept {
 }
 
 void Executor::EndTurn() noexcept {
-  TellOfEndedLeases(server_, now_);
+  if (server_.leases.any()) [[unlikely]]
+    TellOfEndedLeases(server_, now_);
   server_.tracking.EndTurn();
   server_.stats.tracking_bytes = server_.tracking.bytes();
   server_.stats.lease_bytes = server_.leases.bytes();
@@ -476,8 +477,8 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
     reply.Error(errors::kOutOfMemory);
   } catch (const std::bad_alloc&) {
     if (MayBlock(origin)) return CloseForMemory(session);
-    session.pool()
-        .NoteFailed();  // what the inner call has done stays done, so the outer one must not deny it
+    // What the inner call has done stays done, so the outer one must not deny it.
+    session.pool().NoteFailed();
     throw;
   }
 }
