@@ -33,7 +33,7 @@ enum class MissReason : uint8_t {
   kExpired,      // at its deadline
   kEvicted,      // to free memory
   kDeleted,      // by a command, a flush included
-  kInvalidated,  // by its tag (reserved for tags)
+  kInvalidated,  // by its tag
 };
 inline constexpr size_t kMissReasons = 5;
 
@@ -79,6 +79,7 @@ class MissRing {
     if (lines_ == nullptr) return MissReason::kCold;
     const uint32_t print = PrintOf(hash);
     for (const uint32_t slot : lines_[LineOf(hash)].slots) {
+      if (slot == 0) break;
       if ((slot & kPrintMask) == print) return static_cast<MissReason>(slot & ~kPrintMask);
     }
     return MissReason::kCold;

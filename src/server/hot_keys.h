@@ -32,7 +32,7 @@ class HotKeys {
   static constexpr size_t kWays = 8;
   static constexpr size_t kCounters = kSets * kWays;
   static constexpr size_t kLongestKey = 255;
-  static constexpr uint32_t kGapMax = 128;
+  static constexpr uint32_t kGapMax = 512;
   static constexpr uint32_t kPlenty = 1024;
   static constexpr uint64_t kPeriodMs = 10'000;
 
