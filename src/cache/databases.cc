@@ -24,7 +24,7 @@ Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsig
 Databases::~Databases() { parts_.misses = MissRing(); }
 
 void Databases::Flush(unsigned index, Now now) {
-  if (At(index).size() != 0) {
+  if (!IsEmpty(index)) {
     DigGraves(1);
     Bury(index, Successor(At(index), now));
   }
@@ -83,7 +83,7 @@ void Databases::FlushAll(Now now) {
   std::vector<std::unique_ptr<Keyspace>> fresh(count());
   size_t graves = 0;
   for (unsigned i = 0; i < count(); ++i) {
-    if (At(i).size() == 0) continue;
+    if (IsEmpty(i)) continue;
     fresh[i] = Successor(At(i), now);
     ++graves;
   }
@@ -109,6 +109,32 @@ Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noex
 void Databases::AdoptMissRing() noexcept {
   if (made_misses_) parts_.misses = std::move(*made_misses_);
   made_misses_.reset();
+}
+
+bool Databases::EvictStale(Now now) noexcept {
+  Keyspace* home = nullptr;
+  uint64_t longest_ms = 0;
+  parts_.with_stale.ForEach([&](uint8_t id) {
+    const uint64_t idle_ms = Entry::IdleMs(WithId(id).ColdestStale()->stamp(), now.mono_ms);
+    if (home != nullptr && idle_ms <= longest_ms) return;
+    home = &WithId(id);
+    longest_ms = idle_ms;
+  });
+  if (home == nullptr) return false;
+  home->EvictStale();
+  return true;
+}
+
+size_t Databases::stale_values() const noexcept {
+  size_t values = 0;
+  for (const auto& database : databases_) values += database->stale_values();
+  return values;
+}
+
+uint64_t Databases::stale_bytes() const noexcept {
+  uint64_t bytes = 0;
+  for (const auto& database : databases_) bytes += database->stale_bytes();
+  return bytes;
 }
 
 void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {
@@ -193,7 +219,7 @@ uint64_t Databases::GraveyardBytes() const noexcept {
 
 size_t Databases::waiting_keys() const noexcept {
   size_t keys = parts_.buried.size();
-  for (const auto& keyspace : graveyard_) keys += keyspace->size();
+  for (const auto& keyspace : graveyard_) keys += keyspace->size() + keyspace->stale_values();
   return keys;
 }
 

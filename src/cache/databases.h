@@ -78,7 +78,8 @@ class Databases {
   // nothing per entry. Entries that come later are not marked.
   // REQUIRES: no entry is marked. Keyspace::ScanMarked removes marks.
   void MarkAll() noexcept;
-  // Replaces the database by an empty one and reports kFlushed. No effect on an empty database. Throws
+  // Replaces the database by an empty one and reports kFlushed. No effect on a database without keys and stale
+  // values. Throws
   // std::bad_alloc, and changes nothing then; nor does FlushAll.
   // REQUIRES: index < count().
   void Flush(unsigned index, Now now);
@@ -125,6 +126,14 @@ class Databases {
   ShadowList& shadow() noexcept { return parts_.shadow; }
   const ShadowList& shadow() const noexcept { return parts_.shadow; }
 
+  // ---- stale values (cache/stale_values.h)
+  //
+  // Drops the one that was used longest ago, by its keyspace's list; of equal ones that of the lowest id. False if
+  // there is none.
+  bool EvictStale(Now now) noexcept;
+  size_t stale_values() const noexcept;
+  uint64_t stale_bytes() const noexcept;
+
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
@@ -156,6 +165,10 @@ class Databases {
 
  private:
   size_t FreeableGraves() const noexcept;
+  // Whether a flush has nothing to do: the database has no key and no stale value.
+  bool IsEmpty(unsigned index) const noexcept {
+    return At(index).size() == 0 && At(index).stale_values() == 0;
+  }
   // Makes room in graveyard_ for this many more. Throws std::bad_alloc.
   // REQUIRES: graves <= kWaitingMax.
   void DigGraves(size_t graves);

@@ -73,8 +73,9 @@ struct EntryExtra {
   // Deadlines' list of entries of which `deadline` and `own` are on two clocks.
   HeapRef next;
   HeapRef prev;
-  uint32_t step = 0;     // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
-  bool counted = false;  // Deadlines: is one of those with two times
+  uint64_t stale_ms = 0;  // the window after the deadline in which the value is stale (cache/stale_values.h)
+  uint32_t step = 0;      // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
+  bool counted = false;   // Deadlines: is one of those with two times
 };
 
 #pragma pack(push, 1)
@@ -254,6 +255,9 @@ class Entry {
     extra()->wake_ms = wake_ms;
     set_near_ms(kFarDeadline);
   }
+
+  // How long after its deadline the value may be answered as stale; mostly 0.
+  uint64_t stale_ms() const noexcept { return Has(EntryFlag::kExtra) ? extra()->stale_ms : 0; }
 
   // ---- extra. REQUIRES: Has(kExtra).
   EntryExtra* extra() const noexcept {

@@ -8,6 +8,9 @@
 // chosen from all keys. SIEVE needs AccessTracking::kVisitedBit, the LFU policies need
 // AccessTracking::kFrequency.
 //
+// Stale values (cache/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. They
+// are no keys, so they do not count for `maxkeys`.
+//
 // A quota with limits of its own (QuotaLimits) is kept within them by RunWithin, at the cost of no other.
 //
 // Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.

@@ -9,6 +9,7 @@
 
 #include "cache/expiry_stats.h"
 #include "cache/rich_value.h"
+#include "cache/stale_values.h"
 
 namespace mayfly {
 namespace {
@@ -59,6 +60,7 @@ void Keyspace::Delist() noexcept {
   parts_.quotas.Leave(own_);
   for (const auto& other : others_) parts_.quotas.Leave(*other);
   parts_.keys -= size();
+  parts_.with_stale.Remove(id_);
 }
 
 Quota& Keyspace::AddOwner(uint8_t owner, QuotaLimits limits) {
@@ -82,7 +84,7 @@ bool Keyspace::HasOwner(uint8_t owner) const noexcept {
 }
 
 uint64_t Keyspace::bytes() const noexcept {
-  uint64_t bytes = own_.bytes + table_.memory();
+  uint64_t bytes = own_.bytes + table_.memory() + stale_bytes();
   for (const auto& other : others_) bytes += other->bytes;
   return bytes;
 }
@@ -159,6 +161,7 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
     throw std::bad_alloc();
   }
   parts_.shadow.Forget(id_, key.hash);
+  DropStale(key);
   entry->set_encoding(value.encoding());
   QuotaOf(*entry).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total());
   value.StoreTo(entry->stored_data());
@@ -171,11 +174,6 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
 Entry* Keyspace::PutTextAnew(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                              const Event& event) {
   return Put(key, existing, StringValue::Text(text), expiry, now, event);
-}
-
-Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now) {
-  if (existing == nullptr) return Create(key, std::move(value), expiry, now);
-  return Overwrite(key, *existing, std::move(value), expiry, now);
 }
 
 Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
@@ -197,7 +195,10 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
-  Entry* entry = Put(key, &existing, std::move(value), ExpiryOf(existing), now, event);
+  const uint64_t stale_ms = existing.stale_ms();
+  Entry* entry = stale_ms == 0 ? Put(key, &existing, std::move(value), ExpiryOf(existing), now, event)
+                               : PutWithWindow(key, &existing, std::move(value), ExpiryOf(existing), stale_ms,
+                                               now, event);
   if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
   return entry;
 }
@@ -207,8 +208,9 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
   TellBefore(existing);
   const Expiry own = OwnTimeOf(existing);
   Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
+  const uint64_t stale_ms = shape.expires ? existing.stale_ms() : 0;
   shape.timed = own.kind != Expiry::Kind::kNever;
-  shape.extra = Deadlines::NeedExtra(expiry, own);
+  shape.extra = Deadlines::NeedExtra(expiry, own) || stale_ms != 0;
   if (!existing.HasParts(shape)) {
     entry = Relocate(key, existing, shape, expiry, own, now);
   } else if (shape.timed) {
@@ -216,6 +218,7 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
   } else if (shape.expires) {
     deadlines_.Move(existing, expiry, now);
   }
+  if (stale_ms != 0) entry->extra()->stale_ms = stale_ms;
   TouchFound(*entry, now);
   const bool lasts = expiry.kind == Expiry::Kind::kNever;
   Tell(ChangeReason::kExpiryChanged, lasts ? events::kPersist : events::kExpire, key.text, entry);
@@ -225,6 +228,7 @@ Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now n
 Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
                           Expiry own, Now now) {
   Entry* entry = Allocate(key, shape, deadline);
+  if (shape.extra && shape.expires) entry->extra()->stale_ms = existing.stale_ms();
   QuotaOf(existing).bytes -= BytesOf(existing);
   const std::string_view value = existing.stored();
   if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
@@ -280,6 +284,7 @@ bool Keyspace::Delete(const Key& key, Now now) {
   Entry* entry = Peek(key, now);
   if (entry == nullptr) {
     parts_.shadow.Forget(id_, key.hash);
+    DropStale(key);
     Tell(ChangeReason::kDeleted, events::kDel, key.text, nullptr);
     return false;
   }
@@ -417,6 +422,7 @@ void Keyspace::Evict(Entry& entry, Now now) {
 
 // Of a large keyspace, the last keys to go are remembered as deleted.
 bool Keyspace::FreeSome(size_t budget) noexcept {
+  if (stale_ != nullptr && !FreeSomeStale(budget)) return false;
   return table_.DrainSome(budget, [this](HeapRef ref) {
     Entry& entry = *At(ref);
     if (table_.size() < parts_.misses.capacity())
@@ -453,8 +459,9 @@ bool Keyspace::Validate() const {
   });
   sound = sound && ValidateQuota(own_);
   for (const auto& other : others_) sound = sound && ValidateQuota(*other);
-  return sound && CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
-         wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members() &&
+  return sound && ValidateStale() && CountOf(kLasting) + CountOf(kExpiring) == size() &&
+         filed == deadlines_.size() && wall == deadlines_.on_wall_clock() &&
+         with_timed_members == deadlines_.with_timed_members() &&
          with_two_times == deadlines_.with_two_times();
 }
 

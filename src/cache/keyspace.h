@@ -36,6 +36,7 @@
 #include "cache/entry_hooks.h"
 #include "cache/expiry.h"
 #include "cache/hash_table.h"
+#include "cache/key.h"
 #include "cache/keyspace_parts.h"
 #include "cache/quota.h"
 #include "cache/rich_value.h"
@@ -44,20 +45,7 @@
 
 namespace mayfly {
 
-// A key with its hash, which is computed only once.
-struct Key {
-  std::string_view text;
-  uint64_t hash;
-  HeapRef guess = {};  // an entry that may be the key's, or null; invalid after Databases::ForgetGuesses
-};
-
-// One of several keys that are put in one step (Keyspace::PutAll, which alone uses the last two).
-struct KeyPut {
-  Key key;
-  StringValue value;
-  Entry* entry = nullptr;  // the existing one, and later the one that replaces it
-  bool inserted = false;   // the latter is in the table
-};
+class StaleValues;
 
 class Keyspace {
  public:
@@ -131,7 +119,7 @@ class Keyspace {
   size_t expiring() const noexcept { return CountOf(kExpiring); }
   // Of these, the keys with members that have a deadline.
   size_t with_timed_members() const noexcept { return deadlines_.with_timed_members(); }
-  // Bytes of all entries, of the values outside them, and of the table.
+  // Bytes of all entries, of the values outside them, of the table, and of stale values.
   uint64_t bytes() const noexcept;
   uint64_t table_bytes() const noexcept { return table_.memory(); }
   // Memory of an entry and its value, as the allocator rounds it.
@@ -180,22 +168,12 @@ class Keyspace {
   // caller's Find already did.
   // REQUIRES: existing.encoding() == Encoding::kBlock.
   template <typename Write>
-  void EditBlock(Entry& existing, size_t size, const Event& event, Write&& write) {
-    assert(existing.encoding() == Encoding::kBlock);
-    TellBefore(existing);
-    const bool grows = size > existing.TextLength();
-    if (write(OwnBlock(existing, size)) || grows)
-      Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
-  }
+  void EditBlock(Entry& existing, size_t size, const Event& event, Write&& write);
   // Changes bytes of a text that lies in its entry, and keeps its size and the expiry. Calls write(char*) with the
   // first byte; it returns whether it has changed any. Does not count as an access; the caller's Find already did.
   // REQUIRES: existing.encoding() == Encoding::kEdited.
   template <typename Write>
-  void EditText(Entry& existing, const Event& event, Write&& write) {
-    assert(existing.encoding() == Encoding::kEdited);
-    TellBefore(existing);
-    if (write(existing.stored_data())) Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
-  }
+  void EditText(Entry& existing, const Event& event, Write&& write);
   // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
                  const Event& event);
@@ -243,27 +221,37 @@ class Keyspace {
     return DropMembers(key, entry, now, &budget);
   }
 
+  // ---- stale values: what a key held, from its deadline until its window has passed (cache/stale_values.h)
+  //
+  // As Put. After its deadline the value is stale for `stale_ms` more; 0: none. Without a deadline there is no window.
+  Entry* PutWithWindow(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, uint64_t stale_ms,
+                       Now now, const Event& event);
+  // The stale value of a key, or null. Counts as an access of it.
+  // REQUIRES: Peek or Find of the key returned null at `now`.
+  const Entry* FindStale(const Key& key, Now now) noexcept;
+  // Drops the key's stale value if it has one. Creating the key does so too.
+  void DropStale(const Key& key) noexcept {
+    if (stale_ != nullptr) [[unlikely]]
+      DropStaleOf(key);
+  }
+  size_t stale_values() const noexcept;
+  uint64_t stale_bytes() const noexcept;  // with their table
+  // The least recently used one, or null.
+  const Entry* ColdestStale() const noexcept;
+  // Drops that one, and counts it as evicted. REQUIRES: there is one.
+  void EvictStale() noexcept;
+
   // ---- iteration. Expired entries are skipped.
   //
   // Calls fn(entry) for one page of SCAN from `cursor` and returns the next cursor, which is below 2^53. 0
   // starts and 0 ends. Keys that are present throughout an iteration are reported, whatever grows or shrinks
   // meanwhile.
   template <typename Fn>
-  uint64_t Scan(uint64_t cursor, Now now, Fn&& fn) const {
-    return table_.Scan(cursor, [&](HeapRef ref) {
-      const Entry& entry = *At(ref);
-      if (!Expired(entry, now)) fn(entry);
-    });
-  }
+  uint64_t Scan(uint64_t cursor, Now now, Fn&& fn) const;
   // Calls fn(entry) for every live key.
   // REQUIRES: fn does not change this keyspace.
   template <typename Fn>
-  void ForEach(Now now, Fn&& fn) const {
-    table_.ForEach([&](HeapRef ref) {
-      const Entry& entry = *At(ref);
-      if (!Expired(entry, now)) fn(entry);
-    });
-  }
+  void ForEach(Now now, Fn&& fn) const;
   // A random live entry, or null if none was found.
   Entry* Random(std::mt19937_64& random, Now now);
 
@@ -277,14 +265,7 @@ class Keyspace {
   }
   // As Scan, but calls fn for the marked entries of the page, expired or not, and removes their marks.
   template <typename Fn>
-  uint64_t ScanMarked(uint64_t cursor, Fn&& fn) {
-    return table_.Scan(cursor, [&](HeapRef ref) {
-      Entry& entry = *At(ref);
-      if (!Marked(entry)) return;
-      fn(static_cast<const Entry&>(entry));
-      Unmark(entry);
-    });
-  }
+  uint64_t ScanMarked(uint64_t cursor, Fn&& fn);
 
   // ---- look-ahead. Three stages, and a fourth for rich values (cache/types/look_ahead.h), with other work between
   // them: each stage prefetches what the next one reads. A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
@@ -308,9 +289,9 @@ class Keyspace {
   // Frees expired entries. Subtracts from `*budget` those that it touched. Returns true if work is left at `now`.
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
-  uint64_t NextWakeMs(Now now) const noexcept { return deadlines_.NextWakeMs(now); }
+  uint64_t NextWakeMs(Now now) const noexcept;
   // The wall clock was set, perhaps back.
-  void FollowWallStep(Now now) noexcept { deadlines_.FollowWallStep(now); }
+  void FollowWallStep(Now now) noexcept;
   // Number of keys that have expired and are not freed yet. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const { return deadlines_.Backlog(now, most); }
   // For Deadlines::FillPage. Its entries may have expired.
@@ -386,7 +367,8 @@ class Keyspace {
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
   // As Put, but without reporting the change; likewise the next three.
-  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now);
+  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, uint64_t stale_ms,
+               Now now);
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
     const size_t bytes = value.stored_bytes();
     return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
@@ -394,6 +376,8 @@ class Keyspace {
   Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
   Entry* PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, Now now);
   Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
+  Entry* OverwriteAs(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
+                     Expiry expiry, Now now);
   // As PutText, for a new key or an `existing` that does not take the text in place.
   Entry* PutTextAnew(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                      const Event& event);
@@ -402,7 +386,7 @@ class Keyspace {
                  Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // For PutAll: makes an entry that is in no table, list or wheel yet; puts it in its place; or frees it.
-  Entry* Make(KeyPut& put, Expiry expiry);
+  Entry* Make(KeyPut& put, Expiry expiry, uint64_t stale_ms);
   void Install(KeyPut& put, Now now, const Event& event);
   void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
@@ -441,6 +425,17 @@ class Keyspace {
   char* OwnBlock(Entry& entry, size_t size);
   // REQUIRES: Expired(entry, now).
   void Expire(const Key& key, Entry& entry, Now now);
+  // Removes an expired key that has a window, and keeps its value as stale until that ends.
+  void Retire(const Key& key, Entry& entry, Now now);
+  // False if the window has passed or there is no memory.
+  bool KeepStale(uint64_t hash, Entry& entry, Now now) noexcept;
+  void DropStaleOf(const Key& key) noexcept;
+  void FreeStale(uint64_t hash, Entry& entry) noexcept;
+  // Frees an entry that is in no container and in no count of bytes.
+  void FreeTaken(Entry& entry) noexcept;
+  bool AdvanceStale(Now now, size_t* budget);
+  bool FreeSomeStale(size_t budget) noexcept;
+  bool ValidateStale() const;
   // The own time that the entry should have.
   static Expiry OwnTimeOf(const Entry& entry) noexcept;
   static bool AllMembersDue(const Entry& entry, Now now) noexcept;
@@ -484,6 +479,8 @@ class Keyspace {
   Quota own_;
   std::vector<std::unique_ptr<Quota>> others_;
   Deadlines deadlines_;
+  std::unique_ptr<StaleValues> stale_;  // null until there is one
+  bool stale_first_ = false;            // whether Advance looks at them first; changes with each call
 };
 
 }  // namespace mayfly
@@ -491,3 +488,4 @@ class Keyspace {
 #include "cache/keyspace_edit.h"
 #include "cache/keyspace_look_ahead.h"
 #include "cache/keyspace_put.h"
+#include "cache/keyspace_scan.h"

@@ -28,4 +28,20 @@ inline void Keyspace::CountEdit(const Entry& entry, uint64_t before, uint64_t af
     NoteSize(entry, before, after);
 }
 
+template <typename Write>
+void Keyspace::EditBlock(Entry& existing, size_t size, const Event& event, Write&& write) {
+  assert(existing.encoding() == Encoding::kBlock);
+  TellBefore(existing);
+  const bool grows = size > existing.TextLength();
+  if (write(OwnBlock(existing, size)) || grows)
+    Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
+}
+
+template <typename Write>
+void Keyspace::EditText(Entry& existing, const Event& event, Write&& write) {
+  assert(existing.encoding() == Encoding::kEdited);
+  TellBefore(existing);
+  if (write(existing.stored_data())) Tell(ChangeReason::kValueChanged, event, existing.key(), &existing);
+}
+
 }  // namespace mayfly

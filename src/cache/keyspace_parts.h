@@ -10,6 +10,7 @@
 #include "cache/buried_values.h"
 #include "cache/change.h"
 #include "cache/deadlines.h"
+#include "cache/id_set.h"
 #include "cache/lfu.h"
 #include "cache/miss_ring.h"
 #include "cache/quotas.h"
@@ -36,6 +37,7 @@ struct KeyspaceParts {
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
   AccessTracking tracking = AccessTracking::kRecency;
+  IdSet with_stale = {};     // the keyspaces that are enlisted and have stale values
   size_t keys = 0;           // of all keyspaces that are enlisted
   DuePolicy* due = nullptr;  // asked at the own times of entries
   StaleGuesses stale_guesses = {};

@@ -28,7 +28,13 @@ namespace mayfly {
 
 [[gnu::always_inline]] inline Entry* Keyspace::Overwrite(const Key& key, Entry& existing, StringValue&& value,
                                                          Expiry expiry, Now now) {
-  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+  const size_t bytes = value.stored_bytes();
+  return OverwriteAs(key, existing, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::OverwriteAs(const Key& key, Entry& existing,
+                                                           const Entry::Shape& shape, StringValue&& value,
+                                                           Expiry expiry, Now now) {
   char* const room = existing.Become(shape, phase_);
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, existing, shape, std::move(value), expiry, now);

@@ -16,10 +16,13 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   const auto expiry_of = [&](const KeyPut& put) {
     return keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry;
   };
+  const auto window_of = [&](const KeyPut& put) -> uint64_t {
+    return keep_expiry && put.entry != nullptr ? put.entry->stale_ms() : 0;
+  };
   bool all_fit = true;
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
-    all_fit = all_fit && put.entry != nullptr &&
+    all_fit = all_fit && put.entry != nullptr && put.entry->stale_ms() == 0 &&
               put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), expiry_of(put)));
   }
   if (all_fit) {
@@ -29,7 +32,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   size_t made = 0;
   try {
     for (KeyPut& put : puts) {
-      put.entry = Make(put, expiry_of(put));
+      put.entry = Make(put, expiry_of(put), window_of(put));
       ++made;
     }
     for (KeyPut& put : puts) {
@@ -45,6 +48,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   for (KeyPut& put : puts) {
     if (!put.inserted) continue;
     parts_.shadow.Forget(id_, put.key.hash);
+    DropStale(put.key);
     QuotaOf(*put.entry).bytes += BytesOf(*put.entry);
     put.entry->set_stamp(Entry::StampOf(now.mono_ms));
     File(*put.entry, now);
@@ -52,8 +56,11 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   for (KeyPut& put : puts) Install(put, now, event);
 }
 
-Entry* Keyspace::Make(KeyPut& put, Expiry expiry) {
-  Entry* entry = Allocate(put.key, ShapeFor(put.key, put.value.stored_bytes(), expiry), expiry);
+Entry* Keyspace::Make(KeyPut& put, Expiry expiry, uint64_t stale_ms) {
+  Entry::Shape shape = ShapeFor(put.key, put.value.stored_bytes(), expiry);
+  shape.extra = shape.extra || stale_ms != 0;
+  Entry* entry = Allocate(put.key, shape, expiry);
+  if (stale_ms != 0) entry->extra()->stale_ms = stale_ms;
   entry->set_encoding(put.value.encoding());
   put.value.StoreTo(entry->stored_data());
   return entry;

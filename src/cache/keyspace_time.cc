@@ -10,6 +10,7 @@
 #include "cache/expiry_stats.h"
 #include "cache/keyspace.h"
 #include "cache/rich_value.h"
+#include "cache/stale_values.h"
 
 namespace mayfly {
 namespace {
@@ -73,6 +74,8 @@ bool Keyspace::AllMembersDue(const Entry& entry, Now now) noexcept { return entr
 void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
   if (ExpiryOf(entry).Reached(now)) {
     CountExpired(entry, now);
+    if (entry.stale_ms() != 0) [[unlikely]]
+      return Retire(key, entry, now);
     return Remove(key, entry, ChangeReason::kExpired);
   }
   // The value is freed as a whole, in slices if it is large.
@@ -129,9 +132,24 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
 }
 
+// Keys and stale values take turns at going first, or a backlog of the one would use up every budget.
 bool Keyspace::Advance(Now now, size_t* budget) {
-  return deadlines_.Advance(now, budget,
-                            [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
+  stale_first_ = !stale_first_;
+  bool more = stale_first_ && stale_ != nullptr && AdvanceStale(now, budget);
+  more |= deadlines_.Advance(now, budget,
+                             [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
+  if (!stale_first_ && stale_ != nullptr) more |= AdvanceStale(now, budget);
+  return more;
+}
+
+uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
+  const uint64_t wait = deadlines_.NextWakeMs(now);
+  return stale_ == nullptr ? wait : std::min(wait, stale_->NextWakeMs(now));
+}
+
+void Keyspace::FollowWallStep(Now now) noexcept {
+  deadlines_.FollowWallStep(now);
+  if (stale_ != nullptr) stale_->FollowWallStep(now);
 }
 
 }  // namespace mayfly

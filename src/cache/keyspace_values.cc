@@ -57,7 +57,8 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
   const Expiry expiry = ExpiryOf(source);
   Entry* entry = source.encoding() == Encoding::kRich
                      ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo)
-                     : Put(key, existing, StringValue::CopyOf(source), expiry, now, events::kCopyTo);
+                     : PutWithWindow(key, existing, StringValue::CopyOf(source), expiry, source.stale_ms(),
+                                     now, events::kCopyTo);
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   return entry;
 }
@@ -70,8 +71,9 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   TellBefore(entry);
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;
-  Entry* moved = rich ? to.PlaceRich(new_key, existing, value, ExpiryOf(entry), now)
-                      : to.Place(new_key, existing, StringValue::CopyOf(entry), ExpiryOf(entry), now);
+  Entry* moved =
+      rich ? to.PlaceRich(new_key, existing, value, ExpiryOf(entry), now)
+           : to.Place(new_key, existing, StringValue::CopyOf(entry), ExpiryOf(entry), entry.stale_ms(), now);
   moved->set_stamp(entry.stamp());
   parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
   TakeOut(key, entry);

@@ -55,6 +55,9 @@ bool TakeOption(Args& args, IncrExOptions& options) {
   }
 }
 
+// The window is kept, as EXPIRE and INCRBY keep it.
+uint64_t WindowOf(const Entry* existing) noexcept { return existing != nullptr ? existing->stale_ms() : 0; }
+
 // What INCREX says and does for each kind of number.
 struct ByInteger : IntegerKind {
   static constexpr std::string_view kInvalid = " is not an integer or out of range";
@@ -68,7 +71,8 @@ struct ByInteger : IntegerKind {
   static std::string_view RefuseValue(Number) { return {}; }
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
-    ctx.keyspace.Put(key, existing, StringValue::Integer(value), expiry, ctx.now, event);
+    ctx.keyspace.PutWithWindow(key, existing, StringValue::Integer(value), expiry, WindowOf(existing),
+                               ctx.now, event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.Integer(value); }
 };
@@ -90,7 +94,8 @@ struct ByFloat : FloatKind {
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     const std::string text = FormatLongDouble(value);
-    ctx.keyspace.Put(key, existing, StringValue::Text(text), expiry, ctx.now, event);
+    ctx.keyspace.PutWithWindow(key, existing, StringValue::Text(text), expiry, WindowOf(existing), ctx.now,
+                               event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.DoubleText(FormatLongDouble(value)); }
 };

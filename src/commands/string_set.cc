@@ -32,6 +32,7 @@ struct SetOptions {
   ExpireOption expire;
   ValueCondition condition;
   std::optional<std::string_view> lease;  // IFLEASE: the token
+  std::optional<std::string_view> stale;  // STALE: the window, in the unit of `expire`
 };
 
 // False if a word is unknown, or excludes another one.
@@ -54,13 +55,30 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
         if (args.Done() || options.lease) return false;
         options.lease = args.Next();
         break;
+      case WordOf("STALE"):
+        if (args.Done() || options.stale) return false;
+        options.stale = args.Next();
+        break;
       default:
         if (!options.expire.Take(word, args) && !options.condition.Take(word, args)) return false;
     }
     if ((options.if_absent && options.if_present) || (options.keep_ttl && options.expire.given()))
       return false;
   }
+  // A window follows a deadline.
+  if (options.stale && !options.expire.given() && !options.keep_ttl) return false;
   return !options.condition.given() || !(options.if_absent || options.if_present);
+}
+
+// For how long the value will be stale after its deadline. False after having answered the error.
+bool ReadWindow(Context& ctx, const SetOptions& options, uint64_t& stale_ms) {
+  if (!options.stale) return true;
+  int64_t number = 0;
+  int64_t ms = 0;
+  if (!ParseInteger(*options.stale, number)) return ctx.Fail(errors::kNotInteger), false;
+  if (!ToMilliseconds(number, options.expire.unit(), ms) || ms <= 0) return RefuseExpireTime(ctx), false;
+  stale_ms = static_cast<uint64_t>(ms);
+  return true;
 }
 
 // Whether the lease with which the value was computed is still good.
@@ -76,6 +94,8 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
   Expiry expiry = Expiry::Never();
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
+  uint64_t stale_ms = 0;
+  if (!ReadWindow(ctx, options, stale_ms)) return;
 
   Entry* existing = options.get ? ctx.Read(key) : ctx.keyspace.Peek(key, ctx.now);
   const bool conditional = options.condition.given();
@@ -92,9 +112,16 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (conditional) refused = !options.condition.Holds(existing);
   refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease));
   if (!refused) {
-    if (options.keep_ttl && existing != nullptr) expiry = Keyspace::ExpiryOf(*existing);
-    StoreAny(ctx, args, 2, key, existing, expiry,
-             options.expire.given() ? events::kSetWithExpiry : events::kSet);
+    const Event& event = options.expire.given() ? events::kSetWithExpiry : events::kSet;
+    if (options.keep_ttl && existing != nullptr) {
+      expiry = Keyspace::ExpiryOf(*existing);
+      if (!options.stale) stale_ms = existing->stale_ms();
+    }
+    if (stale_ms == 0) {
+      StoreAny(ctx, args, 2, key, existing, expiry, event);
+    } else {
+      ctx.keyspace.PutWithWindow(key, existing, StringFrom(args, 2), expiry, stale_ms, ctx.now, event);
+    }
   } else if (existing != nullptr) {
     ctx.keyspace.Touch(*existing, ctx.now);  // an access, as in Redis
   }
@@ -173,10 +200,10 @@ constexpr Command kRows[] = {
      .syntax =
          "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
          "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-         "PXAT unix-time-milliseconds | KEEPTTL]",
+         "PXAT unix-time-milliseconds | KEEPTTL] [STALE window]",
      .argument_notes =
          "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
-         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0"},
+         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 STALE@0.1.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,

@@ -1,5 +1,5 @@
-// TAKE and UNLEASE: of many clients that miss a key one computes the value, and the others wait for it. go-zero's
-// Take as a server (server/leases.h).
+// TAKE and UNLEASE: of many clients that miss a key one computes the value, and the others wait for it, or get the
+// stale one if there is one (cache/stale_values.h). go-zero's Take as a server (server/leases.h).
 #include <string>
 
 #include "cache/databases.h"
@@ -59,26 +59,31 @@ bool ReadTakeOptions(Context& ctx, Args& args, TakeOptions& options) {
   return false;
 }
 
-// [status, value, token, pttl]. `entry` and `lease` may be null.
-void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const Lease* lease) {
+enum class IsStale : uint8_t { kNo, kYes };
+
+// [status, value, token, pttl]. `entry` and `lease` may be null. A stale value has no time to live: as for PTTL, there
+// is no such key.
+void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const Lease* lease,
+               IsStale stale = IsStale::kNo) {
   constexpr int64_t kNoKey = -2;
   constexpr int64_t kNoExpiry = -1;
   ctx.reply.Array(4);
   ctx.reply.Bulk(status);
   entry != nullptr ? ReplyString(ctx, *entry) : ctx.reply.Null();
   lease != nullptr ? ctx.reply.Bulk(LeaseTokenText(lease->token)) : ctx.reply.Null();
-  if (entry == nullptr) return ctx.reply.Integer(kNoKey);
+  if (stale == IsStale::kYes && entry != nullptr) ++ctx.server.stats.stale_served;
+  if (entry == nullptr || stale == IsStale::kYes) return ctx.reply.Integer(kNoKey);
   ctx.reply.Integer(entry->expires() ? Keyspace::TtlMs(*entry, ctx.now) : kNoExpiry);
 }
 
-void GiveLease(Context& ctx, const Key& key, const Entry* entry, const TakeOptions& options) {
+void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, const TakeOptions& options) {
   Leases& leases = ctx.server.leases;
   if (!leases.HasRoomFor(key.text)) return ctx.Fail("ERR too many leases");
   // A script has a session of its own, but it takes for the client that has called it.
   const uint64_t owner = ctx.origin == Origin::kScript ? ctx.server.databases.client() : ctx.session.id;
   const Lease& lease = leases.Grant(owner, ctx.session.db, key.text, ctx.now.mono_ms + options.lease_ms);
   try {
-    ReplyTake(ctx, "LEASE", entry, &lease);
+    ReplyTake(ctx, "LEASE", entry, &lease, stale);
   } catch (...) {
     leases.Undo(lease);
     throw;
@@ -108,11 +113,13 @@ void Take(Context& ctx, Args& args) {
   if (entry != nullptr) {
     const bool early =
         entry->expires() && Keyspace::TtlMs(*entry, ctx.now) <= static_cast<int64_t>(options.early_ms);
-    if (early && lease == nullptr) return GiveLease(ctx, key, entry, options);
+    if (early && lease == nullptr) return GiveLease(ctx, key, entry, IsStale::kNo, options);
     return ReplyTake(ctx, "HIT", entry, nullptr);
   }
-  if (lease == nullptr) return GiveLease(ctx, key, nullptr, options);
+  const Entry* const stale = ctx.keyspace.FindStale(key, ctx.now);
+  if (lease == nullptr) return GiveLease(ctx, key, stale, IsStale::kYes, options);
   if (lease->state == Lease::State::kFailed) return ctx.Fail("ERR " + lease->message);
+  if (stale != nullptr) return ReplyTake(ctx, "STALE", stale, nullptr, IsStale::kYes);
   const bool waits = lease->state == Lease::State::kHeld && options.wait_ms != 0 && ctx.MayPark();
   if (!waits || wake == WakeReason::kTimeout) {
     if (options.push && lease->state == Lease::State::kHeld)
@@ -162,7 +169,7 @@ constexpr Command kRows[] = {
      .complexity = "O(1)",
      .summary =
          "Answers with the string value of a key; if there is none, one client gets the lease to compute it "
-         "and the others may wait for the value.",
+         "and the others get the stale value, or may wait for the new one.",
      .syntax = "key LEASE milliseconds [WAIT milliseconds | PUSH] [EARLY milliseconds]",
      .notes = "A command of Mayfly."},
     {.name = "unlease",

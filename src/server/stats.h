@@ -36,6 +36,7 @@ struct Stats {
   uint64_t keyspace_hits = 0;
   uint64_t keyspace_misses = 0;
   uint64_t leases_granted = 0;
+  uint64_t stale_served = 0;                              // replies of TAKE with a stale value
   std::array<uint64_t, kMissReasons> misses_by_reason{};  // their sum is keyspace_misses
   uint64_t shadow_hits = 0;                               // misses that twice the memory would have made hits
   uint64_t error_replies = 0;

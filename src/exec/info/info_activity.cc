@@ -129,6 +129,8 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("tracking_total_items", server.tracking.items());
   sink.Field("tracking_total_prefixes", server.tracking.prefixes());
   sink.Field("leases_granted", stats.leases_granted);
+  sink.Field("stale_served", stats.stale_served);
+  sink.Field("stale_evicted", expiry.evicted_stale);
   sink.Field("unexpected_error_replies", 0);
   sink.Field("total_error_replies", stats.error_replies);
   sink.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);
@@ -148,6 +150,7 @@ void ExpirySection(InfoSink& sink, Server& server, Now now) {
   sink.Field("expire_lag_p999_us", stats.lag_us.Percentile(0.999));
   sink.Field("expire_lag_max_us", stats.lag_us.max());
   sink.Field("expire_backlog", server.databases.Backlog(now));
+  sink.Field("stale_values", server.databases.stale_values());
   sink.Field("expire_burst_max", stats.burst_max);
   sink.Field("wheel_wakeups", stats.wheel_wakeups);
   sink.Field("clock_steps", stats.clock_steps);

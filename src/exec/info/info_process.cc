@@ -177,6 +177,7 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("flushed_pending_bytes", server.databases.waiting_bytes());
   sink.Field("mem_miss_ring", server.databases.miss_ring_bytes());
   sink.Field("mem_shadow_list", server.databases.shadow().memory());
+  sink.Field("mem_stale_values", server.databases.stale_bytes());
 }
 
 void CpuSection(InfoSink& sink, Server&, Now) {

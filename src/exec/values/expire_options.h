@@ -70,6 +70,8 @@ class ExpireOption {
 
   bool given() const noexcept { return word_ != 0; }
   TimeBase base() const noexcept { return base_; }
+  // Seconds if nothing was given.
+  TimeUnit unit() const noexcept { return unit_; }
   // As ReadExpiry. REQUIRES: given().
   [[gnu::noinline]] bool Resolve(Context& ctx, Expiry& expiry) const {
     assert(given());
