@@ -78,7 +78,7 @@ constexpr Difference kDifferences[] = {
     {"quit", "doc_flags", "since 7.2"},
     {"saddex", "", "of Dragonfly"},
     {"script|show", "", "of Valkey 8.0"},
-    {"set", "arguments", "IFEQ, IFNE, IFDEQ and IFDNE as in 8.4; IFLEASE of Mayfly"},
+    {"set", "arguments", "IFEQ, IFNE, IFDEQ and IFDNE as in 8.4; IFLEASE and STALE of Mayfly"},
     {"setex", "deprecated_since", kSetDeprecated},
     {"setex", "doc_flags", kSetDeprecated},
     {"setnx", "deprecated_since", kSetDeprecated},

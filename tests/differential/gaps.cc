@@ -123,6 +123,7 @@ constexpr Gap kGaps[] = {
     {"set", "IFEQ", GapKind::kUnknown, "as IFDEQ"},
     {"set", "IFLEASE", GapKind::kUnknown, "of Mayfly; take_test.cc covers it"},
     {"set", "IFNE", GapKind::kUnknown, "as IFDEQ"},
+    {"set", "STALE", GapKind::kUnknown, "of Mayfly; stale_test.cc covers it"},
     {"shutdown", "", GapKind::kNeverAccepted,
      "it would end the oracle; life_test.cc of integration covers it"},
     {"ssubscribe", "", GapKind::kNotSent, "as SUBSCRIBE"},
