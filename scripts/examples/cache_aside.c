@@ -7,8 +7,10 @@
 #include <string.h>
 
 static const char* const kTake = "TAKE %s LEASE 5000 WAIT 5000";
+static const char* const kStore = "SET %s %s EX %d STALE %d IFLEASE %s";
 
-// The value of `key`, which the caller frees; if there is none, what compute() returns, kept for `ttl_s` seconds.
+// The value of `key`, which the caller frees; if there is none, what compute() returns, kept for `ttl_s` seconds. For as long
+// again the old value is there for those who come while one computes the new one.
 static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*compute)(void)) {
   redisReply* const took = redisCommand(client, kTake, key);
   char* value = NULL;
@@ -17,7 +19,7 @@ static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*co
   } else if (strcmp(took->element[0]->str, "LEASE") == 0) {
     const char* const token = took->element[2]->str;
     value = compute();
-    freeReplyObject(value != NULL ? redisCommand(client, "SET %s %s EX %d IFLEASE %s", key, value, ttl_s, token)
+    freeReplyObject(value != NULL ? redisCommand(client, kStore, key, value, ttl_s, ttl_s, token)
                                   : redisCommand(client, "UNLEASE %s %s", key, token));
   } else {
     value = took->element[1]->str != NULL ? strdup(took->element[1]->str) : compute();  // BUSY: nobody was done in time

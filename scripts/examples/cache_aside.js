@@ -7,7 +7,8 @@
 const LEASE_MS = "5000";
 const WAIT_MS = "5000";
 
-// The value of `key`; if there is none, what compute() resolves to, kept for `ttlS` seconds.
+// The value of `key`; if there is none, what compute() resolves to, kept for `ttlS` seconds. For as long again the old value
+// is there for those who come while one computes the new one.
 async function cached(pool, key, ttlS, compute) {
   const take = ["TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS];
   const [status, found, token] = await pool.execute((client) => client.sendCommand(take));
@@ -15,7 +16,8 @@ async function cached(pool, key, ttlS, compute) {
   if (status !== "LEASE") return found;
   try {
     const value = await compute();
-    await pool.execute((client) => client.sendCommand(["SET", key, value, "EX", String(ttlS), "IFLEASE", token]));
+    const times = ["EX", String(ttlS), "STALE", String(ttlS)];
+    await pool.execute((client) => client.sendCommand(["SET", key, value, ...times, "IFLEASE", token]));
     return value;
   } catch (error) {
     const sorry = ["UNLEASE", key, token, "ERR", String(error.message).slice(0, 1000)]; // who waits gets this error

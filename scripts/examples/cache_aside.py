@@ -14,7 +14,10 @@ LEASE_MS = WAIT_MS = 5000
 
 
 def cached(client, key, ttl_s, compute):
-    """The value of `key`; if there is none, what compute() returns, kept for `ttl_s` seconds."""
+    """The value of `key`; if there is none, what compute() returns, kept for `ttl_s` seconds.
+
+    For as long again the old value is there for those who come while one computes the new one.
+    """
     status, value, token, _ = client.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
     if status != b"LEASE":
         return compute() if status == b"BUSY" else value  # BUSY: whoever computes it has not ended in time
@@ -23,7 +26,7 @@ def cached(client, key, ttl_s, compute):
     except Exception as error:
         client.execute_command("UNLEASE", key, token, "ERR", str(error)[:1000])  # who waits gets this error
         raise
-    client.execute_command("SET", key, value, "EX", ttl_s, "IFLEASE", token)
+    client.execute_command("SET", key, value, "EX", ttl_s, "STALE", ttl_s, "IFLEASE", token)
     return value
 
 

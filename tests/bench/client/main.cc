@@ -10,7 +10,7 @@ using namespace mayfly::bench;
 void AddStampede(CLI::App& app, StampedeOptions& stampede) {
   CLI::App* const mode = app.add_subcommand("stampede", "many callers that miss one key");
   mode->add_option("port", stampede.port)->required();
-  mode->add_option("--way", stampede.way)->check(CLI::IsMember({"get", "lock", "take", "early"}));
+  mode->add_option("--way", stampede.way)->check(CLI::IsMember({"get", "lock", "take", "early", "stale"}));
   mode->add_option("--connections", stampede.connections)->check(CLI::PositiveNumber);
   mode->add_option("--compute-ms", stampede.compute_ms)->check(CLI::PositiveNumber);
   mode->add_option("--ttl-ms", stampede.ttl_ms)->check(CLI::PositiveNumber);

@@ -93,7 +93,7 @@ void Listen(const ListenOptions& options);
 
 struct StampedeOptions {
   int port = 0;
-  std::string way = "get";  // get, lock, take, early
+  std::string way = "get";  // get, lock, take, early, stale
   int connections = 1000;
   int compute_ms = 100;
   int ttl_ms = 1000;
@@ -103,8 +103,8 @@ struct StampedeOptions {
 };
 // Many callers that want one value, which takes compute_ms to compute and lives for ttl_ms. Whoever has to compute it
 // is decided by `way`: everybody who misses it (get); who gets a lock key, while the others look again every 50 ms
-// (lock); who gets the lease (take), and in time before the value expires (early). Reports how often it was computed, and
-// how long the callers waited.
+// (lock); who gets the lease (take), in time before the value expires (early), or while the others get the value that has
+// expired, for at most ttl_ms more (stale). Reports how often it was computed, and how long the callers waited.
 void RunStampede(const StampedeOptions& options);
 
 }  // namespace mayfly::bench

@@ -104,7 +104,7 @@ class Stampede {
   }
 
   void Ask(Caller& caller) {
-    if (options_.way == "take")
+    if (options_.way == "take" || options_.way == "stale")
       return Send(caller, State::kAsks, {"TAKE", kKey, "LEASE", kLimitMs, "WAIT", kLimitMs});
     if (options_.way == "early")
       return Send(caller, State::kAsks,
@@ -138,8 +138,10 @@ class Stampede {
     }
   }
 
+  bool takes() const { return options_.way == "take" || options_.way == "early" || options_.way == "stale"; }
+
   void OnAnswer(Caller& caller) {
-    if (options_.way == "take" || options_.way == "early") {
+    if (takes()) {
       const std::string status = LineOf(caller.reply, 2);
       if (status == "BUSY") return Ask(caller);
       if (status != "LEASE") return Done(caller);
@@ -161,7 +163,10 @@ class Stampede {
   // The caller has its value when it is computed.
   void Store(Caller& caller) {
     waits_ms_.push_back(NowMs() - caller.began_ms);
-    if (options_.way == "take" || options_.way == "early")
+    if (options_.way == "stale")
+      return Send(caller, State::kStores,
+                  {"SET", kKey, value_, "PX", ttl_ms_, "STALE", ttl_ms_, "IFLEASE", caller.token});
+    if (takes())
       return Send(caller, State::kStores, {"SET", kKey, value_, "PX", ttl_ms_, "IFLEASE", caller.token});
     Send(caller, State::kStores, {"SET", kKey, value_, "PX", ttl_ms_});
   }

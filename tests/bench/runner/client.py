@@ -102,7 +102,7 @@ class Client:
             yield lambda: self._result(process)
 
     def stampede(self, server, **options):
-        """Many callers that want one value: way (get, lock, take, early), connections, compute_ms, ttl_ms, seconds."""
+        """Many callers that want one value: way (get, lock, take, early, stale), connections, compute_ms, ttl_ms, seconds."""
         with self._running("stampede", server.port, options) as process:
             return self._result(process)
 

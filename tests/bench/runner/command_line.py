@@ -88,6 +88,11 @@ def parse(arguments):
         help="write the plot there (svg or png); a full run of all sections writes tests/bench/bench.svg anyway",
     )
     parser.add_argument(
+        "--plots",
+        metavar="FOLDER",
+        help="write there the plots that sections have of their own (stampede); a full run of all writes them into tests/bench",
+    )
+    parser.add_argument(
         "--readme",
         action="store_true",
         help="write the main figures into tests/bench/README.md and the most important ones into README.md; full runs only",
@@ -182,22 +187,35 @@ def _write(options, found, progress):
     shown = [(sections.load(n).TITLE, found.sections[n]) for n in sections.ORDER if n in found.sections]
     shown = [(title, figures) for title, figures in shown if not isinstance(figures, Trouble)]
     if path and shown:
-        try:
-            plot.draw(shown, found.versions, path)
-            progress.say(f"wrote {os.path.relpath(path)}")
-        except (plot.NoLibrary, plot.NothingToShow) as problem:
-            progress.say(str(problem))
+        _draw(progress, path, lambda: plot.draw(shown, found.versions, path))
+    own = {n: sections.load(n) for n in found.sections if not isinstance(found.sections[n], Trouble)}
+    for name, module in own.items():
+        folder = options.plots or (os.path.dirname(PLOT) if complete else None)
+        if folder and hasattr(module, "PLOT"):
+            to = os.path.join(folder, module.PLOT)
+            _draw(progress, to, lambda to=to, name=name, module=module: module.draw(found.sections[name], to))
     if options.readme:
         if not complete:
             raise readme.NotWritable("a README shows a full run of all sections only")
         _write_readme(README, readme.short_text(shown, found.machine, found.versions))
+        for name, module in own.items():
+            if hasattr(module, "FRONT"):
+                _write_readme(README, module.front_text(found.sections[name]), readme.markers_of(module.FRONT))
         _write_readme(FIGURES, readme.full_text(shown, found.machine, found.versions))
 
 
-def _write_readme(path, figures):
+def _draw(progress, path, draw):
+    try:
+        draw()
+        progress.say(f"wrote {os.path.relpath(path)}")
+    except (plot.NoLibrary, plot.NothingToShow) as problem:
+        progress.say(str(problem))
+
+
+def _write_readme(path, figures, markers=(readme.BEGIN, readme.END)):
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    text = readme.insert(text, figures)
+    text = readme.insert(text, figures, markers)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 

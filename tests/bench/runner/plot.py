@@ -1,4 +1,5 @@
-"""The plot of README.md's rows: how many times Mayfly's value each other server's is, on a logarithmic scale.
+"""The plots. The one of README.md's rows: how many times Mayfly's value each other server's is, on a logarithmic scale. And
+panels of bars, for a section that has a plot of its own.
 
 One file serves dark and light pages: the background is transparent, the text of a middle grey.
 """
@@ -45,15 +46,7 @@ def draw(sections, versions, path):
     servers, rows = rows_of(sections)
     if not rows:
         raise NothingToShow("no plot: no figure of it was measured")
-    try:
-        import matplotlib
-    except ImportError as problem:
-        raise NoLibrary("no plot: matplotlib is missing") from problem
-    matplotlib.use("Agg")
-    # The same figures make the same file.
-    matplotlib.rcParams.update({"svg.hashsalt": "mayfly", "font.family": "DejaVu Sans", "text.color": GREY})
-    from matplotlib import pyplot
-
+    pyplot = _pyplot()
     colours = {c: COLOURS[i % len(COLOURS)] for i, c in enumerate(servers)}
     figure, axes = pyplot.subplots(figsize=(9.2, len(rows) * ROW_INCHES + 1.0))
     beside = axes.get_yaxis_transform()
@@ -68,6 +61,50 @@ def draw(sections, versions, path):
     if len(servers) > 1:
         handles = [pyplot.Rectangle((0, 0), 1, 1, color=colours[c]) for c in servers]
         axes.legend(handles, servers, frameon=False, labelcolor=GREY, fontsize=8.5, loc="lower right")
+    _save(pyplot, figure, path)
+
+
+def panels(labels, shown, path):
+    """A row for each label and a panel for each of `shown`, (title, a number or None for each label), on logarithmic scales."""
+    if not any(v for _, values in shown for v in values):
+        raise NothingToShow("no plot: no figure of it was measured")
+    pyplot = _pyplot()
+    figure, all_axes = pyplot.subplots(1, len(shown), figsize=(9.2, len(labels) * ROW_INCHES + 0.6), sharey=True)
+    for i, (title, values) in enumerate(shown):
+        axes = all_axes[i]
+        known = [v for v in values if v]
+        least = min([1, *known]) * 0.5
+        for y, value in enumerate(values):
+            if value:
+                axes.barh(y, value - least, left=least, height=0.6, color=COLOURS[i % len(COLOURS)], linewidth=0)
+                axes.text(value * 1.1, y, number(value), va="center", ha="left", color=GREY, fontsize=8.5)
+        axes.set_xscale("log")
+        axes.set_xlim(least, max([1, *known]) * 6)
+        axes.set_title(title, fontsize=9.5, color=GREY)
+        axes.set_xticks([])
+        axes.minorticks_off()
+        axes.set_yticks(range(len(labels)), labels, color=GREY, fontsize=9)
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        axes.tick_params(axis="both", length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+    _save(pyplot, figure, path)
+
+
+def _pyplot():
+    try:
+        import matplotlib
+    except ImportError as problem:
+        raise NoLibrary("no plot: matplotlib is missing") from problem
+    matplotlib.use("Agg")
+    # The same figures make the same file.
+    matplotlib.rcParams.update({"svg.hashsalt": "mayfly", "font.family": "DejaVu Sans", "text.color": GREY})
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _save(pyplot, figure, path):
     figure.savefig(path, transparent=True, bbox_inches="tight", metadata={"Date": None} if path.endswith("svg") else None)
     pyplot.close(figure)
 

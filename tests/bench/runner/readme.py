@@ -1,6 +1,6 @@
 """Figures as Markdown, written between two markers of a page, so that no number is ever typed by hand.
 
-README.md gets a short table, tests/bench/README.md all main figures.
+README.md gets a short table, and those of sections that have one for it; tests/bench/README.md all main figures.
 """
 
 from figures import OURS
@@ -67,9 +67,14 @@ def full_text(sections, described, versions):
     return "\n".join([*lines, "", _machine(described)])
 
 
-def insert(text, figures):
+def markers_of(front):
+    """The markers of a section's own table in README.md; `front` is the section's name for it."""
+    return f"<!-- figures of {front}: made by scripts/bench --readme -->", f"<!-- end of figures of {front} -->"
+
+
+def insert(text, figures, markers=(BEGIN, END)):
     """The page's text with the figures between its markers."""
-    begin, end = text.find(BEGIN), text.find(END)
+    begin, end = text.find(markers[0]), text.find(markers[1])
     if begin < 0 or end < begin:
-        raise NotWritable(f"the page has no lines {BEGIN} and {END}")
-    return f"{text[: begin + len(BEGIN)]}\n\n{figures}\n\n{text[end:]}"
+        raise NotWritable(f"the page has no lines {markers[0]} and {markers[1]}")
+    return f"{text[: begin + len(markers[0])]}\n\n{figures}\n\n{text[end:]}"

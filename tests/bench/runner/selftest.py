@@ -142,6 +142,26 @@ def _plot():
         raise AssertionError("a plot without a bar")
 
 
+def _own_tables():
+    stampede = sections.load("stampede")
+    found = Figures()
+    for way, name in stampede.WAYS.items():
+        found.figure(f"computed, {name}", "a second").add(OURS, 0.9)
+        if way != "stale":
+            found.figure(f"wait, {name}: p50", "ms").add(OURS, 0.1)
+    rows = stampede.front_text(found.all()).splitlines()
+    assert rows[0] == "| | computed a second | wait, p50 | wait, p99 |", rows[0]
+    assert rows[2] == "| GET and SET | 0.90 | 0.10 ms | - ms |" and len(rows) == 7, rows
+    with open(command_line.README, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(stampede.FRONT))
+    try:
+        stampede.draw([], "/nowhere/plot.svg")
+    except plot.NothingToShow:
+        pass
+    else:
+        raise AssertionError("a plot without a bar")
+
+
 def _command_line():
     options = command_line.parse(["--sections", "cpu", "keydb=keydb-server --port {port}", "redis=other {port}"])
     assert [s.name for s in options.specs] == [OURS, "redis", "valkey", "keydb"] and options.chosen == ["cpu"]
@@ -193,6 +213,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
         check()
     return 0

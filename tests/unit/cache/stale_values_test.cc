@@ -2,7 +2,6 @@
 #include "cache/stale_values.h"
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -382,114 +381,6 @@ TEST_CASE_METHOD(StaleFixture, "without memory for the table a value is freed at
       }(),
       std::bad_alloc);
   CHECK(keyspace.Validate());
-}
-
-TEST_CASE_METHOD(StaleFixture, "whatever happens, a key is there, stale or gone as its times say") {
-  struct Known {
-    std::string value;
-    Expiry expiry;
-    uint64_t stale_ms;
-  };
-  constexpr unsigned kBases = 2;
-  std::map<std::string, Known> known[kBases];
-  std::mt19937_64 random(20261123);
-  const auto below = [&](uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(random); };
-  const auto ended = [&](const Known& k) {
-    return Expiry{k.expiry.kind, k.expiry.deadline_ms + k.stale_ms}.Reached(now());
-  };
-  const auto expiry = [&] {
-    const uint64_t ms = 1 + below(40);
-    if (below(4) == 0) return Expiry::Never();
-    return below(3) == 0 ? Expiry::At(now().wall_ms + static_cast<int64_t>(ms)) : In(ms);
-  };
-  for (int step = 0; step < 60'000; ++step) {
-    const unsigned base = static_cast<unsigned>(below(kBases));
-    auto& model = known[base];
-    const std::string name = "k" + std::to_string(below(12));
-    const Key key = db(base).KeyOf(name);
-    Entry* const entry = db(base).Peek(key, now());
-    switch (below(12)) {
-      case 0:
-      case 1:
-      case 2: {
-        const std::string value = below(50) == 0 ? std::string(20'000, 'b') : "v" + std::to_string(step);
-        const Expiry next = expiry();
-        const uint64_t stale_ms = next.kind == Expiry::Kind::kNever ? 0 : below(2) * below(40);
-        db(base).PutWithWindow(key, entry, StringValue::Of(value), next, stale_ms, now(), events::kSet);
-        model[name] = {value, next, stale_ms};
-        break;
-      }
-      case 3: {
-        const Expiry next = expiry();
-        Set(name, "plain", next, base);
-        model[name] = {"plain", next, 0};
-        break;
-      }
-      case 4:
-        db(base).Delete(key, now());
-        model.erase(name);
-        break;
-      case 5:
-        if (entry != nullptr) {
-          const Expiry next = expiry();
-          db(base).SetExpiry(key, *entry, next, now());
-          model[name] = {model[name].value, next,
-                         next.kind == Expiry::Kind::kNever ? 0 : model[name].stale_ms};
-        }
-        break;
-      case 6:
-        if (entry != nullptr) {
-          const unsigned to = static_cast<unsigned>(below(kBases));
-          const std::string new_name = "k" + std::to_string(below(12));
-          if (to == base && new_name == name) break;
-          const Key new_key = db(to).KeyOf(new_name);
-          db(base).Move(key, *entry, db(to), new_key, db(to).Peek(new_key, now()), now());
-          known[to][new_name] = model[name];
-          model.erase(name);
-        }
-        break;
-      case 7:
-        if (entry != nullptr) {
-          db(base).PutValue(key, *entry, StringValue::Of("edited"), now(), events::kSet);
-          model[name].value = "edited";
-        }
-        break;
-      case 8:
-        if (const Entry* const coldest = db(base).ColdestStale(); coldest != nullptr && below(3) == 0) {
-          model.erase(std::string(coldest->key()));
-          db(base).EvictStale();
-        }
-        break;
-      case 9:
-        if (below(100) == 0) {
-          databases.Swap(0, 1);
-          std::swap(known[0], known[1]);
-        } else if (below(100) == 0) {
-          databases.Flush(base, now());
-          model.clear();
-        }
-        break;
-      case 10:
-        if (below(20) == 0) clock.StepWall(static_cast<int64_t>(below(20)));
-        break;
-      default:
-        clock.AdvanceTime(below(4));
-        if (below(2) == 0) Settle();
-        static_cast<void>(databases.FreeSome(10));
-    }
-    for (auto at = model.begin(); at != model.end();)
-      at = ended(at->second) ? model.erase(at) : std::next(at);
-    const auto found = model.find(name);
-    const Entry* const there = db(base).Peek(key, now());
-    const Entry* const stale = there == nullptr ? db(base).FindStale(key, now()) : nullptr;
-    const bool is_live = found != model.end() && !found->second.expiry.Reached(now());
-    CAPTURE(step, name);
-    REQUIRE((there != nullptr) == is_live);
-    REQUIRE((stale != nullptr) == (found != model.end() && !is_live));
-    if (const Entry* const either = there != nullptr ? there : stale)
-      REQUIRE(either->text() == found->second.value);
-    if (step % 64 == 0) REQUIRE(Valid());
-  }
 }
 
 }  // namespace mayfly

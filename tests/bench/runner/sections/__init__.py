@@ -21,6 +21,9 @@ quick)` picks a size, `bench.folder` is scratch, `bench.attempt(fn, ...)` turns 
     row.add(server.name, value)             # once for each round; the median counts
     row.add(server.name, Trouble("why"))    # instead of a number
 
+A section may have a plot of its own, PLOT = "name.svg" with draw(figures, path), and a table of its own in README.md, FRONT =
+"name" with front_text(figures), between the markers of readme.markers_of(FRONT).
+
 Less is better in every figure. Within a round all servers take their turn. An error reply is a Trouble, never a fast
 reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 """
