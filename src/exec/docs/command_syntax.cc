@@ -47,7 +47,7 @@ ArgumentType TypeOfValue(std::string_view name) noexcept {
       "decrement",   "numkeys",       "start",     "end",         "stop",     "db",      "destination-db",
       "index1",      "index2",        "client-id", "length",      "protover", "samples", "version",
       "numreplicas", "numlocal",      "maxage",    "timeout",     "integer",  "bit",     "min-match-len",
-      "limit",       "entries-added", "rank",      "num-matches", "len",      "weight"};
+      "limit",       "entries-added", "rank",      "num-matches", "len",      "weight",  "window"};
   constexpr std::string_view kDoubles[] = {"score",    "float",  "min-score", "max-score", "longitude",
                                            "latitude", "radius", "width",     "height",    "timeout-seconds"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;
