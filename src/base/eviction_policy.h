@@ -6,16 +6,18 @@
 
 namespace mayfly {
 
-// In the order in which Redis lists them.
+// In the order in which Redis lists them; ours after those of their kind.
 enum class EvictionPolicy : uint8_t {
   kVolatileLru,
   kVolatileLfu,
   kVolatileRandom,
   kVolatileTtl,
+  kVolatileS3Fifo,
   kAllKeysLru,
   kAllKeysLfu,
   kAllKeysRandom,
   kAllKeysSieve,
+  kAllKeysS3Fifo,
   kNoEviction,
 };
 

@@ -133,6 +133,13 @@ class Databases {
   bool EvictStale(Now now) noexcept;
   size_t stale_values() const noexcept;
   uint64_t stale_bytes() const noexcept;
+  // ---- ghosts of evicted keys, for S3-FIFO
+  //
+  // Turns them on or off. While they are on, new keys are young (Entry::young) unless their ghost is remembered.
+  void KeepGhosts(bool on) noexcept { parts_.ghosts.Follow(on); }
+  // About as many are to be remembered.
+  void WantGhosts(size_t ghosts) noexcept { parts_.ghosts.set_wanted(ghosts); }
+  const GhostRing& ghosts() const noexcept { return parts_.ghosts; }
 
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.

@@ -3,7 +3,7 @@
 //   offset  bytes  field
 //        0      4  colder         LRU link: the entry that was used just before this one
 //        4      4  hotter         LRU link: the entry that was used just after this one
-//        8      4  stamp (low 28 bits): time of the last access, or the LFU counter; encoding (high 4 bits)
+//        8      4  stamp (low 28 bits): time of the last access, or the LFU counter; young (1 bit); encoding (3 bits)
 //       12      1  owner          id of the keyspace
 //       13      1  flags          EntryFlag
 //       14     16  timed block    only with kTimed: wheel next 4 | wheel prev 4 | time 6 | filed 2
@@ -90,7 +90,7 @@ struct EntryExpiry {
 struct EntryHeader {
   HeapRef colder;
   HeapRef hotter;
-  uint32_t stamp_and_encoding;  // not two bit fields: gcc would write them byte by byte
+  uint32_t stamp_and_encoding;  // and `young`; not bit fields: gcc would write them byte by byte
   uint8_t owner;                // id of the keyspace
   uint8_t flags;
 };
@@ -103,6 +103,8 @@ class Entry {
   static constexpr uint32_t kStampMask = (1U << kStampBits) - 1;
   static constexpr uint32_t kCountedStamp = 1U << (kStampBits - 1);  // an LFU counter, not a time
   static constexpr uint32_t kTimeMask = kCountedStamp - 1;
+  static constexpr uint32_t kYoung = 1U << kStampBits;
+  static constexpr unsigned kEncodingShift = kStampBits + 1;
   static constexpr uint64_t kMinuteMs = 60'000;
   static constexpr size_t kMaxInlineValue = 16 * 1024;
   static constexpr uint64_t kMaxNearDeadline = (uint64_t{1} << 48) - 2;
@@ -145,10 +147,17 @@ class Entry {
     header()->stamp_and_encoding = (header()->stamp_and_encoding & ~kStampMask) | stamp;
   }
   Encoding encoding() const noexcept {
-    return static_cast<Encoding>(header()->stamp_and_encoding >> kStampBits);
+    return static_cast<Encoding>(header()->stamp_and_encoding >> kEncodingShift);
   }
   void set_encoding(Encoding encoding) noexcept {
-    header()->stamp_and_encoding = stamp() | static_cast<uint32_t>(encoding) << kStampBits;
+    constexpr uint32_t kOthers = (1U << kEncodingShift) - 1;
+    header()->stamp_and_encoding = (header()->stamp_and_encoding & kOthers) | static_cast<uint32_t>(encoding)
+                                                                                  << kEncodingShift;
+  }
+  // S3-FIFO: is on probation (cache/s3fifo_evictor.h). Quota counts these entries: it is set before Push.
+  bool young() const noexcept { return (header()->stamp_and_encoding & kYoung) != 0; }
+  void set_young(bool young) noexcept {
+    header()->stamp_and_encoding = (header()->stamp_and_encoding & ~kYoung) | (young ? kYoung : 0);
   }
   uint8_t owner() const noexcept { return header()->owner; }
   void set_owner(uint8_t owner) noexcept { header()->owner = owner; }

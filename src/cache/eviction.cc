@@ -78,6 +78,11 @@ size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_ma
   switch (limits.policy) {
     case EvictionPolicy::kAllKeysSieve:
       return sieve_.EvictOne(now);
+    case EvictionPolicy::kAllKeysS3Fifo:
+      return s3fifo_.EvictOne(true, now);
+    case EvictionPolicy::kVolatileS3Fifo:
+      if (too_big) looked = s3fifo_.EvictOne(false, now);
+      return looked == 0 && too_many ? s3fifo_.EvictOne(true, now) : looked;
     case EvictionPolicy::kAllKeysLfu:
       return lfu(true);
     case EvictionPolicy::kVolatileLfu:

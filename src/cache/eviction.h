@@ -3,9 +3,9 @@
 //
 // The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
 // lists (cache/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
-// cache/sieve_evictor.h, for the LFU policies cache/lfu_evictor.h. The limit `maxkeys` evicts the least
-// recently used key; under SIEVE and LFU, whose lists are not in that order, it evicts their own victim,
-// chosen from all keys. SIEVE needs AccessTracking::kVisitedBit, the LFU policies need
+// cache/sieve_evictor.h, for the S3-FIFO policies cache/s3fifo_evictor.h, for the LFU policies cache/lfu_evictor.h. The limit `maxkeys` evicts the least
+// recently used key; under SIEVE, S3-FIFO and LFU, whose lists are not in that order, it evicts their own victim,
+// chosen from all keys. SIEVE and S3-FIFO need AccessTracking::kVisitedBit, the latter also ghosts (Databases::KeepGhosts), the LFU policies need
 // AccessTracking::kFrequency.
 //
 // Stale values (cache/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. They
@@ -24,6 +24,7 @@
 #include "base/eviction_policy.h"
 #include "cache/databases.h"
 #include "cache/lfu_evictor.h"
+#include "cache/s3fifo_evictor.h"
 #include "cache/sieve_evictor.h"
 
 namespace mayfly {
@@ -47,7 +48,11 @@ class Evictor {
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
 
   Evictor(Databases& databases, std::mt19937_64& random)
-      : databases_(databases), random_(random), sieve_(databases), lfu_(databases, random) {}
+      : databases_(databases),
+        random_(random),
+        sieve_(databases),
+        s3fifo_(databases, sieve_),
+        lfu_(databases, random) {}
 
   // Evicts entries until the limits are met or `budget` entries have been examined. Evicts at least one if a
   // limit is exceeded, `budget` is not 0 and there is a victim. Calls used_bytes() before each eviction; the
@@ -83,6 +88,7 @@ class Evictor {
   Databases& databases_;
   std::mt19937_64& random_;
   SieveEvictor sieve_;
+  S3FifoEvictor s3fifo_;
   LfuEvictor lfu_;
 };
 

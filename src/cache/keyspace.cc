@@ -166,6 +166,7 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
   QuotaOf(*entry).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total());
   value.StoreTo(entry->stored_data());
   entry->set_stamp(Entry::StampOf(now.mono_ms));
+  if (parts_.BeginsYoung(id_, key.hash)) entry->set_young(true);
   File(*entry, now);
   NoteStored(*entry);
   return entry;
@@ -244,6 +245,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   fresh.set_flags(static_cast<uint8_t>((old.flags() & ~kOfTheShape) | (fresh.flags() & kOfTheShape)));
   fresh.set_stamp(old.stamp());
   fresh.set_owner(old.owner());
+  fresh.set_young(old.young());
   parts_.stale_guesses.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
@@ -410,6 +412,8 @@ void Keyspace::Evict(Entry& entry, Now now) {
   ++stats.evicted_keys;
   stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
   const Key key = KeyOf(entry.key());
+  if (parts_.ghosts.on()) [[unlikely]]
+    parts_.ghosts.Add(KeyspaceParts::MarkOf(id_, key.hash));
   if (!parts_.shadow.on()) [[likely]]
     return Remove(key, entry, ChangeReason::kEvicted);
   const uint64_t bytes = MemoryOf(entry) + table_.memory() / table_.size();
@@ -467,15 +471,18 @@ bool Keyspace::Validate() const {
 
 bool Keyspace::ValidateQuota(const Quota& quota) const {
   size_t counts[2] = {0, 0};
+  size_t young[2] = {0, 0};
   uint64_t bytes = 0;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
     if (entry.owner() != quota.owner()) return;
     ++counts[Quota::ListOf(entry)];
+    young[Quota::ListOf(entry)] += entry.young() ? 1 : 0;
     bytes += BytesOf(entry);
   });
   return quota.Validate() && bytes == quota.bytes && counts[kLasting] == quota.CountOf(kLasting) &&
-         counts[kExpiring] == quota.CountOf(kExpiring);
+         counts[kExpiring] == quota.CountOf(kExpiring) && young[kLasting] == quota.YoungIn(kLasting) &&
+         young[kExpiring] == quota.YoungIn(kExpiring);
 }
 
 }  // namespace mayfly

@@ -11,6 +11,7 @@
 #include "cache/change.h"
 #include "cache/deadlines.h"
 #include "cache/id_set.h"
+#include "cache/ghost_ring.h"
 #include "cache/lfu.h"
 #include "cache/miss_ring.h"
 #include "cache/quotas.h"
@@ -25,7 +26,7 @@ struct ExpiryStats;
 // What an access changes in its entry (see Databases::TrackAccesses).
 enum class AccessTracking : uint8_t {
   kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
-  kVisitedBit,  // SIEVE: the stamp and the visited bit are set; the entry does not move
+  kVisitedBit,  // SIEVE, S3-FIFO: the stamp and the visited bit are set; the entry does not move
   kFrequency,   // LFU: the counter may rise; the entry does not move
   kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendTracking)
 };
@@ -50,6 +51,7 @@ struct KeyspaceParts {
   uint32_t table_orders = 0;  // drawn so far
   MissRing misses = {};       // why keys are not there, by MarkOf
   ShadowList shadow = ShadowList(heap);
+  GhostRing ghosts = GhostRing(heap);  // victims, by MarkOf; on under S3-FIFO
 
   // Stands for the key with this hash in the keyspace with this id.
   static uint64_t MarkOf(uint8_t id, uint64_t hash) noexcept {
@@ -59,6 +61,13 @@ struct KeyspaceParts {
   // The key will soon be gone; it is not there any more.
   void PrefetchGone(uint8_t id, uint64_t hash) const noexcept { misses.Prefetch(MarkOf(id, hash)); }
   void NoteGone(uint8_t id, uint64_t hash, MissReason why) noexcept { misses.Add(MarkOf(id, hash), why); }
+
+  // Whether the new key with this hash begins on probation (cache/s3fifo_evictor.h).
+  bool BeginsYoung(uint8_t id, uint64_t hash) noexcept {
+    if (!ghosts.on()) [[likely]]
+      return false;
+    return !ghosts.Take(MarkOf(id, hash));
+  }
 
   // An order for a new hash table (cache/table_memory.h): odd, and another one each time.
   uint32_t DrawTableOrder() noexcept {

@@ -51,6 +51,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
     DropStale(put.key);
     QuotaOf(*put.entry).bytes += BytesOf(*put.entry);
     put.entry->set_stamp(Entry::StampOf(now.mono_ms));
+    if (parts_.BeginsYoung(id_, put.key.hash)) put.entry->set_young(true);
     File(*put.entry, now);
   }
   for (KeyPut& put : puts) Install(put, now, event);

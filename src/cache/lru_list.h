@@ -12,10 +12,11 @@
 //
 // The list also stores the hand of SIEVE (cache/sieve_hand.h), a position that moves from the back to the
 // front. The hand stays valid when entries are removed or replaced. Only MoveToHottest does not maintain it,
-// since every hit under LRU runs through it; under SIEVE, hits move no entry.
+// since every hit under LRU runs through it; under SIEVE, hits move no entry. The gate of S3-FIFO
+// (cache/s3fifo_evictor.h) is a second position of that kind.
 //
 // Invariants (Validate): the links of both directions agree; size() entries lie between the two ends; the
-// hand is null or an entry of the list. Owns nothing. Loop thread only.
+// hand and the gate are null or an entry of the list. Owns nothing. Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -48,6 +49,14 @@ class LruList {
     hand_ = entry;
   }
 
+  // The gate: the entry that S3-FIFO examines next on probation. Null: start at the coldest.
+  Ref gate() const noexcept { return gate_; }
+  // REQUIRES: `entry` is null or in this list.
+  void set_gate(Ref entry) noexcept {
+    assert(entry == Hooks::kNull || Linked(entry));
+    gate_ = entry;
+  }
+
   // REQUIRES: `entry` is in no list.
   void PushHottest(Ref entry) noexcept {
     assert(!(entry == hottest_) && !(entry == coldest_));
@@ -66,6 +75,7 @@ class LruList {
   void Remove(Ref entry) noexcept {
     assert(size_ != 0 && Linked(entry));
     if (entry == hand_) hand_ = hooks_.Hotter(entry);
+    if (entry == gate_) gate_ = hooks_.Hotter(entry);
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     --size_;
   }
@@ -93,6 +103,7 @@ class LruList {
     const Ref hotter = hooks_.Hotter(old);
     const Ref colder = hooks_.Colder(old);
     if (old == hand_) hand_ = fresh;
+    if (old == gate_) gate_ = fresh;
     hooks_.SetHotter(fresh, hotter);
     hooks_.SetColder(fresh, colder);
     (hotter == Hooks::kNull) ? void(hottest_ = fresh) : hooks_.SetColder(hotter, fresh);
@@ -105,13 +116,15 @@ class LruList {
   bool Validate() const noexcept {
     size_t seen = 0;
     bool hand_seen = hand_ == Hooks::kNull;
+    bool gate_seen = gate_ == Hooks::kNull;
     Ref hotter = Hooks::kNull;
     for (Ref at = hottest_; !(at == Hooks::kNull); at = hooks_.Colder(at)) {
       if (!(hooks_.Hotter(at) == hotter) || ++seen > size_) return false;
       hand_seen = hand_seen || at == hand_;
+      gate_seen = gate_seen || at == gate_;
       hotter = at;
     }
-    return seen == size_ && hotter == coldest_ && hand_seen;
+    return seen == size_ && hotter == coldest_ && hand_seen && gate_seen;
   }
 
  private:
@@ -136,6 +149,7 @@ class LruList {
   Ref hottest_ = Hooks::kNull;
   Ref coldest_ = Hooks::kNull;
   Ref hand_ = Hooks::kNull;
+  Ref gate_ = Hooks::kNull;
   size_t size_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // A Quota is what the entries of one owner share: two LRU lists (of those with and of those without a TTL), the
-// hands of SIEVE on them, a count of bytes, and limits of their own. Every entry names its owner
+// hands of SIEVE and the gates of S3-FIFO on them, a count of bytes, and limits of their own. Every entry names its owner
 // (Entry::owner), and Quotas finds the owner's quota.
 //
 // An owner is a keyspace, or one of several that share a keyspace's table. Then they share that table but no
@@ -67,11 +67,21 @@ class Quota {
   }
 
   // ---- for the keyspace: the entry's place in its list
-  void Push(Entry& entry) noexcept { lists_[ListOf(entry)].PushHottest(base_.RefOf(&entry)); }
-  void Remove(Entry& entry) noexcept { lists_[ListOf(entry)].Remove(base_.RefOf(&entry)); }
-  // REQUIRES: both belong to the same list.
+  void Push(Entry& entry) noexcept {
+    const List list = ListOf(entry);
+    const HeapRef ref = base_.RefOf(&entry);
+    lists_[list].PushHottest(ref);
+    if (entry.young() && young_[list]++ == 0) [[unlikely]]
+      lists_[list].set_gate(ref);
+  }
+  void Remove(Entry& entry) noexcept {
+    const List list = ListOf(entry);
+    lists_[list].Remove(base_.RefOf(&entry));
+    young_[list] -= entry.young() ? 1 : 0;
+  }
+  // REQUIRES: both belong to the same list, and both or none are young.
   void Replace(Entry& old, Entry& fresh) noexcept {
-    assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh));
+    assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh) && old.young() == fresh.young());
     lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
   }
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
@@ -80,14 +90,17 @@ class Quota {
 
   // ---- SIEVE
   // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
-  // passes, and calls passed(entry). The victim stays in the keyspace until Evict.
+  // passes, and calls passed(entry). If `spares_young`, it passes young entries too, and leaves their bit. The
+  // victim stays in the keyspace until Evict.
   // REQUIRES: CountOf(list) >= 2.
   template <typename Passed>
-  HandWalk<Entry*> Sieve(List list, size_t most, Passed&& passed) noexcept {
+  HandWalk<Entry*> Sieve(List list, size_t most, bool spares_young, Passed&& passed) noexcept {
     const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
       Entry& entry = *At(ref);
-      if (!entry.Has(EntryFlag::kVisited)) return false;
-      entry.Clear(EntryFlag::kVisited);
+      if (!(spares_young && entry.young())) {
+        if (!entry.Has(EntryFlag::kVisited)) return false;
+        entry.Clear(EntryFlag::kVisited);
+      }
       passed(entry);
       return true;
     });
@@ -96,10 +109,20 @@ class Quota {
   // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
   // first.
   uint64_t& Turned(List list) noexcept { return turned_[list]; }
-  // Lets the hands start at the oldest entries again.
+  // Lets the hands and the gates start at the oldest entries again.
   void ForgetHands() noexcept {
-    for (Lru& list : lists_) list.set_hand({});
+    for (Lru& list : lists_) list.set_hand({}), list.set_gate({});
   }
+
+  // ---- S3-FIFO
+  // The entries of `list` on probation.
+  size_t YoungIn(List list) const noexcept { return young_[list]; }
+  // Lets the gate examine up to `most` entries of `list`, until `keep` of them or fewer are young. A young one
+  // that was visited stays in its place and is young no more; the first other one is the victim, which stays in
+  // the keyspace until Evict.
+  // REQUIRES: YoungIn(list) > keep, and keep is not 0.
+  HandWalk<Entry*> Gate(List list, size_t most, size_t keep) noexcept;
+
   // The next entry of `list` in turn, by the hand, which belongs to SIEVE: for a policy that has no hand.
   // REQUIRES: CountOf(list) != 0.
   Entry* NextInTurn(List list) noexcept {
@@ -110,6 +133,7 @@ class Quota {
     return At(next);
   }
 
+  // All but the number of young entries, which the keyspace knows.
   bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
 
   uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
@@ -133,6 +157,7 @@ class Quota {
   HeapBase base_;
   Line lists_[2];
   uint64_t turned_[2] = {0, 0};
+  size_t young_[2] = {0, 0};
   uint8_t owner_;
 };
 

@@ -34,11 +34,12 @@ class Idlest {
 
 }  // namespace
 
-SieveEvictor::Place SieveEvictor::LeastFar() noexcept {
+SieveEvictor::Place SieveEvictor::LeastFar(bool with_lasting) noexcept {
   Place best;
   uint64_t least = 0;
   databases_.quotas().ForEach([&](Quota& quota) {
     for (const Quota::List list : kLists) {
+      if (list == Quota::kLasting && !with_lasting) continue;
       uint64_t& turned = quota.Turned(list);
       if (quota.CountOf(list) < 2) {
         turned = kHasNotJoined;
@@ -54,10 +55,11 @@ SieveEvictor::Place SieveEvictor::LeastFar() noexcept {
   return best;
 }
 
-size_t SieveEvictor::EvictSingle(Now now) {
+size_t SieveEvictor::EvictSingle(bool with_lasting, Now now) {
   Idlest idlest;
   databases_.quotas().ForEach([&](Quota& quota) {
     for (const Quota::List list : kLists) {
+      if (list == Quota::kLasting && !with_lasting) continue;
       Entry* entry = quota.Coldest(list);
       if (entry != nullptr) idlest.Offer(quota, *entry, now);
     }
@@ -65,15 +67,17 @@ size_t SieveEvictor::EvictSingle(Now now) {
   return idlest.Evict(now) ? 1 : 0;
 }
 
-size_t SieveEvictor::EvictOne(Now now) {
+size_t SieveEvictor::EvictOne(Now now, Scope scope) {
   Idlest idlest;
   size_t looked = 0;
   while (looked < kMostPassed) {
-    const Place place = LeastFar();
-    if (place.quota == nullptr) return EvictSingle(now);
+    const Place place = LeastFar(scope.with_lasting);
+    if (place.quota == nullptr) return EvictSingle(scope.with_lasting, now);
     const size_t turn = place.quota->CountOf(place.list) - 1;
-    const HandWalk<Entry*> walk = place.quota->Sieve(
-        place.list, kMostPassed - looked, [&](Entry& passed) { idlest.Offer(*place.quota, passed, now); });
+    const bool spares_young = scope.spares_young && turn > place.quota->YoungIn(place.list);
+    const HandWalk<Entry*> walk =
+        place.quota->Sieve(place.list, kMostPassed - looked, spares_young,
+                           [&](Entry& passed) { idlest.Offer(*place.quota, passed, now); });
     place.quota->Turned(place.list) += walk.looked * Quota::kTurn / turn;
     looked += walk.looked;
     if (walk.victim == nullptr) continue;

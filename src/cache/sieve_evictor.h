@@ -11,8 +11,9 @@
 //
 // Work is bounded: after kMostPassed visited entries in a row, the least recently used of them is evicted. So
 // a full turn over a million visited entries is spread over 250 evictions, and every call finds a victim
-// unless there is no entry at all. Amortised, each hit pays for the step that clears its bit. Loop thread
-// only.
+// unless there is no entry at all. Amortised, each hit pays for the step that clears its bit.
+//
+// S3-FIFO evicts the entries that are past their probation in the same way (Scope). Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,14 @@ class SieveEvictor {
   // Borrows `databases`.
   explicit SieveEvictor(Databases& databases) noexcept : databases_(databases) {}
 
+  // Which entries may be victims. If all but one of a list are young, they are not spared.
+  struct Scope {
+    bool with_lasting = true;   // also those without a TTL
+    bool spares_young = false;  // not those on probation (Entry::young)
+  };
   // Evicts one entry. Returns the number of entries examined, at most kMostPassed; 0 if there is none.
-  size_t EvictOne(Now now);
+  size_t EvictOne(Now now) { return EvictOne(now, Scope{}); }
+  size_t EvictOne(Now now, Scope scope);
 
  private:
   struct Place {
@@ -39,9 +46,9 @@ class SieveEvictor {
     Quota::List list = Quota::kLasting;
   };
   // The list whose hand has moved least; null if no list has two entries.
-  Place LeastFar() noexcept;
+  Place LeastFar(bool with_lasting) noexcept;
   // Evicts the least recently used entry, for lists with a single entry each.
-  size_t EvictSingle(Now now);
+  size_t EvictSingle(bool with_lasting, Now now);
 
   Databases& databases_;
   uint64_t reached_ = 0;  // every hand has moved at least this far; wraps

@@ -21,9 +21,9 @@ constexpr size_t kBindAddressesMax = 16;
 constexpr size_t kWordsPerOutputLimit = 4;
 
 // The names of each enum's values, in the order of the enum.
-constexpr std::array<std::string_view, 9> kPolicyNames = {
-    "volatile-lru", "volatile-lfu",   "volatile-random", "volatile-ttl", "allkeys-lru",
-    "allkeys-lfu",  "allkeys-random", "allkeys-sieve",   "noeviction"};
+constexpr std::array<std::string_view, 11> kPolicyNames = {
+    "volatile-lru", "volatile-lfu",   "volatile-random", "volatile-ttl",   "volatile-s3fifo", "allkeys-lru",
+    "allkeys-lfu",  "allkeys-random", "allkeys-sieve",   "allkeys-s3fifo", "noeviction"};
 constexpr std::array<std::string_view, 5> kLogLevelNames = {"debug", "verbose", "notice", "warning",
                                                             "nothing"};
 constexpr std::array<std::string_view, 3> kDebugCommandNames = {"no", "yes", "local"};

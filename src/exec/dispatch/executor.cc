@@ -29,6 +29,8 @@ constexpr uint64_t kTrackingPart = 4;
 AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
   switch (policy) {
     case EvictionPolicy::kAllKeysSieve:
+    case EvictionPolicy::kAllKeysS3Fifo:
+    case EvictionPolicy::kVolatileS3Fifo:
       return AccessTracking::kVisitedBit;
     case EvictionPolicy::kAllKeysLfu:
     case EvictionPolicy::kVolatileLfu:
@@ -62,7 +64,10 @@ Executor::Executor(Server& server)
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   server.executor = this;
   const auto track = [&server](const config::Settings& settings) {
-    server.databases.TrackAccesses(AccessTrackingOf(settings.maxmemory_policy),
+    const EvictionPolicy policy = settings.maxmemory_policy;
+    server.databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo ||
+                                policy == EvictionPolicy::kVolatileS3Fifo);
+    server.databases.TrackAccesses(AccessTrackingOf(policy),
                                    {.log_factor = settings.lfu_log_factor,
                                     .decay_minutes = settings.lfu_decay_time_minutes,
                                     .random = &server.random});

@@ -47,8 +47,16 @@ void MissFields(InfoSink& sink, const Stats& stats) {
 
 // Whether the lists are in the order of use.
 bool IsByRecency(EvictionPolicy policy) noexcept {
-  return policy != EvictionPolicy::kAllKeysSieve && policy != EvictionPolicy::kAllKeysLfu &&
-         policy != EvictionPolicy::kVolatileLfu;
+  switch (policy) {
+    case EvictionPolicy::kAllKeysSieve:
+    case EvictionPolicy::kAllKeysS3Fifo:
+    case EvictionPolicy::kVolatileS3Fifo:
+    case EvictionPolicy::kAllKeysLfu:
+    case EvictionPolicy::kVolatileLfu:
+      return false;
+    default:
+      return true;
+  }
 }
 
 // Whether keys without a TTL may be evicted, or nothing may.

@@ -178,6 +178,7 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("mem_miss_ring", server.databases.miss_ring_bytes());
   sink.Field("mem_shadow_list", server.databases.shadow().memory());
   sink.Field("mem_stale_values", server.databases.stale_bytes());
+  sink.Field("mem_ghost_ring", server.databases.ghosts().bytes());
 }
 
 void CpuSection(InfoSink& sink, Server&, Now) {

@@ -40,7 +40,8 @@ MemoryReport ReportMemory(Server& server, uint64_t own) {
   report.resident = ResidentBytes();
   report.allocator = server.databases.heap().ReadAllocator();
   report.overhead = report.at_start + report.clients + server.stats.scripts.bytes() +
-                    server.databases.miss_ring_bytes() + server.databases.shadow().memory();
+                    server.databases.miss_ring_bytes() + server.databases.shadow().memory() +
+                    server.databases.ghosts().bytes();
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;
