@@ -23,7 +23,7 @@ constexpr Difference kDifferences[] = {
     {"maxmemory", "50%", "may be a percentage here"},
     {"maxmemory", "101%", "may be a percentage here"},
     {"maxmemory", "auto", "may be auto here"},
-    {"maxmemory-policy", "", "allkeys-sieve is among the names"},
+    {"maxmemory-policy", "", "allkeys-sieve and the S3-FIFO policies are among the names"},
     {"maxmemory-samples", "", "at most 64, as in Redis 8"},
     {"loglevel", "", "nothing is among the names, as in Redis 7.2"},
     {"latency-tracking-info-percentiles", "+1", "no number here"},

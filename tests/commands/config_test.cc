@@ -49,8 +49,9 @@ TEST_CASE_METHOD(CommandTest, "an unknown policy is refused with the names of th
   CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-fifo"}) ==
         Error("ERR CONFIG SET failed (possibly related to argument 'maxmemory-policy') - argument(s) must be "
               "one of "
-              "the following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, allkeys-lru, "
-              "allkeys-lfu, allkeys-random, allkeys-sieve, noeviction"));
+              "the following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
+              "volatile-s3fifo, allkeys-lru, allkeys-lfu, allkeys-random, allkeys-sieve, allkeys-s3fifo, "
+              "noeviction"));
   CHECK(Run({"CONFIG", "SET", "maxmemory-policy", "ALLKEYS-SIEVE"}) == Ok());
   CHECK(Run({"INFO", "memory"}).text.find("maxmemory_policy:allkeys-sieve") != std::string::npos);
 }

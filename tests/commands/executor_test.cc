@@ -169,6 +169,53 @@ TEST_CASE_METHOD(CommandTest, "under allkeys-sieve every write finds room, thoug
   CHECK(Run({"DBSIZE"}).integer > 250);
 }
 
+TEST_CASE_METHOD(CommandTest, "under allkeys-s3fifo a scan leaves alone what is read again") {
+  SetOption("maxkeys", "100");
+  SetOption("maxmemory-policy", "allkeys-s3fifo");
+  const auto read = [&](const std::string& key) {
+    const bool hit = Run({"GET", key}) == Bulk("v");
+    if (!hit) CHECK(Run({"SET", key, "v"}) == Ok());
+    return hit;
+  };
+  for (int i = 0; i < 160; ++i) read("hot" + std::to_string(i % 80));
+  for (int i = 0; i < 1000; ++i) read("scan" + std::to_string(i));
+  for (int i = 0; i < 80; ++i) CHECK(read("hot" + std::to_string(i)));
+  CHECK(Run({"DBSIZE"}) == Integer(100));
+  CHECK(Run({"OBJECT", "IDLETIME", "hot0"}) == Integer(0));
+  CHECK(Run({"OBJECT", "FREQ", "hot0"}).text.starts_with("ERR An LFU maxmemory policy is not selected"));
+  const std::string info = Run({"INFO", "memory"}).text;
+  CHECK(info.find("maxmemory_policy:allkeys-s3fifo") != std::string::npos);
+  CHECK(info.find("mem_ghost_ring:4096") != std::string::npos);
+  SetOption("maxmemory-policy", "allkeys-lru");
+  CHECK(Run({"INFO", "memory"}).text.find("mem_ghost_ring:0") != std::string::npos);
+}
+
+TEST_CASE_METHOD(CommandTest, "a key that comes back after its eviction is not on probation, also by MSET") {
+  SetOption("maxkeys", "20");
+  SetOption("maxmemory-policy", "allkeys-s3fifo");
+  for (int i = 0; i < 30; ++i) Run({"SET", "k" + std::to_string(i), "v"});
+  CHECK(Run({"EXISTS", "k0", "k1"}) == Integer(0));
+  CHECK(Run({"SET", "k0", "v"}) == Ok());
+  CHECK(Run({"MSET", "k1", "v", "new", "v"}) == Ok());
+  for (int i = 0; i < 30; ++i) Run({"SET", "other" + std::to_string(i), "v"});
+  CHECK(Run({"EXISTS", "k0", "k1"}) == Integer(2));
+  CHECK(Run({"EXISTS", "new"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "volatile-s3fifo keeps keys without a TTL, and writes are refused if no other is left") {
+  for (int i = 0; i < 50; ++i) Run({"SET", "lasting" + std::to_string(i), std::string(100, 'v')});
+  for (int i = 0; i < 50; ++i) Run({"SET", "brief" + std::to_string(i), std::string(100, 'v'), "EX", "100"});
+  SetOption("maxmemory-policy", "volatile-s3fifo");
+  SetOption("maxmemory", std::to_string(server().memory.Data()));
+  for (int i = 0; i < 40; ++i) CHECK(Run({"SET", "more" + std::to_string(i), std::string(100, 'v')}) == Ok());
+  CHECK(Run({"EXISTS", "lasting0", "lasting49", "more39"}) == Integer(3));
+  Reply reply = Ok();
+  for (int i = 0; i < 30 && reply == Ok(); ++i)
+    reply = Run({"SET", "last" + std::to_string(i), std::string(100, 'v')});
+  CHECK(reply.text.starts_with("OOM"));
+}
+
 TEST_CASE_METHOD(CommandTest, "calls, refusals and failures are counted for each command") {
   const TableRow& get = *server().commands.Find("get");
   const CallStats before = get.calls;

@@ -182,7 +182,8 @@ TEST_CASE_METHOD(MissesTest, "lru_tail_age_ms is the age of the key that is evic
   Run({"CLIENT", "NO-TOUCH", "ON"});
   CHECK(Field("lru_tail_age_ms") == 6400);
   Run({"CLIENT", "NO-TOUCH", "OFF"});
-  for (const char* policy : {"allkeys-sieve", "allkeys-lfu", "volatile-lfu"}) {
+  for (const char* policy :
+       {"allkeys-sieve", "allkeys-s3fifo", "volatile-s3fifo", "allkeys-lfu", "volatile-lfu"}) {
     Run({"CONFIG", "SET", "maxmemory-policy", policy});
     CHECK(Text("lru_tail_age_ms") == "absent");
   }

@@ -391,7 +391,8 @@ TEST_CASE(
 }
 
 TEST_CASE("eviction finds no memory to remember its candidates, and evicts all the same") {
-  for (const char* policy : {"allkeys-lfu", "volatile-lfu", "allkeys-lru", "allkeys-sieve", "volatile-ttl"}) {
+  for (const char* policy : {"allkeys-lfu", "volatile-lfu", "allkeys-lru", "allkeys-sieve", "volatile-ttl",
+                             "allkeys-s3fifo", "volatile-s3fifo"}) {
     for (size_t nth = 1;; ++nth) {
       World world(kBefore);
       world.Run(world.client, {"CONFIG", "SET", "maxmemory-policy", policy});

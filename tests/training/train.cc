@@ -69,7 +69,8 @@ class Training {
     Serve(/*clients=*/8, /*pipeline=*/16);
     ServeTypes(/*clients=*/1, /*pipeline=*/32);
     ServeTypes(kClients, /*pipeline=*/1);
-    for (const std::string_view policy : {"volatile-ttl", "allkeys-sieve", "volatile-lru", "allkeys-lru"}) {
+    for (const std::string_view policy :
+         {"volatile-ttl", "allkeys-sieve", "allkeys-s3fifo", "volatile-lru", "allkeys-lru"}) {
       LimitMemory(policy);
       Serve(/*clients=*/4, /*pipeline=*/32);
     }

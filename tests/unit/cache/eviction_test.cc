@@ -120,15 +120,19 @@ TEST_CASE_METHOD(EvictionFixture, "every policy takes keys of all databases that
   constexpr EvictionPolicy kPolicies[] = {EvictionPolicy::kAllKeysLru,     EvictionPolicy::kVolatileLru,
                                           EvictionPolicy::kVolatileTtl,    EvictionPolicy::kAllKeysRandom,
                                           EvictionPolicy::kVolatileRandom, EvictionPolicy::kAllKeysSieve,
-                                          EvictionPolicy::kAllKeysLfu,     EvictionPolicy::kVolatileLfu};
+                                          EvictionPolicy::kAllKeysLfu,     EvictionPolicy::kVolatileLfu,
+                                          EvictionPolicy::kAllKeysS3Fifo,  EvictionPolicy::kVolatileS3Fifo};
   for (const EvictionPolicy policy : kPolicies) {
     INFO(static_cast<int>(policy));
     const bool lfu = policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu;
     databases.FlushAll(now());
-    databases.TrackAccesses(lfu ? AccessTracking::kFrequency
-                                : (policy == EvictionPolicy::kAllKeysSieve ? AccessTracking::kVisitedBit
-                                                                           : AccessTracking::kRecency),
-                            {.random = &random});
+    const bool s3fifo = policy == EvictionPolicy::kAllKeysS3Fifo || policy == EvictionPolicy::kVolatileS3Fifo;
+    databases.KeepGhosts(s3fifo);
+    databases.TrackAccesses(
+        lfu ? AccessTracking::kFrequency
+            : (policy == EvictionPolicy::kAllKeysSieve || s3fifo ? AccessTracking::kVisitedBit
+                                                                 : AccessTracking::kRecency),
+        {.random = &random});
     for (int i = 0; i < 300; ++i) {
       clock.AdvanceTime(Entry::kStampMs);
       // The wheel's slots are coarse so far ahead: deadlines lie apart.

@@ -100,7 +100,9 @@ TEST_CASE("a mistake on the command line is reported in one clear line") {
   CHECK(ErrorOf({"--requirepass"}) == "--requirepass: wrong number of arguments");
   CHECK(ErrorOf({"--maxmemory-policy", "allkeys-fifo"}) ==
         "--maxmemory-policy: argument(s) must be one of the following: volatile-lru, volatile-lfu, "
-        "volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, allkeys-sieve, noeviction");
+        "volatile-random, volatile-ttl, volatile-s3fifo, allkeys-lru, allkeys-lfu, allkeys-random, "
+        "allkeys-sieve, "
+        "allkeys-s3fifo, noeviction");
 }
 
 TEST_CASE("--help lists every option, and --version prints the version") {
