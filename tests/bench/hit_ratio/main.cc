@@ -19,6 +19,7 @@ struct ServerOptions {
   std::string protocol = "redis";
   size_t value_bytes = 64;
   uint32_t hold_keys = 0;  // maxmemory is set so that about that many keys fit; 0: it is left alone
+  bool reset_stat = false;
 };
 
 void Print(const char* name, const Count& count, const char* separator = ", ") {
@@ -75,8 +76,12 @@ void AskServer(const TraceOptions& traced, const ReplayOptions& replay, const Se
       options.protocol == "redis" ? RemoteCache::Protocol::kRedis : RemoteCache::Protocol::kMemcached;
   RemoteCache cache(options.port, protocol, options.value_bytes);
   KeyHolder holder(cache, options.hold_keys);
-  const Count count =
-      Replay(trace, replay, cache, [&](uint64_t done) { holder.Look(done, done > replay.warm_up); });
+  bool warm = false;
+  const Count count = Replay(trace, replay, cache, [&](uint64_t done) {
+    holder.Look(done, done > replay.warm_up);
+    if (options.reset_stat && !warm && done >= replay.warm_up) cache.ResetStatistics();
+    warm = warm || done >= replay.warm_up;
+  });
   std::printf("{\"seed\": %" PRIu64 ", ", traced.seed);
   holder.Print();
   std::printf("\"hits\": %" PRIu64 ", ", count.hits);
@@ -122,6 +127,7 @@ int main(int argc, char** argv) {
   mode->add_option("--protocol", server.protocol)->check(CLI::IsMember({"redis", "memcached"}));
   mode->add_option("--value-bytes", server.value_bytes);
   mode->add_option("--hold-keys", server.hold_keys, "set maxmemory so that about that many keys fit");
+  mode->add_flag("--reset-stat", server.reset_stat, "CONFIG RESETSTAT when the cache is warm");
   mode->callback([&] { AskServer(trace, replay, server); });
 
   mode = app.add_subcommand("offline", "exact LRU, SIEVE and Belady's optimum");

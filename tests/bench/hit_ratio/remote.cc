@@ -81,10 +81,14 @@ uint64_t RemoteCache::UsedMemory() {
   return used;
 }
 
-void RemoteCache::SetMaxMemory(uint64_t bytes) {
-  socket_.Write("CONFIG SET maxmemory " + std::to_string(bytes) + "\r\n");
+void RemoteCache::SetMaxMemory(uint64_t bytes) { Configure("CONFIG SET maxmemory " + std::to_string(bytes)); }
+
+void RemoteCache::ResetStatistics() { Configure("CONFIG RESETSTAT"); }
+
+void RemoteCache::Configure(const std::string& command) {
+  socket_.Write(command + "\r\n");
   const std::string_view line = TakeLine();
-  if (line != "+OK") Die("CONFIG SET maxmemory: " + std::string(line));
+  if (line != "+OK") Die(command + ": " + std::string(line));
 }
 
 }  // namespace mayfly::bench

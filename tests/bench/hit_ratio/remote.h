@@ -22,13 +22,16 @@ class RemoteCache final : public Cache {
 
   void Run(std::span<const Step> steps, std::vector<bool>& hits) override;
 
-  // The number of keys. REQUIRES: kRedis, as for the next two.
+  // The number of keys. REQUIRES: kRedis, as for the next three.
   int64_t CountKeys();
   uint64_t UsedMemory();
   void SetMaxMemory(uint64_t bytes);
+  void ResetStatistics();
 
  private:
   void Append(const Step& step);
+  // Sends a CONFIG command whose reply is to be OK.
+  void Configure(const std::string& command);
   // Takes one reply off the input, after reading more if needed. True if it is a value.
   bool TakeReply();
   std::string_view TakeLine();

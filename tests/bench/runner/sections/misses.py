@@ -18,13 +18,14 @@ requests for all (seed 1); the last 1.2M count. Zipf 0.7, 0.9 and 1.1; Zipf 0.9 
 again go to keys in order); Zipf 0.9 whose most popular keys change. First with the same maxmemory, in which Redis
 holds about 10 % of the keys; then with 10 % of the keys each, as nearly as they can be made to hold (Redis and Valkey
 by adjusting maxmemory all the time, memcached by -m and the size of its chunks). In addition exact LRU, SIEVE and
-Belady's optimum are computed."""
-SECONDS = (260, 26)
+Belady's optimum are computed, the optimum also for as many keys as Mayfly holds in the same memory: no cache misses less.
+Last, with shadow-list yes, what Mayfly foretells of twice the memory, and what twice the memory does."""
+SECONDS = (400, 40)
 NEEDS = ""
 
 MIB = 2**20
 VALUE_BYTES = 64
-LRU, SIEVE, LFU = "allkeys-lru", "allkeys-sieve", "allkeys-lfu"
+LRU, SIEVE, S3FIFO, LFU = "allkeys-lru", "allkeys-sieve", "allkeys-s3fifo", "allkeys-lfu"
 TRACES = {
     "Zipf 0.7": ("--exponent", 0.7),
     "Zipf 0.9": ("--exponent", 0.9),
@@ -38,6 +39,8 @@ MAIN = "Zipf 0.9"
 # Column -> its name in bench_hit_ratio's answer.
 COMPUTED = {"exact LRU": "lru", "exact SIEVE": "sieve", "optimum": "belady"}
 MEMCACHED = "memcached"
+# So few that hardly any holds a key twice: Mayfly counts each answer, and the second one of a missed key would be another.
+FORETELLING_BATCH = 16
 # What memcached keeps with a key of 14 bytes and such a value: header, CAS number, line end.
 MEMCACHED_ITEM = 48 + 8 + 15 + VALUE_BYTES + 2
 MEMCACHED_HEADER = 48
@@ -89,7 +92,7 @@ class Section:
         self.found = Figures()
 
     def run(self):
-        self.bench.progress.section(TITLE, 1 + 2 * len(self.traces))
+        self.bench.progress.section(TITLE, 1 + 3 * len(self.traces))
         self.bench.progress.step(f"the memory in which redis holds {self.capacity:,} keys")
         limit = -(-self._memory_of_redis() // MIB) * MIB
         equal_memory = self._replay_all(f"{limit // MIB} MiB each", lambda: self._runs("maxmemory", limit))
@@ -99,6 +102,8 @@ class Section:
             for column, name in COMPUTED.items():
                 row = self.found.figure(f"{trace}, {self.capacity:,} keys each", "%")
                 row.add(column, 100 * result[name] / result["requests"])
+        self._add_best(equal_memory)
+        self._foretell(limit)
         self._add_memory(equal_memory[MAIN], limit)
         self._add_keys(equal_keys[MAIN])
         self._add_main(equal_memory)
@@ -120,7 +125,7 @@ class Section:
         runs = []
         for spec in self.bench.specs:
             ours = spec.name == OURS
-            for policy in (LRU, SIEVE, LFU) if ours else (LRU, LFU):
+            for policy in (LRU, SIEVE, S3FIFO, LFU) if ours else (LRU, LFU):
                 column = column_of(spec.name, policy)
                 options = {"maxmemory-policy": policy, "maxmemory": amount if kind == "maxmemory" else 0}
                 if ours and kind == "keys":
@@ -232,16 +237,82 @@ class Section:
         with server.wire() as wire:
             return int(wire.info("memory")["used_memory"]), wire.ask("DBSIZE")
 
-    def _compute(self, trace):
+    def _compute(self, trace, capacity=None):
         """The misses of exact LRU, of SIEVE and of Belady's optimum."""
-        words = [*self._words(trace), "offline", "--capacity", self.capacity]
+        words = [*self._words(trace), "offline", "--capacity", capacity or self.capacity]
         process = self._start_program(words, self.bench.client_processor)
         output, complaint = process.communicate()
         if process.returncode != 0:
             raise CannotRun(f"bench_hit_ratio: {complaint.decode(errors='replace').strip()}")
         return json.loads(output)
 
+    # ---- the shadow list
+
+    def _foretell(self, limit):
+        """How many points the misses that Mayfly foretells for twice the memory are off those with twice the memory."""
+        for policy in (LRU, S3FIFO):
+            of = "LRU" if policy == LRU else "S3-FIFO"
+            off = self.found.figure(f"misses foretold for twice the memory, off by at most, {of}", "points", at_most(2), main=True)
+            worst = []
+            for trace in self.traces:
+                if policy == LRU:
+                    self.bench.progress.step(f"{trace}, {limit // MIB} MiB and twice that")
+                result = self.bench.attempt(self._foretell_one, trace, policy, limit)
+                if isinstance(result, Trouble):
+                    off.add(OURS, result)
+                    continue
+                row = self.found.figure(f"{trace}, {2 * limit // MIB} MiB, {of}", "%")
+                for column, percent in zip((OURS, f"{OURS} foretold"), result):
+                    row.add(column, percent)
+                worst.append(abs(result[0] - result[1]))
+            if worst:
+                off.add(OURS, max(worst))
+
+    def _foretell_one(self, trace, policy, limit):
+        """The misses in percent with twice the memory: as they are, and as foretold with once the memory."""
+        spec = next(s for s in self.bench.specs if s.name == OURS)
+        fields = ("keyspace_hits", "hits_at_twice_the_memory")
+        percents = []
+        with contextlib.ExitStack() as stack:
+            processes = []
+            for times in (2, 1):
+                options = {"maxmemory-policy": policy, "maxmemory": times * limit, "shadow-list": "yes" if times == 1 else "no"}
+                server = stack.enter_context(self._start_redis(spec, options))
+                words = [*self._words(trace), "--batch", FORETELLING_BATCH, "server", server.port, "--reset-stat"]
+                process = self._start_program(words, self.bench.client_processor)
+                stack.callback(self._end, process)
+                processes.append((server, process))
+            for (server, process), field in zip(processes, fields):
+                _, complaint = process.communicate()
+                if process.returncode != 0:
+                    raise ServerFailed(complaint.decode(errors="replace").strip())
+                with server.wire() as wire:
+                    stats = wire.info("stats")
+                asked = int(stats["keyspace_hits"]) + int(stats["keyspace_misses"])
+                percents.append(100 * (1 - int(stats[field]) / asked))
+        return percents
+
     # ---- figures beside the misses
+
+    def _add_best(self, equal_memory):
+        """S3-FIFO beside the best policy of the other server, and beside what the optimum would miss with as many keys."""
+        if self.other is None:
+            return
+        worst = []
+        for trace, done in equal_memory.items():
+            columns = [column_of(OURS, S3FIFO), *(column_of(self.other, policy) for policy in (LRU, LFU))]
+            if not set(columns) <= done.keys():
+                continue
+            ours, *others = (done[column] for column in columns)
+            best = min(run.misses for run in others)
+            optimum = self._compute(trace, max(int(ours.keys), 1))["belady"]
+            row = self.found.figure(f"misses / those of {self.other}'s best policy, {trace}, equal memory", "times")
+            row.add(column_of(OURS, S3FIFO), ours.misses / best)
+            row.add("optimum", optimum / best)
+            worst.append(ours.misses / best)
+        if worst:
+            name = f"misses of S3-FIFO / those of {self.other}'s best policy, worst trace, equal memory"
+            self.found.figure(name, "times", at_most(0.96), main=True).add(OURS, max(worst))
 
     def _add_memory(self, done, limit):
         per_key = self.found.figure(f"memory limit / keys held, {MAIN}", "B")
@@ -262,9 +333,9 @@ class Section:
         done = equal_memory[MAIN]
         name = f"misses of LRU, {MAIN}, equal memory"
         lru = self.found.figure(name, "%", within(0.9, self.other), main=True, front=name)
-        best = self.found.figure(f"misses of SIEVE (LFU in the others), {MAIN}, equal memory", "%", main=True)
+        best = self.found.figure(f"misses of S3-FIFO (LFU in the others), {MAIN}, equal memory", "%", main=True)
         for name in (s.name for s in self.bench.specs):
-            for row, policy in ((lru, LRU), (best, SIEVE if name == OURS else LFU)):
+            for row, policy in ((lru, LRU), (best, S3FIFO if name == OURS else LFU)):
                 if column_of(name, policy) in done:
                     row.add(name, done[column_of(name, policy)].percent)
         worst = self.found.figure("misses of SIEVE / those of LRU, most of all Zipf traces", "times", at_most(1))
