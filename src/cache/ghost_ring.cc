@@ -4,7 +4,6 @@
 #include <bit>
 #include <cassert>
 #include <new>
-#include <utility>
 
 namespace mayfly {
 
@@ -18,33 +17,32 @@ void GhostRing::Follow(bool on) noexcept {
   wanted_ = 0;
 }
 
-size_t GhostRing::LineOf(uint32_t print) const noexcept {
+GhostRing::Line& GhostRing::LineOf(uint64_t hash) const noexcept {
   assert(lines_ != 0);
+  constexpr unsigned kHalf = 32;
   const size_t mask = std::bit_ceil(lines_) - 1;
-  const size_t line = print & mask;
-  return line < lines_ ? line : line & (mask >> 1);
+  const size_t line = static_cast<size_t>(hash >> kHalf) & mask;
+  return At(line < lines_ ? line : line & (mask >> 1));
 }
 
 void GhostRing::Add(uint64_t hash) noexcept {
   assert(on_);
-  if (lines_ * kWays < wanted_) {
-    Grow();
-  } else if (lines_ > 1 && (lines_ - 1) * kWays >= wanted_) {
-    Shrink();
+  if (lines_ > 1 && (lines_ - 1) * kWays >= wanted_) Shrink();
+  for (size_t i = 0; i < kLinesPerAdd && lines_ * kWays < wanted_ && Grow(); ++i) {
   }
   if (lines_ == 0) return;
-  const uint32_t print = PrintOf(hash);
-  uint32_t moving = print;
-  for (uint32_t& slot : At(LineOf(print)).slots) {
-    std::swap(slot, moving);
-    if (moving == print || moving == 0) return;
-  }
+  const uint16_t print = PrintOf(hash);
+  std::array<uint16_t, kWays>& slots = LineOf(hash).slots;
+  const auto ends = [print](uint16_t slot) { return slot == print || slot == 0; };
+  const auto end = std::find_if(slots.begin(), slots.end() - 1, ends);
+  std::copy_backward(slots.begin(), end, end + 1);
+  slots.front() = print;
 }
 
 bool GhostRing::Take(uint64_t hash) noexcept {
   if (lines_ == 0) return false;
-  const uint32_t print = PrintOf(hash);
-  std::array<uint32_t, kWays>& slots = At(LineOf(print)).slots;
+  const uint16_t print = PrintOf(hash);
+  std::array<uint16_t, kWays>& slots = LineOf(hash).slots;
   const auto found = std::find(slots.begin(), slots.end(), print);
   if (found == slots.end()) return false;
   std::copy(found + 1, slots.end(), found);
@@ -65,19 +63,11 @@ bool GhostRing::AddSegment() noexcept {
   return true;
 }
 
-void GhostRing::Grow() noexcept {
-  if (lines_ == kLinesMax) return;
-  if (lines_ == segments_.size() * kSegmentLines && !AddSegment()) return;
-  const size_t fresh_line = lines_++;
-  Line& fresh = At(fresh_line);
-  fresh.slots.fill(0);
-  if (fresh_line == 0) return;
-  Line& old = At(fresh_line - std::bit_floor(fresh_line));
-  const auto stays = [&](uint32_t print) { return print == 0 || LineOf(print) != fresh_line; };
-  std::remove_copy_if(old.slots.begin(), old.slots.end(), fresh.slots.begin(), stays);
-  const auto end =
-      std::remove_if(old.slots.begin(), old.slots.end(), [&](uint32_t print) { return !stays(print); });
-  std::fill(end, old.slots.end(), 0);
+bool GhostRing::Grow() noexcept {
+  if (lines_ == kLinesMax) return false;
+  if (lines_ == segments_.size() * kSegmentLines && !AddSegment()) return false;
+  At(lines_++).slots.fill(0);
+  return true;
 }
 
 void GhostRing::Shrink() noexcept {
@@ -93,7 +83,7 @@ bool GhostRing::Validate() const noexcept {
     const auto& slots = At(line).slots;
     for (size_t i = 0; i < kWays; ++i) {
       if (slots[i] == 0) continue;
-      if (LineOf(slots[i]) != line || (i != 0 && slots[i - 1] == 0)) return false;
+      if (i != 0 && slots[i - 1] == 0) return false;
       if (std::count(slots.begin(), slots.end(), slots[i]) != 1) return false;
     }
   }

@@ -1,17 +1,17 @@
 // Ghosts: the hashes of keys that were evicted not long ago. For S3-FIFO (cache/s3fifo_evictor.h): a key that
 // comes back while its ghost is here is used again and again, only not often enough.
 //
-// Shape: cache lines with 16 slots each; a slot is 32 bits of a hash, 0 is empty. The low bits of the slot choose
-// the line. Within a line the newest is first, and pushes out the oldest. So adding and finding touch one line,
-// and a ring with a slot for each key remembers about as many victims as there are keys.
+// Shape: cache lines with 32 slots each. The high half of a hash chooses the line, 16 bits of the low half are
+// stored; 0 is empty. Within a line the newest is first, and pushes out the oldest. So adding and finding touch one
+// line, and a ring with a slot for each key, of 2 bytes, remembers about as many victims as there are keys.
 //
-// The ring follows the number of keys by one line at a time (linear hashing): a new line takes from the line that
-// it is split from what belongs to it, and the last line goes with its ghosts. So no step is long. Lines come in
+// The ring follows the number of keys by a few lines at a time (linear hashing), so no step is long. Of the ghosts of a
+// line that is split, those that belong to the new line are forgotten; the last line goes with its ghosts. Lines come in
 // segments of 4 KiB. If there is no memory for one, the ring stays as it is.
 //
-// A key that was not evicted is taken for a ghost with a probability of lines / 2^28.
+// A key that was not evicted is taken for a ghost with a probability of 1 in 2,000.
 //
-// Invariants (Validate): each hash is in its line, once, and no slot follows an empty one. Owns its segments. Loop
+// Invariants (Validate): no two slots of a line are equal, and none follows an empty one. Owns its segments. Loop
 // thread only.
 #pragma once
 
@@ -26,10 +26,11 @@ namespace mayfly {
 
 class GhostRing {
  public:
-  static constexpr size_t kWays = 16;  // slots of a line
+  static constexpr size_t kWays = 32;  // slots of a line
   static constexpr size_t kSegmentLines = 64;
-  // Enough for 2^28 keys; with more lines, too few bits of a slot would tell hashes apart.
-  static constexpr size_t kLinesMax = size_t{1} << 24;
+  // So a ring has its size long before it is full, and forgets little as it grows.
+  static constexpr size_t kLinesPerAdd = 8;
+  static constexpr size_t kLinesMax = size_t{1} << 27;  // for 2^32 keys, more than there can be
 
   // Off at first. Borrows `heap`.
   explicit GhostRing(Heap& heap) noexcept : heap_(heap) {}
@@ -45,7 +46,7 @@ class GhostRing {
 
   // In the functions below, `hash` is well mixed in all bits.
   //
-  // A key was evicted. Adds or removes a line if the ring has not the wanted size.
+  // A key was evicted. Adds lines or removes one if the ring has not the wanted size.
   // REQUIRES: on().
   void Add(uint64_t hash) noexcept;
   // Whether this is the hash of a ghost, which is forgotten then.
@@ -58,19 +59,19 @@ class GhostRing {
 
  private:
   struct alignas(64) Line {
-    std::array<uint32_t, kWays> slots;
+    std::array<uint16_t, kWays> slots;
   };
   using Segment = std::array<Line, kSegmentLines>;
 
-  static uint32_t PrintOf(uint64_t hash) noexcept {
-    constexpr unsigned kHalf = 32;
-    const auto print = static_cast<uint32_t>(hash >> kHalf);
+  static uint16_t PrintOf(uint64_t hash) noexcept {
+    const auto print = static_cast<uint16_t>(hash);
     return print != 0 ? print : 1;
   }
-  // REQUIRES: lines_ != 0.
-  size_t LineOf(uint32_t print) const noexcept;
+  // The line of the hash. REQUIRES: lines_ != 0.
+  Line& LineOf(uint64_t hash) const noexcept;
   Line& At(size_t line) const noexcept { return (*segments_[line / kSegmentLines])[line % kSegmentLines]; }
-  void Grow() noexcept;
+  // Adds a line. False if there is no memory.
+  bool Grow() noexcept;
   void Shrink() noexcept;
   bool AddSegment() noexcept;
 
