@@ -48,6 +48,28 @@ class Zipf {
   std::vector<double> sums_;
 };
 
+// The traces of scripts/bench, with fewer keys.
+class Trace {
+ public:
+  Trace(double exponent, bool scans, bool shifts) : zipf_(kRanks, exponent), scans_(scans), shifts_(shifts) {}
+
+  std::string Next() {
+    const size_t at = at_++;
+    if (scans_ && at % 1500 >= 1000) return "scanned:" + std::to_string(scanned_++ % kRanks);
+    const size_t shifted = shifts_ ? at / 1000 * 10 : 0;
+    return "key:" + std::to_string(kRanks + shifted - zipf_.Draw(random_));
+  }
+
+ private:
+  static constexpr size_t kRanks = 10'000;
+  Zipf zipf_;
+  bool scans_;
+  bool shifts_;
+  size_t at_ = 0;
+  size_t scanned_ = 0;
+  std::mt19937_64 random_{14};
+};
+
 // A cache that is filled as it is read: GET and, after a miss, SET.
 class Cache : public KeyspaceFixture {
  public:
@@ -228,6 +250,25 @@ TEST_CASE("the shadow list of n keys counts just the hits that 2 n keys have und
   CHECK(two.HitRatio() > one.HitRatio() + 0.05);
   CHECK(one.databases.shadow().size() == kKeys);
   CHECK(one.databases.shadow().Validate());
+}
+
+TEST_CASE("on every trace of scripts/bench the shadow list is within two points of twice the memory") {
+  constexpr uint64_t kBytes = 100'000;
+  const bool scans = GENERATE(false, true);
+  const bool shifts = GENERATE(false, true);
+  const double exponent = scans || shifts ? 0.9 : GENERATE(0.7, 0.9, 1.1);
+  Trace trace(exponent, scans, shifts);
+  Cache one({.bytes = kBytes});
+  Cache two({.bytes = 2 * kBytes});
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string name = trace.Next();
+    one.Get(name, std::string(64, 'v'), 0);
+    two.Get(name, std::string(64, 'v'), 0);
+  }
+  INFO(one.HitRatio() << " with once, " << two.HitRatio() << " with twice, " << one.RatioAtTwice()
+                      << " foretold");
+  CHECK(two.HitRatio() > one.HitRatio() + 0.01);
+  CHECK(std::abs(one.RatioAtTwice() - two.HitRatio()) < 0.02);
 }
 
 TEST_CASE("with values of many sizes and TTLs the shadow list is within two points of twice the memory") {
