@@ -1,12 +1,13 @@
-// Frees memory: evicts victims chosen by the policy until used memory and the number of keys are within their
-// limits.
+// Frees memory: evicts victims chosen by the policy until used memory and the number of keys are within
+// their limits.
 //
 // The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
-// lists (cache/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
-// cache/sieve_evictor.h, for the S3-FIFO policies cache/s3fifo_evictor.h, for the LFU policies cache/lfu_evictor.h. The limit `maxkeys` evicts the least
-// recently used key; under SIEVE, S3-FIFO and LFU, whose lists are not in that order, it evicts their own victim,
-// chosen from all keys. SIEVE and S3-FIFO need AccessTracking::kVisitedBit, the latter also ghosts (Databases::KeepGhosts), the LFU policies need
-// AccessTracking::kFrequency.
+// lists (cache/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve
+// see cache/sieve_evictor.h, for the S3-FIFO policies cache/s3fifo_evictor.h, for the LFU policies
+// cache/lfu_evictor.h. The limit `maxkeys` evicts the least recently used key; under SIEVE, S3-FIFO and
+// LFU, whose lists are not in that order, it evicts their own victim, chosen from all keys. SIEVE and
+// S3-FIFO need AccessTracking::kVisitedBit, the latter also ghosts (Databases::KeepGhosts), the LFU
+// policies need AccessTracking::kFrequency.
 //
 // Stale values (cache/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. They
 // are no keys, so they do not count for `maxkeys`.

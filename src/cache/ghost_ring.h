@@ -1,18 +1,19 @@
-// Ghosts: the hashes of keys that were evicted not long ago. For S3-FIFO (cache/s3fifo_evictor.h): a key that
-// comes back while its ghost is here is used again and again, only not often enough.
+// Ghosts: the hashes of keys that were evicted not long ago. For S3-FIFO (cache/s3fifo_evictor.h): a key
+// that comes back while its ghost is here is used again and again, only not often enough.
 //
-// Shape: cache lines with 32 slots each. The high half of a hash chooses the line, 16 bits of the low half are
-// stored; 0 is empty. Within a line the newest is first, and pushes out the oldest. So adding and finding touch one
-// line, and a ring with a slot for each key, of 2 bytes, remembers about as many victims as there are keys.
+// Shape: cache lines with 32 slots each. The high half of a hash chooses the line, 16 bits of the low half
+// are stored; 0 is empty. Within a line the newest is first, and pushes out the oldest. So adding and
+// finding touch one line, and a ring with a slot for each key, of 2 bytes, remembers about as many victims
+// as there are keys.
 //
-// The ring follows the number of keys by a few lines at a time (linear hashing), so no step is long. Of the ghosts of a
-// line that is split, those that belong to the new line are forgotten; the last line goes with its ghosts. Lines come in
-// segments of 4 KiB. If there is no memory for one, the ring stays as it is.
+// The ring follows the number of keys by a few lines at a time (linear hashing), so no step is long. Of the
+// ghosts of a line that is split, those that belong to the new line are forgotten; the last line goes with
+// its ghosts. Lines come in segments of 4 KiB. If there is no memory for one, the ring stays as it is.
 //
 // A key that was not evicted is taken for a ghost with a probability of 1 in 2,000.
 //
-// Invariants (Validate): no two slots of a line are equal, and none follows an empty one. Owns its segments. Loop
-// thread only.
+// Invariants (Validate): no two slots of a line are equal, and none follows an empty one. Owns its
+// segments. Loop thread only.
 #pragma once
 
 #include <array>

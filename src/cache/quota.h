@@ -1,9 +1,9 @@
-// A Quota is what the entries of one owner share: two LRU lists (of those with and of those without a TTL), the
-// hands of SIEVE and the gates of S3-FIFO on them, a count of bytes, and limits of their own. Every entry names its owner
-// (Entry::owner), and Quotas finds the owner's quota.
+// A Quota is what the entries of one owner share: two LRU lists (of those with and of those without a TTL),
+// the hands of SIEVE and the gates of S3-FIFO on them, a count of bytes, and limits of their own. Every
+// entry names its owner (Entry::owner), and Quotas finds the owner's quota.
 //
-// An owner is a keyspace, or one of several that share a keyspace's table. Then they share that table but no
-// list, so what one of them stores pushes out nothing of the others.
+// An owner is a keyspace, or one of several that share a keyspace's table. Then they share that table but
+// no list, so what one of them stores pushes out nothing of the others.
 //
 // Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
 #pragma once

@@ -1,19 +1,21 @@
-// Chooses the victims of S3-FIFO (Yang et al., SOSP 2023): most keys are used once, so a new key is on probation
-// at first, and only one that is used again gets a place among the others.
+// Chooses the victims of S3-FIFO (Yang et al., SOSP 2023): most keys are used once, so a new key is on
+// probation at first, and only one that is used again gets a place among the others.
 //
 //   hottest (newest)                                                     coldest (oldest)
 //     young entry -> young -> entry -> young -> entry -> entry -> entry -> entry
 //                                      <- gate            <-------- hand
 //
-// A list holds both kinds; a bit of the entry tells them apart (Entry::young). A new entry is young, unless the ghost of its key
-// is remembered (cache/ghost_ring.h): then it has been evicted too early. The gate goes after the oldest young entries, while
-// a list has more of them than its part: one that was visited is young no more and stays where it is; the
-// first other one is the victim. If no list has too many young entries, SIEVE's hand chooses among the rest
-// (cache/sieve_evictor.h). So unlike in the paper the main queue is one of SIEVE: it needs a single bit, no entry
-// moves, and it missed less in all traces of scripts/bench.
+// A list holds both kinds; a bit of the entry tells them apart (Entry::young). A new entry is young, unless
+// the ghost of its key is remembered (cache/ghost_ring.h): then it has been evicted too early. The gate
+// goes after the oldest young entries, while a list has more of them than its part: one that was visited is
+// young no more and stays where it is; the first other one is the victim. If no list has too many young
+// entries, SIEVE's hand chooses among the rest (cache/sieve_evictor.h). So unlike in the paper the main
+// queue is one of SIEVE: it needs a single bit, no entry moves, and it missed less in all traces of
+// scripts/bench.
 //
-// All that a hit does is to set the visited bit, as under SIEVE. After a change to this policy the entries that are there
-// are past their probation; after a change from it, young entries stay marked and nobody looks at that.
+// All that a hit does is to set the visited bit, as under SIEVE. After a change to this policy the entries
+// that are there are past their probation; after a change from it, young entries stay marked and nobody
+// looks at that.
 //
 // Work is bounded as in SieveEvictor: one eviction examines at most kMostPassed entries. Loop thread only.
 #pragma once
