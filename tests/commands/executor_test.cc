@@ -204,15 +204,16 @@ TEST_CASE_METHOD(CommandTest, "a key that comes back after its eviction is not o
 
 TEST_CASE_METHOD(CommandTest,
                  "volatile-s3fifo keeps keys without a TTL, and writes are refused if no other is left") {
-  for (int i = 0; i < 50; ++i) Run({"SET", "lasting" + std::to_string(i), std::string(100, 'v')});
-  for (int i = 0; i < 50; ++i) Run({"SET", "brief" + std::to_string(i), std::string(100, 'v'), "EX", "100"});
+  for (int i = 0; i < 50; ++i) Run({"SET", "lasting" + std::to_string(i), std::string(2000, 'v')});
+  for (int i = 0; i < 80; ++i) Run({"SET", "brief" + std::to_string(i), std::string(2000, 'v'), "EX", "100"});
   SetOption("maxmemory-policy", "volatile-s3fifo");
   SetOption("maxmemory", std::to_string(server().memory.Data()));
-  for (int i = 0; i < 40; ++i) CHECK(Run({"SET", "more" + std::to_string(i), std::string(100, 'v')}) == Ok());
+  for (int i = 0; i < 40; ++i)
+    CHECK(Run({"SET", "more" + std::to_string(i), std::string(2000, 'v')}) == Ok());
   CHECK(Run({"EXISTS", "lasting0", "lasting49", "more39"}) == Integer(3));
   Reply reply = Ok();
-  for (int i = 0; i < 30 && reply == Ok(); ++i)
-    reply = Run({"SET", "last" + std::to_string(i), std::string(100, 'v')});
+  for (int i = 0; i < 400 && reply == Ok(); ++i)
+    reply = Run({"SET", "last" + std::to_string(i), std::string(2000, 'v')});
   CHECK(reply.text.starts_with("OOM"));
 }
 
