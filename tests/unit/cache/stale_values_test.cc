@@ -263,12 +263,12 @@ TEST_CASE_METHOD(StaleFixture, "after a step back of the wall clock what is stal
 TEST_CASE_METHOD(StaleFixture,
                  "stale values go with their database: swapped, or flushed and freed in slices") {
   const std::string block(20'000, 'b');
-  for (int i = 0; i < 2000; ++i)
+  for (int i = 0; i < 10'000; ++i)
     SetStale("k" + std::to_string(i), i % 100 == 0 ? block : "v", In(20), 1'000'000);
   clock.AdvanceTime(20);
   Settle();
   CHECK(db().size() == 0);
-  CHECK(databases.stale_values() == 2000);
+  CHECK(databases.stale_values() == 10'000);
   databases.Swap(0, 3);
   CHECK_FALSE(StaleOf("k7"));
   CHECK(StaleOf("k7", 3) == "v");
@@ -278,7 +278,7 @@ TEST_CASE_METHOD(StaleFixture,
   CHECK_FALSE(StaleOf("k7", 3));
   CHECK(databases.stale_values() == 0);
   CHECK(databases.waiting_bytes() == stale_bytes);
-  CHECK(databases.waiting_keys() == 2000);
+  CHECK(databases.waiting_keys() == 10'000);
   int slices = 0;
   for (; databases.FreeSome(100); ++slices) {
   }
