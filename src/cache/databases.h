@@ -123,6 +123,7 @@ class Databases {
   void DropMissRing() noexcept { made_misses_.reset(); }
   uint64_t miss_ring_bytes() const noexcept { return parts_.misses.bytes(); }
   // Victims of eviction, while it is on.
+  TtlRules& ttl_rules() noexcept { return parts_.ttl_rules; }
   ShadowList& shadow() noexcept { return parts_.shadow; }
   const ShadowList& shadow() const noexcept { return parts_.shadow; }
 

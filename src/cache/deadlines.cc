@@ -58,7 +58,7 @@ void Deadlines::MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept {
   FollowWallStep(now);
   if (wall == entry.Has(EntryFlag::kWallDeadline) && !entry.Has(EntryFlag::kExtra))
     return MoveOn(WheelOf(entry), entry, deadline.deadline_ms);
-  if (entry.Has(EntryFlag::kExtra)) entry.extra()->stale_ms = 0;
+  if (entry.Has(EntryFlag::kExtra)) entry.extra()->terms = {};
   SetTimes(entry, deadline, Expiry::Never(), now);
 }
 

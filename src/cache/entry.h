@@ -65,6 +65,15 @@ enum class EntryFlag : uint8_t {
   kTimedMembers = 1 << 7,  // members of its value have deadlines; Deadlines sets it and counts these entries
 };
 
+// What a value was given beside its deadline, in ms; 0: nothing.
+struct EntryTerms {
+  uint64_t stale_ms = 0;        // STALE: how long after the deadline the value is stale (cache/stale_values.h)
+  uint64_t slide_ms = 0;        // SLIDE: an access moves the deadline to so much after it
+  uint64_t slide_until_ms = 0;  // SLIDE MAX: but not beyond this monotonic time
+
+  bool any() const noexcept { return (stale_ms | slide_ms) != 0; }
+};
+
 // Data that few entries need. A separate allocation, freed with the entry.
 struct EntryExtra {
   Expiry deadline;       // of the key
@@ -73,7 +82,7 @@ struct EntryExtra {
   // Deadlines' list of entries of which `deadline` and `own` are on two clocks.
   HeapRef next;
   HeapRef prev;
-  uint64_t stale_ms = 0;  // the window after the deadline in which the value is stale (cache/stale_values.h)
+  EntryTerms terms;
   uint32_t step = 0;      // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
   bool counted = false;   // Deadlines: is one of those with two times
 };
@@ -197,8 +206,8 @@ class Entry {
     if (!expires()) return Expiry::Never();
     const uint64_t near = near_ms();
     if (near == kFarDeadline) [[unlikely]]
-      return extra()->deadline;
-    return {ClockOf(Has(EntryFlag::kWallDeadline)), near};
+      return {extra()->deadline.kind, extra()->deadline.deadline_ms, true};
+    return {ClockOf(Has(EntryFlag::kWallDeadline)), near, true};
   }
   // The entry's own time, beside the deadline, or Never; Never too if the deadline comes first on the same clock.
   Expiry own() const noexcept {
@@ -266,7 +275,8 @@ class Entry {
   }
 
   // How long after its deadline the value may be answered as stale; mostly 0.
-  uint64_t stale_ms() const noexcept { return Has(EntryFlag::kExtra) ? extra()->stale_ms : 0; }
+  uint64_t stale_ms() const noexcept { return terms().stale_ms; }
+  EntryTerms terms() const noexcept { return Has(EntryFlag::kExtra) ? extra()->terms : EntryTerms{}; }
 
   // ---- extra. REQUIRES: Has(kExtra).
   EntryExtra* extra() const noexcept {

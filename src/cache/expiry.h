@@ -14,6 +14,7 @@ struct Expiry {
   enum class Kind : uint8_t { kNever, kRelative, kWall };
   Kind kind = Kind::kNever;
   uint64_t deadline_ms = 0;
+  bool settled = false;  // a key has it, or jitter was drawn: no other jitter is added (cache/ttl_rules.h)
 
   static Expiry Never() noexcept { return {}; }
   static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }

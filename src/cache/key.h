@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/heap.h"
+#include "cache/expiry.h"
 #include "cache/value.h"
 
 namespace mayfly {
@@ -18,10 +19,11 @@ struct Key {
   HeapRef guess = {};  // an entry that may be the key's, or null; invalid after Databases::ForgetGuesses
 };
 
-// One of several keys that are put in one step (Keyspace::PutAll, which alone uses the last two).
+// One of several keys that are put in one step (Keyspace::PutAll, which alone uses the last three).
 struct KeyPut {
   Key key;
   StringValue value;
+  Expiry expiry = {};
   Entry* entry = nullptr;  // the existing one, and later the one that replaces it
   bool inserted = false;   // the latter is in the table
 };

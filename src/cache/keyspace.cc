@@ -196,40 +196,18 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
-  const uint64_t stale_ms = existing.stale_ms();
-  Entry* entry = stale_ms == 0 ? Put(key, &existing, std::move(value), ExpiryOf(existing), now, event)
-                               : PutWithWindow(key, &existing, std::move(value), ExpiryOf(existing), stale_ms,
+  const EntryTerms terms = existing.terms();
+  Entry* entry = !terms.any() ? Put(key, &existing, std::move(value), ExpiryOf(existing), now, event)
+                               : PutOnTerms(key, &existing, std::move(value), ExpiryOf(existing), terms,
                                                now, event);
   if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
-  return entry;
-}
-
-Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry expiry, Now now) {
-  Entry* entry = &existing;
-  TellBefore(existing);
-  const Expiry own = OwnTimeOf(existing);
-  Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
-  const uint64_t stale_ms = shape.expires ? existing.stale_ms() : 0;
-  shape.timed = own.kind != Expiry::Kind::kNever;
-  shape.extra = Deadlines::NeedExtra(expiry, own) || stale_ms != 0;
-  if (!existing.HasParts(shape)) {
-    entry = Relocate(key, existing, shape, expiry, own, now);
-  } else if (shape.timed) {
-    deadlines_.SetTimes(existing, expiry, own, now);
-  } else if (shape.expires) {
-    deadlines_.Move(existing, expiry, now);
-  }
-  if (stale_ms != 0) entry->extra()->stale_ms = stale_ms;
-  TouchFound(*entry, now);
-  const bool lasts = expiry.kind == Expiry::Kind::kNever;
-  Tell(ChangeReason::kExpiryChanged, lasts ? events::kPersist : events::kExpire, key.text, entry);
   return entry;
 }
 
 Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
                           Expiry own, Now now) {
   Entry* entry = Allocate(key, shape, deadline);
-  if (shape.extra && shape.expires) entry->extra()->stale_ms = existing.stale_ms();
+  if (shape.extra && shape.expires) entry->extra()->terms = existing.terms();
   QuotaOf(existing).bytes -= BytesOf(existing);
   const std::string_view value = existing.stored();
   if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());

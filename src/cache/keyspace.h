@@ -100,18 +100,8 @@ class Keyspace {
     if (entry != nullptr) Touch(*entry, now);
     return entry;
   }
-  // Records an access of the entry (AccessTracking).
-  [[gnu::always_inline]] void Touch(Entry& entry, Now now) noexcept {
-    if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
-      entry.set_stamp(Entry::StampOf(now.mono_ms));
-      return QuotaOf(entry).MoveToHottest(entry);
-    }
-    if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
-      return CountHit(entry, now);
-    if (parts_.tracking == AccessTracking::kNone) return;
-    entry.set_stamp(Entry::StampOf(now.mono_ms));
-    entry.Set(EntryFlag::kVisited);
-  }
+  // Records an access of the entry (AccessTracking), and moves its deadline if that slides (SLIDE).
+  void Touch(Entry& entry, Now now) noexcept;
 
   // Number of keys, including expired ones that are not freed yet.
   size_t size() const noexcept { return table_.size(); }
@@ -183,9 +173,10 @@ class Keyspace {
   // REQUIRES: the value's type is T; RoomForOwnTime was called before if `edit` may give a member a deadline.
   template <typename T, typename Edit>
   Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit);
-  // Sets, changes or removes (Never) the expiry. Returns the entry, which may have been relocated. Does not
-  // count as an LFU access; the caller's Find already did.
-  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now);
+  // Sets, changes or removes (Never) the expiry, lets it slide if `slide` says so, and keeps the window of a stale
+  // value. Returns the entry, which may have been relocated. Does not count as an LFU access; the caller's Find
+  // already did.
+  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms slide = {});
   // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the
   // entry, whose access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
@@ -197,6 +188,22 @@ class Keyspace {
   void Remove(const Key& key, Entry& entry, ChangeReason reason);
   // Removes the key if it exists; returns whether it did. Reports kDeleted for an absent key too.
   bool Delete(const Key& key, Now now);
+
+  // ---- deadlines by rules (cache/ttl_rules.h). All methods that put a value or set an expiry throw TtlRequired, and
+  // have changed nothing, if the key would have no TTL but must have one.
+  //
+  // As Put, with what is agreed beside the deadline; that needs one, and a deadline that slides is relative.
+  Entry* PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
+                    Now now, const Event& event);
+  // What the rules make of the deadline that a write asks for. Throws TtlRequired.
+  [[gnu::always_inline]] Expiry Obeying(std::string_view key, Expiry wanted, Now now) const {
+    if (parts_.ttl_rules.any()) [[unlikely]]
+      return ObeyingRules(key, wanted, now);
+    return wanted;
+  }
+  // Before an edit of its value, a key without a TTL gets the one that the rules give it. Returns the entry, which may
+  // have been relocated.
+  Entry* WithDeadline(const Key& key, Entry& entry, Now now);
 
   // ---- an entry's own time, beside the key's deadline, at which it is looked at (cache/entry.h)
   //
@@ -214,18 +221,10 @@ class Keyspace {
   void FileMembers(Entry& entry, Now now) noexcept;
   // Does at once, for a command that looks at the members of a rich value, what the own time would: drops those
   // that are due, but at most `budget`. Returns the entry, or null if the key was removed with its last member.
-  Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget) {
-    assert(entry.encoding() == Encoding::kRich);
-    if (!entry.own().Reached(now)) [[likely]]
-      return &entry;
-    return DropMembers(key, entry, now, &budget);
-  }
+  Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget);
 
   // ---- stale values: what a key held, from its deadline until its window has passed (cache/stale_values.h)
   //
-  // As Put. After its deadline the value is stale for `stale_ms` more; 0: none. Without a deadline there is no window.
-  Entry* PutWithWindow(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, uint64_t stale_ms,
-                       Now now, const Event& event);
   // The stale value of a key, or null. Counts as an access of it.
   // REQUIRES: Peek or Find of the key returned null at `now`.
   const Entry* FindStale(const Key& key, Now now) noexcept;
@@ -367,8 +366,7 @@ class Keyspace {
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
   // As Put, but without reporting the change; likewise the next three.
-  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, uint64_t stale_ms,
-               Now now);
+  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms, Now now);
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
     const size_t bytes = value.stored_bytes();
     return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
@@ -386,8 +384,15 @@ class Keyspace {
                  Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // For PutAll: makes an entry that is in no table, list or wheel yet; puts it in its place; or frees it.
-  Entry* Make(KeyPut& put, Expiry expiry, uint64_t stale_ms);
+  Entry* Make(KeyPut& put, EntryTerms terms);
   void Install(KeyPut& put, Now now, const Event& event);
+  Expiry ObeyingRules(std::string_view key, Expiry wanted, Now now) const;
+  Entry* GiveDeadline(const Key& key, Entry& existing, Now now);
+  // Gives the entry another expiry and other terms. Returns it; it may have been relocated.
+  Entry* Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, Now now);
+  // Keeps what slides within the rules and its own maximum; nothing slides without a relative deadline.
+  void FitSlide(std::string_view key, EntryTerms& terms, Expiry& expiry) const noexcept;
+  void Slide(Entry& entry, Now now) noexcept;
   void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
   // to.
@@ -485,6 +490,7 @@ class Keyspace {
 
 }  // namespace mayfly
 
+#include "cache/keyspace_access.h"
 #include "cache/keyspace_edit.h"
 #include "cache/keyspace_look_ahead.h"
 #include "cache/keyspace_put.h"

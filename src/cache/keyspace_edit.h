@@ -5,21 +5,36 @@
 
 namespace mayfly {
 
+[[gnu::always_inline]] inline Entry* Keyspace::WithDeadline(const Key& key, Entry& entry, Now now) {
+  if (parts_.ttl_rules.any() && !entry.expires()) [[unlikely]]
+    return GiveDeadline(key, entry, now);
+  return &entry;
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::DropDueMembers(const Key& key, Entry& entry, Now now,
+                                                              size_t budget) {
+  assert(entry.encoding() == Encoding::kRich);
+  if (!entry.own().Reached(now)) [[likely]]
+    return &entry;
+  return DropMembers(key, entry, now, &budget);
+}
+
 template <typename T, typename Edit>
 inline Entry* Keyspace::EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit) {
   assert(dynamic_cast<T*>(existing.rich()) != nullptr);
-  TellBefore(existing);
-  T& value = static_cast<T&>(*existing.rich());  // a final class, so that no call is virtual
+  Entry& entry = *WithDeadline(key, existing, now);
+  TellBefore(entry);
+  T& value = static_cast<T&>(*entry.rich());  // a final class, so that no call is virtual
   const uint64_t before = value.Bytes();
   bool changed = false;
   try {
     changed = edit(value);
   } catch (...) {
-    CountEdit(existing, before, value.Bytes());
+    CountEdit(entry, before, value.Bytes());
     throw;
   }
-  CountEdit(existing, before, value.Bytes());
-  return changed ? FinishEdit(key, existing, value.Size() == 0, now, event) : &existing;
+  CountEdit(entry, before, value.Bytes());
+  return changed ? FinishEdit(key, entry, value.Size() == 0, now, event) : &entry;
 }
 
 inline void Keyspace::CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept {

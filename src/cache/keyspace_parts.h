@@ -17,6 +17,7 @@
 #include "cache/quotas.h"
 #include "cache/shadow_list.h"
 #include "cache/stale_guesses.h"
+#include "cache/ttl_rules.h"
 
 namespace mayfly {
 
@@ -45,6 +46,7 @@ struct KeyspaceParts {
   Rearm rearm = {};
   Quotas quotas = {};
   LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
+  TtlRules ttl_rules = {};
   uint64_t client = 0;  // Change::client of what changes now by a command
   BuriedValues buried = {};
   BigKeys big_keys = {};

@@ -11,6 +11,7 @@ namespace mayfly {
 [[gnu::always_inline]] inline Entry* Keyspace::PutText(const Key& key, Entry* existing, std::string_view text,
                                                        Expiry expiry, Now now, const Event& event) {
   assert(StringValue::IsPlain(text));
+  expiry = Obeying(key.text, expiry, now);
   char* room = nullptr;
   if (existing != nullptr) [[likely]]
     room = existing->Become(ShapeFor(key, text.size(), expiry), phase_);
@@ -49,6 +50,7 @@ namespace mayfly {
 
 [[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
                                                    Expiry expiry, Now now, const Event& event) {
+  expiry = Obeying(key.text, expiry, now);
   Entry* entry = nullptr;
   if (existing == nullptr) {
     entry = Create(key, std::move(value), expiry, now);

@@ -13,26 +13,24 @@
 namespace mayfly {
 
 void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now, const Event& event) {
-  const auto expiry_of = [&](const KeyPut& put) {
-    return keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry;
-  };
-  const auto window_of = [&](const KeyPut& put) -> uint64_t {
-    return keep_expiry && put.entry != nullptr ? put.entry->stale_ms() : 0;
+  const auto terms_of = [&](const KeyPut& put) {
+    return keep_expiry && put.entry != nullptr ? put.entry->terms() : EntryTerms{};
   };
   bool all_fit = true;
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
-    all_fit = all_fit && put.entry != nullptr && put.entry->stale_ms() == 0 &&
-              put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), expiry_of(put)));
+    put.expiry = Obeying(put.key.text, keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry, now);
+    all_fit = all_fit && put.entry != nullptr && !put.entry->terms().any() &&
+              put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), put.expiry));
   }
   if (all_fit) {
-    for (KeyPut& put : puts) Put(put.key, put.entry, std::move(put.value), expiry_of(put), now, event);
+    for (KeyPut& put : puts) Put(put.key, put.entry, std::move(put.value), put.expiry, now, event);
     return;
   }
   size_t made = 0;
   try {
     for (KeyPut& put : puts) {
-      put.entry = Make(put, expiry_of(put), window_of(put));
+      put.entry = Make(put, terms_of(put));
       ++made;
     }
     for (KeyPut& put : puts) {
@@ -57,11 +55,11 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   for (KeyPut& put : puts) Install(put, now, event);
 }
 
-Entry* Keyspace::Make(KeyPut& put, Expiry expiry, uint64_t stale_ms) {
-  Entry::Shape shape = ShapeFor(put.key, put.value.stored_bytes(), expiry);
-  shape.extra = shape.extra || stale_ms != 0;
-  Entry* entry = Allocate(put.key, shape, expiry);
-  if (stale_ms != 0) entry->extra()->stale_ms = stale_ms;
+Entry* Keyspace::Make(KeyPut& put, EntryTerms terms) {
+  Entry::Shape shape = ShapeFor(put.key, put.value.stored_bytes(), put.expiry);
+  shape.extra = shape.extra || terms.any();
+  Entry* entry = Allocate(put.key, shape, put.expiry);
+  if (terms.any()) entry->extra()->terms = terms;
   entry->set_encoding(put.value.encoding());
   put.value.StoreTo(entry->stored_data());
   return entry;

@@ -28,23 +28,25 @@ Expiry EndOfWindow(const Entry& entry) noexcept {
 
 // ---- keys with a window
 
-Entry* Keyspace::PutWithWindow(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
-                               uint64_t stale_ms, Now now, const Event& event) {
-  Entry* const entry = Place(key, existing, std::move(value), expiry, stale_ms, now);
+Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
+                               EntryTerms terms, Now now, const Event& event) {
+  expiry = Obeying(key.text, expiry, now);
+  FitSlide(key.text, terms, expiry);
+  Entry* const entry = Place(key, existing, std::move(value), expiry, terms, now);
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
 }
 
-Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, uint64_t stale_ms,
+Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
                        Now now) {
   Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
-  const bool windowed = shape.expires && stale_ms != 0;
-  shape.extra = shape.extra || windowed;
+  const bool on_terms = shape.expires && terms.any();
+  shape.extra = shape.extra || on_terms;
   if (existing != nullptr) TellBefore(*existing);
   Entry* const entry = existing == nullptr
                            ? Create(key, shape, std::move(value), expiry, now)
                            : OverwriteAs(key, *existing, shape, std::move(value), expiry, now);
-  if (windowed) entry->extra()->stale_ms = stale_ms;
+  if (on_terms) entry->extra()->terms = terms;
   return entry;
 }
 

@@ -14,6 +14,7 @@ Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichVa
                          Now now, const Event& event) {
   assert(value->Size() != 0);
   RichValue* const pointer = value.get();
+  expiry = Obeying(key.text, expiry, now);
   Entry* entry = PlaceRich(key, existing, pointer, expiry, now);
   static_cast<void>(value.release());
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
@@ -57,7 +58,7 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
   const Expiry expiry = ExpiryOf(source);
   Entry* entry = source.encoding() == Encoding::kRich
                      ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo)
-                     : PutWithWindow(key, existing, StringValue::CopyOf(source), expiry, source.stale_ms(),
+                     : PutOnTerms(key, existing, StringValue::CopyOf(source), expiry, source.terms(),
                                      now, events::kCopyTo);
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   return entry;
@@ -68,12 +69,13 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
 void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
                     Now now) {
   assert(&to != this || key.text != new_key.text);
+  const Expiry expiry = to.Obeying(new_key.text, ExpiryOf(entry), now);
   TellBefore(entry);
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;
   Entry* moved =
-      rich ? to.PlaceRich(new_key, existing, value, ExpiryOf(entry), now)
-           : to.Place(new_key, existing, StringValue::CopyOf(entry), ExpiryOf(entry), entry.stale_ms(), now);
+      rich ? to.PlaceRich(new_key, existing, value, expiry, now)
+           : to.Place(new_key, existing, StringValue::CopyOf(entry), expiry, entry.terms(), now);
   moved->set_stamp(entry.stamp());
   parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
   TakeOut(key, entry);

@@ -5,15 +5,20 @@
 
 #include "exec/values/expire_condition.h"
 #include "exec/values/expire_options.h"
+#include "exec/values/ttl_words.h"
 
 namespace mayfly {
 namespace {
 
-// False after having answered the error.
-bool ReadConditions(Context& ctx, Args& args, ExpireConditions& conditions) {
+// JITTER and SLIDE go with a relative time only. False after having answered the error.
+bool ReadOptions(Context& ctx, Args& args, TimeBase base, ExpireConditions& conditions, TtlWords& ttl) {
   while (!args.Done()) {
-    if (!conditions.Take(args))
-      return ctx.Fail("ERR Unsupported option " + std::string(errors::Repeated(args.Next()))), false;
+    if (conditions.Take(args)) continue;
+    const std::string_view name = args.Next();
+    const uint64_t word = WordOf(name);
+    if (base == TimeBase::kEpoch || (word != WordOf("JITTER") && word != WordOf("SLIDE")))
+      return ctx.Fail("ERR Unsupported option " + std::string(errors::Repeated(name))), false;
+    if (!ttl.Take(word, args)) return ctx.Fail(errors::kSyntax), false;
   }
   if (conditions.if_none && (conditions.if_some || conditions.if_greater || conditions.if_less)) {
     ctx.Fail("ERR NX and XX, GT or LT options at the same time are not compatible");
@@ -29,8 +34,9 @@ bool ReadConditions(Context& ctx, Args& args, ExpireConditions& conditions) {
 void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   const Key key = ctx.KeyAt(args, 1);
   ExpireConditions conditions;
+  TtlWords ttl;
   args.Skip(2);
-  if (!ReadConditions(ctx, args, conditions)) return;
+  if (!ReadOptions(ctx, args, base, conditions, ttl)) return;
   int64_t number = 0;
   if (!ParseInteger(args[2], number)) return ctx.Fail(errors::kNotInteger);
   int64_t ms = 0;
@@ -48,9 +54,11 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (ms < 0 || unix_ms <= ctx.now.wall_ms) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {
-    const Expiry expiry =
+    Expiry expiry =
         base == TimeBase::kNow ? Expiry::In(static_cast<uint64_t>(ms), ctx.now) : Expiry::At(unix_ms);
-    ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now);
+    EntryTerms slide;
+    if (ttl.given() && !ttl.Resolve(ctx, unit, expiry, slide)) return;
+    ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now, slide);
   }
   ctx.reply.Integer(1);
 }
@@ -101,8 +109,8 @@ constexpr Command kRows[] = {
      .since = "1.0.0",
      .complexity = "O(1)",
      .summary = "Lets a key expire after some seconds.",
-     .syntax = "key seconds [NX | XX | GT | LT]",
-     .argument_notes = "condition@7.0.0",
+     .syntax = "key seconds [NX | XX | GT | LT] [JITTER percent] [SLIDE [MAX max]]",
+     .argument_notes = "condition@7.0.0 JITTER@0.1.0 SLIDE@0.1.0",
      .notes = kConditionsCame},
     {.name = "pexpire",
      .arity = -3,
@@ -113,8 +121,8 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(1)",
      .summary = "Lets a key expire after some milliseconds.",
-     .syntax = "key milliseconds [NX | XX | GT | LT]",
-     .argument_notes = "condition@7.0.0",
+     .syntax = "key milliseconds [NX | XX | GT | LT] [JITTER percent] [SLIDE [MAX max]]",
+     .argument_notes = "condition@7.0.0 JITTER@0.1.0 SLIDE@0.1.0",
      .notes = kConditionsCame},
     {.name = "expireat",
      .arity = -3,

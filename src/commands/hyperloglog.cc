@@ -37,9 +37,9 @@ void Store(Context& ctx, const Key& key, Entry* existing, const hll::Draft& draf
 }
 
 // Dense bytes are changed where they are. Returns whether they have changed.
-bool AddDense(Context& ctx, Entry& existing, std::span<const std::string_view> elements) {
+bool AddDense(Context& ctx, const Key& key, Entry& existing, std::span<const std::string_view> elements) {
   bool changed = false;
-  ctx.keyspace.EditText(existing, kPfAdd, [&](char* bytes) {
+  ctx.keyspace.EditText(*ctx.keyspace.WithDeadline(key, existing, ctx.now), kPfAdd, [&](char* bytes) {
     for (const std::string_view element : elements)
       changed = hll::RaiseDense(bytes, hll::PlaceOf(element)) || changed;
     if (changed) hll::ForgetCount(bytes);
@@ -79,7 +79,7 @@ void PfAdd(Context& ctx, Args& args) {
   std::string_view bytes;
   if (!BytesOf(ctx, *existing, bytes)) return;
   if (hll::IsDense(bytes) && existing->encoding() == Encoding::kEdited)
-    return ctx.reply.Integer(AddDense(ctx, *existing, elements) ? 1 : 0);
+    return ctx.reply.Integer(AddDense(ctx, key, *existing, elements) ? 1 : 0);
   hll::Draft draft(bytes);
   AddToDraft(ctx, key, existing, draft, elements);
 }

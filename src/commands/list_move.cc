@@ -23,15 +23,19 @@ std::optional<Ends> ReadEnds(Context& ctx, const Args& args) {
 
 // The element is added before it is removed: adding may find no memory. As in Redis, these are the events' order
 // as well. REQUIRES: `source` is the list of `key`.
-void MoveElement(Context& ctx, const Args& args, const Key& key, const TypedList& source, const Ends& ends) {
+void MoveElement(Context& ctx, const Args& args, const Key& key, TypedList source, const Ends& ends) {
   const Key to = ctx.keyspace.KeyOf(args[2]);
   TypedList destination;
   if (!ctx.FindTyped(to, destination)) return;
+  // Two edits of one list: it must not be relocated between them.
+  const bool rotates = destination.entry == source.entry;
+  source.entry = ctx.keyspace.WithDeadline(key, *source.entry, ctx.now);
+  if (rotates) destination.entry = source.entry;
   char room[PackItem::kRoom];
   const std::string text(source.value->At(ends.from).Text(room));
   const std::string_view texts[] = {text};
   // In a list that has it as its own destination, the element to remove is next to the one that was added.
-  const bool twice = destination.entry == source.entry && ends.from == ends.to;
+  const bool twice = rotates && ends.from == ends.to;
   if (twice) {
     ctx.keyspace.EditRich<ListValue>(key, *source.entry, ctx.now, PushEvent(ends.to),
                                      [](ListValue&) { return true; });

@@ -2,6 +2,7 @@
 // expiry.
 #include "exec/values/expire_options.h"
 #include "exec/values/string_access.h"
+#include "exec/values/ttl_words.h"
 
 namespace mayfly {
 namespace {
@@ -40,6 +41,7 @@ void GetDel(Context& ctx, Args& args) {
 struct GetExOptions {
   bool persist = false;
   ExpireOption expire;
+  TtlWords ttl;
 };
 
 bool ReadGetExOptions(Args& args, GetExOptions& options) {
@@ -47,12 +49,13 @@ bool ReadGetExOptions(Args& args, GetExOptions& options) {
     const uint64_t word = WordOf(args.Next());
     if (word == WordOf("PERSIST")) {
       options.persist = true;
-    } else if (!options.expire.Take(word, args)) {
+    } else if (!options.expire.Take(word, args) && !options.ttl.Take(word, args)) {
       return false;
     }
     if (options.persist && options.expire.given()) return false;
   }
-  return true;
+  // Only a relative TTL has jitter or slides.
+  return !options.ttl.given() || (options.expire.given() && options.expire.base() == TimeBase::kNow);
 }
 
 void GetEx(Context& ctx, Args& args) {
@@ -63,15 +66,19 @@ void GetEx(Context& ctx, Args& args) {
   Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Null(); });
   if (entry == nullptr) return;
   std::optional<Expiry> expiry;
+  EntryTerms slide;
   if (options.expire.given()) {
     if (!options.expire.Resolve(ctx, expiry.emplace())) return;
+    if (options.ttl.given() && !options.ttl.Resolve(ctx, options.expire.unit(), *expiry, slide)) return;
   } else if (options.persist && entry->expires()) {
     expiry = Expiry::Never();
   }
+  // It throws if the key must have a TTL: before the value is answered.
+  if (expiry) expiry = ctx.keyspace.Obeying(key.text, *expiry, ctx.now);
   ReplyString(ctx, *entry);
   if (!expiry) return;
   if (expiry->Reached(ctx.now)) return ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
-  ctx.keyspace.SetExpiry(key, *entry, *expiry, ctx.now);
+  ctx.keyspace.SetExpiry(key, *entry, *expiry, ctx.now, slide);
 }
 
 constexpr Command kRows[] = {
@@ -126,7 +133,8 @@ constexpr Command kRows[] = {
      .complexity = "O(1)",
      .summary = "Answers with the string value of a key and changes or removes its expiry.",
      .syntax = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | "
-               "PERSIST]"},
+               "PERSIST] [JITTER percent] [SLIDE [MAX max]]",
+     .argument_notes = "JITTER@0.1.0 SLIDE@0.1.0"},
 };
 const CommandFamily kFamily("string", kRows);
 

@@ -55,8 +55,11 @@ bool TakeOption(Args& args, IncrExOptions& options) {
   }
 }
 
-// The window is kept, as EXPIRE and INCRBY keep it.
-uint64_t WindowOf(const Entry* existing) noexcept { return existing != nullptr ? existing->stale_ms() : 0; }
+// As EXPIRE and INCRBY: the window is kept, and what slides unless there is another deadline.
+EntryTerms TermsOf(const Entry* existing, Expiry expiry) noexcept {
+  if (existing == nullptr) return {};
+  return expiry.settled ? existing->terms() : EntryTerms{.stale_ms = existing->stale_ms()};
+}
 
 // What INCREX says and does for each kind of number.
 struct ByInteger : IntegerKind {
@@ -71,7 +74,7 @@ struct ByInteger : IntegerKind {
   static std::string_view RefuseValue(Number) { return {}; }
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
-    ctx.keyspace.PutWithWindow(key, existing, StringValue::Integer(value), expiry, WindowOf(existing),
+    ctx.keyspace.PutOnTerms(key, existing, StringValue::Integer(value), expiry, TermsOf(existing, expiry),
                                ctx.now, event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.Integer(value); }
@@ -94,7 +97,7 @@ struct ByFloat : FloatKind {
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     const std::string text = FormatLongDouble(value);
-    ctx.keyspace.PutWithWindow(key, existing, StringValue::Text(text), expiry, WindowOf(existing), ctx.now,
+    ctx.keyspace.PutOnTerms(key, existing, StringValue::Text(text), expiry, TermsOf(existing, expiry), ctx.now,
                                event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.DoubleText(FormatLongDouble(value)); }

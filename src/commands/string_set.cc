@@ -4,6 +4,7 @@
 #include "exec/values/expire_options.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
+#include "exec/values/ttl_words.h"
 #include "exec/values/value_condition.h"
 #include "server/leases.h"
 
@@ -30,6 +31,7 @@ struct SetOptions {
   bool get = false;
   bool keep_ttl = false;
   ExpireOption expire;
+  TtlWords ttl;
   ValueCondition condition;
   std::optional<std::string_view> lease;  // IFLEASE: the token
   std::optional<std::string_view> stale;  // STALE: the window, in the unit of `expire`
@@ -60,11 +62,15 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
         options.stale = args.Next();
         break;
       default:
-        if (!options.expire.Take(word, args) && !options.condition.Take(word, args)) return false;
+        if (!options.expire.Take(word, args) && !options.ttl.Take(word, args) &&
+            !options.condition.Take(word, args))
+          return false;
     }
     if ((options.if_absent && options.if_present) || (options.keep_ttl && options.expire.given()))
       return false;
   }
+  // Only a relative TTL has jitter or slides.
+  if (options.ttl.given() && (!options.expire.given() || options.expire.base() != TimeBase::kNow)) return false;
   // A window follows a deadline.
   if (options.stale && !options.expire.given() && !options.keep_ttl) return false;
   return !options.condition.given() || !(options.if_absent || options.if_present);
@@ -94,13 +100,27 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
   Expiry expiry = Expiry::Never();
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
-  uint64_t stale_ms = 0;
-  if (!ReadWindow(ctx, options, stale_ms)) return;
+  EntryTerms terms;
+  if (options.ttl.given() && !options.ttl.Resolve(ctx, options.expire.unit(), expiry, terms)) return;
+  if (!ReadWindow(ctx, options, terms.stale_ms)) return;
 
   Entry* existing = options.get ? ctx.Read(key) : ctx.keyspace.Peek(key, ctx.now);
   const bool conditional = options.condition.given();
   if (existing != nullptr && (options.get || conditional) && !RequireString(ctx, *existing)) return;
   if (existing != nullptr && conditional && !options.condition.RequireDigest(ctx)) return;
+  bool refused = existing != nullptr ? options.if_absent : options.if_present;
+  if (conditional) refused = !options.condition.Holds(existing);
+  refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease));
+  if (!refused) {
+    if (options.keep_ttl && existing != nullptr) {
+      expiry = Keyspace::ExpiryOf(*existing);
+      const uint64_t stale_ms = options.stale ? terms.stale_ms : existing->stale_ms();
+      terms = existing->terms();
+      terms.stale_ms = stale_ms;
+    }
+    // It throws if the key must have a TTL: before the old value is answered.
+    expiry = ctx.keyspace.Obeying(key.text, expiry, ctx.now);
+  }
   if (options.get) {
     if (existing == nullptr) {
       ctx.reply.Null();
@@ -108,19 +128,12 @@ void SetWithOptions(Context& ctx, Args& args) {
       ReplyString(ctx, *existing);
     }
   }
-  bool refused = existing != nullptr ? options.if_absent : options.if_present;
-  if (conditional) refused = !options.condition.Holds(existing);
-  refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease));
   if (!refused) {
     const Event& event = options.expire.given() ? events::kSetWithExpiry : events::kSet;
-    if (options.keep_ttl && existing != nullptr) {
-      expiry = Keyspace::ExpiryOf(*existing);
-      if (!options.stale) stale_ms = existing->stale_ms();
-    }
-    if (stale_ms == 0) {
+    if (!terms.any()) {
       StoreAny(ctx, args, 2, key, existing, expiry, event);
     } else {
-      ctx.keyspace.PutWithWindow(key, existing, StringFrom(args, 2), expiry, stale_ms, ctx.now, event);
+      ctx.keyspace.PutOnTerms(key, existing, StringFrom(args, 2), expiry, terms, ctx.now, event);
     }
   } else if (existing != nullptr) {
     ctx.keyspace.Touch(*existing, ctx.now);  // an access, as in Redis
@@ -168,6 +181,8 @@ void SetNx(Context& ctx, Args& args) {
 void GetSet(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.Read(key);
+  // It throws if the key must have a TTL: before the old value is answered.
+  const Expiry expiry = ctx.keyspace.Obeying(key.text, Expiry::Never(), ctx.now);
   if (existing == nullptr) {
     ctx.reply.Null();
   } else if (RequireString(ctx, *existing)) {
@@ -175,7 +190,7 @@ void GetSet(Context& ctx, Args& args) {
   } else {
     return;
   }
-  ctx.keyspace.Put(key, existing, StringFrom(args, 2), Expiry::Never(), ctx.now);
+  ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
 }
 
 // With GET the old value is read. As in Redis, the word counts wherever it stands after the value.
@@ -200,10 +215,10 @@ constexpr Command kRows[] = {
      .syntax =
          "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
          "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-         "PXAT unix-time-milliseconds | KEEPTTL] [STALE window]",
+         "PXAT unix-time-milliseconds | KEEPTTL] [JITTER percent] [SLIDE [MAX max]] [STALE window]",
      .argument_notes =
          "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
-         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 STALE@0.1.0"},
+         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 JITTER@0.1.0 SLIDE@0.1.0 STALE@0.1.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,

@@ -43,7 +43,8 @@ using Target = std::variant<
     Foreign, bool Settings::*, int64_t Settings::*, uint64_t Settings::*, std::string Settings::*,
     std::vector<BindAddress> Settings::*, std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
     EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, MaxMemory Settings::*,
-    OutputLimits Settings::*, FileMode Settings::*, Directory Settings::*, EventClasses Settings::*>;
+    OutputLimits Settings::*, FileMode Settings::*, Directory Settings::*, EventClasses Settings::*,
+    Duration Settings::*, std::vector<TtlRule> Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it
@@ -54,6 +55,7 @@ enum OptionFlag : uint32_t {
   kRefused = 1 << 5,    // any value but the default is an error, because its silent loss would hurt
   kInert = 1 << 6,      // CONFIG GET answers the default, which is in force whatever was set
   kQuiet = 1 << 7,      // no warning if it is set to its default
+  kRepeats = 1 << 9,    // each line of a file adds to the value; "" empties it
   kNoConfig = 1 << 8,   // CONFIG does not know it; if only Redis has it, neither do MAYFLY_ variables
 };
 

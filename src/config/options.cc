@@ -230,7 +230,9 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
     const std::vector<std::string> words =
         option->Has(kMultiWord) ? SplitAtSpaces(value) : std::vector<std::string>{value};
     std::string foreign_text;
-    Problem problem = ReadValue(*option, words, state.settings, foreign_text);
+    Problem problem;
+    if (option->Has(kRepeats)) problem = ReadValue(*option, {}, state.settings, foreign_text);
+    if (!problem) problem = ReadValue(*option, words, state.settings, foreign_text);
     if (!problem && IsRefused(*option, foreign_text)) problem = option->doc;
     if (problem) return SetFailed(LowerCase(name), *problem);
     changed.insert(option);

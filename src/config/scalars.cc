@@ -1,5 +1,7 @@
 #include "config/scalars.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "base/numbers.h"
 #include "config/words.h"
@@ -27,6 +29,32 @@ Problem ReadInteger(const Option& option, const std::string& text, int64_t& valu
   if (*number < option.min || *number > option.max) return OutOfRange(option);
   value = *number;
   return std::nullopt;
+}
+
+Problem ReadDuration(std::string_view text, Duration& value) {
+  // A thousand years: beyond it Unix times in ms would not fit into the numbers that clients read.
+  constexpr uint64_t kMostMs = uint64_t{1000} * 365 * 24 * 60 * 60 * 1000;
+  struct Unit {
+    std::string_view name;
+    uint64_t ms;
+  };
+  constexpr Unit kUnits[] = {{"ms", 1},           {"s", 1000},           {"m", 60 * 1000},
+                             {"h", 3'600 * 1000}, {"d", 86'400 * 1000}, {"", 1000}};
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::optional<uint64_t> number = ParseUnsigned(text.substr(0, digits));
+  for (const Unit& unit : kUnits) {
+    if (!number || !SameIgnoringCase(text.substr(digits), unit.name)) continue;
+    if (*number > kMostMs / unit.ms) return "argument must be at most 1000 years";
+    value.ms = *number * unit.ms;
+    return std::nullopt;
+  }
+  return "argument must be a time: a number of seconds, or one with ms, s, m, h or d";
+}
+
+std::string FormatDuration(Duration value) {
+  constexpr uint64_t kSecondMs = 1000;
+  if (value.ms % kSecondMs == 0) return std::to_string(value.ms / kSecondMs);
+  return std::to_string(value.ms) + "ms";
 }
 
 Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& value) {

@@ -18,6 +18,10 @@ inline constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
 [[nodiscard]] Problem ReadYesNo(const std::string& text, bool& value);
 // Within the option's range.
 [[nodiscard]] Problem ReadInteger(const Option& option, const std::string& text, int64_t& value);
+// A time, with or without a unit (30m): seconds.
+[[nodiscard]] Problem ReadDuration(std::string_view text, Duration& value);
+// In seconds or, if it has parts of a second, in ms.
+std::string FormatDuration(Duration value);
 // A number of bytes, with or without a unit (1kb), within the option's range.
 [[nodiscard]] Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& value);
 

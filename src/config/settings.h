@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,24 @@ struct Renaming {
   bool operator==(const Renaming& other) const { return from == other.from && to == other.to; }
 };
 
+// A time to live: a number of seconds, or with a unit (ms, s, m, h, d).
+struct Duration {
+  uint64_t ms = 0;  // 0: none
+
+  bool operator==(const Duration&) const = default;
+};
+
+// What TTLs the keys that match a pattern may have. What is not said is said by the options for all keys.
+struct TtlRule {
+  std::string pattern;
+  std::optional<Duration> default_ttl = {};
+  std::optional<Duration> max_ttl = {};
+  std::optional<int64_t> jitter_percent = {};
+  bool required = false;
+
+  bool operator==(const TtlRule&) const = default;
+};
+
 struct Settings {
   // Where to listen, and to whom.
   int64_t port = 6379;
@@ -157,6 +176,11 @@ struct Settings {
   // Expiry.
   int64_t expire_resolution_ms = 1;
   int64_t expire_slice_us = 500;
+  Duration default_ttl;
+  Duration max_ttl;
+  bool ttl_required = false;
+  int64_t ttl_jitter_percent = 0;
+  std::vector<TtlRule> ttl_rules;  // the first that matches counts
 
   // Of what clients are told.
   EventClasses notify_keyspace_events;

@@ -12,6 +12,7 @@
 #include "base/numbers.h"
 #include "config/redis_values.h"
 #include "config/scalars.h"
+#include "config/ttl_rule_values.h"
 #include "config/words.h"
 
 namespace mayfly::config {
@@ -147,6 +148,11 @@ Problem Read(const Option&, std::span<const std::string> words, std::vector<Rena
   return std::nullopt;
 }
 
+Problem Read(const Option&, const std::string& text, Duration& value) { return ReadDuration(text, value); }
+Problem Read(const Option&, std::span<const std::string> words, std::vector<TtlRule>& value) {
+  return ReadTtlRules(words, value);
+}
+
 OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   if (SameIgnoringCase(name, "normal")) return &limits.normal;
   if (SameIgnoringCase(name, "replica") || SameIgnoringCase(name, "slave")) return &limits.replica;
@@ -178,6 +184,8 @@ std::string Format(int64_t value) { return std::to_string(value); }
 std::string Format(uint64_t value) { return std::to_string(value); }
 std::string Format(const std::string& value) { return value; }
 std::string Format(const Directory& value) { return value.path; }
+std::string Format(Duration value) { return FormatDuration(value); }
+std::string Format(const std::vector<TtlRule>& value) { return FormatTtlRules(value); }
 std::string Format(const EventClasses& value) { return value.letters; }
 std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
 
@@ -241,6 +249,7 @@ Problem ReadValue(const Option& option, std::span<const std::string> words, Sett
         } else if constexpr (std::is_same_v<T, std::vector<BindAddress> Settings::*> ||
                              std::is_same_v<T, std::vector<double> Settings::*> ||
                              std::is_same_v<T, std::vector<Renaming> Settings::*> ||
+                             std::is_same_v<T, std::vector<TtlRule> Settings::*> ||
                              std::is_same_v<T, OutputLimits Settings::*>) {
           return Read(option, words, settings.*target);
         } else {

@@ -14,6 +14,7 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/dispatch/ttl_options.h"
 #include "exec/values/value_type.h"
 #include "server/leases.h"
 #include "server/notifier.h"
@@ -74,6 +75,7 @@ Executor::Executor(Server& server)
   };
   track(server.options.settings());
   FollowMissRing();
+  FollowTtlRules(server);
   server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
   server.options.OnChange(
@@ -410,7 +412,9 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   try {
     row.command->handler(context, args);
   } catch (const std::bad_alloc&) {
-    AnswerNoMemory(context.session, context.reply, context.origin, end);
+    AnswerFailure(errors::kOutOfMemory, context.session, context.reply, context.origin, end);
+  } catch (const TtlRequired&) {
+    AnswerFailure(errors::kTtlRequired, context.session, context.reply, context.origin, end);
   }
   if (context.reply.errors() == 0) [[likely]]
     return 0;
@@ -453,7 +457,7 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
     write();
   } catch (const std::bad_alloc&) {
     try {
-      AnswerNoMemory(session, session.reply, Origin::kClient, end);
+      AnswerFailure(errors::kOutOfMemory, session, session.reply, Origin::kClient, end);
     } catch (const std::bad_alloc&) {  // not for a client
     }
   }
@@ -474,12 +478,13 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 // An error reply says that nothing was done. If the reply itself found no memory, or a part of it is written
 // already, an error would be false or would break the protocol, so the client is closed instead. The same
 // happens if there is no memory for the error. An inner call leaves that to the outer one.
-[[gnu::noinline, gnu::cold]] void Executor::AnswerNoMemory(Session& session, resp::Writer& reply,
-                                                           Origin origin, const char* end_before) {
+[[gnu::noinline, gnu::cold]] void Executor::AnswerFailure(std::string_view error, Session& session,
+                                                          resp::Writer& reply, Origin origin,
+                                                          const char* end_before) {
   const bool half_written = session.pool().TakeFailed() || reply.out().end() != end_before;
   try {
     if (half_written) throw std::bad_alloc();
-    reply.Error(errors::kOutOfMemory);
+    reply.Error(error);
   } catch (const std::bad_alloc&) {
     if (MayBlock(origin)) return CloseForMemory(session);
     // What the inner call has done stays done, so the outer one must not deny it.

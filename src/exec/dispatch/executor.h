@@ -128,7 +128,8 @@ class Executor {
   // Lets write() answer the client without a handler.
   template <typename Write>
   void Answer(Session& session, Write&& write) noexcept;
-  void AnswerNoMemory(Session& session, resp::Writer& reply, Origin origin, const char* end_before);
+  void AnswerFailure(std::string_view error, Session& session, resp::Writer& reply, Origin origin,
+                     const char* end_before);
   void CloseForMemory(Session& session) noexcept;
   // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns
   // their number.

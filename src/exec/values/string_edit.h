@@ -51,7 +51,7 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, cons
                 Write&& write) {
   assert(existing == nullptr || (IsString(*existing) && existing->key() == key.text));
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
-    return ctx.keyspace.EditBlock(*existing, size, event, write);
+    return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), size, event, write);
   char digits[kMaxIntegerText];
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
   StringDraft draft(std::max(size, old.size()));

@@ -23,7 +23,7 @@ class StaleFixture : public KeyspaceFixture {
   Entry* SetStale(std::string_view key, std::string_view value, Expiry expiry, uint64_t stale_ms,
                   unsigned index = 0) {
     const Key hashed = db(index).KeyOf(key);
-    return db(index).PutWithWindow(hashed, db(index).Peek(hashed, now()), StringValue::Of(value), expiry,
+    return db(index).PutOnTerms(hashed, db(index).Peek(hashed, now()), StringValue::Of(value), expiry,
                                    stale_ms, now(), events::kSetWithExpiry);
   }
   // The text of the stale value; nothing if there is none.
@@ -356,7 +356,7 @@ TEST_CASE_METHOD(StaleFixture, "without memory for the table a value is freed at
   Keyspace& keyspace = tiny.At(0);
   const auto put = [&](const std::string& name, std::string_view value, Expiry expiry, uint64_t stale_ms) {
     const Key key = keyspace.KeyOf(name);
-    keyspace.PutWithWindow(key, keyspace.Peek(key, now()), StringValue::Of(value), expiry, stale_ms, now(),
+    keyspace.PutOnTerms(key, keyspace.Peek(key, now()), StringValue::Of(value), expiry, stale_ms, now(),
                            events::kSet);
   };
   for (int i = 0; i < 100; ++i) put("k" + std::to_string(i), "v", In(20), 1000);

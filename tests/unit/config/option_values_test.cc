@@ -49,6 +49,18 @@ const Example kExamples[] = {
     {"lfu-decay-time", "16", "16", [](const Settings& s) { return s.lfu_decay_time_minutes == 16; }},
     {"maxkeys", "17", "17", [](const Settings& s) { return s.maxkeys == 17; }},
     {"miss-ring-entries", "171", "171", [](const Settings& s) { return s.miss_ring_entries == 171; }},
+    {"default-ttl", "90", "90", [](const Settings& s) { return s.default_ttl.ms == 90'000; }},
+    {"max-ttl", "1500MS", "1500ms", [](const Settings& s) { return s.max_ttl.ms == 1500; }},
+    {"ttl-required", "yes", "yes", [](const Settings& s) { return s.ttl_required; }},
+    {"ttl-jitter", "5", "5", [](const Settings& s) { return s.ttl_jitter_percent == 5; }},
+    {"ttl-rule", "a:* Default 30m jitter 5 b:* MAX 1d required",
+     "a:* default 1800 jitter 5 b:* max 86400 required",
+     [](const Settings& s) {
+       return s.ttl_rules == std::vector<TtlRule>{{.pattern = "a:*", .default_ttl = Duration{1'800'000},
+                                                   .jitter_percent = 5},
+                                                  {.pattern = "b:*", .max_ttl = Duration{86'400'000},
+                                                   .required = true}};
+     }},
     {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
     {"notify-keyspace-events", "KEx", "xKE",
      [](const Settings& s) {

@@ -1,0 +1,19 @@
+// The value of `ttl-rule`: rules one after another, each a pattern and what it says.
+//
+//   "sess:*" default 30m max 1d jitter 5   "tmp:*" required
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/problem.h"
+#include "config/settings.h"
+
+namespace mayfly::config {
+
+// Adds the rules in `words` to `rules`; no words empty it. On a problem nothing is changed.
+[[nodiscard]] Problem ReadTtlRules(std::span<const std::string> words, std::vector<TtlRule>& rules);
+std::string FormatTtlRules(const std::vector<TtlRule>& rules);
+
+}  // namespace mayfly::config

@@ -1,0 +1,55 @@
+#include "exec/dispatch/ttl_options.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cache/databases.h"
+#include "config/options.h"
+
+namespace mayfly {
+namespace {
+
+std::optional<uint64_t> MsOf(const std::optional<config::Duration>& time) noexcept {
+  return time ? std::optional(time->ms) : std::nullopt;
+}
+
+TtlRules::Rule RuleFor(const config::TtlRule& said) {
+  TtlRules::Rule rule{.pattern = said.pattern, .default_ms = MsOf(said.default_ttl), .max_ms = MsOf(said.max_ttl)};
+  if (said.jitter_percent) rule.jitter_percent = static_cast<unsigned>(*said.jitter_percent);
+  if (said.required) rule.required = true;
+  return rule;
+}
+
+void Prepare(Server& server, const config::Settings& settings) {
+  std::vector<TtlRules::Rule> rules;
+  rules.reserve(settings.ttl_rules.size());
+  for (const config::TtlRule& said : settings.ttl_rules) rules.push_back(RuleFor(said));
+  const TtlRules::Terms for_all{.default_ms = settings.default_ttl.ms,
+                                .max_ms = settings.max_ttl.ms,
+                                .jitter_percent = static_cast<unsigned>(settings.ttl_jitter_percent),
+                                .required = settings.ttl_required};
+  server.databases.ttl_rules().Prepare(std::move(rules), for_all, server.random);
+}
+
+bool IsTtlOption(std::string_view name) noexcept {
+  return name == "ttl-rule" || name == "default-ttl" || name == "max-ttl" || name == "ttl-required" ||
+         name == "ttl-jitter";
+}
+
+}  // namespace
+
+void FollowTtlRules(Server& server) {
+  TtlRules& rules = server.databases.ttl_rules();
+  Prepare(server, server.options.settings());
+  rules.Adopt();
+  // A CONFIG SET gets the memory for other rules before anything is in force.
+  server.options.BeforeSet(
+      [&server](const config::Settings& wanted, std::string_view name) -> config::Problem {
+        if (IsTtlOption(name)) Prepare(server, wanted);
+        return std::nullopt;
+      });
+  server.options.AfterSet([&rules](bool accepted) { accepted ? rules.Adopt() : rules.Drop(); });
+}
+
+}  // namespace mayfly

@@ -1,0 +1,44 @@
+#include "exec/values/ttl_words.h"
+
+#include <algorithm>
+
+#include "cache/ttl_rules.h"
+
+namespace mayfly {
+
+bool TtlWords::Take(uint64_t word, Args& args) noexcept {
+  if (word == WordOf("JITTER")) {
+    if (args.Done() || jitter_) return false;
+    jitter_ = args.Next();
+    return true;
+  }
+  if (word != WordOf("SLIDE") || slides_) return false;
+  slides_ = true;
+  if (!args.Accept("MAX")) return true;
+  if (args.Done()) return false;
+  most_ = args.Next();
+  return true;
+}
+
+bool TtlWords::Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& terms) const {
+  uint64_t ttl_ms = expiry.deadline_ms - ctx.now.mono_ms;
+  if (jitter_) {
+    int64_t percent = 0;
+    if (!ParseInteger(*jitter_, percent)) return ctx.Fail(errors::kNotInteger), false;
+    if (percent < 0 || percent > kJitterMax)
+      return ctx.Fail("ERR JITTER must be a percentage between 0 and 100"), false;
+    ttl_ms = WithJitter(ttl_ms, static_cast<unsigned>(percent), ctx.server.random);
+    expiry = Expiry::In(ttl_ms, ctx.now);
+    expiry.settled = true;
+  }
+  if (!slides_) return true;
+  terms.slide_ms = ttl_ms;
+  if (!most_) return true;
+  Expiry latest;
+  if (!ReadExpiry(ctx, *most_, unit, TimeBase::kNow, latest)) return false;
+  terms.slide_until_ms = latest.deadline_ms;
+  expiry.deadline_ms = std::min(expiry.deadline_ms, latest.deadline_ms);
+  return true;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,35 @@
+// JITTER and SLIDE, words beside a relative time to live, which SET, GETEX, EXPIRE and PEXPIRE share.
+//
+//   EX 1800 JITTER 5          a deadline by chance between 5 % earlier and 5 % later
+//   EX 1800 SLIDE             each access moves the deadline to 1800 s after it
+//   EX 1800 SLIDE MAX 86400   but at most to 86400 s after now; in the unit of the time to live
+//
+// As ExpireOption, it reads in two steps and holds views of the arguments.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "exec/values/expire_options.h"
+
+namespace mayfly {
+
+class TtlWords {
+ public:
+  static constexpr int64_t kJitterMax = 100;  // percent
+
+  // Takes what follows `word`, which has just been read. False if it is neither of the two, its number is missing, or
+  // it was given before.
+  bool Take(uint64_t word, Args& args) noexcept;
+  bool given() const noexcept { return slides_ || jitter_; }
+  // Changes the relative `expiry`, and lets `terms` say how it slides. False after having answered the error.
+  // REQUIRES: expiry is relative and was read at ctx.now.
+  bool Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& terms) const;
+
+ private:
+  std::optional<std::string_view> jitter_;
+  std::optional<std::string_view> most_;  // SLIDE MAX
+  bool slides_ = false;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,101 @@
+// TtlRules: what deadline a key gets instead of the one that was asked for.
+#include <catch2/catch.hpp>
+
+#include "cache/ttl_rules.h"
+
+namespace mayfly {
+namespace {
+
+constexpr Now kNow{.mono_ms = 1'000'000, .wall_ms = 1'700'000'000'000};
+
+class TtlRulesTest {
+ public:
+  void Set(std::vector<TtlRules::Rule> rules, TtlRules::Terms for_all = {}) {
+    rules_.Prepare(std::move(rules), for_all, random_);
+    rules_.Adopt();
+  }
+  // What is left of a TTL that was asked for; -1: none.
+  int64_t Left(std::string_view key, Expiry wanted) {
+    const Expiry got = rules_.Obeying(key, wanted, kNow);
+    if (got.kind == Expiry::Kind::kNever) return -1;
+    CHECK(got.settled);
+    return static_cast<int64_t>(got.deadline_ms - Expiry::NowOn(got.kind, kNow));
+  }
+  static Expiry In(uint64_t ms) { return Expiry::In(ms, kNow); }
+
+  TtlRules rules_;
+  std::mt19937_64 random_{1};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TtlRulesTest, "without rules every deadline is as it was asked for") {
+  CHECK_FALSE(rules_.any());
+  Set({});
+  CHECK_FALSE(rules_.any());
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "the first rule that matches counts, and the rest is said by the rule for all keys") {
+  Set({{.pattern = "a*", .default_ms = 10}, {.pattern = "ab*", .default_ms = 20, .max_ms = 30}},
+      {.default_ms = 40, .max_ms = 50});
+  CHECK(Left("ab", Expiry::Never()) == 10);
+  CHECK(Left("ab", In(70)) == 50);
+  CHECK(Left("b", Expiry::Never()) == 40);
+  CHECK(Left("b", In(49)) == 49);
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "the maximum clamps deadlines on both clocks, and no key lasts") {
+  Set({}, {.max_ms = 100});
+  CHECK(Left("k", In(101)) == 100);
+  CHECK(Left("k", In(99)) == 99);
+  CHECK(Left("k", Expiry::At(kNow.wall_ms + 101)) == 100);
+  CHECK(Left("k", Expiry::At(kNow.wall_ms + 99)) == 99);
+  CHECK(Left("k", Expiry::Never()) == 100);
+  Set({}, {.default_ms = 200, .max_ms = 100});
+  CHECK(Left("k", Expiry::Never()) == 100);
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "a required TTL is one that was asked for, or the default") {
+  Set({{.pattern = "free:*", .required = false}, {.pattern = "given:*", .default_ms = 5}},
+      {.max_ms = 100, .required = true});
+  CHECK_THROWS_AS(Left("k", Expiry::Never()), TtlRequired);
+  CHECK(Left("k", In(7)) == 7);
+  CHECK(Left("given:k", Expiry::Never()) == 5);
+  CHECK(Left("free:k", Expiry::Never()) == 100);
+  CHECK(rules_.ForLasting("k", kNow).deadline_ms == kNow.mono_ms + 100);
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "jitter is drawn once, for relative deadlines, on both sides, and at least a ms is left") {
+  Set({}, {.jitter_percent = 10});
+  int64_t least = 1000;
+  int64_t most = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const int64_t left = Left("k", In(1000));
+    least = std::min(least, left);
+    most = std::max(most, left);
+  }
+  CHECK(least == 900);
+  CHECK(most == 1100);
+  Expiry settled = In(1000);
+  settled.settled = true;
+  CHECK(Left("k", settled) == 1000);
+  CHECK(Left("k", Expiry::At(kNow.wall_ms + 1000)) == 1000);
+  Set({}, {.jitter_percent = 100});
+  for (int i = 0; i < 100; ++i) CHECK(Left("k", In(1)) >= 1);
+  CHECK(WithJitter(INT64_MAX, 100, random_) <= INT64_MAX);
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "jitter beside a maximum does not exceed it") {
+  Set({}, {.max_ms = 1000, .jitter_percent = 50});
+  for (int i = 0; i < 1000; ++i) CHECK(Left("k", In(1000)) <= 1000);
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "rules that were prepared count when they are adopted, and not if they are dropped") {
+  rules_.Prepare({}, {.max_ms = 1}, random_);
+  CHECK_FALSE(rules_.any());
+  rules_.Drop();
+  rules_.Adopt();
+  CHECK_FALSE(rules_.any());
+}
+
+}  // namespace mayfly
