@@ -206,8 +206,8 @@ class Entry {
     if (!expires()) return Expiry::Never();
     const uint64_t near = near_ms();
     if (near == kFarDeadline) [[unlikely]]
-      return {extra()->deadline.kind, extra()->deadline.deadline_ms, true};
-    return {ClockOf(Has(EntryFlag::kWallDeadline)), near, true};
+      return {extra()->deadline.kind, extra()->deadline.deadline_ms, Expiry::Standing::kKept};
+    return {ClockOf(Has(EntryFlag::kWallDeadline)), near, Expiry::Standing::kKept};
   }
   // The entry's own time, beside the deadline, or Never; Never too if the deadline comes first on the same clock.
   Expiry own() const noexcept {

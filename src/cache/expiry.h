@@ -1,6 +1,7 @@
 // When a key, or a member of its value, expires.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 
@@ -12,10 +13,22 @@ namespace mayfly {
 // PXAT).
 struct Expiry {
   enum class Kind : uint8_t { kNever, kRelative, kWall };
+  // What is left for the rules to do (cache/ttl_rules.h).
+  enum class Standing : uint8_t {
+    kAsked,  // all: a command asks for it
+    kDrawn,  // all but jitter: that was drawn, or a key of another name has it
+    kKept,   // nothing: the key has it, or has it from the rules
+  };
   Kind kind = Kind::kNever;
+  Standing standing = Standing::kAsked;
   uint64_t deadline_ms = 0;
-  bool settled = false;  // a key has it, or jitter was drawn: no other jitter is added (cache/ttl_rules.h)
 
+  // Not an aggregate, so that it has 16 bytes and is passed in registers whatever the order of its parts.
+  constexpr Expiry() noexcept = default;
+  constexpr Expiry(Kind k, uint64_t ms, Standing s = Standing::kAsked) noexcept
+      : kind(k), standing(s), deadline_ms(ms) {}
+  // Of a key's deadline: as it goes to a key of another name, where other rules may hold.
+  Expiry Moved() const noexcept { return {kind, deadline_ms, std::min(standing, Standing::kDrawn)}; }
   static Expiry Never() noexcept { return {}; }
   static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }
   // REQUIRES: unix_ms >= 0.
@@ -41,5 +54,7 @@ struct Expiry {
     return kind == Kind::kWall && now.wall_ms >= 0 && deadline_ms <= static_cast<uint64_t>(now.wall_ms);
   }
 };
+
+static_assert(sizeof(Expiry) == 16);
 
 }  // namespace mayfly

@@ -197,9 +197,12 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
   const EntryTerms terms = existing.terms();
-  Entry* entry = !terms.any() ? Put(key, &existing, std::move(value), ExpiryOf(existing), now, event)
-                               : PutOnTerms(key, &existing, std::move(value), ExpiryOf(existing), terms,
-                                               now, event);
+  // What is not reported is no change: PFCOUNT stores what it has counted, and is a read.
+  Expiry kept = event.name.empty() ? ExpiryOf(existing) : KeptExpiry(key, existing, now);
+  kept.standing = Expiry::Standing::kKept;
+  Entry* entry = !terms.any()
+                     ? Put(key, &existing, std::move(value), kept, now, event)
+                     : PutOnTerms(key, &existing, std::move(value), kept, terms, now, event);
   if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
   return entry;
 }

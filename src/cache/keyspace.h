@@ -201,6 +201,8 @@ class Keyspace {
       return ObeyingRules(key, wanted, now);
     return wanted;
   }
+  // The deadline of a key of which only the value changes: what it has, or what the rules give it. Refuses nothing.
+  Expiry KeptExpiry(const Key& key, const Entry& existing, Now now) const noexcept;
   // Before an edit of its value, a key without a TTL gets the one that the rules give it. Returns the entry, which may
   // have been relocated.
   Entry* WithDeadline(const Key& key, Entry& entry, Now now);
@@ -390,8 +392,8 @@ class Keyspace {
   Entry* GiveDeadline(const Key& key, Entry& existing, Now now);
   // Gives the entry another expiry and other terms. Returns it; it may have been relocated.
   Entry* Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, Now now);
-  // Keeps what slides within the rules and its own maximum; nothing slides without a relative deadline.
-  void FitSlide(std::string_view key, EntryTerms& terms, Expiry& expiry) const noexcept;
+  // Keeps what slides within the rules and its own maximum. The rules have made `expiry` of what was `wanted`.
+  void FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted, Expiry& expiry, Now now) const noexcept;
   void Slide(Entry& entry, Now now) noexcept;
   void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points

@@ -30,8 +30,9 @@ Expiry EndOfWindow(const Entry& entry) noexcept {
 
 Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
                                EntryTerms terms, Now now, const Event& event) {
-  expiry = Obeying(key.text, expiry, now);
-  FitSlide(key.text, terms, expiry);
+  const Expiry wanted = expiry;
+  expiry = Obeying(key.text, wanted, now);
+  FitSlide(key.text, terms, wanted, expiry, now);
   Entry* const entry = Place(key, existing, std::move(value), expiry, terms, now);
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;

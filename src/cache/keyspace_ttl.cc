@@ -11,6 +11,13 @@ Expiry Keyspace::ObeyingRules(std::string_view key, Expiry wanted, Now now) cons
   return parts_.ttl_rules.Obeying(key, wanted, now);
 }
 
+Expiry Keyspace::KeptExpiry(const Key& key, const Entry& existing, Now now) const noexcept {
+  Expiry kept = ExpiryOf(existing);
+  if (!existing.expires() && parts_.ttl_rules.any()) kept = parts_.ttl_rules.ForLasting(key.text, now);
+  kept.standing = Expiry::Standing::kKept;
+  return kept;
+}
+
 Entry* Keyspace::GiveDeadline(const Key& key, Entry& existing, Now now) {
   const Expiry expiry = parts_.ttl_rules.ForLasting(key.text, now);
   if (expiry.kind == Expiry::Kind::kNever) return &existing;
@@ -21,7 +28,7 @@ Entry* Keyspace::GiveDeadline(const Key& key, Entry& existing, Now now) {
 Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry wanted, Now now, EntryTerms slide) {
   Expiry expiry = Obeying(key.text, wanted, now);
   slide.stale_ms = existing.stale_ms();
-  FitSlide(key.text, slide, expiry);
+  FitSlide(key.text, slide, wanted, expiry, now);
   TellBefore(existing);
   Entry* const entry = Redate(key, existing, expiry, slide, now);
   TouchFound(*entry, now);
@@ -50,13 +57,18 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
   return entry;
 }
 
-void Keyspace::FitSlide(std::string_view key, EntryTerms& terms, Expiry& expiry) const noexcept {
+void Keyspace::FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted, Expiry& expiry,
+                        Now now) const noexcept {
   if (terms.slide_ms == 0) return;
   if (expiry.kind != Expiry::Kind::kRelative) {
     terms.slide_ms = 0;
     return;
   }
-  if (parts_.ttl_rules.any()) terms.slide_ms = std::min(terms.slide_ms, parts_.ttl_rules.LongestOf(key));
+  if (parts_.ttl_rules.any()) {
+    // With jitter that was drawn just now, accesses give it the TTL that was drawn.
+    if (wanted.standing == Expiry::Standing::kAsked) terms.slide_ms = expiry.deadline_ms - now.mono_ms;
+    terms.slide_ms = std::min(terms.slide_ms, parts_.ttl_rules.LongestOf(key));
+  }
   if (terms.slide_until_ms != 0) expiry.deadline_ms = std::min(expiry.deadline_ms, terms.slide_until_ms);
 }
 
@@ -65,7 +77,7 @@ void Keyspace::Slide(Entry& entry, Now now) noexcept {
   if (terms.slide_ms == 0 || !entry.expires() || parts_.tracking == AccessTracking::kNone) return;
   Expiry deadline = entry.deadline();
   if (deadline.kind != Expiry::Kind::kRelative) return;
-  uint64_t next_ms = now.mono_ms + terms.slide_ms;
+  uint64_t next_ms = std::min(now.mono_ms + terms.slide_ms, FurthestDeadlineMs(now));
   if (terms.slide_until_ms != 0) next_ms = std::min(next_ms, terms.slide_until_ms);
   if (next_ms <= deadline.deadline_ms) return;
   TellBefore(entry);

@@ -55,7 +55,7 @@ void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
 }
 
 Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
-  const Expiry expiry = ExpiryOf(source);
+  const Expiry expiry = ExpiryOf(source).Moved();
   Entry* entry = source.encoding() == Encoding::kRich
                      ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo)
                      : PutOnTerms(key, existing, StringValue::CopyOf(source), expiry, source.terms(),
@@ -69,7 +69,7 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
 void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
                     Now now) {
   assert(&to != this || key.text != new_key.text);
-  const Expiry expiry = to.Obeying(new_key.text, ExpiryOf(entry), now);
+  const Expiry expiry = to.Obeying(new_key.text, ExpiryOf(entry).Moved(), now);
   TellBefore(entry);
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;

@@ -5,8 +5,10 @@
 //   max-ttl 7d                                         the options default-ttl, max-ttl, ttl-jitter, ttl-required
 //
 // Every write of every type gets its deadline here, through Keyspace::Obeying. In this order: a key without a TTL gets
-// the default; without one it is refused if a TTL is required; a relative TTL gets jitter, unless it is settled
-// (Expiry::settled); and no deadline lies further off than the maximum, so with one no key lasts.
+// the default; without one it is refused if a TTL is required; a relative TTL gets jitter, unless that was drawn
+// before; and no deadline lies further off than the maximum, so with one no key lasts. What a key has and keeps
+// (KEEPTTL, INCR, APPEND ...) is left alone: Expiry::Standing. A key that has no deadline and is only edited gets one
+// from the default or the maximum, but is not refused.
 //
 // All times are in ms; 0: none. Loop thread only.
 #pragma once
@@ -32,6 +34,14 @@ struct TtlRequired : std::exception {
 // The TTL with jitter: even chances for each ms from `percent` % less to `percent` % more, but at least 1 ms.
 // REQUIRES: percent <= 100.
 uint64_t WithJitter(uint64_t ttl_ms, unsigned percent, std::mt19937_64& random) noexcept;
+// The deadline with jitter. Its Unix time fits into the numbers that clients read, as that of `asked` does.
+// REQUIRES: `asked` is relative and not reached.
+Expiry Jittered(Expiry asked, unsigned percent, std::mt19937_64& random, Now now) noexcept;
+// The furthest deadline of which that is true, as a monotonic time.
+inline uint64_t FurthestDeadlineMs(Now now) noexcept {
+  const uint64_t wall_ms = now.wall_ms > 0 ? static_cast<uint64_t>(now.wall_ms) : 0;
+  return now.mono_ms + (static_cast<uint64_t>(INT64_MAX) - wall_ms);
+}
 
 class TtlRules {
  public:
@@ -63,7 +73,7 @@ class TtlRules {
   // False: every deadline is as it was asked for.
   bool any() const noexcept { return any_; }
 
-  // The deadline that a write gives this key instead of `wanted`. Throws TtlRequired.
+  // The deadline that a write gives this key instead of `wanted`; its standing is kKept. Throws TtlRequired.
   Expiry Obeying(std::string_view key, Expiry wanted, Now now) const;
   // The deadline for a key without one that is edited; never refuses. Never if there is neither default nor maximum.
   Expiry ForLasting(std::string_view key, Now now) const noexcept;

@@ -1,6 +1,7 @@
 // The commands that set, remove and show the expiry of keys.
 //
 // Deadlines count as Unix time in ms, whichever clock they are kept on, so that Redis's rules for overflow hold exactly.
+#include <algorithm>
 #include <optional>
 
 #include "exec/values/expire_condition.h"
@@ -45,6 +46,11 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (!ToMilliseconds(number, unit, ms) || __builtin_add_overflow(ms, base_ms, &unix_ms)) {
     return ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name));
   }
+  Expiry expiry = base == TimeBase::kNow
+                      ? Expiry::In(static_cast<uint64_t>(std::max<int64_t>(ms, 1)), ctx.now)
+                      : Expiry::At(std::max<int64_t>(unix_ms, 0));
+  EntryTerms slide;
+  if (ttl.given() && !ttl.Resolve(ctx, unit, expiry, slide)) return;
 
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
   if (entry == nullptr) return ctx.reply.Integer(0);
@@ -54,10 +60,6 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (ms < 0 || unix_ms <= ctx.now.wall_ms) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {
-    Expiry expiry =
-        base == TimeBase::kNow ? Expiry::In(static_cast<uint64_t>(ms), ctx.now) : Expiry::At(unix_ms);
-    EntryTerms slide;
-    if (ttl.given() && !ttl.Resolve(ctx, unit, expiry, slide)) return;
     ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now, slide);
   }
   ctx.reply.Integer(1);

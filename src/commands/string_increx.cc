@@ -58,7 +58,8 @@ bool TakeOption(Args& args, IncrExOptions& options) {
 // As EXPIRE and INCRBY: the window is kept, and what slides unless there is another deadline.
 EntryTerms TermsOf(const Entry* existing, Expiry expiry) noexcept {
   if (existing == nullptr) return {};
-  return expiry.settled ? existing->terms() : EntryTerms{.stale_ms = existing->stale_ms()};
+  const bool kept = expiry.standing == Expiry::Standing::kKept;
+  return kept ? existing->terms() : EntryTerms{.stale_ms = existing->stale_ms()};
 }
 
 // What INCREX says and does for each kind of number.
@@ -151,11 +152,12 @@ void ReplyStep(Context& ctx, typename Kind::Number value, typename Kind::Number 
   Kind::Reply(ctx, applied);
 }
 
-Expiry NextExpiry(const IncrExOptions& options, const Entry* existing, Expiry asked_for) {
-  const Expiry present = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
+Expiry NextExpiry(const Context& ctx, const Key& key, const IncrExOptions& options, const Entry* existing,
+                  Expiry asked_for) {
   if (options.persist) return Expiry::Never();
-  const bool keeps = options.only_without_expiry && present.kind != Expiry::Kind::kNever;
-  return options.expire.given() && !keeps ? asked_for : present;
+  const bool keeps = options.only_without_expiry && existing != nullptr && existing->expires();
+  if (options.expire.given() && !keeps) return asked_for;
+  return existing != nullptr ? ctx.keyspace.KeptExpiry(key, *existing, ctx.now) : Expiry::Never();
 }
 
 // As EXPIRE, PERSIST and INCRBY of the same key would report it.
@@ -185,7 +187,7 @@ void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
   const auto applied = Kind::Subtract(*value, *old);
   if (!applied) return ctx.Fail(Kind::kTooFar);
 
-  expiry = NextExpiry(options, existing, expiry);
+  expiry = NextExpiry(ctx, key, options, existing, expiry);
   if (!expiry.Reached(ctx.now)) {
     Kind::Put(ctx, key, existing, *value, expiry, EventOf<Kind>(options, existing, expiry));
   } else if (existing != nullptr) {

@@ -119,7 +119,7 @@ void SetWithOptions(Context& ctx, Args& args) {
       terms.stale_ms = stale_ms;
     }
     // It throws if the key must have a TTL: before the old value is answered.
-    expiry = ctx.keyspace.Obeying(key.text, expiry, ctx.now);
+    if (expiry.kind == Expiry::Kind::kNever) expiry = ctx.keyspace.Obeying(key.text, expiry, ctx.now);
   }
   if (options.get) {
     if (existing == nullptr) {
@@ -181,15 +181,10 @@ void SetNx(Context& ctx, Args& args) {
 void GetSet(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.Read(key);
+  if (existing != nullptr && !RequireString(ctx, *existing)) return;
   // It throws if the key must have a TTL: before the old value is answered.
   const Expiry expiry = ctx.keyspace.Obeying(key.text, Expiry::Never(), ctx.now);
-  if (existing == nullptr) {
-    ctx.reply.Null();
-  } else if (RequireString(ctx, *existing)) {
-    ReplyString(ctx, *existing);
-  } else {
-    return;
-  }
+  existing == nullptr ? ctx.reply.Null() : ReplyString(ctx, *existing);
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
 }
 

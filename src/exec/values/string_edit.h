@@ -52,13 +52,18 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, cons
   assert(existing == nullptr || (IsString(*existing) && existing->key() == key.text));
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
     return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), size, event, write);
+  // `write` may begin to answer, so whatever refuses a new key comes first.
+  const Expiry expiry = existing == nullptr ? ctx.keyspace.Obeying(key.text, Expiry::Never(), ctx.now) : Expiry::Never();
   char digits[kMaxIntegerText];
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
   StringDraft draft(std::max(size, old.size()));
   old.copy(draft.data(), old.size());
   // A text that stays the same is stored all the same: it may have been an integer.
   const bool changed = write(draft.data()) || existing == nullptr || size > old.size();
-  StoreKeepingExpiry(ctx, key, existing, draft.Take(), changed ? event : events::kUnreported);
+  if (existing == nullptr)
+    ctx.keyspace.Put(key, nullptr, draft.Take(), expiry, ctx.now, event);
+  else
+    ctx.keyspace.PutValue(key, *existing, draft.Take(), ctx.now, changed ? event : events::kUnreported);
 }
 
 // False, after having answered the error, if the sum is more than proto-max-bulk-len.

@@ -21,18 +21,15 @@ bool TtlWords::Take(uint64_t word, Args& args) noexcept {
 }
 
 bool TtlWords::Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& terms) const {
-  uint64_t ttl_ms = expiry.deadline_ms - ctx.now.mono_ms;
   if (jitter_) {
     int64_t percent = 0;
     if (!ParseInteger(*jitter_, percent)) return ctx.Fail(errors::kNotInteger), false;
     if (percent < 0 || percent > kJitterMax)
       return ctx.Fail("ERR JITTER must be a percentage between 0 and 100"), false;
-    ttl_ms = WithJitter(ttl_ms, static_cast<unsigned>(percent), ctx.server.random);
-    expiry = Expiry::In(ttl_ms, ctx.now);
-    expiry.settled = true;
+    expiry = Jittered(expiry, static_cast<unsigned>(percent), ctx.server.random, ctx.now);
   }
   if (!slides_) return true;
-  terms.slide_ms = ttl_ms;
+  terms.slide_ms = expiry.deadline_ms - ctx.now.mono_ms;
   if (!most_) return true;
   Expiry latest;
   if (!ReadExpiry(ctx, *most_, unit, TimeBase::kNow, latest)) return false;

@@ -18,7 +18,7 @@ class TtlRulesTest {
   int64_t Left(std::string_view key, Expiry wanted) {
     const Expiry got = rules_.Obeying(key, wanted, kNow);
     if (got.kind == Expiry::Kind::kNever) return -1;
-    CHECK(got.settled);
+    CHECK(got.standing == Expiry::Standing::kKept);
     return static_cast<int64_t>(got.deadline_ms - Expiry::NowOn(got.kind, kNow));
   }
   static Expiry In(uint64_t ms) { return Expiry::In(ms, kNow); }
@@ -76,13 +76,32 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter is drawn once, for relative deadlines, on
   }
   CHECK(least == 900);
   CHECK(most == 1100);
-  Expiry settled = In(1000);
-  settled.settled = true;
-  CHECK(Left("k", settled) == 1000);
+  for (const auto standing : {Expiry::Standing::kDrawn, Expiry::Standing::kKept}) {
+    Expiry expiry = In(1000);
+    expiry.standing = standing;
+    CHECK(Left("k", expiry) == 1000);
+  }
   CHECK(Left("k", Expiry::At(kNow.wall_ms + 1000)) == 1000);
   Set({}, {.jitter_percent = 100});
   for (int i = 0; i < 100; ++i) CHECK(Left("k", In(1)) >= 1);
   CHECK(WithJitter(INT64_MAX, 100, random_) <= INT64_MAX);
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "jitter keeps the furthest deadline within the Unix times that clients can read") {
+  const uint64_t longest = static_cast<uint64_t>(INT64_MAX - kNow.wall_ms);
+  for (int i = 0; i < 100; ++i) {
+    const Expiry drawn = Jittered(In(longest), 100, random_, kNow);
+    CHECK(kNow.WallOf(drawn.deadline_ms) > kNow.wall_ms);
+  }
+}
+
+TEST_CASE_METHOD(TtlRulesTest, "a deadline that a key keeps is left alone, and one that moves to another name is not") {
+  Set({}, {.max_ms = 100, .required = true});
+  Expiry expiry = In(1000);
+  expiry.standing = Expiry::Standing::kKept;
+  CHECK(Left("k", expiry) == 1000);
+  expiry.standing = Expiry::Standing::kDrawn;
+  CHECK(Left("k", expiry) == 100);
 }
 
 TEST_CASE_METHOD(TtlRulesTest, "jitter beside a maximum does not exceed it") {
