@@ -67,8 +67,8 @@ enum class EntryFlag : uint8_t {
 
 // What a value was given beside its deadline, in ms; 0: nothing.
 struct EntryTerms {
-  uint64_t stale_ms = 0;        // STALE: how long after the deadline the value is stale (cache/stale_values.h)
-  uint64_t slide_ms = 0;        // SLIDE: an access moves the deadline to so much after it
+  uint64_t stale_ms = 0;  // STALE: how long after the deadline the value is stale (cache/stale_values.h)
+  uint64_t slide_ms = 0;  // SLIDE: an access moves the deadline to so much after it
   uint64_t slide_until_ms = 0;  // SLIDE MAX: but not beyond this monotonic time
 
   bool any() const noexcept { return (stale_ms | slide_ms) != 0; }
@@ -83,8 +83,8 @@ struct EntryExtra {
   HeapRef next;
   HeapRef prev;
   EntryTerms terms;
-  uint32_t step = 0;      // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
-  bool counted = false;   // Deadlines: is one of those with two times
+  uint32_t step = 0;     // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
+  bool counted = false;  // Deadlines: is one of those with two times
 };
 
 #pragma pack(push, 1)

@@ -200,9 +200,8 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
   // What is not reported is no change: PFCOUNT stores what it has counted, and is a read.
   Expiry kept = event.name.empty() ? ExpiryOf(existing) : KeptExpiry(key, existing, now);
   kept.standing = Expiry::Standing::kKept;
-  Entry* entry = !terms.any()
-                     ? Put(key, &existing, std::move(value), kept, now, event)
-                     : PutOnTerms(key, &existing, std::move(value), kept, terms, now, event);
+  Entry* entry = !terms.any() ? Put(key, &existing, std::move(value), kept, now, event)
+                              : PutOnTerms(key, &existing, std::move(value), kept, terms, now, event);
   if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
   return entry;
 }

@@ -166,7 +166,7 @@ class Keyspace {
   void EditText(Entry& existing, const Event& event, Write&& write);
   // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
-                 const Event& event);
+                 const Event& event, EntryTerms terms = {});
   // Lets edit(T&) change the value, which returns whether it has changed anything, and reports that. A key whose
   // value has no members left is removed. Does not count as an access; the caller's Find already did. If `edit`
   // throws, nothing is reported. Returns the entry, or null if the key was removed.
@@ -196,11 +196,7 @@ class Keyspace {
   Entry* PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
                     Now now, const Event& event);
   // What the rules make of the deadline that a write asks for. Throws TtlRequired.
-  [[gnu::always_inline]] Expiry Obeying(std::string_view key, Expiry wanted, Now now) const {
-    if (parts_.ttl_rules.any()) [[unlikely]]
-      return ObeyingRules(key, wanted, now);
-    return wanted;
-  }
+  Expiry Obeying(std::string_view key, Expiry wanted, Now now) const;
   // The deadline of a key of which only the value changes: what it has, or what the rules give it. Refuses nothing.
   Expiry KeptExpiry(const Key& key, const Entry& existing, Now now) const noexcept;
   // Before an edit of its value, a key without a TTL gets the one that the rules give it. Returns the entry, which may
@@ -368,13 +364,15 @@ class Keyspace {
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
   // As Put, but without reporting the change; likewise the next three.
-  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms, Now now);
+  Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
+               Now now);
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
     const size_t bytes = value.stored_bytes();
     return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
   }
   Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
-  Entry* PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, Now now);
+  Entry* PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, EntryTerms terms,
+                   Now now);
   Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
   Entry* OverwriteAs(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                      Expiry expiry, Now now);
@@ -393,7 +391,8 @@ class Keyspace {
   // Gives the entry another expiry and other terms. Returns it; it may have been relocated.
   Entry* Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, Now now);
   // Keeps what slides within the rules and its own maximum. The rules have made `expiry` of what was `wanted`.
-  void FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted, Expiry& expiry, Now now) const noexcept;
+  void FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted, Expiry& expiry,
+                Now now) const noexcept;
   void Slide(Entry& entry, Now now) noexcept;
   void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points

@@ -5,6 +5,12 @@
 
 namespace mayfly {
 
+[[gnu::always_inline]] inline Expiry Keyspace::Obeying(std::string_view key, Expiry wanted, Now now) const {
+  if (parts_.ttl_rules.any()) [[unlikely]]
+    return ObeyingRules(key, wanted, now);
+  return wanted;
+}
+
 [[gnu::always_inline]] inline Entry* Keyspace::WithDeadline(const Key& key, Entry& entry, Now now) {
   if (parts_.ttl_rules.any() && !entry.expires()) [[unlikely]]
     return GiveDeadline(key, entry, now);

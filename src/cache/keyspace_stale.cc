@@ -29,7 +29,7 @@ Expiry EndOfWindow(const Entry& entry) noexcept {
 // ---- keys with a window
 
 Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
-                               EntryTerms terms, Now now, const Event& event) {
+                            EntryTerms terms, Now now, const Event& event) {
   const Expiry wanted = expiry;
   expiry = Obeying(key.text, wanted, now);
   FitSlide(key.text, terms, wanted, expiry, now);

@@ -44,15 +44,18 @@ void TtlRules::Adopt() noexcept {
 TtlRules::Terms TtlRules::TermsOf(std::string_view key) const noexcept {
   for (const Rule& rule : in_force_.rules) {
     if (!GlobMatch(rule.pattern, key)) continue;
-    return {rule.default_ms.value_or(in_force_.for_all.default_ms), rule.max_ms.value_or(in_force_.for_all.max_ms),
-            rule.jitter_percent.value_or(in_force_.for_all.jitter_percent), rule.required.value_or(in_force_.for_all.required)};
+    return {rule.default_ms.value_or(in_force_.for_all.default_ms),
+            rule.max_ms.value_or(in_force_.for_all.max_ms),
+            rule.jitter_percent.value_or(in_force_.for_all.jitter_percent),
+            rule.required.value_or(in_force_.for_all.required)};
   }
   return in_force_.for_all;
 }
 
 Expiry TtlRules::Fit(const Terms& terms, Expiry wanted, Now now) const noexcept {
   Expiry expiry = wanted;
-  if (expiry.kind == Expiry::Kind::kNever && terms.default_ms != 0) expiry = Expiry::In(terms.default_ms, now);
+  if (expiry.kind == Expiry::Kind::kNever && terms.default_ms != 0)
+    expiry = Expiry::In(terms.default_ms, now);
   const bool relative = expiry.kind == Expiry::Kind::kRelative;
   const bool drawn = expiry.standing != Expiry::Standing::kAsked;
   if (relative && terms.jitter_percent != 0 && !drawn && expiry.deadline_ms > now.mono_ms)

@@ -76,7 +76,7 @@ struct ByInteger : IntegerKind {
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     ctx.keyspace.PutOnTerms(key, existing, StringValue::Integer(value), expiry, TermsOf(existing, expiry),
-                               ctx.now, event);
+                            ctx.now, event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.Integer(value); }
 };
@@ -98,8 +98,8 @@ struct ByFloat : FloatKind {
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     const std::string text = FormatLongDouble(value);
-    ctx.keyspace.PutOnTerms(key, existing, StringValue::Text(text), expiry, TermsOf(existing, expiry), ctx.now,
-                               event);
+    ctx.keyspace.PutOnTerms(key, existing, StringValue::Text(text), expiry, TermsOf(existing, expiry),
+                            ctx.now, event);
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.DoubleText(FormatLongDouble(value)); }
 };

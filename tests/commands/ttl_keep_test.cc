@@ -60,7 +60,8 @@ TEST_CASE_METHOD(TtlKeepTest, "a write that is refused has answered nothing befo
   CHECK(Pttl() == 60'000);
 }
 
-TEST_CASE_METHOD(TtlKeepTest, "within a transaction and a script a refusal is the reply of its command alone") {
+TEST_CASE_METHOD(TtlKeepTest,
+                 "within a transaction and a script a refusal is the reply of its command alone") {
   SetOption("ttl-required", "yes");
   Run({"MULTI"});
   Run({"BITFIELD", "a", "SET", "u8", "0", "1"});
@@ -155,10 +156,11 @@ TEST_CASE_METHOD(TtlKeepTest, "a maximum that came later leaves a deadline alone
 TEST_CASE_METHOD(TtlKeepTest, "a deadline that slides keeps the TTL that ttl-jitter has drawn for it") {
   SetOption("ttl-jitter", "10");
   Run({"SET", "k", "v", "JITTER", "0", "EX", "1"});
-  for (const Request& slider : std::vector<Request>{{"SET", "k", "v", "EX", "100", "SLIDE"},
-                                                    {"GETEX", "k", "EX", "100", "SLIDE"},
-                                                    {"EXPIRE", "k", "100", "SLIDE"},
-                                                    {"SET", "k", "v", "EX", "100", "SLIDE", "JITTER", "10"}}) {
+  for (const Request& slider :
+       std::vector<Request>{{"SET", "k", "v", "EX", "100", "SLIDE"},
+                            {"GETEX", "k", "EX", "100", "SLIDE"},
+                            {"EXPIRE", "k", "100", "SLIDE"},
+                            {"SET", "k", "v", "EX", "100", "SLIDE", "JITTER", "10"}}) {
     INFO(slider[0]);
     std::set<int64_t> ttls;
     for (int i = 0; i < 50; ++i) {
@@ -187,7 +189,8 @@ TEST_CASE_METHOD(TtlKeepTest, "an access gives a deadline that slides at most th
 
 // ---- the end of time
 
-TEST_CASE_METHOD(TtlKeepTest, "the furthest deadlines stay what clients can read, with jitter and when they slide") {
+TEST_CASE_METHOD(TtlKeepTest,
+                 "the furthest deadlines stay what clients can read, with jitter and when they slide") {
   const std::string longest = std::to_string(INT64_MAX - WallMs());
   for (int i = 0; i < 20; ++i) {
     CHECK(Run({"SET", "k", "v", "PX", longest, "JITTER", "100"}) == Ok());
@@ -201,8 +204,10 @@ TEST_CASE_METHOD(TtlKeepTest, "the furthest deadlines stay what clients can read
 
 // ---- errors
 
-TEST_CASE_METHOD(TtlKeepTest, "wrong numbers are errors for a key that is absent, and for a TTL in the past") {
-  CHECK(Run({"EXPIRE", "absent", "60", "JITTER", "x"}) == Error("ERR value is not an integer or out of range"));
+TEST_CASE_METHOD(TtlKeepTest,
+                 "wrong numbers are errors for a key that is absent, and for a TTL in the past") {
+  CHECK(Run({"EXPIRE", "absent", "60", "JITTER", "x"}) ==
+        Error("ERR value is not an integer or out of range"));
   CHECK(Run({"EXPIRE", "absent", "60", "SLIDE", "MAX", "0"}) ==
         Error("ERR invalid expire time in 'expire' command"));
   Run({"SET", "k", "v"});

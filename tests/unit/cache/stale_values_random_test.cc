@@ -82,7 +82,8 @@ class Model : public KeyspaceFixture {
     }
     const std::string value = Below(50) == 0 ? std::string(20'000, 'b') : "v" + std::to_string(step);
     const uint64_t stale_ms = expiry.kind == Expiry::Kind::kNever ? 0 : Below(2) * Below(40);
-    db(base_).PutOnTerms(key, entry, StringValue::Of(value), expiry, stale_ms, now(), events::kSet);
+    db(base_).PutOnTerms(key, entry, StringValue::Of(value), expiry, {.stale_ms = stale_ms}, now(),
+                         events::kSet);
     known_[base_][name_] = {value, expiry, stale_ms};
   }
   void Change(const Key& key, Entry& entry, uint64_t what) {

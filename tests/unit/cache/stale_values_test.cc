@@ -24,7 +24,7 @@ class StaleFixture : public KeyspaceFixture {
                   unsigned index = 0) {
     const Key hashed = db(index).KeyOf(key);
     return db(index).PutOnTerms(hashed, db(index).Peek(hashed, now()), StringValue::Of(value), expiry,
-                                   stale_ms, now(), events::kSetWithExpiry);
+                                {.stale_ms = stale_ms}, now(), events::kSetWithExpiry);
   }
   // The text of the stale value; nothing if there is none.
   std::optional<std::string> StaleOf(std::string_view key, unsigned index = 0) {
@@ -356,8 +356,8 @@ TEST_CASE_METHOD(StaleFixture, "without memory for the table a value is freed at
   Keyspace& keyspace = tiny.At(0);
   const auto put = [&](const std::string& name, std::string_view value, Expiry expiry, uint64_t stale_ms) {
     const Key key = keyspace.KeyOf(name);
-    keyspace.PutOnTerms(key, keyspace.Peek(key, now()), StringValue::Of(value), expiry, stale_ms, now(),
-                           events::kSet);
+    keyspace.PutOnTerms(key, keyspace.Peek(key, now()), StringValue::Of(value), expiry,
+                        {.stale_ms = stale_ms}, now(), events::kSet);
   };
   for (int i = 0; i < 100; ++i) put("k" + std::to_string(i), "v", In(20), 1000);
   const auto fill = [&](const std::string& prefix, size_t bytes) {

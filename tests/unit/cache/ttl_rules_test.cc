@@ -1,7 +1,7 @@
 // TtlRules: what deadline a key gets instead of the one that was asked for.
-#include <catch2/catch.hpp>
-
 #include "cache/ttl_rules.h"
+
+#include <catch2/catch.hpp>
 
 namespace mayfly {
 namespace {
@@ -35,7 +35,8 @@ TEST_CASE_METHOD(TtlRulesTest, "without rules every deadline is as it was asked 
   CHECK_FALSE(rules_.any());
 }
 
-TEST_CASE_METHOD(TtlRulesTest, "the first rule that matches counts, and the rest is said by the rule for all keys") {
+TEST_CASE_METHOD(TtlRulesTest,
+                 "the first rule that matches counts, and the rest is said by the rule for all keys") {
   Set({{.pattern = "a*", .default_ms = 10}, {.pattern = "ab*", .default_ms = 20, .max_ms = 30}},
       {.default_ms = 40, .max_ms = 50});
   CHECK(Left("ab", Expiry::Never()) == 10);
@@ -65,7 +66,8 @@ TEST_CASE_METHOD(TtlRulesTest, "a required TTL is one that was asked for, or the
   CHECK(rules_.ForLasting("k", kNow).deadline_ms == kNow.mono_ms + 100);
 }
 
-TEST_CASE_METHOD(TtlRulesTest, "jitter is drawn once, for relative deadlines, on both sides, and at least a ms is left") {
+TEST_CASE_METHOD(TtlRulesTest,
+                 "jitter is drawn once, for relative deadlines, on both sides, and at least a ms is left") {
   Set({}, {.jitter_percent = 10});
   int64_t least = 1000;
   int64_t most = 0;
@@ -87,7 +89,8 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter is drawn once, for relative deadlines, on
   CHECK(WithJitter(INT64_MAX, 100, random_) <= INT64_MAX);
 }
 
-TEST_CASE_METHOD(TtlRulesTest, "jitter keeps the furthest deadline within the Unix times that clients can read") {
+TEST_CASE_METHOD(TtlRulesTest,
+                 "jitter keeps the furthest deadline within the Unix times that clients can read") {
   const uint64_t longest = static_cast<uint64_t>(INT64_MAX - kNow.wall_ms);
   for (int i = 0; i < 100; ++i) {
     const Expiry drawn = Jittered(In(longest), 100, random_, kNow);
@@ -95,7 +98,8 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter keeps the furthest deadline within the Un
   }
 }
 
-TEST_CASE_METHOD(TtlRulesTest, "a deadline that a key keeps is left alone, and one that moves to another name is not") {
+TEST_CASE_METHOD(TtlRulesTest,
+                 "a deadline that a key keeps is left alone, and one that moves to another name is not") {
   Set({}, {.max_ms = 100, .required = true});
   Expiry expiry = In(1000);
   expiry.standing = Expiry::Standing::kKept;
@@ -109,7 +113,8 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter beside a maximum does not exceed it") {
   for (int i = 0; i < 1000; ++i) CHECK(Left("k", In(1000)) <= 1000);
 }
 
-TEST_CASE_METHOD(TtlRulesTest, "rules that were prepared count when they are adopted, and not if they are dropped") {
+TEST_CASE_METHOD(TtlRulesTest,
+                 "rules that were prepared count when they are adopted, and not if they are dropped") {
   rules_.Prepare({}, {.max_ms = 1}, random_);
   CHECK_FALSE(rules_.any());
   rules_.Drop();
