@@ -45,7 +45,7 @@ struct KeyspaceParts {
   StaleGuesses stale_guesses = {};
   Rearm rearm = {};
   Quotas quotas = {};
-  LfuRules lfu = {};    // lfu.random is not null under AccessTracking::kFrequency
+  LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
   TtlRules ttl_rules = {};
   uint64_t client = 0;  // Change::client of what changes now by a command
   BuriedValues buried = {};

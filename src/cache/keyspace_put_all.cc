@@ -19,7 +19,8 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   bool all_fit = true;
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
-    put.expiry = Obeying(put.key.text, keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry, now);
+    put.expiry =
+        Obeying(put.key.text, keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry, now);
     all_fit = all_fit && put.entry != nullptr && !put.entry->terms().any() &&
               put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), put.expiry));
   }

@@ -38,7 +38,7 @@ Problem ReadDuration(std::string_view text, Duration& value) {
     std::string_view name;
     uint64_t ms;
   };
-  constexpr Unit kUnits[] = {{"ms", 1},           {"s", 1000},           {"m", 60 * 1000},
+  constexpr Unit kUnits[] = {{"ms", 1},           {"s", 1000},          {"m", 60 * 1000},
                              {"h", 3'600 * 1000}, {"d", 86'400 * 1000}, {"", 1000}};
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::optional<uint64_t> number = ParseUnsigned(text.substr(0, digits));

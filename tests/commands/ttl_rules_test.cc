@@ -13,50 +13,51 @@ using Requests = std::vector<Request>;
 const Reply kRequired = Error("ERR a TTL is required for this key");
 
 // Each makes the key "k" without a TTL. Keys named src... are there.
-const Requests kMakers = {{"SET", "k", "v"},
-                          {"SET", "k", "v", "NX"},
-                          {"SET", "k", "v", "GET"},
-                          {"SETNX", "k", "v"},
-                          {"GETSET", "k", "v"},
-                          {"MSET", "j", "v", "k", "v"},
-                          {"MSETNX", "j", "v", "k", "v"},
-                          {"MSETEX", "2", "j", "v", "k", "v"},
-                          {"APPEND", "k", "v"},
-                          {"INCR", "k"},
-                          {"INCRBYFLOAT", "k", "1.5"},
-                          {"INCREX", "k"},
-                          {"SETRANGE", "k", "3", "v"},
-                          {"SETBIT", "k", "3", "1"},
-                          {"BITFIELD", "k", "SET", "u8", "0", "7"},
-                          {"BITOP", "NOT", "k", "src"},
-                          {"PFADD", "k", "a"},
-                          {"PFMERGE", "k", "srchll"},
-                          {"HSET", "k", "f", "v"},
-                          {"HSETNX", "k", "f", "v"},
-                          {"HINCRBY", "k", "f", "1"},
-                          {"HINCRBYFLOAT", "k", "f", "1"},
-                          {"HSETEX", "k", "EX", "1000", "FIELDS", "1", "f", "v"},
-                          {"RPUSH", "k", "v"},
-                          {"LPUSH", "k", "v"},
-                          {"LMOVE", "srclist", "k", "LEFT", "RIGHT"},
-                          {"RPOPLPUSH", "srclist", "k"},
-                          {"SADD", "k", "v"},
-                          {"SADDEX", "k", "1000", "v"},
-                          {"SMOVE", "srcset", "k", "a"},
-                          {"SUNIONSTORE", "k", "srcset"},
-                          {"SINTERSTORE", "k", "srcset"},
-                          {"SDIFFSTORE", "k", "srcset"},
-                          {"ZADD", "k", "1", "v"},
-                          {"ZINCRBY", "k", "1", "v"},
-                          {"ZUNIONSTORE", "k", "1", "srczset"},
-                          {"ZRANGESTORE", "k", "srczset", "0", "-1"},
-                          {"GEOADD", "k", "1", "1", "v"},
-                          {"GEOSEARCHSTORE", "k", "srczset", "FROMLONLAT", "0", "0", "BYRADIUS", "20000", "km"},
-                          {"XADD", "k", "*", "f", "v"},
-                          {"SORT", "srclist", "ALPHA", "STORE", "k"},
-                          {"COPY", "src", "k"},
-                          {"RENAME", "src", "k"},
-                          {"RENAMENX", "srclist", "k"}};
+const Requests kMakers = {
+    {"SET", "k", "v"},
+    {"SET", "k", "v", "NX"},
+    {"SET", "k", "v", "GET"},
+    {"SETNX", "k", "v"},
+    {"GETSET", "k", "v"},
+    {"MSET", "j", "v", "k", "v"},
+    {"MSETNX", "j", "v", "k", "v"},
+    {"MSETEX", "2", "j", "v", "k", "v"},
+    {"APPEND", "k", "v"},
+    {"INCR", "k"},
+    {"INCRBYFLOAT", "k", "1.5"},
+    {"INCREX", "k"},
+    {"SETRANGE", "k", "3", "v"},
+    {"SETBIT", "k", "3", "1"},
+    {"BITFIELD", "k", "SET", "u8", "0", "7"},
+    {"BITOP", "NOT", "k", "src"},
+    {"PFADD", "k", "a"},
+    {"PFMERGE", "k", "srchll"},
+    {"HSET", "k", "f", "v"},
+    {"HSETNX", "k", "f", "v"},
+    {"HINCRBY", "k", "f", "1"},
+    {"HINCRBYFLOAT", "k", "f", "1"},
+    {"HSETEX", "k", "EX", "1000", "FIELDS", "1", "f", "v"},
+    {"RPUSH", "k", "v"},
+    {"LPUSH", "k", "v"},
+    {"LMOVE", "srclist", "k", "LEFT", "RIGHT"},
+    {"RPOPLPUSH", "srclist", "k"},
+    {"SADD", "k", "v"},
+    {"SADDEX", "k", "1000", "v"},
+    {"SMOVE", "srcset", "k", "a"},
+    {"SUNIONSTORE", "k", "srcset"},
+    {"SINTERSTORE", "k", "srcset"},
+    {"SDIFFSTORE", "k", "srcset"},
+    {"ZADD", "k", "1", "v"},
+    {"ZINCRBY", "k", "1", "v"},
+    {"ZUNIONSTORE", "k", "1", "srczset"},
+    {"ZRANGESTORE", "k", "srczset", "0", "-1"},
+    {"GEOADD", "k", "1", "1", "v"},
+    {"GEOSEARCHSTORE", "k", "srczset", "FROMLONLAT", "0", "0", "BYRADIUS", "20000", "km"},
+    {"XADD", "k", "*", "f", "v"},
+    {"SORT", "srclist", "ALPHA", "STORE", "k"},
+    {"COPY", "src", "k"},
+    {"RENAME", "src", "k"},
+    {"RENAMENX", "srclist", "k"}};
 
 class TtlRulesCommandTest : public CommandTest {
  public:
@@ -75,7 +76,8 @@ class TtlRulesCommandTest : public CommandTest {
 
 }  // namespace
 
-TEST_CASE_METHOD(TtlRulesCommandTest, "a default TTL is given by every write that would leave a key without one") {
+TEST_CASE_METHOD(TtlRulesCommandTest,
+                 "a default TTL is given by every write that would leave a key without one") {
   Rule("k default 100");
   for (const Request& maker : kMakers) {
     INFO(maker[0]);
@@ -86,7 +88,8 @@ TEST_CASE_METHOD(TtlRulesCommandTest, "a default TTL is given by every write tha
   }
 }
 
-TEST_CASE_METHOD(TtlRulesCommandTest, "a required TTL refuses every write without one, before it changes anything") {
+TEST_CASE_METHOD(TtlRulesCommandTest,
+                 "a required TTL refuses every write without one, before it changes anything") {
   Rule("k required");
   for (const Request& maker : kMakers) {
     INFO(maker[0]);
@@ -108,7 +111,8 @@ TEST_CASE_METHOD(TtlRulesCommandTest, "a required TTL refuses every write withou
   }
 }
 
-TEST_CASE_METHOD(TtlRulesCommandTest, "a required TTL lets keys without one be edited and removed, but not persist") {
+TEST_CASE_METHOD(TtlRulesCommandTest,
+                 "a required TTL lets keys without one be edited and removed, but not persist") {
   Run({"RPUSH", "k", "a", "b"});
   Run({"SET", "t", "v", "EX", "10"});
   SetOption("ttl-required", "yes");
@@ -142,15 +146,24 @@ TEST_CASE_METHOD(TtlRulesCommandTest, "a maximum clamps every TTL, and nothing p
   CHECK(Pttl() == 99'000);
 }
 
-TEST_CASE_METHOD(TtlRulesCommandTest, "a key from before the rule gets its TTL by the next edit, of any type") {
-  const Requests makers = {{"SET", "k", "5"},         {"SETBIT", "k", "1", "1"}, {"SET", "k", std::string(20'000, 'x')},
-                           {"HSET", "k", "f", "1"},   {"RPUSH", "k", "a", "b"},  {"SADD", "k", "a"},
-                           {"ZADD", "k", "1", "a"},   {"XADD", "k", "*", "f", "v"}, {"PFADD", "k", "a"},
-                           {"RPUSH", "k", "a", "b"},  {"RPUSH", "k", "a", "b"},  {"HSET", "k", "f", "1"}};
-  const Requests edits = {{"INCR", "k"},            {"SETBIT", "k", "2", "1"},  {"SETRANGE", "k", "0", "y"},
-                          {"HSET", "k", "g", "1"},  {"LSET", "k", "0", "c"},    {"SADD", "k", "b"},
-                          {"ZINCRBY", "k", "1", "a"}, {"XADD", "k", "*", "f", "v"}, {"PFADD", "k", "b"},
-                          {"LMOVE", "k", "k", "LEFT", "RIGHT"}, {"LMOVE", "k", "k", "LEFT", "LEFT"},
+TEST_CASE_METHOD(TtlRulesCommandTest,
+                 "a key from before the rule gets its TTL by the next edit, of any type") {
+  const Requests makers = {
+      {"SET", "k", "5"},        {"SETBIT", "k", "1", "1"},    {"SET", "k", std::string(20'000, 'x')},
+      {"HSET", "k", "f", "1"},  {"RPUSH", "k", "a", "b"},     {"SADD", "k", "a"},
+      {"ZADD", "k", "1", "a"},  {"XADD", "k", "*", "f", "v"}, {"PFADD", "k", "a"},
+      {"RPUSH", "k", "a", "b"}, {"RPUSH", "k", "a", "b"},     {"HSET", "k", "f", "1"}};
+  const Requests edits = {{"INCR", "k"},
+                          {"SETBIT", "k", "2", "1"},
+                          {"SETRANGE", "k", "0", "y"},
+                          {"HSET", "k", "g", "1"},
+                          {"LSET", "k", "0", "c"},
+                          {"SADD", "k", "b"},
+                          {"ZINCRBY", "k", "1", "a"},
+                          {"XADD", "k", "*", "f", "v"},
+                          {"PFADD", "k", "b"},
+                          {"LMOVE", "k", "k", "LEFT", "RIGHT"},
+                          {"LMOVE", "k", "k", "LEFT", "LEFT"},
                           {"HPEXPIRE", "k", "50", "FIELDS", "1", "f"}};
   for (size_t i = 0; i < makers.size(); ++i) {
     INFO(edits[i][0]);
@@ -173,7 +186,8 @@ TEST_CASE_METHOD(TtlRulesCommandTest, "PERSIST gives a key its default TTL anew"
   CHECK(Pttl() == 100'000);
 }
 
-TEST_CASE_METHOD(TtlRulesCommandTest, "the first rule that matches counts, and the options say what it does not") {
+TEST_CASE_METHOD(TtlRulesCommandTest,
+                 "the first rule that matches counts, and the options say what it does not") {
   SetOption("max-ttl", "1d");
   Rule("sess:admin:* max 15m sess:* default 30m jitter 10");
   Run({"SET", "sess:admin:1", "v"});

@@ -62,7 +62,8 @@ TEST_CASE_METHOD(TtlWordsTest, "a short TTL with jitter is at least a millisecon
   }
 }
 
-TEST_CASE_METHOD(TtlWordsTest, "ttl-jitter holds for relative TTLs, and a JITTER of the request comes first") {
+TEST_CASE_METHOD(TtlWordsTest,
+                 "ttl-jitter holds for relative TTLs, and a JITTER of the request comes first") {
   SetOption("ttl-jitter", "5");
   const auto differ = [&](const std::vector<std::string>& request) {
     std::set<int64_t> ttls;
@@ -138,13 +139,13 @@ TEST_CASE_METHOD(TtlWordsTest, "a deadline that slides is moved by each read, an
 
 TEST_CASE_METHOD(TtlWordsTest, "a deadline slides on every type, by reads and by writes") {
   const std::vector<std::vector<std::string>> makers = {
-      {"HSET", "k", "f", "1"},          {"RPUSH", "k", "a"},         {"SADD", "k", "a"},
-      {"ZADD", "k", "1", "a"},          {"XADD", "k", "*", "f", "v"}, {"PFADD", "k", "a"},
-      {"GEOADD", "k", "1", "1", "a"},   {"SETBIT", "k", "7", "1"},   {"SET", "k", "v"}};
+      {"HSET", "k", "f", "1"},        {"RPUSH", "k", "a"},          {"SADD", "k", "a"},
+      {"ZADD", "k", "1", "a"},        {"XADD", "k", "*", "f", "v"}, {"PFADD", "k", "a"},
+      {"GEOADD", "k", "1", "1", "a"}, {"SETBIT", "k", "7", "1"},    {"SET", "k", "v"}};
   const std::vector<std::vector<std::string>> users = {
-      {"HGET", "k", "f"},       {"LRANGE", "k", "0", "-1"}, {"SISMEMBER", "k", "a"},
-      {"ZINCRBY", "k", "1", "a"}, {"XLEN", "k"},            {"PFCOUNT", "k"},
-      {"GEOPOS", "k", "a"},     {"GETBIT", "k", "7"},       {"APPEND", "k", "w"}};
+      {"HGET", "k", "f"},  {"LRANGE", "k", "0", "-1"}, {"SISMEMBER", "k", "a"}, {"ZINCRBY", "k", "1", "a"},
+      {"XLEN", "k"},       {"PFCOUNT", "k"},           {"GEOPOS", "k", "a"},    {"GETBIT", "k", "7"},
+      {"APPEND", "k", "w"}};
   for (size_t i = 0; i < makers.size(); ++i) {
     INFO(makers[i][0]);
     Run({"DEL", "k"});

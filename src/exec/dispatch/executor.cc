@@ -10,11 +10,11 @@
 #include "base/log.h"
 #include "cache/databases.h"
 #include "config/options.h"
+#include "exec/dispatch/cache_options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
-#include "exec/dispatch/ttl_options.h"
 #include "exec/values/value_type.h"
 #include "server/leases.h"
 #include "server/notifier.h"
@@ -74,7 +74,7 @@ Executor::Executor(Server& server)
                                     .random = &server.random});
   };
   track(server.options.settings());
-  FollowMissRing();
+  FollowMissRing(server);
   FollowTtlRules(server);
   server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
@@ -88,23 +88,6 @@ Executor::Executor(Server& server)
         FollowOptions();
       });
   RefreshNow();
-}
-
-// A CONFIG SET gets the memory for another ring before anything is in force.
-void Executor::FollowMissRing() {
-  config::Options& options = server_.options;
-  Databases& databases = server_.databases;
-  databases.MakeMissRing(static_cast<size_t>(options.settings().miss_ring_entries));
-  databases.AdoptMissRing();
-  options.BeforeSet(
-      [&databases, &options](const config::Settings& wanted, std::string_view name) -> config::Problem {
-        const int64_t entries = wanted.miss_ring_entries;
-        if (name == "miss-ring-entries" && entries != options.settings().miss_ring_entries)
-          databases.MakeMissRing(static_cast<size_t>(entries));
-        return std::nullopt;
-      });
-  options.AfterSet(
-      [&databases](bool accepted) { accepted ? databases.AdoptMissRing() : databases.DropMissRing(); });
 }
 
 Now Executor::RefreshNow() noexcept {

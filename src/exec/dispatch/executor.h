@@ -111,7 +111,6 @@ class Executor {
   uint32_t ModesOfAll() const noexcept;
   // Makes the limits, what is slow, and the users what the options say.
   void FollowOptions() noexcept;
-  void FollowMissRing();
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
   // Serves those who wait for keys that are there now, in their order.

@@ -56,10 +56,9 @@ const Example kExamples[] = {
     {"ttl-rule", "a:* Default 30m jitter 5 b:* MAX 1d required",
      "a:* default 1800 jitter 5 b:* max 86400 required",
      [](const Settings& s) {
-       return s.ttl_rules == std::vector<TtlRule>{{.pattern = "a:*", .default_ttl = Duration{1'800'000},
-                                                   .jitter_percent = 5},
-                                                  {.pattern = "b:*", .max_ttl = Duration{86'400'000},
-                                                   .required = true}};
+       return s.ttl_rules == std::vector<TtlRule>{
+                                 {.pattern = "a:*", .default_ttl = Duration{1'800'000}, .jitter_percent = 5},
+                                 {.pattern = "b:*", .max_ttl = Duration{86'400'000}, .required = true}};
      }},
     {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
     {"notify-keyspace-events", "KEx", "xKE",

@@ -1,8 +1,9 @@
 // Times with units, and the value of ttl-rule.
+#include "config/ttl_rule_values.h"
+
 #include <catch2/catch.hpp>
 
 #include "config/scalars.h"
-#include "config/ttl_rule_values.h"
 #include "config/words.h"
 
 namespace mayfly::config {

@@ -1,4 +1,4 @@
-#include "exec/dispatch/ttl_options.h"
+#include "exec/dispatch/cache_options.h"
 
 #include <optional>
 #include <string_view>
@@ -15,7 +15,8 @@ std::optional<uint64_t> MsOf(const std::optional<config::Duration>& time) noexce
 }
 
 TtlRules::Rule RuleFor(const config::TtlRule& said) {
-  TtlRules::Rule rule{.pattern = said.pattern, .default_ms = MsOf(said.default_ttl), .max_ms = MsOf(said.max_ttl)};
+  TtlRules::Rule rule{
+      .pattern = said.pattern, .default_ms = MsOf(said.default_ttl), .max_ms = MsOf(said.max_ttl)};
   if (said.jitter_percent) rule.jitter_percent = static_cast<unsigned>(*said.jitter_percent);
   if (said.required) rule.required = true;
   return rule;
@@ -39,11 +40,26 @@ bool IsTtlOption(std::string_view name) noexcept {
 
 }  // namespace
 
+void FollowMissRing(Server& server) {
+  config::Options& options = server.options;
+  Databases& databases = server.databases;
+  databases.MakeMissRing(static_cast<size_t>(options.settings().miss_ring_entries));
+  databases.AdoptMissRing();
+  options.BeforeSet(
+      [&databases, &options](const config::Settings& wanted, std::string_view name) -> config::Problem {
+        const int64_t entries = wanted.miss_ring_entries;
+        if (name == "miss-ring-entries" && entries != options.settings().miss_ring_entries)
+          databases.MakeMissRing(static_cast<size_t>(entries));
+        return std::nullopt;
+      });
+  options.AfterSet(
+      [&databases](bool accepted) { accepted ? databases.AdoptMissRing() : databases.DropMissRing(); });
+}
+
 void FollowTtlRules(Server& server) {
   TtlRules& rules = server.databases.ttl_rules();
   Prepare(server, server.options.settings());
   rules.Adopt();
-  // A CONFIG SET gets the memory for other rules before anything is in force.
   server.options.BeforeSet(
       [&server](const config::Settings& wanted, std::string_view name) -> config::Problem {
         if (IsTtlOption(name)) Prepare(server, wanted);

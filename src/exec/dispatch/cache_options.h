@@ -1,0 +1,14 @@
+// Options that the cache follows, and for which a CONFIG SET gets the memory before anything is in force. Each function
+// does what the option says now, and again whenever a CONFIG SET changes it. Throws std::bad_alloc.
+#pragma once
+
+#include "exec/dispatch/server.h"
+
+namespace mayfly {
+
+// miss-ring-entries: cache/miss_ring.h.
+void FollowMissRing(Server& server);
+// default-ttl, max-ttl, ttl-required, ttl-jitter and ttl-rule: cache/ttl_rules.h.
+void FollowTtlRules(Server& server);
+
+}  // namespace mayfly
