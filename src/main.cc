@@ -24,6 +24,7 @@
 #include "net/limits.h"
 #include "net/process.h"
 #include "net/server_loop.h"
+#include "server/event_log.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
 #include "server/leases.h"
@@ -104,6 +105,7 @@ int Serve(const MemoryLimitFiles& limit_files, config::Options& options, Command
   Notifier notifier(changes, pubsub);
   Tracking tracking(changes, sessions);
   Leases leases(changes, parking.keys(), random, now.mono_ms);
+  EventLog event_log(changes, parking, clock);
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
@@ -122,6 +124,7 @@ int Serve(const MemoryLimitFiles& limit_files, config::Options& options, Command
                 .notifier = notifier,
                 .tracking = tracking,
                 .leases = leases,
+                .event_log = event_log,
                 .stats = stats,
                 .rates = rates,
                 .sliced_work = sliced_work,

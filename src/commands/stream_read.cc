@@ -44,15 +44,6 @@ struct ReadOptions {
   size_t streams = 0;  // as many ids follow
 };
 
-// BLOCK's milliseconds; 0 is for ever. Nothing after having answered the error.
-std::optional<uint64_t> ReadBlock(Context& ctx, std::string_view milliseconds) {
-  const std::optional<int64_t> ms = ParseInteger(milliseconds);
-  if (!ms) return ctx.Fail("ERR timeout is not an integer or out of range"), std::nullopt;
-  if (*ms < 0) return ctx.Fail("ERR timeout is negative"), std::nullopt;
-  if (*ms > INT64_MAX - ctx.now.wall_ms) return ctx.Fail("ERR timeout is out of range"), std::nullopt;
-  return *ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(*ms);
-}
-
 // False after having answered the error.
 bool ReadReadOptions(Context& ctx, Args& args, ReadOptions& options) {
   while (!args.Done()) {

@@ -101,6 +101,10 @@ constexpr Option kOptions[] = {
      "percent by which relative times to live are made longer or shorter, by chance"},
     {"ttl-rule", "", &Settings::ttl_rules, "", kMultiWord | kRepeats, 0, 0,
      "a pattern of keys, and for them: default TTL, max TTL, jitter PERCENT, required"},
+    {"expire-log-size", "", &Settings::expire_log_size, "0", 0, 0, kNoMax,
+     "bytes of the log of keys that are gone (EXPLOG), 0 for none"},
+    {"expire-log-values", "", &Settings::expire_log_values, "1kb", 0, 0, kMegabyte,
+     "longest value that the log keeps, 0 for none"},
 
     {"tracking-table-max-keys", "", &Settings::tracking_table_max_keys, "1000000", 0, 0, kNoMax,
      "most keys that are remembered for CLIENT TRACKING, 0 for no limit"},

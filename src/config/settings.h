@@ -181,6 +181,8 @@ struct Settings {
   bool ttl_required = false;
   int64_t ttl_jitter_percent = 0;
   std::vector<TtlRule> ttl_rules;  // the first that matches counts
+  uint64_t expire_log_size = 0;
+  uint64_t expire_log_values = 1024;
 
   // Of what clients are told.
   EventClasses notify_keyspace_events;

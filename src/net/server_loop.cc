@@ -130,13 +130,16 @@ void ServerLoop::Check() {
 // Mostly nothing has happened since Check, and it has left nothing.
 void ServerLoop::Prepare() {
   const bool idle = turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested;
-  const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() || server_.parking.AnyReady();
+  const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
+                       server_.parking.AnyReady() || server_.parking.AnyWoken();
   if (!idle || is_left) FinishTurn();
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
-  // Evictions may have told subscribers of something after the others' replies were written.
-  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || server_.sessions.AnyDirty());
+  // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were
+  // written.
+  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
+            server_.parking.AnyWoken());
   turn_.End();
 }
 

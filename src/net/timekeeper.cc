@@ -6,6 +6,7 @@
 #include "cache/databases.h"
 #include "exec/dispatch/memory_watch.h"
 #include "exec/dispatch/resident_guard.h"
+#include "server/event_log.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
 #include "server/leases.h"
@@ -41,7 +42,8 @@ void Timekeeper::BeforePoll() {
   if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
   if (!eviction_.waits() && executor_.EvictSome(kEntriesPerLook)) eviction_.Announce();
-  if (server_.databases.MayFreeSome()) freeing_.Announce();  // big values that were evicted, too
+  if (server_.databases.MayFreeSome() || server_.event_log.MayFreeSome())
+    freeing_.Announce();  // big values that were evicted, too
   if (server_.sliced_work.waits() != idling_) {
     idling_ = !idling_;
     if (idling_)
@@ -123,6 +125,9 @@ bool Timekeeper::Expiry::DoSome(size_t budget) noexcept {
 
 bool Timekeeper::Eviction::DoSome(size_t budget) noexcept { return executor_.EvictSome(budget); }
 
-bool Timekeeper::Freeing::DoSome(size_t budget) noexcept { return server_.databases.FreeSome(budget); }
+bool Timekeeper::Freeing::DoSome(size_t budget) noexcept {
+  const bool more = server_.databases.FreeSome(budget);
+  return server_.event_log.FreeSome(budget) || more;
+}
 
 }  // namespace mayfly::net

@@ -52,6 +52,30 @@ void ParkingLot::Wake(Parked& parked, WakeReason reason) noexcept {
   woken_last_ = &parked;
 }
 
+void ParkingLot::AwaitEvent(Parked& parked) noexcept {
+  assert(!parked.reads_events);
+  parked.reads_events = true;
+  parked.reader_prev = reader_last_;
+  (reader_last_ != nullptr ? reader_last_->reader_next : reader_first_) = &parked;
+  reader_last_ = &parked;
+}
+
+void ParkingLot::LeaveReaders(Parked& parked) noexcept {
+  if (!parked.reads_events) return;
+  parked.reads_events = false;
+  (parked.reader_prev != nullptr ? parked.reader_prev->reader_next : reader_first_) = parked.reader_next;
+  (parked.reader_next != nullptr ? parked.reader_next->reader_prev : reader_last_) = parked.reader_prev;
+  parked.reader_next = parked.reader_prev = nullptr;
+}
+
+void ParkingLot::WakeEventReaders() noexcept {
+  while (reader_first_ != nullptr) {
+    Parked& reader = *reader_first_;
+    LeaveReaders(reader);
+    Wake(reader, WakeReason::kReady);
+  }
+}
+
 void ParkingLot::Leave(Session& session) noexcept {
   if (session.parked != nullptr) static_cast<void>(Release(*session.parked));
 }
@@ -106,6 +130,7 @@ std::unique_ptr<Parked> ParkingLot::Release(Parked& parked) noexcept {
   parked.session->parked = nullptr;
   parked.session->Clear(Mode::kParked);
   keys_.Leave(parked);
+  LeaveReaders(parked);
   if (wheel_.Contains(&parked)) wheel_.Remove(&parked);
   if (parked.delayed) --delayed_;
   if (parked.reason != WakeReason::kNone) {

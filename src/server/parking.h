@@ -6,7 +6,8 @@
 // again, with the reason:
 //   - a key that it waits for is there: before the next request of anybody, in the order in which they came
 //     (server/waiting_keys.h), so that nobody takes first what a waiter has waited for
-//   - its time limit, or an operator: at the end of the turn, from a queue
+//   - its time limit, an operator, or the next event of the log (server/event_log.h): at the end of the turn, from a
+//     queue
 // Never inside the call that woke it. The time limits are in a timing wheel of their own, in monotonic ms.
 //
 // Pause. CLIENT PAUSE holds requests back before they begin. They continue in the order of their arrival,
@@ -61,6 +62,9 @@ struct Parked {
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // among those to run again
   Parked* woken_prev = nullptr;
+  Parked* reader_next = nullptr;  // among those who wait for the next event of the log
+  Parked* reader_prev = nullptr;
+  bool reads_events = false;
   Parked* wheel_next = nullptr;
   Parked* wheel_prev = nullptr;
   uint16_t filed = 0;
@@ -101,6 +105,11 @@ class ParkingLot {
   // Queues the session to run again. No effect if it is queued already. Takes no memory, so that a timer may
   // call it.
   void Wake(Parked& parked, WakeReason reason) noexcept;
+  // From now on the next event of the log wakes the session, too.
+  void AwaitEvent(Parked& parked) noexcept;
+  bool AnyEventReader() const noexcept { return reader_first_ != nullptr; }
+  // Wakes those who wait for an event, in the order in which they came. Takes no memory.
+  void WakeEventReaders() noexcept;
   // Removes a session that is about to be destroyed. No effect if it is not parked.
   void Leave(Session& session) noexcept;
 
@@ -125,6 +134,8 @@ class ParkingLot {
   WaitingKeys& keys() noexcept { return keys_; }
   // Passes a session that waits to the caller, no longer parked, with `reason` unless it was woken before.
   std::unique_ptr<Parked> Take(Parked& parked, WakeReason reason) noexcept;
+  // Whether TakeWoken has one.
+  bool AnyWoken() const noexcept { return woken_first_ != nullptr; }
   // Removes the next woken session and passes it to the caller, no longer parked; null if there is none.
   std::unique_ptr<Parked> TakeWoken() noexcept;
   size_t size() const noexcept { return parked_.size(); }
@@ -132,6 +143,7 @@ class ParkingLot {
   size_t blocked() const noexcept { return parked_.size() - delayed_; }
 
  private:
+  void LeaveReaders(Parked& parked) noexcept;
   // No longer parked and on no list; the caller owns it.
   std::unique_ptr<Parked> Release(Parked& parked) noexcept;
 
@@ -139,6 +151,8 @@ class ParkingLot {
   std::vector<std::unique_ptr<Parked>> parked_;
   Parked* woken_first_ = nullptr;
   Parked* woken_last_ = nullptr;
+  Parked* reader_first_ = nullptr;
+  Parked* reader_last_ = nullptr;
   TimingWheel<ParkedWheelHooks> wheel_;
   size_t delayed_ = 0;  // of parked_
   uint64_t last_order_ = 0;

@@ -230,6 +230,8 @@ std::vector<Words> Requests() {  // long: one table
       {"MGET", "k", "block", "absent"},
       {"PEEK", "block"},
       {"BIGKEYS"},
+      {"CONFIG", "SET", "expire-log-size", "1mb"},
+      {"EXPLOG", "INFO"},
       {"HOTKEYS"},
       {"GETTTL", "timed"},
       {"MGETTTL", "k", "block", "absent", "timed"},

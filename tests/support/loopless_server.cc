@@ -25,6 +25,7 @@ LooplessServer::LooplessServer(double cycles_per_us)
       notifier(changes, pubsub),
       tracking(changes, sessions),
       leases(changes, parking.keys(), random, clock.Read().mono_ms),
+      event_log(changes, parking, clock),
       server{.clock = clock,
              .options = options,
              .databases = databases,
@@ -38,6 +39,7 @@ LooplessServer::LooplessServer(double cycles_per_us)
              .notifier = notifier,
              .tracking = tracking,
              .leases = leases,
+             .event_log = event_log,
              .stats = stats,
              .rates = rates,
              .sliced_work = sliced_work,
@@ -60,6 +62,8 @@ void LooplessServer::FreeDue() {
   while (databases.Advance(now, kSlice)) {
   }
   while (databases.FreeSome(kSlice)) {
+  }
+  while (event_log.FreeSome(kSlice)) {
   }
   parking.Advance(now.mono_ms);
   leases.Advance(now.mono_ms);

@@ -15,6 +15,7 @@
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
 #include "exec/dispatch/resident_guard.h"
+#include "server/event_log.h"
 #include "server/failed_logins.h"
 #include "server/latency_monitor.h"
 #include "server/leases.h"
@@ -65,6 +66,7 @@ class LooplessServer {
   Notifier notifier;
   Tracking tracking;
   Leases leases;
+  EventLog event_log;
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;

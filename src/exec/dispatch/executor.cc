@@ -16,6 +16,7 @@
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/values/value_type.h"
+#include "server/event_log.h"
 #include "server/leases.h"
 #include "server/notifier.h"
 #include "server/stats.h"
@@ -110,6 +111,7 @@ void Executor::FollowOptions() noexcept {
   server_.tracking.Limit(static_cast<size_t>(settings.tracking_table_max_keys), most / kTrackingPart);
   server_.databases.shadow().Follow(settings.shadow_list, {.bytes = settings.maxmemory.bytes,
                                                            .keys = static_cast<uint64_t>(settings.maxkeys)});
+  server_.event_log.Follow(settings.expire_log_size, settings.expire_log_values);
   track_latency_ = settings.latency_tracking;
   server_.users.default_user().password = &settings.requirepass;
   if (server_.users.guarded()) return;

@@ -20,6 +20,7 @@ class Options;
 class Clock;
 class CommandTable;
 class Databases;
+class EventLog;
 class Evictor;
 class Executor;
 class FailedLogins;
@@ -62,6 +63,7 @@ struct Server {
   Notifier& notifier;
   Tracking& tracking;
   Leases& leases;
+  EventLog& event_log;
   Stats& stats;
   Rates& rates;             // sampled whenever the loop turns
   SlicedWork& sliced_work;  // the loop runs a slice of it in each turn

@@ -15,6 +15,7 @@
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/info/memory_report.h"
+#include "server/event_log.h"
 #include "server/leases.h"
 #include "server/parking.h"
 #include "server/process_usage.h"
@@ -179,6 +180,7 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("mem_shadow_list", server.databases.shadow().memory());
   sink.Field("mem_stale_values", server.databases.stale_bytes());
   sink.Field("mem_ghost_ring", server.databases.ghosts().bytes());
+  sink.Field("mem_expire_log", server.event_log.ring().bytes());
 }
 
 void CpuSection(InfoSink& sink, Server&, Now) {

@@ -4,6 +4,7 @@
 
 #include "cache/databases.h"
 #include "exec/dispatch/memory_meter.h"
+#include "server/event_log.h"
 #include "server/process_usage.h"
 #include "server/stats.h"
 
@@ -42,6 +43,7 @@ MemoryReport ReportMemory(Server& server, uint64_t own) {
   report.overhead = report.at_start + report.clients + server.stats.scripts.bytes() +
                     server.databases.miss_ring_bytes() + server.databases.shadow().memory() +
                     server.databases.ghosts().bytes();
+                    server.event_log.ring().bytes();
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/long_double.h"
+#include "base/numbers.h"
 #include "exec/dispatch/context.h"
 #include "server/parking.h"
 
@@ -23,6 +24,15 @@ inline std::optional<uint64_t> ReadWaitLimit(Context& ctx, std::string_view seco
   if (ms >= static_cast<long double>(INT64_MAX - static_cast<int64_t>(ctx.now.mono_ms)))
     return ctx.Fail("ERR timeout is out of range"), std::nullopt;
   return ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(ms);
+}
+
+// As ReadWaitLimit, for BLOCK's milliseconds.
+inline std::optional<uint64_t> ReadBlock(Context& ctx, std::string_view milliseconds) {
+  const std::optional<int64_t> ms = ParseInteger(milliseconds);
+  if (!ms) return ctx.Fail("ERR timeout is not an integer or out of range"), std::nullopt;
+  if (*ms < 0) return ctx.Fail("ERR timeout is negative"), std::nullopt;
+  if (*ms > INT64_MAX - ctx.now.wall_ms) return ctx.Fail("ERR timeout is out of range"), std::nullopt;
+  return *ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(*ms);
 }
 
 // As ReadWaitLimit; 0 for a request that runs again, whose deadline stays.

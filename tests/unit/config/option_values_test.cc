@@ -60,6 +60,8 @@ const Example kExamples[] = {
                                  {.pattern = "a:*", .default_ttl = Duration{1'800'000}, .jitter_percent = 5},
                                  {.pattern = "b:*", .max_ttl = Duration{86'400'000}, .required = true}};
      }},
+    {"expire-log-size", "64mb", "67108864", [](const Settings& s) { return s.expire_log_size == 64 << 20; }},
+    {"expire-log-values", "2kb", "2048", [](const Settings& s) { return s.expire_log_values == 2048; }},
     {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
     {"notify-keyspace-events", "KEx", "xKE",
      [](const Settings& s) {

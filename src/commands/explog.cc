@@ -1,0 +1,186 @@
+// EXPLOG: the log of keys that are gone, with their values (server/event_log.h).
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
+#include "exec/values/wait_limit.h"
+#include "server/event_log.h"
+
+namespace mayfly {
+namespace {
+
+constexpr uint64_t kUsualCount = 1000;
+// A reply ends with the record that exceeds this, whatever COUNT says: about a millisecond of work. Who reads asks again.
+constexpr size_t kMostReplyBytes = size_t{1} << 20;
+// What an event takes in a reply beside its key and value, about.
+constexpr size_t kReplyBytesPerEvent = 64;
+constexpr std::string_view kIsOff = "ERR the log is off, expire-log-size says how large it may be";
+
+std::string_view NameOf(EventKind kind) noexcept {
+  constexpr std::array<std::string_view, 4> kNames = {"expired", "evicted", "deleted", "invalidated"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// ---- READ
+
+struct ReadOptions {
+  uint64_t seq = 0;
+  uint64_t count = kUsualCount;
+  std::optional<uint64_t> deadline_mono_ms = {};
+  bool values = false;
+};
+
+// A number that the log has given, or will give next. Nothing after having answered the error.
+std::optional<uint64_t> ReadSeq(Context& ctx, std::string_view text, uint64_t most) {
+  const std::optional<int64_t> seq = ParseInteger(text);
+  if (!seq || *seq < 0) return ctx.Fail(errors::kNotInteger), std::nullopt;
+  const auto number = static_cast<uint64_t>(*seq);
+  if (number <= most) return number;
+  ctx.Fail("ERR the log has not come to this seq, the highest is " + std::to_string(most));
+  return std::nullopt;
+}
+
+// False after having answered the error.
+bool ReadReadOptions(Context& ctx, Args& args, ReadOptions& options) {
+  const uint64_t next = ctx.server.event_log.ring().next_number();
+  const std::string_view from = args.Next();
+  const std::optional<uint64_t> seq = from == "$" ? next : ReadSeq(ctx, from, next);
+  if (!seq) return false;
+  options.seq = *seq;
+  while (!args.Done()) {
+    if (args.Accept("COUNT", 1)) {
+      const std::optional<int64_t> count = args.NextInteger();
+      if (!count) return ctx.Fail(errors::kNotInteger), false;
+      if (*count < 1) return ctx.Fail("ERR count should be greater than 0"), false;
+      options.count = static_cast<uint64_t>(*count);
+    } else if (args.Accept("BLOCK", 1)) {
+      options.deadline_mono_ms = ReadBlock(ctx, args.Next());
+      if (!options.deadline_mono_ms) return false;
+    } else if (args.Accept("VALUES")) {
+      options.values = true;
+    } else {
+      return ctx.Fail(errors::kSyntax), false;
+    }
+  }
+  return true;
+}
+
+void ReplyEvent(resp::Writer& reply, const EventRecord& event, bool values) {
+  reply.Array(values ? 6 : 5);
+  reply.Integer(static_cast<int64_t>(event.number));
+  reply.Integer(event.wall_ms);
+  reply.Bulk(NameOf(event.kind));
+  reply.Integer(event.database);
+  reply.Bulk(event.key);
+  if (!values) return;
+  event.value ? reply.Bulk(*event.value) : reply.Null();
+}
+
+void ReplyEvents(Context& ctx, const EventRing& ring, const ReadOptions& options) {
+  resp::Deferred events = ctx.reply.Defer();
+  uint64_t count = 0;
+  size_t bytes = 0;
+  ring.ReadFrom(options.seq, [&](const EventRecord& event) {
+    ReplyEvent(ctx.reply, event, options.values);
+    bytes += kReplyBytesPerEvent + event.key.size();
+    if (options.values && event.value) bytes += event.value->size();
+    return ++count != options.count && bytes < kMostReplyBytes;
+  });
+  events.Array(count);
+}
+
+// "$" becomes the number that it stands for, since what comes from now on is waited for.
+void Wait(Context& ctx, const Args& args, const ReadOptions& options) {
+  std::vector<std::string_view> words(args.all().begin(), args.all().end());
+  const std::string seq = std::to_string(options.seq);
+  words[2] = seq;
+  ctx.Park(Args(words, words.size()), *options.deadline_mono_ms);
+  ctx.server.parking.AwaitEvent(*ctx.session.parked);
+}
+
+void ExpLogRead(Context& ctx, Args& args) {
+  const EventLog& log = ctx.server.event_log;
+  ReadOptions options;
+  if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  if (!log.on()) return ctx.Fail(kIsOff);
+  if (!ReadReadOptions(ctx, args, options)) return;
+  const bool waits = options.deadline_mono_ms && ctx.MayPark() && ctx.wake() != WakeReason::kTimeout;
+  if (!waits || log.ring().HasFrom(options.seq)) return ReplyEvents(ctx, log.ring(), options);
+  Wait(ctx, args, options);
+}
+
+// ---- the others
+
+void ExpLogAck(Context& ctx, Args& args) {
+  EventLog& log = ctx.server.event_log;
+  if (!log.on()) return ctx.Fail(kIsOff);
+  const uint64_t next = log.ring().next_number();
+  const std::optional<uint64_t> last = ReadSeq(ctx, args.Next(), next == 0 ? 0 : next - 1);
+  if (last) ctx.reply.Integer(static_cast<int64_t>(log.LetGo(*last)));
+}
+
+void ExpLogInfo(Context& ctx, Args&) {
+  const EventRing& ring = ctx.server.event_log.ring();
+  const auto field = [&ctx](std::string_view name, uint64_t value) {
+    ctx.reply.Bulk(name);
+    ctx.reply.Integer(static_cast<int64_t>(value));
+  };
+  ctx.reply.Map(6);
+  field("first-seq", ring.first_number());
+  field("next-seq", ring.next_number());
+  field("length", ring.size());
+  field("dropped", ring.dropped());
+  field("bytes", ring.bytes());
+  field("max-bytes", ring.limit());
+}
+
+constexpr Command kExpLogRows[] = {
+    {.name = "ack",
+     .arity = 3,
+     .flags = kFast,
+     .acl = kAclKeyspace,
+     .handler = ExpLogAck,
+     .since = "0.1.0",
+     .complexity = "O(1); the memory is freed in slices",
+     .summary = "Lets go of the events up to this number, and answers how many these were.",
+     .syntax = "seq",
+     .notes = "A command of Mayfly."},
+    HelpRow("0.1.0"),
+    {.name = "info",
+     .arity = 2,
+     .flags = kFast,
+     .acl = kAclKeyspace,
+     .handler = ExpLogInfo,
+     .since = "0.1.0",
+     .complexity = "O(1)",
+     .summary = "Answers which events the log has, how many were dropped, and what memory it takes.",
+     .notes = "A command of Mayfly."},
+    {.name = "read",
+     .arity = -3,
+     .flags = kReadOnly | kBlocking,
+     .acl = kAclKeyspace,
+     .handler = ExpLogRead,
+     .since = "0.1.0",
+     .complexity = "O(log(M) + N) where M is the number of events in the log and N that of those answered",
+     .summary = "Answers with the keys that are gone, from this number on; may wait for the next one.",
+     .syntax = "seq [COUNT count] [BLOCK milliseconds] [VALUES]",
+     .tips = "nondeterministic_output",
+     .notes = "A command of Mayfly. A reply ends after about 1 MB, whatever COUNT says."},
+};
+
+constexpr Command kRows[] = {
+    {.name = "explog",
+     .arity = -2,
+     .since = "0.1.0",
+     .complexity = "Depends on subcommand.",
+     .summary = "The log of keys that are gone: expired, evicted, deleted, invalidated.",
+     .subcommands = kExpLogRows,
+     .notes = "A command of Mayfly."},
+};
+const CommandFamily kFamily("generic", kRows);
+
+}  // namespace
+}  // namespace mayfly
