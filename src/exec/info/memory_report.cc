@@ -42,8 +42,7 @@ MemoryReport ReportMemory(Server& server, uint64_t own) {
   report.allocator = server.databases.heap().ReadAllocator();
   report.overhead = report.at_start + report.clients + server.stats.scripts.bytes() +
                     server.databases.miss_ring_bytes() + server.databases.shadow().memory() +
-                    server.databases.ghosts().bytes();
-                    server.event_log.ring().bytes();
+                    server.databases.ghosts().bytes() + server.event_log.ring().bytes();
   for (unsigned i = 0; i < server.databases.count(); ++i) {
     const Keyspace& keyspace = server.databases.At(i);
     if (keyspace.size() == 0) continue;
