@@ -76,9 +76,9 @@ TEST_CASE_METHOD(ExpLogTest, "the time of an expired key is its deadline, howeve
   AdvanceTime(500);
   const Reply events = Read(0);
   REQUIRE(events.elements.size() == 2);
-  for (const auto& [key, ms] : {std::pair{"relative", 20}, {"absolute", 30}}) {
+  for (const auto& expected : {std::pair{"relative", 20}, std::pair{"absolute", 30}}) {
     CHECK(std::any_of(events.elements.begin(), events.elements.end(), [&](const Reply& event) {
-      return event.elements[4] == Bulk(key) && event.elements[1] == Integer(now + ms);
+      return event.elements[4] == Bulk(expected.first) && event.elements[1] == Integer(now + expected.second);
     }));
   }
 }
