@@ -1,28 +1,41 @@
-"""Delayed tasks: a key is a task, its deadline is when it is due, and EXPLOG hands it over. Needs redis-py.
+#!/usr/bin/env python3
+"""Delayed tasks with EXPLOG, by redis-py: a task is a key with a TTL, and a worker gets it with its value when it expires.
 
-The server needs: CONFIG SET expire-log-size 64mb expire-log-values 4096
+    mayfly --expire-log-size 64mb
+    python3 scripts/examples/delayed_tasks.py [port]
 """
+
+import sys
+import time
 
 import redis
 
 
-def schedule(cache, name, payload, delay_ms):
-    """The task is due in `delay_ms`; DEL cancels it, PEXPIRE moves it."""
-    cache.set(f"task:{name}", payload, px=delay_ms)
+def schedule(client, name, payload, delay_ms):
+    """Runs the task in `delay_ms`; under a name that waits already it replaces that task, and client.delete(name) ends it."""
+    client.set(name, payload, px=delay_ms)
 
 
-def work(cache, run, seq=0, idle_ms=0):
-    """Runs each task once it is due, until nothing came for `idle_ms` (0: for ever). Returns where to go on."""
-    while True:
-        records = cache.execute_command("EXPLOG", "READ", seq, "BLOCK", idle_ms, "VALUES")
-        if not records:
-            return seq
-        for seq, _due_ms, reason, _db, key, payload in records:
-            if reason == b"expired" and key.startswith(b"task:"):
-                run(key[len(b"task:"):].decode(), payload)
-        cache.execute_command("EXPLOG", "ACK", seq)  # after the work: a worker that dies begins again here
-        seq += 1
+def work(client, run, seq=0, idle_ms=1000):
+    """Calls run(name, payload, late_ms) for each task that is due, until none came for `idle_ms`; returns where to go on."""
+    while events := client.execute_command("EXPLOG", "READ", seq, "COUNT", 100, "BLOCK", idle_ms, "VALUES"):
+        if 0 < seq < events[0][0]:
+            print(f"{events[0][0] - seq} events are lost: expire-log-size was too small, or the server restarted")
+        for number, due_ms, why, _, name, payload in events:
+            if why == b"expired":
+                run(name, payload, time.time() * 1000 - due_ms)
+            seq = number + 1
+        client.execute_command("EXPLOG", "ACK", seq - 1)  # they are done; without it others could read them, too
+    return seq
+
+
+def main():
+    client = redis.Redis(port=int(sys.argv[1]) if len(sys.argv) > 1 else 6379)
+    for task, delay_ms in (("third", 1500), ("first", 500), ("second", 1000), ("cancelled", 700)):
+        schedule(client, f"task:{task}", f"payload of the {task}", delay_ms)
+    client.delete("task:cancelled")
+    work(client, lambda name, payload, late_ms: print(f"{name.decode()}: {payload.decode()}, {late_ms:.0f} ms late"))
 
 
 if __name__ == "__main__":
-    work(redis.Redis(), lambda name, payload: print(name, payload))
+    main()

@@ -70,11 +70,15 @@ LIBRARIES = (
 # What only Mayfly has, by the examples of scripts/examples.
 TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait")
 MORE_TAKE_STEPS = ("who waits inherits from a client that left", "a token is void after DEL")
-TASK_STEPS = ("each task runs once", "a worker goes on where it was")
+TASK_STEPS = (
+    "each task comes once, with its value",
+    "ACK has let go of them",
+    "a worker that waits gets the task as it was set last",
+)
 EXAMPLES = (
     Driver("TAKE by python3-redis", "/usr/bin/python3", "take.py", TAKE_STEPS + MORE_TAKE_STEPS, alone=True),
     Driver("TAKE by redis (node)", "node", "node/take.js", TAKE_STEPS, alone=True),
-    Driver("delayed tasks by python3-redis", "/usr/bin/python3", "delayed_tasks.py", TASK_STEPS, alone=True),
+    Driver("EXPLOG by python3-redis", "/usr/bin/python3", "delayed_tasks.py", TASK_STEPS, alone=True),
 )
 DRIVERS = (*LIBRARIES, *frameworks.DRIVERS, *EXAMPLES)
 

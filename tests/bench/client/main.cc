@@ -30,6 +30,17 @@ void AddListen(CLI::App& app, ListenOptions& listen) {
   mode->callback([&listen] { Listen(listen); });
 }
 
+void AddTasks(CLI::App& app, TasksOptions& tasks) {
+  CLI::App* const mode = app.add_subcommand("tasks", "schedule tasks, and take them from EXPLOG");
+  mode->add_option("port", tasks.port)->required();
+  mode->add_option("--tasks", tasks.tasks)->check(CLI::PositiveNumber);
+  mode->add_option("--value-bytes", tasks.value_bytes);
+  mode->add_option("--lead-ms", tasks.lead_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--spread-ms", tasks.spread_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--give-up-ms", tasks.give_up_ms)->check(CLI::PositiveNumber);
+  mode->callback([&tasks] { RunTasks(tasks); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -94,6 +105,9 @@ int main(int argc, char** argv) {
 
   StampedeOptions stampede;
   AddStampede(app, stampede);
+
+  TasksOptions tasks;
+  AddTasks(app, tasks);
 
   CLI11_PARSE(app, argc, argv);
   return 0;

@@ -107,4 +107,17 @@ struct StampedeOptions {
 // expired, for at most ttl_ms more (stale). Reports how often it was computed, and how long the callers waited.
 void RunStampede(const StampedeOptions& options);
 
+struct TasksOptions {
+  int port = 0;
+  uint64_t tasks = 1'000'000;
+  uint64_t value_bytes = 64;
+  int lead_ms = 10'000;  // until the first is due
+  int spread_ms = 20'000;
+  int give_up_ms = 30'000;  // after the last was due
+};
+// Schedules tasks, each a key with a TTL, and takes them from EXPLOG as a worker does: waits for some, reads them with
+// their values, and lets go of them. Reports how late they came, and how many did not come, came twice, with a wrong
+// value, or after one that was due later.
+void RunTasks(const TasksOptions& options);
+
 }  // namespace mayfly::bench

@@ -106,6 +106,11 @@ class Client:
         with self._running("stampede", server.port, options) as process:
             return self._result(process)
 
+    def tasks(self, server, **options):
+        """Delayed tasks, taken from EXPLOG: tasks, value_bytes, lead_ms, spread_ms, give_up_ms."""
+        with self._running("tasks", server.port, options) as process:
+            return self._result(process)
+
     @contextlib.contextmanager
     def holding(self, server, connections):
         """Idle connections while the block runs; yields None, or a Trouble where not all could be opened."""

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modes.h"
+#include "requests.h"
+#include "socket.h"
+
+namespace mayfly::bench {
+namespace {
+
+constexpr std::string_view kCount = "1000";
+constexpr std::string_view kBlockMs = "1000";
+
+double WallMs() {
+  using namespace std::chrono;
+  return duration<double, std::milli>(system_clock::now().time_since_epoch()).count();
+}
+
+// REQUIRES: lags is sorted and not empty.
+double Percentile(const std::vector<double>& lags, double part) {
+  return lags[std::min(lags.size() - 1, static_cast<size_t>(part * static_cast<double>(lags.size())))];
+}
+
+// Reads the values of a complete RESP2 reply one after another.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view reply) : rest_(reply) {}
+
+  // The number of a header or an integer.
+  int64_t Number() {
+    const std::string_view line = Line();
+    return std::strtoll(line.data() + 1, nullptr, 10);
+  }
+  std::string_view Bulk() {
+    const int64_t size = Number();
+    if (size < 0) return {};
+    const std::string_view text = rest_.substr(0, static_cast<size_t>(size));
+    rest_.remove_prefix(static_cast<size_t>(size) + 2);
+    return text;
+  }
+
+ private:
+  std::string_view Line() {
+    const size_t end = rest_.find('\n');
+    if (end == std::string_view::npos) Die("a reply ends too early");
+    const std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return line;
+  }
+
+  std::string_view rest_;
+};
+
+class Tasks {
+ public:
+  explicit Tasks(const TasksOptions& options)
+      : options_(options), reader_(options.port), seen_(options.tasks, false) {
+    lags_ms_.reserve(options.tasks);
+  }
+
+  void Run() {
+    next_seq_ = ReadNextSeq();
+    Schedule();
+    const double end_ms = WallMs() + options_.lead_ms + options_.spread_ms + options_.give_up_ms;
+    while (lags_ms_.size() < options_.tasks && WallMs() < end_ms) Work();
+    Print();
+  }
+
+ private:
+  std::string_view AskReader(std::initializer_list<std::string_view> words) {
+    std::string request;
+    AppendRequest(request, words);
+    reply_.clear();
+    const uint64_t replies = reader_.replies().count() + 1;
+    reader_.Write(request);
+    while (reader_.replies().count() < replies) {
+      reader_.Read(&reply_);
+      if (reader_.replies().errors() != 0) Die(reader_.replies().first_error());
+    }
+    return reply_;
+  }
+
+  // What EXPLOG INFO says.
+  int64_t ReadNextSeq() {
+    Cursor info(AskReader({"EXPLOG", "INFO"}));
+    for (int64_t left = info.Number() / 2; left > 0; --left) {
+      const bool found = info.Bulk() == "next-seq";
+      const int64_t value = info.Number();
+      if (found) return value;
+    }
+    Die("EXPLOG INFO has no next-seq");
+  }
+
+  std::string ValueOf(uint64_t number) const {
+    std::string value = KeyOf(number);
+    value.resize(std::max<size_t>(options_.value_bytes, kKeyBytes), '.');
+    return value;
+  }
+
+  void Schedule() {
+    constexpr uint64_t kBatch = 200;
+    const Range delays{static_cast<uint64_t>(options_.lead_ms),
+                       static_cast<uint64_t>(options_.lead_ms + options_.spread_ms)};
+    Socket socket(options_.port);
+    const double began_ms = WallMs();
+    std::string out;
+    for (uint64_t done = 0; done < options_.tasks;) {
+      out.clear();
+      for (const uint64_t end = std::min(done + kBatch, options_.tasks); done < end; ++done)
+        AppendRequest(out, {"SET", KeyOf(done), ValueOf(done), "PX", std::to_string(delays.Pick(done))});
+      socket.Write(out);
+      socket.ReadUntil(done);
+    }
+    if (WallMs() - began_ms > options_.lead_ms)
+      Die("the tasks were not scheduled before the first was due: --lead-ms");
+  }
+
+  // One round of a worker: waits for tasks, takes them, and lets go of them.
+  void Work() {
+    Cursor events(AskReader(
+        {"EXPLOG", "READ", std::to_string(next_seq_), "COUNT", kCount, "BLOCK", kBlockMs, "VALUES"}));
+    const double now_ms = WallMs();
+    const int64_t count = events.Number();
+    for (int64_t i = 0; i < count; ++i) {
+      events.Number();  // elements
+      const int64_t seq = events.Number();
+      const int64_t due_ms = events.Number();
+      events.Bulk();    // why
+      events.Number();  // database
+      const std::string_view key = events.Bulk();
+      const std::string_view value = events.Bulk();
+      lost_ += static_cast<uint64_t>(seq - next_seq_);
+      next_seq_ = seq + 1;
+      Take(due_ms, key, value, now_ms);
+    }
+    if (count != 0) AskReader({"EXPLOG", "ACK", std::to_string(next_seq_ - 1)});
+  }
+
+  void Take(int64_t due_ms, std::string_view key, std::string_view value, double now_ms) {
+    const uint64_t number = std::strtoull(std::string(key.substr(2)).c_str(), nullptr, 10);
+    if (number >= seen_.size() || key != KeyOf(number)) return;  // not a task
+    if (seen_[number]) ++twice_;
+    if (value != ValueOf(number)) ++wrong_;
+    if (due_ms < last_due_ms_) ++disordered_;
+    seen_[number] = true;
+    last_due_ms_ = due_ms;
+    lags_ms_.push_back(now_ms - static_cast<double>(due_ms));
+  }
+
+  void Print() {
+    const size_t delivered = lags_ms_.size();
+    const auto missing = static_cast<uint64_t>(std::count(seen_.begin(), seen_.end(), false));
+    // A task that did not come in time is as late as the end.
+    lags_ms_.insert(lags_ms_.end(), missing, static_cast<double>(options_.give_up_ms));
+    std::sort(lags_ms_.begin(), lags_ms_.end());
+    std::printf("{\"tasks\": %zu, \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"twice\": %" PRIu64
+                ", \"wrong\": %" PRIu64 ", \"disordered\": %" PRIu64
+                ", \"min_ms\": %.3f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"max_ms\": %.3f}\n",
+                delivered, missing, lost_, twice_, wrong_, disordered_, lags_ms_.front(),
+                Percentile(lags_ms_, 0.5), Percentile(lags_ms_, 0.99), lags_ms_.back());
+  }
+
+  const TasksOptions& options_;
+  Socket reader_;
+  std::string reply_;
+  std::vector<bool> seen_;
+  std::vector<double> lags_ms_;
+  int64_t next_seq_ = 0;
+  int64_t last_due_ms_ = 0;
+  uint64_t lost_ = 0;  // numbers that were passed over
+  uint64_t twice_ = 0;
+  uint64_t wrong_ = 0;
+  uint64_t disordered_ = 0;
+};
+
+}  // namespace
+
+void RunTasks(const TasksOptions& options) { Tasks(options).Run(); }
+
+}  // namespace mayfly::bench
