@@ -4,55 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "commands/explog_world.h"
 #include "commands/failing_allocation.h"
-#include "exec/dispatch/client_end.h"
-#include "server/event_log.h"
-#include "support/command_test.h"
 
 namespace mayfly::testing {
 namespace {
 
 using Replies = std::vector<Reply>;
 using Request = std::vector<std::string>;
-
-constexpr std::string_view kOff = "ERR the log is off, expire-log-size says how large it may be";
-
-class ExpLogTest : public CommandTest {
- public:
-  ExpLogTest() {
-    SetOption("expire-log-size", "1mb");
-    first = Info("next-seq");
-  }
-  ~ExpLogTest() { CHECK(server().event_log.ring().Validate()); }
-
-  // The event `at` after the first one.
-  Reply Event(int64_t at, int64_t wall_ms, std::string_view kind, std::string_view key,
-              int64_t db = 0) const {
-    return Array({Integer(first + at), Integer(wall_ms), Bulk(kind), Integer(db), Bulk(key)});
-  }
-  static Reply With(Reply event, const Reply& value) {
-    event.elements.push_back(value);
-    return event;
-  }
-  // READ from the event `at` after the first one.
-  Reply Read(int64_t at, Request more = {}) { return ReadBy(client(), at, std::move(more)); }
-  Reply ReadBy(TestClient& reader, int64_t at, Request more = {}) const {
-    Request words = {"EXPLOG", "READ", std::to_string(first + at)};
-    words.insert(words.end(), more.begin(), more.end());
-    return reader.Run(words);
-  }
-  Reply Ack(int64_t at) { return Run({"EXPLOG", "ACK", std::to_string(first + at)}); }
-  int64_t Info(std::string_view name) {
-    const Reply info = Run({"EXPLOG", "INFO"});
-    for (size_t i = 0; i < info.elements.size(); i += 2) {
-      if (info.elements[i].text == name) return info.elements[i + 1].integer;
-    }
-    FAIL("INFO has no " << name);
-    return 0;
-  }
-
-  int64_t first = 0;
-};
 
 }  // namespace
 
@@ -281,9 +240,9 @@ TEST_CASE_METHOD(ExpLogTest, "who is asked for nonsense answers an error") {
 
 TEST_CASE_METHOD(CommandTest, "a log that is off answers an error, and INFO that it is empty") {
   CHECK(Run({"CONFIG", "GET", "expire-log-size"}) == Bulks({"expire-log-size", "0"}));
-  CHECK(Run({"EXPLOG", "READ", "0"}) == Error(kOff));
-  CHECK(Run({"EXPLOG", "READ", "$", "BLOCK", "0"}) == Error(kOff));
-  CHECK(Run({"EXPLOG", "ACK", "0"}) == Error(kOff));
+  CHECK(Run({"EXPLOG", "READ", "0"}) == Error(kExpLogIsOff));
+  CHECK(Run({"EXPLOG", "READ", "$", "BLOCK", "0"}) == Error(kExpLogIsOff));
+  CHECK(Run({"EXPLOG", "ACK", "0"}) == Error(kExpLogIsOff));
   Run({"SET", "k", "v"});
   Run({"DEL", "k"});
   UseResp3();
@@ -305,138 +264,6 @@ TEST_CASE_METHOD(ExpLogTest,
   Run({"CONFIG", "SET", "expire-log-size", "0"});
   Run({"CONFIG", "SET", "expire-log-size", "1mb"});
   CHECK(Info("next-seq") == first + 1'000'000 + 1);
-}
-
-TEST_CASE_METHOD(ExpLogTest, "a reader that blocks is answered in the turn in which a key expires") {
-  TestClient& reader = Connect();
-  Run({"SET", "k", "v", "PX", "20"});
-  Run({"SET", "l", "w", "PX", "20"});
-  CHECK(ReadBy(reader, 0, {"BLOCK", "1000", "VALUES"}) == NoReply());
-  AdvanceTime(19);
-  CHECK(reader.Received().empty());
-  AdvanceTime(1);
-  Replies got = reader.Received();
-  REQUIRE(got.size() == 1);
-  std::sort(got[0].elements.begin(), got[0].elements.end(),
-            [](const Reply& a, const Reply& b) { return a.elements[4].text < b.elements[4].text; });
-  REQUIRE(got[0].elements.size() == 2);
-  CHECK(got[0].elements[0].elements[5] == Bulk("v"));
-  CHECK(got[0].elements[1].elements[5] == Bulk("w"));
-  AdvanceTime(5000);
-  CHECK(reader.Received().empty());
-}
-
-TEST_CASE_METHOD(ExpLogTest, "a reader that blocks in vain gets an empty array at its time, not before") {
-  TestClient& reader = Connect();
-  CHECK(ReadBy(reader, 0, {"BLOCK", "100"}) == NoReply());
-  AdvanceTime(99);
-  CHECK(reader.Received().empty());
-  AdvanceTime(1);
-  CHECK(reader.Received() == Replies{Array({})});
-  CHECK(ReadBy(reader, 0, {"BLOCK", "0"}) == NoReply());
-  AdvanceTime(100'000'000);
-  CHECK(reader.Received().empty());
-  reader.UseResp3();
-  Run({"SET", "k", "v"});
-  Run({"DEL", "k"});
-  CHECK(reader.Received() == Replies{Array({Event(0, WallMs(), "deleted", "k")})});
-}
-
-TEST_CASE_METHOD(ExpLogTest, "$ is what comes from now on") {
-  Run({"SET", "old", "v"});
-  Run({"DEL", "old"});
-  CHECK(Run({"EXPLOG", "READ", "$"}) == Array({}));
-  TestClient& reader = Connect();
-  CHECK(reader.Run({"EXPLOG", "READ", "$", "BLOCK", "0", "COUNT", "1"}) == NoReply());
-  Run({"SET", "new", "v"});
-  Run({"DEL", "new"});
-  CHECK(reader.Received() == Replies{Array({Event(1, WallMs(), "deleted", "new")})});
-}
-
-TEST_CASE_METHOD(ExpLogTest,
-                 "many readers that block are all answered, in the order in which they came, with all events "
-                 "of the turn") {
-  constexpr size_t kReaders = 100;
-  std::vector<TestClient*> readers;
-  for (size_t i = 0; i < kReaders; ++i) {
-    readers.push_back(&Connect());
-    REQUIRE(ReadBy(*readers.back(), 0, {"BLOCK", "0"}) == NoReply());
-  }
-  Run({"MSET", "a", "1", "b", "2"});
-  RunRaw("DEL a\r\nDEL b\r\n");
-  const Reply both = Array({Event(0, WallMs(), "deleted", "a"), Event(1, WallMs(), "deleted", "b")});
-  for (TestClient* reader : readers) REQUIRE(reader->Received() == Replies{both});
-  CHECK_FALSE(server().parking.AnyEventReader());
-  CHECK(server().parking.size() == 0);
-}
-
-TEST_CASE_METHOD(ExpLogTest, "readers that disconnect, time out or are unblocked wait no more") {
-  TestClient& gone = Connect();
-  TestClient& late = Connect();
-  TestClient& unblocked = Connect();
-  TestClient& refused = Connect();
-  TestClient& last = Connect();
-  for (TestClient* reader : {&gone, &unblocked, &refused, &last})
-    REQUIRE(ReadBy(*reader, 0, {"BLOCK", "0"}) == NoReply());
-  REQUIRE(ReadBy(late, 0, {"BLOCK", "50"}) == NoReply());
-  EndClientState(server().server, gone.session());
-  AdvanceTime(50);
-  CHECK(late.Received() == Replies{Array({})});
-  CHECK(Run({"CLIENT", "UNBLOCK", std::to_string(unblocked.session().id)}) == Integer(1));
-  CHECK(Run({"CLIENT", "UNBLOCK", std::to_string(refused.session().id), "ERROR"}) == Integer(1));
-  CHECK(unblocked.Received() == Replies{Array({})});
-  CHECK(refused.Received() == Replies{Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")});
-  Run({"SET", "k", "v"});
-  Run({"DEL", "k"});
-  CHECK(last.Received() == Replies{Array({Event(0, WallMs(), "deleted", "k")})});
-  for (TestClient* reader : {&gone, &late, &unblocked, &refused}) CHECK(reader->Received().empty());
-}
-
-TEST_CASE_METHOD(ExpLogTest, "what a blocked reader sent meanwhile is answered after the events") {
-  TestClient& reader = Connect();
-  const std::string seq = std::to_string(first);
-  CHECK(reader.RunRaw("EXPLOG READ " + seq + " BLOCK 0\r\nPING\r\n").empty());
-  Run({"SET", "k", "v"});
-  Run({"DEL", "k"});
-  CHECK(reader.Received() == Replies{Array({Event(0, WallMs(), "deleted", "k")}), Simple("PONG")});
-}
-
-TEST_CASE_METHOD(ExpLogTest, "within MULTI and scripts BLOCK does not wait") {
-  Run({"MULTI"});
-  Run({"EXPLOG", "READ", std::to_string(first), "BLOCK", "0"});
-  Run({"EXPLOG", "INFO"});
-  const Reply done = Run({"EXEC"});
-  REQUIRE(done.elements.size() == 2);
-  CHECK(done.elements[0] == Array({}));
-  const std::string script = "return redis.call('EXPLOG', 'READ', ARGV[1], 'BLOCK', '0', 'VALUES')";
-  CHECK(Run({"EVAL", script, "0", std::to_string(first)}) == Array({}));
-  Run({"SET", "k", "v"});
-  CHECK(Run({"EVAL", "redis.call('DEL', 'k') " + script, "0", std::to_string(first)}) ==
-        Array({With(Event(0, WallMs(), "deleted", "k"), Bulk("v"))}));
-  CHECK(Run({"EVAL", "return redis.call('EXPLOG', 'ACK', ARGV[1])", "0", std::to_string(first)}) ==
-        Integer(1));
-}
-
-TEST_CASE_METHOD(ExpLogTest, "a script or a transaction that deletes wakes readers once, when it has ended") {
-  TestClient& reader = Connect();
-  CHECK(ReadBy(reader, 0, {"BLOCK", "0"}) == NoReply());
-  Run({"MSET", "a", "1", "b", "2"});
-  Run({"EVAL", "redis.call('DEL', 'a') redis.call('DEL', 'b')", "0"});
-  CHECK(reader.Received() ==
-        Replies{Array({Event(0, WallMs(), "deleted", "a"), Event(1, WallMs(), "deleted", "b")})});
-}
-
-TEST_CASE_METHOD(ExpLogTest,
-                 "CONFIG SET turns the log off for readers that wait, and changes its size under them") {
-  TestClient& reader = Connect();
-  CHECK(ReadBy(reader, 0, {"BLOCK", "0"}) == NoReply());
-  CHECK(Run({"CONFIG", "SET", "expire-log-size", "32kb"}) == Ok());
-  CHECK(reader.Received().empty());
-  CHECK(Run({"CONFIG", "SET", "expire-log-size", "0"}) == Ok());
-  CHECK(reader.Received() == Replies{Error(kOff)});
-  CHECK(Run({"CONFIG", "SET", "expire-log-size", "1mb"}) == Ok());
-  CHECK(Run({"CONFIG", "SET", "expire-log-values", "2mb"}).kind == Reply::Kind::kError);
-  CHECK(Run({"CONFIG", "SET", "expire-log-size", "-1"}).kind == Reply::Kind::kError);
 }
 
 TEST_CASE_METHOD(ExpLogTest, "a smaller log keeps the newest events, and its memory is freed in slices") {
