@@ -240,7 +240,7 @@ TEST_CASE_METHOD(TtlRulesCommandTest, "a key that a default TTL was given to tel
   SetOption("default-ttl", "100");
   TakeChanges();
   Run({"HSET", "k", "f", "v"});
-  CHECK(TakeChanges() == std::vector<std::string>{"hset k"});
+  CHECK(TakeChanges() == std::vector<std::string>{"new k", "hset k"});
 }
 
 }  // namespace mayfly::testing
