@@ -98,7 +98,7 @@ void IsThere(World& world) { CHECK(world.Run({"PEEK", "k"}) == Bulk("new")); }
 
 Request Words(std::initializer_list<std::string> words) { return words; }
 
-const std::vector<Promise>& Promises() {
+const std::vector<Promise>& Promises() {  // long: one table
   static const std::vector<Promise> promises = {
       {"EX", Group::kExpiry, Wants::kAnything, false,
        [](World&) {
