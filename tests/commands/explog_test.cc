@@ -283,7 +283,11 @@ TEST_CASE_METHOD(ExpLogTest, "a smaller log keeps the newest events, and its mem
   CHECK(Info("bytes") == full);
   TurnWheels();
   CHECK(Info("bytes") <= 200 * 1024);
+#ifndef MAYFLY_SANITIZE  // in whose builds only the heap of entries is counted
   CHECK(server().memory.Data() < used - 2'500'000);
+#else
+  static_cast<void>(used);
+#endif
   CHECK(Run({"EXPLOG", "READ", std::to_string(Info("next-seq") - 1)}).elements.size() == 1);
 }
 
