@@ -44,6 +44,9 @@ const std::vector<Words> kBefore = {
     {"ZADD", "timed zset", "1", "a", "1", "b", "1", kNewName},
     {"EXPIREMEMBER", "timed zset", "a", "100"},
     {"GEOADD", "geo", "13.361389", "38.115556", "p", "15.087269", "37.502669", "q"},
+    {"CONFIG", "SET", "expire-log-size", "64kb"},
+    {"SET", "gone", "value"},
+    {"DEL", "gone"},
 };
 
 // What writes keys, by the commands' names in order; and what else may need memory.
@@ -230,8 +233,11 @@ std::vector<Words> Requests() {  // long: one table
       {"MGET", "k", "block", "absent"},
       {"PEEK", "block"},
       {"BIGKEYS"},
-      {"CONFIG", "SET", "expire-log-size", "1mb"},
+      {"CONFIG", "SET", "expire-log-size", "0"},
       {"EXPLOG", "INFO"},
+      {"EXPLOG", "READ", "0", "VALUES"},
+      {"EXPLOG", "READ", "$", "BLOCK", "0"},
+      {"EXPLOG", "ACK", "0"},
       {"HOTKEYS"},
       {"GETTTL", "timed"},
       {"MGETTTL", "k", "block", "absent", "timed"},
