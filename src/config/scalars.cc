@@ -60,7 +60,8 @@ std::string FormatDuration(Duration value) {
 Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& value) {
   const std::optional<uint64_t> bytes = ParseBytes(text);
   if (!bytes) return "argument must be a memory value";
-  if (*bytes > static_cast<uint64_t>(option.max) || *bytes < static_cast<uint64_t>(option.min)) return OutOfRange(option);
+  if (*bytes > static_cast<uint64_t>(option.max) || *bytes < static_cast<uint64_t>(option.min))
+    return OutOfRange(option);
   value = *bytes;
   return std::nullopt;
 }

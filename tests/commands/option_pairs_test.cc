@@ -99,7 +99,7 @@ void IsThere(World& world) { CHECK(world.Run({"PEEK", "k"}) == Bulk("new")); }
 Request Words(std::initializer_list<std::string> words) { return words; }
 
 const std::vector<Promise>& Promises() {  // long: one table
-  static const std::vector<Promise> promises = {
+  static const std::vector<Promise> kPromises = {
       {"EX", Group::kExpiry, Wants::kAnything, false,
        [](World&) {
          return Words({"EX", "60"});
@@ -169,7 +169,7 @@ const std::vector<Promise>& Promises() {  // long: one table
        },
        IsStaleForAWhile},
   };
-  return promises;
+  return kPromises;
 }
 
 // What the world is like before the SET: a key with the value "old" and a TTL, or none; and a lease on it.

@@ -11,28 +11,28 @@ constexpr Now kNow{.mono_ms = 1'000'000, .wall_ms = 1'700'000'000'000};
 class TtlRulesTest {
  public:
   void Set(std::vector<TtlRules::Rule> rules, TtlRules::Terms for_all = {}) {
-    rules_.Prepare(std::move(rules), for_all, random_);
-    rules_.Adopt();
+    ttl_rules.Prepare(std::move(rules), for_all, random);
+    ttl_rules.Adopt();
   }
   // What is left of a TTL that was asked for; -1: none.
   int64_t Left(std::string_view key, Expiry wanted) {
-    const Expiry got = rules_.Obeying(key, wanted, kNow);
+    const Expiry got = ttl_rules.Obeying(key, wanted, kNow);
     if (got.kind == Expiry::Kind::kNever) return -1;
     CHECK(got.standing == Expiry::Standing::kKept);
     return static_cast<int64_t>(got.deadline_ms - Expiry::NowOn(got.kind, kNow));
   }
   static Expiry In(uint64_t ms) { return Expiry::In(ms, kNow); }
 
-  TtlRules rules_;
-  std::mt19937_64 random_{1};
+  TtlRules ttl_rules;
+  std::mt19937_64 random{1};
 };
 
 }  // namespace
 
 TEST_CASE_METHOD(TtlRulesTest, "without rules every deadline is as it was asked for") {
-  CHECK_FALSE(rules_.any());
+  CHECK_FALSE(ttl_rules.any());
   Set({});
-  CHECK_FALSE(rules_.any());
+  CHECK_FALSE(ttl_rules.any());
 }
 
 TEST_CASE_METHOD(TtlRulesTest,
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(TtlRulesTest, "a required TTL is one that was asked for, or the
   CHECK(Left("k", In(7)) == 7);
   CHECK(Left("given:k", Expiry::Never()) == 5);
   CHECK(Left("free:k", Expiry::Never()) == 100);
-  CHECK(rules_.ForLasting("k", kNow).deadline_ms == kNow.mono_ms + 100);
+  CHECK(ttl_rules.ForLasting("k", kNow).deadline_ms == kNow.mono_ms + 100);
 }
 
 TEST_CASE_METHOD(TtlRulesTest,
@@ -86,14 +86,14 @@ TEST_CASE_METHOD(TtlRulesTest,
   CHECK(Left("k", Expiry::At(kNow.wall_ms + 1000)) == 1000);
   Set({}, {.jitter_percent = 100});
   for (int i = 0; i < 100; ++i) CHECK(Left("k", In(1)) >= 1);
-  CHECK(WithJitter(INT64_MAX, 100, random_) <= INT64_MAX);
+  CHECK(WithJitter(INT64_MAX, 100, random) <= INT64_MAX);
 }
 
 TEST_CASE_METHOD(TtlRulesTest,
                  "jitter keeps the furthest deadline within the Unix times that clients can read") {
   const uint64_t longest = static_cast<uint64_t>(INT64_MAX - kNow.wall_ms);
   for (int i = 0; i < 100; ++i) {
-    const Expiry drawn = Jittered(In(longest), 100, random_, kNow);
+    const Expiry drawn = Jittered(In(longest), 100, random, kNow);
     CHECK(kNow.WallOf(drawn.deadline_ms) > kNow.wall_ms);
   }
 }
@@ -115,11 +115,11 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter beside a maximum does not exceed it") {
 
 TEST_CASE_METHOD(TtlRulesTest,
                  "rules that were prepared count when they are adopted, and not if they are dropped") {
-  rules_.Prepare({}, {.max_ms = 1}, random_);
-  CHECK_FALSE(rules_.any());
-  rules_.Drop();
-  rules_.Adopt();
-  CHECK_FALSE(rules_.any());
+  ttl_rules.Prepare({}, {.max_ms = 1}, random);
+  CHECK_FALSE(ttl_rules.any());
+  ttl_rules.Drop();
+  ttl_rules.Adopt();
+  CHECK_FALSE(ttl_rules.any());
 }
 
 }  // namespace mayfly
