@@ -79,8 +79,7 @@ class Databases {
   // REQUIRES: no entry is marked. Keyspace::ScanMarked removes marks.
   void MarkAll() noexcept;
   // Replaces the database by an empty one and reports kFlushed. No effect on a database without keys and stale
-  // values. Throws
-  // std::bad_alloc, and changes nothing then; nor does FlushAll.
+  // values. Throws std::bad_alloc, and changes nothing then; nor does FlushAll.
   // REQUIRES: index < count().
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
@@ -122,8 +121,8 @@ class Databases {
   void AdoptMissRing() noexcept;
   void DropMissRing() noexcept { made_misses_.reset(); }
   uint64_t miss_ring_bytes() const noexcept { return parts_.misses.bytes(); }
-  // Victims of eviction, while it is on.
   TtlRules& ttl_rules() noexcept { return parts_.ttl_rules; }
+  // Victims of eviction, while it is on.
   ShadowList& shadow() noexcept { return parts_.shadow; }
   const ShadowList& shadow() const noexcept { return parts_.shadow; }
 
@@ -134,6 +133,7 @@ class Databases {
   bool EvictStale(Now now) noexcept;
   size_t stale_values() const noexcept;
   uint64_t stale_bytes() const noexcept;
+
   // ---- ghosts of evicted keys, for S3-FIFO
   //
   // Turns them on or off. While they are on, new keys are young (Entry::young) unless their ghost is remembered.

@@ -62,7 +62,7 @@ class Deadlines {
   // No effect if the entry is not filed: Advance has just handed it back, or it has no time.
   void Unfile(Entry& entry) noexcept;
   static bool Filed(const Entry& entry) noexcept { return entry.timed() && entry.filed() != wheel::kUnfiled; }
-  // Gives a filed entry another deadline, no own time, and no window.
+  // Gives a filed entry another deadline, no own time, and no terms (EntryTerms).
   // REQUIRES: entry.expires(), and `deadline` is not Never; an extra, if it is above Entry::kMaxNearDeadline.
   [[gnu::always_inline]] void Move(Entry& entry, Expiry deadline, Now now) noexcept {
     assert(entry.expires() && deadline.kind != Expiry::Kind::kNever);

@@ -363,7 +363,7 @@ class Keyspace {
             .expires = expires,
             .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
   }
-  // As Put, but without reporting the change; likewise the next three.
+  // As Put, but without reporting the change; likewise those up to OverwriteAs.
   Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
                Now now);
   Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
@@ -386,6 +386,7 @@ class Keyspace {
   // For PutAll: makes an entry that is in no table, list or wheel yet; puts it in its place; or frees it.
   Entry* Make(KeyPut& put, EntryTerms terms);
   void Install(KeyPut& put, Now now, const Event& event);
+  void Discard(KeyPut& put) noexcept;
   Expiry ObeyingRules(std::string_view key, Expiry wanted, Now now) const;
   Entry* GiveDeadline(const Key& key, Entry& existing, Now now);
   // Gives the entry another expiry and other terms. Returns it; it may have been relocated.
@@ -394,7 +395,6 @@ class Keyspace {
   void FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted, Expiry& expiry,
                 Now now) const noexcept;
   void Slide(Entry& entry, Now now) noexcept;
-  void Discard(KeyPut& put) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
   // to.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);

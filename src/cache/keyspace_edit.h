@@ -1,4 +1,4 @@
-// The inline part of Keyspace: a rich value that is changed.
+// The inline part of Keyspace: a value that is changed where it is, and the deadline that its key must have then.
 #pragma once
 
 #include "cache/keyspace.h"

@@ -46,6 +46,8 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (!ToMilliseconds(number, unit, ms) || __builtin_add_overflow(ms, base_ms, &unix_ms)) {
     return ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name));
   }
+  // Errors of JITTER and SLIDE come before the key is looked for. A time in the past, which removes the key below, must
+  // not upset them.
   Expiry expiry = base == TimeBase::kNow
                       ? Expiry::In(static_cast<uint64_t>(std::max<int64_t>(ms, 1)), ctx.now)
                       : Expiry::At(std::max<int64_t>(unix_ms, 0));

@@ -54,8 +54,7 @@ bool ReadGetExOptions(Args& args, GetExOptions& options) {
     }
     if (options.persist && options.expire.given()) return false;
   }
-  // Only a relative TTL has jitter or slides.
-  return !options.ttl.given() || (options.expire.given() && options.expire.base() == TimeBase::kNow);
+  return options.ttl.Fits(options.expire);
 }
 
 void GetEx(Context& ctx, Args& args) {

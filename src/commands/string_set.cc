@@ -69,9 +69,7 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
     if ((options.if_absent && options.if_present) || (options.keep_ttl && options.expire.given()))
       return false;
   }
-  // Only a relative TTL has jitter or slides.
-  if (options.ttl.given() && (!options.expire.given() || options.expire.base() != TimeBase::kNow))
-    return false;
+  if (!options.ttl.Fits(options.expire)) return false;
   // A window follows a deadline.
   if (options.stale && !options.expire.given() && !options.keep_ttl) return false;
   return !options.condition.given() || !(options.if_absent || options.if_present);

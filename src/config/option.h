@@ -56,8 +56,8 @@ enum OptionFlag : uint32_t {
   kRefused = 1 << 5,    // any value but the default is an error, because its silent loss would hurt
   kInert = 1 << 6,      // CONFIG GET answers the default, which is in force whatever was set
   kQuiet = 1 << 7,      // no warning if it is set to its default
-  kRepeats = 1 << 9,    // each line of a file adds to the value; "" empties it
   kNoConfig = 1 << 8,   // CONFIG does not know it; if only Redis has it, neither do MAYFLY_ variables
+  kRepeats = 1 << 9,    // each line of a file adds to the value; "" empties it
 };
 
 struct Option {

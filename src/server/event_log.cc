@@ -67,7 +67,7 @@ void EventLog::OnChange(const Change& change) {
     const bool is_text = entry.encoding() != Encoding::kInteger;
     value = is_text ? entry.text() : std::string_view(digits, FormatInteger(entry.integer(), digits));
   }
-  ring_.Append(KindOf(change), TimeOf(change, clock_.Read()), change.database, change.key, value);
+  ring_.Append(KindOf(change), TimeOf(change, *now_), change.database, change.key, value);
   if (parking_.AnyEventReader()) [[unlikely]]
     parking_.WakeEventReaders();
 }

@@ -31,6 +31,9 @@ class EventLog final : public ChangeListener {
  public:
   // Borrows all of them.
   EventLog(ChangeHub& changes, ParkingLot& parking, Clock& clock);
+  // Events are at the time that `now` is then: the executor's, so that a herd of keys reads no clock. Borrows it.
+  // REQUIRES: called before the first change of a key.
+  void TakeTimeFrom(const Now& now) noexcept { now_ = &now; }
   ~EventLog() override { changes_.Unlisten(*this); }
 
   // From now on the log takes at most `most_bytes`, 0 turns it off, and keeps values of up to `value_bytes`; 0: none.
@@ -54,6 +57,7 @@ class EventLog final : public ChangeListener {
   ChangeHub& changes_;
   ParkingLot& parking_;
   Clock& clock_;
+  const Now* now_ = nullptr;
   EventRing ring_;
   uint64_t value_bytes_ = 0;
 };

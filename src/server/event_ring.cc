@@ -225,7 +225,7 @@ bool EventRing::Validate() const {
   for (const Segment* segment : segments_) {
     bytes += segment->allocated();
     size_t read = 0;
-    Place place = segment->Begin();
+    Place place = segment->begin;
     for (; place.at < segment->end; ++read) {
       const EventRecord record = Next(*segment, place);
       if (record.number < next || static_cast<unsigned>(record.kind) > kKindBits) return false;

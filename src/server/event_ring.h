@@ -79,7 +79,7 @@ class EventRing {
   void ReadFrom(uint64_t from, Fn&& fn) const {
     for (size_t i = SegmentWith(from); i < segments_.size(); ++i) {
       const Segment& segment = *segments_[i];
-      Place place = segment.Begin();
+      Place place = segment.begin;
       while (place.at != segment.end) {
         const EventRecord record = Next(segment, place);
         if (record.number >= from && !fn(record)) return;
@@ -127,7 +127,6 @@ class EventRing {
 
     char* bytes() noexcept { return reinterpret_cast<char*>(this + 1); }
     const char* bytes() const noexcept { return reinterpret_cast<const char*>(this + 1); }
-    Place Begin() const noexcept { return begin; }
     size_t allocated() const noexcept { return sizeof(Segment) + room; }
   };
 

@@ -65,6 +65,7 @@ Executor::Executor(Server& server)
       hot_keys_(server.clock.Read().mono_ms),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   server.executor = this;
+  server.event_log.TakeTimeFrom(now_);
   const auto track = [&server](const config::Settings& settings) {
     const EvictionPolicy policy = settings.maxmemory_policy;
     server.databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo ||

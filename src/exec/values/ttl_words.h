@@ -22,6 +22,10 @@ class TtlWords {
   // it was given before.
   bool Take(uint64_t word, Args& args) noexcept;
   bool given() const noexcept { return slides_ || jitter_; }
+  // Whether there is what they need: only a relative TTL has jitter or slides.
+  bool Fits(const ExpireOption& expire) const noexcept {
+    return !given() || (expire.given() && expire.base() == TimeBase::kNow);
+  }
   // Changes the relative `expiry`, and lets `terms` say how it slides. False after having answered the error.
   // REQUIRES: expiry is relative and was read at ctx.now.
   bool Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& terms) const;
