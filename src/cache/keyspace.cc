@@ -117,12 +117,12 @@ Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
   for (int i = 0; i < kTries; ++i) {
     const HeapRef ref = table_.Random(random);
     if (!ref) return nullptr;
-    if (!Expired(*At(ref), now)) return At(ref);
+    if (!Absent(*At(ref), now)) return At(ref);
   }
   for (const List list : {kLasting, kExpiring}) {
     const Quota* const quota = QuotaWith(list);
     Entry* const entry = quota != nullptr ? quota->Coldest(list) : nullptr;
-    if (entry != nullptr && !Expired(*entry, now)) return entry;
+    if (entry != nullptr && !Absent(*entry, now)) return entry;
   }
   return nullptr;
 }
@@ -243,7 +243,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
 
 const Entry* Keyspace::LookAt(std::string_view text, Now now) const noexcept {
   const Entry* const entry = LookUp(text, HashOf(text));
-  return entry != nullptr && !Expired(*entry, now) ? entry : nullptr;
+  return entry != nullptr && !Absent(*entry, now) ? entry : nullptr;
 }
 
 void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {

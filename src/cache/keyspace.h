@@ -79,22 +79,13 @@ class Keyspace {
 
   // ---- lookup
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
-  // The live entry, or null. Removes the entry if it has expired. Does not count as an access.
-  [[gnu::always_inline]] Entry* Peek(const Key& key, Now now) {
-    const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
-    Entry* entry =
-        alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
-    if (entry != nullptr && Expired(*entry, now)) [[unlikely]] {
-      Expire(key, *entry, now);
-      return nullptr;
-    }
-    return entry;
-  }
+  // The live entry, or null. Removes the entry if it is absent. Does not count as an access.
+  Entry* Peek(const Key& key, Now now);
   // As Peek, but changes nothing.
   const Entry* LookAt(std::string_view text, Now now) const noexcept;
   // Whether the key is there. Changes nothing.
   bool Holds(std::string_view text, Now now) const noexcept { return LookAt(text, now) != nullptr; }
-  // The live entry, or null. Removes the entry if it has expired. Records the access (AccessTracking).
+  // As Peek, but records the access (AccessTracking).
   [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
     Entry* entry = Peek(key, now);
     if (entry != nullptr) Touch(*entry, now);
@@ -102,6 +93,11 @@ class Keyspace {
   }
   // Records an access of the entry (AccessTracking), and moves its deadline if that slides (SLIDE).
   void Touch(Entry& entry, Now now) noexcept;
+
+  // Whether the key is gone, although its entry is not freed yet. Every lookup tests this.
+  [[gnu::always_inline]] bool Absent(const Entry& entry, Now now) const noexcept {
+    return Expired(entry, now);
+  }
 
   // Number of keys, including expired ones that are not freed yet.
   size_t size() const noexcept { return table_.size(); }
@@ -238,7 +234,7 @@ class Keyspace {
   // Drops that one, and counts it as evicted. REQUIRES: there is one.
   void EvictStale() noexcept;
 
-  // ---- iteration. Expired entries are skipped.
+  // ---- iteration. Absent entries are skipped.
   //
   // Calls fn(entry) for one page of SCAN from `cursor` and returns the next cursor, which is below 2^53. 0
   // starts and 0 ends. Keys that are present throughout an iteration are reported, whatever grows or shrinks
@@ -429,6 +425,8 @@ class Keyspace {
   // The allocated size of the entry plus what its value holds outside it.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
+  // Removes what a lookup has found absent. REQUIRES: Absent(entry, now).
+  void RemoveAbsent(const Key& key, Entry& entry, Now now) { Expire(key, entry, now); }
   // REQUIRES: Expired(entry, now).
   void Expire(const Key& key, Entry& entry, Now now);
   // Removes an expired key that has a window, and keeps its value as stale until that ends.

@@ -1,9 +1,20 @@
-// The inline part of Keyspace: an access of an entry.
+// The inline part of Keyspace: how an entry is found and accessed.
 #pragma once
 
 #include "cache/keyspace.h"
 
 namespace mayfly {
+
+[[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {
+  const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
+  Entry* entry =
+      alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
+  if (entry != nullptr && Absent(*entry, now)) [[unlikely]] {
+    RemoveAbsent(key, *entry, now);
+    return nullptr;
+  }
+  return entry;
+}
 
 [[gnu::always_inline]] inline void Keyspace::Touch(Entry& entry, Now now) noexcept {
   if (entry.Has(EntryFlag::kExtra)) [[unlikely]]

@@ -9,7 +9,7 @@ template <typename Fn>
 uint64_t Keyspace::Scan(uint64_t cursor, Now now, Fn&& fn) const {
   return table_.Scan(cursor, [&](HeapRef ref) {
     const Entry& entry = *At(ref);
-    if (!Expired(entry, now)) fn(entry);
+    if (!Absent(entry, now)) fn(entry);
   });
 }
 
@@ -17,7 +17,7 @@ template <typename Fn>
 void Keyspace::ForEach(Now now, Fn&& fn) const {
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
-    if (!Expired(entry, now)) fn(entry);
+    if (!Absent(entry, now)) fn(entry);
   });
 }
 

@@ -98,8 +98,8 @@ void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
   for (size_t i = 0; i < due.size(); ++i) {
     Entry& entry = *At(due[i]);
     const Key key{entry.key(), hashes[i]};
-    if (Expired(entry, now))
-      Expire(key, entry, now);
+    if (Absent(entry, now))
+      RemoveAbsent(key, entry, now);
     else
       OnOwnTime(key, entry, now, budget);
   }

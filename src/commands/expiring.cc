@@ -54,7 +54,7 @@ bool ReadRange(Context& ctx, Args& args, Range& range) {
 template <typename Look>
 uint64_t WalkPage(Context& ctx, const Range& range, Look&& look) {
   const auto look_at_live = [&](const Entry& entry) {
-    if (entry.expires() && !Keyspace::Expired(entry, ctx.now)) look(entry);
+    if (entry.expires() && !ctx.keyspace.Absent(entry, ctx.now)) look(entry);
   };
   uint64_t cursor = range.cursor;
   if (cursor == 0 || DuePage::Owns(cursor)) {
