@@ -25,7 +25,7 @@ enum class ChangeReason : uint8_t {
   kDeleted,        // by a command; also reported for a key that did not exist
   kExpired,        // at its deadline
   kEvicted,        // to free memory
-  kInvalidated,    // by its tag (reserved for tags)
+  kInvalidated,    // by one of its tags: INVALIDATE
   kFlushed,        // with its whole keyspace; `key` is empty
   kRenamed,        // it has another name now, or is in another database
   kSwapped,        // its keyspace belongs to another database now; `key` is empty

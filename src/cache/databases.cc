@@ -111,6 +111,15 @@ void Databases::AdoptMissRing() noexcept {
   made_misses_.reset();
 }
 
+bool Databases::RemoveInvalidated() {
+  if (parts_.doomed_tags == 0) return false;
+  return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {
+    size_t one = 1;
+    database->RemoveSomeInvalidated(&one);
+    return one == 0;
+  });
+}
+
 bool Databases::EvictStale(Now now) noexcept {
   Keyspace* home = nullptr;
   uint64_t longest_ms = 0;

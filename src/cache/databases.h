@@ -126,6 +126,13 @@ class Databases {
   ShadowList& shadow() noexcept { return parts_.shadow; }
   const ShadowList& shadow() const noexcept { return parts_.shadow; }
 
+  // ---- tags (cache/tags.h)
+  //
+  // Number of tags that were invalidated so far.
+  uint64_t dooms() const noexcept { return parts_.dooms; }
+  // Frees a key that is gone by its tag, and reports it. False if there is none.
+  bool RemoveInvalidated();
+
   // ---- stale values (cache/stale_values.h)
   //
   // Drops the one that was used longest ago, by its keyspace's list; of equal ones that of the lowest id. False if

@@ -58,7 +58,7 @@ void Deadlines::MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept {
   FollowWallStep(now);
   if (wall == entry.Has(EntryFlag::kWallDeadline) && !entry.Has(EntryFlag::kExtra))
     return MoveOn(WheelOf(entry), entry, deadline.deadline_ms);
-  if (entry.Has(EntryFlag::kExtra)) entry.extra()->terms = {};
+  if (entry.has_times()) entry.times().terms = {};
   SetTimes(entry, deadline, Expiry::Never(), now);
 }
 
@@ -72,7 +72,7 @@ bool Deadlines::NeedExtra(Expiry deadline, Expiry own) noexcept {
 void Deadlines::SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noexcept {
   assert(entry.expires() == (deadline.kind != Expiry::Kind::kNever));
   assert(entry.timed() || (deadline.kind == Expiry::Kind::kNever && own.kind == Expiry::Kind::kNever));
-  assert(entry.Has(EntryFlag::kExtra) || !NeedExtra(deadline, own));
+  assert(entry.has_times() || !NeedExtra(deadline, own));
   const auto left = [&](Expiry time) {
     const uint64_t clock_ms = NowOn(time.kind, now);
     if (time.kind == Expiry::Kind::kNever) return UINT64_MAX;
@@ -114,7 +114,7 @@ bool Deadlines::RefileMixed(Now now, size_t* budget) noexcept {
   for (; Unsure(); --*budget) {
     if (*budget == 0) return true;
     Entry& entry = *At(mixed_first_);
-    const EntryExtra times = *entry.extra();
+    const EntryTimes times = entry.times();
     SetTimes(entry, times.deadline, times.own, now);
   }
   return false;
@@ -124,9 +124,9 @@ void Deadlines::Link(Entry& entry) noexcept {
   const HeapRef ref = base_.RefOf(&entry);
   EntryExtra& extra = *entry.extra();
   extra.step = steps_;
-  extra.next = HeapRef{};
-  extra.prev = mixed_last_;
-  (mixed_last_ ? At(mixed_last_)->extra()->next : mixed_first_) = ref;
+  extra.times().next = HeapRef{};
+  extra.times().prev = mixed_last_;
+  (mixed_last_ ? At(mixed_last_)->times().next : mixed_first_) = ref;
   mixed_last_ = ref;
 }
 
@@ -134,8 +134,9 @@ void Deadlines::Unlink(Entry& entry) noexcept {
   EntryExtra& extra = *entry.extra();
   if (extra.step == 0) return;
   extra.step = 0;
-  (extra.prev ? At(extra.prev)->extra()->next : mixed_first_) = extra.next;
-  (extra.next ? At(extra.next)->extra()->prev : mixed_last_) = extra.prev;
+  const EntryTimes& times = extra.times();
+  (times.prev ? At(times.prev)->times().next : mixed_first_) = times.next;
+  (times.next ? At(times.next)->times().prev : mixed_last_) = times.prev;
 }
 
 // ---- looks
@@ -177,11 +178,11 @@ Entry* Deadlines::Nearest(Now now) const noexcept {
 bool Deadlines::Validate() const noexcept {
   HeapRef prev{};
   bool later = false;  // an entry of the last setting of the clock was seen
-  for (HeapRef at = mixed_first_; at; at = At(at)->extra()->next) {
+  for (HeapRef at = mixed_first_; at; at = At(at)->times().next) {
     const Entry& entry = *At(at);
     const bool current = entry.extra()->step == steps_;
     if (!entry.mixed() || !Filed(entry) || entry.extra()->step == 0) return false;
-    if (!(entry.extra()->prev == prev) || (later && !current)) return false;
+    if (!(entry.times().prev == prev) || (later && !current)) return false;
     later = current;
     prev = at;
   }

@@ -75,6 +75,7 @@ class Deadlines {
   // REQUIRES: entry.expires() says whether there is a deadline, and the entry has the room: a timed block unless
   // both are Never, and an extra if NeedExtra.
   void SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noexcept;
+  // Whether these need EntryTimes.
   static bool NeedExtra(Expiry deadline, Expiry own) noexcept;
 
   // Takes the due entries out and calls on_due(refs, budget) for a batch of them at a time. on_due frees them or

@@ -33,8 +33,8 @@ const unsigned char* ReadLength(const unsigned char* from, size_t* length) noexc
 
 size_t Entry::Shape::Total() const noexcept {
   return sizeof(EntryHeader) + (expires || timed ? sizeof(EntryExpiry) : 0) +
-         (extra ? sizeof(EntryExtra*) : 0) + LengthBytes(key_bytes) + LengthBytes(value_bytes) + key_bytes +
-         value_bytes;
+         (extra.any() ? sizeof(EntryExtra*) : 0) + LengthBytes(key_bytes) + LengthBytes(value_bytes) +
+         key_bytes + value_bytes;
 }
 
 Entry* Entry::Format(void* memory, const Shape& shape, std::string_view key) noexcept {
@@ -63,7 +63,8 @@ bool Entry::SameRoom(const Lengths& at, const Shape& shape) noexcept {
 }
 
 bool Entry::Fits(const Shape& shape) const noexcept {
-  return (flags() & kOfTheRoom) == shape.parts() && SameRoom(lengths(), shape);
+  return (flags() & kOfTheRoom) == shape.parts() && (!shape.extra.any() || HasTimesAlone(shape)) &&
+         SameRoom(lengths(), shape);
 }
 
 bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {

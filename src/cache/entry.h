@@ -7,7 +7,7 @@
 //       12      1  owner          id of the keyspace
 //       13      1  flags          EntryFlag
 //       14     16  timed block    only with kTimed: wheel next 4 | wheel prev 4 | time 6 | filed 2
-//               8  extra          only with kExtra: a pointer to an EntryExtra
+//               8  extra          only with kExtra: a pointer to an EntryExtra (cache/entry_extra.h)
 //              1+  key length     7 bits per byte, low bits first: one byte for lengths below 128
 //              1+  value length   likewise
 //                  key bytes
@@ -27,7 +27,7 @@
 // back: its deadline, or an earlier time of its own, for instance when a member of its value expires. An entry
 // may have a wake and no deadline. The wake is on the clock that kWallDeadline names.
 //   kExpires, time < kFarDeadline:  the time is both deadline and wake
-//   kExpires, time = kFarDeadline:  they differ, or are above 48 bits; both are in the extra
+//   kExpires, time = kFarDeadline:  they differ, or are above 48 bits; both are in the extra's EntryTimes
 //   kTimed without kExpires:        the time is the wake; kFarDeadline if there is none
 //
 // Ownership: only Keyspace creates, relocates and frees entries. A pointer to an entry is valid until the
@@ -42,6 +42,7 @@
 
 #include "base/heap.h"
 #include "base/shared_bytes.h"
+#include "cache/entry_extra.h"
 #include "cache/expiry.h"
 
 namespace mayfly {
@@ -63,28 +64,6 @@ enum class EntryFlag : uint8_t {
   kObserved = 1 << 5,  // somebody wants to hear of the next change: those who watch or track keys know who
   kExpires = 1 << 6,   // has a TTL, is volatile; has kTimed too
   kTimedMembers = 1 << 7,  // members of its value have deadlines; Deadlines sets it and counts these entries
-};
-
-// What a value was given beside its deadline, in ms; 0: nothing.
-struct EntryTerms {
-  uint64_t stale_ms = 0;  // STALE: how long after the deadline the value is stale (cache/stale_values.h)
-  uint64_t slide_ms = 0;  // SLIDE: an access moves the deadline to so much after it
-  uint64_t slide_until_ms = 0;  // SLIDE MAX: but not beyond this monotonic time
-
-  bool any() const noexcept { return (stale_ms | slide_ms) != 0; }
-};
-
-// Data that few entries need. A separate allocation, freed with the entry.
-struct EntryExtra {
-  Expiry deadline;       // of the key
-  Expiry own;            // the entry's own time, beside the deadline
-  uint64_t wake_ms = 0;  // the earlier of both, on the clock of kWallDeadline
-  // Deadlines' list of entries of which `deadline` and `own` are on two clocks.
-  HeapRef next;
-  HeapRef prev;
-  EntryTerms terms;
-  uint32_t step = 0;     // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
-  bool counted = false;  // Deadlines: is one of those with two times
 };
 
 #pragma pack(push, 1)
@@ -124,13 +103,13 @@ class Entry {
     size_t key_bytes = 0;
     size_t value_bytes = 0;
     bool expires = false;
-    bool extra = false;
+    EntryExtra::Shape extra = {};
     bool timed = false;  // implied by expires
     size_t Total() const noexcept;
     // The flags that an entry of this shape has; of all that are in kParts.
     unsigned parts() const noexcept {
       return (expires ? Bit(EntryFlag::kExpires) | Bit(EntryFlag::kTimed) : 0) |
-             (timed ? Bit(EntryFlag::kTimed) : 0) | (extra ? Bit(EntryFlag::kExtra) : 0);
+             (timed ? Bit(EntryFlag::kTimed) : 0) | (extra.any() ? Bit(EntryFlag::kExtra) : 0);
     }
   };
   static constexpr unsigned Bit(EntryFlag flag) noexcept { return static_cast<unsigned>(flag); }
@@ -206,14 +185,14 @@ class Entry {
     if (!expires()) return Expiry::Never();
     const uint64_t near = near_ms();
     if (near == kFarDeadline) [[unlikely]]
-      return {extra()->deadline.kind, extra()->deadline.deadline_ms, Expiry::Standing::kKept};
+      return {times().deadline.kind, times().deadline.deadline_ms, Expiry::Standing::kKept};
     return {ClockOf(Has(EntryFlag::kWallDeadline)), near, Expiry::Standing::kKept};
   }
   // The entry's own time, beside the deadline, or Never; Never too if the deadline comes first on the same clock.
   Expiry own() const noexcept {
     if (!timed()) return Expiry::Never();
     const bool near = near_ms() != kFarDeadline;
-    if (expires()) return near ? Expiry::Never() : extra()->own;
+    if (expires()) return near ? Expiry::Never() : times().own;
     return near ? wake() : Expiry::Never();
   }
   // Whether its times are in the extra: an own time comes before the deadline, or the deadline is above 48 bits.
@@ -222,8 +201,8 @@ class Entry {
   }
   // Whether the entry has an own time on another clock than its deadline.
   bool mixed() const noexcept {
-    return has_two_times() && extra()->own.kind != Expiry::Kind::kNever &&
-           extra()->own.kind != extra()->deadline.kind;
+    return has_two_times() && times().own.kind != Expiry::Kind::kNever &&
+           times().own.kind != times().deadline.kind;
   }
 
   // ---- the timed block. All REQUIRE timed().
@@ -236,11 +215,11 @@ class Entry {
   // When the wheel hands the entry back. REQUIRES: a time was set.
   uint64_t wake_ms() const noexcept {
     const uint64_t near = near_ms();
-    return near != kFarDeadline ? near : extra()->wake_ms;
+    return near != kFarDeadline ? near : times().wake_ms;
   }
   Expiry wake() const noexcept { return {ClockOf(Has(EntryFlag::kWallDeadline)), wake_ms()}; }
   // Sets the deadline, on the clock of kWallDeadline; it is the wake too.
-  // REQUIRES: expires(); deadline_ms <= kMaxNearDeadline, or the entry has an extra.
+  // REQUIRES: expires(); deadline_ms <= kMaxNearDeadline, or has_times().
   void set_deadline_ms(uint64_t deadline_ms) noexcept {
     assert(expires());
     if (deadline_ms <= kMaxNearDeadline) return set_near_ms(deadline_ms);
@@ -265,20 +244,26 @@ class Entry {
     set_near_ms(kFarDeadline);
   }
   // Sets a deadline and an own time; `wake_ms` is one of them, on the clock of kWallDeadline.
-  // REQUIRES: expires(), and the entry has an extra.
+  // REQUIRES: expires(), and has_times().
   void set_two_times(Expiry deadline, Expiry own, uint64_t wake_ms) noexcept {
     assert(expires());
-    extra()->deadline = deadline;
-    extra()->own = own;
-    extra()->wake_ms = wake_ms;
+    times().deadline = deadline;
+    times().own = own;
+    times().wake_ms = wake_ms;
     set_near_ms(kFarDeadline);
   }
 
   // How long after its deadline the value may be answered as stale; mostly 0.
   uint64_t stale_ms() const noexcept { return terms().stale_ms; }
-  EntryTerms terms() const noexcept { return Has(EntryFlag::kExtra) ? extra()->terms : EntryTerms{}; }
+  EntryTerms terms() const noexcept { return has_times() ? times().terms : EntryTerms{}; }
 
-  // ---- extra. REQUIRES: Has(kExtra).
+  // ---- extra
+  bool has_times() const noexcept { return Has(EntryFlag::kExtra) && extra()->has_times(); }
+  // REQUIRES: has_times().
+  EntryTimes& times() const noexcept { return extra()->times(); }
+  // Number of its tags.
+  uint8_t tags() const noexcept { return Has(EntryFlag::kExtra) ? extra()->shape().tags : 0; }
+  // These REQUIRE Has(kExtra).
   EntryExtra* extra() const noexcept {
     assert(Has(EntryFlag::kExtra));
     EntryExtra* pointer = nullptr;
@@ -334,7 +319,7 @@ class Entry {
     return {.key_bytes = at.key,
             .value_bytes = at.value,
             .expires = expires(),
-            .extra = Has(EntryFlag::kExtra),
+            .extra = extra_shape(),
             .timed = timed()};
   }
   size_t allocated_bytes() const noexcept {
@@ -344,16 +329,20 @@ class Entry {
   // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value
   // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
   // size, other optional parts or a longer length field, or if the entry has timed members or its kPhase is not
-  // `phase`.
+  // `phase`, or if there are tags.
   [[gnu::always_inline]] char* Become(const Shape& shape, uint8_t phase) noexcept {
     if ((flags() & (kOfTheRoom | Bit(EntryFlag::kPhase))) != (shape.parts() | phase)) return nullptr;
+    if (shape.extra.any() && !HasTimesAlone(shape)) [[unlikely]]
+      return nullptr;
     const Lengths at = lengths();
     if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
     return bytes() + at.payload + at.key;
   }
 
   // Whether the entry has just the optional parts of `shape`.
-  bool HasParts(const Shape& shape) const noexcept { return (flags() & kParts) == shape.parts(); }
+  bool HasParts(const Shape& shape) const noexcept {
+    return (flags() & kParts) == shape.parts() && extra_shape() == shape.extra;
+  }
   // Whether Become would succeed.
   bool Fits(const Shape& shape) const noexcept;
 
@@ -378,6 +367,13 @@ class Entry {
     size_t value;
   };
 
+  EntryExtra::Shape extra_shape() const noexcept {
+    return Has(EntryFlag::kExtra) ? extra()->shape() : EntryExtra::Shape{};
+  }
+  // The part that a value of `shape` finds in its place, if it needs one.
+  bool HasTimesAlone(const Shape& shape) const noexcept {
+    return shape.extra.tags == 0 && extra_shape() == shape.extra;
+  }
   char* bytes() noexcept { return reinterpret_cast<char*>(this); }
   const char* bytes() const noexcept { return reinterpret_cast<const char*>(this); }
   EntryHeader* header() noexcept { return reinterpret_cast<EntryHeader*>(this); }

@@ -74,6 +74,7 @@ size_t Evictor::EvictRandom(bool with_lasting, Now now) {
 size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now) {
   const auto lfu = [&](bool with_lasting) { return lfu_.EvictOne(with_lasting, limits.samples, now); };
   size_t looked = 0;
+  if (databases_.RemoveInvalidated()) return 1;
   if (too_big && databases_.EvictStale(now)) return 1;
   switch (limits.policy) {
     case EvictionPolicy::kAllKeysSieve:

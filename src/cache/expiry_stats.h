@@ -15,11 +15,12 @@ struct ExpiryStats {
   uint64_t expired_keys = 0;
   uint64_t expired_members = 0;  // of values
   uint64_t evicted_keys = 0;
-  uint64_t evicted_stale = 0;  // values of keys that had expired (cache/stale_values.h)
-  uint64_t wheel_wakeups = 0;  // times the timer woke the loop for expiry
-  uint64_t burst_max = 0;      // most keys and members that expired in one slice
-  uint64_t full_slices = 0;    // times that a slice ended while more keys were due
-  uint64_t clock_steps = 0;    // times the wall clock stepped
+  uint64_t invalidated_keys = 0;  // by their tags
+  uint64_t evicted_stale = 0;     // values of keys that had expired (cache/stale_values.h)
+  uint64_t wheel_wakeups = 0;     // times the timer woke the loop for expiry
+  uint64_t burst_max = 0;         // most keys and members that expired in one slice
+  uint64_t full_slices = 0;       // times that a slice ended while more keys were due
+  uint64_t clock_steps = 0;       // times the wall clock stepped
   Histogram lag_us;
   Histogram evicted_age_ms;  // time since the last access of each evicted key, as its stamp has it
   // How far the time of this turn is behind the system's wall clock, while keys expire in the background: it is

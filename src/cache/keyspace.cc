@@ -36,7 +36,8 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
       database_(database),
       table_(EntryTablePolicy(parts.heap, parts.hasher), parts.DrawTableOrder()),
       own_(*this, id, base_, parts.quotas.moved()),
-      deadlines_(base_, parts.rearm, id, now) {}
+      deadlines_(base_, parts.rearm, id, now),
+      tags_(parts.heap, parts.hasher, parts.DrawTableOrder(), parts.doomed_tags) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
@@ -84,7 +85,7 @@ bool Keyspace::HasOwner(uint8_t owner) const noexcept {
 }
 
 uint64_t Keyspace::bytes() const noexcept {
-  uint64_t bytes = own_.bytes + table_.memory() + stale_bytes();
+  uint64_t bytes = own_.bytes + table_.memory() + stale_bytes() + tags_.bytes();
   for (const auto& other : others_) bytes += other->bytes;
   return bytes;
 }
@@ -134,14 +135,16 @@ void Keyspace::CountHit(Entry& entry, Now now) noexcept {
 // ---- changes
 
 Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry) {
-  std::unique_ptr<EntryExtra> extra;
-  if (shape.extra) extra = std::make_unique<EntryExtra>();
+  EntryExtra* const extra = shape.extra.any() ? EntryExtra::New(shape.extra) : nullptr;
   void* memory = parts_.heap.Allocate(shape.Total());
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) {
+    EntryExtra::Delete(extra);
+    throw std::bad_alloc();
+  }
   Entry* entry = Entry::Format(memory, shape, key.text);
   entry->set_owner(acting_);
   entry->set_flags(entry->flags() | phase_);
-  if (shape.extra) entry->set_extra(extra.release());
+  if (extra != nullptr) entry->set_extra(extra);
   if (shape.expires) {
     if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
     entry->set_deadline_ms(expiry.deadline_ms);
@@ -181,7 +184,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
                          Expiry expiry, Now now) {
   if (Marked(existing)) {
     ReportBefore(existing);
-    return Overwrite(key, existing, std::move(value), expiry, now);
+    return OverwriteAs(key, existing, shape, std::move(value), expiry, now);
   }
   Entry* entry = Allocate(key, shape, expiry);
   QuotaOf(existing).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
@@ -200,8 +203,9 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
   // What is not reported is no change: PFCOUNT stores what it has counted, and is a read.
   Expiry kept = event.name.empty() ? ExpiryOf(existing) : KeptExpiry(key, existing, now);
   kept.standing = Expiry::Standing::kKept;
-  Entry* entry = !terms.any() ? Put(key, &existing, std::move(value), kept, now, event)
-                              : PutOnTerms(key, &existing, std::move(value), kept, terms, now, event);
+  Entry* entry = !existing.Has(EntryFlag::kExtra) ? Put(key, &existing, std::move(value), kept, now, event)
+                                                  : PutOnTerms(key, &existing, std::move(value), kept, terms,
+                                                               now, event, tags_.HoldThoseOf(existing));
   if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
   return entry;
 }
@@ -209,7 +213,9 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
 Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
                           Expiry own, Now now) {
   Entry* entry = Allocate(key, shape, deadline);
-  if (shape.extra && shape.expires) entry->extra()->terms = existing.terms();
+  if (shape.extra.times && shape.expires) entry->times().terms = existing.terms();
+  // With room for other tags it gets those by its caller.
+  if (shape.extra.tags != 0 && existing.tags() == shape.extra.tags) tags_.Hand(existing, *entry);
   QuotaOf(existing).bytes -= BytesOf(existing);
   const std::string_view value = existing.stored();
   if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
@@ -318,7 +324,7 @@ size_t Keyspace::BytesOf(const Entry& entry) noexcept {
 
 uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
   uint64_t bytes = Heap::SizeClass(entry.allocated_bytes());
-  if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(sizeof(EntryExtra));
+  if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(entry.extra()->shape().Total());
   const size_t outside = OutsideBytes(entry);
   const bool block = entry.encoding() == Encoding::kBlock;
   return bytes + (block ? Heap::SizeClass(SharedBytes::kHeaderBytes + outside) : outside);
@@ -341,7 +347,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
 }
 
 void Keyspace::FreeMemory(Entry& entry) noexcept {
-  if (entry.Has(EntryFlag::kExtra)) delete entry.extra();
+  if (entry.Has(EntryFlag::kExtra)) FreeExtra(entry);
   parts_.heap.Free(&entry, entry.allocated_bytes());
 }
 
@@ -430,8 +436,10 @@ bool Keyspace::Validate() const {
   size_t with_timed_members = 0;
   size_t with_two_times = 0;
   bool sound = true;
+  size_t links = 0;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
+    links += entry.tags();
     filed += Deadlines::Filed(entry);
     wall += Deadlines::Filed(entry) && entry.Has(EntryFlag::kWallDeadline);
     const Expiry own = OwnTimeOf(entry);
@@ -443,9 +451,9 @@ bool Keyspace::Validate() const {
   });
   sound = sound && ValidateQuota(own_);
   for (const auto& other : others_) sound = sound && ValidateQuota(*other);
-  return sound && ValidateStale() && CountOf(kLasting) + CountOf(kExpiring) == size() &&
-         filed == deadlines_.size() && wall == deadlines_.on_wall_clock() &&
-         with_timed_members == deadlines_.with_timed_members() &&
+  return sound && ValidateStale(&links) && tags_.Validate(links) &&
+         CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
+         wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members() &&
          with_two_times == deadlines_.with_two_times();
 }
 

@@ -7,7 +7,8 @@
 //
 // Its entries belong to one Quota, that of its id, unless AddOwner gives others a share of the table.
 //
-// From its deadline on, a key is absent for every method, even if the wheel has not freed it yet.
+// From its deadline on, or when a tag of it was invalidated, a key is absent for every method, even if it is not
+// freed yet.
 //
 // Every creation, change and removal is reported to the ChangeHub once, when all containers are consistent.
 //
@@ -40,6 +41,7 @@
 #include "cache/keyspace_parts.h"
 #include "cache/quota.h"
 #include "cache/rich_value.h"
+#include "cache/tags.h"
 #include "cache/types/member_home.h"
 #include "cache/value.h"
 
@@ -95,9 +97,9 @@ class Keyspace {
   void Touch(Entry& entry, Now now) noexcept;
 
   // Whether the key is gone, although its entry is not freed yet. Every lookup tests this.
-  [[gnu::always_inline]] bool Absent(const Entry& entry, Now now) const noexcept {
-    return Expired(entry, now);
-  }
+  bool Absent(const Entry& entry, Now now) const noexcept;
+  // Whether one of its tags was invalidated.
+  bool Invalidated(const Entry& entry) const noexcept;
 
   // Number of keys, including expired ones that are not freed yet.
   size_t size() const noexcept { return table_.size(); }
@@ -125,12 +127,7 @@ class Keyspace {
   // REQUIRES: entry.expires().
   static int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept;
   // A key without a deadline has expired, too, when all members of its value have.
-  [[gnu::always_inline]] static bool Expired(const Entry& entry, Now now) noexcept {
-    if (!entry.timed()) [[likely]]
-      return false;
-    if (entry.expires() && ExpiryOf(entry).Reached(now)) return true;
-    return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
-  }
+  static bool Expired(const Entry& entry, Now now) noexcept;
 
   // ---- changes. `existing` is the result of Peek or Find for the same key, without a change in between.
   // `event` is the change's name for listeners.
@@ -162,7 +159,7 @@ class Keyspace {
   void EditText(Entry& existing, const Event& event, Write&& write);
   // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
-                 const Event& event, EntryTerms terms = {});
+                 const Event& event, EntryTerms terms = {}, TagHold tags = {});
   // Lets edit(T&) change the value, which returns whether it has changed anything, and reports that. A key whose
   // value has no members left is removed. Does not count as an access; the caller's Find already did. If `edit`
   // throws, nothing is reported. Returns the entry, or null if the key was removed.
@@ -188,9 +185,9 @@ class Keyspace {
   // ---- deadlines by rules (cache/ttl_rules.h). All methods that put a value or set an expiry throw TtlRequired, and
   // have changed nothing, if the key would have no TTL but must have one.
   //
-  // As Put, with what is agreed beside the deadline; that needs one, and a deadline that slides is relative.
+  // As Put, with what is agreed beside the deadline, which needs one, and tags. A deadline that slides is relative.
   Entry* PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
-                    Now now, const Event& event);
+                    Now now, const Event& event, TagHold tags = {});
   // What the rules make of the deadline that a write asks for. Throws TtlRequired.
   Expiry Obeying(std::string_view key, Expiry wanted, Now now) const;
   // The deadline of a key of which only the value changes: what it has, or what the rules give it. Refuses nothing.
@@ -233,6 +230,18 @@ class Keyspace {
   const Entry* ColdestStale() const noexcept;
   // Drops that one, and counts it as evicted. REQUIRES: there is one.
   void EvictStale() noexcept;
+
+  // ---- tags (cache/tags.h). A value that is put without tags takes those of its key away.
+  Tags& tags() noexcept { return tags_; }
+  const Tags& tags() const noexcept { return tags_; }
+  // Gives the entry tags beside those that it has. Returns it; it may have been relocated. Throws std::bad_alloc.
+  // REQUIRES: no more than EntryExtra::kMostTags different ones then.
+  Entry* AddTags(const Key& key, Entry& entry, std::span<const std::string_view> names, Now now);
+  // Makes all keys absent that have one of the tags, drops their stale values, and returns the number of the keys.
+  // Frees at most `budget` of them at once, and Advance the others.
+  size_t Invalidate(std::span<const std::string_view> names, Now now, size_t budget);
+  // Frees some of those. Subtracts them from `*budget`. Returns true if others are left.
+  bool RemoveSomeInvalidated(size_t* budget);
 
   // ---- iteration. Absent entries are skipped.
   //
@@ -351,24 +360,14 @@ class Keyspace {
   void TouchFound(Entry& entry, Now now) noexcept {
     if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
   }
-  [[gnu::always_inline]] static Entry::Shape ShapeFor(const Key& key, size_t value_bytes,
-                                                      Expiry expiry) noexcept {
-    const bool expires = expiry.kind != Expiry::Kind::kNever;
-    return {.key_bytes = key.text.size(),
-            .value_bytes = value_bytes,
-            .expires = expires,
-            .extra = expires && expiry.deadline_ms > Entry::kMaxNearDeadline};
-  }
+  static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
   // As Put, but without reporting the change; likewise those up to OverwriteAs.
   Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
-               Now now);
-  Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
-    const size_t bytes = value.stored_bytes();
-    return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
-  }
+               TagHold tags, Now now);
+  Entry* Create(const Key& key, StringValue&& value, Expiry expiry, Now now);
   Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
   Entry* PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, EntryTerms terms,
-                   Now now);
+                   TagHold tags, Now now);
   Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
   Entry* OverwriteAs(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                      Expiry expiry, Now now);
@@ -379,8 +378,9 @@ class Keyspace {
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                  Expiry expiry, Now now);
   Entry* Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry);
-  // For PutAll: makes an entry that is in no table, list or wheel yet; puts it in its place; or frees it.
-  Entry* Make(KeyPut& put, EntryTerms terms);
+  // For PutAll: makes an entry that is in no table, list or wheel yet, with room for terms and tags of `kept`, which
+  // may be null; puts it in its place; or frees it.
+  Entry* Make(KeyPut& put, const Entry* kept);
   void Install(KeyPut& put, Now now, const Event& event);
   void Discard(KeyPut& put) noexcept;
   Expiry ObeyingRules(std::string_view key, Expiry wanted, Now now) const;
@@ -426,7 +426,9 @@ class Keyspace {
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   // Removes what a lookup has found absent. REQUIRES: Absent(entry, now).
-  void RemoveAbsent(const Key& key, Entry& entry, Now now) { Expire(key, entry, now); }
+  void RemoveAbsent(const Key& key, Entry& entry, Now now);
+  void RemoveInvalidated(Entry& entry);
+  void FreeExtra(Entry& entry) noexcept;
   // REQUIRES: Expired(entry, now).
   void Expire(const Key& key, Entry& entry, Now now);
   // Removes an expired key that has a window, and keeps its value as stale until that ends.
@@ -439,7 +441,8 @@ class Keyspace {
   void FreeTaken(Entry& entry) noexcept;
   bool AdvanceStale(Now now, size_t* budget);
   bool FreeSomeStale(size_t budget) noexcept;
-  bool ValidateStale() const;
+  // Adds to `*links` how many tags the stale values have.
+  bool ValidateStale(size_t* links) const;
   // The own time that the entry should have.
   static Expiry OwnTimeOf(const Entry& entry) noexcept;
   static bool AllMembersDue(const Entry& entry, Now now) noexcept;
@@ -483,6 +486,7 @@ class Keyspace {
   Quota own_;
   std::vector<std::unique_ptr<Quota>> others_;
   Deadlines deadlines_;
+  Tags tags_;
   std::unique_ptr<StaleValues> stale_;  // null until there is one
   bool stale_first_ = false;            // whether Advance looks at them first; changes with each call
 };

@@ -5,6 +5,21 @@
 
 namespace mayfly {
 
+[[gnu::always_inline]] inline bool Keyspace::Expired(const Entry& entry, Now now) noexcept {
+  if (!entry.timed()) [[likely]]
+    return false;
+  if (entry.expires() && ExpiryOf(entry).Reached(now)) return true;
+  return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
+}
+
+[[gnu::always_inline]] inline bool Keyspace::Invalidated(const Entry& entry) const noexcept {
+  return parts_.doomed_tags != 0 && tags_.IsDoomed(entry);
+}
+
+[[gnu::always_inline]] inline bool Keyspace::Absent(const Entry& entry, Now now) const noexcept {
+  return Expired(entry, now) || Invalidated(entry);
+}
+
 [[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {
   const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
   Entry* entry =

@@ -47,7 +47,9 @@ struct KeyspaceParts {
   Quotas quotas = {};
   LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
   TtlRules ttl_rules = {};
-  uint64_t client = 0;  // Change::client of what changes now by a command
+  uint64_t dooms = 0;      // of tags, so far: the number of the last one
+  size_t doomed_tags = 0;  // of all keyspaces, those that are not freed yet
+  uint64_t client = 0;     // Change::client of what changes now by a command
   BuriedValues buried = {};
   BigKeys big_keys = {};
   uint32_t table_orders = 0;  // drawn so far

@@ -8,6 +8,20 @@
 
 namespace mayfly {
 
+[[gnu::always_inline]] inline Entry::Shape Keyspace::ShapeFor(const Key& key, size_t value_bytes,
+                                                              Expiry expiry) noexcept {
+  const bool expires = expiry.kind != Expiry::Kind::kNever;
+  return {.key_bytes = key.text.size(),
+          .value_bytes = value_bytes,
+          .expires = expires,
+          .extra = {.times = expires && expiry.deadline_ms > Entry::kMaxNearDeadline}};
+}
+
+inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
+  const size_t bytes = value.stored_bytes();
+  return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
+}
+
 [[gnu::always_inline]] inline Entry* Keyspace::PutText(const Key& key, Entry* existing, std::string_view text,
                                                        Expiry expiry, Now now, const Event& event) {
   assert(StringValue::IsPlain(text));

@@ -13,15 +13,12 @@
 namespace mayfly {
 
 void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now, const Event& event) {
-  const auto terms_of = [&](const KeyPut& put) {
-    return keep_expiry && put.entry != nullptr ? put.entry->terms() : EntryTerms{};
-  };
   bool all_fit = true;
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
     put.expiry =
         Obeying(put.key.text, keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry, now);
-    all_fit = all_fit && put.entry != nullptr && !put.entry->terms().any() &&
+    all_fit = all_fit && put.entry != nullptr && !put.entry->Has(EntryFlag::kExtra) &&
               put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), put.expiry));
   }
   if (all_fit) {
@@ -31,7 +28,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   size_t made = 0;
   try {
     for (KeyPut& put : puts) {
-      put.entry = Make(put, terms_of(put));
+      put.entry = Make(put, keep_expiry ? put.entry : nullptr);
       ++made;
     }
     for (KeyPut& put : puts) {
@@ -56,11 +53,13 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   for (KeyPut& put : puts) Install(put, now, event);
 }
 
-Entry* Keyspace::Make(KeyPut& put, EntryTerms terms) {
+Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
   Entry::Shape shape = ShapeFor(put.key, put.value.stored_bytes(), put.expiry);
-  shape.extra = shape.extra || terms.any();
+  const EntryTerms terms = kept != nullptr ? kept->terms() : EntryTerms{};
+  shape.extra.times |= terms.any();
+  shape.extra.tags = kept != nullptr ? kept->tags() : uint8_t{0};
   Entry* entry = Allocate(put.key, shape, put.expiry);
-  if (terms.any()) entry->extra()->terms = terms;
+  if (terms.any()) entry->times().terms = terms;
   entry->set_encoding(put.value.encoding());
   put.value.StoreTo(entry->stored_data());
   return entry;
@@ -73,6 +72,7 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
     TellBefore(old);
     QuotaOf(old).bytes += BytesOf(entry) - BytesOf(old);
     DropValue(old);
+    if (entry.tags() != 0) tags_.Hand(old, entry);
     Replace(put.key, old, entry, now);
     Touch(entry, now);
   }

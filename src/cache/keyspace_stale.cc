@@ -29,25 +29,27 @@ Expiry EndOfWindow(const Entry& entry) noexcept {
 // ---- keys with a window
 
 Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
-                            EntryTerms terms, Now now, const Event& event) {
+                            EntryTerms terms, Now now, const Event& event, TagHold tags) {
   const Expiry wanted = expiry;
   expiry = Obeying(key.text, wanted, now);
   FitSlide(key.text, terms, wanted, expiry, now);
-  Entry* const entry = Place(key, existing, std::move(value), expiry, terms, now);
+  Entry* const entry = Place(key, existing, std::move(value), expiry, terms, std::move(tags), now);
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
 }
 
 Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
-                       Now now) {
+                       TagHold tags, Now now) {
   Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
   const bool on_terms = shape.expires && terms.any();
-  shape.extra = shape.extra || on_terms;
+  shape.extra.times |= on_terms;
+  shape.extra.tags = tags.size();
   if (existing != nullptr) TellBefore(*existing);
   Entry* const entry = existing == nullptr
                            ? Create(key, shape, std::move(value), expiry, now)
                            : OverwriteAs(key, *existing, shape, std::move(value), expiry, now);
-  if (on_terms) entry->extra()->terms = terms;
+  if (on_terms) entry->times().terms = terms;
+  if (!tags.empty()) tags_.Link(*entry, std::move(tags));
   return entry;
 }
 
@@ -73,6 +75,7 @@ bool Keyspace::KeepStale(uint64_t hash, Entry& entry, Now now) noexcept {
   }
   if (!stale_->Add(entry, hash, MemoryOf(entry), end, now)) return false;
   parts_.with_stale.Add(id_);
+  if (entry.tags() != 0) tags_.Retire(entry);
   return true;
 }
 
@@ -81,7 +84,7 @@ const Entry* Keyspace::FindStale(const Key& key, Now now) noexcept {
     return nullptr;
   Entry* const entry = stale_->Find(key.text, key.hash);
   if (entry == nullptr) return nullptr;
-  if (entry->deadline().Reached(now)) return FreeStale(key.hash, *entry), nullptr;
+  if (entry->deadline().Reached(now) || Invalidated(*entry)) return FreeStale(key.hash, *entry), nullptr;
   if (parts_.tracking != AccessTracking::kNone) stale_->Touch(*entry, now);
   return entry;
 }
@@ -126,13 +129,14 @@ bool Keyspace::FreeSomeStale(size_t budget) noexcept {
   return true;
 }
 
-bool Keyspace::ValidateStale() const {
+bool Keyspace::ValidateStale(size_t* links) const {
   if (parts_.with_stale.Has(id_) != (enlisted_ && stale_values() != 0)) return !enlisted_;
   if (stale_ == nullptr) return true;
   bool sound = stale_->Validate();
   uint64_t bytes = 0;
   stale_->ForEach([&](const Entry& entry) {
     bytes += MemoryOf(entry);
+    *links += entry.tags();
     sound = sound && LookUp(entry.key(), parts_.hasher(entry.key())) == nullptr;
   });
   return sound && bytes == stale_->entry_bytes();

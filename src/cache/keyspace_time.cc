@@ -39,7 +39,7 @@ Expiry Keyspace::OwnTimeOf(const Entry& entry) noexcept {
 Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
   Entry::Shape shape = existing.shape();
   shape.timed = true;
-  shape.extra = shape.extra || shape.expires;  // the own time may be another than the deadline
+  shape.extra.times |= shape.expires;  // the own time may be another than the deadline
   if (existing.HasParts(shape)) return &existing;
   return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now);
 }
@@ -132,18 +132,20 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
 }
 
-// Keys and stale values take turns at going first, or a backlog of the one would use up every budget.
+// Keys and stale values take turns at going first, or a backlog of the one would use up every budget. What was
+// invalidated waits for neither: nobody is waiting for it.
 bool Keyspace::Advance(Now now, size_t* budget) {
   stale_first_ = !stale_first_;
   bool more = stale_first_ && stale_ != nullptr && AdvanceStale(now, budget);
   more |= deadlines_.Advance(now, budget,
                              [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
   if (!stale_first_ && stale_ != nullptr) more |= AdvanceStale(now, budget);
-  return more;
+  return RemoveSomeInvalidated(budget) || more;
 }
 
 uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
   const uint64_t wait = deadlines_.NextWakeMs(now);
+  if (tags_.doomed() != 0) return 0;
   return stale_ == nullptr ? wait : std::min(wait, stale_->NextWakeMs(now));
 }
 

@@ -45,7 +45,8 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
   shape.timed = own.kind != Expiry::Kind::kNever;
   // A command may have made room for the own time that it is about to set (RoomForOwnTime).
   const bool has_room = existing.timed() && !existing.expires();
-  shape.extra = Deadlines::NeedExtra(expiry, own) || terms.any() || (shape.expires && has_room);
+  shape.extra.times = Deadlines::NeedExtra(expiry, own) || terms.any() || (shape.expires && has_room);
+  shape.extra.tags = existing.tags();
   if (!existing.HasParts(shape)) {
     entry = Relocate(key, existing, shape, expiry, own, now);
   } else if (shape.timed) {
@@ -53,7 +54,7 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
   } else if (shape.expires) {
     deadlines_.Move(existing, expiry, now);
   }
-  if (shape.extra && shape.expires) entry->extra()->terms = terms;
+  if (shape.extra.times && shape.expires) entry->times().terms = terms;
   return entry;
 }
 

@@ -11,13 +11,13 @@ namespace mayfly {
 // Far from the way of a SET. While Place runs, `value` still owns the value: if there is no memory, it is freed
 // here.
 Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry,
-                         Now now, const Event& event, EntryTerms terms) {
+                         Now now, const Event& event, EntryTerms terms, TagHold tags) {
   assert(value->Size() != 0);
   RichValue* const pointer = value.get();
   const Expiry wanted = expiry;
   expiry = Obeying(key.text, wanted, now);
   FitSlide(key.text, terms, wanted, expiry, now);
-  Entry* entry = PlaceRich(key, existing, pointer, expiry, terms, now);
+  Entry* entry = PlaceRich(key, existing, pointer, expiry, terms, std::move(tags), now);
   static_cast<void>(value.release());
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
@@ -25,18 +25,19 @@ Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichVa
 
 // The entry has room for the time of its nearest member from the start.
 Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, EntryTerms terms,
-                           Now now) {
+                           TagHold tags, Now now) {
   StringValue pointer = StringValue::Rich(value);
   const Expiry own = value->NextDeadline();
   Entry::Shape shape = ShapeFor(key, pointer.stored_bytes(), expiry);
   shape.timed = own.kind != Expiry::Kind::kNever;
   const bool on_terms = shape.expires && terms.any();
-  shape.extra = Deadlines::NeedExtra(expiry, own) || on_terms;
+  shape.extra = {.times = Deadlines::NeedExtra(expiry, own) || on_terms, .tags = tags.size()};
   if (existing != nullptr) TellBefore(*existing);
   Entry* entry = existing == nullptr ? Create(key, shape, std::move(pointer), expiry, now)
                                      : PutAnew(key, *existing, shape, std::move(pointer), expiry, now);
   if (shape.timed) deadlines_.SetTimes(*entry, expiry, own, now);
-  if (on_terms) entry->extra()->terms = terms;
+  if (on_terms) entry->times().terms = terms;
+  if (!tags.empty()) tags_.Link(*entry, std::move(tags));
   return entry;
 }
 
@@ -61,11 +62,12 @@ void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
 
 Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
   const Expiry expiry = ExpiryOf(source).Moved();
-  Entry* entry =
-      source.encoding() == Encoding::kRich
-          ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo, source.terms())
-          : PutOnTerms(key, existing, StringValue::CopyOf(source), expiry, source.terms(), now,
-                       events::kCopyTo);
+  TagHold tags = tags_.HoldThoseOf(source);
+  Entry* entry = source.encoding() == Encoding::kRich
+                     ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo,
+                               source.terms(), std::move(tags))
+                     : PutOnTerms(key, existing, StringValue::CopyOf(source), expiry, source.terms(), now,
+                                  events::kCopyTo, std::move(tags));
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   return entry;
 }
@@ -79,11 +81,13 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   Expiry expiry = to.Obeying(new_key.text, wanted, now);
   EntryTerms terms = entry.terms();
   to.FitSlide(new_key.text, terms, wanted, expiry, now);
+  TagHold tags = to.tags_.HoldThoseOf(entry);
   TellBefore(entry);
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;
-  Entry* moved = rich ? to.PlaceRich(new_key, existing, value, expiry, terms, now)
-                      : to.Place(new_key, existing, StringValue::CopyOf(entry), expiry, terms, now);
+  Entry* moved =
+      rich ? to.PlaceRich(new_key, existing, value, expiry, terms, std::move(tags), now)
+           : to.Place(new_key, existing, StringValue::CopyOf(entry), expiry, terms, std::move(tags), now);
   moved->set_stamp(entry.stamp());
   parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
   TakeOut(key, entry);

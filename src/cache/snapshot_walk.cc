@@ -6,7 +6,7 @@
 namespace mayfly {
 
 SnapshotWalk::SnapshotWalk(Databases& databases, SnapshotVisitor& visitor, Now now)
-    : databases_(databases), visitor_(&visitor), start_(now) {
+    : databases_(databases), visitor_(&visitor), start_(now), dooms_(databases.dooms()) {
   parts_.reserve(databases.count());
   for (unsigned i = 0; i < databases.count(); ++i) parts_.push_back({&databases.At(i), i});
   databases.changes().Listen(*this, {.reasons = ChangeHub::Bit(ChangeReason::kFlushed), .before = true});
@@ -27,7 +27,7 @@ bool SnapshotWalk::Step(size_t budget) {
     const Part part = parts_.back();
     cursor_ = part.keyspace->ScanMarked(cursor_, [&](const Entry& entry) {
       ++spent;
-      Visit(part.index, entry);
+      Visit(part, entry);
     });
     spent += kEntriesPerPage;
     if (cursor_ != 0) continue;
@@ -48,11 +48,12 @@ void SnapshotWalk::BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept
   const auto part =
       std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.keyspace == &keyspace; });
   assert(part != parts_.end());
-  Visit(part->index, entry);
+  Visit(*part, entry);
 }
 
-void SnapshotWalk::Visit(unsigned index, const Entry& entry) noexcept {
-  if (visitor_ != nullptr && !Keyspace::Expired(entry, start_)) visitor_->Visit(index, entry);
+void SnapshotWalk::Visit(const Part& part, const Entry& entry) noexcept {
+  if (visitor_ == nullptr || Keyspace::Expired(entry, start_)) return;
+  if (!part.keyspace->tags().DoomedBefore(entry, dooms_ + 1)) visitor_->Visit(part.index, entry);
 }
 
 }  // namespace mayfly

@@ -6,7 +6,7 @@
 //   a flush: the keyspace that goes is held, so that it is not freed before the walk has been through it
 //
 // So each key of the first moment is visited once, with the value, expiry and database that it had then. A key
-// that had expired by then is not visited; one that expires later is.
+// that had expired or was invalidated by then is not visited; one that goes later is.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.
@@ -50,11 +50,12 @@ class SnapshotWalk final : private ChangeListener {
   };
   void OnChange(const Change& change) override;
   void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override;
-  void Visit(unsigned index, const Entry& entry) noexcept;
+  void Visit(const Part& part, const Entry& entry) noexcept;
 
   Databases& databases_;
   SnapshotVisitor* visitor_;
   const Now start_;
+  const uint64_t dooms_;     // of tags, before the walk
   std::vector<Part> parts_;  // what is not walked through; the last one is under way
   uint64_t cursor_ = 0;
 };

@@ -17,7 +17,7 @@ Entry* StaleValues::Find(std::string_view key, uint64_t hash) const noexcept {
 }
 
 bool StaleValues::Add(Entry& entry, uint64_t hash, uint64_t bytes, Expiry end, Now now) noexcept {
-  assert(entry.Has(EntryFlag::kExtra) && entry.expires() && !Deadlines::Filed(entry));
+  assert(entry.has_times() && entry.expires() && !Deadlines::Filed(entry));
   const HeapRef ref = base_.RefOf(&entry);
   if (!table_.Insert(ref, hash)) return false;
   bytes_ += bytes;

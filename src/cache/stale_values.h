@@ -48,7 +48,7 @@ class StaleValues {
   Entry* Find(std::string_view key, uint64_t hash) const noexcept;
   // Takes an entry of `bytes` until `end`, which becomes its deadline. Returns false, and changes nothing, if there
   // is no memory.
-  // REQUIRES: the entry has an extra, is in no container, and its key is not here.
+  // REQUIRES: the entry has EntryTimes, is in no container, and its key is not here.
   [[nodiscard]] bool Add(Entry& entry, uint64_t hash, uint64_t bytes, Expiry end, Now now) noexcept;
   // REQUIRES: Add took the entry, with `bytes`.
   void Remove(Entry& entry, uint64_t hash, uint64_t bytes) noexcept;

@@ -62,6 +62,10 @@ EntryTerms TermsOf(const Entry* existing, Expiry expiry) noexcept {
   return kept ? existing->terms() : EntryTerms{.stale_ms = existing->stale_ms()};
 }
 
+TagHold TagsOf(Context& ctx, const Entry* existing) {
+  return existing != nullptr ? ctx.keyspace.tags().HoldThoseOf(*existing) : TagHold();
+}
+
 // What INCREX says and does for each kind of number.
 struct ByInteger : IntegerKind {
   static constexpr std::string_view kInvalid = " is not an integer or out of range";
@@ -76,7 +80,7 @@ struct ByInteger : IntegerKind {
   static void Put(Context& ctx, const Key& key, Entry* existing, Number value, Expiry expiry,
                   const Event& event) {
     ctx.keyspace.PutOnTerms(key, existing, StringValue::Integer(value), expiry, TermsOf(existing, expiry),
-                            ctx.now, event);
+                            ctx.now, event, TagsOf(ctx, existing));
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.Integer(value); }
 };
@@ -99,7 +103,7 @@ struct ByFloat : FloatKind {
                   const Event& event) {
     const std::string text = FormatLongDouble(value);
     ctx.keyspace.PutOnTerms(key, existing, StringValue::Text(text), expiry, TermsOf(existing, expiry),
-                            ctx.now, event);
+                            ctx.now, event, TagsOf(ctx, existing));
   }
   static void Reply(Context& ctx, Number value) { ctx.reply.DoubleText(FormatLongDouble(value)); }
 };

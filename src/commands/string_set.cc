@@ -1,9 +1,11 @@
 // SET and the older commands that are special cases of it.
 #include <algorithm>
+#include <utility>
 
 #include "exec/values/expire_options.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
+#include "exec/values/tag_words.h"
 #include "exec/values/ttl_words.h"
 #include "exec/values/value_condition.h"
 #include "server/leases.h"
@@ -35,6 +37,7 @@ struct SetOptions {
   ValueCondition condition;
   std::optional<std::string_view> lease;  // IFLEASE: the token
   std::optional<std::string_view> stale;  // STALE: the window, in the unit of `expire`
+  TagWords tags;
 };
 
 // False if a word is unknown, or excludes another one.
@@ -61,6 +64,9 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
         if (args.Done() || options.stale) return false;
         options.stale = args.Next();
         break;
+      case WordOf("TAGS"):
+        if (!options.tags.Take(args)) return false;
+        break;
       default:
         if (!options.expire.Take(word, args) && !options.ttl.Take(word, args) &&
             !options.condition.Take(word, args))
@@ -86,10 +92,26 @@ bool ReadWindow(Context& ctx, const SetOptions& options, uint64_t& stale_ms) {
   return true;
 }
 
-// Whether the lease with which the value was computed is still good.
-bool HoldsLease(const Context& ctx, const Key& key, std::string_view text) {
+// Whether the lease with which the value was computed is still good. It is not if one of the value's tags was
+// invalidated since it was given: what the value was computed from has changed, and somebody must do it again.
+bool HoldsLease(const Context& ctx, const Key& key, std::string_view text, const TagWords& tags) {
+  Leases& leases = ctx.server.leases;
   const std::optional<uint64_t> token = ParseLeaseToken(text);
-  return token && ctx.server.leases.Holds(ctx.session.db, key.text, *token);
+  const Lease* const lease = token ? leases.Held(ctx.session.db, key.text, *token) : nullptr;
+  if (lease == nullptr) return false;
+  const auto invalidated = [&](std::string_view tag) {
+    return leases.invalidations().AnySince(lease->invalidations, ctx.session.db, tag);
+  };
+  if (std::none_of(tags.names().begin(), tags.names().end(), invalidated)) return true;
+  leases.Revoke(*lease);
+  return false;
+}
+
+// The tags of the value: those that are named, or with KEEPTTL those that the key has.
+TagHold TagsFor(Context& ctx, const SetOptions& options, const Entry* existing) {
+  Tags& tags = ctx.keyspace.tags();
+  if (options.tags.given()) return tags.Hold(options.tags.names());
+  return options.keep_ttl && existing != nullptr ? tags.HoldThoseOf(*existing) : TagHold();
 }
 
 void SetWithOptions(Context& ctx, Args& args) {
@@ -97,6 +119,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(2);
   if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
+  if (options.tags.TooMany()) return ctx.Fail(kTooManyTags);
   Expiry expiry = Expiry::Never();
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
   EntryTerms terms;
@@ -109,7 +132,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (existing != nullptr && conditional && !options.condition.RequireDigest(ctx)) return;
   bool refused = existing != nullptr ? options.if_absent : options.if_present;
   if (conditional) refused = !options.condition.Holds(existing);
-  refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease));
+  refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease, options.tags));
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) {
       expiry = Keyspace::ExpiryOf(*existing);
@@ -129,10 +152,12 @@ void SetWithOptions(Context& ctx, Args& args) {
   }
   if (!refused) {
     const Event& event = options.expire.given() ? events::kSetWithExpiry : events::kSet;
-    if (!terms.any()) {
+    TagHold tags = TagsFor(ctx, options, existing);
+    if (!terms.any() && tags.empty()) {
       StoreAny(ctx, args, 2, key, existing, expiry, event);
     } else {
-      ctx.keyspace.PutOnTerms(key, existing, StringFrom(args, 2), expiry, terms, ctx.now, event);
+      ctx.keyspace.PutOnTerms(key, existing, StringFrom(args, 2), expiry, terms, ctx.now, event,
+                              std::move(tags));
     }
   } else if (existing != nullptr) {
     ctx.keyspace.Touch(*existing, ctx.now);  // an access, as in Redis
@@ -209,10 +234,11 @@ constexpr Command kRows[] = {
      .syntax =
          "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
          "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
-         "PXAT unix-time-milliseconds | KEEPTTL] [JITTER percent] [SLIDE [MAX max]] [STALE window]",
+         "PXAT unix-time-milliseconds | KEEPTTL] [JITTER percent] [SLIDE [MAX max]] [STALE window] [TAGS "
+         "numtags tag [tag ...]]",
      .argument_notes =
          "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
-         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 JITTER@0.1.0 SLIDE@0.1.0 STALE@0.1.0"},
+         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 JITTER@0.1.0 SLIDE@0.1.0 STALE@0.1.0 TAGS@0.1.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,

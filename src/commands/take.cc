@@ -85,7 +85,7 @@ void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, 
   try {
     ReplyTake(ctx, "LEASE", entry, &lease, stale);
   } catch (...) {
-    leases.Undo(lease);
+    leases.Revoke(lease);
     throw;
   }
   ++ctx.server.stats.leases_granted;
@@ -148,12 +148,12 @@ void Unlease(Context& ctx, Args& args) {
     return ctx.Fail("ERR the message is longer than " + std::to_string(kMostMessage) + " bytes");
   Leases& leases = ctx.server.leases;
   const std::optional<uint64_t> token = ParseLeaseToken(args[2]);
-  if (!token || !leases.Holds(ctx.session.db, args[1], *token)) return ctx.reply.Integer(0);
-  const Lease& lease = *leases.Find(ctx.session.db, args[1]);
+  const Lease* const lease = token ? leases.Held(ctx.session.db, args[1], *token) : nullptr;
+  if (lease == nullptr) return ctx.reply.Integer(0);
   if (message) {
-    leases.Fail(lease, *message, ctx.now.mono_ms + retry_ms);
+    leases.Fail(*lease, *message, ctx.now.mono_ms + retry_ms);
   } else {
-    leases.Release(lease, ctx.now.mono_ms);
+    leases.Release(*lease, ctx.now.mono_ms);
   }
   ctx.reply.Integer(1);
 }

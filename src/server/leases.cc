@@ -41,9 +41,10 @@ const Lease* Leases::Find(unsigned db, std::string_view key) const noexcept {
   return found != leases_.end() ? found->second.get() : nullptr;
 }
 
-bool Leases::Holds(unsigned db, std::string_view key, uint64_t token) const noexcept {
+const Lease* Leases::Held(unsigned db, std::string_view key, uint64_t token) const noexcept {
   const Lease* const lease = Find(db, key);
-  return lease != nullptr && lease->state == Lease::State::kHeld && lease->token == token;
+  const bool held = lease != nullptr && lease->state == Lease::State::kHeld && lease->token == token;
+  return held ? lease : nullptr;
 }
 
 Lease& Leases::Mutable(const Lease& lease) noexcept { return *leases_.find({lease.db, lease.name})->second; }
@@ -77,13 +78,14 @@ const Lease& Leases::Grant(uint64_t owner, unsigned db, std::string_view key, ui
   lease.state = Lease::State::kHeld;
   lease.owner = owner;
   lease.token = random_();
+  lease.invalidations = invalidations_.count();
   Own(lease, first);
   File(lease, until_mono_ms);
   if (!hears_) Hear(true);
   return lease;
 }
 
-void Leases::Undo(const Lease& lease) noexcept { End(leases_.find({lease.db, lease.name})); }
+void Leases::Revoke(const Lease& lease) noexcept { End(leases_.find({lease.db, lease.name})); }
 
 void Leases::File(Lease& lease, uint64_t until_mono_ms) noexcept {
   if (wheel_.Contains(&lease)) wheel_.Remove(&lease);

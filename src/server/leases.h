@@ -2,6 +2,7 @@
 //
 //   Grant --> held --+--> the key is written, deleted or flushed -> it is over: who waits looks at the key again
 //                    +--> its time; its owner leaves -------------> likewise: the first of those who wait gets a lease
+//                    +--> Revoke ------------------------------------> likewise
 //                    +--> Release -----> released ----------------> who waits is answered that nothing came
 //                    '--> Fail --------> failed ---> its time ----> who waits is answered the error, and so is
 //                                                                   who asks before that time
@@ -27,6 +28,7 @@
 #include "cache/change.h"
 #include "cache/timing_wheel.h"
 #include "cache/wheel_geometry.h"
+#include "server/invalidations.h"
 #include "server/key_place.h"
 #include "server/waiting_keys.h"
 
@@ -44,6 +46,7 @@ struct Lease {
   uint64_t token = 0;
   uint64_t owner = 0;  // Session::id
   uint64_t until_mono_ms = 0;
+  uint64_t invalidations = 0;  // Invalidations::count when it was given
   State state = State::kHeld;
   std::string message = {};         // of a failure
   std::vector<uint64_t> told = {};  // ids of the sessions to which its end is pushed
@@ -80,15 +83,16 @@ class Leases final : public ChangeListener {
 
   // The lease of the key, in whatever state; null if there is none.
   const Lease* Find(unsigned db, std::string_view key) const noexcept;
-  // Whether the lease with this token is held.
-  bool Holds(unsigned db, std::string_view key, uint64_t token) const noexcept;
+  // The lease with this token if it is held, or null.
+  const Lease* Held(unsigned db, std::string_view key, uint64_t token) const noexcept;
+  Invalidations& invalidations() noexcept { return invalidations_; }
   // Whether there is room for a lease of this key.
   bool HasRoomFor(std::string_view key) const noexcept { return bytes_ + BytesOf(key.size()) <= kMostBytes; }
   // Gives `owner` the lease of the key and returns it. Throws std::bad_alloc, and changes nothing then.
   // REQUIRES: nobody holds it.
   const Lease& Grant(uint64_t owner, unsigned db, std::string_view key, uint64_t until_mono_ms);
-  // Takes back what Grant gave just now, as if it had not been asked for. REQUIRES: the lease is held.
-  void Undo(const Lease& lease) noexcept;
+  // Takes the lease back: who waits looks at the key again. REQUIRES: the lease is held.
+  void Revoke(const Lease& lease) noexcept;
   // REQUIRES: the lease is held.
   void Release(const Lease& lease, uint64_t now_mono_ms) noexcept;
   // Until then, and at least until those who wait have been answered, `message` is the answer. Throws std::bad_alloc,
@@ -145,6 +149,7 @@ class Leases final : public ChangeListener {
   ChangeHub& changes_;
   WaitingKeys& waiting_;
   std::mt19937_64& random_;
+  Invalidations invalidations_;
   TimingWheel<LeaseWheelHooks> wheel_;
   // The names are those of the values.
   Map leases_;

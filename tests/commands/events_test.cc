@@ -290,8 +290,8 @@ const std::vector<Words> kRequests = {
 
 // What Redis 7.0 does not have.
 const std::vector<std::string> kOfLaterVersions = {
-    "DELEX",    "DELIFEQ",  "EXPIREMEMBER", "HEXPIRE", "HEXPIREAT", "HGETDEL", "HGETEX",
-    "HPERSIST", "HPEXPIRE", "HPEXPIREAT",   "HSETEX",  "INCREX",    "MSETEX",  "SADDEX"};
+    "DELEX",    "DELIFEQ",    "EXPIREMEMBER", "HEXPIRE", "HEXPIREAT",  "HGETDEL", "HGETEX", "HPERSIST",
+    "HPEXPIRE", "HPEXPIREAT", "HSETEX",       "INCREX",  "INVALIDATE", "MSETEX",  "SADDEX", "TAG"};
 
 }  // namespace
 
@@ -365,6 +365,9 @@ TEST_CASE_METHOD(CommandTest, "the events of later versions' commands are those 
   Run({"DELEX", "k"});
   Run({"DELIFEQ", "new", "w"});
   CHECK(TakeChanges() == Lines{"del k", "del new"});
+  Run({"TAG", "n", "t"});
+  Run({"INVALIDATE", "t"});
+  CHECK(TakeChanges() == Lines{"del n"});
 }
 
 TEST_CASE_METHOD(CommandTest,

@@ -94,6 +94,13 @@ void IsStaleForAWhile(World& world) {
   CHECK(world.Take().elements.at(1) == Null());
 }
 
+void GoesWithItsTags(World& world) {
+  CHECK(Sorted(world.Run({"TAGS", "k"})) == Array({Bulk("t"), Bulk("u")}));
+  CHECK(world.Run({"INVALIDATE", "u"}) == Integer(1));
+  CHECK_FALSE(world.Exists());
+  CHECK(world.Take().elements.at(1) == Null());
+}
+
 void IsThere(World& world) { CHECK(world.Run({"PEEK", "k"}) == Bulk("new")); }
 
 Request Words(std::initializer_list<std::string> words) { return words; }
@@ -168,6 +175,11 @@ const std::vector<Promise>& Promises() {  // long: one table
          return Words({"STALE", "30"});
        },
        IsStaleForAWhile},
+      {"TAGS", Group::kOther, Wants::kAnything, false,
+       [](World&) {
+         return Words({"TAGS", "2", "t", "u"});
+       },
+       GoesWithItsTags},
   };
   return kPromises;
 }

@@ -123,6 +123,7 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
   sink.Field("expired_time_cap_reached_count", expiry.full_slices);
   sink.Field("evicted_keys", expiry.evicted_keys);
+  sink.Field("invalidated_keys", expiry.invalidated_keys);
   sink.Field("evicted_clients", 0);
   sink.Field("keyspace_hits", stats.keyspace_hits);
   sink.Field("keyspace_misses", stats.keyspace_misses);

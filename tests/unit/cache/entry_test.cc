@@ -13,22 +13,22 @@ namespace {
 // An entry in a block of exactly its size, so that a sanitizer detects any access past the end.
 class OwnEntry {
  public:
-  OwnEntry(std::string_view key, StringValue value, bool expires = false, bool extra = false)
+  OwnEntry(std::string_view key, StringValue value, bool expires = false, EntryExtra::Shape extra = {})
       : shape_{key.size(), value.stored_bytes(), expires, extra}, memory_(new char[shape_.Total()]) {
     entry = Entry::Format(memory_.get(), shape_, key);
-    if (extra) entry->set_extra(&extra_);
+    if (extra.any()) entry->set_extra(EntryExtra::New(extra));
     entry->set_encoding(value.encoding());
     value.StoreTo(entry->stored_data());
   }
   ~OwnEntry() {
     if (entry->encoding() == Encoding::kBlock) SharedBytes::Adopt(entry->pointer());
+    if (entry->Has(EntryFlag::kExtra)) EntryExtra::Delete(entry->extra());
   }
   Entry* entry;
 
  private:
   Entry::Shape shape_;
   std::unique_ptr<char[]> memory_;
-  EntryExtra extra_;
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ TEST_CASE("a text above the inline limit is stored in a block that can be shared
 TEST_CASE("a deadline above 48 bits is kept exactly, in the extra") {
   for (const uint64_t deadline : {uint64_t{0}, uint64_t{1}, Entry::kMaxNearDeadline,
                                   Entry::kMaxNearDeadline + 1, Entry::kMaxNearDeadline + 2, UINT64_MAX}) {
-    const OwnEntry own("k", StringValue::Of("v"), true, true);
+    const OwnEntry own("k", StringValue::Of("v"), true, {.times = true});
     own.entry->set_deadline_ms(deadline);
     CHECK(own.entry->deadline().deadline_ms == deadline);
     CHECK(own.entry->key() == "k");
@@ -109,7 +109,7 @@ TEST_CASE("a deadline above 48 bits is kept exactly, in the extra") {
 }
 
 TEST_CASE("a deadline and an own time are kept beside each other, each on its clock") {
-  const OwnEntry own("k", StringValue::Of("v"), true, true);
+  const OwnEntry own("k", StringValue::Of("v"), true, {.times = true});
   Entry& entry = *own.entry;
   entry.set_deadline_ms(500);
   CHECK(entry.deadline().deadline_ms == 500);
@@ -124,6 +124,33 @@ TEST_CASE("a deadline and an own time are kept beside each other, each on its cl
   CHECK(entry.wake().kind == Expiry::Kind::kRelative);
   CHECK(entry.mixed());
   CHECK(entry.text() == "v");
+}
+
+TEST_CASE("the extra of an entry has just the parts that it needs") {
+  for (const bool times : {false, true}) {
+    for (const uint8_t tags : {0, 1, 3, 255}) {
+      const OwnEntry own("k", StringValue::Of("v"), true, {.times = times, .tags = tags});
+      Entry& entry = *own.entry;
+      entry.set_deadline_ms(500);
+      CHECK(entry.has_times() == times);
+      CHECK(entry.tags() == tags);
+      CHECK_FALSE(entry.terms().any());
+      if (times) entry.times().terms.stale_ms = 7;
+      unsigned number = 0;
+      if (tags != 0) {
+        for (TagLink& link : entry.extra()->tags()) link.next.bits = ++number;
+      }
+      CHECK(number == tags);
+      CHECK(entry.stale_ms() == (times ? 7 : 0));
+      CHECK(entry.deadline().deadline_ms == 500);
+      CHECK(entry.text() == "v");
+      CHECK(entry.shape().extra == EntryExtra::Shape{times, tags});
+      // A value with times alone takes the place of such a one; no other does.
+      CHECK(entry.Fits({.key_bytes = 1, .value_bytes = 1, .expires = true, .extra = {.times = true}}) ==
+            (times && tags == 0));
+      CHECK_FALSE(entry.Fits({.key_bytes = 1, .value_bytes = 1, .expires = true, .extra = {.tags = 3}}));
+    }
+  }
 }
 
 TEST_CASE("writing a header field leaves the others alone") {
