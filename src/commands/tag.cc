@@ -59,7 +59,7 @@ void TagsCommand(Context& ctx, Args& args) {
 constexpr Command kRows[] = {
     {.name = "invalidate",
      .arity = -2,
-     .flags = kWrite | kFast,
+     .flags = kWrite,
      .acl = kAclKeyspace,
      .handler = Invalidate,
      .since = "0.1.0",
