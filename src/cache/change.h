@@ -29,6 +29,7 @@ enum class ChangeReason : uint8_t {
   kFlushed,        // with its whole keyspace; `key` is empty
   kRenamed,        // it has another name now, or is in another database
   kSwapped,        // its keyspace belongs to another database now; `key` is empty
+  kNamespaceFlushed,  // with its namespace; `key` is the prefix, with which other keys that stay may begin, too
 };
 
 // What Redis's keyspace notifications call a change. Some commands make two of them: SET with an expiry "set"
@@ -66,11 +67,11 @@ inline constexpr Event kUnreported{""};
 
 struct Change {
   ChangeReason reason;
-  Event event;         // empty for kFlushed and kSwapped
+  Event event;         // empty for kFlushed, kSwapped and kNamespaceFlushed
   Keyspace& keyspace;  // kFlushed: the one that goes, with its keys; an empty one has taken its place
   unsigned database;   // the index of the keyspace now
   std::string_view key;
-  // Its state now; before its removal, if it is removed. Null for an absent key, kFlushed and kSwapped.
+  // Its state now; before its removal, if it is removed. Null for an absent key, and where there is no event.
   const Entry* entry;
   // Whose request it was (Session::id); 0 for what no client asks for: expiry and eviction.
   uint64_t client;

@@ -12,6 +12,7 @@ Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsig
     : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_},
       wall_minus_mono_ms_(now.wall_ms - static_cast<int64_t>(now.mono_ms)) {
   assert(count >= 1 && count <= kDatabasesMax);
+  parts_.first_share = count;
   databases_.reserve(count);
   for (unsigned id = 0; id < count; ++id) {
     databases_.push_back(std::make_unique<Keyspace>(parts_, static_cast<uint8_t>(id), id, now));
@@ -32,9 +33,28 @@ void Databases::Flush(unsigned index, Now now) {
 }
 
 std::unique_ptr<Keyspace> Databases::Successor(const Keyspace& old, Now now) {
-  auto fresh = std::make_unique<Keyspace>(parts_, old.id(), old.database(), now);
-  fresh->AddOwnersOf(old);
-  return fresh;
+  return std::make_unique<Keyspace>(parts_, old.id(), old.database(), now);
+}
+
+size_t Databases::FlushNamespace(const Namespace& space) {
+  size_t keys = 0;
+  for (const auto& database : databases_) {
+    Quota* const share = space.ShareIn(*database);
+    if (share == nullptr) continue;
+    keys += database->Doom(*share);
+    Tell(ChangeReason::kNamespaceFlushed, *database, space.prefix());
+  }
+  return keys;
+}
+
+void Databases::PromiseNamespaces(const QuotaLimits& all) noexcept {
+  parts_.namespaces.Promise(all);
+  parts_.quotas.FollowPromises();
+}
+
+void Databases::AdoptNamespaces() noexcept {
+  parts_.namespaces.Adopt();
+  parts_.quotas.FollowPromises();
 }
 
 void Databases::DigGraves(size_t graves) {
@@ -50,16 +70,16 @@ void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
   parts_.big_keys.ForgetAll(At(index).id());
   fresh->Enlist();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
-  Tell(ChangeReason::kFlushed, *graveyard_.back());
+  Tell(ChangeReason::kFlushed, *graveyard_.back(), {});
 }
 
-void Databases::Tell(ChangeReason reason, Keyspace& keyspace) {
+void Databases::Tell(ChangeReason reason, Keyspace& keyspace, std::string_view prefix) {
   if (!parts_.changes.Wants(reason)) return;
   parts_.changes.Tell({.reason = reason,
                        .event = {},
                        .keyspace = keyspace,
                        .database = keyspace.database(),
-                       .key = {},
+                       .key = prefix,
                        .entry = nullptr,
                        .client = parts_.client},
                       /*observed=*/true);
@@ -76,7 +96,7 @@ void Databases::Swap(unsigned a, unsigned b) {
   std::swap(databases_[a], databases_[b]);
   std::swap(index_of_[At(a).id()], index_of_[At(b).id()]);
   for (const unsigned index : {a, b}) At(index).set_database(index);
-  for (const unsigned index : {a, b}) Tell(ChangeReason::kSwapped, At(index));
+  for (const unsigned index : {a, b}) Tell(ChangeReason::kSwapped, At(index), {});
 }
 
 void Databases::FlushAll(Now now) {
@@ -220,15 +240,19 @@ size_t Databases::Backlog(Now now) const {
   return count;
 }
 
-uint64_t Databases::GraveyardBytes() const noexcept {
+uint64_t Databases::DoomedBytes() const noexcept {
   uint64_t bytes = 0;
   for (const auto& keyspace : graveyard_) bytes += keyspace->bytes();
+  if (parts_.shares_to_free == 0) return bytes;
+  parts_.quotas.ForEach([&](const Quota& quota) { bytes += quota.doomed ? quota.bytes : 0; });
   return bytes;
 }
 
 size_t Databases::waiting_keys() const noexcept {
   size_t keys = parts_.buried.size();
   for (const auto& keyspace : graveyard_) keys += keyspace->size() + keyspace->stale_values();
+  if (parts_.shares_to_free == 0) return keys;
+  parts_.quotas.ForEach([&](const Quota& quota) { keys += quota.doomed ? quota.size() : 0; });
   return keys;
 }
 
@@ -240,6 +264,10 @@ size_t Databases::FreeableGraves() const noexcept {
 // Values first: while a keyspace is freed, its big values come here.
 bool Databases::FreeSome(size_t budget) noexcept {
   budget = parts_.shadow.FreeSome(parts_.buried.FreeSome(budget));
+  for (const auto& database : databases_) {
+    if (budget == 0 || parts_.shares_to_free == 0) break;
+    database->FreeDoomed(&budget);
+  }
   if (budget == 0) return MayFreeSome();
   const auto last = std::find_if(graveyard_.rbegin(), graveyard_.rend(),
                                  [](const auto& keyspace) { return !keyspace->held(); });

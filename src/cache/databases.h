@@ -3,7 +3,8 @@
 //
 // A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
 // no longer cause evictions. Rich values with many members are freed in the same way. The empty one takes over the id: only the keyspaces in use have ids of their own,
-// so there may be as many of them as an entry can name. Loop thread only.
+// so there may be as many of them as an entry can name. A namespace is flushed in the same way: its shares are doomed.
+// Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -83,6 +84,9 @@ class Databases {
   // REQUIRES: index < count().
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
+  // Removes all keys of the namespace at once and reports kNamespaceFlushed for each database that has had some. Returns
+  // how many there were, including expired ones that were not freed yet.
+  size_t FlushNamespace(const Namespace& space);
   // Exchanges the contents of the databases `a` and `b`.
   // REQUIRES: both are < count().
   void Swap(unsigned a, unsigned b);
@@ -121,6 +125,10 @@ class Databases {
   void AdoptMissRing() noexcept;
   void DropMissRing() noexcept { made_misses_.reset(); }
   uint64_t miss_ring_bytes() const noexcept { return parts_.misses.bytes(); }
+  // Changed by AdoptNamespaces and PromiseNamespaces only (see Namespaces), but for what Prepare and Drop do.
+  Namespaces& namespaces() noexcept { return parts_.namespaces; }
+  void AdoptNamespaces() noexcept;
+  void PromiseNamespaces(const QuotaLimits& all) noexcept;
   TtlRules& ttl_rules() noexcept { return parts_.ttl_rules; }
   // Victims of eviction, while it is on.
   ShadowList& shadow() noexcept { return parts_.shadow; }
@@ -165,13 +173,14 @@ class Databases {
 
   // ---- flushed keyspaces and big values that are not freed yet
   uint64_t waiting_bytes() const noexcept {
-    return parts_.buried.bytes() + (graveyard_.empty() ? 0 : GraveyardBytes());
+    const bool any = !graveyard_.empty() || parts_.shares_to_free != 0;
+    return parts_.buried.bytes() + (any ? DoomedBytes() : 0);
   }
-  // Keys of flushed keyspaces, and values without a key.
+  // Keys of flushed keyspaces and namespaces, and values without a key.
   size_t waiting_keys() const noexcept;
   // Whether FreeSome has anything to do: keyspaces that somebody holds must wait.
   bool MayFreeSome() const noexcept {
-    return !parts_.buried.empty() || parts_.shadow.doomed() != 0 ||
+    return !parts_.buried.empty() || parts_.shadow.doomed() != 0 || parts_.shares_to_free != 0 ||
            (!graveyard_.empty() && FreeableGraves() != 0);
   }
   // Frees about `budget` members of values, keys of the shadow list and entries of flushed keyspaces, at most a
@@ -190,9 +199,9 @@ class Databases {
   // Replaces the database by `fresh`; the old one waits to be freed.
   // REQUIRES: there is room in graveyard_.
   void Bury(unsigned index, std::unique_ptr<Keyspace> fresh);
-  // Reports a change of a whole keyspace.
-  void Tell(ChangeReason reason, Keyspace& keyspace);
-  uint64_t GraveyardBytes() const noexcept;
+  // Reports a change of a whole keyspace, or of its keys with a prefix.
+  void Tell(ChangeReason reason, Keyspace& keyspace, std::string_view prefix);
+  uint64_t DoomedBytes() const noexcept;
   std::unique_ptr<Keyspace> Successor(const Keyspace& old, Now now);
   Keyspace& WithId(uint8_t id) noexcept { return *databases_[index_of_[id]]; }
   // Brings wakes_ up to date after deadlines were filed or the wall clock was set.

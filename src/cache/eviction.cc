@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cache/eviction_pool.h"
+
 namespace mayfly {
 namespace {
 
@@ -18,96 +20,135 @@ size_t Evict(const Victim& victim, Now now) {
 
 }  // namespace
 
-size_t Evictor::EvictLru(bool with_lasting, Now now) {
-  Entry* const victim = databases_.quotas().Oldest(with_lasting, now);
-  if (victim == nullptr) return 0;
-  databases_.quotas().Of(*victim).home().Evict(*victim, now);
-  return 1;
-}
-
-Evictor::Outcome Evictor::RunWithin(Quota& quota, Now now, size_t budget) {
-  const auto age = [&](const Entry* entry) {
-    return entry == nullptr ? -1 : static_cast<int64_t>(Entry::IdleMs(entry->stamp(), now.mono_ms));
-  };
-  for (; quota.Exceeded(); --budget) {
-    Entry* const lasting = quota.Coldest(Quota::kLasting);
-    Entry* const expiring = quota.Coldest(Quota::kExpiring);
-    Entry* const victim = age(lasting) > age(expiring) ? lasting : expiring;
-    if (victim == nullptr) return Outcome::kNothingToEvict;
-    if (budget == 0) return Outcome::kMore;
-    quota.home().Evict(*victim, now);
+size_t Evictor::EvictLru(bool with_lasting, const EvictionPool& pool, Now now) {
+  if (pool.only == nullptr) {
+    Entry* const victim = databases_.quotas().Oldest(with_lasting, now, pool.spares);
+    if (victim == nullptr) return 0;
+    databases_.quotas().Of(*victim).home().Evict(*victim, now);
+    return 1;
   }
-  return Outcome::kWithin;
+  Victim oldest;
+  int64_t longest_ms = -1;
+  for (const Quota* const share : pool.only->shares()) {
+    for (const Quota::List list : {Quota::kExpiring, Quota::kLasting}) {
+      Entry* const entry = list == Quota::kLasting && !with_lasting ? nullptr : share->Coldest(list);
+      if (entry == nullptr) continue;
+      const auto idle_ms = static_cast<int64_t>(Entry::IdleMs(entry->stamp(), now.mono_ms));
+      if (idle_ms <= longest_ms) continue;
+      longest_ms = idle_ms;
+      oldest = {&share->home(), entry};
+    }
+  }
+  return Evict(oldest, now);
 }
 
-size_t Evictor::EvictNearestDeadline(Now now) {
+Evictor::Outcome Evictor::Trim(Namespace& space, const EvictionLimits& limits, Now now, size_t budget) {
+  for (;;) {
+    const bool too_big = space.TooBig();
+    const bool too_many = space.TooMany();
+    if (!too_big && !too_many) return space.Settle(), Outcome::kWithin;
+    if (budget == 0 && !space.AboveSettled()) return space.Settle(), Outcome::kMore;
+    const size_t looked = EvictOne({limits.policy, limits.samples, &space, too_big, too_many}, now);
+    if (looked == 0) return space.Settle(), Outcome::kNothingToEvict;
+    budget -= std::min(budget, looked);
+  }
+}
+
+// Where the nearest one of a database is not in the pool, some of the pool are compared.
+size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
+  constexpr size_t kSamples = 16;
   Victim nearest;
   int64_t least = 0;
-  for (unsigned i = 0; i < databases_.count(); ++i) {
-    Keyspace& keyspace = databases_.At(i);
-    Entry* const entry = keyspace.NearestDeadline(now);
-    if (entry == nullptr) continue;
+  const auto offer = [&](Keyspace& keyspace, Entry* entry) {
     // An entry that waits to be freed counts as due now.
     const int64_t left = std::max<int64_t>(Keyspace::TtlMs(*entry, now), 0);
-    if (nearest.entry != nullptr && left >= least) continue;
+    if (nearest.entry != nullptr && left >= least) return;
     least = left;
     nearest = {&keyspace, entry};
+  };
+  for (unsigned i = 0; pool.only == nullptr && i < databases_.count(); ++i) {
+    Keyspace& keyspace = databases_.At(i);
+    Entry* const entry = keyspace.NearestDeadline(now);
+    if (entry != nullptr && pool.Has(databases_.quotas().Of(*entry))) offer(keyspace, entry);
   }
+  if (nearest.entry != nullptr) return Evict(nearest, now);
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
+    for (size_t left = std::min(quota.CountOf(Quota::kExpiring), kSamples); left != 0; --left)
+      offer(quota.home(), quota.NextInTurn(Quota::kExpiring));
+  });
   return Evict(nearest, now);
 }
 
-size_t Evictor::EvictRandom(bool with_lasting, Now now) {
-  // Draws a database by its number of candidates, then a random key of it.
+// Draws a list by its number of candidates, then a random key of it.
+size_t Evictor::EvictRandom(bool with_lasting, const EvictionPool& pool, Now now) {
+  const auto candidates_of = [&](const Quota& quota) {
+    return with_lasting ? quota.size() : quota.CountOf(Quota::kExpiring);
+  };
   uint64_t candidates = 0;
-  const auto candidates_of = [&](const Keyspace& k) { return with_lasting ? k.size() : k.expiring(); };
-  for (unsigned i = 0; i < databases_.count(); ++i) candidates += candidates_of(databases_.At(i));
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) { candidates += candidates_of(quota); });
   if (candidates == 0) return 0;
   uint64_t at = std::uniform_int_distribution<uint64_t>(0, candidates - 1)(random_);
-  unsigned index = 0;
-  for (; at >= candidates_of(databases_.At(index)); ++index) at -= candidates_of(databases_.At(index));
-  Keyspace& keyspace = databases_.At(index);
-  const bool lasting = at >= keyspace.expiring();
-  const Keyspace::List list = lasting ? Keyspace::kLasting : Keyspace::kExpiring;
-  return Evict({&keyspace, keyspace.RandomOf(list, random_)}, now);
+  Victim victim;
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
+    if (victim.keyspace != nullptr) return;
+    if (at >= candidates_of(quota)) {
+      at -= candidates_of(quota);
+      return;
+    }
+    const Quota::List list = at >= quota.CountOf(Quota::kExpiring) ? Quota::kLasting : Quota::kExpiring;
+    victim = {&quota.home(), quota.home().RandomOf(quota, list, random_)};
+  });
+  return Evict(victim, now);
 }
 
-size_t Evictor::EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now) {
-  const auto lfu = [&](bool with_lasting) { return lfu_.EvictOne(with_lasting, limits.samples, now); };
+size_t Evictor::EvictLfu(bool with_lasting, const EvictionPool& pool, size_t samples, Now now) {
+  if (pool.only != nullptr) return lfu_.EvictWithin(*pool.only, with_lasting, now);
+  return lfu_.EvictOne(with_lasting, pool.spares, samples, now);
+}
+
+size_t Evictor::EvictOne(const Task& task, Now now) {
+  const EvictionPool for_keys{.only = task.only, .spares = EvictionPool::kForKeys};
+  const EvictionPool pool = task.too_big ? EvictionPool{task.only, EvictionPool::kForBytes} : for_keys;
+  const bool too_big = task.too_big;
+  const bool too_many = task.too_many;
   size_t looked = 0;
-  if (databases_.RemoveInvalidated()) return 1;
-  if (too_big && databases_.EvictStale(now)) return 1;
-  switch (limits.policy) {
+  if (task.only == nullptr && databases_.RemoveInvalidated()) return 1;
+  if (too_big && task.only == nullptr && databases_.EvictStale(now)) return 1;
+  switch (task.policy) {
     case EvictionPolicy::kAllKeysSieve:
-      return sieve_.EvictOne(now);
+      looked = sieve_.EvictOne(now, {.pool = pool});
+      return looked == 0 && too_many ? sieve_.EvictOne(now, {.pool = for_keys}) : looked;
     case EvictionPolicy::kAllKeysS3Fifo:
-      return s3fifo_.EvictOne(true, now);
+      looked = s3fifo_.EvictOne(true, now, pool);
+      return looked == 0 && too_many ? s3fifo_.EvictOne(true, now, for_keys) : looked;
     case EvictionPolicy::kVolatileS3Fifo:
-      if (too_big) looked = s3fifo_.EvictOne(false, now);
-      return looked == 0 && too_many ? s3fifo_.EvictOne(true, now) : looked;
+      if (too_big) looked = s3fifo_.EvictOne(false, now, pool);
+      return looked == 0 && too_many ? s3fifo_.EvictOne(true, now, for_keys) : looked;
     case EvictionPolicy::kAllKeysLfu:
-      return lfu(true);
+      looked = EvictLfu(true, pool, task.samples, now);
+      return looked == 0 && too_many ? EvictLfu(true, for_keys, task.samples, now) : looked;
     case EvictionPolicy::kVolatileLfu:
-      if (too_big) looked = lfu(false);
-      return looked == 0 && too_many ? lfu(true) : looked;
+      if (too_big) looked = EvictLfu(false, pool, task.samples, now);
+      return looked == 0 && too_many ? EvictLfu(true, for_keys, task.samples, now) : looked;
     case EvictionPolicy::kNoEviction:
       break;
     case EvictionPolicy::kAllKeysLru:
-      if (too_big) looked = EvictLru(true, now);
+      if (too_big) looked = EvictLru(true, pool, now);
       break;
     case EvictionPolicy::kVolatileLru:
-      if (too_big) looked = EvictLru(false, now);
+      if (too_big) looked = EvictLru(false, pool, now);
       break;
     case EvictionPolicy::kVolatileTtl:
-      if (too_big) looked = EvictNearestDeadline(now);
+      if (too_big) looked = EvictNearestDeadline(pool, now);
       break;
     case EvictionPolicy::kAllKeysRandom:
-      if (too_big) looked = EvictRandom(true, now);
+      if (too_big) looked = EvictRandom(true, pool, now);
       break;
     case EvictionPolicy::kVolatileRandom:
-      if (too_big) looked = EvictRandom(false, now);
+      if (too_big) looked = EvictRandom(false, pool, now);
       break;
   }
-  return looked == 0 && too_many ? EvictLru(true, now) : looked;
+  return looked == 0 && too_many ? EvictLru(true, for_keys, now) : looked;
 }
 
 }  // namespace mayfly

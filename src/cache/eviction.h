@@ -12,7 +12,9 @@
 // Stale values (cache/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. They
 // are no keys, so they do not count for `maxkeys`.
 //
-// A quota with limits of its own (QuotaLimits) is kept within them by RunWithin, at the cost of no other.
+// A namespace is kept within its own limits by Trim, at the cost of no other: maxmemory by the policy, from its own
+// keys, and its limit of keys as `maxkeys` is. While what is promised to namespaces fits (Namespaces::Promise), Run
+// takes nothing from those who have a promise; if the policy finds no victim in the rest, it evicts nothing.
 //
 // Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
 #pragma once
@@ -69,22 +71,31 @@ class Evictor {
       const bool too_big = used > limits.maxmemory_bytes;
       if (!too_many && !too_big) return Outcome::kWithin;
       if (budget == 0 && keys <= owed.above_keys && used <= owed.above_bytes) return Outcome::kMore;
-      const size_t looked = EvictOne(limits, too_big, too_many, now);
+      const size_t looked = EvictOne({limits.policy, limits.samples, nullptr, too_big, too_many}, now);
       if (looked == 0) return Outcome::kNothingToEvict;
       budget -= std::min(budget, looked);
     }
   }
 
-  // Evicts the least recently used entries of `quota`, as their lists have them, until it is within its own
-  // limits or `budget` entries have been evicted.
-  Outcome RunWithin(Quota& quota, Now now, size_t budget);
+  // Evicts entries of the namespace until it is within its limits. What it was above them before the last write, it
+  // may keep when `budget` entries have been examined (Namespace::AboveSettled). Of `limits`, policy and samples count.
+  Outcome Trim(Namespace& space, const EvictionLimits& limits, Now now, size_t budget);
 
  private:
+  // What is to be evicted, and from whom.
+  struct Task {
+    EvictionPolicy policy;
+    size_t samples;
+    const Namespace* only;  // null: all but those to whom it is promised
+    bool too_big;
+    bool too_many;
+  };
   // Each returns the number of entries examined, or 0 if there is no victim.
-  size_t EvictOne(const EvictionLimits& limits, bool too_big, bool too_many, Now now);
-  size_t EvictLru(bool with_lasting, Now now);
-  size_t EvictNearestDeadline(Now now);
-  size_t EvictRandom(bool with_lasting, Now now);
+  size_t EvictOne(const Task& task, Now now);
+  size_t EvictLru(bool with_lasting, const EvictionPool& pool, Now now);
+  size_t EvictNearestDeadline(const EvictionPool& pool, Now now);
+  size_t EvictRandom(bool with_lasting, const EvictionPool& pool, Now now);
+  size_t EvictLfu(bool with_lasting, const EvictionPool& pool, size_t samples, Now now);
 
   Databases& databases_;
   std::mt19937_64& random_;

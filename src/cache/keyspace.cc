@@ -32,7 +32,6 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
       base_(parts.heap.base()),
       id_(id),
       phase_(0),
-      acting_(id),
       database_(database),
       table_(EntryTablePolicy(parts.heap, parts.hasher), parts.DrawTableOrder()),
       own_(*this, id, base_, parts.quotas.moved()),
@@ -42,6 +41,7 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
   }
+  for (const auto& other : others_) parts_.doomed_shares -= other->doomed ? 1 : 0;
 }
 
 // ---- owners
@@ -49,8 +49,8 @@ Keyspace::~Keyspace() {
 void Keyspace::Enlist() noexcept {
   assert(!enlisted_);
   enlisted_ = true;
+  assert(others_.empty());
   parts_.quotas.Enter(own_);
-  for (const auto& other : others_) parts_.quotas.Enter(*other);
   parts_.keys += size();
   parts_.rearm.who.Add(id_);
 }
@@ -59,29 +59,9 @@ void Keyspace::Delist() noexcept {
   assert(enlisted_);
   enlisted_ = false;
   parts_.quotas.Leave(own_);
-  for (const auto& other : others_) parts_.quotas.Leave(*other);
   parts_.keys -= size();
+  LeaveShares();
   parts_.with_stale.Remove(id_);
-}
-
-Quota& Keyspace::AddOwner(uint8_t owner, QuotaLimits limits) {
-  assert(!HasOwner(owner));
-  others_.push_back(std::make_unique<Quota>(*this, owner, base_, parts_.quotas.moved()));
-  Quota& added = *others_.back();
-  added.limits = limits;
-  if (enlisted_) parts_.quotas.Enter(added);
-  return added;
-}
-
-void Keyspace::AddOwnersOf(const Keyspace& other) {
-  for (const auto& quota : other.others_) AddOwner(quota->owner(), quota->limits);
-  own_.limits = other.own_.limits;
-  acting_ = other.acting_;
-}
-
-bool Keyspace::HasOwner(uint8_t owner) const noexcept {
-  const auto belongs_to_it = [owner](const auto& quota) { return quota->owner() == owner; };
-  return owner == id_ || std::any_of(others_.begin(), others_.end(), belongs_to_it);
 }
 
 uint64_t Keyspace::bytes() const noexcept {
@@ -90,10 +70,11 @@ uint64_t Keyspace::bytes() const noexcept {
   return bytes;
 }
 
-const Quota* Keyspace::QuotaWith(List list) const noexcept {
-  if (own_.CountOf(list) != 0) return &own_;
+Quota* Keyspace::QuotaWith(List list, const EvictionPool& pool) const noexcept {
+  Quota& own = parts_.quotas.WithId(id_);
+  if (pool.Has(own) && own.CountOf(list) != 0) return &own;
   for (const auto& other : others_) {
-    if (other->CountOf(list) != 0) return other.get();
+    if (pool.Has(*other) && other->CountOf(list) != 0) return other.get();
   }
   return nullptr;
 }
@@ -142,7 +123,7 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
     throw std::bad_alloc();
   }
   Entry* entry = Entry::Format(memory, shape, key.text);
-  entry->set_owner(acting_);
+  entry->set_owner(id_);
   entry->set_flags(entry->flags() | phase_);
   if (extra != nullptr) entry->set_extra(extra);
   if (shape.expires) {
@@ -158,7 +139,9 @@ Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expi
 
 Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry,
                         Now now) {
+  const uint8_t owner = OwnerOfNew(key.text);
   Entry* entry = Allocate(key, shape, expiry);
+  entry->set_owner(owner);
   if (!table_.Insert(RefOf(*entry), key.hash)) {
     FreeMemory(*entry);
     throw std::bad_alloc();
@@ -166,8 +149,9 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
   parts_.shadow.Forget(id_, key.hash);
   DropStale(key);
   entry->set_encoding(value.encoding());
-  QuotaOf(*entry).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total());
+  const bool alone = value.encoding() < Encoding::kBlock && !shape.extra.any();
   value.StoreTo(entry->stored_data());
+  Grow(*entry, alone ? Heap::SizeClass(shape.Total()) : BytesOf(*entry));
   entry->set_stamp(Entry::StampOf(now.mono_ms));
   if (parts_.BeginsYoung(id_, key.hash)) entry->set_young(true);
   File(*entry, now);
@@ -187,11 +171,12 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
     return OverwriteAs(key, existing, shape, std::move(value), expiry, now);
   }
   Entry* entry = Allocate(key, shape, expiry);
-  QuotaOf(existing).bytes += value.outside_bytes() + Heap::SizeClass(shape.Total()) - BytesOf(existing);
+  Grow(existing, 0 - BytesOf(existing));
   DropValue(existing);
   Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());
   value.StoreTo(entry->stored_data());
+  Grow(*entry, BytesOf(*entry));
   Touch(*entry, now);
   NoteStored(*entry);
   return entry;
@@ -221,7 +206,7 @@ Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& s
   if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
   entry->set_encoding(existing.encoding());
   Replace(key, existing, *entry, now);
-  QuotaOf(*entry).bytes += BytesOf(*entry);
+  Grow(*entry, BytesOf(*entry));
   if (own.kind != Expiry::Kind::kNever) deadlines_.SetTimes(*entry, deadline, own, now);
   return entry;
 }
@@ -310,24 +295,27 @@ void Keyspace::File(Entry& entry, Now now) {
 }
 
 void Keyspace::Unfile(Entry& entry) noexcept {
-  --parts_.keys;
-  QuotaOf(entry).Remove(entry);
+  Quota& quota = QuotaOf(entry);
+  --(quota.doomed ? doomed_keys_ : parts_.keys);
+  quota.Remove(entry);
   deadlines_.Unfile(entry);
 }
 
 // ---- memory
 
 size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  const size_t outside = entry.encoding() < Encoding::kBlock ? 0 : OutsideBytes(entry);
-  return Heap::SizeClass(entry.allocated_bytes()) + outside;
+  if (entry.encoding() >= Encoding::kBlock || entry.Has(EntryFlag::kExtra)) return MemoryOf(entry);
+  return Heap::SizeClass(entry.allocated_bytes());
+}
+
+uint64_t Keyspace::MemoryOutside(Encoding encoding, size_t bytes) noexcept {
+  return encoding == Encoding::kBlock ? Heap::SizeClass(SharedBytes::kHeaderBytes + bytes) : bytes;
 }
 
 uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
   uint64_t bytes = Heap::SizeClass(entry.allocated_bytes());
   if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(entry.extra()->shape().Total());
-  const size_t outside = OutsideBytes(entry);
-  const bool block = entry.encoding() == Encoding::kBlock;
-  return bytes + (block ? Heap::SizeClass(SharedBytes::kHeaderBytes + outside) : outside);
+  return bytes + MemoryOutside(entry.encoding(), OutsideBytes(entry));
 }
 
 char* Keyspace::OwnBlock(Entry& entry, size_t size) {
@@ -339,7 +327,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
     static_cast<void>(block.Release());  // the entry still owns its reference
     throw;
   }
-  QuotaOf(entry).bytes += block.size() - old;
+  Grow(entry, MemoryOutside(Encoding::kBlock, block.size()) - MemoryOutside(Encoding::kBlock, old));
   NoteSize(entry, old, block.size());
   char* const bytes = block.data();
   StringValue::Block(std::move(block)).StoreTo(entry.stored_data());
@@ -361,8 +349,8 @@ void Keyspace::Free(Entry& entry) noexcept {
 
 Entry* Keyspace::NearestDeadline(Now now) const noexcept {
   if (expiring() == 0) return nullptr;
-  if (Entry* entry = deadlines_.Nearest(now); entry != nullptr) return entry;
-  // The nearest slots are full of entries with an own time. So a few of those with a TTL are compared.
+  if (Entry* entry = deadlines_.Nearest(now); entry != nullptr && !Doomed(*entry)) return entry;
+  // The nearest slots are full of entries with an own time, or of a doomed share. So a few of those with a TTL are compared.
   constexpr size_t kSamples = 16;
   Entry* nearest = nullptr;
   QuotaWith(kExpiring)->ForColdest(kExpiring, kSamples, [&](Entry& entry) {
@@ -377,26 +365,41 @@ Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
   if (quota == nullptr) return nullptr;
   for (int i = 0; i < kTries; ++i) {
     Entry* entry = At(table_.Random(random));
-    if (Quota::ListOf(*entry) == list) return entry;
+    if (Quota::ListOf(*entry) == list && !Doomed(*entry)) return entry;
   }
   return quota->Coldest(list);
 }
 
-Entry* Keyspace::Sample(bool with_lasting, std::mt19937_64& random) noexcept {
-  assert((with_lasting ? size() : expiring()) != 0 && parts_.tracking == AccessTracking::kFrequency);
-  if (with_lasting) return At(table_.Random(random));
+Entry* Keyspace::RandomOf(const Quota& quota, List list, std::mt19937_64& random) const {
+  constexpr int kTries = 64;
+  if (quota.CountOf(list) == 0) return nullptr;
+  for (int i = 0; i < kTries; ++i) {
+    Entry* entry = At(table_.Random(random));
+    if (Quota::ListOf(*entry) == list && entry->owner() == quota.owner()) return entry;
+  }
+  return quota.Coldest(list);
+}
+
+Entry* Keyspace::Sample(bool with_lasting, const EvictionPool& pool, std::mt19937_64& random) noexcept {
+  assert(parts_.tracking == AccessTracking::kFrequency);
+  Quota* quota = QuotaWith(kExpiring, pool);
+  const List list = quota != nullptr ? kExpiring : kLasting;
+  if (quota == nullptr && with_lasting) quota = QuotaWith(kLasting, pool);
+  if (quota == nullptr) return nullptr;
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
     Entry* entry = At(table_.Random(random));
-    if (entry->expires()) return entry;
+    if ((with_lasting || entry->expires()) && pool.Has(QuotaOf(*entry))) return entry;
   }
-  return QuotaOf(*QuotaWith(kExpiring)->Coldest(kExpiring)).NextInTurn(kExpiring);
+  return quota->NextInTurn(list);
 }
 
 void Keyspace::Evict(Entry& entry, Now now) {
+  if (Invalidated(entry)) return RemoveInvalidated(entry);
   ExpiryStats& stats = parts_.expiry_stats;
   ++stats.evicted_keys;
   stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
+  if (Namespace* const space = QuotaOf(entry).space) ++space->stats.evicted;
   const Key key = KeyOf(entry.key());
   if (parts_.ghosts.on()) [[unlikely]]
     parts_.ghosts.Add(KeyspaceParts::MarkOf(id_, key.hash));
@@ -449,8 +452,7 @@ bool Keyspace::Validate() const {
     sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
             deadlines_.ValidateEntry(entry, own) && entry.Has(EntryFlag::kTimedMembers) == timed_members;
   });
-  sound = sound && ValidateQuota(own_);
-  for (const auto& other : others_) sound = sound && ValidateQuota(*other);
+  sound = sound && ValidateQuota(own_) && ValidateShares();
   return sound && ValidateStale(&links) && tags_.Validate(links) &&
          CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
          wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members() &&

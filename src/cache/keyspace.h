@@ -5,7 +5,7 @@
 //   Key -> HashTable -> Entry <- Quota      an LruList of those with a TTL, and one of those without
 //                             <- Deadlines
 //
-// Its entries belong to one Quota, that of its id, unless AddOwner gives others a share of the table.
+// Its entries belong to one Quota, that of its id, but for those of namespaces, which have shares of the table.
 //
 // From its deadline on, or when a tag of it was invalidated, a key is absent for every method, even if it is not
 // freed yet.
@@ -62,22 +62,18 @@ class Keyspace {
   void Enlist() noexcept;
   void Delist() noexcept;
 
-  // ---- owners
-  //
-  // Gives `owner` a share of this table: entries with lists, bytes and limits of their own. Throws
-  // std::bad_alloc.
-  // REQUIRES: no keyspace has this id, and no keyspace this owner.
-  Quota& AddOwner(uint8_t owner, QuotaLimits limits = {});
-  // The owner of the entries that are created from now on; at first that of this keyspace's id. An entry that
-  // is overwritten keeps its owner.
-  // REQUIRES: it is id() or was added.
-  void ActFor(uint8_t owner) noexcept {
-    assert(HasOwner(owner));
-    acting_ = owner;
-  }
+  // ---- owners (cache/namespaces.h). Methods that create a key throw OwnersExhausted, a std::bad_alloc, if its
+  // namespace can have no share. An entry that is overwritten keeps its owner.
   Quota& quota() noexcept { return own_; }
-  // Adds the owners of `other`, with their limits. Throws std::bad_alloc.
-  void AddOwnersOf(const Keyspace& other);
+  // The keys of the share are absent from now on, and are freed without a report. Returns their number.
+  // REQUIRES: the share is of this keyspace, and not doomed.
+  size_t Doom(Quota& share) noexcept;
+  // Frees entries of doomed shares; subtracts them from `*budget`. Returns true if any are left.
+  bool FreeDoomed(size_t* budget) noexcept;
+  // REQUIRES: the share is of this keyspace, and no entry or stale value names it.
+  void DropShare(Quota& share) noexcept;
+  // Counts a hit of the entry's namespace.
+  void CountHitOf(const Entry& entry) const noexcept;
 
   // ---- lookup
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
@@ -88,11 +84,7 @@ class Keyspace {
   // Whether the key is there. Changes nothing.
   bool Holds(std::string_view text, Now now) const noexcept { return LookAt(text, now) != nullptr; }
   // As Peek, but records the access (AccessTracking).
-  [[gnu::always_inline]] Entry* Find(const Key& key, Now now) {
-    Entry* entry = Peek(key, now);
-    if (entry != nullptr) Touch(*entry, now);
-    return entry;
-  }
+  Entry* Find(const Key& key, Now now);
   // Records an access of the entry (AccessTracking), and moves its deadline if that slides (SLIDE).
   void Touch(Entry& entry, Now now) noexcept;
 
@@ -102,7 +94,7 @@ class Keyspace {
   bool Invalidated(const Entry& entry) const noexcept;
 
   // Number of keys, including expired ones that are not freed yet.
-  size_t size() const noexcept { return table_.size(); }
+  size_t size() const noexcept { return table_.size() - doomed_keys_; }
   // Of these, the keys with a TTL.
   size_t expiring() const noexcept { return CountOf(kExpiring); }
   // Of these, the keys with members that have a deadline.
@@ -220,10 +212,7 @@ class Keyspace {
   // REQUIRES: Peek or Find of the key returned null at `now`.
   const Entry* FindStale(const Key& key, Now now) noexcept;
   // Drops the key's stale value if it has one. Creating the key does so too.
-  void DropStale(const Key& key) noexcept {
-    if (stale_ != nullptr) [[unlikely]]
-      DropStaleOf(key);
-  }
+  void DropStale(const Key& key) noexcept;
   size_t stale_values() const noexcept;
   uint64_t stale_bytes() const noexcept;  // with their table
   // The least recently used one, or null.
@@ -261,10 +250,9 @@ class Keyspace {
   bool Marked(const Entry& entry) const noexcept {
     return ((entry.flags() ^ phase_) & static_cast<uint8_t>(EntryFlag::kPhase)) != 0;
   }
-  void MarkAll() noexcept {
-    assert(!AnyMarked());
-    phase_ ^= static_cast<uint8_t>(EntryFlag::kPhase);
-  }
+  void MarkAll() noexcept;
+  // Whether the key was absent when the entries were last marked, for another reason than its deadline.
+  bool GoneBeforeMarks(const Entry& entry) const noexcept;
   // As Scan, but calls fn for the marked entries of the page, expired or not, and removes their marks.
   template <typename Fn>
   uint64_t ScanMarked(uint64_t cursor, Fn&& fn);
@@ -307,13 +295,15 @@ class Keyspace {
   Entry* NearestDeadline(Now now) const noexcept;
   // A random entry of `list`, possibly an expired one; null if the list is empty.
   Entry* RandomOf(List list, std::mt19937_64& random) const;
-  // An entry for a policy that samples: a random one; or, if `with_lasting` is false and few keys have a TTL,
-  // the next one in the list of those.
-  // REQUIRES: there is such an entry, and tracking is AccessTracking::kFrequency.
-  Entry* Sample(bool with_lasting, std::mt19937_64& random) noexcept;
+  // The same of one quota. REQUIRES: it is of this keyspace.
+  Entry* RandomOf(const Quota& quota, List list, std::mt19937_64& random) const;
+  // An entry of the pool for a policy that samples: a random one; or, if few are in the pool, or `with_lasting` is
+  // false and few have a TTL, the next one in a list of those. Null if there is none.
+  // REQUIRES: tracking is AccessTracking::kFrequency.
+  Entry* Sample(bool with_lasting, const EvictionPool& pool, std::mt19937_64& random) noexcept;
   size_t CountOf(List list) const noexcept {
     size_t count = own_.CountOf(list);
-    for (const auto& other : others_) count += other->CountOf(list);
+    for (const auto& other : others_) count += other->doomed ? 0 : other->CountOf(list);
     return count;
   }
   // Removes the entry, counts it as evicted and reports the change.
@@ -347,19 +337,30 @@ class Keyspace {
     return ref ? At(ref) : nullptr;
   }
   [[gnu::always_inline]] Quota& QuotaOf(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
-  bool HasOwner(uint8_t owner) const noexcept;
+  // The owner of a new key, whose share is made if it needs one.
+  uint8_t OwnerOfNew(std::string_view key);
+  uint8_t OwnerByPrefix(std::string_view key);
+  Quota& AddShare(Namespace& space);
+  void LeaveShares() noexcept;
+  // Null if the entry is of no namespace.
+  const Quota* ShareOf(const Entry& entry) const noexcept;
+  bool Doomed(const Entry& entry) const noexcept;
+  bool InDoomedShare(const Entry& entry) const noexcept;
+  void RemoveDoomed(const Key& key, Entry& entry) noexcept;
+  void FreeDoomedStale(size_t* budget) noexcept;
+  bool ValidateShares() const;
+  // Adds to the bytes of the entry's owner. A difference may be below zero: it wraps.
+  void Grow(const Entry& entry, uint64_t bytes) noexcept;
   bool AnyMarked() const noexcept;  // reads every entry
-  // A quota with entries in `list`, or null.
-  const Quota* QuotaWith(List list) const noexcept;
+  // A quota of `pool` with entries in `list`, or null.
+  Quota* QuotaWith(List list, const EvictionPool& pool = {}) const noexcept;
 
   void Unmark(Entry& entry) noexcept {
     entry.set_flags(entry.flags() ^ static_cast<uint8_t>(EntryFlag::kPhase));
   }
   void CountHit(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
-  void TouchFound(Entry& entry, Now now) noexcept {
-    if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
-  }
+  void TouchFound(Entry& entry, Now now) noexcept;
   static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
   // As Put, but without reporting the change; likewise those up to OverwriteAs.
   Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
@@ -401,16 +402,13 @@ class Keyspace {
   void Free(Entry& entry) noexcept;
   // Frees the entry's own memory, but not what its value points to.
   void FreeMemory(Entry& entry) noexcept;
-  // Releases what the value holds outside the entry. Returns its size in bytes.
-  [[gnu::always_inline]] size_t DropValue(Entry& entry) noexcept {
-    if (entry.encoding() < Encoding::kBlock) [[likely]]
-      return 0;
-    return DropOutside(entry);
-  }
-  size_t DropOutside(Entry& entry) noexcept;
+  // Releases what the value holds outside the entry.
+  void DropValue(Entry& entry) noexcept;
+  void DropOutside(Entry& entry) noexcept;
   // Counts the value that the entry is about to get, and releases the one that it has.
-  void ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept;
+  void ExchangeOutside(Entry& entry, Encoding encoding, size_t outside_bytes) noexcept;
   static size_t OutsideBytes(const Entry& entry) noexcept;
+  static uint64_t MemoryOutside(Encoding encoding, size_t bytes) noexcept;  // as the allocator rounds it
   // For EditRich: the value has other bytes now; it has changed.
   void CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept;
   // Reports to BigKeys that the value outside the entry has another size.
@@ -422,7 +420,7 @@ class Keyspace {
   Entry* FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event);
   // Removes a key whose value `event` has emptied.
   void RemoveEmptied(const Key& key, Entry& entry, const Event& event);
-  // The allocated size of the entry plus what its value holds outside it.
+  // What MemoryOf answers, by a shorter way for most entries.
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   // Removes what a lookup has found absent. REQUIRES: Absent(entry, now).
@@ -478,17 +476,18 @@ class Keyspace {
   HeapBase base_;
   uint8_t id_;
   uint8_t phase_;  // EntryFlag::kPhase or 0
-  uint8_t acting_;
   bool enlisted_ = false;
   unsigned database_;
   unsigned holds_ = 0;
   Table table_;
+  size_t doomed_keys_ = 0;  // in table_, but not of this keyspace any more
   Quota own_;
-  std::vector<std::unique_ptr<Quota>> others_;
+  std::vector<std::unique_ptr<Quota>> others_;  // shares of namespaces, doomed ones too
   Deadlines deadlines_;
   Tags tags_;
   std::unique_ptr<StaleValues> stale_;  // null until there is one
   bool stale_first_ = false;            // whether Advance looks at them first; changes with each call
+  uint64_t stale_cursor_ = 0;           // of FreeDoomedStale
 };
 
 }  // namespace mayfly

@@ -16,8 +16,12 @@ namespace mayfly {
   return parts_.doomed_tags != 0 && tags_.IsDoomed(entry);
 }
 
+[[gnu::always_inline]] inline bool Keyspace::Doomed(const Entry& entry) const noexcept {
+  return parts_.doomed_shares != 0 && InDoomedShare(entry);
+}
+
 [[gnu::always_inline]] inline bool Keyspace::Absent(const Entry& entry, Now now) const noexcept {
-  return Expired(entry, now) || Invalidated(entry);
+  return Expired(entry, now) || Invalidated(entry) || Doomed(entry);
 }
 
 [[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {
@@ -29,6 +33,21 @@ namespace mayfly {
     return nullptr;
   }
   return entry;
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::Find(const Key& key, Now now) {
+  Entry* entry = Peek(key, now);
+  if (entry != nullptr) Touch(*entry, now);
+  return entry;
+}
+
+inline void Keyspace::DropStale(const Key& key) noexcept {
+  if (stale_ != nullptr) [[unlikely]]
+    DropStaleOf(key);
+}
+
+inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
+  if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
 }
 
 [[gnu::always_inline]] inline void Keyspace::Touch(Entry& entry, Now now) noexcept {

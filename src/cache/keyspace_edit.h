@@ -43,8 +43,13 @@ inline Entry* Keyspace::EditRich(const Key& key, Entry& existing, Now now, const
   return changed ? FinishEdit(key, entry, value.Size() == 0, now, event) : &entry;
 }
 
+[[gnu::always_inline]] inline void Keyspace::DropValue(Entry& entry) noexcept {
+  if (entry.encoding() >= Encoding::kBlock) [[unlikely]]
+    DropOutside(entry);
+}
+
 inline void Keyspace::CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept {
-  QuotaOf(entry).bytes += after - before;
+  Grow(entry, after - before);
   if (BigKeys::Passes(before, after)) [[unlikely]]
     NoteSize(entry, before, after);
 }

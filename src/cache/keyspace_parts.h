@@ -14,6 +14,7 @@
 #include "cache/id_set.h"
 #include "cache/lfu.h"
 #include "cache/miss_ring.h"
+#include "cache/namespaces.h"
 #include "cache/quotas.h"
 #include "cache/shadow_list.h"
 #include "cache/stale_guesses.h"
@@ -45,7 +46,12 @@ struct KeyspaceParts {
   StaleGuesses stale_guesses = {};
   Rearm rearm = {};
   Quotas quotas = {};
-  LfuRules lfu = {};  // lfu.random is not null under AccessTracking::kFrequency
+  Namespaces namespaces = {};
+  size_t first_share = 0;     // the least id that a share may have: those below are the keyspaces'
+  size_t doomed_shares = 0;   // of all keyspaces, flushed ones too
+  size_t shares_to_free = 0;  // of these, those of keyspaces that are enlisted
+  IdSet pinned = {};          // shares that keep their ids though they may be empty
+  LfuRules lfu = {};          // lfu.random is not null under AccessTracking::kFrequency
   TtlRules ttl_rules = {};
   uint64_t dooms = 0;      // of tags, so far: the number of the last one
   size_t doomed_tags = 0;  // of all keyspaces, those that are not freed yet
@@ -72,6 +78,9 @@ struct KeyspaceParts {
       return false;
     return !ghosts.Take(MarkOf(id, hash));
   }
+
+  // Frees the id of a share that does without it. False if there is none.
+  bool TakeBackShare();
 
   // An order for a new hash table (cache/table_memory.h): odd, and another one each time.
   uint32_t DrawTableOrder() noexcept {

@@ -17,6 +17,19 @@ namespace mayfly {
           .extra = {.times = expires && expiry.deadline_ms > Entry::kMaxNearDeadline}};
 }
 
+inline uint8_t Keyspace::OwnerOfNew(std::string_view key) {
+  if (!parts_.namespaces.any()) [[likely]]
+    return id_;
+  return OwnerByPrefix(key);
+}
+
+inline void Keyspace::Grow(const Entry& entry, uint64_t bytes) noexcept {
+  Quota& quota = QuotaOf(entry);
+  quota.bytes += bytes;
+  if (quota.space != nullptr) [[unlikely]]
+    parts_.namespaces.NoteGrown(*quota.space);
+}
+
 inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
   const size_t bytes = value.stored_bytes();
   return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
@@ -32,7 +45,7 @@ inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expir
   if (room == nullptr) [[unlikely]]
     return PutTextAnew(key, existing, text, expiry, now, event);
   if (existing->encoding() >= Encoding::kBlock) [[unlikely]]
-    ExchangeOutside(*existing, 0);
+    ExchangeOutside(*existing, Encoding::kText, 0);
   if (expiry.kind != Expiry::Kind::kNever) deadlines_.Move(*existing, expiry, now);
   existing->set_encoding(Encoding::kText);
   CopyBytes(room, text.data(), text.size());
@@ -54,7 +67,7 @@ inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expir
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, existing, shape, std::move(value), expiry, now);
   if (existing.encoding() >= Encoding::kBlock || value.outside_bytes() != 0) [[unlikely]]
-    ExchangeOutside(existing, value.outside_bytes());
+    ExchangeOutside(existing, value.encoding(), value.outside_bytes());
   if (shape.expires) deadlines_.Move(existing, expiry, now);
   existing.set_encoding(value.encoding());
   value.StoreTo(room);

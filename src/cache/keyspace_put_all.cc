@@ -13,6 +13,10 @@
 namespace mayfly {
 
 void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now, const Event& event) {
+  struct Unpin {
+    ~Unpin() { pinned = {}; }
+    IdSet& pinned;
+  } const unpin{parts_.pinned};
   bool all_fit = true;
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
@@ -45,7 +49,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
     if (!put.inserted) continue;
     parts_.shadow.Forget(id_, put.key.hash);
     DropStale(put.key);
-    QuotaOf(*put.entry).bytes += BytesOf(*put.entry);
+    Grow(*put.entry, BytesOf(*put.entry));
     put.entry->set_stamp(Entry::StampOf(now.mono_ms));
     if (parts_.BeginsYoung(id_, put.key.hash)) put.entry->set_young(true);
     File(*put.entry, now);
@@ -58,7 +62,10 @@ Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
   const EntryTerms terms = kept != nullptr ? kept->terms() : EntryTerms{};
   shape.extra.times |= terms.any();
   shape.extra.tags = kept != nullptr ? kept->tags() : uint8_t{0};
+  const uint8_t owner = put.entry == nullptr ? OwnerOfNew(put.key.text) : id_;  // Install keeps what is there
+  parts_.pinned.Add(owner);
   Entry* entry = Allocate(put.key, shape, put.expiry);
+  entry->set_owner(owner);
   if (terms.any()) entry->times().terms = terms;
   entry->set_encoding(put.value.encoding());
   put.value.StoreTo(entry->stored_data());
@@ -70,7 +77,7 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
   if (!put.inserted) {
     Entry& old = *LookUp(put.key.text, put.key.hash);
     TellBefore(old);
-    QuotaOf(old).bytes += BytesOf(entry) - BytesOf(old);
+    Grow(old, BytesOf(entry) - BytesOf(old));
     DropValue(old);
     if (entry.tags() != 0) tags_.Hand(old, entry);
     Replace(put.key, old, entry, now);

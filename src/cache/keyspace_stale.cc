@@ -74,6 +74,7 @@ bool Keyspace::KeepStale(uint64_t hash, Entry& entry, Now now) noexcept {
     if (stale_ == nullptr) return false;
   }
   if (!stale_->Add(entry, hash, MemoryOf(entry), end, now)) return false;
+  ++QuotaOf(entry).stale;
   parts_.with_stale.Add(id_);
   if (entry.tags() != 0) tags_.Retire(entry);
   return true;
@@ -84,7 +85,8 @@ const Entry* Keyspace::FindStale(const Key& key, Now now) noexcept {
     return nullptr;
   Entry* const entry = stale_->Find(key.text, key.hash);
   if (entry == nullptr) return nullptr;
-  if (entry->deadline().Reached(now) || Invalidated(*entry)) return FreeStale(key.hash, *entry), nullptr;
+  if (entry->deadline().Reached(now) || Invalidated(*entry) || Doomed(*entry))
+    return FreeStale(key.hash, *entry), nullptr;
   if (parts_.tracking != AccessTracking::kNone) stale_->Touch(*entry, now);
   return entry;
 }
@@ -105,6 +107,7 @@ void Keyspace::EvictStale() noexcept {
 
 void Keyspace::FreeStale(uint64_t hash, Entry& entry) noexcept {
   stale_->Remove(entry, hash, MemoryOf(entry));
+  --QuotaOf(entry).stale;
   if (stale_->size() == 0) parts_.with_stale.Remove(id_);
   FreeTaken(entry);
 }

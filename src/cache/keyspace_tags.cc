@@ -41,7 +41,7 @@ size_t Keyspace::Invalidate(std::span<const std::string_view> names, Now now, si
     }
     if (!entry->extra()->retired) {
       const unsigned counted = tags_.DoomedSince(*entry, first);
-      const bool was_there = !tags_.DoomedBefore(*entry, first) && !Expired(*entry, now);
+      const bool was_there = !tags_.DoomedBefore(*entry, first) && !Expired(*entry, now) && !Doomed(*entry);
       dropped += (was_there ? 1 : 0) - static_cast<int64_t>(counted);
     }
     RemoveInvalidated(*entry);
@@ -52,6 +52,7 @@ size_t Keyspace::Invalidate(std::span<const std::string_view> names, Now now, si
 void Keyspace::RemoveInvalidated(Entry& entry) {
   const Key key = KeyOf(entry.key());
   if (entry.extra()->retired) return FreeStale(key.hash, entry);
+  if (Doomed(entry)) return RemoveDoomed(key, entry);
   ++parts_.expiry_stats.invalidated_keys;
   Remove(key, entry, ChangeReason::kInvalidated);
 }
@@ -67,6 +68,7 @@ bool Keyspace::RemoveSomeInvalidated(size_t* budget) {
 }
 
 void Keyspace::RemoveAbsent(const Key& key, Entry& entry, Now now) {
+  if (Doomed(entry)) return RemoveDoomed(key, entry);
   Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
 }
 

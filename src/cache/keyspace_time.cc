@@ -55,6 +55,7 @@ void Keyspace::FileMembers(Entry& entry, Now now) noexcept {
 
 void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
   ++parts_.expiry_stats.expired_keys;
+  if (Namespace* const space = QuotaOf(entry).space) ++space->stats.expired;
   const Expiry deadline = entry.deadline();
   // A key that was set with a deadline in the past is not late: its last access is after its deadline.
   const uint64_t age_ms = Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::StampUnitMs(entry.stamp());

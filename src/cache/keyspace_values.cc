@@ -118,20 +118,21 @@ size_t Keyspace::OutsideBytes(const Entry& entry) noexcept {
   return 0;
 }
 
-[[gnu::noinline]] void Keyspace::ExchangeOutside(Entry& entry, size_t outside_bytes) noexcept {
-  QuotaOf(entry).bytes += outside_bytes - DropValue(entry);
+[[gnu::noinline]] void Keyspace::ExchangeOutside(Entry& entry, Encoding encoding,
+                                                 size_t outside_bytes) noexcept {
+  const uint64_t before = MemoryOutside(entry.encoding(), OutsideBytes(entry));
+  DropValue(entry);
+  Grow(entry, MemoryOutside(encoding, outside_bytes) - before);
   NoteSize(entry, 0, outside_bytes);
 }
 
 // The keys of a keyspace that is not enlisted any more were forgotten together.
-size_t Keyspace::DropOutside(Entry& entry) noexcept {
-  const size_t bytes = OutsideBytes(entry);
-  if (BigKeys::Passes(bytes, 0) && enlisted_) parts_.big_keys.Forget(id_, HashOf(entry.key()));
+void Keyspace::DropOutside(Entry& entry) noexcept {
+  if (BigKeys::Passes(OutsideBytes(entry), 0) && enlisted_) parts_.big_keys.Forget(id_, HashOf(entry.key()));
   if (entry.encoding() == Encoding::kBlock)
     static_cast<void>(SharedBytes::Adopt(entry.pointer()));
   else
     parts_.buried.Bury(std::unique_ptr<RichValue>(entry.rich()));
-  return bytes;
 }
 
 [[gnu::noinline]] void Keyspace::NoteSize(const Entry& entry, uint64_t before, uint64_t after) noexcept {

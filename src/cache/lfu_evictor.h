@@ -26,10 +26,12 @@ class LfuEvictor {
     candidates_.reserve(kCandidates);
   }
 
-  // Evicts one entry; if `with_lasting` is false, only one with a TTL. Returns the number of entries sampled,
-  // or 0 if there is nothing to evict.
+  // Evicts one entry; if `with_lasting` is false, only one with a TTL. Leaves out quotas to which one of `spares` is
+  // promised. Returns the number of entries sampled, or 0 if there is nothing to evict.
   // REQUIRES: samples > 0 and databases.tracking() == AccessTracking::kFrequency.
-  size_t EvictOne(bool with_lasting, size_t samples, Now now);
+  size_t EvictOne(bool with_lasting, uint8_t spares, size_t samples, Now now);
+  // The same within one namespace, which remembers no candidates: of a few entries in turn the best one goes.
+  size_t EvictWithin(const Namespace& space, bool with_lasting, Now now);
 
  private:
   struct Candidate {
@@ -40,10 +42,10 @@ class LfuEvictor {
   };
   // Samples up to `samples` entries of each database. Returns how many that were. Sets `evicted` if one of them
   // was evicted at once, because there was no memory to remember it.
-  size_t Look(bool with_lasting, size_t samples, Now now, bool& evicted);
+  size_t Look(bool with_lasting, uint8_t spares, size_t samples, Now now, bool& evicted);
   // Throws std::bad_alloc.
   void Offer(unsigned database, const Entry& entry, Now now);
-  bool Evict(const Candidate& candidate, bool with_lasting, Now now);
+  bool Evict(const Candidate& candidate, bool with_lasting, uint8_t spares, Now now);
 
   Databases& databases_;
   std::mt19937_64& random_;

@@ -1,8 +1,8 @@
 // A Quota is what the entries of one owner share: two LRU lists (of those with and of those without a TTL),
-// the hands of SIEVE and the gates of S3-FIFO on them, a count of bytes, and limits of their own. Every
-// entry names its owner (Entry::owner), and Quotas finds the owner's quota.
+// the hands of SIEVE and the gates of S3-FIFO on them, and a count of bytes. Every entry names its owner
+// (Entry::owner), and Quotas finds the owner's quota.
 //
-// An owner is a keyspace, or one of several that share a keyspace's table. Then they share that table but
+// An owner is a keyspace, or a namespace's share of one (cache/namespaces.h). They share the keyspace's table but
 // no list, so what one of them stores pushes out nothing of the others.
 //
 // Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
@@ -22,11 +22,24 @@
 namespace mayfly {
 
 class Keyspace;
+class Namespace;
+class Quota;
 
 // 0: no limit.
 struct QuotaLimits {
   uint64_t bytes = 0;
   uint64_t keys = 0;
+};
+
+// The quotas that a victim of eviction may come from.
+struct EvictionPool {
+  static constexpr uint8_t kForBytes = 1;  // in Quota::promised
+  static constexpr uint8_t kForKeys = 2;
+
+  const Namespace* only = nullptr;  // the shares of this namespace; null: all quotas,
+  uint8_t spares = 0;               // but those to which one of these is promised
+
+  bool Has(const Quota& quota) const noexcept;
 };
 
 class Quota {
@@ -50,9 +63,6 @@ class Quota {
   uint8_t owner() const noexcept { return owner_; }
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
   size_t size() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
-  bool Exceeded() const noexcept {
-    return (limits.bytes != 0 && bytes > limits.bytes) || (limits.keys != 0 && size() > limits.keys);
-  }
   // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
   Entry* Coldest(List list) const noexcept {
     const HeapRef ref = lists_[list].coldest();
@@ -137,7 +147,12 @@ class Quota {
   bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
 
   uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
-  QuotaLimits limits;
+  uint64_t stale = 0;  // stale values that name the owner; likewise
+  // ---- of a share; written by the keyspace and the namespace
+  Namespace* space = nullptr;      // whose it is; null if it is doomed, or no share
+  bool doomed = false;             // its entries are absent and wait to be freed
+  bool gone_before_marks = false;  // it was doomed when the entries were last marked (Databases::MarkAll)
+  uint8_t promised = 0;            // EvictionPool bits: for what its entries are not evicted in favour of others
 
  private:
   using Lru = LruList<EntryLruHooks>;
@@ -160,5 +175,10 @@ class Quota {
   size_t young_[2] = {0, 0};
   uint8_t owner_;
 };
+
+inline bool EvictionPool::Has(const Quota& quota) const noexcept {
+  if (only != nullptr) return quota.space == only;
+  return !quota.doomed && (quota.promised & spares) == 0;
+}
 
 }  // namespace mayfly

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "cache/eviction_pool.h"
+
 namespace mayfly {
 namespace {
 
@@ -10,10 +12,10 @@ constexpr Quota::List kLists[] = {Quota::kLasting, Quota::kExpiring};
 
 }  // namespace
 
-S3FifoEvictor::Place S3FifoEvictor::MostYoung(bool with_lasting) const noexcept {
+S3FifoEvictor::Place S3FifoEvictor::MostYoung(bool with_lasting, const EvictionPool& pool) const noexcept {
   Place best;
   size_t most = 0;
-  databases_.quotas().ForEach([&](Quota& quota) {
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
     for (const Quota::List list : kLists) {
       if (list == Quota::kLasting && !with_lasting) continue;
       const size_t count = quota.CountOf(list);
@@ -29,12 +31,12 @@ S3FifoEvictor::Place S3FifoEvictor::MostYoung(bool with_lasting) const noexcept 
   return best;
 }
 
-size_t S3FifoEvictor::EvictOne(bool with_lasting, Now now) {
+size_t S3FifoEvictor::EvictOne(bool with_lasting, Now now, const EvictionPool& pool) {
   assert(databases_.tracking() == AccessTracking::kVisitedBit);
   size_t looked = 0;
   while (looked < SieveEvictor::kMostPassed) {
-    const Place place = MostYoung(with_lasting);
-    databases_.WantGhosts(place.candidates);
+    const Place place = MostYoung(with_lasting, pool);
+    if (pool.only == nullptr) databases_.WantGhosts(place.candidates);
     if (place.quota == nullptr) break;
     const HandWalk<Entry*> walk =
         place.quota->Gate(place.list, SieveEvictor::kMostPassed - looked, place.keep);
@@ -43,7 +45,7 @@ size_t S3FifoEvictor::EvictOne(bool with_lasting, Now now) {
     place.quota->home().Evict(*walk.victim, now);
     return looked;
   }
-  const size_t more = sieve_.EvictOne(now, {.with_lasting = with_lasting, .spares_young = true});
+  const size_t more = sieve_.EvictOne(now, {.with_lasting = with_lasting, .spares_young = true, .pool = pool});
   return more == 0 ? 0 : looked + more;
 }
 

@@ -17,6 +17,8 @@
 // that are there are past their probation; after a change from it, young entries stay marked and nobody
 // looks at that.
 //
+// The ghosts of a namespace's entries are among those of all others.
+//
 // Work is bounded as in SieveEvictor: one eviction examines at most kMostPassed entries. Loop thread only.
 #pragma once
 
@@ -38,10 +40,10 @@ class S3FifoEvictor {
   // Borrows both.
   S3FifoEvictor(Databases& databases, SieveEvictor& sieve) noexcept : databases_(databases), sieve_(sieve) {}
 
-  // Evicts one entry; if `with_lasting` is false, only one with a TTL. Returns the number of entries examined,
+  // Evicts one entry of the pool; if `with_lasting` is false, only one with a TTL. Returns the number of entries examined,
   // at most kMostPassed; 0 if there is none.
   // REQUIRES: the databases keep ghosts (Databases::KeepGhosts).
-  size_t EvictOne(bool with_lasting, Now now);
+  size_t EvictOne(bool with_lasting, Now now, const EvictionPool& pool = {});
 
  private:
   struct Place {
@@ -51,7 +53,7 @@ class S3FifoEvictor {
     size_t candidates = 0;  // entries of all lists
   };
   // The list that has most young entries above its part.
-  Place MostYoung(bool with_lasting) const noexcept;
+  Place MostYoung(bool with_lasting, const EvictionPool& pool) const noexcept;
 
   Databases& databases_;
   SieveEvictor& sieve_;

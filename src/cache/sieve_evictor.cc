@@ -1,5 +1,7 @@
 #include "cache/sieve_evictor.h"
 
+#include "cache/eviction_pool.h"
+
 namespace mayfly {
 namespace {
 
@@ -34,12 +36,12 @@ class Idlest {
 
 }  // namespace
 
-SieveEvictor::Place SieveEvictor::LeastFar(bool with_lasting) noexcept {
+SieveEvictor::Place SieveEvictor::LeastFar(const Scope& scope) noexcept {
   Place best;
   uint64_t least = 0;
-  databases_.quotas().ForEach([&](Quota& quota) {
+  ForEachIn(scope.pool, databases_.quotas(), [&](Quota& quota) {
     for (const Quota::List list : kLists) {
-      if (list == Quota::kLasting && !with_lasting) continue;
+      if (list == Quota::kLasting && !scope.with_lasting) continue;
       uint64_t& turned = quota.Turned(list);
       if (quota.CountOf(list) < 2) {
         turned = kHasNotJoined;
@@ -55,11 +57,11 @@ SieveEvictor::Place SieveEvictor::LeastFar(bool with_lasting) noexcept {
   return best;
 }
 
-size_t SieveEvictor::EvictSingle(bool with_lasting, Now now) {
+size_t SieveEvictor::EvictSingle(const Scope& scope, Now now) {
   Idlest idlest;
-  databases_.quotas().ForEach([&](Quota& quota) {
+  ForEachIn(scope.pool, databases_.quotas(), [&](Quota& quota) {
     for (const Quota::List list : kLists) {
-      if (list == Quota::kLasting && !with_lasting) continue;
+      if (list == Quota::kLasting && !scope.with_lasting) continue;
       Entry* entry = quota.Coldest(list);
       if (entry != nullptr) idlest.Offer(quota, *entry, now);
     }
@@ -67,12 +69,12 @@ size_t SieveEvictor::EvictSingle(bool with_lasting, Now now) {
   return idlest.Evict(now) ? 1 : 0;
 }
 
-size_t SieveEvictor::EvictOne(Now now, Scope scope) {
+size_t SieveEvictor::EvictOne(Now now, const Scope& scope) {
   Idlest idlest;
   size_t looked = 0;
   while (looked < kMostPassed) {
-    const Place place = LeastFar(scope.with_lasting);
-    if (place.quota == nullptr) return EvictSingle(scope.with_lasting, now);
+    const Place place = LeastFar(scope);
+    if (place.quota == nullptr) return EvictSingle(scope, now);
     const size_t turn = place.quota->CountOf(place.list) - 1;
     const bool spares_young = scope.spares_young && turn > place.quota->YoungIn(place.list);
     const HandWalk<Entry*> walk =

@@ -13,6 +13,8 @@
 // a full turn over a million visited entries is spread over 250 evictions, and every call finds a victim
 // unless there is no entry at all. Amortised, each hit pays for the step that clears its bit.
 //
+// A namespace above its limits has a queue of its own, of its shares (EvictionPool).
+//
 // S3-FIFO evicts the entries that are past their probation in the same way (Scope). Loop thread only.
 #pragma once
 
@@ -35,10 +37,11 @@ class SieveEvictor {
   struct Scope {
     bool with_lasting = true;   // also those without a TTL
     bool spares_young = false;  // not those on probation (Entry::young)
+    EvictionPool pool = {};
   };
   // Evicts one entry. Returns the number of entries examined, at most kMostPassed; 0 if there is none.
   size_t EvictOne(Now now) { return EvictOne(now, Scope{}); }
-  size_t EvictOne(Now now, Scope scope);
+  size_t EvictOne(Now now, const Scope& scope);
 
  private:
   struct Place {
@@ -46,9 +49,9 @@ class SieveEvictor {
     Quota::List list = Quota::kLasting;
   };
   // The list whose hand has moved least; null if no list has two entries.
-  Place LeastFar(bool with_lasting) noexcept;
+  Place LeastFar(const Scope& scope) noexcept;
   // Evicts the least recently used entry, for lists with a single entry each.
-  size_t EvictSingle(bool with_lasting, Now now);
+  size_t EvictSingle(const Scope& scope, Now now);
 
   Databases& databases_;
   uint64_t reached_ = 0;  // every hand has moved at least this far; wraps

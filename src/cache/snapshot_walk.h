@@ -6,7 +6,7 @@
 //   a flush: the keyspace that goes is held, so that it is not freed before the walk has been through it
 //
 // So each key of the first moment is visited once, with the value, expiry and database that it had then. A key
-// that had expired or was invalidated by then is not visited; one that goes later is.
+// that had expired, or was invalidated or flushed with its namespace by then, is not visited; one that goes later is.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.

@@ -76,6 +76,12 @@ class StaleValues {
     return table_.DrainSome(budget, [&](HeapRef ref) { drop(*At(ref)); });
   }
 
+  // Calls fn(entry) for one page from `cursor` and returns the next cursor; 0 starts and 0 ends.
+  // REQUIRES: fn changes nothing here.
+  template <typename Fn>
+  uint64_t Scan(uint64_t cursor, Fn&& fn) const {
+    return table_.Scan(cursor, [&](HeapRef ref) { fn(*At(ref)); });
+  }
   // Calls fn(entry) for each.
   template <typename Fn>
   void ForEach(Fn&& fn) const {

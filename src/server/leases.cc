@@ -14,7 +14,7 @@ constexpr uint32_t kReasons =
     ChangeHub::Bit(ChangeReason::kCreated) | ChangeHub::Bit(ChangeReason::kValueChanged) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
     ChangeHub::Bit(ChangeReason::kFlushed) | ChangeHub::Bit(ChangeReason::kRenamed) |
-    ChangeHub::Bit(ChangeReason::kSwapped);
+    ChangeHub::Bit(ChangeReason::kSwapped) | ChangeHub::Bit(ChangeReason::kNamespaceFlushed);
 
 }  // namespace
 
@@ -146,10 +146,10 @@ void Leases::End(Map::iterator at) noexcept {
   Forget(at);
 }
 
-void Leases::EndAllOf(unsigned db) noexcept {
+void Leases::EndAllOf(unsigned db, std::string_view prefix) noexcept {
   for (auto at = leases_.begin(); at != leases_.end();) {
     const auto next = std::next(at);
-    if (at->first.db == db) End(at);
+    if (at->first.db == db && at->first.name.starts_with(prefix)) End(at);
     at = next;
   }
 }
@@ -218,8 +218,7 @@ void Leases::Advance(uint64_t now_mono_ms) noexcept {
 
 void Leases::OnChange(const Change& change) {
   if (leases_.empty()) return;
-  if (change.reason == ChangeReason::kFlushed || change.reason == ChangeReason::kSwapped)
-    return EndAllOf(change.database);
+  if (change.event.name.empty()) return EndAllOf(change.database, change.key);
   const auto found = leases_.find({change.database, change.key});
   if (found != leases_.end()) End(found);
 }

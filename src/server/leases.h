@@ -100,8 +100,8 @@ class Leases final : public ChangeListener {
   void Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms);
   // The session will be told when the lease ends. Throws std::bad_alloc. REQUIRES: the lease is held.
   void TellEnd(const Lease& lease, uint64_t session);
-  // Ends the leases of a database's keys.
-  void EndAllOf(unsigned db) noexcept;
+  // Ends the leases of a database's keys, or of those with a prefix.
+  void EndAllOf(unsigned db, std::string_view prefix = {}) noexcept;
   // Ends the leases of a client that leaves.
   void Leave(uint64_t owner) noexcept;
 

@@ -42,7 +42,8 @@ void Notifier::Follow(const config::EventClasses& classes) {
     changes_.Unlisten(*this);
   else
     changes_.Listen(*this, ChangeHub::kAllReasons & ~ChangeHub::Bit(ChangeReason::kFlushed) &
-                               ~ChangeHub::Bit(ChangeReason::kSwapped));
+                               ~ChangeHub::Bit(ChangeReason::kSwapped) &
+                               ~ChangeHub::Bit(ChangeReason::kNamespaceFlushed));
   classes_ = classes;
   tells_misses_ = !to_nobody && classes.Has('m');
 }

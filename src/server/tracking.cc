@@ -286,8 +286,7 @@ void Tracking::Send(Session& session, std::string_view keys) noexcept {
 }
 
 void Tracking::OnChange(const Change& change) {
-  if (change.reason == ChangeReason::kFlushed || change.reason == ChangeReason::kSwapped)
-    return TellAllToForget();
+  if (change.event.name.empty()) return TellAllToForget();  // a whole database or namespace
   if (change.entry == nullptr) return;
   told_to_forget_ = false;
   if (broadcast_clients_ != 0) NoteForBroadcast(change.key, change.client);

@@ -104,14 +104,13 @@ void WatchedKeys::MarkAllOf(const Change& change) noexcept {
   const bool swapped = change.reason == ChangeReason::kSwapped;
   const Now now = clock_.Read();
   for (const auto& [place, key] : keys_) {
-    if (place.db == change.database)
+    if (place.db == change.database && place.name.starts_with(change.key))
       Mark(*key, /*if_absent_before=*/swapped && change.keyspace.Holds(place.name, now));
   }
 }
 
 void WatchedKeys::OnChange(const Change& change) noexcept {
-  if (change.reason == ChangeReason::kFlushed || change.reason == ChangeReason::kSwapped)
-    return MarkAllOf(change);
+  if (change.event.name.empty()) return MarkAllOf(change);
   if (change.entry == nullptr) return;
   const auto found = keys_.find({change.database, change.key});
   if (found == keys_.end()) return;

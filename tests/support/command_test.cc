@@ -13,6 +13,8 @@ std::string_view NameOf(ChangeReason reason) {
       return "flushed";
     case ChangeReason::kSwapped:
       return "swapped";
+    case ChangeReason::kNamespaceFlushed:
+      return "flushed";
     case ChangeReason::kCreated:
     case ChangeReason::kValueChanged:
     case ChangeReason::kExpiryChanged:
@@ -29,8 +31,11 @@ std::string_view NameOf(ChangeReason reason) {
 }  // namespace
 
 void ChangeLog::OnChange(const Change& change) {
-  if (change.key.empty() && change.event.name.empty())
-    return lines_.push_back(std::string(NameOf(change.reason)));
+  if (change.event.name.empty()) {
+    lines_.emplace_back(NameOf(change.reason));
+    if (!change.key.empty()) lines_.back().append(" ").append(change.key).append("*");
+    return;
+  }
   const bool absent = change.reason == ChangeReason::kDeleted && change.entry == nullptr;
   const auto add = [&](std::string_view event) {
     lines_.push_back(std::string(event).append(" ").append(change.key));

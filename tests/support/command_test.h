@@ -28,7 +28,8 @@
 namespace mayfly::testing {
 
 // Records what passes the change point, in the words of Redis's keyspace notifications: "new k", "set k",
-// "expire k", "del k in 3" (the database) ...; also "absent k" (a DEL of an absent key), "flushed", "swapped".
+// "expire k", "del k in 3" (the database) ...; also "absent k" (a DEL of an absent key), "flushed", "flushed
+// app:*" (a namespace), "swapped".
 class ChangeLog : public ChangeListener {
  public:
   void OnChange(const Change& change) override;

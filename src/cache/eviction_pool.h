@@ -1,0 +1,21 @@
+// Part of quotas.h: the walk through the quotas that a victim may come from.
+#pragma once
+
+#include "cache/namespaces.h"
+#include "cache/quotas.h"
+
+namespace mayfly {
+
+// Calls fn(quota) for each quota of the pool.
+template <typename Fn>
+void ForEachIn(const EvictionPool& pool, const Quotas& quotas, Fn&& fn) {
+  if (pool.only != nullptr) {
+    for (Quota* share : pool.only->shares()) fn(*share);
+    return;
+  }
+  quotas.ForEach([&](Quota& quota) {
+    if (pool.Has(quota)) fn(quota);
+  });
+}
+
+}  // namespace mayfly
