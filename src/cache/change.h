@@ -19,16 +19,16 @@ class Entry;
 class Keyspace;
 
 enum class ChangeReason : uint8_t {
-  kCreated,        // the key did not exist
-  kValueChanged,   // another value, perhaps with another expiry: a SET of a key that exists
-  kExpiryChanged,  // the expiry alone
-  kDeleted,        // by a command; also reported for a key that did not exist
-  kExpired,        // at its deadline
-  kEvicted,        // to free memory
-  kInvalidated,    // by one of its tags: INVALIDATE
-  kFlushed,        // with its whole keyspace; `key` is empty
-  kRenamed,        // it has another name now, or is in another database
-  kSwapped,        // its keyspace belongs to another database now; `key` is empty
+  kCreated,           // the key did not exist
+  kValueChanged,      // another value, perhaps with another expiry: a SET of a key that exists
+  kExpiryChanged,     // the expiry alone
+  kDeleted,           // by a command; also reported for a key that did not exist
+  kExpired,           // at its deadline
+  kEvicted,           // to free memory
+  kInvalidated,       // by one of its tags: INVALIDATE
+  kFlushed,           // with its whole keyspace; `key` is empty
+  kRenamed,           // it has another name now, or is in another database
+  kSwapped,           // its keyspace belongs to another database now; `key` is empty
   kNamespaceFlushed,  // with its namespace; `key` is the prefix, with which other keys that stay may begin, too
 };
 

@@ -93,7 +93,8 @@ size_t LfuEvictor::EvictWithin(const Namespace& space, bool with_lasting, Now no
         Entry* const entry = share->NextInTurn(list);
         ++looked;
         const LfuRules& rules = databases_.lfu_rules();
-        if (best != nullptr && RankOf(*entry, now.mono_ms, rules) <= RankOf(*best, now.mono_ms, rules)) continue;
+        if (best != nullptr && RankOf(*entry, now.mono_ms, rules) <= RankOf(*best, now.mono_ms, rules))
+          continue;
         best = entry;
         home = share;
       }

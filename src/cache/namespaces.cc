@@ -120,10 +120,12 @@ void Namespaces::Promise(const QuotaLimits& all) noexcept {
   }
   const bool bytes = sum.bytes != 0 && sum.bytes <= all.bytes;
   const bool keys = sum.keys != 0 && sum.keys <= all.keys;
-  promised_ = static_cast<uint8_t>((bytes ? EvictionPool::kForBytes : 0) | (keys ? EvictionPool::kForKeys : 0));
+  promised_ =
+      static_cast<uint8_t>((bytes ? EvictionPool::kForBytes : 0) | (keys ? EvictionPool::kForKeys : 0));
   for (const std::unique_ptr<Namespace>& space : active_) {
-    space->promised_ = static_cast<uint8_t>((bytes && space->limits_.bytes != 0 ? EvictionPool::kForBytes : 0) |
-                                            (keys && space->limits_.keys != 0 ? EvictionPool::kForKeys : 0));
+    space->promised_ =
+        static_cast<uint8_t>((bytes && space->limits_.bytes != 0 ? EvictionPool::kForBytes : 0) |
+                             (keys && space->limits_.keys != 0 ? EvictionPool::kForKeys : 0));
     for (Quota* share : space->shares()) share->promised = space->promised_;
   }
 }

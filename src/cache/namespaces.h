@@ -87,9 +87,9 @@ class Namespace {
   std::string name_;
   std::string prefix_;
   QuotaLimits limits_;
-  QuotaLimits settled_;    // the limits, or what is above them
-  uint8_t promised_ = 0;   // EvictionPool bits: of its shares
-  bool full_ = false;      // above its limits with nothing to evict, when that was last looked at
+  QuotaLimits settled_;     // the limits, or what is above them
+  uint8_t promised_ = 0;    // EvictionPool bits: of its shares
+  bool full_ = false;       // above its limits with nothing to evict, when that was last looked at
   bool has_grown_ = false;  // is in the list of those that have
   Namespace* next_grown_ = nullptr;
   std::vector<Quota*> shares_;

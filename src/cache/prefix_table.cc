@@ -18,8 +18,9 @@ PrefixTable::PrefixTable(std::span<const std::string> prefixes) {
 }
 
 size_t PrefixTable::Find(std::string_view key) const noexcept {
-  const auto above = std::upper_bound(rows_.begin(), rows_.end(), key,
-                                      [](std::string_view text, const Row& row) { return text < row.prefix; });
+  const auto above =
+      std::upper_bound(rows_.begin(), rows_.end(), key,
+                       [](std::string_view text, const Row& row) { return text < row.prefix; });
   if (above == rows_.begin()) return kNone;
   auto at = static_cast<uint16_t>(above - rows_.begin() - 1);
   while (at != kOutermost && !key.starts_with(rows_[at].prefix)) at = rows_[at].enclosing;

@@ -152,7 +152,7 @@ class Quota {
   Namespace* space = nullptr;      // whose it is; null if it is doomed, or no share
   bool doomed = false;             // its entries are absent and wait to be freed
   bool gone_before_marks = false;  // it was doomed when the entries were last marked (Databases::MarkAll)
-  uint8_t promised = 0;            // EvictionPool bits: for what its entries are not evicted in favour of others
+  uint8_t promised = 0;  // EvictionPool bits: for what its entries are not evicted in favour of others
 
  private:
   using Lru = LruList<EntryLruHooks>;

@@ -45,7 +45,8 @@ size_t S3FifoEvictor::EvictOne(bool with_lasting, Now now, const EvictionPool& p
     place.quota->home().Evict(*walk.victim, now);
     return looked;
   }
-  const size_t more = sieve_.EvictOne(now, {.with_lasting = with_lasting, .spares_young = true, .pool = pool});
+  const size_t more =
+      sieve_.EvictOne(now, {.with_lasting = with_lasting, .spares_young = true, .pool = pool});
   return more == 0 ? 0 : looked + more;
 }
 

@@ -29,8 +29,9 @@ Expiry Jittered(Expiry asked, unsigned percent, std::mt19937_64& random, Now now
   return {asked.kind, std::min(drawn_ms, FurthestDeadlineMs(now)), Expiry::Standing::kDrawn};
 }
 
-void TtlRules::Prepare(std::vector<Rule> rules, const Terms& for_all, std::mt19937_64& random) noexcept {
-  prepared_ = InForce{std::move(rules), for_all};
+void TtlRules::Prepare(std::vector<Rule> rules, PrefixDefaults defaults, const Terms& for_all,
+                       std::mt19937_64& random) noexcept {
+  prepared_ = InForce{std::move(rules), std::move(defaults), for_all};
   random_ = &random;
 }
 
@@ -38,18 +39,28 @@ void TtlRules::Adopt() noexcept {
   if (!prepared_) return;
   in_force_ = std::move(*prepared_);
   prepared_.reset();
-  any_ = !in_force_.rules.empty() || in_force_.for_all != Terms{};
+  const std::vector<uint64_t>& defaults = in_force_.defaults.ms;
+  const bool any_default = std::any_of(defaults.begin(), defaults.end(), [](uint64_t ms) { return ms != 0; });
+  any_ = !in_force_.rules.empty() || any_default || in_force_.for_all != Terms{};
+}
+
+uint64_t TtlRules::DefaultOf(std::string_view key) const noexcept {
+  const size_t found = in_force_.defaults.prefixes.Find(key);
+  const bool said = found != PrefixTable::kNone && in_force_.defaults.ms[found] != 0;
+  return said ? in_force_.defaults.ms[found] : in_force_.for_all.default_ms;
 }
 
 TtlRules::Terms TtlRules::TermsOf(std::string_view key) const noexcept {
   for (const Rule& rule : in_force_.rules) {
     if (!GlobMatch(rule.pattern, key)) continue;
-    return {rule.default_ms.value_or(in_force_.for_all.default_ms),
+    return {rule.default_ms ? *rule.default_ms : DefaultOf(key),
             rule.max_ms.value_or(in_force_.for_all.max_ms),
             rule.jitter_percent.value_or(in_force_.for_all.jitter_percent),
             rule.required.value_or(in_force_.for_all.required)};
   }
-  return in_force_.for_all;
+  Terms terms = in_force_.for_all;
+  terms.default_ms = DefaultOf(key);
+  return terms;
 }
 
 Expiry TtlRules::Fit(const Terms& terms, Expiry wanted, Now now) const noexcept {

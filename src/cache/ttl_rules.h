@@ -2,6 +2,7 @@
 //
 //   ttl-rule "sess:*" default 30m max 1d jitter 5      the first rule whose pattern matches the key counts;
 //   ttl-rule "tmp:*" required                          what it does not say is said by the rest:
+//   namespace shop prefix "shop:" default-ttl 1h        what it does not say of a default: its namespace,
 //   max-ttl 7d                                         the options default-ttl, max-ttl, ttl-jitter, ttl-required
 //
 // Every write of every type gets its deadline here, through Keyspace::Obeying. In this order: a key without a TTL gets
@@ -23,6 +24,7 @@
 
 #include "base/clock.h"
 #include "cache/expiry.h"
+#include "cache/prefix_table.h"
 
 namespace mayfly {
 
@@ -64,9 +66,16 @@ class TtlRules {
     bool operator==(const Terms&) const = default;
   };
 
+  // A default for the keys with a prefix, in the place of that for all keys; 0: that one.
+  struct PrefixDefaults {
+    PrefixTable prefixes = {};
+    std::vector<uint64_t> ms = {};
+  };
+
   // Keeps other rules ready until Adopt puts them in force or Drop gives them up. Borrows `random` as long as there
   // are rules.
-  void Prepare(std::vector<Rule> rules, const Terms& for_all, std::mt19937_64& random) noexcept;
+  void Prepare(std::vector<Rule> rules, PrefixDefaults defaults, const Terms& for_all,
+               std::mt19937_64& random) noexcept;
   // No effect if nothing is ready; nor has Drop.
   void Adopt() noexcept;
   void Drop() noexcept { prepared_.reset(); }
@@ -83,8 +92,11 @@ class TtlRules {
  private:
   struct InForce {
     std::vector<Rule> rules;
+    PrefixDefaults defaults;
     Terms for_all;
   };
+  // Without the rules.
+  uint64_t DefaultOf(std::string_view key) const noexcept;
   Terms TermsOf(std::string_view key) const noexcept;
   Expiry Fit(const Terms& terms, Expiry wanted, Now now) const noexcept;
 

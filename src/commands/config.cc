@@ -61,6 +61,7 @@ void ConfigResetStat(Context& ctx, Args&) {
   ctx.server.stats.Reset();
   ctx.server.rates.Reset();
   ctx.server.databases.expiry_stats().Reset();
+  ctx.server.databases.namespaces().ResetStats();
   ctx.server.commands.ResetStats();
   ctx.server.executor->hot_keys().Reset(ctx.now.mono_ms);
   ctx.reply.Ok();

@@ -1,4 +1,4 @@
-// The commands for a whole database: its size, emptying it, and exchanging it for another one.
+// The commands for a whole database or namespace: its size, emptying it, and exchanging it for another one.
 #include <algorithm>
 
 #include "cache/databases.h"
@@ -30,6 +30,14 @@ void FlushAll(Context& ctx, Args& args) {
   ctx.server.databases.FlushAll(ctx.now);
   for (unsigned i = 0; i < ctx.server.databases.count(); ++i) ctx.server.leases.EndAllOf(i);
   ctx.reply.Ok();
+}
+
+void NsFlush(Context& ctx, Args& args) {
+  const Namespace* const space = ctx.server.databases.namespaces().Find(args.Next());
+  if (space == nullptr) return ctx.Fail("ERR no such namespace");
+  ctx.reply.Integer(static_cast<int64_t>(ctx.server.databases.FlushNamespace(*space)));
+  for (unsigned i = 0; i < ctx.server.databases.count(); ++i)
+    ctx.server.leases.EndAllOf(i, space->prefix());  // where it has no key, too
 }
 
 // Whatever is wrong with the number, the error says which of the two it is, as in Redis.
@@ -85,6 +93,17 @@ constexpr Command kRows[] = {
      .syntax = "[ASYNC | SYNC]",
      .argument_notes = "condition=async ASYNC@4.0.0 SYNC@6.2.0",
      .tips = kFlushTips},
+    {.name = "nsflush",
+     .arity = 2,
+     .flags = kWrite,
+     .acl = kAclKeyspace | kAclDangerous,
+     .handler = NsFlush,
+     .since = "0.1.0",
+     .complexity = "O(N) where N is the number of databases; the memory is freed afterwards, in slices",
+     .summary = "Removes all keys of a namespace, in all databases, and answers how many there were.",
+     .syntax = "namespace",
+     .tips = "request_policy:all_shards response_policy:agg_sum",
+     .notes = "A command of Mayfly."},
     {.name = "swapdb",
      .arity = 3,
      .flags = kWrite | kFast,

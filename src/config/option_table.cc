@@ -61,6 +61,8 @@ constexpr Option kOptions[] = {
      "keys that went of which INFO can tell why they are missed, 0 for none"},
     {"shadow-list", "", &Settings::shadow_list, "no", 0, 0, 0,
      "count the hits that twice the memory would bring"},
+    {"namespace", "", &Settings::namespaces, "", kMultiWord | kRepeats, 0, 0,
+     "a name, and for it: prefix of keys, maxmemory, maxkeys, default-ttl"},
 
     {"hash-max-listpack-entries", "hash-max-ziplist-entries", &Settings::hash_max_listpack_entries, "512", 0,
      0, kNoMax, "most fields of a hash that is packed"},

@@ -8,6 +8,7 @@
 #include "config/command_line.h"
 #include "config/conf_file.h"
 #include "config/environment.h"
+#include "config/namespace_values.h"
 #include "config/values.h"
 #include "config/words.h"
 
@@ -138,6 +139,7 @@ Problem Options::Finish(State& state, std::map<const Option*, std::string>& blam
   for (const auto& [option, value] : state.foreign) {
     if (IsRefused(*option, value)) return blames[option] + ": " + Refusal(*option, value);
   }
+  if (Problem problem = CheckNamespaces(state.settings)) return problem;
   Directory& dir = state.settings.dir;
   std::string absolute;
   if (Problem problem = files_.directory(dir.path, absolute)) return "dir " + *problem;

@@ -128,6 +128,17 @@ struct TtlRule {
   bool operator==(const TtlRule&) const = default;
 };
 
+// A tenant: the keys that begin with its prefix. 0: no limit, no default of its own.
+struct NamespaceTerms {
+  std::string name;
+  std::string prefix;
+  uint64_t maxmemory_bytes = 0;
+  uint64_t maxkeys = 0;
+  Duration default_ttl = {};
+
+  bool operator==(const NamespaceTerms&) const = default;
+};
+
 struct Settings {
   // Where to listen, and to whom.
   int64_t port = 6379;
@@ -156,6 +167,7 @@ struct Settings {
   int64_t maxkeys = 0;
   int64_t miss_ring_entries = 65'536;
   bool shadow_list = false;
+  std::vector<NamespaceTerms> namespaces;
 
   // How values are stored: up to these limits packed. Redis has the same, and OBJECT ENCODING shows their effect.
   int64_t hash_max_listpack_entries = 512;

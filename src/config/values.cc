@@ -10,6 +10,7 @@
 
 #include "base/ascii.h"
 #include "base/numbers.h"
+#include "config/namespace_values.h"
 #include "config/redis_values.h"
 #include "config/scalars.h"
 #include "config/ttl_rule_values.h"
@@ -152,6 +153,9 @@ Problem Read(const Option&, const std::string& text, Duration& value) { return R
 Problem Read(const Option&, std::span<const std::string> words, std::vector<TtlRule>& value) {
   return ReadTtlRules(words, value);
 }
+Problem Read(const Option&, std::span<const std::string> words, std::vector<NamespaceTerms>& value) {
+  return ReadNamespaces(words, value);
+}
 
 OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   if (SameIgnoringCase(name, "normal")) return &limits.normal;
@@ -186,6 +190,7 @@ std::string Format(const std::string& value) { return value; }
 std::string Format(const Directory& value) { return value.path; }
 std::string Format(Duration value) { return FormatDuration(value); }
 std::string Format(const std::vector<TtlRule>& value) { return FormatTtlRules(value); }
+std::string Format(const std::vector<NamespaceTerms>& value) { return FormatNamespaces(value); }
 std::string Format(const EventClasses& value) { return value.letters; }
 std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
 
@@ -250,6 +255,7 @@ Problem ReadValue(const Option& option, std::span<const std::string> words, Sett
                              std::is_same_v<T, std::vector<double> Settings::*> ||
                              std::is_same_v<T, std::vector<Renaming> Settings::*> ||
                              std::is_same_v<T, std::vector<TtlRule> Settings::*> ||
+                             std::is_same_v<T, std::vector<NamespaceTerms> Settings::*> ||
                              std::is_same_v<T, OutputLimits Settings::*>) {
           return Read(option, words, settings.*target);
         } else {

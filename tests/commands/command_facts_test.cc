@@ -77,6 +77,7 @@ constexpr Difference kDifferences[] = {
     {"mgetttl", "", "of Mayfly"},
     {"module|loadex", "arguments", "7.2 has a text behind ARGS, not a block of one"},
     {"msetex", "", "since 8.4"},
+    {"nsflush", "", "of Mayfly"},
     {"peek", "", "of Mayfly"},
     {"pexpire", "arguments", "JITTER and SLIDE of Mayfly"},
     {"pfmerge", "arguments", "since 7.2 the sources may be left out"},

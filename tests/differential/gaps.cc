@@ -116,6 +116,7 @@ constexpr Gap kGaps[] = {
     {"monitor", "", GapKind::kNotSent, "replies would follow without requests; monitor_test.cc covers it"},
     {"msetex", "", GapKind::kUnknown, "since 8.4; string_mset_test.cc covers it"},
     {"multi", "", GapKind::kNotSent, "what follows would be queued; transaction_test.cc covers it"},
+    {"nsflush", "", GapKind::kUnknown, "of Mayfly; namespaces_test.cc covers it"},
     {"peek", "", GapKind::kUnknown, "of Mayfly; string_peek_test.cc covers it"},
     {"pexpire", "JITTER", GapKind::kUnknown, "of Mayfly; ttl_words_test.cc covers it"},
     {"pexpire", "MAX", GapKind::kUnknown, "as JITTER"},

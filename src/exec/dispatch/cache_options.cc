@@ -1,10 +1,13 @@
 #include "exec/dispatch/cache_options.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/databases.h"
+#include "config/namespace_values.h"
 #include "config/options.h"
 
 namespace mayfly {
@@ -22,6 +25,17 @@ TtlRules::Rule RuleFor(const config::TtlRule& said) {
   return rule;
 }
 
+TtlRules::PrefixDefaults DefaultsOf(const config::Settings& settings) {
+  std::vector<std::string> prefixes;
+  TtlRules::PrefixDefaults defaults;
+  for (const config::NamespaceTerms& said : settings.namespaces) {
+    prefixes.push_back(said.prefix);
+    defaults.ms.push_back(said.default_ttl.ms);
+  }
+  defaults.prefixes = PrefixTable(prefixes);
+  return defaults;
+}
+
 void Prepare(Server& server, const config::Settings& settings) {
   std::vector<TtlRules::Rule> rules;
   rules.reserve(settings.ttl_rules.size());
@@ -30,12 +44,20 @@ void Prepare(Server& server, const config::Settings& settings) {
                                 .max_ms = settings.max_ttl.ms,
                                 .jitter_percent = static_cast<unsigned>(settings.ttl_jitter_percent),
                                 .required = settings.ttl_required};
-  server.databases.ttl_rules().Prepare(std::move(rules), for_all, server.random);
+  server.databases.ttl_rules().Prepare(std::move(rules), DefaultsOf(settings), for_all, server.random);
+}
+
+void PrepareNamespaces(Server& server, const config::Settings& settings) {
+  std::vector<Namespaces::Wanted> wanted;
+  wanted.reserve(settings.namespaces.size());
+  for (const config::NamespaceTerms& said : settings.namespaces)
+    wanted.push_back({said.name, said.prefix, {.bytes = said.maxmemory_bytes, .keys = said.maxkeys}});
+  server.databases.namespaces().Prepare(wanted);
 }
 
 bool IsTtlOption(std::string_view name) noexcept {
   return name == "ttl-rule" || name == "default-ttl" || name == "max-ttl" || name == "ttl-required" ||
-         name == "ttl-jitter";
+         name == "ttl-jitter" || name == "namespace";
 }
 
 }  // namespace
@@ -66,6 +88,23 @@ void FollowTtlRules(Server& server) {
         return std::nullopt;
       });
   server.options.AfterSet([&rules](bool accepted) { accepted ? rules.Adopt() : rules.Drop(); });
+}
+
+void FollowNamespaces(Server& server) {
+  Databases& databases = server.databases;
+  PrepareNamespaces(server, server.options.settings());
+  databases.AdoptNamespaces();
+  server.options.BeforeSet(
+      [&server](const config::Settings& wanted, std::string_view name) -> config::Problem {
+        if (name != "namespace") return std::nullopt;
+        if (config::Problem problem = config::CheckNamespaces(wanted)) return problem;
+        PrepareNamespaces(server, wanted);
+        return std::nullopt;
+      });
+  server.options.AfterSet([&databases](bool accepted) {
+    if (!accepted) return databases.namespaces().Drop();
+    databases.AdoptNamespaces();
+  });
 }
 
 }  // namespace mayfly

@@ -8,7 +8,9 @@ namespace mayfly {
 
 // miss-ring-entries: cache/miss_ring.h.
 void FollowMissRing(Server& server);
-// default-ttl, max-ttl, ttl-required, ttl-jitter and ttl-rule: cache/ttl_rules.h.
+// default-ttl, max-ttl, ttl-required, ttl-jitter and ttl-rule, and the default-ttl of a namespace: cache/ttl_rules.h.
 void FollowTtlRules(Server& server);
+// namespace: cache/namespaces.h. What is promised to them is up to MemoryGate::Promise.
+void FollowNamespaces(Server& server);
 
 }  // namespace mayfly

@@ -58,6 +58,7 @@ void Context::CountMiss(const Key& key) {
 void Context::CountUntold(const Key& key) {
   const Miss miss = server.databases.NoteMiss(keyspace, key, now);
   server.stats.CountMiss(miss.reason, miss.in_shadow);
+  if (server.databases.namespaces().any()) server.databases.namespaces().CountMiss(key.text);
 }
 
 void Context::StoreInstead(std::initializer_list<std::string_view> words) {

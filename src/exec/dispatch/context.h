@@ -71,7 +71,7 @@ struct Context {
   // As Look, but a miss is no event: for OBJECT.
   Entry* LookUntold(const Key& key) {
     Entry* entry = keyspace.Peek(key, now);
-    entry != nullptr ? void(++server.stats.keyspace_hits) : CountUntold(key);
+    entry != nullptr ? CountHit(*entry) : CountUntold(key);
     return entry;
   }
   // As Read, for a command on values of type T, which has a constant T::kType. False, after having answered the
@@ -125,7 +125,12 @@ struct Context {
   [[gnu::always_inline]] void CountLookup(const Key& key, const Entry* found) {
     if (found == nullptr) [[unlikely]]
       return CountMiss(key);
+    CountHit(*found);
+  }
+  [[gnu::always_inline]] void CountHit(const Entry& found) {
     ++server.stats.keyspace_hits;
+    if (found.owner() != keyspace.id()) [[unlikely]]
+      keyspace.CountHitOf(found);
   }
   void CountMiss(const Key& key);
   void CountUntold(const Key& key);

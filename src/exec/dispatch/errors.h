@@ -20,6 +20,7 @@ inline constexpr std::string_view kNoSuchDatabase = "ERR DB index is out of rang
 inline constexpr std::string_view kOverflow = "ERR increment or decrement would overflow";
 inline constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
 inline constexpr std::string_view kTtlRequired = "ERR a TTL is required for this key";
+inline constexpr std::string_view kOwnersExhausted = "ERR namespaces have keys in too many databases";
 inline constexpr std::string_view kBusyScript =
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 inline constexpr std::string_view kBusyFunction =

@@ -78,6 +78,9 @@ Executor::Executor(Server& server)
   track(server.options.settings());
   FollowMissRing(server);
   FollowTtlRules(server);
+  FollowNamespaces(server);
+  gate_.Promise();
+  server.options.AfterSet([this](bool) { gate_.Promise(); });
   server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
   server.options.OnChange(
@@ -86,7 +89,7 @@ Executor::Executor(Server& server)
           track(settings);
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
-        if (name == "maxmemory" || name == "maxkeys") gate_.Settle();
+        if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
         FollowOptions();
       });
   RefreshNow();
@@ -397,6 +400,8 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   // the memory they need.
   try {
     row.command->handler(context, args);
+  } catch (const OwnersExhausted&) {
+    AnswerFailure(errors::kOwnersExhausted, context.session, context.reply, context.origin, end);
   } catch (const std::bad_alloc&) {
     AnswerFailure(errors::kOutOfMemory, context.session, context.reply, context.origin, end);
   } catch (const TtlRequired&) {

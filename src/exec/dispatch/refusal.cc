@@ -73,7 +73,8 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
   if (Has(modes, Mode::kRestricted) && row->needs_login && !session.user()->MayRun(row->id))
     return Refusal::kPermission;
-  if (gate != nullptr && !Has(modes, Mode::kPaused) && !HasRoom(session, *row, *gate, now))
+  if (gate != nullptr && !Has(modes, Mode::kPaused) &&
+      !(HasRoom(session, *row, *gate, now) && gate->KeysFit(*row, args.all(), now)))
     return Refusal::kMemory;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;

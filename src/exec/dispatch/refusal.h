@@ -26,7 +26,7 @@ enum class Refusal : uint8_t {
   kLogin,       // nobody has logged in
   kNoMulti,     // not in a transaction
   kPermission,  // the user may not run this command
-  kMemory,      // it may need memory, and there is nothing left to evict
+  kMemory,      // it may need memory, and there is nothing left to evict, or not in a key's namespace
   kSubscriber,  // RESP2's subscriber mode
   kLoading,
   kBusy,          // a script has been running for too long

@@ -210,4 +210,19 @@ void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
   }
 }
 
+// The lines' names begin alike, so that a namespace may have the name of a field.
+void NamespacesSection(InfoSink& sink, Server& server, Now) {
+  const Namespaces& namespaces = server.databases.namespaces();
+  sink.Field("namespaces", namespaces.active().size());
+  sink.Field("namespace_memory_promised", namespaces.promises_bytes() ? 1 : 0);
+  for (const auto& space : namespaces.active()) {
+    const InfoMember members[] = {{"prefix", space->prefix()},       {"keys", space->keys()},
+                                  {"memory", space->bytes()},        {"maxmemory", space->limits().bytes},
+                                  {"maxkeys", space->limits().keys}, {"hits", space->stats.hits},
+                                  {"misses", space->stats.misses},   {"evicted", space->stats.evicted},
+                                  {"expired", space->stats.expired}};
+    sink.Group({"ns_", "namespace", space->name()}, members);
+  }
+}
+
 }  // namespace mayfly::info

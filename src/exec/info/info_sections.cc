@@ -38,6 +38,7 @@ constexpr InfoSection kSections[] = {
     {"LATENCYSTATS", "Latencystats", info::LatencyStatsSection, Shown::kForAll},
     {"CLUSTER", "Cluster", info::ClusterSection},
     {"KEYSPACE", "Keyspace", info::KeyspaceSection},
+    {"NAMESPACES", "Namespaces", info::NamespacesSection},
 };
 
 bool Wanted(const InfoSection& section, std::span<const std::string_view> words) {

@@ -31,6 +31,7 @@ void ErrorStatsSection(InfoSink& sink, Server& server, Now now);
 void LatencyStatsSection(InfoSink& sink, Server& server, Now now);
 void ClusterSection(InfoSink& sink, Server& server, Now now);
 void KeyspaceSection(InfoSink& sink, Server& server, Now now);
+void NamespacesSection(InfoSink& sink, Server& server, Now now);
 
 }  // namespace info
 

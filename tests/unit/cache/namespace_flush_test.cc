@@ -21,10 +21,12 @@ using Keys = std::set<std::string>;
 
 }  // namespace
 
-TEST_CASE_METHOD(NamespaceFixture, "a flush removes a namespace's keys at once, of all databases, and no others") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "a flush removes a namespace's keys at once, of all databases, and no others") {
   Have({{"a", "a:"}, {"ab", "a:b:"}});
   for (int i = 0; i < 10'000; ++i)
-    Set("a:" + std::to_string(i), "value", i % 2 == 0 ? In(1000) : Expiry::Never(), static_cast<unsigned>(i % 2));
+    Set("a:" + std::to_string(i), "value", i % 2 == 0 ? In(1000) : Expiry::Never(),
+        static_cast<unsigned>(i % 2));
   Set("a:b:1", "v");
   Set("b:1", "v");
   const uint64_t full = heap.ThreadBytes();
@@ -51,7 +53,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a flush removes a namespace's keys at once, 
   Set("a:3", "new");
   CHECK(Space("a").keys() == 1);
   int slices = 0;
-  for (size_t before = databases.waiting_keys(); databases.FreeSome(1000); before = databases.waiting_keys()) {
+  for (size_t before = databases.waiting_keys(); databases.FreeSome(1000);
+       before = databases.waiting_keys()) {
     ++slices;
     REQUIRE(before - databases.waiting_keys() <= 1000);
   }
@@ -64,7 +67,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a flush removes a namespace's keys at once, 
   CHECK(databases.FlushNamespace(Space("a")) == 0);
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "a flushed key can be set again before it is freed, and expires without a report") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "a flushed key can be set again before it is freed, and expires without a report") {
   Have({{"a", "a:"}});
   ChangeLog log;
   changes.Listen(log, ChangeHub::kAllReasons & ~ChangeHub::Bit(ChangeReason::kCreated));
@@ -82,7 +86,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a flushed key can be set again before it is 
   CHECK(Find("a:1")->text() == "new");
   CHECK(Find("a:big")->text().size() == 50'000);
   CHECK(log.seen.empty());
-  CHECK(databases.NoteMiss(db(), db().KeyOf("a:2"), now()).reason == MissReason::kCold);  // no ring is kept here
+  CHECK(databases.NoteMiss(db(), db().KeyOf("a:2"), now()).reason ==
+        MissReason::kCold);  // no ring is kept here
   CHECK(Space("a").stats.expired == 0);
   CHECK(Valid());
   changes.Unlisten(log);
@@ -101,7 +106,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a flushed key is known as deleted, whether i
   CHECK(databases.NoteMiss(db(), db().KeyOf("a:2"), now()).reason == MissReason::kDeleted);
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "eviction takes nothing of a flushed namespace, and its bytes drive none") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "eviction takes nothing of a flushed namespace, and its bytes drive none") {
   Have({{"a", "a:"}});
   for (int i = 0; i < 100; ++i) SetNext("a:" + std::to_string(i), "v", In(1000));
   for (int i = 0; i < 10; ++i) SetNext("k" + std::to_string(i), "v", In(2000));
@@ -109,8 +115,8 @@ TEST_CASE_METHOD(NamespaceFixture, "eviction takes nothing of a flushed namespac
   for (const EvictionPolicy policy :
        {EvictionPolicy::kAllKeysLru, EvictionPolicy::kVolatileTtl, EvictionPolicy::kAllKeysRandom}) {
     const uint64_t most = databases.total_keys() - 2;
-    const auto outcome =
-        evictor.Run({.maxmemory_bytes = most, .policy = policy}, now(), 1000, [&] { return databases.total_keys(); });
+    const auto outcome = evictor.Run({.maxmemory_bytes = most, .policy = policy}, now(), 1000,
+                                     [&] { return databases.total_keys(); });
     CHECK(outcome == Evictor::Outcome::kWithin);
     CHECK(databases.waiting_keys() == 100);
     CHECK(databases.total_keys() == most);
@@ -141,8 +147,8 @@ TEST_CASE_METHOD(NamespaceFixture, "stale values go with their namespace") {
   Have({{"a", "a:"}});
   const auto set_stale = [&](std::string_view key) {
     const Key hashed = db().KeyOf(key);
-    db().PutOnTerms(hashed, db().Peek(hashed, now()), StringValue::Of("v"), In(10), {.stale_ms = 1'000'000}, now(),
-                    events::kSet);
+    db().PutOnTerms(hashed, db().Peek(hashed, now()), StringValue::Of("v"), In(10), {.stale_ms = 1'000'000},
+                    now(), events::kSet);
   };
   for (int i = 0; i < 300; ++i) set_stale("a:" + std::to_string(i));
   set_stale("k");

@@ -53,7 +53,8 @@ class Model : public NamespaceFixture {
     std::vector<std::string> names;
     for (size_t left = 1 + Below(5); left != 0; --left) names.push_back(AnyKey());
     std::vector<KeyPut> puts;
-    for (const std::string& name : names) puts.push_back({db(index).KeyOf(name), StringValue::Of("together")});
+    for (const std::string& name : names)
+      puts.push_back({db(index).KeyOf(name), StringValue::Of("together")});
     const Expiry expiry = AnyExpiry();
     db(index).PutAll(puts, false, expiry, now());
     for (const std::string& name : names) Remember({index, name}, "together", expiry);
@@ -64,8 +65,9 @@ class Model : public NamespaceFixture {
     Entry* const entry = db(from.first).Peek(db(from.first).KeyOf(from.second), now());
     if (entry == nullptr || from == to) return;
     const Key target = db(to.first).KeyOf(to.second);
-    db(from.first).Move(db(from.first).KeyOf(from.second), *entry, db(to.first), target,
-                        db(to.first).Peek(target, now()), now());
+    db(from.first)
+        .Move(db(from.first).KeyOf(from.second), *entry, db(to.first), target,
+              db(to.first).Peek(target, now()), now());
     const Known moved = known.at(from);
     known.erase(from);
     Remember(to, moved.value, moved.expiry);
@@ -161,7 +163,8 @@ TEST_CASE_METHOD(Model, "keys, databases and namespaces come and go, and every k
       case 8:
       case 9: {
         const Place place{AnyDb(), AnyKey()};
-        REQUIRE(db(place.first).Delete(db(place.first).KeyOf(place.second), now()) == (known.erase(place) != 0));
+        REQUIRE(db(place.first).Delete(db(place.first).KeyOf(place.second), now()) ==
+                (known.erase(place) != 0));
         break;
       }
       default:

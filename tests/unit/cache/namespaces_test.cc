@@ -13,10 +13,10 @@ namespace {
 using Outcome = Evictor::Outcome;
 
 constexpr EvictionPolicy kPolicies[] = {
-    EvictionPolicy::kAllKeysLru,   EvictionPolicy::kVolatileLru,    EvictionPolicy::kAllKeysSieve,
-    EvictionPolicy::kAllKeysLfu,   EvictionPolicy::kVolatileLfu,    EvictionPolicy::kAllKeysS3Fifo,
+    EvictionPolicy::kAllKeysLru,    EvictionPolicy::kVolatileLru,    EvictionPolicy::kAllKeysSieve,
+    EvictionPolicy::kAllKeysLfu,    EvictionPolicy::kVolatileLfu,    EvictionPolicy::kAllKeysS3Fifo,
     EvictionPolicy::kAllKeysRandom, EvictionPolicy::kVolatileRandom, EvictionPolicy::kVolatileS3Fifo,
-    EvictionPolicy::kVolatileTtl,  EvictionPolicy::kNoEviction};
+    EvictionPolicy::kVolatileTtl,   EvictionPolicy::kNoEviction};
 
 bool IsVolatile(EvictionPolicy policy) {
   return policy == EvictionPolicy::kVolatileLru || policy == EvictionPolicy::kVolatileLfu ||
@@ -43,7 +43,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a key's namespace is that of its longest pre
   CHECK(Valid());
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "an entry keeps its owner when it is overwritten, relocated or put with others") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "an entry keeps its owner when it is overwritten, relocated or put with others") {
   Have({{"g", "g"}});
   SetNext("g1");
   Set("g1", std::string(20'000, 'x'));
@@ -72,7 +73,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a renamed or copied key is of the namespace 
   CHECK(Valid());
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "a namespace above its limits loses its own oldest keys, in whatever database") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "a namespace above its limits loses its own oldest keys, in whatever database") {
   Have({{"g", "g", {.keys = 3}}});
   for (const char* key : {"h1", "g1", "h2"}) SetNext(key);
   SetNext("g2", "v", Expiry::Never(), 1);
@@ -97,7 +99,8 @@ TEST_CASE_METHOD(NamespaceFixture, "under every policy a flood of one namespace 
                      policy == EvictionPolicy::kVolatileTtl || policy == EvictionPolicy::kNoEviction;
     const bool lfu = policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu;
     INFO(static_cast<int>(policy));
-    databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo || policy == EvictionPolicy::kVolatileS3Fifo);
+    databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo ||
+                         policy == EvictionPolicy::kVolatileS3Fifo);
     databases.TrackAccesses(lru   ? AccessTracking::kRecency
                             : lfu ? AccessTracking::kFrequency
                                   : AccessTracking::kVisitedBit,
@@ -111,7 +114,8 @@ TEST_CASE_METHOD(NamespaceFixture, "under every policy a flood of one namespace 
     for (int i = 0; i < 1000; ++i) {
       const bool expires = IsVolatile(policy) ? i % 10 != 0 : i % 2 == 0;
       const std::string key = "g:" + std::to_string(i);
-      SetNext(key, std::string(100, 'g'), expires ? In(1'000'000) : Expiry::Never(), static_cast<unsigned>(i % 3));
+      SetNext(key, std::string(100, 'g'), expires ? In(1'000'000) : Expiry::Never(),
+              static_cast<unsigned>(i % 3));
       const Outcome outcome = Trim(Space("g"), policy);
       full = full || outcome == Outcome::kNothingToEvict;
       REQUIRE((full || Space("g").bytes() <= 10'000));
@@ -138,7 +142,8 @@ TEST_CASE_METHOD(NamespaceFixture, "a limit of keys evicts under every policy, a
   CHECK(Peek("g:15") != nullptr);
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "what is above a lowered limit goes in slices, and what a write adds at once") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "what is above a lowered limit goes in slices, and what a write adds at once") {
   Have({{"g", "g:"}});
   for (int i = 0; i < 100; ++i) SetNext("g:" + std::to_string(i));
   CHECK_FALSE(databases.namespaces().any_grown());  // it has no limit
@@ -153,7 +158,8 @@ TEST_CASE_METHOD(NamespaceFixture, "what is above a lowered limit goes in slices
   CHECK(Space("g").keys() == 10);
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "while the limits fit, eviction for all takes from nobody who is within them") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "while the limits fit, eviction for all takes from nobody who is within them") {
   Have({{"p", "p:", {.bytes = 100'000}}, {"q", "q:", {.keys = 50}}});
   for (int i = 0; i < 20; ++i) {
     SetNext("p:" + std::to_string(i), std::string(100, 'p'));
@@ -163,11 +169,14 @@ TEST_CASE_METHOD(NamespaceFixture, "while the limits fit, eviction for all takes
   const auto evict = [&](const EvictionLimits& limits) {
     return evictor.Run(limits, now(), 1000, [&] { return databases.total_keys() * 100; });
   };
-  const auto keys = [&] { return std::vector<size_t>{Space("p").keys(), Space("q").keys(), db().quota().size()}; };
+  const auto keys = [&] {
+    return std::vector<size_t>{Space("p").keys(), Space("q").keys(), db().quota().size()};
+  };
   databases.PromiseNamespaces({.bytes = 100'000, .keys = 0});
   CHECK(databases.namespaces().promises_bytes());
   CHECK(evict({.maxmemory_bytes = 3'000, .policy = EvictionPolicy::kAllKeysLru}) == Outcome::kWithin);
-  CHECK(keys() == std::vector<size_t>{20, 5, 5});  // q has no limit of bytes: its keys are as old as the others
+  CHECK(keys() ==
+        std::vector<size_t>{20, 5, 5});  // q has no limit of bytes: its keys are as old as the others
   CHECK(evict({.maxmemory_bytes = 1'000, .policy = EvictionPolicy::kAllKeysLru}) == Outcome::kNothingToEvict);
   CHECK(keys() == std::vector<size_t>{20, 0, 0});
   for (int i = 0; i < 10; ++i) SetNext("q:" + std::to_string(i));
@@ -196,7 +205,8 @@ TEST_CASE_METHOD(NamespaceFixture, "every policy leaves alone what is promised, 
     Have({{"p", "p:", {.bytes = 1'000'000}}});
     databases.PromiseNamespaces({.bytes = 1'000'000});
     for (int i = 0; i < 500; ++i) SetNext("p:" + std::to_string(i), "v", In(1'000'000));
-    for (int i = 0; i < 10; ++i) SetNext("k" + std::to_string(i), "v", In(2'000'000), static_cast<unsigned>(i % 2));
+    for (int i = 0; i < 10; ++i)
+      SetNext("k" + std::to_string(i), "v", In(2'000'000), static_cast<unsigned>(i % 2));
     const auto run = [&](uint64_t most) {
       return evictor.Run({.maxmemory_bytes = most, .policy = policy}, now(), 100'000,
                          [&] { return databases.total_keys(); });
@@ -212,7 +222,8 @@ TEST_CASE_METHOD(NamespaceFixture, "every policy leaves alone what is promised, 
   }
 }
 
-TEST_CASE_METHOD(NamespaceFixture, "a namespace that is no longer named keeps its keys without limits, and can come back") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "a namespace that is no longer named keeps its keys without limits, and can come back") {
   Have({{"a", "a:", {.keys = 2}}, {"b", "b:"}});
   SetNext("a:1");
   SetNext("b:1");

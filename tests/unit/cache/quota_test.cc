@@ -28,7 +28,8 @@ const Entry* OldestOfAll(const Quotas& quotas, bool with_lasting, Now now, uint8
 
 }  // namespace
 
-TEST_CASE_METHOD(NamespaceFixture, "without limits of their own, owners lose their keys in the order of use of all") {
+TEST_CASE_METHOD(NamespaceFixture,
+                 "without limits of their own, owners lose their keys in the order of use of all") {
   Have({{"g", "g"}});
   for (const char* key : {"h1", "g1", "g2", "h2"}) SetNext(key);
   Find("h1");

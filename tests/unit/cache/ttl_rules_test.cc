@@ -11,7 +11,7 @@ constexpr Now kNow{.mono_ms = 1'000'000, .wall_ms = 1'700'000'000'000};
 class TtlRulesTest {
  public:
   void Set(std::vector<TtlRules::Rule> rules, TtlRules::Terms for_all = {}) {
-    ttl_rules.Prepare(std::move(rules), for_all, random);
+    ttl_rules.Prepare(std::move(rules), {}, for_all, random);
     ttl_rules.Adopt();
   }
   // What is left of a TTL that was asked for; -1: none.
@@ -115,11 +115,31 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter beside a maximum does not exceed it") {
 
 TEST_CASE_METHOD(TtlRulesTest,
                  "rules that were prepared count when they are adopted, and not if they are dropped") {
-  ttl_rules.Prepare({}, {.max_ms = 1}, random);
+  ttl_rules.Prepare({}, {}, {.max_ms = 1}, random);
   CHECK_FALSE(ttl_rules.any());
   ttl_rules.Drop();
   ttl_rules.Adopt();
   CHECK_FALSE(ttl_rules.any());
+}
+
+TEST_CASE("the default of the longest prefix comes after the rules' and before that for all keys") {
+  std::mt19937_64 random;
+  TtlRules rules;
+  const std::vector<std::string> prefixes = {"a:", "a:b:", "c:"};
+  rules.Prepare({{.pattern = "a:r*", .default_ms = 7}, {.pattern = "c:*", .required = true}},
+                {.prefixes = PrefixTable(prefixes), .ms = {100, 0, 300}}, {.default_ms = 9}, random);
+  rules.Adopt();
+  const auto ttl = [&](std::string_view key) {
+    return rules.Obeying(key, Expiry::Never(), kNow).deadline_ms - kNow.mono_ms;
+  };
+  CHECK(ttl("a:k") == 100);
+  CHECK(ttl("a:b:k") == 9);
+  CHECK(ttl("a:rule") == 7);
+  CHECK(ttl("c:k") == 300);
+  CHECK(ttl("k") == 9);
+  rules.Prepare({}, {.prefixes = PrefixTable(prefixes), .ms = {0, 0, 0}}, {}, random);
+  rules.Adopt();
+  CHECK_FALSE(rules.any());
 }
 
 }  // namespace mayfly

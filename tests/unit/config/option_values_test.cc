@@ -62,6 +62,14 @@ const Example kExamples[] = {
      }},
     {"expire-log-size", "64mb", "67108864", [](const Settings& s) { return s.expire_log_size == 64 << 20; }},
     {"expire-log-values", "2kb", "2048", [](const Settings& s) { return s.expire_log_values == 2048; }},
+    {"namespace", "a prefix a# maxmemory 1mb b MAXKEYS 1k Default-TTL 2m",
+     "a prefix a# maxmemory 1048576 b prefix b: maxkeys 1000 default-ttl 120",
+     [](const Settings& s) {
+       return s.namespaces ==
+              std::vector<NamespaceTerms>{
+                  {.name = "a", .prefix = "a#", .maxmemory_bytes = 1 << 20},
+                  {.name = "b", .prefix = "b:", .maxkeys = 1000, .default_ttl = Duration{120'000}}};
+     }},
     {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
     {"notify-keyspace-events", "KEx", "xKE",
      [](const Settings& s) {

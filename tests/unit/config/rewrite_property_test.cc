@@ -25,6 +25,7 @@ std::vector<std::string> AnyValues() {
       "50 99.9" "0.1 1e-5 100" "50\n" "900 1" "900 1\nport 1" "1 2 3" "1 2 3\n" KEA mnlgE "K\nE" "now force"
       "save\nport" "normal 1 2 3" "normal 1 2 3 pubsub 4mb 5 6" "normal 1 2 3\n" "{title} {port}"
       "{title}\n{port}" a.b-c /tmp ./ "127.0.0.1 -::1" 777 local 500ms 30m 7d "a:* default 30m max 1d jitter 5"
+      "a prefix a# b maxkeys 1m" "a prefix #a maxmemory 1kb default-ttl 90" "a prefix $`x` b prefix $"
       "a required \"b\" max 500ms" "'a' max 1" "a# max 1" "#a max 1" "a\\ max 1")";
   std::vector<std::string> values = SplitWords(bytes + kinds).value();
   for (const char c : {'x', '\n', '"', '\\', ' ', '\xff', '\0'}) values.emplace_back(100'000, c);

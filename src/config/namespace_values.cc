@@ -1,0 +1,119 @@
+#include "config/namespace_values.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/databases_max.h"
+#include "base/numbers.h"
+#include "config/scalars.h"
+#include "config/words.h"
+
+namespace mayfly::config {
+namespace {
+
+constexpr size_t kNameMax = 64;
+constexpr size_t kPrefixMax = 1024;
+constexpr std::array<std::string_view, 4> kWords = {"prefix", "maxmemory", "maxkeys", "default-ttl"};
+
+bool IsWord(std::string_view word) noexcept {
+  return std::any_of(kWords.begin(), kWords.end(), [&](auto known) { return SameIgnoringCase(word, known); });
+}
+
+bool IsName(std::string_view text) noexcept {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !text.empty() && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
+}
+
+// INFO shows it between commas, and CONFIG SET between spaces.
+bool IsPrefix(std::string_view text) noexcept {
+  const auto fits = [](char c) {
+    return c > ' ' && c <= '~' && c != ',' && c != '"' && c != '\'' && c != '\\';
+  };
+  return !text.empty() && text.size() <= kPrefixMax && std::all_of(text.begin(), text.end(), fits);
+}
+
+Problem ReadPart(const std::string& word, const std::string& value, NamespaceTerms& space) {
+  if (SameIgnoringCase(word, "default-ttl")) return ReadDuration(value, space.default_ttl);
+  if (SameIgnoringCase(word, "prefix")) {
+    if (!IsPrefix(value))
+      return "a prefix has 1 to 1024 printable characters, but no spaces, commas, quotes and backslashes";
+    space.prefix = value;
+    return std::nullopt;
+  }
+  const std::optional<uint64_t> amount = ParseBytes(value);
+  const bool bytes = SameIgnoringCase(word, "maxmemory");
+  if (!amount || *amount > kBytesMax)
+    return bytes ? "maxmemory must be a memory value" : "maxkeys must be a number, as 500, 10k or 1m";
+  (bytes ? space.maxmemory_bytes : space.maxkeys) = *amount;
+  return std::nullopt;
+}
+
+// Takes what is said of one namespace from the front of `words`.
+Problem ReadOne(std::span<const std::string>& words, NamespaceTerms& space) {
+  space.name = words[0];
+  words = words.subspan(1);
+  if (!IsName(space.name)) return "a name has 1 to 64 letters, digits, '-', '_' and '.'";
+  if (IsWord(space.name)) return "a namespace begins with its name";
+  space.prefix = space.name + ":";
+  while (!words.empty() && IsWord(words[0])) {
+    if (words.size() < 2) return "a value is missing after '" + words[0] + "'";
+    if (Problem problem = ReadPart(words[0], words[1], space)) return problem;
+    words = words.subspan(2);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Problem ReadNamespaces(std::span<const std::string> words, std::vector<NamespaceTerms>& spaces) {
+  if (words.empty() || (words.size() == 1 && words[0].empty())) {
+    spaces.clear();
+    return std::nullopt;
+  }
+  std::vector<NamespaceTerms> all = spaces;
+  while (!words.empty()) {
+    NamespaceTerms space;
+    if (Problem problem = ReadOne(words, space)) return problem;
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == space.name; });
+    if (same != all.end())
+      *same = std::move(space);
+    else
+      all.push_back(std::move(space));
+  }
+  for (auto space = all.begin(); space != all.end(); ++space) {
+    const auto other =
+        std::find_if(all.begin(), space, [&](const auto& before) { return before.prefix == space->prefix; });
+    if (other != space) return "'" + other->name + "' and '" + space->name + "' have the same prefix";
+  }
+  spaces = std::move(all);
+  return std::nullopt;
+}
+
+std::string FormatNamespaces(const std::vector<NamespaceTerms>& spaces) {
+  std::vector<std::string> words;
+  for (const NamespaceTerms& space : spaces) {
+    words.insert(words.end(), {space.name, "prefix", space.prefix});
+    if (space.maxmemory_bytes != 0)
+      words.insert(words.end(), {"maxmemory", std::to_string(space.maxmemory_bytes)});
+    if (space.maxkeys != 0) words.insert(words.end(), {"maxkeys", std::to_string(space.maxkeys)});
+    if (space.default_ttl.ms != 0)
+      words.insert(words.end(), {"default-ttl", FormatDuration(space.default_ttl)});
+  }
+  return JoinWords(words);
+}
+
+Problem CheckNamespaces(const Settings& settings) {
+  const auto databases = static_cast<size_t>(settings.databases);
+  if (databases + settings.namespaces.size() <= kDatabasesMax) return std::nullopt;
+  return std::to_string(settings.namespaces.size()) + " namespaces beside " + std::to_string(databases) +
+         " databases are too many: there may be " + std::to_string(kDatabasesMax) + " of both together";
+}
+
+}  // namespace mayfly::config

@@ -1,0 +1,278 @@
+// Namespaces: quotas, NSFLUSH, INFO namespaces, and CONFIG SET namespace.
+#include <string>
+#include <vector>
+
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+class NamespacesTest : public CommandTest {
+ public:
+  void Have(const std::string& namespaces) {
+    REQUIRE(Run({"CONFIG", "SET", "namespace", namespaces}) == Ok());
+  }
+  // A member of a namespace's line in INFO.
+  std::string Figure(const std::string& name, const std::string& member) {
+    const std::string info = Run({"INFO", "namespaces"}).text;
+    const size_t line = info.find("\r\nns_" + name + ":");
+    REQUIRE(line != std::string::npos);
+    std::string rest = "," + info.substr(line + name.size() + 6);
+    rest = rest.substr(0, rest.find('\r'));
+    const size_t at = rest.find("," + member + "=");
+    REQUIRE(at != std::string::npos);
+    const size_t begin = at + member.size() + 2;
+    return rest.substr(begin, rest.find(',', begin) - begin);
+  }
+  size_t Keys(const std::string& name) { return std::stoul(Figure(name, "keys")); }
+};
+
+const Reply kNoMemory = Error("OOM command not allowed when used memory > 'maxmemory'.");
+
+}  // namespace
+
+TEST_CASE_METHOD(NamespacesTest, "a namespace has its keys in all databases, and INFO a line for it") {
+  Have("app1 prefix app1: maxmemory 1mb maxkeys 1k app2 sub prefix app1:sub:");
+  Run({"SET", "app1:a", "v"});
+  Run({"HSET", "app1:b", "f", "v"});
+  Run({"SET", "app1:sub:a", "v"});
+  Run({"SELECT", "3"});
+  Run({"MSET", "app1:a", "v", "app2:a", "v", "other", "v"});
+  CHECK(Keys("app1") == 3);
+  CHECK(Keys("app2") == 1);
+  CHECK(Keys("sub") == 1);
+  CHECK(Figure("app1", "prefix") == "app1:");
+  CHECK(Figure("app1", "maxmemory") == "1048576");
+  CHECK(Figure("app1", "maxkeys") == "1000");
+  CHECK(std::stoul(Figure("app1", "memory")) > 3 * 16);
+  CHECK(Run({"DBSIZE"}) == Integer(3));
+  CHECK(Run({"INFO", "namespaces"}).text.starts_with("# Namespaces\r\nnamespaces:3\r\n"));
+  Have("");
+  CHECK(Run({"INFO", "namespaces"}) ==
+        Bulk("# Namespaces\r\nnamespaces:0\r\nnamespace_memory_promised:0\r\n"));
+  CHECK(Run({"GET", "app1:a"}) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "hits, misses, evicted and expired keys are counted by namespace") {
+  Have("a maxkeys 2 b");
+  Run({"SET", "a:1", "v", "PX", "10"});
+  Run({"GET", "a:1"});
+  Run({"GET", "a:2"});
+  Run({"EXISTS", "a:1", "a:2", "b:1", "c"});
+  AdvanceTime(10);
+  for (const char* key : {"a:2", "a:3", "a:4"}) Run({"SET", key, "v"});
+  CHECK(Figure("a", "hits") == "2");
+  CHECK(Figure("a", "misses") == "2");
+  CHECK(Figure("a", "evicted") == "1");
+  CHECK(Figure("a", "expired") == "1");
+  CHECK(Figure("b", "misses") == "1");
+  CHECK(stats().keyspace_misses == 4);
+  Run({"CONFIG", "RESETSTAT"});
+  for (const char* member : {"hits", "misses", "evicted", "expired"}) CHECK(Figure("a", member) == "0");
+  CHECK(Keys("a") == 2);
+}
+
+TEST_CASE_METHOD(NamespacesTest, "a flood evicts the flooding namespace's own keys, and nothing else") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  Have("quiet maxmemory 1mb flood maxmemory 100kb few maxkeys 10");
+  for (int i = 0; i < 100; ++i) {
+    Run({"SET", "quiet:" + std::to_string(i), "v"});
+    Run({"SET", "outside" + std::to_string(i), "v"});
+  }
+  for (int i = 0; i < 3000; ++i) {
+    Run({"SET", "flood:" + std::to_string(i), std::string(100, 'x')});
+    Run({"RPUSH", "few:" + std::to_string(i), "x"});
+  }
+  CHECK(Keys("quiet") == 100);
+  CHECK(Keys("few") == 10);
+  CHECK(Figure("quiet", "evicted") == "0");
+  CHECK(std::stoul(Figure("flood", "memory")) <= 100 * 1024);
+  CHECK(std::stoul(Figure("flood", "memory")) > 99 * 1024);
+  CHECK(Run({"EXISTS", "flood:2999", "flood:0", "outside0"}) == Integer(2));
+  CHECK(Run({"DBSIZE"}).integer == static_cast<int64_t>(210 + Keys("flood")));
+  Run({"SET", "flood:big", std::string(90'000, 'x')});
+  CHECK(std::stoul(Figure("flood", "memory")) <= 100 * 1024);
+  Run({"EVAL", "for i = 1, 2000 do redis.call('set', 'flood:s' .. i, string.rep('y', 100)) end", "0"});
+  CHECK(std::stoul(Figure("flood", "memory")) <= 100 * 1024);
+  Run({"HSET", "flood:hash", "f", std::string(50'000, 'x')});
+  Run({"APPEND", "flood:text", std::string(50'000, 'x')});
+  CHECK(std::stoul(Figure("flood", "memory")) <= 100 * 1024);
+}
+
+TEST_CASE_METHOD(NamespacesTest, "beside promised quotas a flood of other keys is held by maxmemory alone") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  server().changes.Unlisten(server().change_log);
+  SetOption("maxmemory", std::to_string(server().memory.Data() + 2'000'000));
+  Have("tenant maxmemory 500kb");
+  CHECK(Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:1") != std::string::npos);
+  for (int i = 0; i < 2000; ++i) Run({"SET", "tenant:" + std::to_string(i), "v"});
+  for (int i = 0; i < 30'000; ++i) Run({"SET", "k" + std::to_string(i), std::string(100, 'x')});
+  CHECK(Keys("tenant") == 2000);
+  CHECK(server().databases.expiry_stats().evicted_keys > 10'000);
+  Have("tenant maxmemory 50mb");  // more than there is
+  CHECK(Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:0") != std::string::npos);
+  for (int i = 0; i < 30'000; ++i) Run({"SET", "k" + std::to_string(i), std::string(100, 'x')});
+  CHECK(Keys("tenant") == 0);
+  SetOption("maxmemory", "100mb");
+  CHECK(Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:1") != std::string::npos);
+}
+
+TEST_CASE_METHOD(NamespacesTest,
+                 "a namespace that is full and may evict nothing refuses writes, and others go on") {
+  SetOption("maxmemory-policy", "volatile-lru");
+  Have("full maxmemory 10kb other maxmemory 10kb");
+  int written = 0;
+  while (written < 1000 && Run({"SET", "full:" + std::to_string(written), std::string(100, 'x')}) == Ok())
+    ++written;
+  CHECK(written > 50);
+  CHECK(written < 100);
+  CHECK(Run({"SET", "full:0", "v"}) == kNoMemory);
+  CHECK(Run({"MSET", "k", "v", "full:0", "v"}) == kNoMemory);
+  CHECK(Run({"RPUSH", "full:list", "v"}) == kNoMemory);
+  CHECK(Run({"COPY", "full:1", "full:copy"}) == kNoMemory);
+  CHECK(Run({"EVAL", "return redis.pcall('set', KEYS[1], 'v')['err']", "1", "full:0"}).text.find("OOM") !=
+        std::string::npos);
+  CHECK(Run({"SET", "k", "v"}) == Ok());
+  CHECK(Run({"SET", "other:1", "v"}) == Ok());
+  CHECK(Run({"COPY", "full:1", "copy"}) == Integer(1));
+  CHECK(Run({"GET", "full:1"}) == Bulk(std::string(100, 'x')));
+  Run({"MULTI"});
+  CHECK(Run({"SET", "full:0", "v"}) == kNoMemory);
+  CHECK(Run({"EXEC"}).kind == Reply::Kind::kError);
+
+  SECTION("until some of it may be evicted") {
+    CHECK(Run({"EXPIRE", "full:1", "100"}) == Integer(1));
+    CHECK(Run({"EXPIRE", "full:2", "100"}) == Integer(1));
+    CHECK(Run({"SET", "full:0", "v"}) == Ok());
+    CHECK(Figure("full", "evicted") == "1");
+  }
+  SECTION("until some of it is deleted") {
+    CHECK(Run({"DEL", "full:1", "full:2"}) == Integer(2));
+    CHECK(Run({"SET", "full:0", "v"}) == Ok());
+  }
+  SECTION("until it is flushed") {
+    CHECK(Run({"NSFLUSH", "full"}) == Integer(written));
+    CHECK(Run({"SET", "full:0", "v"}) == Ok());
+  }
+  SECTION("until its limit is raised") {
+    Have("full maxmemory 100kb");
+    CHECK(Run({"SET", "full:0", "v"}) == Ok());
+  }
+}
+
+TEST_CASE_METHOD(NamespacesTest, "NSFLUSH removes a namespace's keys of all databases at once") {
+  Have("a b");
+  Run({"MSET", "a:1", "v", "a:2", "v", "b:1", "v", "c", "v"});
+  Run({"SELECT", "5"});
+  Run({"SET", "a:1", "v"});
+  TakeChanges();
+  CHECK(Run({"NSFLUSH", "a"}) == Integer(3));
+  CHECK(TakeChanges() == std::vector<std::string>{"flushed a:*", "flushed a:*"});
+  CHECK(Run({"EXISTS", "a:1"}) == Integer(0));
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+  Run({"SELECT", "0"});
+  CHECK(Run({"DBSIZE"}) == Integer(2));
+  CHECK(Run({"KEYS", "a:*"}) == Array({}));
+  CHECK(Run({"SCAN", "0", "COUNT", "100"}).elements[1].elements.size() == 2);
+  CHECK(Run({"SET", "a:1", "new"}) == Ok());
+  TurnWheels();
+  CHECK(server().databases.waiting_keys() == 0);
+  CHECK(Run({"GET", "a:1"}) == Bulk("new"));
+  CHECK(Run({"NSFLUSH", "a"}) == Integer(1));
+  CHECK(Run({"NSFLUSH", "a"}) == Integer(0));
+  CHECK(Run({"NSFLUSH", "c"}) == Error("ERR no such namespace"));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is seen by those who watch, cache or compute its keys") {
+  Have("a");
+  Run({"MSET", "a:1", "v", "b:1", "v"});
+  TestClient& other = Connect();
+  Run({"WATCH", "a:1"});
+  CHECK(other.Run({"NSFLUSH", "a"}) == Integer(1));
+  Run({"MULTI"});
+  Run({"PING"});
+  CHECK(Run({"EXEC"}) == Null());
+
+  Run({"SET", "a:1", "v"});
+  Run({"WATCH", "b:1"});
+  other.Run({"NSFLUSH", "a"});
+  Run({"MULTI"});
+  Run({"PING"});
+  CHECK(Run({"EXEC"}) == Array({Simple("PONG")}));
+
+  UseResp3();
+  Run({"CLIENT", "TRACKING", "ON"});
+  Run({"SET", "a:1", "v"});
+  Run({"GET", "a:1"});
+  other.Run({"NSFLUSH", "a"});
+  CHECK(client().Received().size() == 1);
+
+  const Reply lease = other.Run({"TAKE", "a:2", "1000"});
+  CHECK(lease.elements.size() > 1);
+  CHECK(server().leases.size() == 1);
+  Run({"NSFLUSH", "a"});
+  CHECK(server().leases.size() == 0);
+}
+
+TEST_CASE_METHOD(NamespacesTest,
+                 "a namespace's default TTL is below the rules and above the default of all") {
+  Have("a default-ttl 100 b");
+  SetOption("default-ttl", "7");
+  SetOption("ttl-rule", "a:r* default 50");
+  Run({"MSET", "a:1", "v", "a:r", "v", "b:1", "v", "c", "v"});
+  CHECK(Run({"TTL", "a:1"}) == Integer(100));
+  CHECK(Run({"TTL", "a:r"}) == Integer(50));
+  CHECK(Run({"TTL", "b:1"}) == Integer(7));
+  CHECK(Run({"TTL", "c"}) == Integer(7));
+  Have("a");
+  Run({"SET", "a:1", "v"});
+  CHECK(Run({"TTL", "a:1"}) == Integer(7));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "a CONFIG SET that is refused leaves the namespaces as they were") {
+  Have("a maxkeys 5");
+  Run({"SET", "a:1", "v"});
+  CHECK(Run({"CONFIG", "SET", "namespace", "b", "maxkeys", "-1"}).kind == Reply::Kind::kError);
+  CHECK(Run({"CONFIG", "SET", "namespace", "b prefix"}).kind == Reply::Kind::kError);
+  std::string many;
+  for (int i = 0; i < 241; ++i) many += (i == 0 ? "n" : " n") + std::to_string(i);
+  CHECK(Run({"CONFIG", "SET", "namespace", many}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'namespace') - 241 namespaces beside 16 "
+              "databases "
+              "are too many: there may be 256 of both together"));
+  CHECK(Run({"CONFIG", "GET", "namespace"}) == Array({Bulk("namespace"), Bulk("a prefix a: maxkeys 5")}));
+  CHECK(Keys("a") == 1);
+  Have(many.substr(0, many.rfind(' ')));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "a lowered limit is met by the next writes and turns") {
+  Have("a maxkeys 1k");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "a:" + std::to_string(i), "v"});
+  Have("a maxkeys 10");
+  Run({"SET", "b", "v"});
+  CHECK(Keys("a") < 1000);
+  CHECK(Keys("a") > 10);
+  while (server().executor.EvictSome(100)) {
+  }
+  CHECK(Keys("a") == 10);
+}
+
+TEST_CASE_METHOD(NamespacesTest, "a write for which no share is left is refused and changes nothing") {
+  std::string many;
+  for (int i = 0; i < 240; ++i) many += (i == 0 ? "n" : " n") + std::to_string(i);
+  Have(many);
+  for (int i = 0; i < 240; ++i) Run({"SET", "n" + std::to_string(i) + ":k", "v"});
+  Run({"SELECT", "1"});
+  const Reply error = Error("ERR namespaces have keys in too many databases");
+  CHECK(Run({"SET", "n1:k", "v"}) == error);
+  CHECK(Run({"HSET", "n1:k", "f", "v"}) == error);
+  CHECK(Run({"MSET", "k", "v", "n1:k", "v"}) == error);
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+  Run({"SELECT", "0"});
+  CHECK(Run({"MOVE", "n1:k", "1"}) == error);
+  CHECK(Run({"GET", "n1:k"}) == Bulk("v"));
+  CHECK(Run({"NSFLUSH", "n7"}) == Integer(1));
+  CHECK(Run({"MOVE", "n1:k", "1"}) == Integer(1));
+}
+
+}  // namespace mayfly::testing
