@@ -57,20 +57,27 @@ Entry::Lengths Entry::LongLengths(size_t at) const noexcept {
   return found;
 }
 
-bool Entry::SameRoom(const Lengths& at, const Shape& shape) noexcept {
-  return LengthBytes(shape.value_bytes) == LengthBytes(at.value) &&
-         Heap::SizeClass(shape.Total()) == Heap::SizeClass(at.payload + at.key + at.value);
+bool Entry::SameRoom(size_t payload, size_t key, size_t value, size_t wanted) noexcept {
+  return LengthBytes(wanted) == LengthBytes(value) &&
+         Heap::SizeClass(payload + key + wanted) == Heap::SizeClass(payload + key + value);
 }
 
 bool Entry::Fits(const Shape& shape) const noexcept {
+  const Lengths at = lengths();
   return (flags() & kOfTheRoom) == shape.parts() && (!shape.extra.any() || HasTimesAlone(shape)) &&
-         SameRoom(lengths(), shape);
+         SameRoom(at.payload, at.key, at.value, shape.value_bytes);
 }
 
-bool Entry::SetLength(const Lengths& at, const Shape& shape) noexcept {
-  if (!SameRoom(at, shape)) return false;
-  WriteLength(shape.value_bytes, bytes() + lengths_offset() + LengthBytes(at.key));
+bool Entry::SetLength(size_t payload, size_t key, size_t value, size_t wanted) noexcept {
+  if (!SameRoom(payload, key, value, wanted)) return false;
+  WriteLength(wanted, bytes() + payload - LengthBytes(value));
   return true;
+}
+
+char* Entry::BecomeLong(size_t value_bytes) noexcept {
+  const Lengths at = lengths();
+  if (value_bytes != at.value && !SetLength(at.payload, at.key, at.value, value_bytes)) return nullptr;
+  return bytes() + at.payload + at.key;
 }
 
 SharedBytes Entry::block() const noexcept {

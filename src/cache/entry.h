@@ -334,9 +334,12 @@ class Entry {
     if ((flags() & (kOfTheRoom | Bit(EntryFlag::kPhase))) != (shape.parts() | phase)) return nullptr;
     if (shape.extra.any() && !HasTimesAlone(shape)) [[unlikely]]
       return nullptr;
-    const Lengths at = lengths();
-    if (shape.value_bytes != at.value && !SetLength(at, shape)) return nullptr;
-    return bytes() + at.payload + at.key;
+    const size_t at = lengths_offset();
+    const auto* raw = reinterpret_cast<const unsigned char*>(bytes() + at);
+    if ((raw[0] | raw[1]) >= 0x80) [[unlikely]]
+      return BecomeLong(shape.value_bytes);
+    if (shape.value_bytes != raw[1] && !SetLength(at + 2, raw[0], raw[1], shape.value_bytes)) return nullptr;
+    return bytes() + at + 2 + raw[0];
   }
 
   // Whether the entry has just the optional parts of `shape`.
@@ -418,10 +421,12 @@ class Entry {
     return LongLengths(at);
   }
   Lengths LongLengths(size_t at) const noexcept;
-  static bool SameRoom(const Lengths& at, const Shape& shape) noexcept;
-  // Stores the value length of `shape`. Returns false, and changes nothing, if `shape` is of another size
-  // class or its length field needs another number of bytes.
-  bool SetLength(const Lengths& at, const Shape& shape) noexcept;
+  // Whether an entry with the key at `payload` has room for `wanted` bytes instead of `value`, in its length field, too.
+  static bool SameRoom(size_t payload, size_t key, size_t value, size_t wanted) noexcept;
+  // Stores the value length. Returns false, and changes nothing, unless SameRoom. It takes numbers, not structures, so
+  // that those who seldom call it may keep theirs in registers; so does BecomeLong, for lengths above 127.
+  bool SetLength(size_t payload, size_t key, size_t value, size_t wanted) noexcept;
+  char* BecomeLong(size_t value_bytes) noexcept;
 };
 
 #ifndef MAYFLY_SANITIZE

@@ -159,7 +159,7 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
   return entry;
 }
 
-Entry* Keyspace::PutTextAnew(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
+Entry* Keyspace::PutTextAnew(Key key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                              const Event& event) {
   return Put(key, existing, StringValue::Text(text), expiry, now, event);
 }

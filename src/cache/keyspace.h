@@ -372,8 +372,9 @@ class Keyspace {
   Entry* Overwrite(const Key& key, Entry& existing, StringValue&& value, Expiry expiry, Now now);
   Entry* OverwriteAs(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                      Expiry expiry, Now now);
-  // As PutText, for a new key or an `existing` that does not take the text in place.
-  Entry* PutTextAnew(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
+  // As PutText, for a new key, an `existing` that does not take the text in place, or where there are TTL rules. Who
+  // seldom calls it need not keep the key in memory: it comes by value, as in RemoveAbsent.
+  Entry* PutTextAnew(Key key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                      const Event& event);
   // For an `existing` that cannot take `shape` in place, or whose change a listener wants to see before.
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
@@ -424,7 +425,7 @@ class Keyspace {
   static size_t BytesOf(const Entry& entry) noexcept;
   char* OwnBlock(Entry& entry, size_t size);
   // Removes what a lookup has found absent. REQUIRES: Absent(entry, now).
-  void RemoveAbsent(const Key& key, Entry& entry, Now now);
+  void RemoveAbsent(Key key, Entry& entry, Now now);
   void RemoveInvalidated(Entry& entry);
   void FreeExtra(Entry& entry) noexcept;
   // REQUIRES: Expired(entry, now).

@@ -38,9 +38,8 @@ inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expir
 [[gnu::always_inline]] inline Entry* Keyspace::PutText(const Key& key, Entry* existing, std::string_view text,
                                                        Expiry expiry, Now now, const Event& event) {
   assert(StringValue::IsPlain(text));
-  expiry = Obeying(key.text, expiry, now);
   char* room = nullptr;
-  if (existing != nullptr) [[likely]]
+  if (existing != nullptr && !parts_.ttl_rules.any()) [[likely]]
     room = existing->Become(ShapeFor(key, text.size(), expiry), phase_);
   if (room == nullptr) [[unlikely]]
     return PutTextAnew(key, existing, text, expiry, now, event);

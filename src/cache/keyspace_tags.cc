@@ -67,7 +67,7 @@ bool Keyspace::RemoveSomeInvalidated(size_t* budget) {
   return false;
 }
 
-void Keyspace::RemoveAbsent(const Key& key, Entry& entry, Now now) {
+void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
   if (Doomed(entry)) return RemoveDoomed(key, entry);
   Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
 }

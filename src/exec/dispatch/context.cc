@@ -49,7 +49,7 @@ Outcome Context::MakeCall(std::span<const std::string_view> arguments, const Tab
   return server.executor->MakeCall({session, to, now, inner, arguments, &command});
 }
 
-void Context::CountMiss(const Key& key) {
+void Context::CountMiss(Key key) {
   CountUntold(key);
   if (server.notifier.tells_misses()) [[unlikely]]
     server.notifier.OnMiss(keyspace.database(), key.text);

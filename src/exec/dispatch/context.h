@@ -132,7 +132,8 @@ struct Context {
     if (found.owner() != keyspace.id()) [[unlikely]]
       keyspace.CountHitOf(found);
   }
-  void CountMiss(const Key& key);
+  // By value, so that a hit need not keep the key in memory.
+  void CountMiss(Key key);
   void CountUntold(const Key& key);
   void StoreInstead(std::initializer_list<std::string_view> words);
 };
