@@ -132,7 +132,7 @@ void Databases::AdoptMissRing() noexcept {
 }
 
 bool Databases::RemoveInvalidated() {
-  if (parts_.doomed_tags == 0) return false;
+  if (parts_.doomed == 0) return false;
   return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {
     size_t one = 1;
     database->RemoveSomeInvalidated(&one);

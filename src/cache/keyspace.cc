@@ -36,12 +36,12 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
       table_(EntryTablePolicy(parts.heap, parts.hasher), parts.DrawTableOrder()),
       own_(*this, id, base_, parts.quotas.moved()),
       deadlines_(base_, parts.rearm, id, now),
-      tags_(parts.heap, parts.hasher, parts.DrawTableOrder(), parts.doomed_tags) {}
+      tags_(parts.heap, parts.hasher, parts.DrawTableOrder(), parts.doomed) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
   }
-  for (const auto& other : others_) parts_.doomed_shares -= other->doomed ? 1 : 0;
+  for (const auto& other : others_) parts_.doomed -= other->doomed ? 1 : 0;
 }
 
 // ---- owners

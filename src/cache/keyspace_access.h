@@ -13,15 +13,18 @@ namespace mayfly {
 }
 
 [[gnu::always_inline]] inline bool Keyspace::Invalidated(const Entry& entry) const noexcept {
-  return parts_.doomed_tags != 0 && tags_.IsDoomed(entry);
+  return parts_.doomed != 0 && tags_.IsDoomed(entry);
 }
 
 [[gnu::always_inline]] inline bool Keyspace::Doomed(const Entry& entry) const noexcept {
-  return parts_.doomed_shares != 0 && InDoomedShare(entry);
+  return parts_.doomed != 0 && InDoomedShare(entry);
 }
 
 [[gnu::always_inline]] inline bool Keyspace::Absent(const Entry& entry, Now now) const noexcept {
-  return Expired(entry, now) || Invalidated(entry) || Doomed(entry);
+  if (Expired(entry, now)) return true;
+  if (parts_.doomed == 0) [[likely]]
+    return false;
+  return Invalidated(entry) || Doomed(entry);
 }
 
 [[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {

@@ -47,15 +47,16 @@ struct KeyspaceParts {
   Rearm rearm = {};
   Quotas quotas = {};
   Namespaces namespaces = {};
-  size_t first_share = 0;     // the least id that a share may have: those below are the keyspaces'
-  size_t doomed_shares = 0;   // of all keyspaces, flushed ones too
-  size_t shares_to_free = 0;  // of these, those of keyspaces that are enlisted
+  size_t first_share = 0;  // the least id that a share may have: those below are the keyspaces'
+  // Tags and shares of all keyspaces, flushed ones too, that are doomed and not freed yet. While there are none, only
+  // time makes a key absent.
+  size_t doomed = 0;
+  size_t shares_to_free = 0;  // doomed ones of keyspaces that are enlisted
   IdSet pinned = {};          // shares that keep their ids though they may be empty
   LfuRules lfu = {};          // lfu.random is not null under AccessTracking::kFrequency
   TtlRules ttl_rules = {};
-  uint64_t dooms = 0;      // of tags, so far: the number of the last one
-  size_t doomed_tags = 0;  // of all keyspaces, those that are not freed yet
-  uint64_t client = 0;     // Change::client of what changes now by a command
+  uint64_t dooms = 0;   // of tags, so far: the number of the last one
+  uint64_t client = 0;  // Change::client of what changes now by a command
   BuriedValues buried = {};
   BigKeys big_keys = {};
   uint32_t table_orders = 0;  // drawn so far

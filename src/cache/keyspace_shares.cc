@@ -37,17 +37,17 @@ Quota& Keyspace::AddShare(Namespace& space) {
 // First one that is empty; if there is none, one that waits to be freed is freed now.
 bool KeyspaceParts::TakeBackShare() {
   Quota* empty = nullptr;
-  Quota* doomed = nullptr;
+  Quota* to_free = nullptr;
   quotas.ForEach([&](Quota& quota) {
     if (quota.owner() < first_share || pinned.Has(quota.owner())) return;
     if (quota.doomed)
-      doomed = &quota;
+      to_free = &quota;
     else if (quota.size() == 0 && quota.stale == 0)
       empty = &quota;
   });
   if (empty != nullptr) return empty->home().DropShare(*empty), true;
-  if (doomed == nullptr) return false;
-  for (size_t budget = std::numeric_limits<size_t>::max(); doomed->home().FreeDoomed(&budget);) {
+  if (to_free == nullptr) return false;
+  for (size_t budget = std::numeric_limits<size_t>::max(); to_free->home().FreeDoomed(&budget);) {
   }
   return true;
 }
@@ -56,7 +56,7 @@ void Keyspace::DropShare(Quota& share) noexcept {
   assert(share.size() == 0 && share.stale == 0);
   if (share.space != nullptr) share.space->ForgetShare(share);
   if (share.doomed) {
-    --parts_.doomed_shares;
+    --parts_.doomed;
     --parts_.shares_to_free;
   }
   parts_.quotas.Leave(share);
@@ -79,7 +79,7 @@ size_t Keyspace::Doom(Quota& share) noexcept {
   std::exchange(share.space, nullptr)->ForgetShare(share);
   share.doomed = true;
   share.promised = 0;
-  ++parts_.doomed_shares;
+  ++parts_.doomed;
   ++parts_.shares_to_free;
   doomed_keys_ += keys;
   parts_.keys -= keys;

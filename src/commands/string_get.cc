@@ -8,8 +8,13 @@ namespace mayfly {
 namespace {
 
 void Get(Context& ctx, Args& args) {
-  const Entry* const entry = ReadString(ctx, ctx.KeyAt(args, 1), [&] { ctx.reply.Null(); });
-  if (entry != nullptr) ReplyString(ctx, *entry);
+  const Entry* const entry = ctx.Read(ctx.KeyAt(args, 1));
+  if (entry == nullptr) [[unlikely]]
+    return ctx.reply.Null();
+  // One comparison for nearly every GET: a text in its entry is a string.
+  if (entry->encoding() <= Encoding::kEdited) [[likely]]
+    return ctx.reply.Bulk(entry->stored());
+  if (RequireString(ctx, *entry)) ReplyString(ctx, *entry);
 }
 
 // A key of another type is answered like an absent one, as in Redis.
