@@ -82,8 +82,9 @@ config::Problem RenameCommands(const config::Settings& settings, CommandTable& c
   return std::nullopt;
 }
 
-int Serve(const MemoryLimitFiles& limit_files, config::Options& options, CommandTable& commands,
-          SystemClock& clock, Log& log) {
+// Until a signal or a client stops it. A problem is the reason why it did not begin.
+config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& options, CommandTable& commands,
+                      SystemClock& clock, Log& log) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -139,7 +140,7 @@ int Serve(const MemoryLimitFiles& limit_files, config::Options& options, Command
                 .memory_watch = &memory_watch};
   Executor executor(server);
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
-  if (const config::Problem problem = loop->Listen()) return Complain(*problem);
+  if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
   log.Notice(DescribeMaxMemory(settings.maxmemory, options.memory_bytes()));
@@ -148,7 +149,17 @@ int Serve(const MemoryLimitFiles& limit_files, config::Options& options, Command
   net::ReserveStack();  // beyond what lies on it by now
   loop->Run();
   log.Notice("bye");
-  return 0;
+  return std::nullopt;
+}
+
+config::Problem Run(const MemoryLimitFiles& limit_files, config::Options& options,
+                    const std::vector<std::string>& warnings, SystemClock& clock, Log& log) {
+  CommandTable commands;
+  if (config::Problem problem = RenameCommands(options.settings(), commands)) return problem;
+  log.Notice("Mayfly " MAYFLY_VERSION " starts");
+  for (const std::string& warning : warnings) log.Warning(warning);
+  if (config::Problem problem = FitFileLimit(options, log)) return problem;
+  return Serve(limit_files, options, commands, clock, log);
 }
 
 int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
@@ -163,16 +174,20 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
     return 0;
   }
   const config::Settings& settings = options.settings();
-  CommandTable commands;
-  if (const config::Problem problem = RenameCommands(settings, commands)) return Complain(*problem);
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);
   SystemClock clock;
   Log log(clock, net::LevelOf(settings.loglevel), settings.logfile);
   if (!log.Writable()) return Complain("cannot write the logfile " + settings.logfile);
-  log.Notice("Mayfly " MAYFLY_VERSION " starts");
-  for (const std::string& warning : loaded.warnings) log.Warning(warning);
-  if (const config::Problem problem = FitFileLimit(options, log)) return Complain(*problem);
-  return Serve(limit_files, options, commands, clock, log);
+  config::Problem problem;
+  try {
+    problem = Run(limit_files, options, loaded.warnings, clock, log);
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (!problem) return 0;
+  // On the terminal, or to a service manager, and where an operator looks later.
+  if (!settings.logfile.empty()) log.Warning("the daemon ends: ", *problem);
+  return Complain(*problem);
 }
 
 }  // namespace

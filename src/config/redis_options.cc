@@ -8,6 +8,7 @@ namespace {
 using Text = std::string_view;
 
 constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kIntMin = std::numeric_limits<int32_t>::min();
 constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kPortMax = 65535;
@@ -215,6 +216,16 @@ constexpr Option kOptions[] = {
     YesNo("cluster-allow-reads-when-down", "no"),
     YesNo("cluster-allow-pubsubshard-when-down", "yes"),
     Bytes("cluster-link-sendbuf-limit", "0", 0),
+
+    // Of Redis's own tests, or of releases before Redis 7, which ignores them, too. CONFIG does not show them.
+    Integer("rdb-key-save-delay", "0", {kIntMin, kIntMax}, kNoConfig),
+    Integer("key-load-delay", "0", {kIntMin, kIntMax}, kNoConfig),
+    Integer("watchdog-period", "0", {0, kIntMax}, kNoConfig),
+    Integer("loading-process-events-interval-bytes", "2097152", {1024, kIntMax}, kNoConfig),
+    YesNo("use-exit-on-panic", "no", kNoConfig),
+    Any("list-max-ziplist-entries", "", kNoConfig),
+    Any("list-max-ziplist-value", "", kNoConfig),
+    Any("lua-replicate-commands", "", kNoConfig),
 };
 
 }  // namespace

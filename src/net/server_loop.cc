@@ -74,15 +74,14 @@ ServerLoop::~ServerLoop() {
 void ServerLoop::WatchSignals() {
   // The result of a write reports a client that is gone, and a terminal that is gone is no reason to stop.
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
-  constexpr std::array<int, 2> kStopping = {SIGTERM, SIGINT};
+  constexpr std::array<int, 3> kWatched = {SIGTERM, SIGINT, SIGHUP};
   for (size_t i = 0; i < signals_.size(); ++i) {
     uv_signal_init(&uv_.loop, &signals_[i]);
     signals_[i].data = this;
     uv_signal_start(
         &signals_[i],
         [](uv_signal_t* handle, int number) { static_cast<ServerLoop*>(handle->data)->OnSignal(number); },
-        kStopping[i]);
+        kWatched[i]);
   }
 }
 
@@ -155,6 +154,8 @@ void ServerLoop::StayAwake(bool on) {
 // ---- the end
 
 void ServerLoop::OnSignal(int number) {
+  // From a terminal that is gone, or after a rotation: this line creates the logfile if the old one was renamed.
+  if (number == SIGHUP) return log_.Notice("received SIGHUP: the logfile is open");
   log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
   StopSoon();
 }

@@ -82,7 +82,7 @@ class ServerLoop {
   uv_check_t check_;
   uv_idle_t stay_awake_;
   uv_timer_t stop_timer_;
-  std::array<uv_signal_t, 2> signals_;
+  std::array<uv_signal_t, 3> signals_;
   bool staying_awake_ = false;
   uint64_t last_reads_until_mono_ms_ = 0;
   Phase phase_ = Phase::kServing;

@@ -3,17 +3,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "integration/folder.h"
 #include "integration/wire.h"
 
 namespace mayfly {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST_CASE("SIGTERM ends the daemon with exit code 0, and removes its files") {
   for (const int number : {SIGTERM, SIGINT}) {
@@ -168,6 +174,39 @@ TEST_CASE("the log goes to the file that logfile names") {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   CHECK(text.find(" * Ready to accept connections\n") != std::string::npos);
   CHECK(text.find("listening on 127.0.0.1:" + std::to_string(daemon.port())) != std::string::npos);
+}
+
+TEST_CASE("a logfile that was renamed is followed by a new one, at once after SIGHUP") {
+  const Daemon daemon({"--logfile", "some.log"});
+  const fs::path path = fs::path(daemon.directory()) / "some.log";
+  const auto text = [&] {
+    std::ifstream file(path);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  fs::rename(path, path.string() + ".1");
+  daemon.Signal(SIGHUP);
+  CHECK(Eventually([&] { return text().ends_with(" * received SIGHUP: the logfile is open\n"); }));
+  fs::rename(path, path.string() + ".2");
+  CHECK(Client(daemon).Run({"SHUTDOWN", "NOSAVE"}) == "(gone)");
+  CHECK(Eventually([&] { return text().find(" * a client asked for shutdown\n") != std::string::npos; }));
+}
+
+TEST_CASE("the reason why a start failed is in the logfile, too") {
+  const Folder folder;
+  const Daemon other;
+  const std::string port = std::to_string(other.port());
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--port", port, "--bind", "127.0.0.1"}, {"--port", "0", "--rename-command", "NOPE", "x"}}) {
+    const std::string path = folder / "failed.log";
+    std::vector<std::string> words = {"--logfile", path};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    const Ended ended = Daemon::RunToEnd(words);
+    CHECK(ended.exit_code == 1);
+    REQUIRE(ended.output.starts_with("mayfly: "));
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    CHECK(text.ends_with(" # the daemon ends: " + ended.output.substr(8)));
+  }
 }
 
 }  // namespace
