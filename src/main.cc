@@ -26,6 +26,7 @@
 #include "net/server_loop.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
+#include "server/incidents.h"
 #include "server/latency_monitor.h"
 #include "server/leases.h"
 #include "server/notifier.h"
@@ -110,6 +111,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
+  Incidents incidents;
   SlowLog slow_log;
   LatencyMonitor latency_monitor;
   Server server{.clock = clock,
@@ -130,6 +132,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
                 .rates = rates,
                 .sliced_work = sliced_work,
                 .failed_logins = failed_logins,
+                .incidents = incidents,
                 .slow_log = slow_log,
                 .latency_monitor = latency_monitor,
                 .commands = commands,

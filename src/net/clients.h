@@ -22,6 +22,7 @@
 #include "net/resp_client.h"
 #include "net/service.h"
 #include "net/turn.h"
+#include "server/incidents.h"
 #include "server/output_pool.h"
 
 namespace mayfly::net {
@@ -65,6 +66,11 @@ class Clients {
   const config::Settings& settings() const noexcept { return server_.options.settings(); }
   Turn& turn() noexcept { return turn_; }
   Log& log() noexcept { return log_; }
+  // A line of the log about a kind of incident that may be frequent.
+  template <typename... Pieces>
+  void Report(Incidents::Kind kind, const Pieces&... pieces) noexcept {
+    server_.incidents.Tell(kind, turn_.now().mono_ms, &log_, pieces...);
+  }
   ChunkPool& chunks() noexcept { return chunks_; }
   // The text of an address that mostly is that of the connection before; null if there is no memory.
   SharedBytes ShareAddress(std::string_view text) noexcept;

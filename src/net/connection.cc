@@ -106,6 +106,12 @@ void Connection::Open() {
 void Connection::Refuse(Verdict verdict, bool may_linger) {
   assert(state_ == State::kNew && descriptor_ >= 0);
   state_ = State::kEnding;
+  if (verdict == Verdict::kTooMany)
+    clients_.Report(Incidents::Kind::kTooManyClients, "refusing client ", name(), ": maxclients, which is ",
+                    clients_.settings().maxclients, ", is reached");
+  else
+    clients_.Report(Incidents::Kind::kProtected, "refusing client ", name(),
+                    ": protected-mode is on, there is no password, and it is not on this machine");
   if (filter_ != nullptr) return Drop();
   const std::string_view text = RefusalOf(verdict);
   uv_buf_t piece = uv_buf_init(const_cast<char*>(text.data()), static_cast<unsigned>(text.size()));
@@ -186,7 +192,7 @@ void Connection::Drop() {
 }
 
 void Connection::DropForMemory(std::string_view of_what) {
-  clients_.log().Warning("closing client ", name(), ": out of memory for ", of_what);
+  clients_.Report(Incidents::Kind::kNoMemory, "closing client ", name(), ": out of memory for ", of_what);
   Drop();
 }
 

@@ -168,8 +168,8 @@ bool Connection::EnforceOutputLimit() {
 
 void Connection::DropForOutput(const char* why) {
   ++clients_.server().stats.output_limit_disconnections;
-  clients_.log().Warning("closing client ", name(), ": it holds ", waiting_output(),
-                         " bytes of unread replies, ", why);
+  clients_.Report(Incidents::Kind::kUnreadReplies, "closing client ", name(), ": it holds ", waiting_output(),
+                  " bytes of unread replies, ", why);
   Drop();
 }
 

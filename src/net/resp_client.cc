@@ -106,8 +106,8 @@ void RespClient::AfterInput() {
   // There is room for what was announced, so it counts before it comes.
   if (input_bytes + parser.awaited() > clients().settings().client_query_buffer_limit) {
     ++clients().server().stats.query_limit_disconnections;
-    clients().log().Warning("closing client ", peer,
-                            ": its request is longer than client-query-buffer-limit");
+    clients().Report(Incidents::Kind::kLongRequest, "closing client ", peer,
+                     ": its request is longer than client-query-buffer-limit");
     return Drop();
   }
   set_input_full(KeepsEnough());

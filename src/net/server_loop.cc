@@ -8,6 +8,7 @@
 #include "net/descriptor.h"
 #include "net/process.h"
 #include "server/failed_logins.h"
+#include "server/incidents.h"
 #include "server/parking.h"
 
 namespace mayfly::net {
@@ -195,6 +196,7 @@ void ServerLoop::GiveUpClients() {
 void ServerLoop::Close() {
   phase_ = Phase::kClosed;
   server_.failed_logins.Advance(FailedLogins::kNever, &log_);  // what was not reported yet
+  server_.incidents.Advance(Incidents::kNever, &log_);
   clients_.DropAll();
   listeners_.Close();
   timekeeper_.Close();

@@ -8,6 +8,7 @@
 #include "exec/dispatch/resident_guard.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
+#include "server/incidents.h"
 #include "server/latency_monitor.h"
 #include "server/leases.h"
 #include "server/parking.h"
@@ -65,7 +66,7 @@ uint64_t Timekeeper::NextWake() {
     keys_wake_known_ = true;
   }
   return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), server_.leases.NextWake(),
-                   clients_.NextWake(), server_.failed_logins.NextWake()});
+                   clients_.NextWake(), server_.failed_logins.NextWake(), server_.incidents.NextWake()});
 }
 
 // Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.
@@ -86,6 +87,7 @@ void Timekeeper::OnTimer() {
   server_.leases.Advance(now.mono_ms);
   clients_.Advance(now.mono_ms);
   server_.failed_logins.Advance(now.mono_ms, server_.log);
+  server_.incidents.Advance(now.mono_ms, server_.log);
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;
   ++server_.databases.expiry_stats().wheel_wakeups;
   expiry_.Announce();

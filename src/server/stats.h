@@ -9,6 +9,7 @@
 
 #include "cache/miss_ring.h"
 #include "server/error_stats.h"
+#include "server/unknown_commands.h"
 
 namespace mayfly {
 
@@ -41,6 +42,7 @@ struct Stats {
   uint64_t shadow_hits = 0;                               // misses that twice the memory would have made hits
   uint64_t error_replies = 0;
   ErrorStats errors;
+  UnknownCommands unknown_commands;
   uint64_t failed_logins = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;

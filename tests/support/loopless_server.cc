@@ -44,6 +44,7 @@ LooplessServer::LooplessServer(double cycles_per_us)
              .rates = rates,
              .sliced_work = sliced_work,
              .failed_logins = failed_logins,
+             .incidents = incidents,
              .slow_log = slow_log,
              .latency_monitor = latency_monitor,
              .commands = commands,
@@ -68,6 +69,7 @@ void LooplessServer::FreeDue() {
   parking.Advance(now.mono_ms);
   leases.Advance(now.mono_ms);
   server.failed_logins.Advance(now.mono_ms, server.log);
+  server.incidents.Advance(now.mono_ms, server.log);
 }
 
 }  // namespace mayfly::testing

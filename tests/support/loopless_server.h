@@ -17,6 +17,7 @@
 #include "exec/dispatch/resident_guard.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
+#include "server/incidents.h"
 #include "server/latency_monitor.h"
 #include "server/leases.h"
 #include "server/notifier.h"
@@ -70,6 +71,7 @@ class LooplessServer {
   Rates rates;
   SlicedWork sliced_work;
   FailedLogins failed_logins;
+  Incidents incidents;
   SlowLog slow_log;
   LatencyMonitor latency_monitor;
   CommandTable commands;

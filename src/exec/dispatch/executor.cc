@@ -13,10 +13,12 @@
 #include "exec/dispatch/cache_options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/dispatch/incident_lines.h"
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/values/value_type.h"
 #include "server/event_log.h"
+#include "server/incidents.h"
 #include "server/leases.h"
 #include "server/notifier.h"
 #include "server/stats.h"
@@ -127,6 +129,8 @@ void Executor::FollowOptions() noexcept {
 void Executor::EndTurn() noexcept {
   if (server_.leases.any()) [[unlikely]]
     TellOfEndedLeases(server_, now_);
+  if (server_.incidents.refuses_writes()) [[unlikely]]
+    server_.incidents.LookForRoom(now_.mono_ms, server_.log, gate_.HasRoom());
   server_.tracking.EndTurn();
   server_.stats.tracking_bytes = server_.tracking.bytes();
   server_.stats.lease_bytes = server_.leases.bytes();
@@ -403,6 +407,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   } catch (const OwnersExhausted&) {
     AnswerFailure(errors::kOwnersExhausted, context.session, context.reply, context.origin, end);
   } catch (const std::bad_alloc&) {
+    TellOfNoMemory(server_, context.session, now_);
     AnswerFailure(errors::kOutOfMemory, context.session, context.reply, context.origin, end);
   } catch (const TtlRequired&) {
     AnswerFailure(errors::kTtlRequired, context.session, context.reply, context.origin, end);
@@ -417,8 +422,10 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, co
                           const TableRow* row) {
   if (why == Refusal::kUnknownCommand && &reply == &session.reply && SpeaksHttp(args)) {
     session.Set(Mode::kDropped);
+    TellOfHttp(server_, session, now_);
     return 0;
   }
+  TellOfRefusal(why, server_, session, args, now_);
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
   reply.Error(NoteRefusal(server_, session, row, Explain(why, args, row)));
   return CountErrors(reply);
@@ -487,8 +494,8 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 [[gnu::noinline, gnu::cold]] void Executor::CloseForMemory(Session& session) noexcept {
   session.Set(Mode::kDropped);
   static_cast<void>(session.pool().TakeFailed());  // or the next client to lack memory would be closed, too
-  if (server_.log != nullptr)
-    server_.log->Warning("closing client ", session.peer, ": out of memory for its reply");
+  server_.incidents.Tell(Incidents::Kind::kNoMemory, now_.mono_ms, server_.log, "closing client ",
+                         session.peer, ": out of memory for its reply");
 }
 
 }  // namespace mayfly

@@ -53,6 +53,11 @@ class MemoryGate {
   bool MakeRoom(bool only_if_room, Now now);
   // False if a key that the call may write is of a namespace that is full. `call` begins with the command's name.
   bool KeysFit(const TableRow& row, std::span<const std::string_view> call, Now now) noexcept;
+  // Whether the data are within maxmemory. Evicts nothing.
+  bool HasRoom() noexcept {
+    SetCeiling();
+    return server_.memory.All() <= ceiling_;
+  }
   // After a command that writes.
   [[gnu::always_inline]] void HoldKeys(Now now) {
     if (namespaces_.any_grown()) [[unlikely]]

@@ -24,6 +24,7 @@ class EventLog;
 class Evictor;
 class Executor;
 class FailedLogins;
+class Incidents;
 class LatencyMonitor;
 class Leases;
 class Log;
@@ -68,6 +69,7 @@ struct Server {
   Rates& rates;             // sampled whenever the loop turns
   SlicedWork& sliced_work;  // the loop runs a slice of it in each turn
   FailedLogins& failed_logins;
+  Incidents& incidents;
   SlowLog& slow_log;
   LatencyMonitor& latency_monitor;
   const CommandTable& commands;

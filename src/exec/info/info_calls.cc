@@ -80,6 +80,13 @@ void ErrorStatsSection(InfoSink& sink, Server& server, Now) {
   }
 }
 
+void UnknownCommandsSection(InfoSink& sink, Server& server, Now) {
+  for (const auto& [name, count] : server.stats.unknown_commands.counts()) {
+    const InfoMember members[] = {{"count", count}};
+    sink.Group({"unknowncmd_", "command", SafeName(name)}, members);
+  }
+}
+
 void LatencyStatsSection(InfoSink& sink, Server& server, Now) {
   const std::vector<double>& percentiles = server.options.settings().latency_percentiles;
   ForEachRow(server.commands,

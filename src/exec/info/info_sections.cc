@@ -35,6 +35,7 @@ constexpr InfoSection kSections[] = {
     {"MODULES", "Modules", info::ModulesSection},
     {"COMMANDSTATS", "Commandstats", info::CommandStatsSection, Shown::kForAll},
     {"ERRORSTATS", "Errorstats", info::ErrorStatsSection},
+    {"UNKNOWNCOMMANDS", "Unknowncommands", info::UnknownCommandsSection, Shown::kForAll},
     {"LATENCYSTATS", "Latencystats", info::LatencyStatsSection, Shown::kForAll},
     {"CLUSTER", "Cluster", info::ClusterSection},
     {"KEYSPACE", "Keyspace", info::KeyspaceSection},

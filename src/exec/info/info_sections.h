@@ -28,6 +28,7 @@ void ReplicationSection(InfoSink& sink, Server& server, Now now);
 void ModulesSection(InfoSink& sink, Server& server, Now now);
 void CommandStatsSection(InfoSink& sink, Server& server, Now now);
 void ErrorStatsSection(InfoSink& sink, Server& server, Now now);
+void UnknownCommandsSection(InfoSink& sink, Server& server, Now now);
 void LatencyStatsSection(InfoSink& sink, Server& server, Now now);
 void ClusterSection(InfoSink& sink, Server& server, Now now);
 void KeyspaceSection(InfoSink& sink, Server& server, Now now);
