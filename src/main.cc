@@ -18,6 +18,7 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
+#include "exec/dispatch/memory_warnings.h"
 #include "exec/dispatch/memory_watch.h"
 #include "exec/dispatch/resident_guard.h"
 #include "net/descriptor.h"
@@ -71,6 +72,13 @@ config::Problem FitFileLimit(config::Options& options, Log& log) {
   log.Warning("maxclients is ", fits, " instead of ", wanted,
               ": the limit of open files (ulimit -n) allows no more");
   return std::nullopt;
+}
+
+void WarnOfBacklog(const config::Settings& settings, Log& log) {
+  const uint64_t most = net::LongestBacklog();
+  if (most == 0 || most >= static_cast<uint64_t>(settings.tcp_backlog)) return;
+  log.Warning("tcp-backlog is ", settings.tcp_backlog, ", but the kernel allows ", most,
+              " (net.core.somaxconn): more clients that connect at one time have to try again");
 }
 
 config::Problem RenameCommands(const config::Settings& settings, CommandTable& commands) {
@@ -147,6 +155,8 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
   log.Notice(DescribeMaxMemory(settings.maxmemory, options.memory_bytes()));
+  WarnOfMemory(server);
+  WarnOfBacklog(settings, log);
   for (const std::string& name : loop->listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
   net::ReserveStack();  // beyond what lies on it by now

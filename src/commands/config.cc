@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/log.h"
 #include "cache/databases.h"
 #include "config/option.h"
 #include "config/options.h"
@@ -46,6 +47,9 @@ void ConfigSet(Context& ctx, Args& args) {
   config::Options& options = ctx.server.options;
   std::vector<std::string> warnings;
   if (const config::Problem problem = options.Set(pairs, warnings)) return ctx.Fail("ERR " + *problem);
+  if (ctx.server.log != nullptr) {
+    for (const std::string& warning : warnings) ctx.server.log->Warning("CONFIG SET: ", warning);
+  }
   ctx.reply.Ok();
 }
 

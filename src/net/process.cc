@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <optional>
 
 #include "net/limits.h"
@@ -51,6 +52,12 @@ uint64_t ClientsThatFit(uint64_t file_limit, uint64_t maxclients) noexcept {
 size_t LingeringThatFit(uint64_t file_limit, uint64_t maxclients) noexcept {
   const uint64_t taken = maxclients + kOwnFiles;
   return file_limit > taken ? static_cast<size_t>(std::min<uint64_t>(file_limit - taken, kLingeringMax)) : 0;
+}
+
+uint64_t LongestBacklog(const std::string& root) {
+  uint64_t most = 0;
+  std::ifstream(root + "/proc/sys/net/core/somaxconn") >> most;
+  return most;
 }
 
 Log::Level LevelOf(config::LogLevel level) noexcept {

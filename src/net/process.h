@@ -27,6 +27,9 @@ uint64_t ClientsThatFit(uint64_t file_limit, uint64_t maxclients) noexcept;
 // How many connections may linger (limits.h) while `maxclients` clients are connected.
 size_t LingeringThatFit(uint64_t file_limit, uint64_t maxclients) noexcept;
 
+// The longest backlog that the kernel allows a listening socket (net.core.somaxconn), read below `root`; 0: unknown.
+uint64_t LongestBacklog(const std::string& root = "");
+
 Log::Level LevelOf(config::LogLevel level) noexcept;
 
 // The file that holds our process id; removed at the end. An empty path is no file.

@@ -15,6 +15,7 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/incident_lines.h"
 #include "exec/dispatch/lease_pushes.h"
+#include "exec/dispatch/memory_warnings.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/values/value_type.h"
 #include "server/event_log.h"
@@ -91,6 +92,7 @@ Executor::Executor(Server& server)
           track(settings);
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
+        if (name == "maxmemory") WarnOfMemory(server_);
         if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
         FollowOptions();
       });

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "net/limits.h"
+#include "support/fake_root.h"
 
 #include <sys/resource.h>
 
@@ -36,6 +37,13 @@ TEST_CASE("for a pidfile that cannot be written, the error names the path and th
 TEST_CASE("an empty path is no pidfile") {
   PidFile file("");
   CHECK_FALSE(file.Write());
+}
+
+TEST_CASE("the longest backlog is what the kernel says, or unknown") {
+  const testing::FakeRoot root;
+  CHECK(LongestBacklog(root.path()) == 0);
+  root.Put("/proc/sys/net/core/somaxconn", "128\n");
+  CHECK(LongestBacklog(root.path()) == 128);
 }
 
 TEST_CASE("the limit of open files is raised for the clients; if that is refused, fewer clients fit") {

@@ -1,0 +1,54 @@
+#include "exec/dispatch/memory_warnings.h"
+
+#include <new>
+
+#include "base/log.h"
+#include "base/numbers.h"
+#include "cache/databases.h"
+#include "config/options.h"
+#include "exec/dispatch/memory_meter.h"
+
+namespace mayfly {
+namespace {
+
+// The empty tables and the program's own parts take nearly as much.
+constexpr uint64_t kLeast = 1 << 20;
+
+}  // namespace
+
+std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, const MemoryFacts& facts) {
+  std::vector<std::string> lines;
+  const uint64_t bytes = maxmemory.bytes;
+  if (bytes == 0) return lines;
+  const std::string what = "maxmemory is " + FormatBytesHuman(bytes);
+  if (bytes < kLeast) {
+    const std::string number = std::to_string(bytes);
+    lines.push_back(what + ": a number without a unit is bytes. Megabytes are written " + number + "mb");
+  } else if (bytes < facts.used_bytes) {
+    lines.push_back(what + ", but " + FormatBytesHuman(facts.used_bytes) +
+                    " are used: keys will be evicted, or writes refused");
+  }
+  if (facts.memory_bytes != 0 && bytes > facts.memory_bytes)
+    lines.push_back(what + ", but this process may use no more than " + FormatBytesHuman(facts.memory_bytes) +
+                    ": keys are evicted, or writes refused, before maxmemory is reached");
+  if (bytes > facts.region_bytes)
+    lines.push_back(what + ", but keys and values have no room beyond " +
+                    FormatBytesHuman(facts.region_bytes) +
+                    ", the part of the address space that is reserved");
+  return lines;
+}
+
+void WarnOfMemory(Server& server) noexcept {
+  if (server.log == nullptr) return;
+  try {
+    const MemoryFacts facts{.memory_bytes = server.options.memory_bytes(),
+                            .region_bytes = server.databases.heap().region_bytes(),
+                            .used_bytes = server.memory.Data()};
+    for (const std::string& line : MemoryWarnings(server.options.settings().maxmemory, facts))
+      server.log->Warning(line);
+  } catch (const std::bad_alloc&) {
+    server.log->Warning("no memory to look at maxmemory");
+  }
+}
+
+}  // namespace mayfly

@@ -1,0 +1,25 @@
+// What is probably wrong about a maxmemory: lines for the log, at the start and after CONFIG SET. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/settings.h"
+#include "exec/dispatch/server.h"
+
+namespace mayfly {
+
+// What may be used: `memory_bytes` by this process (0: unknown), `region_bytes` for keys and values (Heap). `used_bytes`
+// are used by them now.
+struct MemoryFacts {
+  uint64_t memory_bytes = 0;
+  uint64_t region_bytes = 0;
+  uint64_t used_bytes = 0;
+};
+std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, const MemoryFacts& facts);
+
+// Logs the warnings about the maxmemory that is in force now.
+void WarnOfMemory(Server& server) noexcept;
+
+}  // namespace mayfly
