@@ -23,7 +23,7 @@ constexpr Option kOptions[] = {
     {"bind", "", &Settings::bind, "* -::*", kMultiWord, 0, 0,
      "addresses to listen on; '-' before one: it may be missing"},
     {"port", "", &Settings::port, "6379", 0, 0, 65535, "TCP port, 0 for none"},
-    {"tcp-backlog", "", &Settings::tcp_backlog, "511", kFixed, 0, kIntMax,
+    {"tcp-backlog", "", &Settings::tcp_backlog, "4096", kFixed, 0, kIntMax,
      "connections that may wait to be accepted"},
     {"unixsocket", "", &Settings::unixsocket, "", kFixed, 0, 0, "path of a unix socket to listen on"},
     {"unixsocketperm", "", &Settings::unixsocketperm, "0", kFixed, 0, kFileModeMax,

@@ -145,7 +145,7 @@ struct Settings {
   std::vector<BindAddress> bind{{"*", false}, {"::*", true}};
   std::string unixsocket;
   FileMode unixsocketperm;
-  int64_t tcp_backlog = 511;
+  int64_t tcp_backlog = 4096;
   int64_t timeout_seconds = 0;
   int64_t tcp_keepalive_seconds = 300;
   bool protected_mode = true;
