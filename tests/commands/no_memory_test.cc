@@ -19,6 +19,7 @@ const std::string kNode(9000, 'n');  // more than one node of a list takes
 
 // The keys that each request finds.
 const std::vector<Words> kBefore = {
+    {"CONFIG", "SET", "namespace", "held prefix timed new prefix new maxkeys 3"},
     {"MSET", "k", "value", "n", "10", "f", "1.5", "bits", "abc", "other", "text"},
     {"SET", "timed", "value", "EX", "100"},
     {"SET", "walled", "value", "PXAT", "9000000000000"},
@@ -141,6 +142,7 @@ std::vector<Words> Requests() {  // long: one table
       {"MSET", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6"},
       {"MSETEX", "3", "k", "longer than it was", "new", "v", "timed", kLong, "KEEPTTL"},
       {"MSETNX", "a", "1", "b", kLong, "c", kNewName},
+      {"NSFLUSH", "held"},
       {"PERSIST", "timed"},
       {"PEXPIRE", "k", "400000000000000000"},
       {"PEXPIREAT", "walled", "400000000000000000"},
@@ -254,6 +256,8 @@ std::vector<Words> Requests() {  // long: one table
       {"OBJECT", "ENCODING", "k"},
       {"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu", "maxmemory", "1gb", "hz", "50"},
       {"CONFIG", "SET", "miss-ring-entries", "100000", "shadow-list", "yes"},
+      {"CONFIG", "SET", "namespace",
+       "held prefix timed maxmemory 1mb a-namespace-of prefix another-prefix-of-many-letters"},
       {"CONFIG", "SET", "requirepass", "a password that is too long to lie in a string"},
       {"CONFIG", "SET", "maxmemory", "nonsense"},
       {"CONFIG", "GET", "maxmemory*", "save"},

@@ -186,4 +186,50 @@ TEST_CASE_METHOD(NamespaceFixture, "a walk visits what is flushed after its begi
   CHECK(Valid());
 }
 
+TEST_CASE_METHOD(NamespaceFixture,
+                 "what is flushed with its namespace is not invalidated by its tags as well") {
+  Have({{"a", "a:"}});
+  ChangeLog log;
+  const std::string_view tag[] = {"t"};
+  const auto tagged = [&](std::string_view key) {
+    db().AddTags(db().KeyOf(key), *Set(key, std::string(20'000, 'v')), tag, now());
+  };
+  tagged("a:1");
+  tagged("a:2");
+  tagged("k");
+  const uint64_t before = Space("a").bytes();
+  CHECK(before > 2 * 20'000);
+  databases.FlushNamespace(Space("a"));
+  changes.Listen(log, ChangeHub::kAllReasons);
+  SECTION("at once") {
+    CHECK(db().Invalidate(tag, now(), 100) == 1);
+    CHECK(databases.waiting_keys() == 0);
+  }
+  SECTION("in slices") {
+    db().Invalidate(tag, now(), 0);
+    CHECK(Peek("a:1") == nullptr);
+    CHECK(Peek("k") == nullptr);
+    Settle();
+  }
+  CHECK(log.seen == std::vector<ChangeLog::Seen>{{ChangeReason::kInvalidated, "k"}});
+  changes.Unlisten(log);
+  FreeAll();
+  CHECK(databases.total_keys() == 0);
+  CHECK(databases.expiry_stats().invalidated_keys == 1);
+  CHECK(Valid());
+}
+
+TEST_CASE_METHOD(NamespaceFixture, "an invalidated key that eviction meets is invalidated, not evicted") {
+  Have({{"a", "a:", {.keys = 1}}});
+  const std::string_view tag[] = {"t"};
+  db().AddTags(db().KeyOf("a:1"), *SetNext("a:1"), tag, now());
+  SetNext("a:2");
+  db().Invalidate(tag, now(), 0);
+  CHECK(Trim(Space("a")) == Evictor::Outcome::kWithin);
+  CHECK(Peek("a:2") != nullptr);
+  CHECK(Space("a").stats.evicted == 0);
+  CHECK(databases.expiry_stats().evicted_keys == 0);
+  CHECK(databases.expiry_stats().invalidated_keys == 1);
+}
+
 }  // namespace mayfly
