@@ -6,6 +6,8 @@
 
 namespace mayfly {
 
+// maxmemory-policy, lfu-log-factor and lfu-decay-time: what accesses change in entries, and S3-FIFO's ghosts.
+void FollowEvictionPolicy(Server& server);
 // miss-ring-entries: cache/miss_ring.h.
 void FollowMissRing(Server& server);
 // default-ttl, max-ttl, ttl-required, ttl-jitter and ttl-rule, and the default-ttl of a namespace: cache/ttl_rules.h.

@@ -31,20 +31,6 @@ namespace {
 // The table of CLIENT TRACKING takes at most this part of what clients' unread output may take.
 constexpr uint64_t kTrackingPart = 4;
 
-AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
-  switch (policy) {
-    case EvictionPolicy::kAllKeysSieve:
-    case EvictionPolicy::kAllKeysS3Fifo:
-    case EvictionPolicy::kVolatileS3Fifo:
-      return AccessTracking::kVisitedBit;
-    case EvictionPolicy::kAllKeysLfu:
-    case EvictionPolicy::kVolatileLfu:
-      return AccessTracking::kFrequency;
-    default:
-      return AccessTracking::kRecency;
-  }
-}
-
 // HTTP, from a browser or a forged cross-site request: nothing that follows may run.
 bool SpeaksHttp(const Args& args) noexcept {
   return EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:");
@@ -69,16 +55,7 @@ Executor::Executor(Server& server)
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   server.executor = this;
   server.event_log.TakeTimeFrom(now_);
-  const auto track = [&server](const config::Settings& settings) {
-    const EvictionPolicy policy = settings.maxmemory_policy;
-    server.databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo ||
-                                policy == EvictionPolicy::kVolatileS3Fifo);
-    server.databases.TrackAccesses(AccessTrackingOf(policy),
-                                   {.log_factor = settings.lfu_log_factor,
-                                    .decay_minutes = settings.lfu_decay_time_minutes,
-                                    .random = &server.random});
-  };
-  track(server.options.settings());
+  FollowEvictionPolicy(server);
   FollowMissRing(server);
   FollowTtlRules(server);
   FollowNamespaces(server);
@@ -87,9 +64,7 @@ Executor::Executor(Server& server)
   server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
   server.options.OnChange(
-      [this, track, &commands = server.commands](const config::Settings& settings, std::string_view name) {
-        if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
-          track(settings);
+      [this, &commands = server.commands](const config::Settings& settings, std::string_view name) {
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
         if (name == "maxmemory") WarnOfMemory(server_);
