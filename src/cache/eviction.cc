@@ -112,7 +112,7 @@ size_t Evictor::EvictOne(const Task& task, Now now) {
   const bool too_big = task.too_big;
   const bool too_many = task.too_many;
   size_t looked = 0;
-  if (task.only == nullptr && databases_.RemoveInvalidated()) return 1;
+  if (databases_.RemoveInvalidated()) return 1;
   if (too_big && task.only == nullptr && databases_.EvictStale(now)) return 1;
   switch (task.policy) {
     case EvictionPolicy::kAllKeysSieve:

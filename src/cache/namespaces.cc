@@ -102,9 +102,12 @@ void Namespaces::Retire(std::unique_ptr<Namespace> space, List& retired) noexcep
 }
 
 Namespace* Namespaces::Find(std::string_view name) const noexcept {
-  const auto found =
-      std::find_if(active_.begin(), active_.end(), [&](const auto& space) { return space->name() == name; });
-  return found != active_.end() ? found->get() : nullptr;
+  for (const List* const list : {&active_, &retired_}) {
+    for (const std::unique_ptr<Namespace>& space : *list) {
+      if (space->name() == name) return space.get();
+    }
+  }
+  return nullptr;
 }
 
 void Namespaces::ResetStats() noexcept {

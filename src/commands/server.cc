@@ -62,7 +62,8 @@ constexpr Command kRows[] = {
      .summary = "Shows figures about the server, by section.",
      .syntax = "[section [section ...]]",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
-     .notes = "Adds the sections expiry, ttlhist and unknowncommands; fields without a meaning for Mayfly "
+     .notes = "Adds the sections expiry, namespaces, ttlhist and unknowncommands; fields without a meaning "
+              "for Mayfly "
               "are omitted."},
     {.name = "lastsave",
      .arity = 1,

@@ -120,6 +120,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   args.Skip(2);
   if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
   if (options.tags.TooMany()) return ctx.Fail(kTooManyTags);
+  if (AnyTooLong(options.tags.names())) return ctx.Fail(kTooLongTag);
   Expiry expiry = Expiry::Never();
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
   EntryTerms terms;

@@ -35,6 +35,7 @@ void TagInfo(Context& ctx, Args& args) {
 void TagCommand(Context& ctx, Args& args) {
   const std::span<const std::string_view> wanted = args.all().subspan(2);
   if (wanted.size() > EntryExtra::kMostTags) return ctx.Fail(kTooManyTags);
+  if (AnyTooLong(wanted)) return ctx.Fail(kTooLongTag);
   const Key key = ctx.KeyAt(args, 1);
   Entry* const entry = ctx.keyspace.Peek(key, ctx.now);
   if (entry == nullptr) return ctx.reply.Null();

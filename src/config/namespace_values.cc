@@ -22,12 +22,14 @@ bool IsWord(std::string_view word) noexcept {
   return std::any_of(kWords.begin(), kWords.end(), [&](auto known) { return SameIgnoringCase(word, known); });
 }
 
+// It begins with a letter, so that a number after a misspelt word is not taken for one more namespace.
 bool IsName(std::string_view text) noexcept {
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   };
-  return !text.empty() && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
+  const bool begins = !text.empty() && ((text[0] | 0x20) >= 'a' && (text[0] | 0x20) <= 'z');
+  return begins && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
 }
 
 // INFO shows it between commas, and CONFIG SET between spaces.
@@ -58,7 +60,8 @@ Problem ReadPart(const std::string& word, const std::string& value, NamespaceTer
 Problem ReadOne(std::span<const std::string>& words, NamespaceTerms& space) {
   space.name = words[0];
   words = words.subspan(1);
-  if (!IsName(space.name)) return "a name has 1 to 64 letters, digits, '-', '_' and '.'";
+  if (!IsName(space.name))
+    return "a name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter";
   if (IsWord(space.name)) return "a namespace begins with its name";
   space.prefix = space.name + ":";
   while (!words.empty() && IsWord(words[0])) {

@@ -118,6 +118,27 @@ TEST_CASE_METHOD(NamespacesTest, "beside promised quotas a flood of other keys i
 }
 
 TEST_CASE_METHOD(NamespacesTest,
+                 "what was invalidated makes room in a namespace before anything is evicted") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  Have("m maxkeys 3000");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "m:live" + std::to_string(i), "v"});
+  for (int i = 0; i < 2000; ++i) Run({"SET", "m:t" + std::to_string(i), "v", "TAGS", "1", "t"});
+  CHECK(Run({"INVALIDATE", "t"}) == Integer(2000));
+  for (int i = 0; i < 1000; ++i) Run({"SET", "m:new" + std::to_string(i), "v"});
+  CHECK(Figure("m", "evicted") == "0");
+  CHECK(Run({"EXISTS", "m:live0", "m:live999", "m:new0"}) == Integer(3));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "the keys of a namespace that is named no more can still be flushed") {
+  Have("old maxkeys 10");
+  Run({"MSET", "old:1", "v", "old:2", "v"});
+  Have("new maxkeys 10");
+  CHECK(Run({"NSFLUSH", "old"}) == Integer(2));
+  CHECK(Run({"EXISTS", "old:1", "old:2"}) == Integer(0));
+  CHECK(Run({"NSFLUSH", "never"}) == Error("ERR no such namespace"));
+}
+
+TEST_CASE_METHOD(NamespacesTest,
                  "a namespace that is full and may evict nothing refuses writes, and others go on") {
   SetOption("maxmemory-policy", "volatile-lru");
   Have("full maxmemory 10kb other maxmemory 10kb");
@@ -140,6 +161,14 @@ TEST_CASE_METHOD(NamespacesTest,
   CHECK(Run({"SET", "full:0", "v"}) == kNoMemory);
   CHECK(Run({"EXEC"}).kind == Reply::Kind::kError);
 
+  SECTION("and RENAME and scripts that have written elsewhere bring nothing into it") {
+    CHECK(Run({"RENAME", "k", "full:k"}) == kNoMemory);
+    CHECK(Run({"RENAME", "k", "other:k"}) == Ok());
+    const char* script = "redis.call('set', 'k', 'v') return redis.call('set', KEYS[1], 'v')";
+    CHECK(Run({"EVAL", script, "1", "full:0"}).text.find("OOM") != std::string::npos);
+    CHECK(Run({"EVAL", script, "1", "other:0"}) == Ok());
+    CHECK(Keys("full") == static_cast<size_t>(written));
+  }
   SECTION("until some of it may be evicted") {
     CHECK(Run({"EXPIRE", "full:1", "100"}) == Integer(1));
     CHECK(Run({"EXPIRE", "full:2", "100"}) == Integer(1));

@@ -124,6 +124,11 @@ TEST_CASE_METHOD(CommandTest, "TAGS and TAG say what is wrong") {
   CHECK(Run({"TAG", "k", "one more"}) == Error("ERR a key has at most 255 tags"));
   CHECK(Run(tag) == Error("ERR a key has at most 255 tags"));
   CHECK(Run({"INVALIDATE", "t77"}) == Integer(1));
+  const std::string longest(255, 't');
+  CHECK(Run({"SET", "k", "v", "TAGS", "1", longest}) == Ok());
+  CHECK(Run({"SET", "k", "v", "TAGS", "1", longest + "t"}) == Error("ERR a tag has at most 255 bytes"));
+  CHECK(Run({"TAG", "k", longest + "t"}) == Error("ERR a tag has at most 255 bytes"));
+  CHECK(Run({"INVALIDATE", longest + "t", longest}) == Integer(1));
 }
 
 TEST_CASE_METHOD(CommandTest, "a lease is void for a value with a tag that was invalidated since") {

@@ -35,7 +35,7 @@ void TellOfHttp(Server& server, const Session& session, Now now) noexcept {
 
 void TellOfNoMemory(Server& server, const Session& session, Now now) noexcept {
   server.incidents.Tell(Incidents::Kind::kNoMemory, now.mono_ms, server.log, "a request of client ",
-                        session.peer, " found no memory; ", server.memory.All(), " bytes are in use");
+                        session.peer, " fails: out of memory, ", server.memory.All(), " bytes are in use");
 }
 
 }  // namespace mayfly

@@ -47,7 +47,7 @@ class MemoryGate {
     assert(row.writes);
     const bool needs_room = (row.command->flags & kDenyOom) != 0;
     const bool room = server_.memory.All() <= ceiling_ || MakeRoom(needs_room, now);
-    return room && !(namespaces_.any_full() && needs_room);
+    return room && !namespaces_.any_full();
   }
   // Evicts what is needed before keys are changed. False if memory is exceeded all the same, and `only_if_room`.
   bool MakeRoom(bool only_if_room, Now now);

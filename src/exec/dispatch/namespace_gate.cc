@@ -21,12 +21,14 @@ bool MemoryGate::TrimNamespaces(size_t budget, Now now) noexcept {
   return more;
 }
 
-// Keys may have gone since a namespace was found full, so that is tested again.
+// Keys may have gone since a namespace was found full, so that is tested again. RENAME and its kin need no memory, but
+// bring a key into the namespace.
 bool MemoryGate::KeysFit(const TableRow& row, std::span<const std::string_view> call, Now now) noexcept {
-  if (!namespaces_.any_full() || (row.command->flags & kDenyOom) == 0) return true;
+  if (!namespaces_.any_full() || !row.writes) return true;
+  const bool needs_room = (row.command->flags & kDenyOom) != 0;
   bool fit = true;
   ForEachKey(*row.command, call, [&](const FoundKey& key) {
-    if ((key.use & (kKeyRO | kKeyRM)) != 0) return;
+    if ((key.use & (kKeyRO | kKeyRM)) != 0 || !(needs_room || (key.use & kKeyOW) != 0)) return;
     Namespace* const space = namespaces_.Of(key.text);
     if (space == nullptr || !Namespaces::IsFull(*space)) return;
     fit = fit && Trim(*space, kEvictionsPerCommand, now) != Evictor::Outcome::kNothingToEvict;

@@ -19,12 +19,13 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 10> kTexts = {{
+constexpr std::array<Text, 11> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
     {Refusal::kPermission, "NOPERM this user has no permissions to run the '", "' command"},
     {Refusal::kMemory, errors::kOutOfMemory},
+    {Refusal::kNamespace, errors::kOutOfMemory},
     {Refusal::kSubscriber, "ERR Can't execute '",
      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
     {Refusal::kLoading, "LOADING Redis is loading the dataset in memory"},
@@ -73,9 +74,10 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
   if (Has(modes, Mode::kRestricted) && row->needs_login && !session.user()->MayRun(row->id))
     return Refusal::kPermission;
-  if (gate != nullptr && !Has(modes, Mode::kPaused) &&
-      !(HasRoom(session, *row, *gate, now) && gate->KeysFit(*row, args.all(), now)))
-    return Refusal::kMemory;
+  if (gate != nullptr && !Has(modes, Mode::kPaused)) {
+    if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
+    if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
+  }
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
   if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;

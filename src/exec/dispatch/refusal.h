@@ -26,7 +26,8 @@ enum class Refusal : uint8_t {
   kLogin,       // nobody has logged in
   kNoMulti,     // not in a transaction
   kPermission,  // the user may not run this command
-  kMemory,      // it may need memory, and there is nothing left to evict, or not in a key's namespace
+  kMemory,      // it may need memory, and there is nothing left to evict
+  kNamespace,   // the same of a key's namespace; a script that has written something is refused, too
   kSubscriber,  // RESP2's subscriber mode
   kLoading,
   kBusy,          // a script has been running for too long

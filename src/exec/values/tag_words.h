@@ -1,6 +1,8 @@
 // TAGS count tag [tag ...]: the tags that a value is given (cache/tags.h).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -13,6 +15,14 @@ namespace mayfly {
 // Looked at one by one, more would make every change of a key slow.
 inline constexpr std::string_view kTooManyTags = "ERR a key has at most 255 tags";
 static_assert(EntryExtra::kMostTags == 255);
+
+// A tag is a name, not data: its bytes are in no namespace's account.
+inline constexpr size_t kMostTagBytes = 255;
+inline constexpr std::string_view kTooLongTag = "ERR a tag has at most 255 bytes";
+inline bool AnyTooLong(std::span<const std::string_view> tags) noexcept {
+  return std::any_of(tags.begin(), tags.end(),
+                     [](std::string_view tag) { return tag.size() > kMostTagBytes; });
+}
 
 class TagWords {
  public:

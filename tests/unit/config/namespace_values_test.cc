@@ -26,13 +26,15 @@ TEST_CASE("namespaces follow one another, and are answered in one form") {
 }
 
 TEST_CASE("a namespace that says something else is refused") {
-  const std::string name = "a name has 1 to 64 letters, digits, '-', '_' and '.'";
+  const std::string name = "a name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter";
   const std::string prefix =
       "a prefix has 1 to 1024 printable characters, but no spaces, commas, quotes and backslashes";
   CHECK(Read("a:") == name);
   CHECK(Read(std::string(65, 'a')) == name);
   CHECK(Read(std::string(64, 'a')).starts_with("aaa"));
   CHECK(Read("a  b") == name);
+  CHECK(Read("shop maxmem 64mb") == name);
+  CHECK(Read("shop maxkeys 3 max-ttl 10") == name);
   CHECK(Read("prefix a") == "a namespace begins with its name");
   CHECK(Read("a prefix") == "a value is missing after 'prefix'");
   CHECK(Read("a prefix x,y") == prefix);
