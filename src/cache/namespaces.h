@@ -116,8 +116,7 @@ class Namespaces {
 
   bool any() const noexcept { return !active_.empty(); }
   const std::vector<std::unique_ptr<Namespace>>& active() const noexcept { return active_; }
-  // An active one, or else a retired one with keys; or null.
-  Namespace* Find(std::string_view name) const noexcept;
+  Namespace* Find(std::string_view name) const noexcept;  // an active one, or else a retired one
   // That of a new key, or null.
   Namespace* Of(std::string_view key) const noexcept {
     const size_t found = prefixes_.Find(key);

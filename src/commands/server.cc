@@ -63,8 +63,7 @@ constexpr Command kRows[] = {
      .syntax = "[section [section ...]]",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
      .notes = "Adds the sections expiry, namespaces, ttlhist and unknowncommands; fields without a meaning "
-              "for Mayfly "
-              "are omitted."},
+              "for Mayfly are omitted."},
     {.name = "lastsave",
      .arity = 1,
      .flags = kLoading | kStale | kFast,

@@ -111,6 +111,7 @@ TEST_CASE_METHOD(NamespacesTest, "beside promised quotas a flood of other keys i
   CHECK(server().databases.expiry_stats().evicted_keys > 10'000);
   Have("tenant maxmemory 50mb");  // more than there is
   CHECK(Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:0") != std::string::npos);
+  AdvanceTime(1000);  // its keys are the older ones now
   for (int i = 0; i < 30'000; ++i) Run({"SET", "k" + std::to_string(i), std::string(100, 'x')});
   CHECK(Keys("tenant") == 0);
   SetOption("maxmemory", "100mb");
@@ -220,7 +221,7 @@ TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is seen by those who watch, cache or c
   CHECK(other.Run({"NSFLUSH", "a"}) == Integer(1));
   Run({"MULTI"});
   Run({"PING"});
-  CHECK(Run({"EXEC"}) == Null());
+  CHECK(Run({"EXEC"}) == NullArray());
 
   Run({"SET", "a:1", "v"});
   Run({"WATCH", "b:1"});
@@ -236,8 +237,7 @@ TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is seen by those who watch, cache or c
   other.Run({"NSFLUSH", "a"});
   CHECK(client().Received().size() == 1);
 
-  const Reply lease = other.Run({"TAKE", "a:2", "1000"});
-  CHECK(lease.elements.size() > 1);
+  other.Run({"TAKE", "a:2", "LEASE", "1000"});
   CHECK(server().leases.size() == 1);
   Run({"NSFLUSH", "a"});
   CHECK(server().leases.size() == 0);
