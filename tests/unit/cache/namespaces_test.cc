@@ -228,7 +228,7 @@ TEST_CASE_METHOD(NamespaceFixture,
   SetNext("a:1");
   SetNext("b:1");
   Have({{"b", "b:"}});
-  CHECK(databases.namespaces().Find("a") == nullptr);
+  CHECK(databases.namespaces().Of("a:1") == nullptr);
   for (int i = 0; i < 5; ++i) SetNext("a:" + std::to_string(i));
   CHECK(Peek("a:1") != nullptr);
   CHECK(db().quota().size() == 4);  // a:1 is still in its share
