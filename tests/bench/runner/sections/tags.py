@@ -25,7 +25,7 @@ def run(bench):
     found = Figures()
     rows = {
         "membership_bytes": found.figure(f"bytes a membership, {keys:,} keys with {TAGS} tags", "B", at_most(24), main=True),
-        "answer_us": found.figure(f"INVALIDATE of {keys:,} keys: answered after", "µs", at_most(1500), main=True),
+        "answer_us": found.figure(f"INVALIDATE of {keys:,} keys: answered after", "µs", at_most(1500)),
         "gone_ms": found.figure("their memory is free after", "ms", main=True),
         "p999_us": found.figure("p99.9 of a 1 kHz client meanwhile", "µs", at_most(2000), main=True),
         "loop_turn_max_us": found.figure("longest loop turn meanwhile", "µs", at_most(2000)),
