@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import subprocess
 
 from figures import Trouble
@@ -100,6 +101,17 @@ class Client:
         """A probe beside other work; yields a function that ends it and returns its result."""
         with self._running("probe", server.port, {"until_eof": 1, **options}) as process:
             yield lambda: self._result(process)
+
+    @contextlib.contextmanager
+    def beside_it(self):
+        """This program runs on the clients' processor meanwhile, so that the server never waits for it, nor it for the server."""
+        everywhere = os.sched_getaffinity(0)
+        if self._processor is not None:
+            os.sched_setaffinity(0, {self._processor})
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, everywhere)
 
     def stampede(self, server, **options):
         """Many callers that want one value: way (get, lock, take, early, stale), connections, compute_ms, ttl_ms, seconds."""

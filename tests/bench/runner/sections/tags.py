@@ -59,7 +59,7 @@ def _measure(bench, spec, keys):
             return got
         tagged = server.settled_bytes() - start
         full = int(wire.info("memory")["used_memory"])
-        with bench.client.probing(server) as finish:
+        with bench.client.beside_it(), bench.client.probing(server) as finish:
             wire.ask("CONFIG", "RESETSTAT")
             began = time.monotonic()
             dropped = wire.ask("INVALIDATE", "all")
