@@ -1,4 +1,4 @@
-"""No #include runs upward, and only src/net and src/main.cc know libuv."""
+"""No #include runs upward, only src/net and src/main.cc know libuv, and only src/net knows OpenSSL's TLS."""
 
 import re
 
@@ -48,6 +48,8 @@ def find(files):
             if kind == "<":
                 if re.match(r"uv(\.h|/)", name) and floor not in ("net", "main"):
                     wrong.append(f"{spot}: {floor} includes <{name}>, which only net and main.cc may")
+                if name == "openssl/ssl.h" and floor != "net":
+                    wrong.append(f"{spot}: {floor} includes <{name}>, which only net may")
                 continue
             if ".." in name.split("/"):
                 wrong.append(f'{spot}: "{name}" is not relative to src/')
@@ -66,6 +68,8 @@ def selftest():
         "src/base/clock.h": "#include <vector>\n",
         "src/cache/types/list.h": '#include "cache/entry.h"\n#include "base/clock.h"\n',
         "src/net/loop.cc": '#include <uv.h>\n#include "commands/x.h"\n',
+        "src/net/tls/context.h": "#include <openssl/ssl.h>\n",
+        "src/base/sha1.cc": "#include <openssl/evp.h>\n",
         "src/main.cc": '#include <uv.h>\n#include "net/loop.h"\n',
         "tests/unit/net/loop_test.cc": '#include <uv.h>\n#include "support/x.h"\n',
         "tests/unit/cache/lru_test.cc": '#include "unit/cache/fixture.h"\n#include "cache/lru.h"\n',
@@ -77,6 +81,7 @@ def selftest():
         "src/resp/parser.cc": '#include "config/options.h"\n',
         "src/script/lua.cc": '#include "snapshot/rdb.h"\n',
         "src/server/clients.cc": "#  include <uv.h>\n",
+        "src/config/tls.cc": "#include <openssl/ssl.h>\n",
         "src/exec/table.cc": '#include "../base/clock.h"\n',
         "src/server/stats.cc": '#include "clients.h"\n',
         "src/attic/a.cc": "",

@@ -66,6 +66,8 @@ LIBRARIES = (
     Driver("php-redis", "php", "phpredis.php", STEPS, restarts=1),
     Driver("ioredis", "node", "node/ioredis.js", STEPS, restarts=1),
     Driver("redis (node), RESP3", "node", "node/redis.js", STEPS, restarts=1),
+    Driver("python3-redis over TLS", "/usr/bin/python3", "redis_py.py", STEPS, restarts=1, tls=True),
+    Driver("ioredis over TLS", "node", "node/ioredis.js", STEPS, restarts=1, tls=True),
 )
 # What only Mayfly has, by the examples of scripts/examples.
 TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait")
@@ -145,9 +147,9 @@ def run(tally, daemon, jobs, words=()):
 
 def selftest():
     transcripts.selftest()
-    folders = [os.path.basename(driver.path) for driver in DRIVERS]
+    folders = [driver.folder for driver in DRIVERS]
     assert len(set(folders)) == len(folders), folders
-    assert chosen([]) == list(DRIVERS) and [driver.name for driver in chosen(["IOREDIS"])] == ["ioredis"]
+    assert chosen([]) == list(DRIVERS) and [driver.name for driver in chosen(["IOREDIS"])] == ["ioredis", "ioredis over TLS"]
     try:
         chosen(["no such client"])
     except ValueError:

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
 
-from servers import Server, free_port
+import certificates
+from servers import Server, Spec, free_port
 
 PASSWORD = "pass-word"
 LIMIT_S = 90
@@ -31,6 +32,8 @@ class Driver:
 
     `waiting` has the steps that cannot agree yet, and why. One that agrees all the same must be removed from there.
     `alone`: it uses what only Mayfly has, so there is nothing to compare; it checks itself what it sees.
+    `tls`: it connects by TLS, with a certificate of its own. It finds the files in the folder that the variable TLS_FILES
+    names.
     """
 
     name: str
@@ -40,6 +43,12 @@ class Driver:
     restarts: int = 0
     waiting: dict = field(default_factory=dict)
     alone: bool = False
+    tls: bool = False
+
+    @property
+    def folder(self):
+        """The name of its scratch folder."""
+        return os.path.basename(self.path).replace(".", "-") + ("-tls" if self.tls else "")
 
 
 def compare(ours, theirs, driver):
@@ -82,7 +91,13 @@ class Drive:
 
     def __init__(self, spec, driver, env, folder):
         self._spec, self._driver, self._env, self._folder = spec, driver, env, folder
-        self._port = free_port()
+        self._port = self._driver_port = free_port()
+        if driver.tls:
+            files = os.path.join(folder, "certificates")
+            certificates.make(files)
+            self._driver_port = free_port()
+            self._env = {**env, "TLS_FILES": files}
+            self._spec = Spec(spec.name, spec.command + certificates.options(files, self._driver_port))
 
     def run(self):
         """Returns the transcript: [(step, saw)]. Raises RuntimeError with the end of the driver's messages if it fails."""
@@ -104,7 +119,7 @@ class Drive:
     def _listen(self, said):
         """Runs the driver. Returns the transcript, the number of restarts, and the exit code."""
         process = subprocess.Popen(
-            [self._driver.program, os.path.join(ROOT, "tests", "clients", self._driver.path), str(self._port), PASSWORD],
+            [self._driver.program, os.path.join(ROOT, "tests", "clients", self._driver.path), str(self._driver_port), PASSWORD],
             env=self._env,
             cwd=self._folder,
             stdin=subprocess.PIPE,
@@ -142,7 +157,7 @@ class Drive:
 def run_driver(tally, driver, specs, env, work):
     """Runs a driver against both servers, Mayfly first, or against Mayfly alone. It passes if both transcripts are the same."""
     started = time.monotonic()
-    folder = os.path.join(work, os.path.basename(driver.path).replace(".", "-"))
+    folder = os.path.join(work, driver.folder)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     try:

@@ -20,6 +20,9 @@ enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 // Who may use DEBUG.
 enum class DebugCommand : uint8_t { kNo, kYes, kLocal };
 
+// Whether clients that come by TLS need a certificate; kOptional: no, but if they have one it must be valid.
+enum class TlsAuthClients : uint8_t { kNo, kYes, kOptional };
+
 // One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
 struct BindAddress {
   std::string host;
@@ -150,6 +153,23 @@ struct Settings {
   int64_t tcp_keepalive_seconds = 300;
   bool protected_mode = true;
   std::string requirepass;
+
+  // TLS: its port, the files, what is offered to clients and asked of them.
+  int64_t tls_port = 0;
+  std::string tls_cert_file;
+  std::string tls_key_file;
+  std::string tls_key_file_pass;
+  std::string tls_dh_params_file;
+  std::string tls_ca_cert_file;
+  std::string tls_ca_cert_dir;
+  TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
+  std::string tls_protocols;
+  std::string tls_ciphers;
+  std::string tls_ciphersuites;
+  bool tls_prefer_server_ciphers = false;
+  bool tls_session_caching = true;
+  int64_t tls_session_cache_size = 20'480;
+  int64_t tls_session_cache_timeout_seconds = 300;
 
   // Limits of clients.
   int64_t maxclients = 10'000;

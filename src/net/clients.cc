@@ -98,6 +98,12 @@ void Clients::DeliverListed() {
   RunDeferred();
 }
 
+bool Clients::HandshakesMayGoOn() noexcept {
+  turn_.Begin();
+  if (std::exchange(handshake_turn_, turn_.number()) != turn_.number()) handshake_cycles_ = 0;
+  return server_.cycle_rate.ToUs(handshake_cycles_) < kHandshakesUs;
+}
+
 SharedBytes Clients::ShareAddress(std::string_view text) noexcept {
   try {
     if (!last_address_ || last_address_.view() != text) last_address_ = SharedBytes::Copy(text);

@@ -88,6 +88,9 @@ class Clients {
   // The filter of this connection holds plaintext: the loop does not sleep before it was delivered.
   void DeliverLater(Connection& connection) noexcept;
   void DeliverNoMore(Connection& connection) noexcept;
+  // Handshakes have taken so many cycles more of this turn, and whether that leaves time for others in it.
+  void SpendOnHandshakes(uint64_t cycles) noexcept { handshake_cycles_ += cycles; }
+  bool HandshakesMayGoOn() noexcept;
   bool PlaintextWaits() const noexcept { return first_listed_ != nullptr; }
 
   // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
@@ -130,6 +133,8 @@ class Clients {
   std::unordered_set<Connection*> all_;
   size_t let_in_ = 0;  // connections that have not left since
   Connection* first_listed_ = nullptr;
+  uint64_t handshake_cycles_ = 0;  // spent in handshake_turn_
+  uint32_t handshake_turn_ = 0;
   uint64_t output_bytes_ = 0;
   size_t throttled_ = 0;  // connections that are
   size_t lingering_ = 0;

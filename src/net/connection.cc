@@ -96,6 +96,7 @@ void Connection::Open() {
   is_client_ = true;
   clients_.CountClient(true);
   state_ = State::kOpen;
+  if (filter_ != nullptr) filter_->handshake_until_mono_ms = heard_mono_ms_ + kHandshakeMs;
   UpdateReading();
   if (state_ == State::kClosed) return;
   clients_.File(*this);
@@ -229,6 +230,7 @@ uint64_t Connection::NextDeadline() const noexcept {
     deadline = std::min(deadline, above_soft_since_mono_ms_ + soft * kMsPerSecond);
   }
   if (throttled_) deadline = std::min(deadline, took_mono_ms_ + kStalledMs);
+  if (ShakesHands()) deadline = std::min(deadline, filter_->handshake_until_mono_ms);
   return deadline;
 }
 
@@ -248,7 +250,8 @@ void Connection::OnTime(uint64_t now_mono_ms) {
     if (state_ == State::kClosed) return;
   }
   if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
-  if (MayBeSilent()) {                                            // so its idle time begins anew
+  if (ShakesHands()) return DropForHandshake("it was not finished in time");
+  if (MayBeSilent()) {  // so its idle time begins anew
     heard_mono_ms_ = now_mono_ms;
     return clients_.File(*this);
   }

@@ -227,6 +227,10 @@ class Connection : public TimedClient {
   void WriteFiltered();
   bool Seal();
   bool EndFilter();
+  bool ShakesHands() const noexcept {
+    return filter_ != nullptr && filter_->transport->state() == Transport::State::kHandshake;
+  }
+  void DropForHandshake(std::string_view why);
 
   Clients& clients_;
   OutputChain& output_;

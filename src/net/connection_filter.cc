@@ -2,11 +2,17 @@
 //
 // A read brings ciphertext, and what it comes to is handed over at once, as much as the service has lent memory for.
 // The rest waits in the filter until the next turn (Clients::DeliverLater), and the socket is not read from before the
-// filter is empty. So a client gets no more of a turn than one without a filter.
+// filter is empty. So a client gets no more of a turn than one without a filter. A handshake does not go on in this turn
+// once handshakes have taken long enough (limits.h): what arrives waits in the kernel.
+#include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstring>
 #include <new>
 #include <span>
 
+#include "base/output.h"
+#include "base/tsc.h"
 #include "net/clients.h"
 #include "net/connection.h"
 
@@ -27,16 +33,26 @@ const Connection::ReadCalls Connection::kFilteredReadCalls = {
 // The filter copies what it cannot turn into plaintext yet, so the ciphertext lies where the plaintext will be.
 uv_buf_t Connection::LendForCiphertext() {
   const bool full = state_ == State::kOpen && filter_->transport->HasPlaintext();
-  if (full || !BeginRead()) return uv_buf_init(nullptr, 0);
+  const bool later = ShakesHands() && !clients_.HandshakesMayGoOn();
+  if (full || later || !BeginRead()) return uv_buf_init(nullptr, 0);
   return uv_buf_init(LendToDrop(), kReadBufferBytes);
 }
 
 void Connection::OnCiphertext(std::string_view bytes) {
   heard_mono_ms_ = clients_.turn().now().mono_ms;
+  const bool shakes_hands = ShakesHands();
+  const uint64_t began = shakes_hands ? ReadCycles() : 0;
   try {
     filter_->transport->Receive(bytes);
   } catch (const std::bad_alloc&) {
     return DropForMemory("its requests");
+  }
+  if (shakes_hands) {
+    clients_.SpendOnHandshakes(ReadCycles() - began);
+    if (filter_->transport->state() == Transport::State::kBroken) {
+      if (write_ == nullptr) WriteFiltered();  // it may have told the peer why
+      return DropForHandshake(filter_->transport->Problem());
+    }
   }
   if (write_ == nullptr) WriteFiltered();  // an answer of the filter's own
   HandOver();
@@ -82,6 +98,12 @@ void Connection::AfterHandOver() {
   Account();
 }
 
+void Connection::DropForHandshake(std::string_view why) {
+  if (state_ == State::kClosed) return;
+  clients_.Report(Incidents::Kind::kHandshake, "closing client ", name(), ": TLS handshake: ", why);
+  Drop();
+}
+
 // ---- output
 
 void Connection::WriteFiltered() {
@@ -100,13 +122,26 @@ void Connection::WriteFiltered() {
 }
 
 // Moves replies into the filter, but not many more than the kernel may take at once. False if the client was dropped.
+//
+// Each write to TLS is a record, and costs a microsecond beside its bytes. So small pieces are put together.
 bool Connection::Seal() {
   Transport& transport = *filter_->transport;
   try {
     while (!output_.empty() && filter_->to_send() < kSealedBytes) {
-      OutputPiece piece;
-      output_.Gather({&piece, 1});
-      const size_t taken = transport.Write({piece.data, piece.size});
+      std::array<OutputPiece, kPiecesPerWrite> pieces;
+      const size_t count = output_.Gather(pieces);
+      std::string_view next(pieces[0].data, pieces[0].size);
+      std::array<char, kRecordBytes> joined;  // left as it is, if one piece is enough
+      if (count > 1 && next.size() < joined.size()) {
+        size_t size = 0;
+        for (size_t i = 0; i < count && size < joined.size(); ++i) {
+          const size_t part = std::min(pieces[i].size, joined.size() - size);
+          std::memcpy(joined.data() + size, pieces[i].data, part);
+          size += part;
+        }
+        next = {joined.data(), size};
+      }
+      const size_t taken = transport.Write(next);
       if (taken == 0) return true;
       CountOutput(taken);
     }

@@ -30,6 +30,15 @@ inline constexpr size_t kPiecesPerWaitingWrite = 4;
 // A transport is given no more replies while it has this much ciphertext to send.
 inline constexpr size_t kSealedBytes = 64 * 1024;
 
+// One write to a transport: a whole record of TLS.
+inline constexpr size_t kRecordBytes = 16 * 1024;
+
+// A client has this long to finish the handshake of its transport, whatever it sends meanwhile. In one turn of the
+// loop no handshake goes on once they have taken kHandshakesUs together: one may take a millisecond, and a crowd that
+// connects at one time must not hold up those who are connected.
+inline constexpr uint64_t kHandshakeMs = 10'000;
+inline constexpr uint64_t kHandshakesUs = 2'000;
+
 // Back-pressure (server/output_pool.h). While clients together hold more output than is calm, one that has
 // more than kOutputOwnBytes of it is not read from as long as it reads. Once it has read nothing for
 // kStalledMs it may be waiting for us to read, and is read from again.

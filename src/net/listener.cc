@@ -108,6 +108,7 @@ void Listeners::Closer::operator()(Socket* socket) const noexcept {
 
 // A TCP address of the settings, resolved.
 struct Listeners::Place {
+  const Service* service = nullptr;
   sockaddr_storage address{};
   bool may_be_missing = false;
 
@@ -148,8 +149,8 @@ struct Listeners::Change {
   std::vector<OwnedSocket> aside;   // not open: Abandon opens them in the place of old ones that were closed
 };
 
-Listeners::Listeners(uv_loop_t& loop, Log& log, const Service& service, Arrival arrival)
-    : loop_(loop), log_(log), service_(service), arrival_(std::move(arrival)) {
+Listeners::Listeners(uv_loop_t& loop, Log& log, const Services& services, Arrival arrival)
+    : loop_(loop), log_(log), services_(services), arrival_(std::move(arrival)) {
   uv_timer_init(&loop_, &pause_);
   pause_.data = this;
 }
@@ -163,7 +164,7 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   std::vector<Place> places;
   if (config::Problem problem = FindPlaces(settings, places)) return problem;
   for (const Place& place : places) {
-    if (config::Problem problem = OpenPlace(service_, place, backlog, sockets_)) return problem;
+    if (config::Problem problem = OpenPlace(place, backlog, sockets_)) return problem;
   }
   if (!settings.unixsocket.empty()) {
     if (config::Problem problem = OpenUnix(settings, backlog)) return problem;
@@ -176,41 +177,47 @@ config::Problem Listeners::Open(const config::Settings& settings) {
 config::Problem Listeners::OpenFor(const Service& service, const std::string& host, uint16_t port,
                                    int backlog) {
   std::vector<Place> places;
-  if (config::Problem problem = FindPlaces(config::BindAddress{.host = host}, port, places)) return problem;
+  if (config::Problem problem = FindPlaces(service, config::BindAddress{.host = host}, port, places))
+    return problem;
   for (const Place& place : places) {
-    if (config::Problem problem = OpenPlace(service, place, backlog, sockets_)) return problem;
+    if (config::Problem problem = OpenPlace(place, backlog, sockets_)) return problem;
   }
   return std::nullopt;
 }
 
-config::Problem Listeners::FindPlaces(const config::Settings& settings, std::vector<Place>& places) {
-  if (settings.port == 0) return std::nullopt;
-  for (const config::BindAddress& address : settings.bind) {
-    const auto port = static_cast<uint16_t>(settings.port);
-    if (config::Problem problem = FindPlaces(address, port, places)) return problem;
+config::Problem Listeners::FindPlaces(const config::Settings& settings, std::vector<Place>& places) const {
+  const std::pair<const Service*, int64_t> ports[] = {{&services_.plain, settings.port},
+                                                      {&services_.tls, settings.tls_port}};
+  for (const auto& [service, port] : ports) {
+    if (port == 0) continue;
+    for (const config::BindAddress& address : settings.bind) {
+      if (config::Problem problem = FindPlaces(*service, address, static_cast<uint16_t>(port), places))
+        return problem;
+    }
   }
   return std::nullopt;
 }
 
-config::Problem Listeners::FindPlaces(const config::BindAddress& address, uint16_t port,
-                                      std::vector<Place>& places) {
+config::Problem Listeners::FindPlaces(const Service& service, const config::BindAddress& address,
+                                      uint16_t port, std::vector<Place>& places) {
   std::string why;
   const std::vector<sockaddr_storage> found = ResolveHost(address.host, port, why);
   // As in Redis, a '-' excuses an address that the machine lacks, and no name that nobody knows.
   if (found.empty()) return CannotListen(address.host + ':' + std::to_string(port), why);
   for (const sockaddr_storage& one : found) {
     Place& place = places.emplace_back();
+    place.service = &service;
     place.address = one;
     place.may_be_missing = address.may_be_missing;
   }
   return std::nullopt;
 }
 
-config::Problem Listeners::OpenPlace(const Service& service, const Place& place, int backlog,
-                                     std::vector<OwnedSocket>& sockets) {
+config::Problem Listeners::OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets) {
   OwnedSocket socket(new Socket);
-  socket->service = &service;
+  socket->service = place.service;
   socket->name = FormatAddress(place.where());
+  if (place.service == &services_.tls) socket->name += " with TLS";
   socket->address = place.address;
   const int error = Start(*socket, place.where(), place.size(), backlog);
   if (error != 0) return ProblemOf(place, error);
@@ -234,7 +241,7 @@ config::Problem Listeners::OpenUnix(const config::Settings& settings, int backlo
   path.copy(address.sun_path, path.size());
   if (config::Problem problem = RemoveStale(path, address)) return problem;
   OwnedSocket socket(new Socket);
-  socket->service = &service_;
+  socket->service = &services_.plain;
   socket->kind = Connection::Kind::kUnix;
   socket->name = path;
   int error = socket->Bind(reinterpret_cast<const sockaddr&>(address), sizeof address);
@@ -262,7 +269,7 @@ void Listeners::Close() {
   if (closed_) return;
   closed_ = true;
   Abandon();
-  for (const int descriptor : std::exchange(taken_along_, {})) CloseDescriptor(descriptor);
+  for (const TakenAlong& taken : std::exchange(taken_along_, {})) CloseDescriptor(taken.descriptor);
   sockets_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&pause_), nullptr);
 }
@@ -287,7 +294,7 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
   for (const Place& place : places) {
     if (CollidesWithLeaving(place)) {
       colliding.push_back(place);
-    } else if (config::Problem problem = OpenPlace(service_, place, change_->backlog, change_->opened)) {
+    } else if (config::Problem problem = OpenPlace(place, change_->backlog, change_->opened)) {
       return problem;
     }
   }
@@ -297,7 +304,8 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
 // Whether a socket listens there already, which is kept then.
 bool Listeners::Keep(const Place& place) {
   for (const OwnedSocket& socket : sockets_) {
-    if (!Leaves(*socket) || !IsSame(socket->address, place.address)) continue;
+    const bool same = socket->service == place.service && IsSame(socket->address, place.address);
+    if (!same || !Leaves(*socket)) continue;
     change_->kept.push_back(socket.get());
     return true;
   }
@@ -306,7 +314,8 @@ bool Listeners::Keep(const Place& place) {
 
 // It listens on TCP by the settings, and is not kept.
 bool Listeners::Leaves(const Socket& socket) const noexcept {
-  if (socket.kind != Connection::Kind::kTcp || socket.service != &service_) return false;
+  const bool of_settings = socket.service == &services_.plain || socket.service == &services_.tls;
+  if (socket.kind != Connection::Kind::kTcp || !of_settings) return false;
   const std::vector<const Socket*>& kept = change_->kept;
   return std::find(kept.begin(), kept.end(), &socket) == kept.end();
 }
@@ -332,8 +341,7 @@ config::Problem Listeners::OpenColliding(const std::vector<Place>& places) {
   StepAside(usable);
   for (size_t i = 0; i < usable.size(); ++i) {
     reservations[i].GiveBack();
-    if (config::Problem problem = OpenPlace(service_, usable[i], change_->backlog, change_->opened))
-      return problem;
+    if (config::Problem problem = OpenPlace(usable[i], change_->backlog, change_->opened)) return problem;
   }
   return std::nullopt;
 }
@@ -397,9 +405,9 @@ void Listeners::Abandon() noexcept {
 void Listeners::TakeAlong(const Socket& socket) noexcept {
   try {
     for (size_t most = static_cast<size_t>(change_->backlog) + 1; most != 0; --most) {
-      taken_along_.push_back(-1);
+      taken_along_.push_back({-1, socket.service});
       const int descriptor = AcceptFrom(socket.descriptor);
-      taken_along_.back() = descriptor;
+      taken_along_.back().descriptor = descriptor;
       if (descriptor >= 0) continue;
       taken_along_.pop_back();
       if (!ConcernsOneConnection(errno)) return;
@@ -410,8 +418,8 @@ void Listeners::TakeAlong(const Socket& socket) noexcept {
 }
 
 bool Listeners::HandOverAll() {
-  for (const int descriptor : std::exchange(taken_along_, {}))
-    arrival_(descriptor, Connection::Kind::kTcp, service_);
+  for (const TakenAlong& taken : std::exchange(taken_along_, {}))
+    arrival_(taken.descriptor, Connection::Kind::kTcp, *taken.service);
   return true;
 }
 

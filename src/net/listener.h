@@ -1,10 +1,11 @@
-// The sockets that wait for clients: TCP on several addresses, and a unix socket.
+// The sockets that wait for clients: TCP on several addresses, by one port for plain clients and one for TLS, and a unix
+// socket.
 //
 // Connections are taken by accept itself and not by uv_listen: when a process has no descriptors left, libuv
 // closes everybody who waits without a word, or never comes back from its callback. Here new connections stay
 // in the kernel's queue for a while, and a line in the log says so.
 //
-// Other TCP addresses while it listens (CONFIG SET port and bind) take two steps: Prepare opens the new ones, and
+// Other TCP addresses while it listens (CONFIG SET port, tls-port and bind) take two steps: Prepare opens the new ones, and
 // Commit closes the old ones, or Abandon the new ones. An address that is old and new keeps its socket. A new one
 // that collides with an old one, such as 127.0.0.1:6379 with *:6379, can only be opened when that one is closed;
 // Prepare tests first whether this machine has it, and Abandon opens the old one again. Whoever waits at a socket
@@ -39,8 +40,12 @@ class Listeners {
   // Called with the descriptor of each new connection, which the callee owns.
   using Arrival = std::function<void(int descriptor, Connection::Kind kind, const Service& service)>;
 
-  // `service` is what the addresses of the settings speak.
-  Listeners(uv_loop_t& loop, Log& log, const Service& service, Arrival arrival);
+  // What the settings' addresses speak, each at a port of its own. Borrowed.
+  struct Services {
+    const Service& plain;
+    const Service& tls;
+  };
+  Listeners(uv_loop_t& loop, Log& log, const Services& services, Arrival arrival);
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
   ~Listeners();
@@ -80,13 +85,12 @@ class Listeners {
   class Reservation;
   struct Change;
 
-  // What the port and the bind addresses of the settings come to on this machine, into `places`.
-  static config::Problem FindPlaces(const config::Settings& settings, std::vector<Place>& places);
-  static config::Problem FindPlaces(const config::BindAddress& address, uint16_t port,
+  // What the ports and the bind addresses of the settings come to on this machine, into `places`.
+  config::Problem FindPlaces(const config::Settings& settings, std::vector<Place>& places) const;
+  static config::Problem FindPlaces(const Service& service, const config::BindAddress& address, uint16_t port,
                                     std::vector<Place>& places);
   // Opens it, into `sockets`, or leaves it out if it may be missing.
-  config::Problem OpenPlace(const Service& service, const Place& place, int backlog,
-                            std::vector<OwnedSocket>& sockets);
+  config::Problem OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets);
   // The problem with an error of libuv's; none if the place is to be left out.
   config::Problem ProblemOf(const Place& place, int error);
   bool Keep(const Place& place);
@@ -107,11 +111,15 @@ class Listeners {
 
   uv_loop_t& loop_;
   Log& log_;
-  const Service& service_;
+  const Services services_;
   Arrival arrival_;
   std::vector<OwnedSocket> sockets_;
   std::unique_ptr<Change> change_;  // between Prepare and Commit or Abandon
-  std::vector<int> taken_along_;    // accepted, not handed over yet
+  struct TakenAlong {
+    int descriptor;
+    const Service* service;
+  };
+  std::vector<TakenAlong> taken_along_;  // accepted, not handed over yet
   uv_timer_t pause_;
   LogThrottle pauses_logged_{kPauseLogMs};
   bool closed_ = false;

@@ -32,8 +32,9 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
     : server_(server),
       log_(log),
       turn_(server, executor),
+      tls_(server.databases.heap(), server.stats.tls_bytes),
       clients_(server, executor, turn_, log),
-      listeners_(uv_.loop, log, resp_,
+      listeners_(uv_.loop, log, {.plain = resp_, .tls = resp_over_tls_},
                  [this](int descriptor, Connection::Kind kind, const Service& service) {
                    clients_.Accept(uv_.loop, descriptor, kind, service);
                  }),
@@ -54,16 +55,8 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
       clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
   });
   server.options.BeforeSet(
-      [this](const config::Settings& settings, std::string_view name) -> config::Problem {
-        if (name == "port" || name == "bind") return PrepareListeners(settings, name);
-        if (name != "maxclients") return std::nullopt;
-        const auto wanted = static_cast<uint64_t>(settings.maxclients);
-        const uint64_t fits = RaiseFileLimit(wanted);
-        if (fits == wanted) return std::nullopt;
-        return "The operating system is not able to handle the specified number of clients, try with " +
-               std::to_string(fits);
-      });
-  server.options.AfterSet([this](bool accepted) { accepted ? listeners_.Commit() : listeners_.Abandon(); });
+      [this](const config::Settings& wanted, std::string_view name) { return BeforeSet(wanted, name); });
+  server.options.AfterSet([this](bool accepted) { AfterSet(accepted); });
 }
 
 ServerLoop::~ServerLoop() {
@@ -89,6 +82,10 @@ void ServerLoop::WatchSignals() {
 config::Problem ServerLoop::Listen() {
   const config::Settings& settings = server_.options.settings();
   clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
+  if (settings.tls_port != 0) {
+    if (config::Problem problem = tls_.Prepare(settings)) return problem;
+    tls_.Commit();
+  }
   return listeners_.Open(settings);
 }
 
@@ -96,11 +93,51 @@ config::Problem ServerLoop::ListenFor(const Service& service, const std::string&
   return listeners_.OpenFor(service, host, port, static_cast<int>(server_.options.settings().tcp_backlog));
 }
 
-// Both options are in `wanted`. As in Redis, the one that is blamed is the first one given, but no port that stays
-// the same.
+// ---- CONFIG SET
+
+config::Problem ServerLoop::BeforeSet(const config::Settings& wanted, std::string_view name) {
+  if (name.starts_with("tls-")) {
+    if (config::Problem problem = PrepareTls(wanted)) return problem;
+  }
+  if (name == "port" || name == "tls-port" || name == "bind") return PrepareListeners(wanted, name);
+  if (name != "maxclients") return std::nullopt;
+  const auto clients = static_cast<uint64_t>(wanted.maxclients);
+  const uint64_t fits = RaiseFileLimit(clients);
+  if (fits == clients) return std::nullopt;
+  return "The operating system is not able to handle the specified number of clients, try with " +
+         std::to_string(fits);
+}
+
+void ServerLoop::AfterSet(bool accepted) noexcept {
+  accepted ? tls_.Commit() : tls_.Abandon();
+  accepted ? listeners_.Commit() : listeners_.Abandon();
+}
+
+// As in Redis, files may be named one after the other before there is a tls-port.
+config::Problem ServerLoop::PrepareTls(const config::Settings& wanted) {
+  if (wanted.tls_port == 0 || tls_.prepared()) return std::nullopt;
+  const config::Problem problem = tls_.Prepare(wanted);
+  if (!problem) return std::nullopt;
+  log_.Warning("TLS stays as it is: ", *problem);
+  return "Unable to update TLS configuration. " + *problem;
+}
+
+void ServerLoop::ReloadCertificates() {
+  const config::Settings& settings = server_.options.settings();
+  if (settings.tls_port == 0) return;
+  if (const config::Problem problem = tls_.Prepare(settings))
+    return log_.Warning("TLS stays as it is: ", *problem);
+  tls_.Commit();
+  log_.Notice("the certificates were loaded again");
+}
+
+// All of these options are in `wanted`. As in Redis, the one that is blamed is the first one given, but no port that
+// stays the same.
 config::Problem ServerLoop::PrepareListeners(const config::Settings& wanted, std::string_view name) {
-  const bool is_port = name == "port";
-  if (is_port && wanted.port == server_.options.settings().port) return std::nullopt;
+  const config::Settings& now = server_.options.settings();
+  const bool is_port = name != "bind";
+  if (name == "port" && wanted.port == now.port) return std::nullopt;
+  if (name == "tls-port" && wanted.tls_port == now.tls_port) return std::nullopt;
   if (listeners_.prepared()) return std::nullopt;
   const config::Problem problem = listeners_.Prepare(wanted);
   if (!problem) return std::nullopt;
@@ -156,7 +193,10 @@ void ServerLoop::StayAwake(bool on) {
 
 void ServerLoop::OnSignal(int number) {
   // From a terminal that is gone, or after a rotation: this line creates the logfile if the old one was renamed.
-  if (number == SIGHUP) return log_.Notice("received SIGHUP: the logfile is open");
+  if (number == SIGHUP) {
+    log_.Notice("received SIGHUP: the logfile is open");
+    return ReloadCertificates();
+  }
   log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
   StopSoon();
 }

@@ -23,6 +23,7 @@
 #include "net/resp_client.h"
 #include "net/service.h"
 #include "net/timekeeper.h"
+#include "net/tls/tls_transports.h"
 #include "net/turn.h"
 
 namespace mayfly::net {
@@ -55,8 +56,15 @@ class ServerLoop {
     uv_loop_t loop;
   };
 
-  // CONFIG SET port or bind.
+  // CONFIG SET: what has to be made ready before this option is in force.
+  config::Problem BeforeSet(const config::Settings& wanted, std::string_view name);
+  // Of port, tls-port or bind.
   config::Problem PrepareListeners(const config::Settings& wanted, std::string_view name);
+  // Of any option of TLS.
+  config::Problem PrepareTls(const config::Settings& wanted);
+  void AfterSet(bool accepted) noexcept;
+  // SIGHUP.
+  void ReloadCertificates();
   void FinishTurn();
   void Check();
   void Prepare();
@@ -74,8 +82,10 @@ class ServerLoop {
   Log& log_;
   UvLoop uv_;
   Turn turn_;
+  TlsTransports tls_;
   Clients clients_;
   const RespService resp_;
+  const RespService resp_over_tls_{&tls_};
   Listeners listeners_;
   Timekeeper timekeeper_;
   uv_prepare_t prepare_;

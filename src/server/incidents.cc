@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, Incidents::kKinds> kSums = {
     "clients closed because they speak HTTP",
     "clients closed because of unread replies",
     "clients closed because of client-query-buffer-limit",
+    "clients closed because of their TLS handshake",
     "requests or clients for which there was no memory",
 };
 

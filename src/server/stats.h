@@ -55,6 +55,7 @@ struct Stats {
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
   uint64_t lease_bytes = 0;        // who computes which value, for TAKE
+  uint64_t tls_bytes = 0;          // of TLS what no client holds: certificates, sessions, spare buffers
   ScriptFigures scripts;
 
   void CountMiss(MissReason reason, bool in_shadow) noexcept {
@@ -74,6 +75,7 @@ struct Stats {
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     fresh.tracking_bytes = tracking_bytes;
     fresh.lease_bytes = lease_bytes;
+    fresh.tls_bytes = tls_bytes;
     fresh.scripts = scripts;
     *this = std::move(fresh);
   }

@@ -1,6 +1,7 @@
-"""python3-redis: the steps of scripts/suite/clients.py. Arguments: port, password."""
+"""python3-redis: the steps of scripts/suite/clients.py. Arguments: port, password. With TLS if TLS_FILES names a folder."""
 
 import json
+import os
 import sys
 import threading
 
@@ -9,7 +10,15 @@ import redis
 from transcript import eventually, expect, tell
 
 PORT, PASSWORD = int(sys.argv[1]), sys.argv[2]
-OPTIONS = {"port": PORT, "username": "default", "password": PASSWORD, "client_name": "driver"}
+FILES = os.environ.get("TLS_FILES")
+SECRECY = {
+    "ssl": True,
+    "ssl_ca_certs": f"{FILES}/ca.crt",
+    "ssl_certfile": f"{FILES}/client.crt",
+    "ssl_keyfile": f"{FILES}/client.key",
+}
+WHERE = {"port": PORT, **(SECRECY if FILES else {})}
+OPTIONS = {**WHERE, "username": "default", "password": PASSWORD, "client_name": "driver"}
 POOL = 50
 
 
@@ -25,7 +34,10 @@ def until(call, wanted, text):
 
 
 def pool():
-    connections = redis.BlockingConnectionPool(max_connections=POOL, timeout=20, **OPTIONS)
+    options = {name: value for name, value in OPTIONS.items() if name != "ssl"}
+    if FILES:
+        options["connection_class"] = redis.SSLConnection
+    connections = redis.BlockingConnectionPool(max_connections=POOL, timeout=20, **options)
     client, ids, values = redis.Redis(connection_pool=connections), [], []
     together = threading.Barrier(POOL)
 
@@ -58,7 +70,7 @@ def pipeline(r):
 def main():
     r = redis.Redis(**OPTIONS)
     tell("connects with name and password", r.ping(), r.client_getname())
-    tell("meets a wrong password", attempt(redis.Redis(port=PORT, password="wrong").ping))
+    tell("meets a wrong password", attempt(redis.Redis(**WHERE, password="wrong").ping))
     tell("runs a pool of 50", *pool())
 
     saw = [r.set("ttl", "v", ex=100), 0 < r.ttl("ttl") <= 100, 99_000 < r.pttl("ttl") <= 100_000]

@@ -13,8 +13,8 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "integration/folder.h"
 #include "integration/wire.h"
+#include "support/folder.h"
 
 namespace mayfly {
 namespace {

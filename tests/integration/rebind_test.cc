@@ -12,8 +12,8 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "integration/folder.h"
 #include "integration/wire.h"
+#include "support/folder.h"
 #include "support/oracle.h"
 #include "support/reply.h"
 

@@ -1,5 +1,6 @@
 // Clients that come through a transport: its records, its handshake and its end, and that the limits of clients, which
 // count requests and replies, hold as they do without one.
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "net/limits.h"
+#include "server/incidents.h"
 #include "sim/server.h"
 #include "support/long_text.h"
 
@@ -88,13 +90,59 @@ TEST_CASE("nothing runs before the handshake") {
 
 TEST_CASE("a client that does not finish the handshake is idle, and is closed after the timeout") {
   SealedServer server;
-  server.Set("timeout", "10");
+  server.Set("timeout", "5");
   Peer& raw = server.ConnectRaw();
   raw.Send(ToyTransport::Record(ToyTransport::kHandshakeKind, ToyTransport::kHello).substr(0, 5));
-  server.AdvanceTime(9'999);
+  server.AdvanceTime(4'999);
   CHECK(raw.connected());
   server.AdvanceTime(1);
   CHECK_FALSE(raw.connected());
+}
+
+TEST_CASE(
+    "a handshake has to be finished in ten seconds, however busy the client is; then there is no such "
+    "limit") {
+  SealedServer server;
+  Peer& finished = server.Connect();
+  REQUIRE(server.Ask(finished, {"PING"}) == Simple("PONG"));
+  Peer& silent = server.ConnectRaw();
+  Peer& slow = server.ConnectRaw();
+  const std::string hello = ToyTransport::Record(ToyTransport::kHandshakeKind, ToyTransport::kHello);
+  for (size_t at = 0; at < 7; ++at) {
+    slow.Send(hello.substr(at, 1));
+    server.AdvanceTime(1'400);
+  }
+  server.AdvanceTime(net::kHandshakeMs - 7 * 1'400 - 1);
+  CHECK(silent.connected());
+  CHECK(slow.connected());
+  server.AdvanceTime(1);
+  CHECK_FALSE(silent.connected());
+  CHECK_FALSE(slow.connected());
+  const std::string log = server.Log();
+  CHECK(log.find("TLS handshake: it was not finished in time") != std::string::npos);
+  server.AdvanceTime(Incidents::kLogMs + 100'000);
+  CHECK(server.Log().find("clients closed because of their TLS handshake: 1 more") != std::string::npos);
+  CHECK(server.Ask(finished, {"PING"}) == Simple("PONG"));
+}
+
+TEST_CASE("handshakes that take long together go on in the next turns, and others are served in between") {
+  SealedServer server;
+  Peer& connected = server.Connect();
+  REQUIRE(server.Ask(connected, {"PING"}) == Simple("PONG"));
+  std::vector<Peer*> crowd;
+  const std::string hello = ToyTransport::Record(ToyTransport::kHandshakeKind, ToyTransport::kHello);
+  for (int i = 0; i < 20; ++i) crowd.push_back(&server.ConnectRaw());
+  for (Peer* peer : crowd) peer->Send(hello);
+  server.world.set_look_cost_us(1'000);  // so each handshake takes at least a millisecond
+  const auto welcomed = [&crowd] {
+    return std::count_if(crowd.begin(), crowd.end(), [](Peer* peer) { return !peer->received().empty(); });
+  };
+  for (int turn = 1; turn <= 10; ++turn) {
+    connected.Request({"PING"});
+    server.Turn();
+    CHECK(connected.Take() == "+PONG\r\n");
+    CHECK(welcomed() == turn * 2);
+  }
 }
 
 TEST_CASE("plaintext that waits in the transport is run without a further read, a part each turn") {

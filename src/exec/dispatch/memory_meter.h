@@ -3,7 +3,7 @@
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
 //   used   all, without reply chunks that are kept for the next client: they are a pool, nobody uses them
-//   data   used, without client buffers, scripts and what clients have read (neither a client nor a script must ever
+//   data   used, without client buffers, scripts, TLS and what clients have read (neither a client nor a script must ever
 //          evict a key), the shadow list (which must not change what it measures), and what a flush left waiting to
 //          be freed; big arguments are data as far as they have arrived, since they will be values
 #pragma once
@@ -26,7 +26,8 @@ class MemoryMeter {
   // The part of Used that is not Data.
   uint64_t NotEvictable() const noexcept {
     return stats_.client_bytes - stats_.arriving_bytes + stats_.tracking_bytes + stats_.lease_bytes +
-           stats_.scripts.bytes() + databases_.shadow().memory() + databases_.waiting_bytes();
+           stats_.tls_bytes + stats_.scripts.bytes() + databases_.shadow().memory() +
+           databases_.waiting_bytes();
   }
   // What All is when Data is `data`.
   uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + stats_.spare_chunk_bytes; }

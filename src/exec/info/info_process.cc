@@ -121,7 +121,8 @@ void ServerSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("arch_bits", sizeof(void*) * CHAR_BIT);
   sink.Field("process_id", getpid());
   sink.Field("run_id", server.run_id);
-  sink.Field("tcp_port", server.options.settings().port);
+  const config::Settings& settings = server.options.settings();
+  sink.Field("tcp_port", settings.port != 0 ? settings.port : settings.tls_port);
   sink.Field("server_time_usec", now.wall_ms * 1000);
   sink.Field("uptime_in_seconds", uptime_seconds);
   sink.Field("uptime_in_days", uptime_seconds / kDaySeconds);

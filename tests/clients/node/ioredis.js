@@ -1,13 +1,17 @@
 "use strict";
-// ioredis: the steps of scripts/suite/clients.py. Arguments: port, password.
+// ioredis: the steps of scripts/suite/clients.py. Arguments: port, password. With TLS if TLS_FILES names a folder.
+const fs = require("fs");
 const Redis = require("ioredis");
 const { tell, attempt, expect, until, restarted, run, EVERY_BYTE, LARGE, scanKeys } = require("./transcript.js");
 
 const [port, password] = process.argv.slice(2);
 const POOL = 50;
+const files = process.env.TLS_FILES;
+const read = (name) => fs.readFileSync(`${files}/${name}`);
+const secrecy = files ? { tls: { ca: read("ca.crt"), cert: read("client.crt"), key: read("client.key") } } : {};
 
 function connected(options = {}) {
-  const client = new Redis({ port: Number(port), username: "default", password, connectionName: "driver", ...options });
+  const client = new Redis({ port: Number(port), username: "default", password, connectionName: "driver", ...secrecy, ...options });
   // Commands tell of their errors themselves.
   client.on("error", () => {});
   return client;

@@ -114,16 +114,16 @@ TEST_CASE("if the machine's memory is unknown, a percentage sets no limit and gi
 TEST_CASE("options that only Redis has are accepted with one warning, and CONFIG GET answers them") {
   const TestFiles files;
   const Loaded loaded(files, {"--io-threads", "4", "--hz", "10", "--activedefrag", "YES",
-                              "--repl-backlog-size", "1mb", "--tls-protocols", "TLSv1.2 TLSv1.3"});
+                              "--repl-backlog-size", "1mb", "--locale-collate", "a b"});
   REQUIRE(loaded.warnings.size() == 1);
   CHECK(loaded.warnings[0] ==
-        "options without a meaning here are ignored: io-threads, tls-protocols, activedefrag; at Redis's "
+        "options without a meaning here are ignored: io-threads, locale-collate, activedefrag; at Redis's "
         "default hz, "
         "repl-backlog-size");
   CHECK(loaded.Get("io-threads") == "4");
   CHECK(loaded.Get("activedefrag") == "yes");
   CHECK(loaded.Get("repl-backlog-size") == "1048576");
-  CHECK(loaded.Get("tls-protocols") == "TLSv1.2 TLSv1.3");
+  CHECK(loaded.Get("locale-collate") == "a b");
   CHECK(WarningsOf({"--hz", "10"}) ==
         std::vector<std::string>{"options without a meaning here are ignored: at Redis's default hz"});
   CHECK(WarningsOf({"--save", ""}).empty());
@@ -147,14 +147,12 @@ TEST_CASE("options whose silent loss would hurt are refused, except with their h
   CHECK(ErrorOf({"--replicaof", "10.0.0.1", "6379"})
             .starts_with("--replicaof: replicaof 10.0.0.1 6379 is refused"));
   CHECK(ErrorOf({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--tls-port", "6380"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--aclfile", "/x"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--user", "bob", ">hush"}) ==
         "--user: user is refused: there are no ACL users yet, so its limits would not hold");
-  CHECK(ErrorOf({"--replicaof", "no", "one", "--tls-port", "0", "--aclfile", "", "--cluster-enabled",
-                 "no"}) == "");
+  CHECK(ErrorOf({"--replicaof", "no", "one", "--aclfile", "", "--cluster-enabled", "no"}) == "");
 }
 
 TEST_CASE("a refusal depends on the value that wins, and names its place") {

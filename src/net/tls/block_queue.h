@@ -1,0 +1,91 @@
+// Bytes in the order in which they came, in blocks that do not move: what a TlsTransport has to send, and what it has
+// decrypted.
+//
+//   | consumed | bytes ......... | -> | bytes ......... | -> | bytes .... | room |
+//
+// Blocks come from a pool that all transports share. So a transport that is at rest holds none, and none is allocated
+// while traffic is steady.
+//
+// Ownership: a queue owns its blocks until it returns them to the pool, which must outlive it. Loop thread only. Units:
+// bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "net/limits.h"
+
+namespace mayfly::net {
+
+struct Block {
+  // All that is sealed for one client fits, and all that one read from a socket comes to.
+  static constexpr size_t kSize = kSealedBytes + kRecordBytes;
+  static constexpr size_t kCapacity = kSize - 16;
+
+  Block* next;
+  uint32_t begin;  // the first byte that was not consumed
+  uint32_t end;    // of the bytes written
+  char bytes[kCapacity];
+};
+static_assert(sizeof(Block) == Block::kSize);
+
+class BlockPool {
+ public:
+  static constexpr size_t kKeptMax = 4;
+
+  // Keeps `kept_bytes` at the memory of the blocks that wait for their next use, beside what others add to it. Borrows
+  // it.
+  explicit BlockPool(uint64_t& kept_bytes) noexcept : kept_bytes_(kept_bytes) {}
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+  ~BlockPool();
+
+  // An empty block. Throws std::bad_alloc.
+  Block* Take();
+  void Give(Block* block) noexcept;
+  // Memory of all blocks, in use or not.
+  size_t memory() const noexcept { return blocks_ * Block::kSize; }
+
+ private:
+  uint64_t& kept_bytes_;
+  Block* free_ = nullptr;
+  size_t kept_ = 0;
+  size_t blocks_ = 0;
+};
+
+class BlockQueue {
+ public:
+  explicit BlockQueue(BlockPool& pool) noexcept : pool_(pool) {}
+  BlockQueue(const BlockQueue&) = delete;
+  BlockQueue& operator=(const BlockQueue&) = delete;
+  ~BlockQueue();
+
+  size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  size_t memory() const noexcept { return blocks_ * Block::kSize; }
+
+  // Room for further bytes, never empty. Throws std::bad_alloc.
+  std::span<char> Room();
+  // The first `n` bytes of what Room returned last were written.
+  void Commit(size_t n) noexcept;
+  // Throws std::bad_alloc; then a part of the bytes may have been appended.
+  void Append(std::string_view bytes);
+
+  // The first bytes: those of one block. Empty if there are none. They stay where they are until they are consumed.
+  std::string_view Front() const noexcept;
+  // REQUIRES: n <= Front().size().
+  void Consume(size_t n) noexcept;
+
+ private:
+  void DropFront() noexcept;
+
+  BlockPool& pool_;
+  Block* first_ = nullptr;
+  Block* last_ = nullptr;
+  size_t size_ = 0;
+  size_t blocks_ = 0;
+};
+
+}  // namespace mayfly::net

@@ -1,0 +1,190 @@
+#include "net/tls/tls_context.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <openssl/decoder.h>
+#include <openssl/err.h>
+
+#include "base/ascii.h"
+#include "config/words.h"
+
+namespace mayfly::net {
+namespace {
+
+// Sessions of one server are not taken by another that has the same keys.
+constexpr std::string_view kSessionPurpose = "mayfly";
+
+// The first error that OpenSSL has noted since the last call: it names the cause, those after it its callers.
+std::string Reason() {
+  const unsigned long error = ERR_peek_error();
+  ERR_clear_error();
+  if (error == 0) return "unknown error";
+  if (ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE) throw std::bad_alloc();
+  if (ERR_SYSTEM_ERROR(error)) return std::strerror(ERR_GET_REASON(error));
+  const char* const reason = ERR_reason_error_string(error);
+  return reason != nullptr ? reason : "error " + std::to_string(error);
+}
+
+std::string CannotLoad(std::string_view option, const std::string& path) {
+  const std::string reason = Reason();
+  return std::string(option) + ": cannot load " + config::Printable(path) + ": " + reason;
+}
+
+// The passphrase of the key's file; without one OpenSSL must not ask the terminal.
+int GivePassphrase(char* room, int size, int, void* passphrase) noexcept {
+  const auto& text = *static_cast<const std::string*>(passphrase);
+  if (static_cast<size_t>(size) < text.size()) return -1;
+  text.copy(room, text.size());
+  return static_cast<int>(text.size());
+}
+
+const char* PathOrNull(const std::string& path) noexcept { return path.empty() ? nullptr : path.c_str(); }
+
+struct FreeKey {
+  void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
+};
+struct FreeDecoder {
+  void operator()(OSSL_DECODER_CTX* decoder) const noexcept { OSSL_DECODER_CTX_free(decoder); }
+};
+struct FreeBio {
+  void operator()(BIO* bio) const noexcept { BIO_free(bio); }
+};
+
+}  // namespace
+
+config::Problem TlsContext::Load(const config::Settings& settings,
+                                 std::shared_ptr<const TlsContext>& context) {
+  ERR_clear_error();
+  const auto made = std::make_shared<TlsContext>();
+  made->context_.reset(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX* const ctx = made->get();
+  if (ctx == nullptr) return "TLS cannot be set up: " + Reason();
+  SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_SINGLE_DH_USE);
+  // A connection at rest keeps no buffers. One call of SSL_write makes one record at most.
+  SSL_CTX_set_mode(
+      ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  config::Problem problem = made->SetProtocols(settings);
+  if (!problem) problem = made->SetCiphers(settings);
+  if (!problem) problem = made->LoadOwnCertificate(settings);
+  if (!problem) problem = made->SetClientVerification(settings);
+  if (problem) return problem;
+  made->SetSessions(settings);
+  ERR_clear_error();
+  context = made;
+  return std::nullopt;
+}
+
+config::Problem TlsContext::SetProtocols(const config::Settings& settings) {
+  struct Version {
+    std::string_view name;
+    uint64_t ban;
+  };
+  constexpr Version kVersions[] = {{"TLSv1", SSL_OP_NO_TLSv1},
+                                   {"TLSv1.1", SSL_OP_NO_TLSv1_1},
+                                   {"TLSv1.2", SSL_OP_NO_TLSv1_2},
+                                   {"TLSv1.3", SSL_OP_NO_TLSv1_3}};
+  constexpr uint64_t kOld = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
+  uint64_t banned = kOld;
+  if (!settings.tls_protocols.empty()) {
+    for (const Version& version : kVersions) banned |= version.ban;
+    for (const std::string& word : config::SplitAtSpaces(settings.tls_protocols)) {
+      const auto* const found =
+          std::find_if(std::begin(kVersions), std::end(kVersions),
+                       [&](const Version& version) { return SameIgnoringCase(version.name, word); });
+      if (found == std::end(kVersions))
+        return "tls-protocols: unknown protocol " + config::Printable(word) +
+               "; a combination of TLSv1, TLSv1.1, TLSv1.2 and TLSv1.3 is possible";
+      banned &= ~found->ban;
+    }
+  }
+  SSL_CTX_set_options(get(), banned);
+  return std::nullopt;
+}
+
+config::Problem TlsContext::SetCiphers(const config::Settings& settings) {
+  if (!settings.tls_ciphers.empty() && SSL_CTX_set_cipher_list(get(), settings.tls_ciphers.c_str()) != 1)
+    return "tls-ciphers: " + Reason();
+  if (!settings.tls_ciphersuites.empty() &&
+      SSL_CTX_set_ciphersuites(get(), settings.tls_ciphersuites.c_str()) != 1)
+    return "tls-ciphersuites: " + Reason();
+  if (settings.tls_prefer_server_ciphers) SSL_CTX_set_options(get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
+  return std::nullopt;
+}
+
+config::Problem TlsContext::LoadOwnCertificate(const config::Settings& settings) {
+  if (settings.tls_cert_file.empty()) return "tls-cert-file: TLS needs a certificate, and none is given";
+  if (settings.tls_key_file.empty()) return "tls-key-file: TLS needs a private key, and none is given";
+  std::string passphrase = settings.tls_key_file_pass;
+  SSL_CTX_set_default_passwd_cb(get(), GivePassphrase);
+  SSL_CTX_set_default_passwd_cb_userdata(get(), &passphrase);
+  config::Problem problem;
+  if (SSL_CTX_use_certificate_chain_file(get(), settings.tls_cert_file.c_str()) != 1)
+    problem = CannotLoad("tls-cert-file", settings.tls_cert_file);
+  else if (SSL_CTX_use_PrivateKey_file(get(), settings.tls_key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+    problem = CannotLoad("tls-key-file", settings.tls_key_file);
+  else if (!settings.tls_dh_params_file.empty())
+    problem = LoadDhParameters(settings.tls_dh_params_file);
+  SSL_CTX_set_default_passwd_cb_userdata(get(), nullptr);
+  SSL_CTX_set_default_passwd_cb(get(), nullptr);
+  return problem;
+}
+
+config::Problem TlsContext::LoadDhParameters(const std::string& path) {
+  const std::unique_ptr<BIO, FreeBio> file(BIO_new_file(path.c_str(), "r"));
+  EVP_PKEY* read = nullptr;
+  const std::unique_ptr<OSSL_DECODER_CTX, FreeDecoder> decoder(OSSL_DECODER_CTX_new_for_pkey(
+      &read, "PEM", nullptr, "DH", OSSL_KEYMGMT_SELECT_DOMAIN_PARAMETERS, nullptr, nullptr));
+  const bool well =
+      file != nullptr && decoder != nullptr && OSSL_DECODER_from_bio(decoder.get(), file.get()) == 1;
+  std::unique_ptr<EVP_PKEY, FreeKey> parameters(read);
+  if (!well || SSL_CTX_set0_tmp_dh_pkey(get(), parameters.get()) != 1)
+    return CannotLoad("tls-dh-params-file", path);
+  static_cast<void>(parameters.release());  // the context's now
+  return std::nullopt;
+}
+
+config::Problem TlsContext::SetClientVerification(const config::Settings& settings) {
+  using config::TlsAuthClients;
+  const std::string& file = settings.tls_ca_cert_file;
+  const std::string& directory = settings.tls_ca_cert_dir;
+  const bool has_ca = !file.empty() || !directory.empty();
+  if (has_ca && SSL_CTX_load_verify_locations(get(), PathOrNull(file), PathOrNull(directory)) != 1)
+    return file.empty() ? CannotLoad("tls-ca-cert-dir", directory) : CannotLoad("tls-ca-cert-file", file);
+  if (settings.tls_auth_clients == TlsAuthClients::kNo) return std::nullopt;
+  if (!has_ca)
+    return "tls-auth-clients: clients' certificates cannot be verified without tls-ca-cert-file or "
+           "tls-ca-cert-dir; with \"no\" clients need none";
+  // The names of these CAs tell a client that has several certificates which one to send.
+  if (STACK_OF(X509_NAME)* const names = file.empty() ? nullptr : SSL_load_client_CA_file(file.c_str()))
+    SSL_CTX_set_client_CA_list(get(), names);
+  const bool required = settings.tls_auth_clients == TlsAuthClients::kYes;
+  SSL_CTX_set_verify(get(), SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+  return std::nullopt;
+}
+
+// A client of TLS 1.3, or of 1.2 with tickets, keeps its session itself, sealed with a key of this context. Others find
+// theirs in the cache.
+void TlsContext::SetSessions(const config::Settings& settings) noexcept {
+  SSL_CTX* const ctx = get();
+  const auto* const purpose = reinterpret_cast<const unsigned char*>(kSessionPurpose.data());
+  SSL_CTX_set_session_id_context(ctx, purpose, kSessionPurpose.size());
+  if (!settings.tls_session_caching) {
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(ctx, 0);
+    return;
+  }
+  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
+  SSL_CTX_sess_set_cache_size(ctx, static_cast<long>(settings.tls_session_cache_size));
+  SSL_CTX_set_timeout(ctx, static_cast<long>(settings.tls_session_cache_timeout_seconds));
+  SSL_CTX_set_num_tickets(ctx, 1);
+}
+
+}  // namespace mayfly::net

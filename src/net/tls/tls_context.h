@@ -1,0 +1,42 @@
+// What all TLS connections of a server have in common: certificate and key, the CAs that clients are verified with,
+// protocols, ciphers, and the sessions that clients may resume. Made from the options, whose files are read then; it
+// never changes, but for its sessions.
+//
+// Shared by the connections that were accepted with it: they keep it when CONFIG SET or SIGHUP has made another. Loop
+// thread only.
+#pragma once
+
+#include <memory>
+
+#include <openssl/ssl.h>
+
+#include "config/problem.h"
+#include "config/settings.h"
+
+namespace mayfly::net {
+
+class TlsContext {
+ public:
+  // Loads the files that the options name, into `context`. A problem is one line for a person, with OpenSSL's reason.
+  [[nodiscard]] static config::Problem Load(const config::Settings& settings,
+                                            std::shared_ptr<const TlsContext>& context);
+
+  // Borrowed.
+  SSL_CTX* get() const noexcept { return context_.get(); }
+
+ private:
+  struct Free {
+    void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
+  };
+
+  config::Problem SetProtocols(const config::Settings& settings);
+  config::Problem SetCiphers(const config::Settings& settings);
+  config::Problem LoadOwnCertificate(const config::Settings& settings);
+  config::Problem LoadDhParameters(const std::string& path);
+  config::Problem SetClientVerification(const config::Settings& settings);
+  void SetSessions(const config::Settings& settings) noexcept;
+
+  std::unique_ptr<SSL_CTX, Free> context_;
+};
+
+}  // namespace mayfly::net

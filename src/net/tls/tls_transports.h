@@ -1,0 +1,48 @@
+// Makes the TLS transports of a server, with the certificates and rules that its options name.
+//
+// A change takes two steps: Prepare loads the files into a context of their own, and Commit puts it in force for the
+// connections that come from now on, or Abandon drops it. Connections that exist keep theirs.
+//
+// Ownership: outlives its transports. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/heap.h"
+#include "config/problem.h"
+#include "config/settings.h"
+#include "net/tls/block_queue.h"
+#include "net/tls/tls_context.h"
+#include "net/tls/tls_transport.h"
+#include "net/transport.h"
+
+namespace mayfly::net {
+
+class TlsTransports final : public TransportFactory {
+ public:
+  // Borrows both. `bytes` gets what all of TLS holds beyond its connections.
+  TlsTransports(const Heap& heap, uint64_t& bytes) noexcept;
+  ~TlsTransports() override;
+
+  // Loads what these settings name. A problem is one line for a person, with OpenSSL's reason. Once until Commit or
+  // Abandon.
+  [[nodiscard]] config::Problem Prepare(const config::Settings& settings);
+  bool prepared() const noexcept { return next_ != nullptr; }
+  // Without Prepare, these do nothing.
+  void Commit() noexcept;
+  void Abandon() noexcept;
+
+  // REQUIRES: a context is in force.
+  std::unique_ptr<Transport> NewTransport() const override;
+
+ private:
+  void Drop(std::shared_ptr<const TlsContext>& context) noexcept;
+
+  BlockPool blocks_;
+  const TlsShared shared_;
+  std::shared_ptr<const TlsContext> now_;
+  std::shared_ptr<const TlsContext> next_;
+};
+
+}  // namespace mayfly::net
