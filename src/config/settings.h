@@ -150,6 +150,8 @@ struct Settings {
   int64_t tcp_keepalive_seconds = 300;
   bool protected_mode = true;
   std::string requirepass;
+  int64_t metrics_port = 0;
+  std::vector<BindAddress> metrics_bind{{"127.0.0.1", false}, {"::1", true}};
 
   // Limits of clients.
   int64_t maxclients = 10'000;
