@@ -122,7 +122,7 @@ def some_work(client, turn):
     requests = []
     for i in range(200):
         key = f"user:{turn % 50}:{i}"
-        requests += [("SET", key, "v" * (i % 90), "PX", 30 + i * 40), ("GET", key), ("GET", f"user:{turn % 50 + 30}:{i}")]
+        requests += [("SET", key, "v" * (i % 90), "PX", 30 + i * 40), ("GET", key), ("GET", f"user:{(turn + 40) % 50}:{i}")]
     for i, seconds in enumerate((5, 45, 400, 3_000, 20_000, 80_000, 500_000, 5_000_000)):
         requests += [("SET", f"later:{i}:{turn % 40}", "v", "EX", seconds), ("SET", f"shop:{i}", "x", "EX", seconds)]
     requests += [("GET", "front page")] * 60

@@ -92,8 +92,9 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self.call("Page.navigate", url=url)
 
-    def picture(self, path):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=False)["data"]
+    def picture(self, path, **clip):
+        part = {"clip": clip} if clip else {}
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=False, **part)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 
@@ -145,6 +146,13 @@ def drawn(browser, mayfly, view, pictures):
             require("favicon" in entry.get("url", "") or entry["level"] not in ("error", "warning"), entry)
 
 
+def readme_picture(browser, mayfly, pictures):
+    """The upper half of the page after some polls. The README shows tests/page/status.png: copy it if the page looks otherwise."""
+    browser.show(f"http://127.0.0.1:{mayfly.metrics_port}/", 1120, 736, "light")
+    eventually("some polls", lambda: browser.evaluate("document.querySelector('#ops-line path')?.getAttribute('d').split('L').length ?? 0") >= 8)
+    browser.picture(os.path.join(pictures, "readme.png"), x=0, y=0, width=1120, height=736, scale=0.75)
+
+
 def refuses_strangers(browser, mayfly):
     """The policy forbids what is not the page's own, also to a script that got in."""
     browser.show(f"http://127.0.0.1:{mayfly.metrics_port}/", 1120, 1500, "light")
@@ -194,6 +202,7 @@ def run(tally, root, daemon):
                 checked(tally, "/status.json is JSON", lambda: json_is_json(mayfly))
                 for view in VIEWS:
                     checked(tally, f"the status page, {view[0]}", lambda v=view: drawn(browser, mayfly, v, pictures))
+                checked(tally, "the status page, for the README", lambda: readme_picture(browser, mayfly, pictures))
                 checked(tally, "the status page without JavaScript", lambda: reads_without_script(browser, mayfly, pictures))
                 checked(tally, "the status page runs nothing foreign", lambda: refuses_strangers(browser, mayfly))
             checked(tally, "the status page says when nobody answers", lambda: shows_the_loss(browser, mayfly))

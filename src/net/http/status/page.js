@@ -2,7 +2,8 @@
 // Polls /status.json and draws it. Whatever comes from there is put into the page as text, never as HTML.
 (() => {
   const kPollMs = 2000;
-  const kPoints = 120;
+  const kPoints = 120;     // of a line: four minutes
+  const kFewPoints = 30;  // a line of fewer does not span its box
   const kSlots = 64;
   const kSpans = ['64 ms', '4.1 s', '4.4 min', '4.7 h', '12 d', '2.2 y', '139 y'];
   const kRanges = {
@@ -82,9 +83,8 @@
   };
   const spark = (id, values, most) => {
     const top = Math.max(most, 1e-9);
-    const step = 120 / (kPoints - 1);
-    const from = kPoints - values.length;
-    const line = values.map((v, i) => `${((from + i) * step).toFixed(1)} ${(26 - 24 * v / top).toFixed(1)}`);
+    const step = 120 / (Math.max(values.length, kFewPoints) - 1);
+    const line = values.map((v, i) => `${(i * step).toFixed(1)} ${(26 - 24 * v / top).toFixed(1)}`);
     at(id).replaceChildren(...(line.length > 1 ? [shape('path', {d: 'M' + line.join('L')})] : []));
   };
 
@@ -98,7 +98,7 @@
     };
     kSpans.forEach((_, level) => {
       const low = inner + level * ring, high = low + ring - 1.6;
-      const gap = 0.35 / low / Math.PI;
+      const gap = 0.1 / low / Math.PI;
       slots.push(Array.from({length: kSlots}, (__, slot) => {
         const from = slot / kSlots + gap, to = (slot + 1) / kSlots - gap;
         const d = `M${point(low, from)}A${low} ${low} 0 0 1 ${point(low, to)}L${point(high, to)}` +
@@ -175,7 +175,7 @@
       ['keys', short(now.keys)], ['with a time to live', short(now.expiring)],
       ['expired', short(now.expired)], ['expire a second', short(Math.round(rate('expired')))],
       ['evicted', short(now.evicted)], ['evicted a second', short(Math.round(rate('evicted')))],
-      ['invalidated', short(now.invalidated)], ['clients', `${short(now.clients.connected)} of ${short(now.clients.max)}`],
+      ['invalidated', short(now.invalidated)], ['clients', `${count(now.clients.connected)} of ${count(now.clients.max)}`],
       ['blocked', short(now.clients.blocked)], ['refused', short(now.clients.refused)],
       ['error replies', short(now.errors)], ['longest loop turn', micros(now.loop_turn_max_us)],
     ];
