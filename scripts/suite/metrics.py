@@ -98,7 +98,7 @@ class Prometheus:
             text = file.read()
         text = text.replace("15s", "1s").replace("127.0.0.1:9121", f"127.0.0.1:{target}")
         text = text.replace("mayfly.rules.yml", os.path.join(root, "conf", "prometheus", "mayfly.rules.yml"))
-        require("9121" not in text and str(target) in text, "conf/prometheus/prometheus.yml names another port")
+        require(f'"127.0.0.1:{target}"' in text, "conf/prometheus/prometheus.yml names another port")
         config = os.path.join(folder, "prometheus.yml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(text)

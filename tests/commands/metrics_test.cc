@@ -245,8 +245,8 @@ TEST_CASE_METHOD(MetricsTest, "the summary in words has no name that a client ch
   Run({"SET", "<b>", "v"});
   Run({"GET", "<b>"});
   const std::string text = StatusText(server().server, server().clock.Read());
-  CHECK(text.find("keys                  1\n") == 0);
-  CHECK(text.find("hit ratio             100.0%\n") != std::string::npos);
+  CHECK(text.find("keys              1\n") == 0);
+  CHECK(text.find("hit ratio         100.0%\n") != std::string::npos);
   CHECK(text.find('<') == std::string::npos);
 }
 

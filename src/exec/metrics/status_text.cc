@@ -14,7 +14,7 @@
 namespace mayfly {
 namespace {
 
-constexpr size_t kNameWidth = 22;
+constexpr size_t kNameWidth = 18;
 
 void AddLine(std::string& text, std::string_view name, std::string_view value) {
   text.append(name).append(kNameWidth - name.size(), ' ').append(value).append("\n");

@@ -203,6 +203,8 @@
       at('state').className = 'pill lost';
     }
   };
+  at('state').hidden = false;
+  say('state', 'connecting');
   drawWheel();
   poll();
   setInterval(() => { if (!document.hidden) poll(); }, kPollMs);
