@@ -177,7 +177,6 @@ TEST_CASE_METHOD(MetricsTest, "lag and times are in seconds, and bytes are bytes
   CHECK(Has(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.005\"} 0"));
   CHECK(Has(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.01\"} 1"));
   CHECK(Has(page, "mayfly_expiry_lag_seconds_count 1"));
-  CHECK(Has(page, "mayfly_uptime_seconds 0"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "namespaces have labels") {
