@@ -15,7 +15,7 @@ RUN cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libboost-context1.74.0 libjemalloc2 liblua5.1-0 libssl3 libuv1 \
+    && apt-get install -y --no-install-recommends libboost-context1.74.0 libhttp-parser2.9 libjemalloc2 liblua5.1-0 libssl3 libuv1 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 999 mayfly \
     && useradd --system --uid 999 --gid mayfly --home-dir /data --no-create-home --shell /usr/sbin/nologin mayfly \
@@ -29,7 +29,8 @@ ENV MAYFLY_PROTECTED_MODE=no
 VOLUME /data
 # The working directory is the volume.
 WORKDIR /data
-EXPOSE 6379
+# With -e MAYFLY_METRICS_PORT=9121 -e 'MAYFLY_METRICS_BIND=* -::*', the metrics port is for the container's network, too.
+EXPOSE 6379 9121
 USER mayfly
 # The daemon is healthy if it answers: "+PONG", or "-NOAUTH" if a password is set. If a command line or a conf file
 # sets the port, the container needs a --health-cmd of its own.

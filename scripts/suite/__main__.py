@@ -14,6 +14,8 @@ import arm64
 import clients
 import fuzz
 import image
+import metrics
+import page
 import programs
 import tidy
 from tally import Tally, heading
@@ -83,6 +85,14 @@ def real_clients(tally, words):
         clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
 
 
+def with_daemon(tally, packages, check):
+    """A check of its own, of the release's daemon, that needs more packages."""
+    if packages and not tally.run(f"packages: {' '.join(packages)}", [script("install-packages"), *packages]):
+        return
+    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+        check(tally, ROOT, os.path.join(ROOT, RELEASE, "mayfly"))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
@@ -94,6 +104,8 @@ def main():
         help="only: client libraries, frameworks and tools, against Mayfly and redis-server; all, or those with such a name",
     )
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
+    parser.add_argument("--metrics", action="store_true", help="only: the metrics port, with Prometheus and its tools")
+    parser.add_argument("--page", action="store_true", help="only: the status page, in a headless Chromium")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
@@ -104,7 +116,12 @@ def main():
             image.run(tally, ROOT)
         if arguments.clients is not None:
             real_clients(tally, arguments.clients)
-        if not (arguments.arm64 or arguments.image or arguments.clients is not None):
+        if arguments.metrics:
+            with_daemon(tally, [], metrics.run)
+        if arguments.page:
+            with_daemon(tally, ["page"], page.run)
+        others = arguments.arm64 or arguments.image or arguments.clients is not None
+        if not (others or arguments.metrics or arguments.page):
             everything(tally, arguments.quick)
     except Exception:
         # An error of the suite itself is a failure in the last line, too.

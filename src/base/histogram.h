@@ -39,6 +39,8 @@ class Histogram {
       if (counts_[bucket] != 0) fn(UpperBound(bucket) < max_ ? UpperBound(bucket) : max_, counts_[bucket]);
     }
   }
+  // The highest value that is counted in the same bucket as this one, whatever max() is.
+  static constexpr uint64_t HighestLike(uint64_t value) noexcept { return UpperBound(BucketOf(value)); }
   void Reset() noexcept { *this = Histogram(); }
 
  private:

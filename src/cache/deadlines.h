@@ -118,6 +118,11 @@ class Deadlines {
   // REQUIRES: FollowWallStep(now); page.entries is empty; page.cursor is 0 or DuePage::Owns it.
   bool FillPage(DuePage& page, uint64_t within_ms, size_t most, Now now) const;
 
+  // Which slots of a level have entries, of both wheels: see TimingWheel::SlotsAhead.
+  uint64_t SlotsAhead(int level, Now now) const noexcept {
+    return mono_.SlotsAhead(level, now.mono_ms) | wall_.SlotsAhead(level, WallMs(now));
+  }
+
   bool Validate() const noexcept;
   // Number of filed entries with Entry::has_two_times.
   size_t with_two_times() const noexcept { return with_two_times_; }

@@ -168,6 +168,13 @@ class TimingWheel {
   // Checks all invariants by visiting every entry. For tests and debug builds.
   [[nodiscard]] bool Validate() const noexcept;
 
+  // Which slots of a level have entries: bit i stands for the i-th slot from `now` on. A slot that is being emptied ahead
+  // of its time counts as the next one. O(1).
+  uint64_t SlotsAhead(int level, uint64_t now) const noexcept {
+    const uint64_t slots = wheel::SlotsAhead(lists_.Occupied(level), level, elapsed_, now);
+    return slots | (lists_.Holds(wheel::SideList(level)) ? 2U : 0U);
+  }
+
  private:
   using ListId = wheel::ListId;
   using Lists = wheel::WheelLists<Hooks>;

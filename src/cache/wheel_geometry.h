@@ -80,4 +80,15 @@ constexpr uint64_t FirstOccupied(uint64_t occupied, uint64_t current) noexcept {
   return current + static_cast<uint64_t>(std::countr_zero(std::rotr(occupied, turned)));
 }
 
+// A level's occupied slots, as they lie ahead of `now`: bit i stands for the position i after that of now, and bit 0 also for
+// those before it, which a wheel has that was not advanced to `now` yet.
+constexpr uint64_t SlotsAhead(uint64_t occupied, int level, uint64_t elapsed, uint64_t now) noexcept {
+  const uint64_t current = PositionOf(elapsed, level);
+  const uint64_t ahead = std::rotr(occupied, static_cast<int>(current % kSlots));
+  const uint64_t moved = now > elapsed ? PositionOf(now, level) - current : 0;
+  if (moved >= kSlots) return ahead != 0 ? 1 : 0;
+  const uint64_t passed = ahead & ((uint64_t{1} << moved) - 1);
+  return (ahead >> moved) | (passed != 0 ? 1 : 0);
+}
+
 }  // namespace mayfly::wheel

@@ -153,6 +153,8 @@ struct Settings {
   int64_t tcp_keepalive_seconds = 300;
   bool protected_mode = true;
   std::string requirepass;
+  int64_t metrics_port = 0;
+  std::vector<BindAddress> metrics_bind{{"127.0.0.1", false}, {"::1", true}};
 
   // TLS: its port, the files, what is offered to clients and asked of them.
   int64_t tls_port = 0;

@@ -19,6 +19,7 @@ struct Visitor {
   bool over_unix_socket;
   bool from_loopback;
   size_t clients_before;  // clients that are connected already
+  size_t clients_max;     // maxclients, or what an observer's service allows
 };
 
 Verdict Judge(const config::Settings& settings, const Visitor& visitor) noexcept;

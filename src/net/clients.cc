@@ -24,9 +24,10 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
   Connection* connection = nullptr;
   try {
     connection = service.NewConnection(*this, kind);
+    if (connection->is_observer()) ++observers_known_;
     if (const int error = connection->Accept(loop, descriptor); error != 0)
       return log_.Warning("cannot accept a connection: ", uv_strerror(error));
-    LetIn(*connection);
+    LetIn(*connection, service.observers_max());
   } catch (const std::bad_alloc&) {
     ++server_.stats.connections_rejected;
     if (const uint64_t refused = refusals_logged_.Note(turn_.now().mono_ms); refused != 0)
@@ -35,10 +36,13 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
   }
 }
 
-void Clients::LetIn(Connection& connection) {
-  const Verdict verdict = Judge(settings(), {.over_unix_socket = connection.kind() == Connection::Kind::kUnix,
-                                             .from_loopback = connection.from_loopback(),
-                                             .clients_before = let_in_});
+void Clients::LetIn(Connection& connection, size_t observers_max) {
+  const bool observes = connection.is_observer();
+  const Verdict verdict = Judge(
+      settings(), {.over_unix_socket = connection.kind() == Connection::Kind::kUnix,
+                   .from_loopback = connection.from_loopback(),
+                   .clients_before = observes ? observers_ : let_in_,
+                   .clients_max = observes ? observers_max : static_cast<size_t>(settings().maxclients)});
   if (verdict == Verdict::kWelcome) return connection.Open();
   ++server_.stats.connections_rejected;
   connection.Refuse(verdict, MayLinger());
@@ -129,7 +133,19 @@ void Clients::FinishTurn() {
 
 void Clients::EndAll() {
   ending_ = true;
+  for (Connection* connection : all_) {
+    if (!connection->is_observer()) connection->End();
+  }
+}
+
+void Clients::EndObservers() {
   for (Connection* connection : all_) connection->End();
+}
+
+void Clients::DropGuests() {
+  for (Connection* connection : all_) {
+    if (!connection->is_observer()) connection->Drop();
+  }
 }
 
 void Clients::DropAll() {
@@ -139,7 +155,7 @@ void Clients::DropAll() {
 Clients::Undelivered Clients::CountUndelivered() const noexcept {
   Undelivered undelivered;
   for (const Connection* connection : all_) {
-    if (connection->state() == Connection::State::kClosed) continue;
+    if (connection->state() == Connection::State::kClosed || connection->is_observer()) continue;
     const size_t bytes = connection->UndeliveredBytes();
     undelivered.clients += bytes != 0 ? 1 : 0;
     undelivered.bytes += bytes;

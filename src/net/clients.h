@@ -41,9 +41,18 @@ class Clients {
   // The end of a turn: runs what was woken and writes what waits.
   void FinishTurn();
 
-  // Ends (or drops) every connection, because the server stops.
+  // The server is about to stop: those that observe it are told so.
+  void SetStopping() noexcept { stopping_ = true; }
+  bool stopping() const noexcept { return stopping_; }
+  // Ends every connection but those of observers, because the server stops.
   void EndAll();
+  // The others are gone.
+  void EndObservers();
   void DropAll();
+  // Every connection but those of observers.
+  void DropGuests();
+  // Connections that are not those of observers.
+  size_t guests() const noexcept { return all_.size() - observers_known_; }
   // How many clients have not got all of their replies, and how many bytes these are.
   struct Undelivered {
     size_t clients = 0;
@@ -110,14 +119,20 @@ class Clients {
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
   // It was let in, or has left.
-  void CountClient(bool in) noexcept { in ? ++let_in_ : --let_in_; }
+  void CountClient(bool in, bool is_observer) noexcept {
+    size_t& count = is_observer ? observers_ : let_in_;
+    in ? ++count : --count;
+  }
   void Remember(Connection& connection) { all_.insert(&connection); }
   // Libuv has let go of it.
-  void Forget(Connection& connection) noexcept { all_.erase(&connection); }
+  void Forget(Connection& connection) noexcept {
+    all_.erase(&connection);
+    if (connection.is_observer()) --observers_known_;
+  }
 
  private:
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
-  void LetIn(Connection& connection);
+  void LetIn(Connection& connection, size_t observers_max);
   void DeliverListed();
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until what all hold is within the pool.
@@ -131,7 +146,9 @@ class Clients {
   SharedBytes last_address_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  size_t let_in_ = 0;  // connections that have not left since
+  size_t let_in_ = 0;           // connections that have not left since, but for observers
+  size_t observers_ = 0;        // the same, of observers
+  size_t observers_known_ = 0;  // of all_
   Connection* first_listed_ = nullptr;
   uint64_t handshake_cycles_ = 0;  // spent in handshake_turn_
   uint32_t handshake_turn_ = 0;
@@ -140,6 +157,7 @@ class Clients {
   size_t lingering_ = 0;
   size_t lingering_max_ = kLingeringMax;
   LogThrottle refusals_logged_{kPauseLogMs};
+  bool stopping_ = false;
   bool ending_ = false;
   std::vector<Feed> deferred_;
   size_t input_used_ = 0;  // of shared_input_, by what is deferred

@@ -94,7 +94,7 @@ void Connection::Open() {
   heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
   OnOpen();
   is_client_ = true;
-  clients_.CountClient(true);
+  clients_.CountClient(true, is_observer());
   state_ = State::kOpen;
   if (filter_ != nullptr) filter_->handshake_until_mono_ms = heard_mono_ms_ + kHandshakeMs;
   UpdateReading();
@@ -108,8 +108,10 @@ void Connection::Refuse(Verdict verdict, bool may_linger) {
   assert(state_ == State::kNew && descriptor_ >= 0);
   state_ = State::kEnding;
   if (verdict == Verdict::kTooMany)
-    clients_.Report(Incidents::Kind::kTooManyClients, "refusing client ", name(), ": maxclients, which is ",
-                    clients_.settings().maxclients, ", is reached");
+    clients_.Report(
+        Incidents::Kind::kTooManyClients, "refusing client ", name(),
+        is_observer() ? ": its port serves no more at one time; maxclients is " : ": maxclients, which is ",
+        clients_.settings().maxclients, is_observer() ? "" : ", is reached");
   else
     clients_.Report(Incidents::Kind::kProtected, "refusing client ", name(),
                     ": protected-mode is on, there is no password, and it is not on this machine");
@@ -159,7 +161,7 @@ void Connection::OnDroppedInput(size_t size) {
 
 void Connection::Leave() noexcept {
   if (!std::exchange(is_client_, false)) return;
-  clients_.CountClient(false);
+  clients_.CountClient(false, is_observer());
   OnLeave();
 }
 
@@ -222,9 +224,7 @@ void Connection::SetBooked(const Booked& now) noexcept {
 
 uint64_t Connection::NextDeadline() const noexcept {
   if (state_ == State::kLingering) return linger_until_mono_ms_;
-  uint64_t deadline = ParkingLot::kForever;
-  const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);
-  if (timeout != 0) deadline = heard_mono_ms_ + timeout * kMsPerSecond;
+  uint64_t deadline = SilentUntil();
   if (above_soft_since_mono_ms_ != 0) {
     const auto soft = static_cast<uint64_t>(LimitOfOutput().soft_seconds);
     deadline = std::min(deadline, above_soft_since_mono_ms_ + soft * kMsPerSecond);
@@ -232,6 +232,11 @@ uint64_t Connection::NextDeadline() const noexcept {
   if (throttled_) deadline = std::min(deadline, took_mono_ms_ + kStalledMs);
   if (ShakesHands()) deadline = std::min(deadline, filter_->handshake_until_mono_ms);
   return deadline;
+}
+
+uint64_t Connection::SilentUntil() const noexcept {
+  const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);
+  return timeout != 0 ? heard_mono_ms_ + timeout * kMsPerSecond : ParkingLot::kForever;
 }
 
 void Connection::OnTime(uint64_t now_mono_ms) {

@@ -63,6 +63,8 @@ class Connection : public TimedClient {
   int Accept(uv_loop_t& loop, int descriptor);
   Kind kind() const noexcept { return kind_; }
   bool from_loopback() const noexcept { return from_loopback_; }
+  // Whether it is one of those that only look at the server (net/service.h).
+  virtual bool is_observer() const noexcept { return false; }
   State state() const noexcept { return state_; }
   bool throttled() const noexcept { return throttled_; }
   // Whether it would be read from and there is something to read.
@@ -133,6 +135,9 @@ class Connection : public TimedClient {
   virtual void Account() noexcept = 0;
   // Whether its silence does not count as idle time.
   virtual bool MayBeSilent() const noexcept { return false; }
+  // When it is closed if nothing happens until then; ParkingLot::kForever: never. By the option timeout, unless the
+  // service has limits of its own. Where this may become earlier, the service calls Clients::File.
+  virtual uint64_t SilentUntil() const noexcept;
   // How much output it may hold.
   virtual const config::OutputLimit& LimitOfOutput() const noexcept;
   // Whether it has not logged in, though it should.

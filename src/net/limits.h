@@ -69,10 +69,20 @@ inline constexpr uint64_t kStopMs = 2000;
 inline constexpr uint64_t kStopSilenceMs = 200;
 inline constexpr size_t kStopLingerBytes = 256 * 1024 * 1024;
 
+// The metrics port. A request must come, and an answer must be read, within these times; a connection may be silent
+// between two requests for longer than Prometheus waits between two scrapes. At most kHttpClientsMax have a place: a few
+// browsers and scrapers. A stopping server gives them kStopObserversMs to notice its end.
+inline constexpr uint64_t kHttpRequestMs = 10'000;
+inline constexpr uint64_t kHttpAnswerMs = 30'000;
+inline constexpr uint64_t kHttpIdleMs = 150'000;
+inline constexpr size_t kHttpClientsMax = 8;
+inline constexpr uint64_t kStopObserversMs = 500;
+
 // Descriptors that are kept from clients, as many as in Redis. The daemon itself has up to kOwnFiles open:
-// standard streams, those of libuv, listeners, the log. Connections on their way out may use the others.
+// standard streams, those of libuv, listeners, the log, clients of the metrics port. Connections on their way out may use
+// the others.
 inline constexpr uint64_t kReservedFiles = 32;
-inline constexpr uint64_t kOwnFiles = 16;
+inline constexpr uint64_t kOwnFiles = 16 + kHttpClientsMax;
 
 // Entries worked on between two looks at the cycle counter.
 inline constexpr size_t kEntriesPerLook = 64;

@@ -174,11 +174,10 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   return std::nullopt;
 }
 
-config::Problem Listeners::OpenFor(const Service& service, const std::string& host, uint16_t port,
+config::Problem Listeners::OpenFor(const Service& service, const config::BindAddress& address, uint16_t port,
                                    int backlog) {
   std::vector<Place> places;
-  if (config::Problem problem = FindPlaces(service, config::BindAddress{.host = host}, port, places))
-    return problem;
+  if (config::Problem problem = FindPlaces(service, address, port, places)) return problem;
   for (const Place& place : places) {
     if (config::Problem problem = OpenPlace(place, backlog, sockets_)) return problem;
   }
@@ -265,11 +264,18 @@ int Listeners::Listen(Socket& socket, int backlog) noexcept {
   return socket.Watch(loop_);
 }
 
-void Listeners::Close() {
-  if (closed_) return;
-  closed_ = true;
+void Listeners::Stop() {
+  if (stopped_) return;
+  stopped_ = true;
   Abandon();
   for (const TakenAlong& taken : std::exchange(taken_along_, {})) CloseDescriptor(taken.descriptor);
+  std::erase_if(sockets_, [](const OwnedSocket& socket) { return socket->service->observers_max() == 0; });
+}
+
+void Listeners::Close() {
+  if (closed_) return;
+  Stop();
+  closed_ = true;
   sockets_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&pause_), nullptr);
 }
@@ -283,7 +289,7 @@ std::vector<std::string> Listeners::names() const {
 // ---- a change of addresses
 
 config::Problem Listeners::Prepare(const config::Settings& wanted) {
-  if (closed_) return std::nullopt;
+  if (stopped_) return std::nullopt;
   change_ = std::make_unique<Change>();
   change_->backlog = static_cast<int>(wanted.tcp_backlog);
   std::vector<Place> places;

@@ -54,8 +54,8 @@ class Listeners {
   [[nodiscard]] config::Problem Open(const config::Settings& settings);
   // Opens a TCP address beside those of the settings, for another service, which must outlive this. It stays as it is
   // whatever becomes of the settings. The problem is one line for a person.
-  [[nodiscard]] config::Problem OpenFor(const Service& service, const std::string& host, uint16_t port,
-                                        int backlog);
+  [[nodiscard]] config::Problem OpenFor(const Service& service, const config::BindAddress& address,
+                                        uint16_t port, int backlog);
   // Opens the TCP addresses of these settings that are not open yet. A problem is one line for a person. In either
   // case Commit or Abandon has to follow before the loop polls.
   [[nodiscard]] config::Problem Prepare(const config::Settings& wanted);
@@ -69,6 +69,8 @@ class Listeners {
 
   // Accepts the connections that wait in the kernel's queues, at most `most` of each.
   void TakeWaiting(size_t most);
+  // Closes all but those of services of observers: the server stops.
+  void Stop();
   // The loop must turn once more before this dies.
   void Close();
   // "127.0.0.1:6379", "[::]:6379", "/run/mayfly.sock": where it listens.
@@ -122,6 +124,7 @@ class Listeners {
   std::vector<TakenAlong> taken_along_;  // accepted, not handed over yet
   uv_timer_t pause_;
   LogThrottle pauses_logged_{kPauseLogMs};
+  bool stopped_ = false;
   bool closed_ = false;
 };
 

@@ -86,11 +86,26 @@ config::Problem ServerLoop::Listen() {
     if (config::Problem problem = tls_.Prepare(settings)) return problem;
     tls_.Commit();
   }
-  return listeners_.Open(settings);
+  if (config::Problem problem = listeners_.Open(settings)) return problem;
+  return ListenForObservers();
 }
 
 config::Problem ServerLoop::ListenFor(const Service& service, const std::string& host, uint16_t port) {
-  return listeners_.OpenFor(service, host, port, static_cast<int>(server_.options.settings().tcp_backlog));
+  return listeners_.OpenFor(service, {.host = host}, port,
+                            static_cast<int>(server_.options.settings().tcp_backlog));
+}
+
+config::Problem ServerLoop::ListenForObservers() {
+  const config::Settings& settings = server_.options.settings();
+  if (settings.metrics_port == 0) return std::nullopt;
+  http_ = std::make_unique<const HttpService>(server_);
+  for (const config::BindAddress& address : settings.metrics_bind) {
+    const auto port = static_cast<uint16_t>(settings.metrics_port);
+    if (config::Problem problem =
+            listeners_.OpenFor(*http_, address, port, static_cast<int>(settings.tcp_backlog)))
+      return problem;
+  }
+  return std::nullopt;
 }
 
 // ---- CONFIG SET
@@ -171,7 +186,8 @@ void ServerLoop::Prepare() {
                        server_.parking.AnyReady() || server_.parking.AnyWoken();
   if (!idle || is_left) FinishTurn();
   // Here, too, because connections that were dropped are gone only now, and the poll would wait.
-  if (phase_ == Phase::kFlushing && clients_.count() == 0) return Close();
+  if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndObservers();
+  if (phase_ == Phase::kLastAnswers && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were
   // written.
@@ -207,8 +223,9 @@ void ServerLoop::StopSoon() {
   phase_ = Phase::kLastReads;
   turn_.Begin();
   last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
+  clients_.SetStopping();
   listeners_.TakeWaiting(static_cast<size_t>(server_.options.settings().tcp_backlog) + 1);
-  listeners_.Close();
+  listeners_.Stop();
 }
 
 void ServerLoop::GoOnStopping() {
@@ -230,7 +247,17 @@ void ServerLoop::GiveUpClients() {
   if (lost.clients != 0)
     log_.Warning(lost.clients, " clients did not read their replies in time: ", lost.bytes,
                  " bytes are lost");
-  clients_.DropAll();
+  clients_.DropGuests();
+}
+
+// They get a moment to notice that their connections end.
+void ServerLoop::EndObservers() {
+  phase_ = Phase::kLastAnswers;
+  listeners_.Close();
+  clients_.EndObservers();
+  uv_timer_start(
+      &stop_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->clients_.DropAll(); },
+      kStopObserversMs, /*repeat=*/0);
 }
 
 void ServerLoop::Close() {

@@ -6,11 +6,12 @@
 // Replies are written in `check` for what I/O brought, and in `prepare` for what time brought: one write per
 // connection and turn. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been
 // received is run, replies are written and every connection lingers, at most kStopMs, then every handle is
-// closed. Loop thread only; one loop per server.
+// closed. The metrics port answers until the clients are gone, so that whoever asks sees that the server stops. Loop thread only; one loop per server.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "base/log.h"
 #include "config/problem.h"
 #include "net/clients.h"
+#include "net/http/http_service.h"
 #include "net/listener.h"
 #include "net/resp_client.h"
 #include "net/service.h"
@@ -46,8 +48,8 @@ class ServerLoop {
 
  private:
   // kLastReads: no new connections; what has arrived is still run. kFlushing: replies are written, and
-  // connections linger.
-  enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kClosed };
+  // connections linger. kLastAnswers: only observers (net/service.h) are left, who are served until then.
+  enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kLastAnswers, kClosed };
 
   // A loop that is closed when everything that lives on it is gone.
   struct UvLoop {
@@ -56,6 +58,8 @@ class ServerLoop {
     uv_loop_t loop;
   };
 
+  // Opens the metrics port, if there is to be one.
+  config::Problem ListenForObservers();
   // CONFIG SET: what has to be made ready before this option is in force.
   config::Problem BeforeSet(const config::Settings& wanted, std::string_view name);
   // Of port, tls-port or bind.
@@ -73,6 +77,7 @@ class ServerLoop {
   void GoOnStopping();
   void StopNow();
   void GiveUpClients();
+  void EndObservers();
   void Close();
   void WatchSignals();
   // The next poll does not wait.
@@ -86,6 +91,7 @@ class ServerLoop {
   Clients clients_;
   const RespService resp_;
   const RespService resp_over_tls_{&tls_};
+  std::unique_ptr<const HttpService> http_;  // null: no metrics port
   Listeners listeners_;
   Timekeeper timekeeper_;
   uv_prepare_t prepare_;

@@ -41,9 +41,9 @@ TEST_CASE_METHOD(InfoSinkTest,
   CHECK(Has(text, "mayfly_cmdstat_calls{command=\"set\"} 2"));
   CHECK(Has(text, "mayfly_cmdstat_calls{command=\"get\"} 2"));
   CHECK(Has(text, "mayfly_cmdstat_calls{command=\"config|get\"} 1"));
-  CHECK(Has(text, "mayfly_errorstat_count{error=\"ERR\"} 1"));
-  CHECK(Has(text, "mayfly_db_keys{database=\"0\"} 2"));
-  CHECK(Has(text, "mayfly_db_expires{database=\"0\"} 1"));
+  CHECK(Has(text, "mayfly_errorstat_count{code=\"ERR\"} 1"));
+  CHECK(Has(text, "mayfly_db_keys{db=\"0\"} 2"));
+  CHECK(Has(text, "mayfly_db_expires{db=\"0\"} 1"));
   CHECK(text.find("\nmayfly_latency_percentiles_usec_p99{command=\"get\"} ") != std::string::npos);
   // No texts, and bytes only once.
   CHECK(text.find("redis_version") == std::string::npos);

@@ -45,6 +45,10 @@ std::string Escaped(std::string_view value) {
   return text;
 }
 
+bool IsPartOf(const std::string& name, const std::string& histogram) {
+  return name == histogram + "_bucket" || name == histogram + "_sum" || name == histogram + "_count";
+}
+
 }  // namespace
 
 void PrometheusText::Field(std::string_view name, const InfoValue& value) {
@@ -73,22 +77,27 @@ std::string PrometheusText::Text() const {
 }
 
 std::string ProblemOfPrometheus(const std::string& text) {
-  static const std::regex kType(R"(# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|untyped))");
+  static const std::regex kType(R"(# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram|untyped))");
+  static const std::regex kHelp(R"(# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) [^\n]+)");
   static const std::regex kSample(
-      R"(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-zA-Z_][a-zA-Z0-9_]*="([^"\\\n]|\\[\\"n])*"\})? (-?[0-9]+(\.[0-9]+)?))");
+      R"(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(,?[a-zA-Z_][a-zA-Z0-9_]*="([^"\\\n]|\\[\\"n])*")*\})? (-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?))");
   if (text.empty() || text.back() != '\n') return "the last line has no end";
   std::istringstream lines(text);
   std::set<std::string> metrics;
   std::set<std::string> samples;
   std::string metric;
+  bool is_histogram = false;
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
-    if (std::regex_match(line, parts, kType)) {
+    if (std::regex_match(line, kHelp)) {
+      metric.clear();
+    } else if (std::regex_match(line, parts, kType)) {
       metric = parts[1];
+      is_histogram = parts[2] == "histogram";
       if (!metrics.insert(metric).second) return "a second group of " + metric;
     } else if (!std::regex_match(line, parts, kSample)) {
       return "not a sample: " + line;
-    } else if (parts[1] != metric) {
+    } else if (parts[1] != metric && !(is_histogram && IsPartOf(parts[1], metric))) {
       return "a sample outside its group: " + line;
     } else if (!samples.insert(parts[1].str() + parts[2].str()).second) {
       return "a second sample: " + line;

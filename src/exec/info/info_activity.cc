@@ -120,7 +120,8 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("sync_partial_err", 0);
   sink.Field("expired_subkeys", expiry.expired_members);
   sink.Field("expired_keys", expiry.expired_keys);
-  sink.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
+  if (sink.Wants("expired_stale_perc"))
+    sink.Fixed("expired_stale_perc", StalePercent(server.databases, now), 2);
   sink.Field("expired_time_cap_reached_count", expiry.full_slices);
   sink.Field("evicted_keys", expiry.evicted_keys);
   sink.Field("invalidated_keys", expiry.invalidated_keys);
@@ -206,7 +207,7 @@ void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
                                   {"expires", keyspace.expiring()},
                                   {"avg_ttl", MeanTtlMs(keyspace, server.random, now)},
                                   {"subexpiry", keyspace.with_timed_members()}};
-    sink.Group({"db", "database", std::to_string(i)}, members);
+    sink.Group({"db", "db", std::to_string(i)}, members);
   }
 }
 

@@ -1,5 +1,4 @@
 // INFO: what is counted for each command and each error code.
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -17,20 +16,6 @@ void ForEachRow(const CommandTable& commands, Fn&& fn) {
     fn(*row);
     for (const TableRow* sub : row->subcommands) fn(*sub);
   }
-}
-
-void CallsField(InfoSink& sink, const TableRow& row, const CycleRate& rate) {
-  const CallStats& calls = row.calls;
-  if (calls.calls == 0 && calls.rejected == 0 && calls.failed == 0) return;
-  const uint64_t us = rate.ToUs(calls.cycles);
-  const double us_per_call =
-      calls.calls == 0 ? 0 : static_cast<double>(us) / static_cast<double>(calls.calls);
-  const InfoMember members[] = {{"calls", calls.calls},
-                                {"usec", us},
-                                {"usec_per_call", InfoDecimal{us_per_call, 2}},
-                                {"rejected_calls", calls.rejected},
-                                {"failed_calls", calls.failed}};
-  sink.Group({"cmdstat_", "command", row.full_name}, members);
 }
 
 // "p99.9": at most six decimals, as in Redis.
@@ -60,14 +45,21 @@ void LatencyField(InfoSink& sink, const TableRow& row, const std::vector<double>
   sink.Group({"latency_percentiles_usec_", "command", row.full_name}, members);
 }
 
-// Without the characters that would end a name or a line of INFO.
-std::string SafeName(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '#' || c == ':' || c == '\n' || c == '\r'; }, '_');
-  return name;
-}
-
 }  // namespace
+
+void CallsField(InfoSink& sink, const TableRow& row, const CycleRate& rate) {
+  const CallStats& calls = row.calls;
+  if (calls.calls == 0 && calls.rejected == 0 && calls.failed == 0) return;
+  const uint64_t us = rate.ToUs(calls.cycles);
+  const double us_per_call =
+      calls.calls == 0 ? 0 : static_cast<double>(us) / static_cast<double>(calls.calls);
+  const InfoMember members[] = {{"calls", calls.calls},
+                                {"usec", us},
+                                {"usec_per_call", InfoDecimal{us_per_call, 2}},
+                                {"rejected_calls", calls.rejected},
+                                {"failed_calls", calls.failed}};
+  sink.Group({"cmdstat_", "command", row.full_name}, members);
+}
 
 void CommandStatsSection(InfoSink& sink, Server& server, Now) {
   ForEachRow(server.commands, [&](const TableRow& row) { CallsField(sink, row, server.cycle_rate); });
@@ -76,14 +68,14 @@ void CommandStatsSection(InfoSink& sink, Server& server, Now) {
 void ErrorStatsSection(InfoSink& sink, Server& server, Now) {
   for (const auto& [code, count] : server.stats.errors.counts()) {
     const InfoMember members[] = {{"count", count}};
-    sink.Group({"errorstat_", "error", SafeName(code)}, members);
+    sink.Group({"errorstat_", "code", code}, members);
   }
 }
 
 void UnknownCommandsSection(InfoSink& sink, Server& server, Now) {
   for (const auto& [name, count] : server.stats.unknown_commands.counts()) {
     const InfoMember members[] = {{"count", count}};
-    sink.Group({"unknowncmd_", "command", SafeName(name)}, members);
+    sink.Group({"unknowncmd_", "command", name}, members);
   }
 }
 

@@ -68,13 +68,16 @@ std::string BuildId() {
 
 // Of all clients, at this moment.
 void LargestBuffers(InfoSink& sink, const Sessions& sessions) {
+  constexpr std::string_view kInput = "client_recent_max_input_buffer";
+  constexpr std::string_view kOutput = "client_recent_max_output_buffer";
+  if (!sink.Wants(kInput) && !sink.Wants(kOutput)) return;
   uint64_t input = 0, output = 0;
   for (const auto& [id, session] : sessions.by_id()) {
     input = std::max(input, session->input_memory);
     output = std::max<uint64_t>(output, session->output.memory());
   }
-  sink.Field("client_recent_max_input_buffer", input);
-  sink.Field("client_recent_max_output_buffer", output);
+  sink.Field(kInput, input);
+  sink.Field(kOutput, output);
 }
 
 // The bytes that the allocator has handed out, the pages that these take, and those that the kernel holds.

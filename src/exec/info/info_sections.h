@@ -34,6 +34,9 @@ void ClusterSection(InfoSink& sink, Server& server, Now now);
 void KeyspaceSection(InfoSink& sink, Server& server, Now now);
 void NamespacesSection(InfoSink& sink, Server& server, Now now);
 
+// The part of CommandStatsSection that is about one command or subcommand; nothing if it was never called.
+void CallsField(InfoSink& sink, const TableRow& row, const CycleRate& rate);
+
 }  // namespace info
 
 // Writes the sections that these words name (section names, "default", "all", "everything", in any case), in their

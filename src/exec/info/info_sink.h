@@ -43,7 +43,8 @@ class InfoValue {
   Kinds value_;
 };
 
-// What a group is about: {"cmdstat_", "command", "get"}. The name of the group in INFO's text is `prefix`, then `of`.
+// What a group is about: {"cmdstat_", "command", "get"}. The name of the group in INFO's text is `prefix`, then `of`. Of
+// what clients and scripts name, `of` may be any bytes.
 struct InfoLabel {
   std::string_view prefix;
   std::string_view kind;
@@ -68,6 +69,8 @@ class InfoSink {
   // A number of bytes that is also shown to people.
   virtual void Bytes(std::string_view name, uint64_t bytes) = 0;
   virtual void Group(const InfoLabel& label, std::span<const InfoMember> members) = 0;
+  // Whether it keeps this field. Of a field that takes a walk to compute, the sections ask before.
+  virtual bool Wants(std::string_view) const noexcept { return true; }
 
   void Fixed(std::string_view name, double value, int decimals, std::string_view unit = {}) {
     Field(name, InfoDecimal{value, decimals, unit});

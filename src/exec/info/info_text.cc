@@ -1,5 +1,6 @@
 #include "exec/info/info_text.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <type_traits>
 
@@ -15,6 +16,14 @@ void AppendDecimal(std::string& text, const InfoDecimal& decimal) {
   char digits[64];
   const int size = std::snprintf(digits, sizeof digits, "%.*f", decimal.decimals, decimal.value);
   text.append(digits, static_cast<size_t>(size)).append(decimal.unit);
+}
+
+// Without the characters that would end a name or a line.
+std::string SafeName(std::string_view name) {
+  std::string safe(name);
+  std::replace_if(
+      safe.begin(), safe.end(), [](char c) { return c == '#' || c == ':' || c == '\n' || c == '\r'; }, '_');
+  return safe;
 }
 
 }  // namespace
@@ -37,7 +46,7 @@ void InfoText::Bytes(std::string_view name, uint64_t bytes) {
 }
 
 void InfoText::Group(const InfoLabel& label, std::span<const InfoMember> members) {
-  text_.append(label.prefix).append(label.of);
+  text_.append(label.prefix).append(SafeName(label.of));
   if (members.empty()) text_ += ':';
   char before = ':';
   for (const InfoMember& member : members) {

@@ -14,9 +14,9 @@ TtlWalk& TtlWalk::Of(Server& server) {
   return static_cast<TtlWalk&>(*server.ttl_walk);
 }
 
-const TtlWalk::Result& TtlWalk::Ask(Now now) noexcept {
+const TtlWalk::Result& TtlWalk::Ask(Now now, size_t at_once) noexcept {
   if (waits()) return last_;
-  if (server_.databases.total_keys() <= kAtOnce) {
+  if (server_.databases.total_keys() <= at_once) {
     Begin(now);
     while (Walk(now, kAtOnce)) {
     }

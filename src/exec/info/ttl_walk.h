@@ -37,8 +37,9 @@ class TtlWalk : public LatePart, private SlicedWork::Step {
   // Throws std::bad_alloc.
   static TtlWalk& Of(Server& server);
 
-  // What was counted last. Counts anew before that, or begins to, as described above.
-  const Result& Ask(Now now) noexcept;
+  // What was counted last. Counts anew before that, or begins to, as described above; at once if there are at most
+  // `at_once` keys.
+  const Result& Ask(Now now, size_t at_once = kAtOnce) noexcept;
   bool in_progress() const noexcept { return waits(); }
 
  private:

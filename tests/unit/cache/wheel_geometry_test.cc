@@ -110,5 +110,18 @@ TEST_CASE("every list has a distinct id that gives its level") {
   CHECK(kLists < kNoList);
 }
 
+TEST_CASE("the slots ahead begin with that of now, and what was passed counts as now") {
+  // On level 0 at time 100 the slot of 100 is 36.
+  const uint64_t occupied = uint64_t{1} << 36 | uint64_t{1} << 37 | uint64_t{1} << 35;
+  CHECK(SlotsAhead(occupied, 0, 100, 100) == (1U | 2U | uint64_t{1} << 63));
+  CHECK(SlotsAhead(occupied, 0, 100, 101) == (1U | uint64_t{1} << 62));
+  CHECK(SlotsAhead(occupied, 0, 100, 110) == (1U | uint64_t{1} << 53));
+  CHECK(SlotsAhead(occupied, 0, 100, 100 + 64) == 1);
+  CHECK(SlotsAhead(occupied, 0, 100, 1'000'000) == 1);
+  CHECK(SlotsAhead(occupied, 0, 100, 99) == SlotsAhead(occupied, 0, 100, 100));
+  CHECK(SlotsAhead(0, 3, 5, 1'000'000'000) == 0);
+  CHECK(SlotsAhead(UINT64_MAX, 1, 63, 64) == UINT64_MAX >> 1);
+}
+
 }  // namespace
 }  // namespace mayfly::wheel

@@ -5,9 +5,12 @@
 namespace mayfly::net {
 namespace {
 
-constexpr Visitor kFromHere{.over_unix_socket = false, .from_loopback = true, .clients_before = 0};
-constexpr Visitor kFromAfar{.over_unix_socket = false, .from_loopback = false, .clients_before = 0};
-constexpr Visitor kOverUnixSocket{.over_unix_socket = true, .from_loopback = false, .clients_before = 0};
+constexpr Visitor kFromHere{
+    .over_unix_socket = false, .from_loopback = true, .clients_before = 0, .clients_max = 2};
+constexpr Visitor kFromAfar{
+    .over_unix_socket = false, .from_loopback = false, .clients_before = 0, .clients_max = 2};
+constexpr Visitor kOverUnixSocket{
+    .over_unix_socket = true, .from_loopback = false, .clients_before = 0, .clients_max = 2};
 
 TEST_CASE("protected mode without a password lets in this machine only") {
   const config::Settings settings;
@@ -26,9 +29,8 @@ TEST_CASE("a password or protected-mode no lets in everybody") {
   CHECK(Judge(open, kFromAfar) == Verdict::kWelcome);
 }
 
-TEST_CASE("a client above maxclients is refused, wherever it comes from") {
-  config::Settings settings;
-  settings.maxclients = 2;
+TEST_CASE("a client above the limit is refused, wherever it comes from") {
+  const config::Settings settings;
   Visitor visitor = kFromHere;
   visitor.clients_before = 1;
   CHECK(Judge(settings, visitor) == Verdict::kWelcome);

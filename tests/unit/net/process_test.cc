@@ -75,7 +75,7 @@ TEST_CASE("as many clients fit into a limit of open files as Redis serves with i
 
 TEST_CASE("connections linger in what the limit leaves beside the clients and the daemon's own descriptors") {
   CHECK(LingeringThatFit(20'000, 10'000) == kLingeringMax);
-  CHECK(LingeringThatFit(64, 32) == 16);
+  CHECK(LingeringThatFit(64, 32) == 8);
   CHECK(LingeringThatFit(40, 32) == 0);
   CHECK(LingeringThatFit(UINT64_MAX, 4'294'967'295) == kLingeringMax);
 }

@@ -1,0 +1,228 @@
+"""The metrics port as Prometheus and its friends see it.
+
+promtool checks the page, the rules and their test. A Prometheus scrapes a Mayfly under a little load and answers every
+expression of conf/prometheus and conf/grafana. prometheus-redis-exporter says of Mayfly what INFO says.
+"""
+
+import json
+import os
+import re
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from http.client import HTTPConnection
+
+import metered
+from metered import Client, Mayfly, checked, eventually, free_port, http, process, require
+
+# Rules of which it is right that they are empty: nothing is wrong with the Mayfly that is scraped. Their metrics must
+# exist all the same.
+_NAME = re.compile(r"\bmayfly_[a-z0-9_]+")
+_ALERT_NAMES_ONLY = "alerts are empty, their metrics are there"
+
+
+def promtool(unpacked, *words, text=None):
+    done = subprocess.run(
+        [os.path.join(unpacked, "usr", "bin", "promtool"), *words],
+        input=text,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        stdin=subprocess.DEVNULL if text is None else None,
+    )
+    return done.returncode, done.stdout
+
+
+def page_passes(unpacked, port):
+    page = http(port, "/metrics")
+    code, said = promtool(unpacked, "check", "metrics", text=page)
+    require(code == 0 and not said.strip(), said)
+    return f"{len(page)} bytes, {sum(1 for line in page.splitlines() if line[:1] != '#')} samples"
+
+
+def conf_passes(root, unpacked):
+    folder = os.path.join(root, "conf", "prometheus")
+    for words in (("check", "rules", "mayfly.rules.yml"), ("check", "config", "prometheus.yml"), ("test", "rules", "mayfly.rules.test.yml")):
+        code, said = promtool(unpacked, *words[:2], os.path.join(folder, words[2]))
+        require(code == 0, said)
+
+
+def rules(root):
+    """(name, expression, whether it is an alert) of each rule. The file's form is our own, so no YAML is needed."""
+    with open(os.path.join(root, "conf", "prometheus", "mayfly.rules.yml"), encoding="utf-8") as file:
+        text = file.read()
+    found = re.findall(r"- (record|alert): (\S+)\n\s+expr:(?: >-\n((?:\s{10,}.*\n)+)| (.*)\n)", text)
+    require(len(found) == text.count("expr:"), "a rule was not read")
+    return [(name, " ".join((folded or line).split()), kind == "alert") for kind, name, folded, line in found]
+
+
+def panels(root):
+    """(title, expression) of each target of the dashboard, with its variables filled in."""
+    with open(os.path.join(root, "conf", "grafana", "mayfly.json"), encoding="utf-8") as file:
+        dashboard = json.load(file)
+    fill = {"$__rate_interval": "1m", "$job": ".*", "$instance": ".*"}
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            expression = target["expr"]
+            for variable, value in fill.items():
+                expression = expression.replace(variable, value)
+            require("$" not in expression, f"a variable is left in {expression}")
+            yield panel["title"], expression
+
+
+def names_exist(root, port):
+    """Every metric that conf/ names is in the page."""
+    page = http(port, "/metrics")
+    there = set(re.findall(r"^# TYPE (\S+) ", page, re.M))
+    there |= {name + suffix for name in there for suffix in ("_bucket", "_sum", "_count")}
+    named = set()
+    for folder, _, files in os.walk(os.path.join(root, "conf")):
+        for name in files:
+            if not name.endswith((".yml", ".json")):
+                continue
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                # The names of recorded series have colons: instance:mayfly_hit_ratio:rate5m.
+                named |= set(re.findall(r"(?<![:\w])mayfly_[a-z0-9_]+(?![:\w])", file.read()))
+    require(len(named) > 20, "conf/ was not read")
+    require(named <= there, f"not in /metrics: {sorted(named - there)}")
+    return f"{len(named)} of {len(set(re.findall(r'^# TYPE (.*) ', page, re.M)))} metrics are used by conf/"
+
+
+class Prometheus:
+    """Scrapes one target once a second, with the rules of conf/."""
+
+    def __init__(self, root, unpacked, folder, target):
+        self._root, self._folder, self.port = root, folder, free_port()
+        with open(os.path.join(root, "conf", "prometheus", "prometheus.yml"), encoding="utf-8") as file:
+            text = file.read()
+        text = text.replace("15s", "1s").replace("127.0.0.1:9121", f"127.0.0.1:{target}")
+        text = text.replace("mayfly.rules.yml", os.path.join(root, "conf", "prometheus", "mayfly.rules.yml"))
+        require(f'"127.0.0.1:{target}"' in text, "conf/prometheus/prometheus.yml names another port")
+        config = os.path.join(folder, "prometheus.yml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.words = [os.path.join(unpacked, "usr", "bin", "prometheus"), "--config.file", config]
+        self.words += ["--storage.tsdb.path", os.path.join(folder, "data"), "--web.listen-address", f"127.0.0.1:{self.port}"]
+
+    def ask(self, expression):
+        query = urllib.parse.urlencode({"query": expression})
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query?{query}", timeout=60) as answer:
+            said = json.load(answer)
+        require(said["status"] == "success", said)
+        numbers = [sample for sample in said["data"]["result"] if sample["value"][1] != "NaN"]
+        return numbers
+
+
+def expressions_have_data(root, unpacked, mayfly):
+    """Every expression is answered with numbers; alerts are answered with nothing, but each of their metrics is there."""
+    with_data = alerts = 0
+    prometheus = Prometheus(root, unpacked, mayfly.folder, mayfly.metrics_port)
+    with process(prometheus.words, mayfly.folder, "prometheus"):
+        eventually("six scrapes", lambda: prometheus.ask("count_over_time(mayfly_uptime_seconds[1m]) >= 6"))
+        for name, expression in panels(root):
+            eventually(f"{name}: {expression}", lambda e=expression: prometheus.ask(e))
+            with_data += 1
+        for name, expression, is_alert in rules(root):
+            if not is_alert:
+                eventually(f"{name}: {expression}", lambda e=expression: prometheus.ask(e))
+                eventually(name, lambda e=name: prometheus.ask(e))
+                with_data += 2
+                continue
+            prometheus.ask(expression)  # it is understood
+            for metric in set(_NAME.findall(re.sub(r"\S*:mayfly\S*", "", expression))):
+                eventually(f"{name}: {metric}", lambda e=metric: prometheus.ask(e))
+            alerts += 1
+    return f"{with_data} expressions with data; {alerts} {_ALERT_NAMES_ONLY}"
+
+
+# Series of the exporter, and the field of INFO that says the same; those that its own requests change lie between the
+# values before and after.
+_SAME = {
+    "redis_keyspace_hits_total": "keyspace_hits",
+    "redis_keyspace_misses_total": "keyspace_misses",
+    "redis_expired_keys_total": "expired_keys",
+    "redis_evicted_keys_total": "evicted_keys",
+    "redis_blocked_clients": "blocked_clients",
+    "redis_memory_max_bytes": "maxmemory",
+    "redis_rejected_connections_total": "rejected_connections",
+    "redis_config_maxclients": "maxclients",
+    "redis_pubsub_channels": "pubsub_channels",
+}
+_BETWEEN = {
+    "redis_commands_processed_total": "total_commands_processed",
+    "redis_connections_received_total": "total_connections_received",
+    "redis_net_input_bytes_total": "total_net_input_bytes",
+    "redis_uptime_in_seconds": "uptime_in_seconds",
+}
+
+
+def exporter_agrees(unpacked, mayfly):
+    port = free_port()
+    program = os.path.join(unpacked, "usr", "bin", "prometheus-redis-exporter")
+    words = [program, "-redis.addr", f"redis://127.0.0.1:{mayfly.port}", "-web.listen-address", f"127.0.0.1:{port}"]
+    client = Client(mayfly.port)
+    metered.some_work(client, 0)
+    # Nothing expires while it is compared.
+    client("FLUSHALL")
+    client.pipeline([("SET", f"k{i}", "v") for i in range(50)] + [("SET", "t", "v", "EX", 1000), ("GET", "t"), ("GET", "no")])
+    with process(words, mayfly.folder, "exporter"):
+        before = client.info()
+        page = eventually("the exporter", lambda: http(port, "/metrics"))
+        after = client.info()
+    client.close()
+    values = dict(line.rsplit(" ", 1) for line in page.splitlines() if line[:1] != "#")
+
+    def value(series):
+        require(series in values, f"the exporter has no {series}")
+        return float(values[series])
+
+    require(value("redis_up") == 1, "redis_up is not 1")
+    require(value("redis_exporter_last_scrape_error{err=\"\"}") == 0, "the exporter reports an error")
+    for series, field in _SAME.items():
+        require(value(series) == float(after[field]), f"{series} is {value(series)}, {field} is {after[field]}")
+    for series, field in _BETWEEN.items():
+        low, high = float(before[field]), float(after[field])
+        require(low <= value(series) <= high, f"{series} is {value(series)}, {field} was {low} and is {high}")
+    require(value('redis_db_keys{db="db0"}') == 51, "redis_db_keys")
+    require(value('redis_db_keys_expiring{db="db0"}') == 1, "redis_db_keys_expiring")
+    used = value("redis_memory_used_bytes")
+    require(abs(used - float(after["used_memory"])) < 0.5 * float(after["used_memory"]), f"redis_memory_used_bytes is {used}")
+    calls = dict(part.split("=") for part in after["cmdstat_set"].split(","))["calls"]
+    require(value('redis_commands_total{cmd="set"}') == float(calls), "redis_commands_total of SET")
+    errors = after["errorstat_ERR"].split("=")[1]
+    require(value('redis_errors_total{err="ERR"}') <= float(errors), "redis_errors_total")
+    require(f'redis_version="{after["redis_version"]}"' in page, "redis_instance_info has another version")
+    return f"{len(values)} series"
+
+
+def stops_in_order(daemon):
+    """A daemon with a scraper's connection that is kept ends at once when it is told to."""
+    mayfly = Mayfly(daemon)
+    with mayfly:
+        connection = HTTPConnection("127.0.0.1", mayfly.metrics_port, timeout=60)
+        connection.request("GET", "/metrics")
+        require(connection.getresponse().read(), "no page")
+        started = time.monotonic()
+    took = time.monotonic() - started
+    connection.close()
+    require(took < 5, f"the daemon took {took:.1f} s to stop")
+
+
+def run(tally, root, daemon):
+    unpacked = os.path.join(root, "build", "prometheus")
+    unpack = os.path.join(root, "scripts", "unpack-packages")
+    machine = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    if not tally.run("prometheus, unpacked", [unpack, machine, "prometheus", unpacked]):
+        return
+    options = ["--maxmemory", "64mb", "--shadow-list", "yes", "--namespace", "shop prefix shop: maxmemory 1mb", "--requirepass", ""]
+    checked(tally, "conf/prometheus: rules and their test", lambda: conf_passes(root, unpacked))
+    with Mayfly(daemon, *options) as mayfly:
+        with metered.load(mayfly.port):
+            eventually("some load", lambda: "mayfly_expired_keys_total 0\n" not in http(mayfly.metrics_port, "/metrics"))
+            checked(tally, "promtool check metrics", lambda: page_passes(unpacked, mayfly.metrics_port))
+            checked(tally, "the metrics that conf/ names exist", lambda: names_exist(root, mayfly.metrics_port))
+            checked(tally, "Prometheus answers rules and dashboard", lambda: expressions_have_data(root, unpacked, mayfly))
+    with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
+        checked(tally, "prometheus-redis-exporter says what INFO says", lambda: exporter_agrees(unpacked, mayfly))
+    checked(tally, "a kept connection does not delay the end", lambda: stops_in_order(daemon))

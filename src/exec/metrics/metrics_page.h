@@ -1,0 +1,34 @@
+// The page /metrics: everything that Prometheus is told. Section by section of INFO, then the commands, some at a time.
+//
+// Not there: INFO ttlhist, which takes a walk through all keys, and the percentiles of latencystats, for which there are
+// histograms.
+#pragma once
+
+#include <string>
+
+#include "exec/dispatch/server.h"
+#include "exec/metrics/metrics_text.h"
+#include "exec/metrics/page.h"
+
+namespace mayfly {
+
+class MetricsPage final : public Page {
+ public:
+  explicit MetricsPage(Server& server) : server_(server) {}
+
+  bool BuildSome(Now now) override;
+  size_t memory() const noexcept override { return text_.memory() + body_.capacity(); }
+  std::string Take() override { return std::move(body_); }
+
+ private:
+  bool CallsOfSome();
+  bool LatenciesOfSome();
+
+  Server& server_;
+  MetricsText text_;
+  std::string body_;
+  size_t part_ = 0;
+  uint32_t row_ = 0;  // of the command table: the next one
+};
+
+}  // namespace mayfly

@@ -1,0 +1,28 @@
+// A text about the server that is built in parts, so that clients are served in between.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace mayfly {
+
+class Page {
+ public:
+  Page() = default;
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+  virtual ~Page() = default;
+
+  // Builds a part, which takes a fraction of a slice (expire-slice-us). Returns true if more is left. Throws
+  // std::bad_alloc.
+  [[nodiscard]] virtual bool BuildSome(Now now) = 0;
+  // The memory that it holds, about.
+  virtual size_t memory() const noexcept = 0;
+  // REQUIRES: BuildSome has returned false.
+  virtual std::string Take() = 0;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,43 @@
+// The figures of the status page, as JSON: what its script polls (net/http/status/).
+//
+// Names of keys are what clients chose: any bytes, and long ones. They are written as redis-cli shows them, in quotes and
+// escaped, and cut at kShownKeyBytes.
+#pragma once
+
+#include <string>
+
+#include "exec/dispatch/server.h"
+#include "exec/metrics/json_text.h"
+#include "exec/metrics/page.h"
+
+namespace mayfly {
+
+class StatusJson final : public Page {
+ public:
+  static constexpr size_t kShownKeyBytes = 64;
+  static constexpr size_t kShownKeys = 10;  // hot ones, and big ones
+
+  // `stopping`: the server ends.
+  StatusJson(Server& server, bool stopping) : server_(server), stopping_(stopping) {}
+
+  bool BuildSome(Now now) override;
+  size_t memory() const noexcept override { return json_.text().capacity(); }
+  std::string Take() override { return std::move(json_.text()); }
+
+ private:
+  void AddServer(Now now);
+  void AddMemory();
+  void AddKeys(Now now);
+  void AddExpiry(Now now);
+  void AddWheel(Now now);
+  void AddTtls(Now now);
+  void AddHotKeys(Now now);
+  void AddBigKeys(Now now);
+
+  Server& server_;
+  const bool stopping_;
+  JsonText json_;
+  size_t part_ = 0;
+};
+
+}  // namespace mayfly

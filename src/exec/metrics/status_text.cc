@@ -1,0 +1,53 @@
+#include "exec/metrics/status_text.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/numbers.h"
+#include "cache/databases.h"
+#include "config/options.h"
+#include "exec/dispatch/memory_meter.h"
+#include "server/rates.h"
+#include "server/sessions.h"
+#include "server/stats.h"
+
+namespace mayfly {
+namespace {
+
+constexpr size_t kNameWidth = 18;
+
+void AddLine(std::string& text, std::string_view name, std::string_view value) {
+  text.append(name).append(kNameWidth - name.size(), ' ').append(value).append("\n");
+}
+
+std::string HitRatio(const Stats& stats) {
+  const uint64_t reads = stats.keyspace_hits + stats.keyspace_misses;
+  if (reads == 0) return "no reads yet";
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "%.1f%%",
+                100.0 * static_cast<double>(stats.keyspace_hits) / static_cast<double>(reads));
+  return digits;
+}
+
+}  // namespace
+
+std::string StatusText(Server& server, Now now) {
+  const Stats& stats = server.stats;
+  const ExpiryStats& expiry = server.databases.expiry_stats();
+  const uint64_t max = server.options.settings().maxmemory.bytes;
+  std::string text;
+  AddLine(text, "keys", std::to_string(server.databases.total_keys()));
+  AddLine(text, "commands a second",
+          std::to_string(std::llround(server.rates.At(now.mono_ms, RateTotals(stats)).commands)));
+  AddLine(text, "hit ratio", HitRatio(stats));
+  AddLine(text, "used memory",
+          FormatBytesHuman(server.memory.Used()) + (max != 0 ? " of " + FormatBytesHuman(max) : ""));
+  AddLine(text, "expired keys", std::to_string(expiry.expired_keys));
+  AddLine(text, "evicted keys", std::to_string(expiry.evicted_keys));
+  AddLine(text, "expiry lag, p99", std::to_string(expiry.lag_us.Percentile(0.99)) + " us");
+  AddLine(text, "clients", std::to_string(server.sessions.size()));
+  AddLine(text, "uptime", std::to_string((now.mono_ms - stats.started_mono_ms) / kMsPerSecond) + " s");
+  return text;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,38 @@
+// What the metrics port answers:
+//
+//   /metrics      Prometheus's text (exec/metrics/metrics_page.h)
+//   /livez        200 while the loop turns
+//   /readyz       200 while clients are served, 503 once the server stops
+//   /             the status page; /status.json, which its script polls (exec/metrics/status_json.h)
+//
+// Its clients are observers: they take no place of maxclients, and are answered while the server stops, until its clients
+// are gone. Lives as long as the loop. Loop thread only.
+#pragma once
+
+#include "net/http/http_client.h"
+#include "net/http/status_page.h"
+#include "net/limits.h"
+#include "net/service.h"
+
+namespace mayfly::net {
+
+class HttpService final : public Service {
+ public:
+  // Borrows the server. Throws std::bad_alloc.
+  explicit HttpService(Server& server) : server_(server) {}
+
+  Connection* NewConnection(Clients& clients, Connection::Kind kind) const override {
+    return new HttpClient(clients, kind, *this);
+  }
+  size_t observers_max() const noexcept override { return kHttpClientsMax; }
+
+  HttpClient::Answer AnswerTo(const RequestParser::Request& request, bool stopping) const;
+  // To what is no request.
+  HttpClient::Answer Refuse(int status) const;
+
+ private:
+  Server& server_;
+  const StatusPage page_;
+};
+
+}  // namespace mayfly::net

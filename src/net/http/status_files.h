@@ -1,0 +1,12 @@
+// The files of net/http/status/, as the build has embedded them (src/net/http/status/files.cc.in).
+#pragma once
+
+#include <string_view>
+
+namespace mayfly::net {
+
+extern const std::string_view kPageHtml;
+extern const std::string_view kPageStyle;
+extern const std::string_view kPageScript;
+
+}  // namespace mayfly::net

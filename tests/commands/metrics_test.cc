@@ -1,0 +1,252 @@
+// The pages of the metrics port, from a server with commands, errors and keys: what they say, and that no number of INFO
+// is forgotten.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <type_traits>
+
+#include "exec/info/info_sections.h"
+#include "exec/metrics/metrics_page.h"
+#include "exec/metrics/status_json.h"
+#include "exec/metrics/status_text.h"
+#include "support/command_test.h"
+#include "support/prometheus.h"
+
+namespace mayfly::testing {
+namespace {
+
+using std::string_literals::operator""s;
+
+class MetricsTest : public CommandTest {
+ public:
+  std::string Build(Page& page) {
+    while (page.BuildSome(server().clock.Read())) {
+    }
+    return page.Take();
+  }
+  std::string Scrape() {
+    MetricsPage page(server().server);
+    return Build(page);
+  }
+  std::string Status(bool stopping = false) {
+    StatusJson page(server().server, stopping);
+    return Build(page);
+  }
+  static bool Has(const std::string& text, const std::string& line) {
+    return text.find('\n' + line + '\n') != std::string::npos;
+  }
+};
+
+// Takes note of the numbers that have no row in the table of metrics.
+class Forgotten final : public InfoSink {
+ public:
+  void Section(std::string_view) override {}
+  void Field(std::string_view name, const InfoValue& value) override { Look(name, "", value); }
+  void Bytes(std::string_view name, uint64_t bytes) override { Look(name, "", bytes); }
+  void Group(const InfoLabel& label, std::span<const InfoMember> members) override {
+    for (const InfoMember& member : members) Look(label.prefix, member.name, member.value);
+  }
+  size_t memory() const noexcept override { return 0; }
+
+  std::set<std::string> names;
+
+ private:
+  void Look(std::string_view field, std::string_view member, const InfoValue& value) {
+    if (std::holds_alternative<std::string_view>(value.kinds())) return;
+    const auto rows = Metrics();
+    const bool known = std::any_of(rows.begin(), rows.end(), [&](const Metric& metric) {
+      return metric.field == field && metric.member == member;
+    });
+    if (!known) names.insert(std::string(field) + std::string(member));
+  }
+};
+
+// Numbers of INFO that are no metrics: constants, figures that follow from others, and those that histograms replace. A
+// name stands for all that begin with it.
+constexpr std::string_view kLeftOut[] = {
+    // constants, and what is told by labels or by Prometheus itself
+    "arch_bits",
+    "process_id",
+    "tcp_port",
+    "server_time_usec",
+    "uptime_in_days",
+    "io_threads_active",
+    "cluster_",
+    "total_blocking_keys",
+    "mem_replication_backlog",
+    "mem_total_replication_buffers",
+    "mem_clients_slaves",
+    "mem_cluster_links",
+    "mem_aof_buffer",
+    "active_defrag_running",
+    "loading",
+    "async_loading",
+    "rdb_",
+    "aof_",
+    "sync_",
+    "evicted_clients",
+    "latest_fork_usec",
+    "total_forks",
+    "unexpected_error_replies",
+    "acl_access_denied_cmd",
+    "acl_access_denied_key",
+    "acl_access_denied_channel",
+    "connected_slaves",
+    "master_",
+    "second_repl_offset",
+    "repl_",
+    "namespace_memory_promised",
+    // shares and differences of what is there
+    "used_memory_peak_perc",
+    "used_memory_dataset_perc",
+    "allocator_frag_",
+    "allocator_rss_",
+    "rss_overhead_",
+    "mem_fragmentation_bytes",
+    "used_memory_lua",
+    "used_memory_vm_eval",
+    "used_memory_vm_functions",
+    "used_memory_scripts_eval",
+    "used_memory_functions",
+    "instantaneous_",
+    "keyspace_misses",
+    "cmdstat_usec_per_call",
+    "used_cpu_sys_",
+    "used_cpu_user_",
+    // percentiles: histograms are there, or would be
+    "expire_lag_p",
+    "evicted_age_ms_",
+    "latency_percentiles_usec_",
+    // what takes a walk through all clients or keys
+    "client_recent_max_",
+    "expired_stale_perc",
+    "ttlhist_",
+    "ttl_",
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(MetricsTest, "every number of INFO is a metric, or is left out by name") {
+  Run({"SET", "k", "v", "EX", "10"});
+  Run({"NOSUCH"});
+  SetOption("shadow-list", "yes");
+  SetOption("namespace", "shop prefix shop: maxmemory 1mb");
+  Forgotten forgotten;
+  constexpr std::string_view kAll[] = {"everything"};
+  WriteInfo(forgotten, server().server, server().clock.Read(), kAll);
+  for (const std::string_view name : kLeftOut) {
+    INFO(name);
+    CHECK(std::erase_if(forgotten.names, [&](const std::string& one) { return one.starts_with(name); }) != 0);
+  }
+  CHECK(forgotten.names == std::set<std::string>{});
+}
+
+TEST_CASE_METHOD(MetricsTest, "the page for Prometheus is well formed, and counts what happened") {
+  Run({"SET", "a", "v"});
+  Run({"SET", "b", "v", "EX", "100"});
+  Run({"GET", "a"});
+  Run({"GET", "absent"});
+  Run({"CONFIG", "GET", "port"});
+  Run({"NOSUCH"});
+  Run({"SELECT", "3"});
+  Run({"SADD", "s", "x"});
+  const std::string page = Scrape();
+  CHECK(ProblemOfPrometheus(page) == "");
+  CHECK(Has(page, "mayfly_keyspace_hits_total 1"));
+  CHECK(Has(page, "mayfly_keyspace_misses_total{reason=\"cold\"} 1"));
+  CHECK(Has(page, "mayfly_command_calls_total{command=\"set\"} 2"));
+  CHECK(Has(page, "mayfly_command_calls_total{command=\"config|get\"} 1"));
+  CHECK(Has(page, "mayfly_errors_total{code=\"ERR\"} 1"));
+  CHECK(Has(page, "mayfly_unknown_commands_total{command=\"nosuch\"} 1"));
+  CHECK(Has(page, "mayfly_db_keys{db=\"0\"} 2"));
+  CHECK(Has(page, "mayfly_db_expiring_keys{db=\"0\"} 1"));
+  CHECK(Has(page, "mayfly_db_keys{db=\"3\"} 1"));
+  CHECK(Has(page, "mayfly_command_duration_seconds_count{command=\"set\"} 2"));
+  CHECK(Has(page, "mayfly_command_duration_seconds_bucket{command=\"set\",le=\"+Inf\"} 2"));
+  CHECK(Has(page, "mayfly_eviction_policy_info{policy=\"volatile-lru\"} 1"));
+  CHECK(Has(page, "# TYPE mayfly_expiry_lag_seconds histogram"));
+}
+
+TEST_CASE_METHOD(MetricsTest, "lag and times are in seconds, and bytes are bytes") {
+  Run({"SET", "k", "v", "PX", "20"});
+  LetTimePass(27);
+  TurnWheels();
+  const std::string page = Scrape();
+  CHECK(Has(page, "mayfly_expired_keys_total 1"));
+  CHECK(Has(page, "mayfly_expiry_lag_max_seconds 0.007"));
+  CHECK(Has(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.005\"} 0"));
+  CHECK(Has(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.01\"} 1"));
+  CHECK(Has(page, "mayfly_expiry_lag_seconds_count 1"));
+}
+
+TEST_CASE_METHOD(MetricsTest, "namespaces have labels") {
+  SetOption("namespace", "shop prefix shop: maxmemory 1mb");
+  Run({"SET", "shop:1", "v"});
+  Run({"GET", "shop:1"});
+  const std::string page = Scrape();
+  CHECK(Has(page, "mayfly_namespaces 1"));
+  CHECK(Has(page, "mayfly_namespace_keys{namespace=\"shop\"} 1"));
+  CHECK(Has(page, "mayfly_namespace_memory_max_bytes{namespace=\"shop\"} 1048576"));
+  CHECK(Has(page, "mayfly_namespace_hits_total{namespace=\"shop\"} 1"));
+}
+
+TEST_CASE_METHOD(MetricsTest, "whatever error codes scripts invent, the page stays well formed") {
+  for (const std::string& code :
+       {"a\"b"s, "c\\d"s, "e:f"s, "e#f"s, "g\xFFh"s, "\"g\\xffh\""s, "{}"s, "\xC3\xBC"s, "i\x01j"s})
+    Run({"EVAL", "return redis.error_reply(ARGV[1] .. ' text')", "0", code});
+  Run({"x\"y\xFE\n"});
+  const std::string page = Scrape();
+  CHECK(ProblemOfPrometheus(page) == "");
+  CHECK(Has(page, "mayfly_errors_total{code=\"a\\\"b\"} 1"));
+  CHECK(Has(page, "mayfly_errors_total{code=\"e:f\"} 1"));
+  CHECK(Has(page, "mayfly_errors_total{code=\"e#f\"} 1"));
+}
+
+TEST_CASE_METHOD(MetricsTest, "a page is built in many parts") {
+  MetricsPage page(server().server);
+  size_t parts = 1;
+  while (page.BuildSome(server().clock.Read())) ++parts;
+  CHECK(parts > server().commands.size() / 10);
+  CHECK(page.memory() > 10'000);
+}
+
+TEST_CASE_METHOD(MetricsTest, "the status has figures, and names of keys that cannot leave their text") {
+  const std::string hostile = "</script><img src=x onerror=alert(1)>\n\0\xFF\"'"s;
+  Run({"SET", hostile, std::string(20'000, 'v'), "EX", "30"});
+  Run({"SET", std::string(500, 'k'), std::string(40'000, 'v')});
+  for (int i = 0; i < 1'000; ++i) Run({"GET", hostile});
+  Run({"GET", "absent"});
+  const std::string json = Status();
+  CHECK(json.starts_with("{\"version\":\""));
+  CHECK(json.ends_with("}"));
+  CHECK(json.find('<') == std::string::npos);
+  CHECK(std::all_of(json.begin(), json.end(), [](char c) { return c >= ' ' || c < 0; }));
+  CHECK(json.find("\"hits\":1000,\"misses\":1,") != std::string::npos);
+  CHECK(json.find("\"key\":\"\\\"\\u003c/script\\u003e\\u003cimg src=x "
+                  "onerror=alert(1)\\u003e\\\\n\\\\x00\\\\xff\\\\\\\"'\\\"\"") != std::string::npos);
+  CHECK(json.find(std::string(64, 'k') + "\\\"\xE2\x80\xA6 500 bytes\"") != std::string::npos);
+  CHECK(json.find(std::string(65, 'k')) == std::string::npos);
+  CHECK(json.find("{\"name\":\"10s_to_1m\",\"keys\":1,") != std::string::npos);
+  CHECK(json.find("\"stopping\":false") != std::string::npos);
+  CHECK(Status(true).find("\"stopping\":true") != std::string::npos);
+}
+
+TEST_CASE_METHOD(MetricsTest, "the status draws the wheel: a slot for each deadline, from now on") {
+  Run({"SET", "k", "v", "PX", "5"});
+  CHECK(Status().find("\"wheel\":[\"0000000000000020\",\"0000000000000000\",") != std::string::npos);
+  AdvanceTime(3);
+  CHECK(Status().find("\"wheel\":[\"0000000000000004\",") != std::string::npos);
+  AdvanceTime(2);
+  CHECK(Status().find("\"wheel\":[\"0000000000000000\",") != std::string::npos);
+}
+
+TEST_CASE_METHOD(MetricsTest, "the summary in words has no name that a client chose") {
+  Run({"SET", "<b>", "v"});
+  Run({"GET", "<b>"});
+  const std::string text = StatusText(server().server, server().clock.Read());
+  CHECK(text.find("keys              1\n") == 0);
+  CHECK(text.find("hit ratio         100.0%\n") != std::string::npos);
+  CHECK(text.find('<') == std::string::npos);
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,92 @@
+// The parser gets its bytes in blocks of exactly their size, so that the sanitizer sees any read beyond them.
+#include "net/http/request_parser.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/exact_block.h"
+
+namespace mayfly::net {
+namespace {
+
+using State = RequestParser::State;
+
+// What became of these bytes, fed in pieces of `size`: each request as "GET /path keep" or "HEAD /path close", then the
+// failure, if there is one.
+std::vector<std::string> Parse(const std::string& bytes, size_t size) {
+  RequestParser parser;
+  std::vector<std::string> seen;
+  for (size_t at = 0; at < bytes.size(); at += size) {
+    const std::string whole = bytes.substr(at, size);
+    const ExactBlock block(whole);
+    for (std::string_view piece = block.view(); !piece.empty();) {
+      piece.remove_prefix(parser.Feed(piece));
+      if (parser.state() == State::kFailed) {
+        seen.push_back(std::to_string(parser.failure()));
+        return seen;
+      }
+      if (parser.state() == State::kNeedMore) continue;
+      const RequestParser::Request& request = parser.request();
+      seen.push_back((request.head_only ? "HEAD " : "GET ") + request.path +
+                     (request.keep_alive ? " keep" : " close"));
+      parser.Next();
+      CHECK(parser.idle());
+    }
+  }
+  return seen;
+}
+
+// The same whatever the pieces are.
+std::vector<std::string> Seen(const std::string& bytes) {
+  const std::vector<std::string> whole = Parse(bytes, bytes.size());
+  for (const size_t size : {1, 2, 3, 7, 100, 1'000}) CHECK(Parse(bytes, size) == whole);
+  return whole;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("a request may come in any pieces, and further ones right after it") {
+  CHECK(Seen("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n") == Lines{"GET /metrics keep"});
+  CHECK(Seen("GET / HTTP/1.1\r\n\r\nHEAD /livez?x=1 HTTP/1.1\r\n\r\nGET /b HTTP/1.0\r\n\r\n") ==
+        Lines{"GET / keep", "HEAD /livez keep", "GET /b close"});
+}
+
+TEST_CASE("a client says whether it keeps the connection") {
+  CHECK(Seen("GET /a HTTP/1.1\r\nConnection: close\r\n\r\n") == Lines{"GET /a close"});
+  CHECK(Seen("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n") == Lines{"GET /a keep"});
+}
+
+TEST_CASE("a target may be whole, as clients send it to proxies; other protocols are not changed to") {
+  CHECK(Seen("GET http://mayfly:9121/metrics?a=b HTTP/1.1\r\n\r\n") == Lines{"GET /metrics keep"});
+  CHECK(Seen("GET http://mayfly:9121 HTTP/1.1\r\n\r\n") == Lines{"GET / keep"});
+  CHECK(Seen("GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n").at(0).starts_with("GET /a "));
+}
+
+TEST_CASE("what is no request that is served fails with its status") {
+  CHECK(Seen("POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc") == Lines{"405"});
+  CHECK(Seen("DELETE / HTTP/1.1\r\n\r\n") == Lines{"405"});
+  CHECK(Seen("CONNECT a:80 HTTP/1.1\r\n\r\n") == Lines{"405"});
+  CHECK(Seen("GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc") == Lines{"413"});
+  CHECK(Seen("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n") == Lines{"413"});
+  CHECK(Seen("*1\r\n$4\r\nPING\r\n") == Lines{"400"});
+  CHECK(Seen("PING\r\n") == Lines{"400"});
+  CHECK(Seen("GET /a b HTTP/1.1\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/2.0\r\n\r\n") == Lines{"505"});
+  CHECK(Seen(std::string("\x16\x03\x01\x00\xFF", 5)) == Lines{"400"});
+}
+
+TEST_CASE("targets and heads have their limits") {
+  const size_t most = RequestParser::kTargetBytes;
+  CHECK(Seen("GET /" + std::string(most - 1, 'a') + " HTTP/1.1\r\n\r\n").at(0).starts_with("GET /aaa"));
+  CHECK(Seen("GET /" + std::string(most, 'a') + " HTTP/1.1\r\n\r\n") == Lines{"414"});
+  const std::string head = "GET / HTTP/1.1\r\nX: ";
+  const size_t rest = RequestParser::kHeadBytes - head.size() - 4;
+  CHECK(Seen(head + std::string(rest - 1, 'x') + "\r\n\r\n") == Lines{"GET / keep"});
+  CHECK(Seen(head + std::string(rest + 1, 'x') + "\r\n\r\n") == Lines{"431"});
+  CHECK(Seen(head + std::string(100'000, 'x')) == Lines{"431"});
+}
+
+}  // namespace
+}  // namespace mayfly::net
