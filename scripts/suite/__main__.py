@@ -14,6 +14,7 @@ import arm64
 import clients
 import fuzz
 import image
+import package
 import programs
 import tidy
 from tally import Tally, heading
@@ -94,6 +95,7 @@ def main():
         help="only: client libraries, frameworks and tools, against Mayfly and redis-server; all, or those with such a name",
     )
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
+    parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
@@ -102,9 +104,11 @@ def main():
             arm64.run(tally, ROOT, build, jobs_at_once())
         if arguments.image:
             image.run(tally, ROOT)
+        if arguments.package:
+            package.run(tally, ROOT)
         if arguments.clients is not None:
             real_clients(tally, arguments.clients)
-        if not (arguments.arm64 or arguments.image or arguments.clients is not None):
+        if not (arguments.arm64 or arguments.image or arguments.package or arguments.clients is not None):
             everything(tally, arguments.quick)
     except Exception:
         # An error of the suite itself is a failure in the last line, too.
