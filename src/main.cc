@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
+#include "base/syslog.h"
 #include "cache/databases.h"
 #include "cache/eviction.h"
 #include "config/options.h"
@@ -25,6 +26,7 @@
 #include "net/limits.h"
 #include "net/process.h"
 #include "net/server_loop.h"
+#include "net/service_manager.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
 #include "server/incidents.h"
@@ -102,7 +104,7 @@ void TellOfStart(Server& server, const net::ServerLoop& loop, Log& log) {
 
 // Until a signal or a client stops it. A problem is the reason why it did not begin.
 config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& options, CommandTable& commands,
-                      SystemClock& clock, Log& log) {
+                      SystemClock& clock, net::ServiceManager& manager, Log& log) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -164,6 +166,8 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
   TellOfStart(server, *loop, log);
+  loop->ReportTo(manager);
+  manager.Ready();
   net::ReserveStack();  // beyond what lies on it by now
   loop->Run();
   log.Notice("bye");
@@ -171,13 +175,15 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, config::Options& options,
-                    const std::vector<std::string>& warnings, SystemClock& clock, Log& log) {
+                    const std::vector<std::string>& warnings, const std::vector<std::string>& environment,
+                    SystemClock& clock, Log& log) {
   CommandTable commands;
   if (config::Problem problem = RenameCommands(options.settings(), commands)) return problem;
   log.Notice("Mayfly " MAYFLY_VERSION " starts");
   for (const std::string& warning : warnings) log.Warning(warning);
   if (config::Problem problem = FitFileLimit(options, log)) return problem;
-  return Serve(limit_files, options, commands, clock, log);
+  net::ServiceManager manager(options.settings().supervised, environment, getpid(), log);
+  return Serve(limit_files, options, commands, clock, manager, log);
 }
 
 int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
@@ -195,10 +201,12 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);
   SystemClock clock;
   Log log(clock, net::LevelOf(settings.loglevel), settings.logfile);
+  Syslog syslog(settings.syslog_ident, net::FacilityOf(settings.syslog_facility));
+  if (settings.syslog_enabled) log.AlsoTo(syslog);
   if (!log.Writable()) return Complain("cannot write the logfile " + settings.logfile);
   config::Problem problem;
   try {
-    problem = Run(limit_files, options, loaded.warnings, clock, log);
+    problem = Run(limit_files, options, loaded.warnings, environment, clock, log);
   } catch (const std::exception& error) {
     problem = error.what();
   }

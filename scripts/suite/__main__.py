@@ -16,6 +16,7 @@ import fuzz
 import image
 import metrics
 import page
+import package
 import programs
 import tidy
 from tally import Tally, heading
@@ -106,6 +107,7 @@ def main():
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
     parser.add_argument("--metrics", action="store_true", help="only: the metrics port, with Prometheus and its tools")
     parser.add_argument("--page", action="store_true", help="only: the status page, in a headless Chromium")
+    parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
@@ -114,13 +116,15 @@ def main():
             arm64.run(tally, ROOT, build, jobs_at_once())
         if arguments.image:
             image.run(tally, ROOT)
+        if arguments.package:
+            package.run(tally, ROOT)
         if arguments.clients is not None:
             real_clients(tally, arguments.clients)
         if arguments.metrics:
             with_daemon(tally, [], metrics.run)
         if arguments.page:
             with_daemon(tally, ["page"], page.run)
-        others = arguments.arm64 or arguments.image or arguments.clients is not None
+        others = arguments.arm64 or arguments.image or arguments.package or arguments.clients is not None
         if not (others or arguments.metrics or arguments.page):
             everything(tally, arguments.quick)
     except Exception:

@@ -7,28 +7,17 @@ its own HEALTHCHECK, run its program as process 1 without root's rights, and end
 
 import json
 import os
-import re
-import shutil
 import subprocess
 import time
 import traceback
 
 from container import Container, Failed
+from debian import expect, make_root, said
 
 NAME = "localhost/mayfly-test"
 BASES = ("docker.io/library/debian:bookworm", "docker.io/library/debian:bookworm-slim")
 # What a slim image lacks.
 _FAT = ("usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists")
-# How this machine reaches its mirror (proxies and the like), but not which files it fetches there.
-_REACH = re.compile(r"^Acquire::(?!IndexTargets|cdrom|Languages|CompressionTypes|Changelogs)\S+ \"")
-
-
-def said(*command):
-    """What a command prints. Raises Failed unless it ends with 0."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
-    return done.stdout
 
 
 class Store:
@@ -42,32 +31,11 @@ class Store:
         return said(*self._words, *words).strip()
 
 
-def mirrors():
-    """The lines of a sources.list for the Debian mirrors of this machine."""
-    form = "$(REPO_URI) $(RELEASE) $(COMPONENT)"
-    lines = said("apt-get", "indextargets", "--format", form, "Identifier: Packages", "Origin: Debian")
-    lines = [f"deb {line}" for line in sorted(set(lines.splitlines())) if line.split()[1].startswith("bookworm")]
-    if not lines:
-        raise Failed("apt knows no Debian mirror of bookworm here")
-    return lines
-
-
 def import_base(store, folder):
     """Makes a minimal Debian under the names of the Dockerfile's base images. Its apt uses this machine's mirror."""
-    root, lines = os.path.join(folder, "debian"), mirrors()
-    if not os.path.exists(os.path.join(root, "complete")):
-        shutil.rmtree(root, ignore_errors=True)
-        mirror = next((line.split()[1] for line in lines if line.split()[2] == "bookworm"), None)
-        with_keys = ["--include=ca-certificates"] if mirror.startswith("https:") else []
-        said("debootstrap", "--variant=minbase", *with_keys, "bookworm", root, mirror)
-        for part in _FAT:
-            shutil.rmtree(os.path.join(root, part), ignore_errors=True)
-        open(os.path.join(root, "complete"), "w").close()
-    apt = os.path.join(root, "etc", "apt")
-    with open(os.path.join(apt, "sources.list"), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    with open(os.path.join(apt, "apt.conf.d", "reach"), "w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in said("apt-config", "dump").splitlines() if _REACH.match(line))
+    root = os.path.join(folder, "debian")
+    make_root(root, without=_FAT)
+    with open(os.path.join(root, "etc", "apt", "apt.conf.d", "slim"), "w", encoding="utf-8") as file:
         # As in the image whose name it takes: apt keeps nothing.
         file.write('Dir::Cache { pkgcache ""; srcpkgcache ""; };\n')
         file.write('DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb"; };\n')
@@ -80,11 +48,6 @@ def import_base(store, folder):
 
 def megabytes(folder):
     return int(said("du", "--summarize", "--block-size=1M", "--one-file-system", folder).split()[0])
-
-
-def expect(truth, text):
-    if not truth:
-        raise Failed(text)
 
 
 def build_image(store, root):

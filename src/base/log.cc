@@ -13,6 +13,33 @@
 namespace mayfly {
 namespace {
 
+// Appends a text to a line so that it stays one line, whatever a client's name or address holds.
+template <typename Line>
+void AppendOnOneLine(Line& line, std::string_view text) noexcept {
+  constexpr std::string_view kLineEnds = "\r\n";
+  while (!text.empty()) {
+    const std::string_view plain = text.substr(0, text.find_first_of(kLineEnds));
+    line.Append(plain);
+    text.remove_prefix(plain.size());
+    if (text.empty()) return;
+    line.Append(" ");
+    text.remove_prefix(1);
+  }
+}
+
+// The beginning of a line, as long as the system's log takes it.
+class ShortLine {
+ public:
+  void Append(std::string_view text) noexcept {
+    used_ += text.copy(bytes_.data() + used_, bytes_.size() - used_);
+  }
+  std::string_view view() const noexcept { return {bytes_.data(), used_}; }
+
+ private:
+  size_t used_ = 0;
+  std::array<char, Syslog::kLineBytes> bytes_;
+};
+
 // Collects a line on the stack. A line that fits the buffer is a single write, so lines of several processes
 // that share a file do not mix.
 class LineWriter {
@@ -25,18 +52,6 @@ class LineWriter {
       const size_t copied = text.copy(bytes_.data() + used_, bytes_.size() - used_);
       used_ += copied;
       text.remove_prefix(copied);
-    }
-  }
-  // The same, and the text stays on one line, whatever a client's name or address holds.
-  void AppendOnOneLine(std::string_view text) noexcept {
-    constexpr std::string_view kLineEnds = "\r\n";
-    while (!text.empty()) {
-      const std::string_view plain = text.substr(0, text.find_first_of(kLineEnds));
-      Append(plain);
-      text.remove_prefix(plain.size());
-      if (text.empty()) return;
-      Append(" ");
-      text.remove_prefix(1);
     }
   }
   // What the file does not take is lost: there is nowhere to report that.
@@ -75,6 +90,15 @@ void AppendHead(LineWriter& line, Log::Level level, int64_t wall_ms) noexcept {
   line.Append({head.data(), static_cast<size_t>(std::max(length, 0))});
 }
 
+void WriteToSyslog(Syslog& syslog, Log::Level level, int64_t wall_ms,
+                   std::initializer_list<Log::Piece> pieces) noexcept {
+  using enum Syslog::Severity;
+  constexpr std::array kSeverities = {kDebug, kInfo, kNotice, kWarning};  // as Redis maps its levels
+  ShortLine line;
+  for (const Log::Piece& piece : pieces) AppendOnOneLine(line, piece.view());
+  syslog.Send(kSeverities[static_cast<size_t>(level)], wall_ms, line.view());
+}
+
 int OpenToAppend(const std::string& path) noexcept {
   constexpr mode_t kAsUmaskSays = 0666;
   return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kAsUmaskSays);
@@ -91,11 +115,13 @@ bool Log::Writable() const noexcept {
 
 void Log::Write(Level level, std::initializer_list<Piece> pieces) noexcept {
   if (!Takes(level)) return;
+  const int64_t wall_ms = clock_.Read().wall_ms;
+  if (syslog_ != nullptr) WriteToSyslog(*syslog_, level, wall_ms, pieces);
   const int file = path_.empty() ? STDOUT_FILENO : OpenToAppend(path_);
   if (file < 0) return;  // nowhere to report it
   LineWriter line(file);
-  AppendHead(line, level, clock_.Read().wall_ms);
-  for (const Piece& piece : pieces) line.AppendOnOneLine(piece.view());
+  AppendHead(line, level, wall_ms);
+  for (const Piece& piece : pieces) AppendOnOneLine(line, piece.view());
   line.Append("\n");
   line.Flush();
   if (file != STDOUT_FILENO) close(file);

@@ -4,7 +4,8 @@
 //
 // The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
 // for each line, so it may be moved away at any time; lines are rare. Writing a line allocates no memory, so
-// that running out of memory can be logged too. Loop thread only.
+// that running out of memory can be logged too. Lines may go to the system's log as well (base/syslog.h), without pid
+// and date, which it adds itself. Loop thread only.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "base/syslog.h"
 
 namespace mayfly {
 
@@ -44,6 +46,8 @@ class Log {
   // To `path`, or to standard output if that is empty. Borrows the clock.
   Log(Clock& clock, Level least, std::string path) : clock_(clock), least_(least), path_(std::move(path)) {}
 
+  // Each line goes to the system's log, too. Borrows it.
+  void AlsoTo(Syslog& syslog) noexcept { syslog_ = &syslog; }
   void set_least(Level least) noexcept { least_ = least; }
   bool Takes(Level level) const noexcept { return level >= least_ && level != Level::kNothing; }
   // Whether a line can be written to the log's file.
@@ -72,6 +76,7 @@ class Log {
   Clock& clock_;
   Level least_;
   std::string path_;
+  Syslog* syslog_ = nullptr;
 };
 
 }  // namespace mayfly

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/ascii.h"
+#include "config/completion.h"
 #include "config/option.h"
 #include "config/words.h"
 
@@ -20,6 +21,22 @@ constexpr Option kInclude = {
     "include", "", Foreign::kText, "", kNoConfig, 0, 0, "read another conf file first"};
 
 bool IsFlag(const std::string& word) { return word.starts_with("--"); }
+
+// `--completion SHELL` or `--completion=SHELL`, which stands alone: the answer, or the problem.
+bool AnswersCompletion(std::span<const std::string> words, CommandLine& result, Problem& problem) {
+  constexpr std::string_view kFlag = "--completion";
+  if (words.empty() || !words[0].starts_with(kFlag)) return false;
+  std::string shell = words[0].substr(kFlag.size());
+  if (!shell.empty() && shell[0] != '=') return false;
+  if (shell.empty())
+    shell = words.size() > 1 ? words[1] : "";
+  else
+    shell.erase(0, 1);
+  result.answer = CompletionFor(shell);
+  if (!result.answer)
+    problem = "--completion: there is none for '" + Printable(shell) + "', but for bash, zsh and fish";
+  return true;
+}
 
 // The name in "--name=value" or "--name".
 std::string NameOf(const std::string& flag) {
@@ -99,6 +116,7 @@ class Flags {
 }  // namespace
 
 Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result) {
+  if (Problem problem; AnswersCompletion(words, result, problem)) return problem;
   std::vector<std::string> joined;
   if (!words.empty() && (words[0] == "-h" || words[0] == "-v")) {
     joined.push_back(words[0]);
@@ -117,6 +135,10 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_version_flag("-v,--version", kVersionText, "print the version and exit");
   app.allow_extras();
+  std::string shell;
+  const CLI::Option* const completion =
+      app.add_option("--completion", shell, "print a script for bash, zsh or fish and exit")
+          ->option_text("SHELL");
   const Flags flags(app, joined);
   std::reverse(joined.begin(), joined.end());  // CLI11 takes them from the back
   try {
@@ -130,6 +152,7 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   } catch (const CLI::ParseError& error) {
     return Printable(error.what());
   }
+  if (completion->count() != 0) return "--completion takes no other flags beside it";
   if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty())
     return "unknown flag '" + Printable(unknown[0].substr(0, unknown[0].find('='))) + "'";
   result.directives = flags.Directives();

@@ -68,11 +68,6 @@ constexpr Option kOptions[] = {
 
     // The process.
     YesNo("daemonize", "no", kFixed | kInert, "", "daemonize is ignored: mayfly stays in the foreground"),
-    OneOf("supervised", "upstart systemd auto no", "no", kFixed),
-    YesNo("syslog-enabled", "no", kFixed),
-    Any("syslog-ident", "redis", kFixed),
-    OneOf("syslog-facility", "user local0 local1 local2 local3 local4 local5 local6 local7", "local0",
-          kFixed),
     YesNo("always-show-logo", "no", kFixed),
     YesNo("set-proc-title", "yes", kFixed),
     Row("proc-title-template", "", Foreign::kTitleTemplate, "{title} {listen-addr} {server-mode}", 0, ""),

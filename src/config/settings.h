@@ -23,6 +23,22 @@ enum class DebugCommand : uint8_t { kNo, kYes, kLocal };
 // Whether clients that come by TLS need a certificate; kOptional: no, but if they have one it must be valid.
 enum class TlsAuthClients : uint8_t { kNo, kYes, kOptional };
 
+// Which service manager is told how the daemon gets on. kAuto: the one that the environment names.
+enum class Supervised : uint8_t { kUpstart, kSystemd, kAuto, kNo };
+
+// Where the system's log files the daemon's lines.
+enum class SyslogFacility : uint8_t {
+  kUser,
+  kLocal0,
+  kLocal1,
+  kLocal2,
+  kLocal3,
+  kLocal4,
+  kLocal5,
+  kLocal6,
+  kLocal7
+};
+
 // One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
 struct BindAddress {
   std::string host;
@@ -234,6 +250,12 @@ struct Settings {
   std::vector<double> latency_percentiles{50, 99, 99.9};
   DebugCommand enable_debug_command = DebugCommand::kNo;
   std::vector<Renaming> renamings;  // in the order in which they are applied
+
+  // What else is told of the process.
+  bool syslog_enabled = false;
+  std::string syslog_ident = "mayfly";
+  SyslogFacility syslog_facility = SyslogFacility::kLocal0;
+  Supervised supervised = Supervised::kNo;
 
   bool operator==(const Settings&) const = default;
 };

@@ -30,11 +30,16 @@ constexpr std::array<std::string_view, 5> kLogLevelNames = {"debug", "verbose", 
                                                             "nothing"};
 constexpr std::array<std::string_view, 3> kDebugCommandNames = {"no", "yes", "local"};
 constexpr std::array<std::string_view, 3> kTlsAuthClientsNames = {"no", "yes", "optional"};
+constexpr std::array<std::string_view, 4> kSupervisedNames = {"upstart", "systemd", "auto", "no"};
+constexpr std::array<std::string_view, 9> kSyslogFacilityNames = {
+    "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"};
 
 std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
 std::span<const std::string_view> NamesOf(DebugCommand) noexcept { return kDebugCommandNames; }
 std::span<const std::string_view> NamesOf(TlsAuthClients) noexcept { return kTlsAuthClientsNames; }
+std::span<const std::string_view> NamesOf(Supervised) noexcept { return kSupervisedNames; }
+std::span<const std::string_view> NamesOf(SyslogFacility) noexcept { return kSyslogFacilityNames; }
 
 // Each Read takes the text of the value, or its words if it may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
@@ -244,6 +249,22 @@ std::string Format(const OutputLimits& value) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> WordsFor(const Option& option) noexcept {
+  static constexpr std::array<std::string_view, 2> kYesAndNo = {"yes", "no"};
+  return std::visit(
+      [](auto target) -> std::span<const std::string_view> {
+        using T = decltype(target);
+        if constexpr (std::is_same_v<T, bool Settings::*>) {
+          return kYesAndNo;
+        } else if constexpr (!std::is_same_v<T, Foreign>) {
+          using Value = std::remove_cvref_t<decltype(std::declval<Settings>().*target)>;
+          if constexpr (std::is_enum_v<Value>) return NamesOf(Value{});
+        }
+        return {};
+      },
+      option.target);
+}
 
 Problem ReadValue(const Option& option, std::span<const std::string> words, Settings& settings,
                   std::string& foreign_text) {

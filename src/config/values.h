@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "config/option.h"
 #include "config/problem.h"
@@ -14,6 +15,9 @@ namespace mayfly::config {
 // does not contain the value, so it may be shown for a secret.
 [[nodiscard]] Problem ReadValue(const Option& option, std::span<const std::string> words, Settings& settings,
                                 std::string& foreign_text);
+
+// The words that an option of ours may be, if there is a fixed set of them.
+std::span<const std::string_view> WordsFor(const Option& option) noexcept;
 
 // The value in the form in which CONFIG GET answers it: bytes as a plain number, yes and no, names in lower
 // case. If only Redis has the option: its default.

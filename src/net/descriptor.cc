@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/un.h>
 
 #ifdef __linux__
 #include <linux/sockios.h>
@@ -66,6 +68,27 @@ void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &keep_alive.idle_s, sizeof keep_alive.idle_s);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &keep_alive.interval_s, sizeof keep_alive.interval_s);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &keep_alive.probes, sizeof keep_alive.probes);
+}
+
+// ---- other processes
+
+int SendDatagram(const std::string& path, std::string_view bytes) noexcept {
+  sockaddr_un address{};
+  if (path.empty() || path.size() > sizeof address.sun_path) return EINVAL;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  if (path[0] == '@') address.sun_path[0] = '\0';
+  // The size tells where a name ends.
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno;
+  const timeval patience{.tv_sec = 1, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const ssize_t sent =
+      sendto(fd, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&address), size);
+  const int error = sent < 0 ? errno : 0;
+  close(fd);
+  return error;
 }
 
 // ---- time

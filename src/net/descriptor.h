@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include <sys/socket.h>
 
@@ -42,6 +44,12 @@ struct KeepAlive {
 };
 // A failure is ignored: the connection works without it.
 void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept;
+
+// ---- other processes
+
+// Sends one datagram to a unix socket: a path, or a name in the kernel's own space, which begins with '@'. Waits for room
+// for a second at most. Returns 0, or a value of errno.
+int SendDatagram(const std::string& path, std::string_view bytes) noexcept;
 
 // ---- time
 

@@ -76,6 +76,13 @@ Log::Level LevelOf(config::LogLevel level) noexcept {
   return Log::Level::kNotice;
 }
 
+unsigned FacilityOf(config::SyslogFacility facility) noexcept {
+  constexpr unsigned kUser = 1;
+  constexpr unsigned kLocal0 = 16;
+  if (facility == config::SyslogFacility::kUser) return kUser;
+  return kLocal0 + static_cast<unsigned>(facility) - static_cast<unsigned>(config::SyslogFacility::kLocal0);
+}
+
 config::Problem PidFile::Write() {
   if (path_.empty()) return std::nullopt;
   std::FILE* file = std::fopen(path_.c_str(), "w");

@@ -31,6 +31,8 @@ size_t LingeringThatFit(uint64_t file_limit, uint64_t maxclients) noexcept;
 uint64_t LongestBacklog(const std::string& root = "");
 
 Log::Level LevelOf(config::LogLevel level) noexcept;
+// As Syslog takes it.
+unsigned FacilityOf(config::SyslogFacility facility) noexcept;
 
 // The file that holds our process id; removed at the end. An empty path is no file.
 class PidFile {

@@ -43,7 +43,8 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   uv_check_init(&uv_.loop, &check_);
   uv_idle_init(&uv_.loop, &stay_awake_);
   uv_timer_init(&uv_.loop, &stop_timer_);
-  prepare_.data = check_.data = stop_timer_.data = this;
+  uv_timer_init(&uv_.loop, &watchdog_timer_);
+  prepare_.data = check_.data = stop_timer_.data = watchdog_timer_.data = this;
   uv_prepare_start(&prepare_,
                    [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
   uv_check_start(&check_, [](uv_check_t* handle) { static_cast<ServerLoop*>(handle->data)->Check(); });
@@ -161,6 +162,18 @@ config::Problem ServerLoop::PrepareListeners(const config::Settings& wanted, std
                  : "Failed to bind to specified addresses.";
 }
 
+void ServerLoop::ReportTo(ServiceManager& manager) {
+  manager_ = &manager;
+  if (manager.watchdog_ms() != 0) FeedWatchdog();
+}
+
+void ServerLoop::FeedWatchdog() {
+  manager_->StillAlive();
+  uv_timer_start(
+      &watchdog_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->FeedWatchdog(); },
+      manager_->watchdog_ms(), /*repeat=*/0);
+}
+
 void ServerLoop::Run() { uv_run(&uv_.loop, UV_RUN_DEFAULT); }
 
 // ---- turns
@@ -208,19 +221,25 @@ void ServerLoop::StayAwake(bool on) {
 // ---- the end
 
 void ServerLoop::OnSignal(int number) {
-  // From a terminal that is gone, or after a rotation: this line creates the logfile if the old one was renamed.
-  if (number == SIGHUP) {
-    log_.Notice("received SIGHUP: the logfile is open");
-    return ReloadCertificates();
-  }
+  if (number == SIGHUP) return Reload();
   log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
   StopSoon();
+}
+
+// From a terminal that is gone, or after a rotation: this line creates the logfile if the old one was renamed.
+void ServerLoop::Reload() {
+  constexpr uint64_t kNsPerUs = 1000;
+  const uint64_t began_us = uv_hrtime() / kNsPerUs;  // of CLOCK_MONOTONIC, as systemd wants it
+  log_.Notice("received SIGHUP: the logfile is open");
+  ReloadCertificates();
+  if (manager_ != nullptr) manager_->Reloaded(began_us);
 }
 
 // Requests that have reached this machine are still served: the next polls do not wait and bring them.
 void ServerLoop::StopSoon() {
   if (phase_ != Phase::kServing) return;
   phase_ = Phase::kLastReads;
+  if (manager_ != nullptr) manager_->Stopping();
   turn_.Begin();
   last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
   clients_.SetStopping();
@@ -271,6 +290,7 @@ void ServerLoop::Close() {
   CloseHandle(check_);
   CloseHandle(stay_awake_);
   CloseHandle(stop_timer_);
+  CloseHandle(watchdog_timer_);
   for (uv_signal_t& signal : signals_) CloseHandle(signal);
 }
 

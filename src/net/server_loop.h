@@ -24,6 +24,7 @@
 #include "net/listener.h"
 #include "net/resp_client.h"
 #include "net/service.h"
+#include "net/service_manager.h"
 #include "net/timekeeper.h"
 #include "net/tls/tls_transports.h"
 #include "net/turn.h"
@@ -42,6 +43,8 @@ class ServerLoop {
   [[nodiscard]] config::Problem Listen();
   // Opens another TCP address, for a service of its own, which must outlive this. A problem is one line for a person.
   [[nodiscard]] config::Problem ListenFor(const Service& service, const std::string& host, uint16_t port);
+  // Tells this service manager of reloads, of the end and, if it asks for that, that the loop still turns. Borrowed.
+  void ReportTo(ServiceManager& manager);
   std::vector<std::string> listening_on() const { return listeners_.names(); }
   // Serves until a signal or a client stops it.
   void Run();
@@ -73,6 +76,8 @@ class ServerLoop {
   void Check();
   void Prepare();
   void OnSignal(int number);
+  void Reload();
+  void FeedWatchdog();
   void StopSoon();
   void GoOnStopping();
   void StopNow();
@@ -98,6 +103,8 @@ class ServerLoop {
   uv_check_t check_;
   uv_idle_t stay_awake_;
   uv_timer_t stop_timer_;
+  uv_timer_t watchdog_timer_;
+  ServiceManager* manager_ = nullptr;
   std::array<uv_signal_t, 3> signals_;
   bool staying_awake_ = false;
   uint64_t last_reads_until_mono_ms_ = 0;

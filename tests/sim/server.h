@@ -38,6 +38,7 @@ class SimulatedServer {
     uint64_t uv_phase_us = 0;
     // Clients come through a ToyTransport, by a port of its own: kSealedAddress.
     bool sealed = false;
+    net::ServiceManager* manager = nullptr;  // is told of what the loop does, and outlives the server
   };
   static constexpr uint16_t kSealedPort = 6380;
   static constexpr const char* kSealedAddress = "127.0.0.1:6380";

@@ -74,6 +74,11 @@ void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
       .idle_s = keep_alive.idle_s, .interval_s = keep_alive.interval_s, .probes = keep_alive.probes};
 }
 
+int SendDatagram(const std::string& path, std::string_view bytes) noexcept {
+  World::Current().datagrams().push_back(path + ": " + std::string(bytes));
+  return 0;
+}
+
 int OpenStepTimer() noexcept { return World::Current().has_step_timer() ? sim::kStepTimerFd : -1; }
 
 void RearmStepTimer(int) noexcept { World::Current().wall_stepped() = false; }

@@ -159,6 +159,8 @@ int uv_loop_close(uv_loop_t* loop) {
   return 0;
 }
 
+uint64_t uv_hrtime(void) { return World::Current().now_ns(); }
+
 uint64_t uv_now(const uv_loop_t* loop) { return loop->time; }
 
 void uv_update_time(uv_loop_t* loop) { mayfly::sim::UpdateTime(loop); }

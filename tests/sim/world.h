@@ -126,6 +126,8 @@ class World {
   void SetTime(uint64_t ns) noexcept;
   std::deque<int>& signals() noexcept { return signals_; }
   bool has_step_timer() const noexcept { return has_step_timer_; }
+  // Those that were sent to unix sockets: "path: bytes".
+  std::vector<std::string>& datagrams() noexcept { return datagrams_; }
   bool& wall_stepped() noexcept { return wall_stepped_; }
   // Return a descriptor or 0; on an error, a negative value of errno.
   int Bind(const sockaddr& address, size_t size);
@@ -161,6 +163,7 @@ class World {
   uint64_t uv_phase_ns_ = 0;
   std::multimap<uint64_t, std::function<void()>> events_;
   std::deque<int> signals_;
+  std::vector<std::string> datagrams_;
   std::map<int, Port> ports_;
   std::map<int, std::shared_ptr<Link>> files_;
   std::vector<std::shared_ptr<Link>> links_;
