@@ -44,7 +44,8 @@ using Target = std::variant<
     std::vector<BindAddress> Settings::*, std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
     EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, MaxMemory Settings::*,
     OutputLimits Settings::*, FileMode Settings::*, Directory Settings::*, EventClasses Settings::*,
-    Duration Settings::*, std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*>;
+    Duration Settings::*, std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
+    std::vector<UserLine> Settings::*, PubSubDefault Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it

@@ -62,10 +62,6 @@ constexpr Option kOptions[] = {
             "there are no replicas that could confirm a write", {0, kIntMax}),
     Refused("tls-port", "", Foreign::kInteger, "0", kFixed,
             "there is no TLS yet, and clients would find no port", {0, kPortMax}),
-    Refused("aclfile", "", Foreign::kText, "", kFixed,
-            "there are no ACL users yet, so its limits would not hold"),
-    Refused("user", "", Foreign::kWords, "", kNoConfig | kMultiWord | kSecret,
-            "there are no ACL users yet, so its limits would not hold"),
     Refused("loadmodule", "", Foreign::kWords, "", kNoConfig | kMultiWord, "there are no modules"),
 
     // The process.
@@ -146,10 +142,6 @@ constexpr Option kOptions[] = {
 
     // How values are stored.
     Integer("list-compress-depth", "0", {0, kIntMax}),
-
-    // Users and scripts.
-    Integer("acllog-max-len", "128", {0, kNoMax}),
-    OneOf("acl-pubsub-default", "allchannels resetchannels", "resetchannels"),
 
     // Snapshots and the append-only file.
     Row("save", "", Foreign::kSavePoints, "", kMultiWord | kInert | kQuiet,

@@ -20,6 +20,18 @@ enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 // Who may use DEBUG.
 enum class DebugCommand : uint8_t { kNo, kYes, kLocal };
 
+// Which channels a new user may use.
+enum class PubSubDefault : uint8_t { kAllChannels, kResetChannels };
+
+// A line `user NAME rule ...`. This floor does not know what rules mean.
+struct UserLine {
+  std::string name;
+  std::vector<std::string> rules;
+  std::string blame = {};  // the file and line, or flag, with which an error message begins
+
+  bool operator==(const UserLine& other) const { return name == other.name && rules == other.rules; }
+};
+
 // One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
 struct BindAddress {
   std::string host;
@@ -150,6 +162,12 @@ struct Settings {
   int64_t tcp_keepalive_seconds = 300;
   bool protected_mode = true;
   std::string requirepass;
+
+  // Users.
+  std::vector<UserLine> users;
+  std::string aclfile;
+  int64_t acllog_max_len = 128;
+  PubSubDefault acl_pubsub_default = PubSubDefault::kResetChannels;
 
   // Limits of clients.
   int64_t maxclients = 10'000;

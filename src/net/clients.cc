@@ -36,7 +36,8 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
 }
 
 void Clients::LetIn(Connection& connection) {
-  const Verdict verdict = Judge(settings(), {.over_unix_socket = connection.kind() == Connection::Kind::kUnix,
+  const Verdict verdict = Judge(settings(), {.needs_no_login = server_.users.Newcomer() != nullptr,
+                                             .over_unix_socket = connection.kind() == Connection::Kind::kUnix,
                                              .from_loopback = connection.from_loopback(),
                                              .clients_before = let_in_});
   if (verdict == Verdict::kWelcome) return connection.Open();
