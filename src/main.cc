@@ -16,6 +16,7 @@
 #include "cache/eviction.h"
 #include "config/options.h"
 #include "config/words.h"
+#include "exec/acl/user_store.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
@@ -161,6 +162,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
                 .log = &log,
                 .memory_watch = &memory_watch};
   Executor executor(server);
+  if (config::Problem problem = LoadUsersAtStart(server)) return problem;
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(settings.pidfile);

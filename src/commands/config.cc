@@ -11,6 +11,7 @@
 #include "cache/databases.h"
 #include "config/option.h"
 #include "config/options.h"
+#include "exec/acl/user_store.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
@@ -71,8 +72,14 @@ void ConfigResetStat(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
+// With a file of their own, they are not those of the conf file.
+std::vector<std::string> UsersToWrite(const Server& server) {
+  return server.options.settings().aclfile.empty() ? UserLines(server) : std::vector<std::string>{};
+}
+
 void ConfigRewrite(Context& ctx, Args&) {
-  if (const config::Problem problem = ctx.server.options.Rewrite()) return ctx.Fail("ERR " + *problem);
+  if (const config::Problem problem = ctx.server.options.Rewrite(UsersToWrite(ctx.server)))
+    return ctx.Fail("ERR " + *problem);
   ctx.reply.Ok();
 }
 

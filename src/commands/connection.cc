@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "exec/acl/denials.h"
 #include "exec/dispatch/client_end.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/client_names.h"
@@ -37,6 +38,7 @@ bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_vi
     return true;
   }
   ++ctx.server.stats.failed_logins;
+  NoteFailedLogin(ctx.server, session, args[0], user, ctx.now);
   if (guarded) ctx.server.failed_logins.Note(session, user, ctx.now.mono_ms, ctx.server.log);
   ctx.Fail(errors::kWrongPassword);
   return false;
@@ -57,7 +59,8 @@ void Echo(Context& ctx, Args& args) { ctx.reply.Bulk(args.Next()); }
 
 void Auth(Context& ctx, Args& args) {
   if (args.Left() > 2) return ctx.Fail(errors::kSyntax);
-  if (args.Left() == 1 && !ctx.server.users.guarded()) return ctx.Fail(kNoPasswordSet);
+  if (args.Left() == 1 && ctx.server.users.default_user().needs_no_password())
+    return ctx.Fail(kNoPasswordSet);
   const std::string_view user = args.Left() == 2 ? args.Next() : User::kDefaultName;
   if (LogIn(ctx, args, user, args.Next())) ctx.reply.Ok();
 }
@@ -186,8 +189,7 @@ constexpr Command kRows[] = {
      .summary = "Logs the connection in.",
      .syntax = "[username] password",
      .argument_notes = "username@6.0.0",
-     .notes = "There is one user, `default`, with the password of the option requirepass. A client that "
-              "fails often has to wait."},
+     .notes = "A client that fails often has to wait."},
     {.name = "echo",
      .arity = 2,
      .flags = kAnytime,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "exec/acl/permission.h"
 #include "exec/values/element_pattern.h"
 #include "exec/values/list_access.h"
 #include "exec/values/sort_elements.h"
@@ -12,6 +13,12 @@
 
 namespace mayfly {
 namespace {
+
+// BY and GET read keys that no permission names, so they need one for all keys.
+bool MayReadAnyKey(Context& ctx, const Args& args) {
+  const User* const user = ctx.session.user();
+  return !ctx.session.Has(Mode::kRestricted) || MayUseAnyKey(*user, ctx.row, args.all(), kKeyAccess);
+}
 
 struct SortOptions {
   bool descending = false;
@@ -49,10 +56,14 @@ bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& opti
       options.store = args.Next();
     } else if (args.Accept("BY", 1)) {
       const ElementPattern pattern(args.Next());
+      if (pattern.has_star() && !MayReadAnyKey(ctx, args))
+        return ctx.Fail("ERR BY option of SORT denied due to insufficient ACL permissions."), false;
       // Once nothing is put in order, a later BY does not change that.
       options.as_it_is = options.as_it_is || !pattern.has_star();
       options.by = pattern;
     } else if (args.Accept("GET", 1)) {
+      if (!MayReadAnyKey(ctx, args))
+        return ctx.Fail("ERR GET option of SORT denied due to insufficient ACL permissions."), false;
       options.get.emplace_back(args.Next());
     } else {
       return ctx.Fail(errors::kSyntax), false;

@@ -70,7 +70,7 @@ constexpr Command kRows[] = {
      .syntax = "tag [tag ...]",
      .notes =
          "A command of Mayfly. Of more than 512 keys, one that has several of the tags may count several "
-         "times."},
+         "times. A user may drop keys that its key patterns do not allow."},
     {.name = "tag",
      .arity = -3,
      .flags = kWrite | kDenyOom | kFast,

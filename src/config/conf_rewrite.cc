@@ -51,7 +51,7 @@ bool PutInPlace(std::vector<std::string>& lines, const ConfLine& line) {
     overridden |= line.included && NameOf(*at) == "include";
     if (!Names(*at, *line.option)) {
       ++at;
-    } else if (!put && !overridden) {
+    } else if (!put && !overridden && !line.text.empty()) {
       *at++ = line.text;
       put = true;
     } else {
@@ -84,7 +84,7 @@ std::string RewriteConf(std::string_view text, std::vector<ConfLine> changes) {
   std::sort(changes.begin(), changes.end(),
             [](const ConfLine& a, const ConfLine& b) { return a.option->name < b.option->name; });
   for (const ConfLine& change : changes) {
-    if (PutInPlace(lines, change)) continue;
+    if (PutInPlace(lines, change) || change.text.empty()) continue;
     if (std::find(lines.begin(), lines.end(), kHeading) == lines.end()) {
       if (!lines.empty() && !lines.back().empty()) lines.emplace_back();
       lines.emplace_back(kHeading);

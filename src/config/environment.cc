@@ -20,8 +20,8 @@ const Option* FindVariable(std::string_view name) {
   std::replace(option_name.begin(), option_name.end(), '_', '-');
   const Option* option = FindOption(option_name);
   // MAYFLY_USER is more likely somebody's user name than an ACL rule.
-  const bool no_setting =
-      option != nullptr && option->Has(kNoConfig) && std::holds_alternative<Foreign>(option->target);
+  const bool no_setting = option != nullptr && option->Has(kNoConfig) &&
+                          (option->name == "user" || std::holds_alternative<Foreign>(option->target));
   return no_setting ? nullptr : option;
 }
 

@@ -97,14 +97,13 @@ bool TakeOver(const struct stat& old, int fd) {
 
 // Writes a new file and renames it to the old one's name when all of it is on the disk. If the new file cannot
 // have the owner and group of the old one, the old one stays: a rewrite must not change who may read the file.
-Problem Replace(const std::string& path, const std::string& text) {
-  struct stat old {};
-  if (::stat(path.c_str(), &old) != 0) return Failed(path, errno);
+// `old` is null if there is none.
+Problem Replace(const std::string& path, const struct stat* old, const std::string& text) {
   std::string fresh = path + ".XXXXXX";
   const int fd = ::mkstemp(fresh.data());
   if (fd < 0) return Failed(path, errno);
   const bool written = WriteAll(fd, text);
-  const bool taken_over = written && TakeOver(old, fd);
+  const bool taken_over = written && (old == nullptr || TakeOver(*old, fd));
   int error = taken_over && ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
   if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
@@ -122,11 +121,19 @@ Problem WritePath(const std::string& path, const std::string& text) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   if (error) return Failed(path, error.value());
-  return Replace(target.string(), text);
+  struct stat old {};
+  if (::stat(target.c_str(), &old) != 0) return Failed(path, errno);
+  return Replace(target.string(), &old, text);
+}
+
+Problem PutPath(const std::string& path, const std::string& text) {
+  struct stat found {};
+  const bool missing = ::stat(path.c_str(), &found) != 0 && errno == ENOENT;
+  return missing ? Replace(path, nullptr, text) : WritePath(path, text);
 }
 
 }  // namespace
 
-Files SystemFiles() { return {ReadPath, ReadRegular, Expand, AbsoluteDirectory, WritePath}; }
+Files SystemFiles() { return {ReadPath, ReadRegular, Expand, AbsoluteDirectory, WritePath, PutPath}; }
 
 }  // namespace mayfly::config

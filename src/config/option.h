@@ -45,7 +45,8 @@ using Target = std::variant<
     EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, Supervised Settings::*,
     SyslogFacility Settings::*, TlsAuthClients Settings::*, MaxMemory Settings::*, OutputLimits Settings::*,
     FileMode Settings::*, Directory Settings::*, EventClasses Settings::*, Duration Settings::*,
-    std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*>;
+    std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
+    std::vector<UserLine> Settings::*, PubSubDefault Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it

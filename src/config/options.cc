@@ -64,6 +64,16 @@ std::vector<std::string> IgnoredWarnings(const std::map<const Option*, std::stri
   return lines;
 }
 
+// What a file says with these lines, without the word "user".
+std::vector<UserLine> UsersOf(const std::vector<std::string>& lines) {
+  std::vector<UserLine> users;
+  for (const std::string& line : lines) {
+    const std::vector<std::string> words = SplitWords(line).value_or(std::vector<std::string>{line});
+    users.push_back({words[0], {words.begin() + 1, words.end()}});
+  }
+  return users;
+}
+
 }  // namespace
 
 Options::Options(uint64_t memory_bytes, const Files& files) : memory_bytes_(memory_bytes), files_(files) {
@@ -126,6 +136,9 @@ Problem Options::Apply(std::span<const Directive> directives, State& state,
     if (std::holds_alternative<Foreign>(option->target)) state.foreign[option] = foreign_text;
     for (Renaming& renaming : state.settings.renamings) {
       if (renaming.blame.empty()) renaming.blame = directive.Blame();
+    }
+    for (UserLine& line : state.settings.users) {
+      if (line.blame.empty()) line.blame = directive.Blame();
     }
     blames[option] = directive.place;
   }
@@ -278,7 +291,17 @@ std::vector<ConfLine> Options::NewLines(const State& said, const std::map<const 
   return lines;
 }
 
-Problem Options::Rewrite() const {
+// All users in one text, in the place of all lines that the file has.
+ConfLine Options::UsersLine(const std::vector<std::string>& users,
+                            const std::map<const Option*, bool>& named) {
+  const Option* const option = FindOption("user");
+  std::string text;
+  for (const std::string& user : users) text.append(text.empty() ? "user " : "\nuser ").append(user);
+  const auto naming = named.find(option);
+  return {option, std::move(text), naming != named.end() && naming->second};
+}
+
+Problem Options::Rewrite(const std::vector<std::string>& users) const {
   if (conf_file_.empty()) return "The server is running without a config file";
   State said;
   std::map<const Option*, bool> named;
@@ -287,6 +310,7 @@ Problem Options::Rewrite() const {
   if (!problem) problem = files_.read_again(conf_file_, text);
   if (problem) return "Rewriting config file: " + *problem;
   std::vector<ConfLine> lines = NewLines(said, named);
+  if (UsersOf(users) != said.settings.users) lines.push_back(UsersLine(users, named));
   if (lines.empty()) return std::nullopt;
   const std::string rewritten = RewriteConf(text, std::move(lines));
   if (rewritten.size() > kConfigBytesMax) {

@@ -62,9 +62,10 @@ class Options {
   // lines about options that were accepted without effect.
   [[nodiscard]] Problem Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings);
 
-  // CONFIG REWRITE: writes the options that Set has changed to the conf file; the rest of the file stays. A
-  // problem is an error text without "ERR ".
-  [[nodiscard]] Problem Rewrite() const;
+  // CONFIG REWRITE: writes the options that Set has changed to the conf file; the rest of the file stays. `users`
+  // come in the place of the file's lines for users. A problem is an error text without "ERR ".
+  [[nodiscard]] Problem Rewrite(const std::vector<std::string>& users = {}) const;
+  const Files& files() const noexcept { return files_; }
   // The absolute path; empty if there is no conf file or if it was standard input.
   const std::string& conf_file() const noexcept { return conf_file_; }
 
@@ -100,6 +101,8 @@ class Options {
   // true if an included file names the option.
   Problem ReadConfFile(State& said, std::map<const Option*, bool>& named) const;
   std::vector<ConfLine> NewLines(const State& said, const std::map<const Option*, bool>& named) const;
+  static ConfLine UsersLine(const std::vector<std::string>& users,
+                            const std::map<const Option*, bool>& named);
   void Replace(State state);
 
   uint64_t memory_bytes_;

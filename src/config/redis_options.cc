@@ -60,10 +60,6 @@ constexpr Option kOptions[] = {
     Refused("replicaof", "slaveof", Foreign::kReplicaOf, "", kFixed | kMultiWord, "there is no replication"),
     Refused("min-replicas-to-write", "min-slaves-to-write", Foreign::kInteger, "0", 0,
             "there are no replicas that could confirm a write", {0, kIntMax}),
-    Refused("aclfile", "", Foreign::kText, "", kFixed,
-            "there are no ACL users yet, so its limits would not hold"),
-    Refused("user", "", Foreign::kWords, "", kNoConfig | kMultiWord | kSecret,
-            "there are no ACL users yet, so its limits would not hold"),
     Refused("loadmodule", "", Foreign::kWords, "", kNoConfig | kMultiWord, "there are no modules"),
 
     // The process.
@@ -125,10 +121,6 @@ constexpr Option kOptions[] = {
 
     // How values are stored.
     Integer("list-compress-depth", "0", {0, kIntMax}),
-
-    // Users and scripts.
-    Integer("acllog-max-len", "128", {0, kNoMax}),
-    OneOf("acl-pubsub-default", "allchannels resetchannels", "resetchannels"),
 
     // Snapshots and the append-only file.
     Row("save", "", Foreign::kSavePoints, "", kMultiWord | kInert | kQuiet,

@@ -39,6 +39,18 @@ enum class SyslogFacility : uint8_t {
   kLocal7
 };
 
+// Which channels a new user may use.
+enum class PubSubDefault : uint8_t { kAllChannels, kResetChannels };
+
+// A line `user NAME rule ...`. This floor does not know what rules mean.
+struct UserLine {
+  std::string name;
+  std::vector<std::string> rules;
+  std::string blame = {};  // the file and line, or flag, with which an error message begins
+
+  bool operator==(const UserLine& other) const { return name == other.name && rules == other.rules; }
+};
+
 // One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
 struct BindAddress {
   std::string host;
@@ -188,6 +200,12 @@ struct Settings {
   bool tls_session_caching = true;
   int64_t tls_session_cache_size = 20'480;
   int64_t tls_session_cache_timeout_seconds = 300;
+
+  // Users.
+  std::vector<UserLine> users;
+  std::string aclfile;
+  int64_t acllog_max_len = 128;
+  PubSubDefault acl_pubsub_default = PubSubDefault::kResetChannels;
 
   // Limits of clients.
   int64_t maxclients = 10'000;

@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 3> kTlsAuthClientsNames = {"no", "yes", "
 constexpr std::array<std::string_view, 4> kSupervisedNames = {"upstart", "systemd", "auto", "no"};
 constexpr std::array<std::string_view, 9> kSyslogFacilityNames = {
     "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"};
+constexpr std::array<std::string_view, 2> kPubSubDefaultNames = {"allchannels", "resetchannels"};
 
 std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
@@ -40,6 +41,7 @@ std::span<const std::string_view> NamesOf(DebugCommand) noexcept { return kDebug
 std::span<const std::string_view> NamesOf(TlsAuthClients) noexcept { return kTlsAuthClientsNames; }
 std::span<const std::string_view> NamesOf(Supervised) noexcept { return kSupervisedNames; }
 std::span<const std::string_view> NamesOf(SyslogFacility) noexcept { return kSyslogFacilityNames; }
+std::span<const std::string_view> NamesOf(PubSubDefault) noexcept { return kPubSubDefaultNames; }
 
 // Each Read takes the text of the value, or its words if it may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
@@ -156,6 +158,19 @@ Problem Read(const Option&, std::span<const std::string> words, std::vector<Rena
   return std::nullopt;
 }
 
+// Adds to the users of earlier lines.
+Problem Read(const Option&, std::span<const std::string> words, std::vector<UserLine>& value) {
+  if (words.empty() || (words.size() == 1 && words[0].empty())) {
+    value.clear();
+    return std::nullopt;
+  }
+  for (const UserLine& line : value) {
+    if (line.name == words[0]) return "Duplicate user found. A user can only be defined once in config files";
+  }
+  value.push_back({words[0], {words.begin() + 1, words.end()}});
+  return std::nullopt;
+}
+
 Problem Read(const Option&, const std::string& text, Duration& value) { return ReadDuration(text, value); }
 Problem Read(const Option&, std::span<const std::string> words, std::vector<TtlRule>& value) {
   return ReadTtlRules(words, value);
@@ -235,6 +250,15 @@ std::string Format(const std::vector<Renaming>& value) {
   return JoinWords(words);
 }
 
+std::string Format(const std::vector<UserLine>& value) {
+  std::vector<std::string> words;
+  for (const UserLine& line : value) {
+    words.push_back(QuoteWord(line.name));
+    for (const std::string& rule : line.rules) words.push_back(QuoteWord(rule));
+  }
+  return JoinWords(words);
+}
+
 std::string Format(const OutputLimits& value) {
   std::vector<std::string> words;
   const std::pair<const char*, const OutputLimit*> classes[] = {
@@ -278,6 +302,7 @@ Problem ReadValue(const Option& option, std::span<const std::string> words, Sett
                              std::is_same_v<T, std::vector<double> Settings::*> ||
                              std::is_same_v<T, std::vector<Renaming> Settings::*> ||
                              std::is_same_v<T, std::vector<TtlRule> Settings::*> ||
+                             std::is_same_v<T, std::vector<UserLine> Settings::*> ||
                              std::is_same_v<T, std::vector<NamespaceTerms> Settings::*> ||
                              std::is_same_v<T, OutputLimits Settings::*>) {
           return Read(option, words, settings.*target);

@@ -7,7 +7,7 @@ namespace mayfly::net {
 Verdict Judge(const config::Settings& settings, const Visitor& visitor) noexcept {
   if (visitor.clients_before >= visitor.clients_max) return Verdict::kTooMany;
   const bool from_here = visitor.over_unix_socket || visitor.from_loopback;
-  if (settings.protected_mode && settings.requirepass.empty() && !from_here) return Verdict::kProtected;
+  if (settings.protected_mode && visitor.needs_no_login && !from_here) return Verdict::kProtected;
   return Verdict::kWelcome;
 }
 

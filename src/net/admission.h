@@ -12,10 +12,11 @@ namespace mayfly::net {
 enum class Verdict : uint8_t {
   kWelcome,
   kTooMany,    // maxclients is reached
-  kProtected,  // from another machine, while protected-mode is on and there is no password
+  kProtected,  // from another machine, while protected-mode is on and nobody has to log in
 };
 
 struct Visitor {
+  bool needs_no_login = true;  // whoever comes in is the default user
   bool over_unix_socket;
   bool from_loopback;
   size_t clients_before;  // clients that are connected already

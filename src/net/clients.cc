@@ -39,7 +39,8 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
 void Clients::LetIn(Connection& connection, size_t observers_max) {
   const bool observes = connection.is_observer();
   const Verdict verdict = Judge(
-      settings(), {.over_unix_socket = connection.kind() == Connection::Kind::kUnix,
+      settings(), {.needs_no_login = server_.users.Newcomer() != nullptr,
+                   .over_unix_socket = connection.kind() == Connection::Kind::kUnix,
                    .from_loopback = connection.from_loopback(),
                    .clients_before = observes ? observers_ : let_in_,
                    .clients_max = observes ? observers_max : static_cast<size_t>(settings().maxclients)});

@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/sha1.h"
 #include "cache/databases.h"
+#include "exec/acl/denials.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/executor.h"
 #include "exec/info/identity.h"
@@ -76,15 +77,35 @@ const std::vector<std::string_view>* ReadCall(lua_State* L, Interpreter& interpr
   return &words;
 }
 
+Permission PermissionOf(const Run& run, const TableRow& row, std::span<const std::string_view> words) {
+  if (!run.session.Has(Mode::kRestricted)) return {};
+  return FindPermission(*run.session.user(), row, words);
+}
+
+// Why the user may not make this call; empty: it may.
+std::string_view WhyDenied(const Run& run, const TableRow& row, std::span<const std::string_view> words) {
+  const Permission permission = PermissionOf(run, row, words);
+  if (permission.granted()) return {};
+  const auto caller = run.server.sessions.by_id().find(run.caller);
+  const bool is_there = caller != run.server.sessions.by_id().end();
+  const Session& client = is_there ? *caller->second : run.session;
+  NoteDenial(run.server, {run.session, client, AclLog::Where::kScript, row, words}, permission, run.now);
+  if (permission.denial == Denial::kKey)
+    return "The user executing the script can't access at least one of the keys mentioned in the command "
+           "arguments";
+  if (permission.denial == Denial::kChannel)
+    return "The user executing the script can't publish to the channel mentioned in the command";
+  return "The user executing the script can't run this command or subcommand";
+}
+
 // Why a script may not make this call; empty: it may. The rest is looked at as for a client's request.
-std::string_view WhyNot(const Run& run, const TableRow* row, size_t arguments) {
-  if (row == nullptr || (!row->subcommands.empty() && arguments >= 2))
+std::string_view WhyNot(const Run& run, const TableRow* row, std::span<const std::string_view> words) {
+  if (row == nullptr || (!row->subcommands.empty() && words.size() >= 2))
     return "Unknown Redis command called from script";
-  if (!row->Takes(arguments)) return "Wrong number of args calling Redis command from script";
+  if (!row->Takes(words.size())) return "Wrong number of args calling Redis command from script";
   const uint32_t flags = row->command->flags;
   if ((flags & kNoScript) != 0) return "This Redis command is not allowed from script";
-  if (run.session.Has(Mode::kRestricted) && !run.session.user()->MayRun(row->id))
-    return "The user executing the script can't run this command or subcommand";
+  if (const std::string_view denied = WhyDenied(run, *row, words); !denied.empty()) return denied;
   if (run.read_only && (flags & kWrite) != 0) return "Write commands are not allowed from read-only scripts.";
   return {};
 }
@@ -124,7 +145,7 @@ int CallCommand(lua_State* L, bool raises) {
   if (words == nullptr) return raises ? lua_error(L) : 1;
   Server& server = interpreter.server();
   const TableRow* const row = server.executor->RowOf(*words);
-  if (const std::string_view why = WhyNot(*run, row, words->size()); !why.empty()) [[unlikely]] {
+  if (const std::string_view why = WhyNot(*run, row, *words); !why.empty()) [[unlikely]] {
     ++server.stats.error_replies;
     server.stats.errors.Count("ERR", 1);
     if (row != nullptr) ++row->calls.rejected;
@@ -157,7 +178,7 @@ int MayCall(lua_State* L) {
   const TableRow* const row = interpreter.server().executor->RowOf(*words);
   if (row == nullptr || (!row->subcommands.empty() && words->size() >= 2))
     Raise(L, "Invalid command passed to redis.acl_check_cmd()");
-  lua_pushboolean(L, run->session.Has(Mode::kRestricted) && !run->session.user()->MayRun(row->id) ? 0 : 1);
+  lua_pushboolean(L, PermissionOf(*run, *row, *words).granted() ? 1 : 0);
   return 1;
 }
 

@@ -13,10 +13,10 @@
 #include "base/shared_bytes.h"
 #include "resp/parser.h"
 #include "resp/writer.h"
+#include "server/acl/user.h"
 #include "server/subscriptions.h"
 #include "server/tracking_state.h"
 #include "server/transaction.h"
-#include "server/users.h"
 
 namespace mayfly {
 
@@ -34,7 +34,7 @@ enum class Mode : uint32_t {
   kReplySkipped = 1 << 6,  // CLIENT REPLY is not ON
   kNoTouch = 1 << 7,       // CLIENT NO-TOUCH: its commands do not count as accesses to keys
   kSubscribed = 1 << 8,    // has subscriptions; under RESP2, few commands are allowed
-  kRestricted = 1 << 9,    // its user may not run every command
+  kRestricted = 1 << 9,    // its user may not make every call
   kTransaction = 1 << 10,  // between MULTI and EXEC: its requests are queued
   kTracking = 1 << 11,     // CLIENT TRACKING: what it reads may be remembered
   kPushTarget = 1 << 12,   // another client has its invalidation messages sent to this one

@@ -44,6 +44,9 @@ struct Stats {
   ErrorStats errors;
   UnknownCommands unknown_commands;
   uint64_t failed_logins = 0;
+  uint64_t denied_commands = 0;  // to users that may not run them
+  uint64_t denied_keys = 0;
+  uint64_t denied_channels = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
   uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn

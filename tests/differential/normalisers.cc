@@ -334,6 +334,7 @@ constexpr bool kAlways = false;
 constexpr bool kErrors = true;
 
 constexpr Normaliser kNormalisers[] = {
+    {"acl|help", OwnText, kAlways, "our own words"},
     {"pubsub|help", OwnText, kAlways, "our own words"},
     {"client|help", OwnText, kAlways, "our own words"},
     {"client|id", SameSign, kAlways, "each server counts its own clients"},

@@ -119,6 +119,13 @@ struct KeyAfterWord {
   bool half = false;
 };
 
+// Which arguments are channels that a call publishes to or subscribes to.
+struct ChannelSpec {
+  int16_t first = 0;  // 0: no channels
+  bool all = false;   // those after it, too
+  bool patterns = false;
+};
+
 struct Command {
   std::string_view name;  // lower case; a subcommand's own word
   int arity = 0;          // with the name; negative: at least that many
@@ -126,6 +133,7 @@ struct Command {
   KeySpec keys = {};
   KeySpec more_keys = {};  // keys after the first ones that are used in another way
   KeyAfterWord key_after_word = {};
+  ChannelSpec channels = {};
   // What a call does to its keys, if that depends on its arguments (kKeyVariableFlags).
   uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
   // Whether argument `index` of a call is a secret, which SLOWLOG and MONITOR must not show; null: none is.

@@ -1,4 +1,4 @@
-// Which arguments of a call are keys, by the key specs of its row: COMMAND GETKEYS, later permissions.
+// Which arguments of a call are keys, by the key specs of its row: COMMAND GETKEYS, permissions.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace mayfly {
 struct FoundKey {
   std::string_view text;
   uint16_t use;  // KeyUse bits
+  size_t index;  // of the argument
 };
 
 namespace internal {
@@ -49,7 +50,7 @@ bool ForEachKey(const Command& command, std::span<const std::string_view> call, 
     if (!stretch) return false;
     const uint16_t use = command.key_use != nullptr ? command.key_use(call) : spec->use;
     for (size_t at = stretch->begin; at < std::min(stretch->end, call.size()); at += stretch->step)
-      fn(FoundKey{call[at], use});
+      fn(FoundKey{call[at], use, at});
   }
   const KeyAfterWord& word = command.key_after_word;
   if (word.words.empty()) return true;
@@ -57,12 +58,12 @@ bool ForEachKey(const Command& command, std::span<const std::string_view> call, 
     const size_t first = internal::KeyAfter(word, word.from, call);
     if (first == 0 || call.size() - first < 2) return false;
     const size_t keys = (call.size() - first) / 2;
-    for (size_t i = 0; i < keys; ++i) fn(FoundKey{call[first + i], word.use});
+    for (size_t i = 0; i < keys; ++i) fn(FoundKey{call[first + i], word.use, first + i});
     return true;
   }
   for (size_t at = internal::KeyAfter(word, word.from, call); at != 0;) {
     const size_t next = internal::KeyAfter(word, at + 1, call);
-    if (word.every || next == 0) fn(FoundKey{call[at], word.use});
+    if (word.every || next == 0) fn(FoundKey{call[at], word.use, at});
     at = next;
   }
   return true;

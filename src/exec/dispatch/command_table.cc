@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "base/ascii.h"
 
@@ -142,6 +143,21 @@ CommandTable::CommandTable() {
     std::sort(subcommands.begin(), subcommands.end(), by_name);
   });
   Index();
+  FillCatalogue();
+}
+
+void CommandTable::FillCatalogue() {
+  std::vector<std::string_view> categories;
+  for (const Name& name : kAclNames) {
+    assert(name.bit == uint32_t{1} << categories.size());
+    categories.push_back(name.text);
+  }
+  catalogue_.SetCategories(std::move(categories));
+  for (const std::unique_ptr<TableRow>& row : owned_) {
+    KnownCommand known{row->full_name, row->parent != nullptr, row->acl, {}};
+    for (const TableRow* sub : row->subcommands) known.subcommands.push_back(sub->id);
+    catalogue_.Add(std::move(known));
+  }
 }
 
 TableRow* CommandTable::Add(const Command& command, std::string_view group, TableRow* parent) {

@@ -14,6 +14,7 @@
 
 #include "base/histogram.h"
 #include "exec/dispatch/command.h"
+#include "server/acl/command_catalogue.h"
 #include "server/call_stats.h"
 
 namespace mayfly {
@@ -78,6 +79,8 @@ class CommandTable {
     assert(id < size());
     return *owned_[id];
   }
+  // What the rules of users know of the rows.
+  const CommandCatalogue& catalogue() const noexcept { return catalogue_; }
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }
   void ResetStats() const noexcept;
@@ -100,9 +103,11 @@ class CommandTable {
   TableRow* Add(const Command& command, std::string_view group, TableRow* parent);
   static void Call(TableRow& row, std::string_view name);
   void Index();
+  void FillCatalogue();
 
   std::vector<std::unique_ptr<TableRow>> owned_;
   std::vector<TableRow*> rows_;
+  CommandCatalogue catalogue_;
   std::vector<TableRow*> slots_;  // open addressing, a power of two
 };
 

@@ -4,12 +4,16 @@
 #include <cassert>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cache/databases.h"
 #include "config/options.h"
+#include "exec/acl/denials.h"
+#include "exec/acl/permission.h"
+#include "exec/acl/user_changes.h"
 #include "exec/dispatch/cache_options.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/command_table.h"
@@ -42,6 +46,12 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
   return entry != nullptr && (!parked.wanted || *parked.wanted == TypeOf(*entry));
 }
 
+// Whether a request of a client with modes may go the way of those without: its user has rules, and they allow it.
+[[gnu::always_inline]] inline bool RunsPlainly(const Session& session, uint32_t modes, const TableRow* row,
+                                               std::span<const std::string_view> call) noexcept {
+  return modes == BitOf(Mode::kRestricted) && row != nullptr && IsQuicklyGranted(*session.user(), *row, call);
+}
+
 }  // namespace
 
 Executor::Executor(Server& server)
@@ -54,6 +64,8 @@ Executor::Executor(Server& server)
       hot_keys_(server.clock.Read().mono_ms),
       stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
   server.executor = this;
+  server.users.Begin(server.commands.catalogue());
+  FollowRequirePass(server);
   server.event_log.TakeTimeFrom(now_);
   FollowEvictionPolicy(server);
   FollowMissRing(server);
@@ -68,6 +80,7 @@ Executor::Executor(Server& server)
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
         if (name == "maxmemory") WarnOfMemory(server_);
+        if (name == "requirepass") FollowRequirePass(server_);
         if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
         FollowOptions();
       });
@@ -96,11 +109,6 @@ void Executor::FollowOptions() noexcept {
                                                            .keys = static_cast<uint64_t>(settings.maxkeys)});
   server_.event_log.Follow(settings.expire_log_size, settings.expire_log_values);
   track_latency_ = settings.latency_tracking;
-  server_.users.default_user().password = &settings.requirepass;
-  if (server_.users.guarded()) return;
-  for (const auto& [id, session] : server_.sessions.by_id()) {
-    if (session->user() == nullptr) session->LogIn(server_.users.Newcomer());
-  }
 }
 
 void Executor::EndTurn() noexcept {
@@ -164,7 +172,8 @@ void Executor::RunPlanned() {
     next_call += planned.arg_count;
     Session& session = *planned.feed->session;
     const TableRow* const row = planned.row;
-    if ((session.modes | modes_of_all) != 0 || row == nullptr) [[unlikely]] {
+    const uint32_t modes = session.modes | modes_of_all;
+    if ((modes != 0 || row == nullptr) && !RunsPlainly(session, modes, row, call)) [[unlikely]] {
       Record(timer, &planned);
       if (!session.MayRun()) continue;
       planned.feed->consumed = planned.end;
@@ -331,10 +340,12 @@ Outcome Executor::MakeCall(const Call& call) {
   Args args(call.arguments, call.row != nullptr ? call.row->cursor : 1);
   gate_.SetCeiling();
   const bool in_transaction = call.origin == Origin::kTransaction;
-  // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed.
-  const uint32_t modes = in_transaction ? call.session.modes & BitOf(Mode::kRestricted) : call.session.modes;
+  // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
+  // or the user may be gone.
+  const uint32_t modes = call.session.modes &
+                         (in_transaction ? BitOf(Mode::kRestricted) | BitOf(Mode::kStranger) : ~uint32_t{0});
   const Refusal why = Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now);
-  if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, args, call.row)};
+  if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);
   const TraceScope trace(server_, call.session, *call.row);
   return {why, Perform(call, args, {}, nullptr)};
@@ -395,22 +406,30 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   return CountErrors(context.reply);
 }
 
-uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args,
+uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,
                           const TableRow* row) {
   if (why == Refusal::kUnknownCommand && &reply == &session.reply && SpeaksHttp(args)) {
     session.Set(Mode::kDropped);
     TellOfHttp(server_, session, now_);
     return 0;
   }
+  const bool in_transaction = origin == Origin::kTransaction;
+  if (IsDenial(why)) {
+    if (MayBlock(origin)) session.last_command = &row->full_name;  // which its entry of ACL LOG shows
+    const AclLog::Where where = in_transaction ? AclLog::Where::kMulti : WhereIs(session);
+    NoteDenial(server_, {session, session, where, *row, args.all()},
+               FindPermission(*session.user(), *row, args.all()), now_);
+  }
   TellOfRefusal(why, server_, session, args, now_);
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
-  reply.Error(NoteRefusal(server_, session, row, Explain(why, args, row)));
+  std::string text = in_transaction ? ExplainInTransaction(why, args, row) : Explain(why, args, row);
+  reply.Error(NoteRefusal(server_, session, row, std::move(text)));
   return CountErrors(reply);
 }
 
 [[gnu::noinline, gnu::cold]] void Executor::RefuseClient(Refusal why, Session& session, const Args& args,
                                                          const TableRow* row) noexcept {
-  Answer(session, [&] { Refuse(why, session, session.reply, args, row); });
+  Answer(session, [&] { Refuse(why, session, session.reply, Origin::kClient, args, row); });
 }
 
 void Executor::QueueRequest(Session& session, const Args& args, const TableRow& row) noexcept {

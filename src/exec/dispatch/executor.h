@@ -109,7 +109,7 @@ class Executor {
                     const Parked* resumed);
   // The modes of the server.
   uint32_t ModesOfAll() const noexcept;
-  // Makes the limits, what is slow, and the users what the options say.
+  // Makes the limits and what is slow what the options say.
   void FollowOptions() noexcept;
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
@@ -121,7 +121,8 @@ class Executor {
   uint64_t Execute(Context& context, Args& args);
   // Execute, timed on its own and reported to observers. `resumed`: it was counted before.
   uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
-  uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, const Args& args, const TableRow* row);
+  uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,
+                  const TableRow* row);
   void RefuseClient(Refusal why, Session& session, const Args& args, const TableRow* row) noexcept;
   void QueueRequest(Session& session, const Args& args, const TableRow& row) noexcept;
   // Lets write() answer the client without a handler.

@@ -4,10 +4,10 @@
 #include <cassert>
 
 #include "base/ascii.h"
+#include "exec/acl/permission.h"
 #include "exec/dispatch/errors.h"
 #include "exec/dispatch/memory_gate.h"
 #include "exec/dispatch/queueing.h"
-#include "server/users.h"
 
 namespace mayfly {
 namespace {
@@ -19,11 +19,14 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 11> kTexts = {{
+constexpr std::array<Text, 13> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
     {Refusal::kPermission, "NOPERM this user has no permissions to run the '", "' command"},
+    {Refusal::kKey, "NOPERM this user has no permissions to access one of the keys used as arguments"},
+    {Refusal::kChannel,
+     "NOPERM this user has no permissions to access one of the channels used as arguments"},
     {Refusal::kMemory, errors::kOutOfMemory},
     {Refusal::kNamespace, errors::kOutOfMemory},
     {Refusal::kSubscriber, "ERR Can't execute '",
@@ -51,6 +54,20 @@ std::string UnknownSubcommand(const Args& args) {
          " HELP.";
 }
 
+Refusal RefusalOf(Denial denial) noexcept {
+  switch (denial) {
+    case Denial::kNone:
+      return Refusal::kNone;
+    case Denial::kKey:
+      return Refusal::kKey;
+    case Denial::kChannel:
+      return Refusal::kChannel;
+    case Denial::kCommand:
+      break;
+  }
+  return Refusal::kPermission;
+}
+
 bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
 
 // A queue may grow without bound, so while there is no room nothing is queued, whatever the command.
@@ -72,8 +89,10 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   const uint32_t flags = row->command->flags;
   if (Has(modes, Mode::kStranger) && row->needs_login) return Refusal::kLogin;
   if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
-  if (Has(modes, Mode::kRestricted) && row->needs_login && !session.user()->MayRun(row->id))
-    return Refusal::kPermission;
+  if (Has(modes, Mode::kRestricted)) {
+    const Permission permission = FindPermission(*session.user(), *row, args.all());
+    if (!permission.granted()) return RefusalOf(permission.denial);
+  }
   if (gate != nullptr && !Has(modes, Mode::kPaused)) {
     if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
@@ -100,6 +119,17 @@ std::string Explain(Refusal why, const Args& args, const TableRow* row) {
   }
   assert(false);
   return {};
+}
+
+std::string ExplainInTransaction(Refusal why, const Args& args, const TableRow* row) {
+  if (!IsDenial(why)) return Explain(why, args, row);
+  std::string text =
+      "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This "
+      "command is no longer allowed for the following reason: ";
+  if (why == Refusal::kKey) return text + "no permission to touch the specified keys";
+  if (why == Refusal::kChannel)
+    return text + "no permission to access one of the channels used as arguments to the command";
+  return text + "no permission to execute the command or subcommand";
 }
 
 }  // namespace mayfly

@@ -26,6 +26,8 @@ enum class Refusal : uint8_t {
   kLogin,       // nobody has logged in
   kNoMulti,     // not in a transaction
   kPermission,  // the user may not run this command
+  kKey,         // or not with one of these keys
+  kChannel,     // or channels
   kMemory,      // it may need memory, and there is nothing left to evict
   kNamespace,   // the same of a key's namespace; a script that has written something is refused, too
   kSubscriber,  // RESP2's subscriber mode
@@ -44,5 +46,12 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
 // The error that Redis gives. Throws std::bad_alloc.
 // REQUIRES: Judge gave `why`, which is not kNone.
 std::string Explain(Refusal why, const Args& args, const TableRow* row);
+// The same for a part of a transaction, which was not refused when it was queued.
+std::string ExplainInTransaction(Refusal why, const Args& args, const TableRow* row);
+
+// Whether the user has no permission.
+constexpr bool IsDenial(Refusal why) noexcept {
+  return why == Refusal::kPermission || why == Refusal::kKey || why == Refusal::kChannel;
+}
 
 }  // namespace mayfly

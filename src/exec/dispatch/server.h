@@ -9,7 +9,8 @@
 #include <string>
 
 #include "base/tsc.h"
-#include "server/users.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/users.h"
 
 namespace mayfly {
 
@@ -80,6 +81,7 @@ struct Server {
   Executor* executor = nullptr;     // sets this itself
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
+  AclLog acl_log = {};
   Log* log = nullptr;                            // null: there is none
   MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "cache/databases.h"
-#include "server/users.h"
+#include "server/acl/users.h"
 
 namespace mayfly {
 namespace {
@@ -132,7 +132,8 @@ class FilterReader {
       if (!filter_.type) FailRepeating("ERR Unknown client type '", word);
     } else if (args_.Accept("USER", 1)) {
       const std::string_view user = args_.Next();
-      if (user != User::kDefaultName) FailRepeating("ERR No such user '", user);
+      filter_.user = ctx_.server.users.Find(user);
+      if (filter_.user == nullptr) FailRepeating("ERR No such user '", user);
     } else if (args_.Accept("SKIPME", 1)) {
       const std::string_view word = args_.Next();
       filter_.skip_me = EqualsIgnoringCase(word, "YES");
@@ -155,8 +156,8 @@ class FilterReader {
 }  // namespace
 
 bool ClientFilter::Meets(const Session& session, const Session& me, Now now) const {
-  return !(skip_me && &session == &me) && (!type || *type == TypeOf(session)) &&
-         (!address || *address == session.peer) &&
+  return !(skip_me && &session == &me) && (user == nullptr || session.user() == user) &&
+         (!type || *type == TypeOf(session)) && (!address || *address == session.peer) &&
          (!local_address || *local_address == session.local_text()) && (!ip || ComesFrom(*ip, session)) &&
          IsCalled(name, session.names().name) && IsCalled(lib_name, session.names().lib_name) &&
          IsCalled(lib_version, session.names().lib_version) && (!db || *db == session.db) &&

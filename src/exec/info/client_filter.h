@@ -26,6 +26,7 @@ struct ClientFilter {
   std::optional<std::string_view> lib_name = {};
   std::optional<std::string_view> lib_version = {};
   std::optional<std::string_view> flags = {};  // letters of CLIENT LIST, all of them
+  const User* user = nullptr;                  // null: any
   std::optional<unsigned> db = {};
   uint64_t least_age_seconds = 0;
   uint64_t least_idle_seconds = 0;
@@ -41,8 +42,7 @@ enum class IdRule : uint8_t {
   kKill,  // CLIENT KILL: positive integers
 };
 
-// Reads pairs of a condition and its value. False after having answered the error. (There is only one user, so
-// USER with its name excludes no client.)
+// Reads pairs of a condition and its value. False after having answered the error.
 bool ReadClientFilter(Context& ctx, Args& args, IdRule rule, ClientFilter& filter);
 
 // Calls `fn` with each session that meets `filter`: in the order of the filter's ids, or else of all ids.

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "exec/dispatch/args.h"
-#include "server/users.h"
+#include "server/acl/users.h"
 
 namespace mayfly {
 namespace {
@@ -94,7 +94,7 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   MemoryFields(text, session);
   Field(text, "events", session.output.empty() ? "r" : "rw");
   Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");
-  Field(text, "user", session.user() != nullptr ? session.user()->name : User::kDefaultName);
+  Field(text, "user", session.user() != nullptr ? session.user()->name() : User::kDefaultName);
   Field(text, "redir",
         session.tracking != nullptr ? std::to_string(session.tracking->options.redirect) : "-1");
   Field(text, "resp", std::to_string(session.reply.version()));

@@ -146,9 +146,9 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("client_query_buffer_limit_disconnections", stats.query_limit_disconnections);
   sink.Field("client_output_buffer_limit_disconnections", stats.output_limit_disconnections);
   sink.Field("acl_access_denied_auth", stats.failed_logins);
-  sink.Field("acl_access_denied_cmd", 0);
-  sink.Field("acl_access_denied_key", 0);
-  sink.Field("acl_access_denied_channel", 0);
+  sink.Field("acl_access_denied_cmd", stats.denied_commands);
+  sink.Field("acl_access_denied_key", stats.denied_keys);
+  sink.Field("acl_access_denied_channel", stats.denied_channels);
   sink.Field("eventloop_cycles", stats.loop_turns);
   sink.Field("loop_turn_max_us", stats.loop_turn_max_us);
 }

@@ -63,6 +63,37 @@ TEST_CASE("an inert option is changed if the file names it, and is not added oth
   CHECK(Rewritten("", {{"appendfsync", "always"}}) == "# Written by CONFIG REWRITE\nappendfsync always\n");
 }
 
+TEST_CASE("users come in the place of all lines that the file has for users, unless these say the same") {
+  const auto rewritten = [](const std::string& text, const std::vector<std::string>& users) {
+    TestFiles files;
+    files.Put("/a.conf", text);
+    Loaded loaded(files, {"/a.conf"});
+    REQUIRE(loaded.error == "");
+    CHECK(loaded.options.Rewrite(users).value_or("") == "");
+    return files.Text("/a.conf") + (files.writes() == 0 ? " (not written)" : "");
+  };
+  CHECK(rewritten("user a on\nport 1\nuser b off\n# last\n", {"b on \"~x'\"", "c off"}) ==
+        "port 1\nuser b on \"~x'\"\nuser c off\n# last\n");
+  CHECK(rewritten("port 1\n", {"a on"}) == "port 1\n\n# Written by CONFIG REWRITE\nuser a on\n");
+  CHECK(rewritten("user a on\nport 1\n", {}) == "port 1\n");
+  CHECK(rewritten("user \"\"\n", {}) == "user \"\"\n (not written)");
+  CHECK(rewritten("USER a  on\n", {"a on"}) == "USER a  on\n (not written)");
+}
+
+TEST_CASE("a user has one line, and its words are kept") {
+  TestFiles files;
+  files.Put("/a.conf", "user a on >x '~a b'\nuser b\n");
+  const Loaded loaded(files, {"/a.conf"});
+  const std::vector<UserLine>& users = loaded.options.settings().users;
+  REQUIRE(users.size() == 2);
+  CHECK(users[0] == UserLine{"a", {"on", ">x", "~a b"}});
+  CHECK(users[0].blame == "/a.conf:1: user");
+  files.Put("/a.conf", "user a on\nuser a off\n");
+  CHECK(Loaded(files, {"/a.conf"}).error ==
+        "/a.conf:2: user: Duplicate user found. A user can only be defined once in config files");
+  CHECK(Loaded(files, {}, {"MAYFLY_USER=somebody"}).options.settings().users.empty());
+}
+
 TEST_CASE("values of any kind are written so that they are read back") {
   CHECK(Rewritten("requirepass x\n", {{"requirepass", "a \"b\"\n\xff"}}) ==
         "requirepass \"a \\\"b\\\"\\x0a\\xff\"\n");

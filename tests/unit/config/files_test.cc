@@ -155,4 +155,18 @@ TEST_CASE("a pipe or a device is refused at once by a second read and by a write
   CHECK(text == "x");
 }
 
+TEST_CASE("a file that is put is made for its owner alone, or replaced as it is") {
+  const Scratch scratch;
+  CHECK_FALSE(SystemFiles().put(scratch / "users", "one"));
+  CHECK((StatOf(scratch / "users").st_mode & 0777) == 0600);
+  REQUIRE(::chmod((scratch / "users").c_str(), 0640) == 0);
+  CHECK_FALSE(SystemFiles().put(scratch / "users", "two"));
+  CHECK((StatOf(scratch / "users").st_mode & 0777) == 0640);
+  std::string text;
+  CHECK_FALSE(SystemFiles().read(scratch / "users", text));
+  CHECK(text == "two");
+  CHECK(SystemFiles().put(scratch / "none/users", "x") ==
+        scratch / "none/users" + ": No such file or directory");
+}
+
 }  // namespace mayfly::config

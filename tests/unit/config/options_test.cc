@@ -148,11 +148,8 @@ TEST_CASE("options whose silent loss would hurt are refused, except with their h
             .starts_with("--replicaof: replicaof 10.0.0.1 6379 is refused"));
   CHECK(ErrorOf({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--aclfile", "/x"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--user", "bob", ">hush"}) ==
-        "--user: user is refused: there are no ACL users yet, so its limits would not hold");
-  CHECK(ErrorOf({"--replicaof", "no", "one", "--aclfile", "", "--cluster-enabled", "no"}) == "");
+  CHECK(ErrorOf({"--replicaof", "no", "one", "--cluster-enabled", "no"}) == "");
 }
 
 TEST_CASE("a refusal depends on the value that wins, and names its place") {
@@ -276,8 +273,8 @@ TEST_CASE("CONFIG SET of an option that only Redis has is remembered, with a war
   CHECK(loaded.Set({{"hz", "20"}}) == "");
   CHECK(loaded.Get("hz") == "20");
   CHECK(loaded.warnings.size() == 1);
-  CHECK(loaded.Set({{"acllog-max-len", "5"}}) == "");
-  CHECK(loaded.Get("acllog-max-len") == "5");
+  CHECK(loaded.Set({{"list-compress-depth", "5"}}) == "");
+  CHECK(loaded.Get("list-compress-depth") == "5");
   CHECK(loaded.warnings.size() == 2);
   CHECK(loaded.Set({{"save", ""}, {"appendonly", "no"}}) == "");
   CHECK(loaded.warnings.size() == 2);

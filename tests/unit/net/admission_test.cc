@@ -21,9 +21,9 @@ TEST_CASE("protected mode without a password lets in this machine only") {
 }
 
 TEST_CASE("a password or protected-mode no lets in everybody") {
-  config::Settings with_password;
-  with_password.requirepass = "secret";
-  CHECK(Judge(with_password, kFromAfar) == Verdict::kWelcome);
+  Visitor has_to_log_in = kFromAfar;
+  has_to_log_in.needs_no_login = false;
+  CHECK(Judge(config::Settings{}, has_to_log_in) == Verdict::kWelcome);
   config::Settings open;
   open.protected_mode = false;
   CHECK(Judge(open, kFromAfar) == Verdict::kWelcome);

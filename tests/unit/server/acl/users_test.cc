@@ -1,4 +1,4 @@
-#include "server/users.h"
+#include "server/acl/users.h"
 
 #include <string>
 

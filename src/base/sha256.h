@@ -1,0 +1,15 @@
+// SHA-256, by OpenSSL: how the passwords of users are kept.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace mayfly {
+
+inline constexpr size_t kSha256Digits = 64;
+
+// As 64 lower-case hexadecimal digits.
+std::string Sha256HexOf(std::string_view bytes);
+
+}  // namespace mayfly

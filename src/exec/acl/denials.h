@@ -1,0 +1,35 @@
+// What becomes of a call that the user may not make: its entry of ACL LOG, and what INFO counts. Loop thread only.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/clock.h"
+#include "exec/acl/permission.h"
+#include "exec/dispatch/server.h"
+#include "server/acl/acl_log.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+// Where a call comes from that was denied.
+struct DeniedCall {
+  const Session& session;  // with the user to whom it was denied
+  const Session& client;   // the one to show: a script's caller
+  AclLog::Where where;
+  const TableRow& row;
+  std::span<const std::string_view> arguments;
+};
+
+// Both throw std::bad_alloc. REQUIRES: `permission` is not granted.
+void NoteDenial(Server& server, const DeniedCall& call, Permission permission, Now now);
+// A login as `user` by `command` (AUTH or HELLO, as it was typed) has failed.
+void NoteFailedLogin(Server& server, const Session& session, std::string_view command, std::string_view user,
+                     Now now);
+
+// Of a call that this client has sent.
+inline AclLog::Where WhereIs(const Session& session) noexcept {
+  return session.Has(Mode::kTransaction) ? AclLog::Where::kMulti : AclLog::Where::kTopLevel;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,25 @@
+// Users in files: the lines `user NAME rule ...` of the conf file, or those of a file of their own (option aclfile),
+// which ACL LOAD and ACL SAVE read and write. Loop thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/problem.h"
+#include "exec/dispatch/server.h"
+#include "server/session.h"
+
+namespace mayfly {
+
+// What the conf file or the aclfile says is in force. A problem is one line: the server must not begin.
+[[nodiscard]] config::Problem LoadUsersAtStart(Server& server);
+
+// ACL LOAD: all users are replaced, or none if a line is wrong. A problem is an error text without "ERR ".
+[[nodiscard]] config::Problem LoadAclFile(Server& server, const Session* running);
+// ACL SAVE, likewise.
+[[nodiscard]] config::Problem SaveAclFile(const Server& server);
+
+// The lines for CONFIG REWRITE, without "user ". None for a default user that is as requirepass alone makes it.
+std::vector<std::string> UserLines(const Server& server);
+
+}  // namespace mayfly

@@ -1,0 +1,48 @@
+// What was refused to users, for ACL LOG: the newest first, and equal refusals within a minute as one entry.
+//
+// Keeps at most as many entries as Add is told. Times are monotonic ms. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace mayfly {
+
+class AclLog {
+ public:
+  enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
+  enum class Where : uint8_t { kTopLevel, kMulti, kScript };
+
+  struct Entry {
+    Reason reason;
+    Where where;
+    std::string object;  // the command, key or channel; for kAuth the command that was to log in
+    std::string user;
+    std::string client;  // as CLIENT LIST shows it, of the last time
+    uint64_t mono_ms;    // of the last time
+    uint64_t count = 1;
+  };
+
+  // Of a key or a name only that much is kept: clients choose them, and may send long ones.
+  static constexpr size_t kLongestText = 1024;
+  // An entry is counted again if it is among the newest kLookedAt and less old than kSameMs.
+  static constexpr size_t kLookedAt = 10;
+  static constexpr uint64_t kSameMs = 60'000;
+
+  // Throws std::bad_alloc.
+  void Add(Entry entry, size_t most_entries);
+  void Clear() noexcept { entries_.clear(); }
+  // The newest first.
+  const std::deque<Entry>& entries() const noexcept { return entries_; }
+
+  static std::string_view NameOf(Reason reason) noexcept;
+  static std::string_view NameOf(Where where) noexcept;
+
+ private:
+  std::deque<Entry> entries_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,26 @@
+// What can be wrong about one rule of a user, and Redis's words for it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace mayfly {
+
+enum class RuleError : uint8_t {
+  kNone,
+  kUnknownCommand,  // or category
+  kSyntax,
+  kAfterAllKeys,
+  kAfterAllChannels,
+  kNoSuchPassword,
+  kBadHash,
+  kSubcommandArgument,  // +config|get|x
+};
+
+// REQUIRES: error is not kNone.
+std::string_view TextOf(RuleError error) noexcept;
+
+// Whether a text holds white space or a zero byte: a pattern and a user's name must not.
+bool HasSpaces(std::string_view text) noexcept;
+
+}  // namespace mayfly
