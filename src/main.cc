@@ -94,13 +94,14 @@ config::Problem RenameCommands(const config::Settings& settings, CommandTable& c
   return std::nullopt;
 }
 
-void TellOfStart(Server& server, const net::ServerLoop& loop, Log& log) {
+void TellOfStart(Server& server, const net::ServerLoop& loop, net::ServiceManager& manager, Log& log) {
   const config::Settings& settings = server.options.settings();
   log.Notice(DescribeMaxMemory(settings.maxmemory, server.options.memory_bytes()));
   WarnOfMemory(server);
   WarnOfBacklog(settings, log);
   for (const std::string& name : loop.listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");
+  manager.Ready();
 }
 
 // Until a signal or a client stops it. A problem is the reason why it did not begin.
@@ -167,9 +168,8 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(settings.pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
-  TellOfStart(server, *loop, log);
   loop->ReportTo(manager);
-  manager.Ready();
+  TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond what lies on it by now
   loop->Run();
   log.Notice("bye");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "base/clock.h"
 
@@ -54,23 +55,33 @@ class LineWriter {
       text.remove_prefix(copied);
     }
   }
-  // What the file does not take is lost: there is nowhere to report that.
+  // What the file does not take is lost, and so is what comes after it.
   void Flush() noexcept {
     const char* at = bytes_.data();
-    while (used_ != 0) {
+    while (used_ != 0 && reason_ == 0) {
       const ssize_t written = write(file_, at, used_);
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;
-      at += written;
-      used_ -= static_cast<size_t>(written);
+      if (written <= 0) {
+        reason_ = written < 0 ? errno : EIO;
+      } else {
+        at += written;
+        used_ -= static_cast<size_t>(written);
+        begun_ = true;
+      }
     }
     used_ = 0;
   }
+  // Why something was lost, as errno; 0: nothing was.
+  int reason() const noexcept { return reason_; }
+  // Whether anything has been written.
+  bool begun() const noexcept { return begun_; }
 
  private:
   static constexpr size_t kLineBytes = 4096;
 
   const int file_;
+  int reason_ = 0;
+  bool begun_ = false;
   size_t used_ = 0;
   std::array<char, kLineBytes> bytes_;
 };
@@ -118,13 +129,41 @@ void Log::Write(Level level, std::initializer_list<Piece> pieces) noexcept {
   const int64_t wall_ms = clock_.Read().wall_ms;
   if (syslog_ != nullptr) WriteToSyslog(*syslog_, level, wall_ms, pieces);
   const int file = path_.empty() ? STDOUT_FILENO : OpenToAppend(path_);
-  if (file < 0) return;  // nowhere to report it
+  if (file < 0) return NoteLoss(errno, torn_);
   LineWriter line(file);
+  if (torn_) line.Append("\n");
+  if (lost_ != 0) {
+    AppendHead(line, Level::kWarning, wall_ms);
+    line.Append("lines of this log that were lost: ");
+    line.Append(Piece(lost_).view());
+    line.Append(" (");
+    line.Append(std::strerror(lost_reason_));
+    line.Append(")\n");
+  }
   AppendHead(line, level, wall_ms);
   for (const Piece& piece : pieces) AppendOnOneLine(line, piece.view());
   line.Append("\n");
   line.Flush();
   if (file != STDOUT_FILENO) close(file);
+  if (line.reason() != 0) return NoteLoss(line.reason(), torn_ || line.begun());
+  lost_ = 0;
+  torn_ = false;
+}
+
+void Log::NoteLoss(int reason, bool torn) noexcept {
+  lost_reason_ = reason;
+  torn_ = torn;
+  if (lost_++ != 0 || complaints_.Note(clock_.Read().mono_ms) == 0) return;
+  LineWriter line(STDERR_FILENO);
+  line.Append("mayfly: cannot write to the log");
+  if (!path_.empty()) {
+    line.Append(" ");
+    AppendOnOneLine(line, path_);
+  }
+  line.Append(": ");
+  line.Append(std::strerror(reason));
+  line.Append("; its lines are lost until that is mended\n");
+  line.Flush();
 }
 
 }  // namespace mayfly

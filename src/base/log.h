@@ -4,8 +4,11 @@
 //
 // The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
 // for each line, so it may be moved away at any time; lines are rare. Writing a line allocates no memory, so
-// that running out of memory can be logged too. Lines may go to the system's log as well (base/syslog.h), without pid
-// and date, which it adds itself. Loop thread only.
+// that running out of memory can be logged too.
+//
+// Lines that cannot be written (the disk is full, the file cannot be opened) are counted. Standard error is told when
+// that begins, at most once in kComplainMs, and the log itself as soon as it can be written again. Lines may
+// go to the system's log as well (base/syslog.h), without pid and date, which it adds itself. Loop thread only.
 #pragma once
 
 #include <array>
@@ -16,6 +19,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/log_throttle.h"
 #include "base/numbers.h"
 #include "base/syslog.h"
 
@@ -24,6 +28,8 @@ namespace mayfly {
 class Log {
  public:
   enum class Level : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
+
+  static constexpr uint64_t kComplainMs = 10'000;
 
   // A part of a line: a number, or a text that must outlive the call.
   class Piece {
@@ -73,10 +79,16 @@ class Log {
   void Write(Level level, std::initializer_list<Piece> pieces) noexcept;
 
  private:
+  void NoteLoss(int reason, bool torn) noexcept;
+
   Clock& clock_;
   Level least_;
   std::string path_;
   Syslog* syslog_ = nullptr;
+  uint64_t lost_ = 0;    // lines, since one was written
+  int lost_reason_ = 0;  // errno of the last of them
+  bool torn_ = false;    // a part of it is there, without its line end
+  LogThrottle complaints_{kComplainMs};
 };
 
 }  // namespace mayfly

@@ -253,8 +253,7 @@ constexpr Command kClientRows[] = {
      .handler = ClientNoEvict,
      .since = "7.0.0",
      .complexity = "O(1)",
-     .summary =
-         "Excludes this connection from those that are closed to free memory; Mayfly closes none for that.",
+     .summary = "Excludes this connection from those that maxmemory-clients closes.",
      .syntax = "<ON | OFF>",
      .argument_notes = "condition=enabled"},
     {.name = "no-touch",

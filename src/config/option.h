@@ -24,7 +24,6 @@ enum class Foreign : uint8_t {
   kYesNo,
   kInteger,
   kBytes,
-  kBytesOrPercent,
   kChoice,         // one of Option::choices
   kShutdownFlags,  // some of Option::choices
   kText,
@@ -44,8 +43,8 @@ using Target = std::variant<
     std::vector<BindAddress> Settings::*, std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
     EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, Supervised Settings::*,
     SyslogFacility Settings::*, TlsAuthClients Settings::*, MaxMemory Settings::*, OutputLimits Settings::*,
-    FileMode Settings::*, Directory Settings::*, EventClasses Settings::*, Duration Settings::*,
-    std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
+    ClientMemory Settings::*, FileMode Settings::*, Directory Settings::*, EventClasses Settings::*,
+    Duration Settings::*, std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
     std::vector<UserLine> Settings::*, PubSubDefault Settings::*>;
 
 enum OptionFlag : uint32_t {

@@ -83,6 +83,8 @@ constexpr Option kOptions[] = {
     {"client-output-buffer-limit", "", &Settings::client_output_buffer_limit,
      "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60", kMultiWord, 0, 0,
      "class, hard bytes, soft bytes, soft seconds of unsent replies"},
+    {"maxmemory-clients", "", &Settings::maxmemory_clients, "0", 0, 0, 0,
+     "bytes that all clients may hold, or a percentage of maxmemory, 0 for no limit"},
 
     {"databases", "", &Settings::databases, "16", kFixed, 1, kDatabasesMax, "number of databases"},
     {"maxmemory", "", &Settings::maxmemory, "auto", 0, 0, kNoMax,

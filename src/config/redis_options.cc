@@ -94,7 +94,6 @@ constexpr Option kOptions[] = {
     Integer("socket-mark-id", "0", {0, kUnsignedMax}, kFixed),
     Integer("max-new-connections-per-cycle", "10", {1, 1000}),
     Integer("max-new-tls-connections-per-cycle", "1", {1, 1000}),
-    Row("maxmemory-clients", "", Foreign::kBytesOrPercent, "0", 0, ""),
     Any("tls-client-cert-file", ""),
     Any("tls-client-key-file", ""),
     Any("tls-client-key-file-pass", "", kSecret),

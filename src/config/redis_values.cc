@@ -22,21 +22,6 @@ using Words = std::span<const std::string>;
 
 constexpr size_t kHostNameBytesMax = 255;
 
-Problem ReadBytesOrPercent(const std::string& text, std::string& normal) {
-  const char* const neither = "argument must be a memory or percent value";
-  if (!text.ends_with('%')) {
-    const std::optional<uint64_t> bytes = ParseBytes(text);
-    if (!bytes || *bytes > kBytesMax) return neither;
-    normal = std::to_string(*bytes);
-    return std::nullopt;
-  }
-  const std::optional<int64_t> percent = ParseInteger(std::string_view(text).substr(0, text.size() - 1));
-  if (!percent || *percent < 0) return neither;
-  if (*percent > 100) return "percentage argument must be less or equal to 100";
-  normal = *percent == 0 ? "0" : std::to_string(*percent) + "%";
-  return std::nullopt;
-}
-
 // The names of an option's choices, and what CONFIG GET answers for each.
 struct Choices {
   explicit Choices(std::string_view text) {
@@ -163,8 +148,6 @@ Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& nor
       normal = std::to_string(bytes);
       return problem;
     }
-    case Foreign::kBytesOrPercent:
-      return ReadBytesOrPercent(text, normal);
     case Foreign::kChoice:
       return ReadChoice(option, text, normal);
     case Foreign::kShutdownFlags:

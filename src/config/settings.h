@@ -82,6 +82,25 @@ struct MaxMemory {
   bool operator==(const MaxMemory&) const = default;
 };
 
+// What all clients together may hold: bytes, or a percentage of maxmemory.
+struct ClientMemory {
+  // A smaller limit counts as this one, as in Redis: with less, nobody could connect to raise it.
+  static constexpr uint64_t kLeastBytes = 128 * 1024;
+  static constexpr uint64_t kNoLimit = UINT64_MAX;
+
+  uint64_t bytes = 0;    // 0: no limit, unless there is a percentage
+  uint64_t percent = 0;  // 0: `bytes` is the limit
+
+  // The bytes in force, or kNoLimit. As in Redis, a percentage of no maxmemory is no limit.
+  uint64_t LimitFor(const MaxMemory& maxmemory) const noexcept {
+    constexpr uint64_t kWhole = 100;
+    const uint64_t limit = percent == 0 ? bytes : maxmemory.bytes / kWhole * percent;
+    if (limit == 0) return kNoLimit;
+    return limit < kLeastBytes ? kLeastBytes : limit;
+  }
+  bool operator==(const ClientMemory&) const = default;
+};
+
 // A client is closed when its unsent replies reach `hard_bytes`, or stay above `soft_bytes` for
 // `soft_seconds`. 0 = no limit.
 struct OutputLimit {
@@ -212,6 +231,7 @@ struct Settings {
   uint64_t proto_max_bulk_len = 512ULL << 20;
   uint64_t client_query_buffer_limit = 1ULL << 30;
   OutputLimits client_output_buffer_limit;
+  ClientMemory maxmemory_clients;
 
   // Memory and keys.
   int64_t databases = 16;

@@ -110,6 +110,22 @@ Problem Read(const Option&, const std::string& text, MaxMemory& value) {
   return std::nullopt;
 }
 
+Problem Read(const Option&, const std::string& text, ClientMemory& value) {
+  const char* const neither = "argument must be a memory or percent value";
+  constexpr int64_t kWhole = 100;
+  if (!text.ends_with('%')) {
+    const std::optional<uint64_t> bytes = ParseBytes(text);
+    if (!bytes || *bytes > kBytesMax) return neither;
+    value = {.bytes = *bytes, .percent = 0};
+    return std::nullopt;
+  }
+  const std::optional<int64_t> percent = ParseInteger(std::string_view(text).substr(0, text.size() - 1));
+  if (!percent || *percent < 0) return neither;
+  if (*percent > kWhole) return "percentage argument must be less or equal to 100";
+  value = {.bytes = 0, .percent = static_cast<uint64_t>(*percent)};
+  return std::nullopt;
+}
+
 template <typename Enum>
 requires std::is_enum_v<Enum> Problem Read(const Option&, const std::string& text, Enum& value) {
   const std::span<const std::string_view> names = NamesOf(Enum{});
@@ -215,6 +231,10 @@ std::string Format(const std::vector<TtlRule>& value) { return FormatTtlRules(va
 std::string Format(const std::vector<NamespaceTerms>& value) { return FormatNamespaces(value); }
 std::string Format(const EventClasses& value) { return value.letters; }
 std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
+
+std::string Format(const ClientMemory& value) {
+  return value.percent == 0 ? std::to_string(value.bytes) : std::to_string(value.percent) + '%';
+}
 
 std::string Format(const FileMode& value) {
   char text[16];

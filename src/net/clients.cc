@@ -127,6 +127,8 @@ void Clients::FinishTurn() {
   for (Session* session : server_.sessions.TakeDirty()) RespClient::Of(*session).Flush();
   if (output_bytes_ > Pool().most_bytes) [[unlikely]]
     ShrinkOutput();
+  if (server_.stats.held_bytes >= Pool().most_held_bytes) [[unlikely]]
+    EvictClients();
   if (throttled_ != 0) [[unlikely]]
     UnthrottleIfCalm();
   server_.stats.spare_chunk_bytes = chunks_.kept() * OutputChunk::kSize;
@@ -218,14 +220,39 @@ void Clients::UnthrottleIfCalm() {
   }
 }
 
-[[gnu::noinline, gnu::cold]] void Clients::ShrinkOutput() {
-  while (output_bytes_ > Pool().most_bytes) {
-    const auto less = [](const Connection* a, const Connection* b) {
-      return a->booked_output_bytes() < b->booked_output_bytes();
-    };
-    (*std::max_element(all_.begin(), all_.end(), less))
-        ->DropForOutput("the most of all, and all hold too much");
+// ---- too much
+
+// All are looked at once for each kFattest that are closed.
+template <typename BytesOf, typename Close>
+void Clients::CloseFattest(BytesOf bytes_of, Close close) {
+  constexpr size_t kFattest = 64;
+  std::array<Connection*, kFattest> fattest;
+  const auto fatter = [&](const Connection* a, const Connection* b) { return bytes_of(*a) > bytes_of(*b); };
+  for (bool any = true; any;) {
+    any = false;
+    const auto end = std::partial_sort_copy(all_.begin(), all_.end(), fattest.begin(), fattest.end(), fatter);
+    for (auto at = fattest.begin(); at != end; ++at) {
+      if (bytes_of(**at) == 0) continue;
+      any = true;
+      if (!close(**at)) return;
+    }
   }
+}
+
+[[gnu::noinline, gnu::cold]] void Clients::ShrinkOutput() {
+  const auto close = [this](Connection& connection) {
+    connection.DropForOutput("the most of all, and all hold too much");
+    return output_bytes_ > Pool().most_bytes;
+  };
+  CloseFattest([](const Connection& connection) { return connection.booked_output_bytes(); }, close);
+}
+
+[[gnu::noinline, gnu::cold]] void Clients::EvictClients() {
+  const auto close = [this](Connection& connection) {
+    connection.Evict();
+    return server_.stats.held_bytes >= Pool().most_held_bytes;
+  };
+  CloseFattest([](const Connection& connection) { return connection.evictable_bytes(); }, close);
 }
 
 }  // namespace mayfly::net

@@ -135,8 +135,14 @@ class Clients {
   void LetIn(Connection& connection, size_t observers_max);
   void DeliverListed();
   void UnthrottleIfCalm();
-  // Drops clients, those with the most output first, until what all hold is within the pool.
+  // Drops clients, those with the most output first, until the output of all is within the pool.
   void ShrinkOutput();
+  // Drops clients, those that hold the most first, until what all hold is within maxmemory-clients.
+  void EvictClients();
+  // Calls `close` for one client after the other, those with the most bytes first, until it returns false or nobody
+  // with bytes is left. Takes no memory. `close` sets the bytes of the client to 0.
+  template <typename BytesOf, typename Close>
+  void CloseFattest(BytesOf bytes_of, Close close);
 
   Server& server_;
   Executor& executor_;

@@ -204,7 +204,8 @@ void Connection::Book(const Booked& now) noexcept {
     return SetBooked(now);
   SetBooked({.client = now.client + filter_->transport->memory(),
              .arriving = now.arriving,
-             .output = now.output + filter_->to_send()});
+             .output = now.output + filter_->to_send(),
+             .held = now.held});
 }
 
 void Connection::BookArriving(size_t size) noexcept {
@@ -213,8 +214,11 @@ void Connection::BookArriving(size_t size) noexcept {
 }
 
 void Connection::SetBooked(const Booked& now) noexcept {
+  if (now == booked_) [[likely]]
+    return;
   Stats& stats = clients_.server().stats;
   stats.client_bytes += now.client - booked_.client;
+  stats.held_bytes += now.held - booked_.held;
   stats.arriving_bytes += now.arriving - booked_.arriving;
   clients_.BookOutput(now.output - booked_.output);
   booked_ = now;

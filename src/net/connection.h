@@ -7,7 +7,8 @@
 //     v                                                              kLingering: our side is shut; input is
 //   kClosed <--- end of input, or a bound is reached ---------------    still dropped
 //
-// Input. One read per turn; the rest waits in the kernel. The service lends the memory (LendInput) and gets what has
+// Input. One read per turn, or some more if one has filled all its room and the service wants the rest (OnFullRead);
+// what comes after that waits in the kernel. The service lends the memory (LendInput) and gets what has
 // come (TakeInput).
 //
 // Output. One gathering write when the turn ends; what the kernel does not take is written as it drains. A
@@ -89,9 +90,13 @@ class Connection : public TimedClient {
   void Drop();
   // The same, with a log line that says how much output it holds and `why` that is too much.
   void DropForOutput(const char* why);
+  // The same, because all clients together hold more than maxmemory-clients.
+  void Evict();
 
   // Output that counts against the pool; none of a client that was dropped.
   uint64_t booked_output_bytes() const noexcept { return booked_.output; }
+  // What maxmemory-clients would free by closing it; 0 for a client that it does not close.
+  uint64_t evictable_bytes() const noexcept { return MayBeEvicted() ? booked_.held : 0; }
   // When OnTime has something to do; ParkingLot::kForever where nothing is timed.
   uint64_t NextDeadline() const noexcept;
   // The deadline has come.
@@ -122,6 +127,9 @@ class Connection : public TimedClient {
   virtual std::span<char> LendInput() = 0;
   // These bytes were stored at the front of what was lent last.
   virtual void TakeInput(std::span<const char> bytes) = 0;
+  // TakeInput got all the `size` bytes that were lent, so there is probably more. ReadOn has it read in this turn. Not
+  // called for a connection with a filter.
+  virtual void OnFullRead(size_t) {}
   // The client sends nothing more, and all that it sent was run. False if there is nothing left to write to it: it is
   // closed then. Else its next Flush is its last.
   virtual bool TakeEnd() = 0;
@@ -140,6 +148,8 @@ class Connection : public TimedClient {
   virtual uint64_t SilentUntil() const noexcept;
   // How much output it may hold.
   virtual const config::OutputLimit& LimitOfOutput() const noexcept;
+  // Whether maxmemory-clients may close it.
+  virtual bool MayBeEvicted() const noexcept { return true; }
   // Whether it has not logged in, though it should.
   virtual bool IsStranger() const noexcept { return false; }
   // For the log.
@@ -165,6 +175,8 @@ class Connection : public TimedClient {
   // Then Account. Last: what follows from how much is left.
   void Settle();
 
+  // Lends and takes once more in this turn.
+  void ReadOn() noexcept { --read_turn_; }
   // No more input for now, although the service could be lent some.
   void set_input_full(bool full) noexcept { input_full_ = full; }
   // Reads, or not, as the state says.
@@ -176,6 +188,9 @@ class Connection : public TimedClient {
     uint64_t client = 0;    // of Stats::client_bytes
     uint64_t arriving = 0;  // and of Stats::arriving_bytes
     uint64_t output = 0;    // and of what back-pressure goes by
+    uint64_t held = 0;      // of Stats::held_bytes
+
+    bool operator==(const Booked&) const noexcept = default;
   };
   // Without what the filter holds, which is added.
   void Book(const Booked& now) noexcept;
@@ -195,7 +210,7 @@ class Connection : public TimedClient {
   static void LendTo(uv_handle_t* handle, size_t suggested, uv_buf_t* buffer);
   template <typename Client>
   static void TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer);
-  // Whether this turn may read. The second call in a turn is answered false: libuv then leaves the bytes in the kernel,
+  // Whether this turn may read. The second call in a turn is answered false (but see ReadOn): libuv then leaves the bytes in the kernel,
   // and the other connections have their turn. (It tells TakeFor UV_ENOBUFS, which is no error here.)
   bool BeginRead() noexcept;
   char* LendToDrop();
@@ -254,9 +269,11 @@ class Connection : public TimedClient {
   uint64_t written_bytes_ = 0;
   Booked booked_;
   uint64_t heard_mono_ms_ = 0;  // when bytes were last seen to go either way
-  uint64_t took_mono_ms_ = 0;   // when the client was last seen to read
-  uint64_t taken_bytes_ = 0;    // by the kernel, when that was looked at last
-  uint64_t linger_until_mono_ms_ = 0;
+  union {
+    uint64_t took_mono_ms_ = 0;      // when the client was last seen to read
+    uint64_t linger_until_mono_ms_;  // while kLingering, when nothing reads the other one
+  };
+  uint64_t taken_bytes_ = 0;               // by the kernel, when that was looked at last
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   size_t dropped_bytes_ = 0;               // of what the client sent after its last request
   uint32_t read_turn_ = 0;                 // the turn in which it was last read from
@@ -294,7 +311,10 @@ void Connection::TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer)
   const auto size = static_cast<size_t>(n);
   if (connection.state_ != State::kOpen) return connection.OnDroppedInput(size);
   connection.CountInput(size);
+  const bool full = size == buffer->len;
   static_cast<Client&>(connection).Client::TakeInput({buffer->base, size});
+  if (full) [[unlikely]]
+    connection.OnFullRead(size);
 }
 
 template <typename Client>

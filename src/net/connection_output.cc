@@ -173,4 +173,12 @@ void Connection::DropForOutput(const char* why) {
   Drop();
 }
 
+void Connection::Evict() {
+  ++clients_.server().stats.evicted_clients;
+  clients_.Report(Incidents::Kind::kClientMemory, "closing client ", name(), ": it holds ", booked_.held,
+                  " bytes of ", clients_.server().stats.held_bytes,
+                  " that all clients hold, which is more than maxmemory-clients");
+  Drop();
+}
+
 }  // namespace mayfly::net

@@ -11,7 +11,8 @@
 // The string lies in the read buffer that all connections share when little is kept, which is copied there,
 // and in the connection's own memory (InputTail) otherwise. The payload of a big argument is the one
 // exception: the parser takes it out of the string and reads it into a block of its own (resp::Parser, "Big
-// arguments").
+// arguments"). Whoever has sent one mostly sends another. So the read after it is short, and what it brings of the
+// next payload, which has to be copied into the block, is little.
 //
 // Invariant: the parser remembers something only of the request at the front of the kept bytes. So it has a
 // block only when that request is the first one, and every request before it has run. (Executor::Run makes
@@ -38,23 +39,35 @@ class Input {
   // bytes go there. Throws std::bad_alloc.
   template <typename LendShared>
   std::span<char> Lend(resp::Parser& parser, LendShared&& lend_shared) {
-    const std::span<char> block = parser.BlockRoom();
-    if (!block.empty()) return block.first(std::min(block.size(), kBlockReadBytes));
+    if (parser.awaited() != 0) [[unlikely]] {
+      const std::span<char> block = parser.BlockRoom();
+      return block.first(std::min(block.size(), kBlockReadBytes));
+    }
     if (tail_.size() <= kCopiedTailBytes) {
-      char* const front = lend_shared(tail_.size() + kReadBufferBytes);
+      const size_t size = parser.expects_big() ? kHeadReadBytes : kReadBufferBytes;
+      char* const front = lend_shared(tail_.size() + size);
       tail_.view().copy(front, tail_.size());
-      return {front + tail_.size(), kReadBufferBytes};
+      return {front + tail_.size(), size};
     }
     const std::span<char> room = tail_.Room(kReadBufferBytes);
     return room.first(std::min(room.size(), kBlockReadBytes));
   }
 
   // `bytes` were stored at the front of what Lend returned, where what is kept lies before them. Returns the string
-  // to run; it is empty when the bytes went into a block. REQUIRES: nothing was kept since Lend.
+  // to run; it is empty when the bytes went into a block that is not full yet. REQUIRES: nothing was kept since Lend.
   std::string_view Filled(resp::Parser& parser, std::span<const char> bytes) noexcept {
-    if (parser.BlockRoom().empty()) return {bytes.data() - tail_.size(), tail_.size() + bytes.size()};
+    if (parser.awaited() == 0) [[likely]]
+      return {bytes.data() - tail_.size(), tail_.size() + bytes.size()};
     parser.BlockFilled(bytes.size());
-    return {};
+    return parser.awaited() == 0 ? kept() : std::string_view();
+  }
+
+  // All `size` bytes that Lend returned were filled, and what came was run. True if the client's share of the turn is not
+  // used up and there is reason to read on at once: the payload of an argument whose head has come, or a read that was
+  // short only because the last argument was big.
+  static bool MayReadOn(resp::Parser& parser, size_t size) noexcept {
+    if (parser.awaited() != 0) return size < kBlockReadBytes;
+    return size == kHeadReadBytes && parser.ExpectNoBig();
   }
 
   // Keeps what has not run of a string that Filled or kept() returned. Throws std::bad_alloc.

@@ -5,6 +5,7 @@
 
 #include "exec/dispatch/client_end.h"
 #include "net/clients.h"
+#include "server/held_bytes.h"
 #include "server/parking.h"
 #include "server/sessions.h"
 #include "server/stats.h"
@@ -36,6 +37,7 @@ void RespClient::OnOpen() {
   LogIn(server.users.Newcomer());
   server.sessions.Add(*this);
   ++server.stats.connections_received;
+  Account();
 }
 
 void RespClient::OnLeave() noexcept {
@@ -55,7 +57,8 @@ bool RespClient::IsStranger() const noexcept { return user() == nullptr; }
 // ---- input
 
 std::span<char> RespClient::LendInput() {
-  if (clients().executor().short_of_room() && !parser.BlockRoom().empty()) return {};  // keys are evicted
+  if (parser.awaited() != 0 && clients().executor().short_of_room()) [[unlikely]]
+    return {};  // keys are evicted
   return input_.Lend(parser, [this](size_t size) { return clients().LendInput(size); });
 }
 
@@ -67,6 +70,11 @@ void RespClient::TakeInput(std::span<const char> bytes) {
   // In a block, which the next bytes complete.
   input_bytes += size;
   BookArriving(size);
+}
+
+void RespClient::OnFullRead(size_t size) {
+  clients().RunDeferred();
+  if (state() == State::kOpen && Input::MayReadOn(parser, size)) ReadOn();
 }
 
 // What was received has run, except the requests that came after one that was served in this turn. The replies may
@@ -131,11 +139,14 @@ void RespClient::Account() noexcept {
   input_bytes = input_.bytes(parser);
   input_memory = input_.memory(parser);
   uint64_t waiting = input_memory;
-  if (parked != nullptr) waiting += parked->arguments.memory();
-  if (transaction != nullptr) waiting += transaction->memory;
+  if (HoldsRareThings(*this)) [[unlikely]]
+    waiting += QueuedBytes(*this);
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
   // clients.
-  Book({.client = waiting + output.chunk_memory(), .arriving = parser.received(), .output = output.memory()});
+  Book({.client = waiting + output.chunk_memory(),
+        .arriving = parser.received(),
+        .output = output.memory(),
+        .held = HeldBytes(*this)});
 }
 
 }  // namespace mayfly::net

@@ -41,6 +41,7 @@ class RespClient final : public Session, public Connection {
   const ReadCalls& read_calls() const noexcept override { return kReadCallsOf<RespClient>; }
   void OnAccept(Addresses&& addresses) noexcept override;
   void OnOpen() override;
+  void OnFullRead(size_t size) override;
   bool TakeEnd() override;
   void OnStop() noexcept override { Set(Mode::kEnding); }
   void OnLeave() noexcept override;
@@ -52,6 +53,7 @@ class RespClient final : public Session, public Connection {
   }
   const config::OutputLimit& LimitOfOutput() const noexcept override;
   bool IsStranger() const noexcept override;
+  bool MayBeEvicted() const noexcept override { return !no_evict; }
   std::string_view name() const noexcept override { return peer; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }
 

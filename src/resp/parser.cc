@@ -93,9 +93,9 @@ Status Parser::ScanArguments(std::string_view input, const Limits& limits) {
       const Status status = ScanBulkSize(input, limits);
       if (status != Status::kReady) return status;
     }
+    if (awaited() != 0) return Status::kNeedMore;
     const size_t size = static_cast<size_t>(bulk_size_);
-    if (in_block_ && filled_ < size) return Status::kNeedMore;
-    const size_t needed = (in_block_ ? 0 : size) + 2;
+    const size_t needed = in_block_ ? 0 : size + kLineEndBytes;
     const size_t available = input.size() - scanned_;
     if (available < needed) {
       block_wanted_ = !in_block_ && size > limits.big_bulk && available < size;
@@ -140,14 +140,14 @@ void Parser::Deliver(std::string_view input, ArgList& args, Request& request) {
     p = ReadCount(p + 1, end, size);
     assert(p != nullptr);
     if (block != blocks_.end() && block->index == index) {
+      block->bytes.Truncate(size);
       list[index] = block->bytes.view();
       args.Keep(first + index, std::move(block->bytes));
       ++block;
     } else {
       list[index] = std::string_view(p, size);
-      p += size;
+      p += size + kLineEndBytes;
     }
-    p += 2;
   }
   assert(p == end);
   args.Commit(count_);
@@ -156,10 +156,10 @@ void Parser::Deliver(std::string_view input, ArgList& args, Request& request) {
 
 size_t Parser::StartBlock(std::string_view input) {
   assert(block_wanted_);
-  SharedBytes bytes = SharedBytes::Allocate(static_cast<size_t>(bulk_size_));
+  SharedBytes bytes = SharedBytes::Allocate(static_cast<size_t>(bulk_size_) + kLineEndBytes);
   filled_ = input.substr(scanned_).copy(bytes.data(), bytes.size());
   blocks_.push_back({done_, std::move(bytes)});
-  in_block_ = true;
+  in_block_ = expects_big_ = true;
   block_wanted_ = false;
   return scanned_;
 }

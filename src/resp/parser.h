@@ -18,14 +18,15 @@
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | first bytes of the payload
 //              <--------- kept = StartBlock ----> <-- copied into the block -->
 //
-//     block    [ first bytes | ....... BlockRoom() ......... ]  500000 bytes; then BlockFilled(n)
+//     block    [ first bytes | ....... BlockRoom() .. \r\n ]  500002 bytes; then BlockFilled(n)
 //
-//     input    *3 | $3 SET | $1 k | $500000 \r\n | \r\n | next request ...
+//     input    *3 | $3 SET | $1 k | $500000 \r\n | next request ...
 //
 // After kNeedMore, WantsBlock() returns the size of such an argument. The connection may then call StartBlock,
-// keep only the first `kept` bytes of the input, and read into BlockRoom() until that is empty. What arrives
-// after that is appended to the kept bytes, as if the payload had never been there. The request then has the
-// block as its argument (ArgList::BlockOf). A connection that never calls StartBlock works, too.
+// keep only the first `kept` bytes of the input, and read into BlockRoom() until that is empty: the payload and
+// its line end, so that no read has to fetch that alone. What arrives after that is appended to the kept bytes, as
+// if neither had ever been there. The request then has the block, without the line end, as its argument
+// (ArgList::BlockOf). A connection that never calls StartBlock works, too.
 //
 // A client that has not logged in has lower limits, and they are applied as the bytes are parsed. A caller
 // that parses ahead therefore stops after each request while `authenticated` is false.
@@ -43,6 +44,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/shared_bytes.h"
@@ -122,6 +124,11 @@ class Parser {
     filled_ += n;
   }
 
+  // Whether a block was started since ExpectNoBig: a client that has sent a big argument mostly sends another.
+  bool expects_big() const noexcept { return expects_big_; }
+  // Returns what expects_big was.
+  bool ExpectNoBig() noexcept { return std::exchange(expects_big_, false); }
+
   // Forgets the unfinished request; the next call of Next starts at the first byte of its input. For a caller
   // that goes back to an earlier request. REQUIRES: BlockRoom() is empty.
   void Forget() noexcept {
@@ -130,7 +137,8 @@ class Parser {
   }
   // Nothing of an unfinished request is remembered.
   bool idle() const noexcept { return state_ == State::kIdle; }
-  // Bytes that were received into blocks, bytes that are still missing there, and the memory of the blocks.
+  // Bytes that were received into blocks, bytes that are still missing there (the size of BlockRoom), and the memory
+  // of the blocks.
   size_t received() const noexcept { return blocks_.empty() ? 0 : ReceivedInBlocks(); }
   size_t awaited() const noexcept { return in_block_ ? blocks_.back().bytes.size() - filled_ : 0; }
   size_t memory() const noexcept { return blocks_.empty() ? 0 : BlockMemory(); }
@@ -158,6 +166,7 @@ class Parser {
   };
 
   static constexpr size_t kShortestArgument = 6;  // "$0\r\n\r\n"
+  static constexpr size_t kLineEndBytes = 2;      // which a block holds until its request is complete
 
   static bool ParseWhole(std::string_view input, const Limits& limits, ArgList& args, Request& request);
   // Parses `count` arguments from offset `at` on, and advances `at` past them.
@@ -180,12 +189,13 @@ class Parser {
   char unexpected_ = 0;        // what stood in place of '$'
   bool in_block_ = false;      // the payload of the current argument goes to blocks_.back()
   bool block_wanted_ = false;  // see WantsBlock
-  uint32_t count_ = 0;         // arguments of the request
-  uint32_t done_ = 0;          // arguments scanned
-  size_t scanned_ = 0;         // bytes of the request that are parsed
-  size_t searched_ = 0;        // bytes after those that hold no line end
-  int64_t bulk_size_ = -1;     // of the current argument; -1 before its header is read
-  size_t filled_ = 0;          // bytes in the current block
+  bool expects_big_ = false;
+  uint32_t count_ = 0;      // arguments of the request
+  uint32_t done_ = 0;       // arguments scanned
+  size_t scanned_ = 0;      // bytes of the request that are parsed
+  size_t searched_ = 0;     // bytes after those that hold no line end
+  int64_t bulk_size_ = -1;  // of the current argument; -1 before its header is read
+  size_t filled_ = 0;       // bytes in the current block
   std::vector<Block> blocks_;
 };
 

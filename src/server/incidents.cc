@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, Incidents::kKinds> kSums = {
     "clients closed because of unread replies",
     "clients closed because of client-query-buffer-limit",
     "clients closed because of their TLS handshake",
+    "clients closed because of maxmemory-clients",
     "requests or clients for which there was no memory",
 };
 

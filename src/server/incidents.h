@@ -28,9 +28,10 @@ class Incidents {
     kUnreadReplies,   // closed because of a limit on output
     kLongRequest,     // closed because of client-query-buffer-limit
     kHandshake,       // closed because its handshake failed or was not finished in time
+    kClientMemory,    // closed because of maxmemory-clients
     kNoMemory,        // a request or a client for which an allocation failed
   };
-  static constexpr size_t kKinds = 7;
+  static constexpr size_t kKinds = 8;
   static constexpr uint64_t kNever = LogThrottle::kNever;
   static constexpr uint64_t kLogMs = 10'000;
   static constexpr uint64_t kCalmMs = 10'000;
@@ -62,7 +63,7 @@ class Incidents {
 
   std::array<LogThrottle, kKinds> throttles_{LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
                                              LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
-                                             LogThrottle(kLogMs)};
+                                             LogThrottle(kLogMs), LogThrottle(kLogMs)};
   uint64_t next_report_mono_ms_ = kNever;
   uint64_t refused_writes_ = 0;  // since it began
   uint64_t refusing_since_mono_ms_ = 0;

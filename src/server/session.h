@@ -160,7 +160,7 @@ struct Session {
 
   unsigned db = 0;
   bool over_unix_socket = false;
-  bool no_evict = false;    // only shown by CLIENT LIST: Mayfly closes no client to free memory
+  bool no_evict = false;    // CLIENT NO-EVICT: maxmemory-clients does not close it
   bool dirty = false;       // in the list of Sessions::TakeDirty
   bool in_request = false;  // a request of a client that may get pushes runs
 

@@ -49,12 +49,14 @@ struct Stats {
   uint64_t denied_channels = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
+  uint64_t evicted_clients = 0;   // closed because of maxmemory-clients
   uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn
   uint64_t loop_turns = 0;
   // Not counters, so Reset keeps them. Clients' memory is separate from the keys': it causes no evictions, but
   // for what has arrived of big arguments, which will be values.
   uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
-  uint64_t arriving_bytes = 0;     // of these, what has arrived of big arguments
+  uint64_t held_bytes = 0;         // all that clients hold (server/held_bytes.h)
+  uint64_t arriving_bytes = 0;     // of client_bytes, what has arrived of big arguments
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
   uint64_t lease_bytes = 0;        // who computes which value, for TAKE
@@ -74,6 +76,7 @@ struct Stats {
     Stats fresh;
     fresh.started_mono_ms = started_mono_ms;
     fresh.client_bytes = client_bytes;
+    fresh.held_bytes = held_bytes;
     fresh.arriving_bytes = arriving_bytes;
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     fresh.tracking_bytes = tracking_bytes;

@@ -63,8 +63,9 @@ bool NeedsStart(const Option& option) { return option.Has(config::kFixed) || opt
 bool IsBytes(const Option& option) {
   if (std::holds_alternative<uint64_t config::Settings::*>(option.target)) return true;
   if (std::holds_alternative<config::MaxMemory config::Settings::*>(option.target)) return true;
+  if (std::holds_alternative<config::ClientMemory config::Settings::*>(option.target)) return true;
   const auto* kind = std::get_if<config::Foreign>(&option.target);
-  return kind != nullptr && (*kind == config::Foreign::kBytes || *kind == config::Foreign::kBytesOrPercent);
+  return kind != nullptr && *kind == config::Foreign::kBytes;
 }
 
 // Values of every kind, and those at the limits of this one.

@@ -97,6 +97,30 @@ TEST_CASE("while no descriptor is free new clients wait, the others are served, 
 #endif
 
 #ifndef MAYFLY_SANITIZE  // the sanitizers take all addresses that there are
+#ifdef __linux__
+TEST_CASE(
+    "if there is no memory for new clients they are closed, a line says so, and later ones are served") {
+  const Daemon daemon;
+  Client client(daemon);
+  REQUIRE(client.Run({"SET", "k", "v"}) == "OK");
+  rlimit before{};
+  REQUIRE(prlimit(daemon.pid(), RLIMIT_AS, nullptr, &before) == 0);
+  const rlimit full{.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};  // it has more: there is no more
+  REQUIRE(prlimit(daemon.pid(), RLIMIT_AS, &full, nullptr) == 0);
+  std::vector<Wire> crowd;
+  for (int i = 0; i < 9'000 && daemon.log().find("out of memory for new connections") == std::string::npos;
+       ++i)
+    crowd.push_back(Wire::Tcp(daemon.port()));
+  CHECK(Eventually(
+      [&] { return daemon.log().find("out of memory for new connections") != std::string::npos; }));
+  REQUIRE(prlimit(daemon.pid(), RLIMIT_AS, &before, nullptr) == 0);
+  crowd.clear();
+  CHECK(client.Run({"GET", "k"}) == "v");
+  CHECK(client.InfoNumber("rejected_connections") > 0);
+  CHECK(Client(daemon).Run({"GET", "k"}) == "v");
+}
+#endif
+
 TEST_CASE("with little memory and many clients that do not read, some are closed, and the others go on") {
   constexpr uint64_t kMegabyte = 1 << 20;
   Daemon daemon({"--maxclients", "2500", "--maxmemory", "0"}, {.limits = {{RLIMIT_AS, 512 * kMegabyte}}});

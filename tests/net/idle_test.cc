@@ -1,4 +1,6 @@
 // Idle clients: the option timeout, and the kernel's keep-alive.
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "sim/server.h"
@@ -73,6 +75,36 @@ TEST_CASE("without a timeout the loop never wakes for an idle client") {
   server.AdvanceTime(86'400'000);
   CHECK(server.world.turns() == turns);
   CHECK(peer.connected());
+}
+
+TEST_CASE("ten thousand idle clients cost hardly a turn until they are closed, each at its own time") {
+  SimulatedServer server;
+  server.Set("timeout", "100");
+  server.Set("maxclients", "20000");
+  constexpr size_t kClients = 10'000;
+  constexpr size_t kAtOnce = 1'000;
+  constexpr uint64_t kApartMs = 1'000;
+  std::vector<Peer*> peers;
+  while (peers.size() < kClients) {
+    for (size_t i = 0; i < kAtOnce; ++i) {
+      peers.push_back(server.TryConnect());
+      REQUIRE(peers.back() != nullptr);
+    }
+    server.Settle();
+    server.AdvanceTime(kApartMs);
+  }
+  const uint64_t turns = server.world.turns();
+  server.AdvanceTime(100'000 - (kClients / kAtOnce) * kApartMs - 1);
+  // The wheel files them anew now and then, many at a time.
+  CHECK(server.world.turns() - turns <= kClients / 100);
+  CHECK(peers.front()->connected());
+  for (size_t first = 0; first < kClients; first += kAtOnce) {
+    server.AdvanceTime(1);
+    CHECK(peers[first]->ended());
+    CHECK(peers[first + kAtOnce - 1]->ended());
+    server.AdvanceTime(kApartMs - 1);
+    if (first + kAtOnce < kClients) CHECK(peers[first + kAtOnce]->connected());
+  }
 }
 
 TEST_CASE("a client that is still reading its reply is not idle") {

@@ -53,6 +53,9 @@ class InputRig {
     const size_t taken = bytes.copy(room.data(), room.size());
     const std::string_view to_run = client.input.Filled(client.session.parser, room.first(taken));
     if (!to_run.empty()) feeds_.push_back({.session = &client.session, .input = to_run});
+    if (taken != room.size()) return taken;
+    RunFeeds();
+    if (!client.closed) client.has_read = !net::Input::MayReadOn(client.session.parser, taken);
     return taken;
   }
 

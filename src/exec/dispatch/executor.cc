@@ -96,6 +96,7 @@ Now Executor::RefreshNow() noexcept {
 void Executor::FollowOptions() noexcept {
   const config::Settings& settings = server_.options.settings();
   output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
+  output_pool_.most_held_bytes = settings.maxmemory_clients.LimitFor(settings.maxmemory);
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
   const uint64_t most = output_pool_.most_bytes;
   slow_calls_.FollowOptions();

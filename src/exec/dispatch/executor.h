@@ -90,7 +90,7 @@ class Executor {
   // Reads the clock.
   Now RefreshNow() noexcept;
   Now now() const noexcept { return now_; }
-  // The limits on unread output, as the options have them now.
+  // The limits on what all clients hold, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
   CallObservers& observers() noexcept { return observers_; }
   Monitors& monitors() noexcept { return monitors_; }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "exec/dispatch/args.h"
 #include "server/acl/users.h"
+#include "server/held_bytes.h"
 
 namespace mayfly {
 namespace {
@@ -35,7 +36,7 @@ void MemoryFields(std::string& text, const Session& session) {
   Field(text, "obl", output.size());
   Field(text, "oll", chunks / OutputChunk::kSize);
   Field(text, "omem", output.memory());
-  Field(text, "tot-mem", sizeof(Session) + session.input_memory + arguments + queued + output.memory());
+  Field(text, "tot-mem", HeldBytes(session));
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("expired_time_cap_reached_count", expiry.full_slices);
   sink.Field("evicted_keys", expiry.evicted_keys);
   sink.Field("invalidated_keys", expiry.invalidated_keys);
-  sink.Field("evicted_clients", 0);
+  sink.Field("evicted_clients", stats.evicted_clients);
   sink.Field("keyspace_hits", stats.keyspace_hits);
   sink.Field("keyspace_misses", stats.keyspace_misses);
   MissFields(sink, stats);

@@ -172,7 +172,7 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("mem_replication_backlog", 0);
   sink.Field("mem_total_replication_buffers", 0);
   sink.Field("mem_clients_slaves", 0);
-  sink.Field("mem_clients_normal", report.clients);
+  sink.Field("mem_clients_normal", server.stats.held_bytes);
   sink.Field("mem_cluster_links", 0);
   sink.Field("mem_aof_buffer", 0);
   sink.Field("mem_allocator", AllocatorName());

@@ -20,6 +20,21 @@ void AddStampede(CLI::App& app, StampedeOptions& stampede) {
   mode->callback([&stampede] { RunStampede(stampede); });
 }
 
+void AddHold(CLI::App& app, HoldOptions& hold) {
+  CLI::App* const mode = app.add_subcommand("hold", "hold idle connections");
+  mode->add_option("port", hold.port)->required();
+  mode->add_option("--connections", hold.connections)->required();
+  mode->callback([&hold] { Hold(hold); });
+}
+
+void AddStorm(CLI::App& app, StormOptions& storm) {
+  CLI::App* const mode = app.add_subcommand("storm", "connect all at once");
+  mode->add_option("port", storm.port)->required();
+  mode->add_option("--connections", storm.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--give-up-ms", storm.give_up_ms)->check(CLI::PositiveNumber);
+  mode->callback([&storm] { Storm(storm); });
+}
+
 void AddListen(CLI::App& app, ListenOptions& listen) {
   CLI::App* const mode = app.add_subcommand("listen", "measure how late messages come");
   mode->add_option("port", listen.port)->required();
@@ -84,10 +99,7 @@ int main(int argc, char** argv) {
   mode->callback([&] { Probe(probe); });
 
   HoldOptions hold;
-  mode = app.add_subcommand("hold", "hold idle connections");
-  mode->add_option("port", hold.port)->required();
-  mode->add_option("--connections", hold.connections)->required();
-  mode->callback([&] { Hold(hold); });
+  AddHold(app, hold);
 
   DeliverOptions deliver;
   mode = app.add_subcommand("deliver", "publish messages to subscribers");
@@ -99,6 +111,9 @@ int main(int argc, char** argv) {
   mode->add_option("--messages", deliver.messages)->required();
   mode->add_option("--value-bytes", deliver.value_bytes);
   mode->callback([&] { Deliver(deliver); });
+
+  StormOptions storm;
+  AddStorm(app, storm);
 
   ListenOptions listen;
   AddListen(app, listen);

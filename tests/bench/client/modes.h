@@ -68,6 +68,15 @@ struct HoldOptions {
 // Opens connections, sends a PING on each, says "ready", and holds them until standard input ends.
 void Hold(const HoldOptions& options);
 
+struct StormOptions {
+  int port = 0;
+  int connections = 10'000;
+  int give_up_ms = 10'000;  // without any event
+};
+// Opens connections all at once, without waiting for one before the next, sends a PING on each as soon as it is there,
+// and reports when half of them and all of them were answered. Holds them until standard input ends.
+void Storm(const StormOptions& options);
+
 struct DeliverOptions {
   int port = 0;
   int subscribers = 100;

@@ -124,6 +124,13 @@ class Client:
             return self._result(process)
 
     @contextlib.contextmanager
+    def storm(self, server, **options):
+        """Clients that connect at one moment: connections. Yields the result while they are still connected."""
+        with self._running("storm", server.port, options) as process:
+            line = process.stdout.readline()
+            yield json.loads(line) if line else self._result(process)
+
+    @contextlib.contextmanager
     def holding(self, server, connections):
         """Idle connections while the block runs; yields None, or a Trouble where not all could be opened."""
         with self._running("hold", server.port, {"connections": connections}) as process:

@@ -3,12 +3,14 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -140,6 +142,29 @@ TEST_CASE("a file whose owner cannot be kept is not written, and nothing is left
   CHECK_FALSE(SystemFiles().read(scratch / "my.conf", text));
   CHECK(text == "old");
   CHECK(SystemFiles().expand(scratch / "*") == std::vector<std::string>{scratch / "my.conf"});
+}
+
+TEST_CASE(
+    "a file that does not fit on the disk is not written: the old one stays, and nothing is left beside it") {
+  const Scratch scratch;
+  scratch.Put("conf", "old");
+  const pid_t child = ::fork();
+  if (child == 0) {  // a process that can write no more than 100 bytes to a file
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 100, .rlim_max = 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const Problem problem = SystemFiles().write(scratch / "conf", std::string(1000, 'n'));
+    ::_exit(problem == scratch / "conf" + ": File too large" ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  std::string text;
+  CHECK_FALSE(SystemFiles().read(scratch / "conf", text));
+  CHECK(text == "old");
+  size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(scratch / "")) files += file.exists() ? 1 : 0;
+  CHECK(files == 1);
 }
 
 TEST_CASE("a pipe or a device is refused at once by a second read and by a write") {

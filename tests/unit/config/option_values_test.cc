@@ -40,6 +40,11 @@ const Example kExamples[] = {
      [](const Settings& s) {
        return s.client_output_buffer_limit == OutputLimits{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
      }},
+    {"maxmemory-clients", "5%", "5%",
+     [](const Settings& s) {
+       return s.maxmemory_clients == ClientMemory{.bytes = 0, .percent = 5} &&
+              s.maxmemory_clients.LimitFor({.bytes = 100 << 20}) == 5 * ((100 << 20) / 100);
+     }},
     {"databases", "12", "12", [](const Settings& s) { return s.databases == 12; }},
     {"maxmemory", "13kb", "13312", [](const Settings& s) { return s.maxmemory.bytes == 13312; }},
     {"maxmemory-policy", "allkeys-Random", "allkeys-random",
@@ -149,7 +154,6 @@ std::string OtherValue(const Option& option) {
       return text == "yes" ? "no" : "yes";
     case Foreign::kInteger:
     case Foreign::kBytes:
-    case Foreign::kBytesOrPercent:
       return std::to_string(std::stoll(text) + 1);
     case Foreign::kChoice:
       for (const std::string& choice : SplitAtSpaces(option.choices)) {

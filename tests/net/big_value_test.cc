@@ -1,0 +1,105 @@
+// Big values on their way in: how many turns of the loop they take, and that nothing is lost at any edge.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "net/limits.h"
+#include "resp/limits.h"
+#include "sim/server.h"
+
+namespace mayfly::sim {
+namespace {
+
+constexpr size_t kBigBulk = resp::Limits{}.big_bulk;
+
+std::string ValueOf(size_t size, char seed) {
+  std::string value(size, '\0');
+  for (size_t i = 0; i < size; ++i) value[i] = static_cast<char>(seed + static_cast<char>(i % 61));
+  return value;
+}
+
+TEST_CASE(
+    "a big value that has arrived is read, stored and answered in one turn, the first like the next ones") {
+  SimulatedServer server;
+  Peer& peer = server.Connect();
+  peer.link().receive_capacity = 4 << 20;
+  for (const size_t size : {size_t{40'000}, size_t{64 * 1024}, size_t{256 * 1024}}) {
+    for (int i = 0; i < 3; ++i) {
+      INFO(size << ", " << i);
+      const std::string value = ValueOf(size, static_cast<char>('a' + i));
+      const size_t writes = peer.Writes().size();
+      peer.Request({"SET", "k", value});
+      CHECK(server.Turn(1) == 1);
+      CHECK(peer.Writes().size() == writes + 1);
+      server.Settle();
+      CHECK(peer.Take() == "+OK\r\n");
+      CHECK((server.Run({"GET", "k"}) == testing::Bulk(value)));
+      peer.Request({"PING"});
+      server.Settle();
+      CHECK(peer.Take() == "+PONG\r\n");
+    }
+  }
+}
+
+TEST_CASE("a client that sends a huge value leaves turns to others meanwhile") {
+  SimulatedServer server;
+  Peer& sender = server.Connect();
+  Peer& other = server.Connect();
+  sender.link().receive_capacity = 16 << 20;
+  constexpr size_t kTimes = 8;
+  const std::string value = ValueOf(kTimes * net::kBlockReadBytes, 'a');
+  sender.Request({"SET", "k", value});
+  size_t turns = 0;
+  while (sender.Writes().empty()) {
+    REQUIRE(++turns < 2 * kTimes);
+    other.Request({"PING"});
+    server.Turn(1);
+    CHECK(other.Writes().size() == turns);
+  }
+  CHECK(turns >= kTimes);
+  CHECK((server.Run({"GET", "k"}) == testing::Bulk(value)));
+}
+
+TEST_CASE("many small requests at once after a big value are all answered, in order") {
+  SimulatedServer server;
+  Peer& peer = server.Connect();
+  std::string requests;
+  std::string replies;
+  for (int i = 0; i < 3; ++i) {
+    requests += testing::EncodeRequest({"SET", "k", ValueOf(100'000, 'a')});
+    replies += "+OK\r\n";
+    for (int n = 0; n < 2'000; ++n) {
+      const std::string text = std::to_string(i) + ':' + std::to_string(n);
+      requests += testing::EncodeRequest({"ECHO", text});
+      replies += "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+    }
+  }
+  peer.Send(requests);
+  server.Settle();
+  CHECK(peer.Take() == replies);
+}
+
+TEST_CASE("values of sizes around every limit arrive whole, however the network cuts them") {
+  for (const bool short_transfers : {false, true}) {
+    SimulatedServer server;
+    server.world.set_short_transfers(short_transfers);
+    Peer& peer = server.Connect();
+    constexpr size_t kHead = 35;  // about the bytes before a value
+    char seed = 'a';
+    for (const size_t around : {kBigBulk, net::kHeadReadBytes, net::kReadBufferBytes,
+                                2 * net::kReadBufferBytes, net::kReadBufferBytes + net::kHeadReadBytes}) {
+      for (size_t size = around - kHead; size <= around + 4; ++size) {
+        const std::string value = ValueOf(size, seed = seed == 'z' ? 'a' : static_cast<char>(seed + 1));
+        peer.Send(testing::EncodeRequest({"SET", "k", value}) + testing::EncodeRequest({"STRLEN", "k"}) +
+                  testing::EncodeRequest({"MSET", "a", value, "b", "small", "c", value}));
+        server.Settle();
+        REQUIRE(peer.Take() == "+OK\r\n:" + std::to_string(size) + "\r\n+OK\r\n");
+        for (const char* key : {"k", "a", "c"}) REQUIRE((server.Run({"GET", key}) == testing::Bulk(value)));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mayfly::sim
