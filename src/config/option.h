@@ -39,12 +39,14 @@ enum class Foreign : uint8_t {
 };
 
 // Where an option's value lives. The type of the member is the type of the option.
-using Target = std::variant<
-    Foreign, bool Settings::*, int64_t Settings::*, uint64_t Settings::*, std::string Settings::*,
-    std::vector<BindAddress> Settings::*, std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
-    EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, MaxMemory Settings::*,
-    OutputLimits Settings::*, FileMode Settings::*, Directory Settings::*, EventClasses Settings::*,
-    Duration Settings::*, std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*>;
+using Target =
+    std::variant<Foreign, bool Settings::*, int64_t Settings::*, uint64_t Settings::*,
+                 std::string Settings::*, std::vector<BindAddress> Settings::*,
+                 std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
+                 EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*,
+                 ClusterMode Settings::*, MaxMemory Settings::*, OutputLimits Settings::*,
+                 FileMode Settings::*, Directory Settings::*, EventClasses Settings::*, Duration Settings::*,
+                 std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it

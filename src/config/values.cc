@@ -29,10 +29,12 @@ constexpr std::array<std::string_view, 11> kPolicyNames = {
 constexpr std::array<std::string_view, 5> kLogLevelNames = {"debug", "verbose", "notice", "warning",
                                                             "nothing"};
 constexpr std::array<std::string_view, 3> kDebugCommandNames = {"no", "yes", "local"};
+constexpr std::array<std::string_view, 2> kClusterModeNames = {"no", "emulated"};
 
 std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
 std::span<const std::string_view> NamesOf(DebugCommand) noexcept { return kDebugCommandNames; }
+std::span<const std::string_view> NamesOf(ClusterMode) noexcept { return kClusterModeNames; }
 
 // Each Read takes the text of the value, or its words if it may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }

@@ -9,6 +9,7 @@
 #include "cache/databases.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/executor.h"
+#include "exec/dispatch/redirect.h"
 #include "exec/info/identity.h"
 #include "script/interpreter.h"
 #include "script/reply_values.h"
@@ -76,8 +77,30 @@ const std::vector<std::string_view>* ReadCall(lua_State* L, Interpreter& interpr
   return &words;
 }
 
+// Why a script may not make this call in a cluster, because of the slots of its keys; empty: it may.
+std::string_view WhyNotHere(Run& run, const TableRow& row, std::span<const std::string_view> words) {
+  const Direction direction = DirectionOf(*run.server.cluster, row, words);
+  switch (direction.why) {
+    case Elsewhere::kHere:
+      break;
+    case Elsewhere::kDown:
+      return "Script attempted to execute a command while the cluster is down";
+    case Elsewhere::kDownReadOnly:
+      return "Script attempted to execute a write command while the cluster is down and readonly";
+    case Elsewhere::kUnserved:
+    case Elsewhere::kCrossSlot:
+    case Elsewhere::kMoved:
+      return "Script attempted to access a non local key in a cluster node";
+  }
+  if (direction.slot == Direction::kNoSlot || !run.one_slot) return {};
+  if (run.slot == Direction::kNoSlot) run.slot = direction.slot;
+  if (run.slot == direction.slot) return {};
+  return "Script attempted to access keys that do not hash to the same slot";
+}
+
 // Why a script may not make this call; empty: it may. The rest is looked at as for a client's request.
-std::string_view WhyNot(const Run& run, const TableRow* row, size_t arguments) {
+std::string_view WhyNot(Run& run, const TableRow* row, std::span<const std::string_view> words) {
+  const size_t arguments = words.size();
   if (row == nullptr || (!row->subcommands.empty() && arguments >= 2))
     return "Unknown Redis command called from script";
   if (!row->Takes(arguments)) return "Wrong number of args calling Redis command from script";
@@ -86,6 +109,7 @@ std::string_view WhyNot(const Run& run, const TableRow* row, size_t arguments) {
   if (run.session.Has(Mode::kRestricted) && !run.session.user()->MayRun(row->id))
     return "The user executing the script can't run this command or subcommand";
   if (run.read_only && (flags & kWrite) != 0) return "Write commands are not allowed from read-only scripts.";
+  if ((run.server.modes & BitOf(Mode::kClustered)) != 0) return WhyNotHere(run, *row, words);
   return {};
 }
 
@@ -124,7 +148,7 @@ int CallCommand(lua_State* L, bool raises) {
   if (words == nullptr) return raises ? lua_error(L) : 1;
   Server& server = interpreter.server();
   const TableRow* const row = server.executor->RowOf(*words);
-  if (const std::string_view why = WhyNot(*run, row, words->size()); !why.empty()) [[unlikely]] {
+  if (const std::string_view why = WhyNot(*run, row, *words); !why.empty()) [[unlikely]] {
     ++server.stats.error_replies;
     server.stats.errors.Count("ERR", 1);
     if (row != nullptr) ++row->calls.rejected;

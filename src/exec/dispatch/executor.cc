@@ -17,6 +17,7 @@
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/memory_warnings.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/dispatch/redirect.h"
 #include "exec/values/value_type.h"
 #include "server/event_log.h"
 #include "server/incidents.h"
@@ -80,8 +81,15 @@ Now Executor::RefreshNow() noexcept {
   return now_;
 }
 
+void Executor::Join(Cluster& cluster) noexcept {
+  server_.cluster = &cluster;
+  cluster.Follow(server_.options.settings());
+  if (!cluster.emulated()) server_.modes |= BitOf(Mode::kClustered);
+}
+
 void Executor::FollowOptions() noexcept {
   const config::Settings& settings = server_.options.settings();
+  if (server_.cluster != nullptr) server_.cluster->Follow(settings);
   output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
   const uint64_t most = output_pool_.most_bytes;
@@ -164,7 +172,8 @@ void Executor::RunPlanned() {
     next_call += planned.arg_count;
     Session& session = *planned.feed->session;
     const TableRow* const row = planned.row;
-    if ((session.modes | modes_of_all) != 0 || row == nullptr) [[unlikely]] {
+    const uint32_t modes = session.modes | modes_of_all;
+    if ((modes != 0 || row == nullptr) && !IsPlainInCluster(modes, session, row, call)) [[unlikely]] {
       Record(timer, &planned);
       if (!session.MayRun()) continue;
       planned.feed->consumed = planned.end;
@@ -184,7 +193,7 @@ void Executor::RunPlanned() {
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        if (const Refusal why = Judge(session, 0, args, row, &gate_, now_); why != Refusal::kNone) {
+        if (const Refusal why = Judge(session, 0, args, row, &gate_, now_, nullptr); why != Refusal::kNone) {
           Record(timer, &planned);
           RefuseClient(why, session, args, row);
           continue;
@@ -219,6 +228,14 @@ void Executor::RunPlanned() {
     }
   }
   Record(timer, batch_.requests().data() + batch_.requests().size());
+}
+
+// In a cluster, most requests are plain ones whose keys are here.
+[[gnu::always_inline]] inline bool Executor::IsPlainInCluster(
+    uint32_t modes, const Session& session, const TableRow* row,
+    std::span<const std::string_view> call) const noexcept {
+  return modes == BitOf(Mode::kClustered) && row != nullptr &&
+         RunsHere(*server_.cluster, session, *row, call);
 }
 
 // Clients that have yet to log in name no keys: their requests are refused.
@@ -256,7 +273,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = Judge(session, modes, args, row, &gate_, now_);
+  const Refusal why = Judge(session, modes, args, row, &gate_, now_, server_.cluster);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
@@ -333,7 +350,8 @@ Outcome Executor::MakeCall(const Call& call) {
   const bool in_transaction = call.origin == Origin::kTransaction;
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed.
   const uint32_t modes = in_transaction ? call.session.modes & BitOf(Mode::kRestricted) : call.session.modes;
-  const Refusal why = Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now);
+  const Refusal why =
+      Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, args, call.row)};
   assert(call.row != nullptr);
   const TraceScope trace(server_, call.session, *call.row);
@@ -404,7 +422,8 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, co
   }
   TellOfRefusal(why, server_, session, args, now_);
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
-  reply.Error(NoteRefusal(server_, session, row, Explain(why, args, row)));
+  std::string error = Explain(why, session, args, row, server_.cluster);
+  reply.Error(NoteRefusal(why, server_, session, row, std::move(error)));
   return CountErrors(reply);
 }
 

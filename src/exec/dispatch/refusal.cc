@@ -7,6 +7,7 @@
 #include "exec/dispatch/errors.h"
 #include "exec/dispatch/memory_gate.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/dispatch/redirect.h"
 #include "server/users.h"
 
 namespace mayfly {
@@ -64,7 +65,7 @@ bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now 
 }  // namespace
 
 Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
-              Now now) {
+              Now now, const Cluster* cluster) {
   if (row == nullptr) return Refusal::kUnknownCommand;
   // A subcommand that is known has a row of its own.
   if (!row->subcommands.empty() && args.size() >= 2) return Refusal::kUnknownSubcommand;
@@ -74,6 +75,8 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
   if (Has(modes, Mode::kRestricted) && row->needs_login && !session.user()->MayRun(row->id))
     return Refusal::kPermission;
+  if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
+    return Refusal::kElsewhere;
   if (gate != nullptr && !Has(modes, Mode::kPaused)) {
     if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
@@ -88,10 +91,13 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   return Refusal::kNone;
 }
 
-std::string Explain(Refusal why, const Args& args, const TableRow* row) {
+std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
+                    const Cluster* cluster) {
   assert(why != Refusal::kNone && (row != nullptr || why == Refusal::kUnknownCommand));
   if (why == Refusal::kUnknownCommand) return UnknownCommand(args);
   if (why == Refusal::kUnknownSubcommand) return UnknownSubcommand(args);
+  if (why == Refusal::kElsewhere)
+    return RedirectText(*cluster, session, DirectionOf(*cluster, session, *row, args.all()));
   for (const Text& text : kTexts) {
     if (text.why != why) continue;
     std::string error(text.before);

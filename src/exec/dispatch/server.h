@@ -18,6 +18,7 @@ class Options;
 }
 
 class Clock;
+class Cluster;
 class CommandTable;
 class Databases;
 class EventLog;
@@ -81,6 +82,7 @@ struct Server {
   uint32_t modes = 0;               // those Modes that concern every client
   Users users = {};
   Log* log = nullptr;                            // null: there is none
+  Cluster* cluster = nullptr;                    // null: this is no part of one
   MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
   std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
