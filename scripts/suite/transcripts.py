@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
 
-from servers import Server, free_port
+from servers import Server, Spec, free_port
 
 PASSWORD = "pass-word"
 LIMIT_S = 90
@@ -30,7 +30,8 @@ class Driver:
     """A program of tests/clients, the steps that it must report, in order, and how often it restarts the server.
 
     `waiting` has the steps that cannot agree yet, and why. One that agrees all the same must be removed from there.
-    `alone`: it uses what only Mayfly has, so there is nothing to compare; it checks itself what it sees.
+    `alone`: it uses what only Mayfly has, so there is nothing to compare; it checks itself what it sees. Then Mayfly may have
+    `options`.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Driver:
     restarts: int = 0
     waiting: dict = field(default_factory=dict)
     alone: bool = False
+    options: str = ""
 
 
 def compare(ours, theirs, driver):
@@ -146,7 +148,9 @@ def run_driver(tally, driver, specs, env, work):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     try:
-        seen = [Drive(spec, driver, env, folder).run() for spec in (specs[:1] if driver.alone else specs)]
+        if driver.alone:
+            specs = [Spec(specs[0].name, f"{specs[0].command} {driver.options}")]
+        seen = [Drive(spec, driver, env, folder).run() for spec in specs]
         wrong = compare(seen[0], seen[-1], driver)
     except Exception as problem:
         wrong = [str(problem) if isinstance(problem, RuntimeError) else traceback.format_exc()]
