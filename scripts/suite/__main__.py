@@ -15,6 +15,7 @@ import clients
 import fuzz
 import image
 import programs
+import sharding
 import tidy
 from tally import Tally, heading
 
@@ -83,6 +84,11 @@ def real_clients(tally, words):
         clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
 
 
+def proxies(tally):
+    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+        sharding.run(tally, os.path.join(ROOT, RELEASE, "mayfly"))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
@@ -94,6 +100,7 @@ def main():
         help="only: client libraries, frameworks and tools, against Mayfly and redis-server; all, or those with such a name",
     )
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
+    parser.add_argument("--sharding", action="store_true", help="only: daemons behind nutcracker and haproxy, with conf/'s examples")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
@@ -104,7 +111,9 @@ def main():
             image.run(tally, ROOT)
         if arguments.clients is not None:
             real_clients(tally, arguments.clients)
-        if not (arguments.arm64 or arguments.image or arguments.clients is not None):
+        if arguments.sharding:
+            proxies(tally)
+        if not (arguments.arm64 or arguments.image or arguments.sharding or arguments.clients is not None):
             everything(tally, arguments.quick)
     except Exception:
         # An error of the suite itself is a failure in the last line, too.
