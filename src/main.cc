@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -28,6 +30,8 @@
 #include "net/process.h"
 #include "net/server_loop.h"
 #include "net/service_manager.h"
+#include "net/shards.h"
+#include "server/cluster.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
 #include "server/incidents.h"
@@ -104,9 +108,24 @@ void TellOfStart(Server& server, const net::ServerLoop& loop, net::ServiceManage
   manager.Ready();
 }
 
+// Makes the daemon a part of the cluster that the options name; `cluster` stays null if they name none.
+config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Files& files,
+                            std::unique_ptr<Cluster>& cluster) {
+  const config::Settings& settings = server.options.settings();
+  std::optional<ClusterMap> map;
+  if (config::Problem problem = FormCluster(settings, files, server.run_id, map)) return problem;
+  if (!map) return std::nullopt;
+  const bool emulated = settings.cluster_mode == config::ClusterMode::kEmulated;
+  cluster = std::make_unique<Cluster>(std::move(*map), emulated, changes, server.databases);
+  server.executor->Join(*cluster);
+  server.log->Notice(cluster->Describe());
+  return std::nullopt;
+}
+
 // Until a signal or a client stops it. A problem is the reason why it did not begin.
-config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& options, CommandTable& commands,
-                      SystemClock& clock, net::ServiceManager& manager, Log& log) {
+config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
+                      config::Options& options, CommandTable& commands, SystemClock& clock,
+                      net::ServiceManager& manager, Log& log) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -163,6 +182,8 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
                 .log = &log,
                 .memory_watch = &memory_watch};
   Executor executor(server);
+  std::unique_ptr<Cluster> cluster;
+  if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(server)) return problem;
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
@@ -176,7 +197,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
   return std::nullopt;
 }
 
-config::Problem Run(const MemoryLimitFiles& limit_files, config::Options& options,
+config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,
                     const std::vector<std::string>& warnings, const std::vector<std::string>& environment,
                     SystemClock& clock, Log& log) {
   CommandTable commands;
@@ -185,7 +206,7 @@ config::Problem Run(const MemoryLimitFiles& limit_files, config::Options& option
   for (const std::string& warning : warnings) log.Warning(warning);
   if (config::Problem problem = FitFileLimit(options, log)) return problem;
   net::ServiceManager manager(options.settings().supervised, environment, getpid(), log);
-  return Serve(limit_files, options, commands, clock, manager, log);
+  return Serve(limit_files, files, options, commands, clock, manager, log);
 }
 
 int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
@@ -200,6 +221,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
     return 0;
   }
   const config::Settings& settings = options.settings();
+  const net::StartFolder start;
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);
   SystemClock clock;
   Log log(clock, net::LevelOf(settings.loglevel), settings.logfile);
@@ -208,7 +230,9 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
   if (!log.Writable()) return Complain("cannot write the logfile " + settings.logfile);
   config::Problem problem;
   try {
-    problem = Run(limit_files, options, loaded.warnings, environment, clock, log);
+    problem = settings.shards != 0
+                  ? net::RunShards(options, words, start, log)
+                  : Run(limit_files, files, options, loaded.warnings, environment, clock, log);
   } catch (const std::exception& error) {
     problem = error.what();
   }

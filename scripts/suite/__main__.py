@@ -18,6 +18,7 @@ import metrics
 import page
 import package
 import programs
+import sharding
 import tidy
 from tally import Tally, heading
 
@@ -94,6 +95,11 @@ def with_daemon(tally, packages, check):
         check(tally, ROOT, os.path.join(ROOT, RELEASE, "mayfly"))
 
 
+def proxies(tally):
+    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+        sharding.run(tally, os.path.join(ROOT, RELEASE, "mayfly"))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
@@ -108,6 +114,7 @@ def main():
     parser.add_argument("--metrics", action="store_true", help="only: the metrics port, with Prometheus and its tools")
     parser.add_argument("--page", action="store_true", help="only: the status page, in a headless Chromium")
     parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")
+    parser.add_argument("--sharding", action="store_true", help="only: daemons behind nutcracker and haproxy, with conf/'s examples")
     arguments = parser.parse_args()
     started = time.monotonic()
     tally = Tally()
@@ -124,7 +131,9 @@ def main():
             with_daemon(tally, [], metrics.run)
         if arguments.page:
             with_daemon(tally, ["page"], page.run)
-        others = arguments.arm64 or arguments.image or arguments.package or arguments.clients is not None
+        if arguments.sharding:
+            proxies(tally)
+        others = arguments.arm64 or arguments.image or arguments.sharding or arguments.package or arguments.clients is not None
         if not (others or arguments.metrics or arguments.page):
             everything(tally, arguments.quick)
     except Exception:

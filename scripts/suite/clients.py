@@ -82,7 +82,52 @@ EXAMPLES = (
     Driver("TAKE by redis (node)", "node", "node/take.js", TAKE_STEPS, alone=True),
     Driver("EXPLOG by python3-redis", "/usr/bin/python3", "delayed_tasks.py", TASK_STEPS, alone=True),
 )
-DRIVERS = (*LIBRARIES, *frameworks.DRIVERS, *EXAMPLES)
+# Clients of a cluster: it has two nodes, which --shards starts on the port and the next one.
+NODE_STEPS = ("finds all nodes by one of them", "spreads keys over the nodes", "uses several keys")
+SHARDS = {"alone": True, "options": "--shards 2"}
+CLUSTER_CLIENTS = (
+    Driver(
+        "RedisCluster of python3-redis",
+        "/usr/bin/python3",
+        "cluster.py",
+        (
+            *NODE_STEPS,
+            "sends pipelines to all nodes",
+            "runs scripts where their keys are",
+            "is redirected by the wrong node",
+            "wakes a client that waits",
+        ),
+        **SHARDS,
+    ),
+    Driver(
+        "Cluster of ioredis",
+        "node",
+        "node/ioredis_cluster.js",
+        (*NODE_STEPS, "sends pipelines", "runs a transaction", "runs scripts where their keys are"),
+        **SHARDS,
+    ),
+    Driver(
+        "createCluster of redis (node)",
+        "node",
+        "node/redis_cluster.js",
+        (*NODE_STEPS, "runs a transaction", "runs scripts where their keys are", "hears a shard channel"),
+        **SHARDS,
+    ),
+    Driver(
+        "redis-cli and redis-benchmark, in a cluster",
+        "python3",
+        "cluster_cli.py",
+        (
+            "redis-cli -c",
+            "redis-cli without -c",
+            "redis-cli --cluster check",
+            "redis-cli --cluster call",
+            "redis-benchmark --cluster",
+        ),
+        **SHARDS,
+    ),
+)
+DRIVERS = (*LIBRARIES, *frameworks.DRIVERS, *EXAMPLES, *CLUSTER_CLIENTS)
 
 
 def chosen(words):

@@ -31,7 +31,8 @@ class Driver:
     """A program of tests/clients, the steps that it must report, in order, and how often it restarts the server.
 
     `waiting` has the steps that cannot agree yet, and why. One that agrees all the same must be removed from there.
-    `alone`: it uses what only Mayfly has, so there is nothing to compare; it checks itself what it sees.
+    `alone`: it uses what only Mayfly has, so there is nothing to compare; it checks itself what it sees. Then Mayfly may have
+    `options`.
     `tls`: it connects by TLS, with a certificate of its own. It finds the files in the folder that the variable TLS_FILES
     names.
     """
@@ -43,6 +44,7 @@ class Driver:
     restarts: int = 0
     waiting: dict = field(default_factory=dict)
     alone: bool = False
+    options: str = ""
     tls: bool = False
 
     @property
@@ -161,7 +163,9 @@ def run_driver(tally, driver, specs, env, work):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     try:
-        seen = [Drive(spec, driver, env, folder).run() for spec in (specs[:1] if driver.alone else specs)]
+        if driver.alone:
+            specs = [Spec(specs[0].name, f"{specs[0].command} {driver.options}")]
+        seen = [Drive(spec, driver, env, folder).run() for spec in specs]
         wrong = compare(seen[0], seen[-1], driver)
     except Exception as problem:
         wrong = [str(problem) if isinstance(problem, RuntimeError) else traceback.format_exc()]

@@ -1,45 +1,341 @@
-// The commands by which clients find out whether this is a cluster: it is not.
+// The commands of cluster clients: which daemon serves which slots. Without a cluster all of them answer that there is
+// none; in one, what would change it answers that it is fixed (server/cluster_map.h).
+#include "server/cluster.h"
+
+#include <algorithm>
+#include <string>
+
 #include "exec/dispatch/context.h"
+#include "exec/docs/command_help.h"
 
 namespace mayfly {
 namespace {
 
 // redis-cli and others compare this text as a whole.
-void NoCluster(Context& ctx, Args&) { ctx.Fail("ERR This instance has cluster support disabled"); }
+constexpr std::string_view kNoCluster = "ERR This instance has cluster support disabled";
+constexpr std::string_view kFixedMap =
+    "ERR The slots of this cluster are fixed: its nodes read them from cluster-config-file when they start";
+
+// The handlers below run only with a cluster.
+template <Handler handler>
+void InCluster(Context& ctx, Args& args) {
+  if (ctx.server.cluster == nullptr) return ctx.Fail(kNoCluster);
+  handler(ctx, args);
+}
+
+const ClusterMap& MapOf(const Context& ctx) { return ctx.server.cluster->map(); }
+
+Endpoint EndpointOf(const Context& ctx, const ClusterNode& node) {
+  return ctx.server.cluster->EndpointOf(node, ctx.session);
+}
+
+// ---- the map, in Redis's forms
+
+void ReplySlotNode(Context& ctx, const ClusterNode& node) {
+  const Endpoint endpoint = EndpointOf(ctx, node);
+  ctx.reply.Array(4);
+  ctx.reply.Bulk(endpoint.host);
+  ctx.reply.Integer(endpoint.port);
+  ctx.reply.Bulk(node.id);
+  ctx.reply.Map(0);
+}
+
+void Slots(Context& ctx, Args&) {
+  struct Stretch {
+    SlotRange range;
+    const ClusterNode* node;
+  };
+  std::vector<Stretch> stretches;
+  for (const ClusterNode& node : MapOf(ctx).nodes()) {
+    for (const SlotRange& range : node.slots) stretches.push_back({range, &node});
+  }
+  std::sort(stretches.begin(), stretches.end(),
+            [](const Stretch& a, const Stretch& b) { return a.range.first < b.range.first; });
+  ctx.reply.Array(stretches.size());
+  for (const Stretch& stretch : stretches) {
+    ctx.reply.Array(3);
+    ctx.reply.Integer(stretch.range.first);
+    ctx.reply.Integer(stretch.range.last);
+    ReplySlotNode(ctx, *stretch.node);
+  }
+}
+
+void ReplyShardNode(Context& ctx, const ClusterNode& node) {
+  const Endpoint endpoint = EndpointOf(ctx, node);
+  ctx.reply.Map(7);
+  const auto text = [&](std::string_view name, std::string_view value) {
+    ctx.reply.Bulk(name);
+    ctx.reply.Bulk(value);
+  };
+  text("id", node.id);
+  ctx.reply.Bulk("port");
+  ctx.reply.Integer(endpoint.port);
+  text("ip", endpoint.host);
+  text("endpoint", endpoint.host);
+  text("role", "master");
+  ctx.reply.Bulk("replication-offset");
+  ctx.reply.Integer(0);
+  text("health", "online");
+}
+
+void Shards(Context& ctx, Args&) {
+  const std::vector<ClusterNode>& nodes = MapOf(ctx).nodes();
+  ctx.reply.Array(nodes.size());
+  for (const ClusterNode& node : nodes) {
+    ctx.reply.Map(2);
+    ctx.reply.Bulk("slots");
+    ctx.reply.Array(2 * node.slots.size());
+    for (const SlotRange& range : node.slots) {
+      ctx.reply.Integer(range.first);
+      ctx.reply.Integer(range.last);
+    }
+    ctx.reply.Bulk("nodes");
+    ctx.reply.Array(1);
+    ReplyShardNode(ctx, node);
+  }
+}
+
+// The epoch of a node is its place in the file. There is no bus, so its port is 0, and nobody is pinged.
+void Nodes(Context& ctx, Args&) {
+  std::string text;
+  const ClusterMap& map = MapOf(ctx);
+  for (size_t i = 0; i < map.nodes().size(); ++i) {
+    const ClusterNode& node = map.nodes()[i];
+    const Endpoint endpoint = EndpointOf(ctx, node);
+    text.append(node.id).append(" ").append(endpoint.host).append(":");
+    text += std::to_string(endpoint.port) + "@0 " + (i == map.self_index() ? "myself,master" : "master") +
+            " - 0 0 " + std::to_string(i + 1) + " connected";
+    for (const SlotRange& range : node.slots) {
+      text += ' ' + std::to_string(range.first);
+      if (range.last != range.first) text += '-' + std::to_string(range.last);
+    }
+    text += '\n';
+  }
+  ctx.reply.Verbatim("txt", text);
+}
+
+void Info(Context& ctx, Args&) {
+  const ClusterMap& map = MapOf(ctx);
+  const auto has_slots = [](const ClusterNode& node) { return !node.slots.empty(); };
+  const std::vector<ClusterNode>& nodes = map.nodes();
+  std::string text;
+  const auto line = [&](std::string_view name, size_t value) {
+    text.append(name).append(":").append(std::to_string(value)).append("\r\n");
+  };
+  text.append("cluster_state:").append(ctx.server.cluster->down() ? "fail" : "ok").append("\r\n");
+  line("cluster_slots_assigned", map.slots_assigned());
+  line("cluster_slots_ok", map.slots_assigned());
+  line("cluster_slots_pfail", 0);
+  line("cluster_slots_fail", 0);
+  line("cluster_known_nodes", nodes.size());
+  line("cluster_size", static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), has_slots)));
+  line("cluster_current_epoch", nodes.size());
+  line("cluster_my_epoch", map.self_index() + size_t{1});
+  line("cluster_stats_messages_sent", 0);
+  line("cluster_stats_messages_received", 0);
+  line("total_cluster_links_buffer_limit_exceeded", 0);
+  ctx.reply.Verbatim("txt", text);
+}
+
+void MyId(Context& ctx, Args&) { ctx.reply.Bulk(MapOf(ctx).self().id); }
+
+// ---- keys and their slots
+
+void KeySlot(Context& ctx, Args& args) { ctx.reply.Integer(SlotOf(args[2])); }
+
+void CountKeysInSlot(Context& ctx, Args& args) {
+  const std::optional<int64_t> slot = ParseInteger(args[2]);
+  if (!slot) return ctx.Fail(errors::kNotInteger);
+  if (*slot < 0 || *slot >= static_cast<int64_t>(kSlots)) return ctx.Fail("ERR Invalid slot");
+  ctx.reply.Integer(ctx.server.cluster->counts().KeysIn(static_cast<uint16_t>(*slot), ctx.now));
+}
+
+void GetKeysInSlot(Context& ctx, Args& args) {
+  const std::optional<int64_t> slot = ParseInteger(args[2]);
+  const std::optional<int64_t> most = ParseInteger(args[3]);
+  if (!slot || !most) return ctx.Fail(errors::kNotInteger);
+  if (*slot < 0 || *slot >= static_cast<int64_t>(kSlots) || *most < 0)
+    return ctx.Fail("ERR Invalid slot or number of keys");
+  size_t count = 0;
+  resp::Deferred array = ctx.reply.Defer();
+  ctx.server.cluster->counts().ForEachKey(static_cast<uint16_t>(*slot), static_cast<uint64_t>(*most), ctx.now,
+                                          [&](std::string_view key) {
+                                            ++count;
+                                            ctx.reply.Bulk(key);
+                                          });
+  array.Array(count);
+}
+
+// ---- what is always the same
+
+// False after having answered the error.
+bool KnowsNode(Context& ctx, std::string_view id) {
+  if (MapOf(ctx).FindById(id) != nullptr) return true;
+  ctx.Fail("ERR Unknown node " + std::string(errors::Repeated(id, 128)));
+  return false;
+}
+
+void Replicas(Context& ctx, Args& args) {
+  if (KnowsNode(ctx, args[2])) ctx.reply.EmptyArray();
+}
+void FailureReports(Context& ctx, Args& args) {
+  if (KnowsNode(ctx, args[2])) ctx.reply.Integer(0);
+}
+void ChangeNode(Context& ctx, Args& args) {
+  if (KnowsNode(ctx, args[2])) ctx.Fail(kFixedMap);
+}
+void ChangeMap(Context& ctx, Args&) { ctx.Fail(kFixedMap); }
+void Failover(Context& ctx, Args&) { ctx.Fail("ERR You should send CLUSTER FAILOVER to a replica"); }
+void Links(Context& ctx, Args&) { ctx.reply.EmptyArray(); }
+void AnswerOk(Context& ctx, Args&) { ctx.reply.Ok(); }
+
+// ---- the rows
+
+constexpr uint32_t kChanges = kAdmin | kStale | kNoAsyncLoading;
+constexpr std::string_view kChanging = "nondeterministic_output";
+constexpr std::string_view kRefusedSummary =
+    "Is refused: the slots and nodes of a cluster are written in a file.";
+
+// Of a subcommand that would change the cluster.
+constexpr Command Refused(std::string_view name, int arity, std::string_view syntax = {},
+                          std::string_view since = "3.0.0", uint32_t flags = kChanges,
+                          Handler handler = InCluster<ChangeMap>) {
+  return {.name = name,
+          .arity = arity,
+          .flags = flags,
+          .handler = handler,
+          .since = since,
+          .complexity = "O(1)",
+          .summary = kRefusedSummary,
+          .syntax = syntax};
+}
+
+constexpr Command Answer(std::string_view name, int arity, Handler handler, std::string_view summary,
+                         std::string_view syntax = {}, uint32_t flags = kStale,
+                         std::string_view tips = kChanging, std::string_view since = "3.0.0") {
+  return {.name = name,
+          .arity = arity,
+          .flags = flags,
+          .handler = handler,
+          .since = since,
+          .complexity = "O(1)",
+          .summary = summary,
+          .syntax = syntax,
+          .tips = tips};
+}
+
+constexpr Command Noted(Command row, std::string_view argument_notes) {
+  row.argument_notes = argument_notes;
+  return row;
+}
+
+constexpr Command Costly(Command row, std::string_view complexity) {
+  row.complexity = complexity;
+  return row;
+}
+
+constexpr Command Deprecated(Command row, std::string_view since, std::string_view successor) {
+  row.doc_flags = "deprecated";
+  row.deprecated_since = since;
+  row.replaced_by = successor;
+  return row;
+}
+
+constexpr std::string_view kPerNode = "O(N), N being the number of nodes";
+
+constexpr Command kClusterRows[] = {
+    Refused("addslots", -3, "slot [slot ...]"),
+    Refused("addslotsrange", -4, "start-slot end-slot [start-slot end-slot ...]", "7.0.0"),
+    {.name = "bumpepoch",
+     .arity = 2,
+     .flags = kChanges,
+     .handler = InCluster<ChangeMap>,
+     .since = "3.0.0",
+     .complexity = "O(1)",
+     .summary = kRefusedSummary,
+     .tips = kChanging},
+    Answer("count-failure-reports", 3, InCluster<FailureReports>, "Answers 0: nodes do not watch each other.",
+           "node-id", kAdmin | kStale),
+    Answer("countkeysinslot", 3, InCluster<CountKeysInSlot>, "Counts the keys of a slot that are here.",
+           "slot", kStale, {}),
+    Refused("delslots", -3, "slot [slot ...]"),
+    Refused("delslotsrange", -4, "start-slot end-slot [start-slot end-slot ...]", "7.0.0"),
+    Noted(Refused("failover", -2, "[FORCE | TAKEOVER]", "3.0.0", kChanges, InCluster<Failover>),
+          "condition=options"),
+    Refused("flushslots", 2),
+    Refused("forget", 3, "node-id", "3.0.0", kChanges, InCluster<ChangeNode>),
+    Costly(Answer("getkeysinslot", 4, InCluster<GetKeysInSlot>, "Lists keys of a slot that are here.",
+                  "slot count"),
+           "O(N), N being the number of all keys; O(1) if the slot has none"),
+    {.name = "help",
+     .arity = 2,
+     .flags = kLoading | kStale,
+     .handler = InCluster<ReplyHelp>,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Lists the subcommands."},
+    Answer("info", 2, InCluster<Info>, "Describes the state of the cluster."),
+    Costly(Answer("keyslot", 3, InCluster<KeySlot>, "Answers the slot of a key.", "key", kStale, {}),
+           "O(N), N being the length of the key"),
+    Answer("links", 2, InCluster<Links>, "Answers an empty list: nodes do not talk to each other.", {},
+           kStale, kChanging, "7.0.0"),
+    Noted(Refused("meet", -4, "ip port [cluster_bus_port]"), "cluster_bus_port@4.0.0"),
+    Answer("myid", 2, InCluster<MyId>, "Answers the id of this node.", {}, kStale, {}),
+    Answer("myshardid", 2, InCluster<MyId>, "Answers the id of this node's shard: its own.", {}, kStale,
+           kChanging, "7.2.0"),
+    Costly(Answer("nodes", 2, InCluster<Nodes>, "Lists the nodes with their slots, a line for each."),
+           kPerNode),
+    Answer("replicas", 3, InCluster<Replicas>, "Answers an empty list: no node has replicas.", "node-id",
+           kAdmin | kStale, kChanging, "5.0.0"),
+    Refused("replicate", 3, "node-id", "3.0.0", kChanges, InCluster<ChangeNode>),
+    Noted(Refused("reset", -2, "[HARD | SOFT]", "3.0.0", kAdmin | kStale | kNoScript), "condition=hard_soft"),
+    Answer("saveconfig", 2, InCluster<AnswerOk>, "Answers OK: the cluster is written in a file already.", {},
+           kChanges, {}),
+    Refused("set-config-epoch", 3, "config-epoch"),
+    Noted(Refused("setslot", -4, "slot <IMPORTING node-id | MIGRATING node-id | NODE node-id | STABLE>"),
+          "option=subcommand"),
+    Costly(Answer("shards", 2, InCluster<Shards>, "Lists the nodes with their slots.", {}, kStale, kChanging,
+                  "7.0.0"),
+           kPerNode),
+    Deprecated(
+        Answer("slaves", 3, InCluster<Replicas>, "The same as CLUSTER REPLICAS.", "node-id", kAdmin | kStale),
+        "5.0.0", "`CLUSTER REPLICAS`"),
+    Deprecated(
+        Costly(Answer("slots", 2, InCluster<Slots>, "Lists ranges of slots with their nodes."), kPerNode),
+        "7.0.0", "`CLUSTER SHARDS`"),
+};
 
 constexpr Command kRows[] = {
     {.name = "asking",
      .arity = 1,
      .flags = kFast,
      .acl = kAclConnection,
-     .handler = NoCluster,
+     .handler = InCluster<AnswerOk>,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers that there is no cluster."},
+     .summary = "Answers OK in a cluster, without effect: no slot is on its way to another node."},
     {.name = "cluster",
      .arity = -2,
-     .flags = kLoading | kStale,
-     .handler = NoCluster,
      .since = "3.0.0",
-     .complexity = "O(1)",
-     .summary = "Answers that there is no cluster, whatever the subcommand.",
-     .syntax = "subcommand [argument ...]"},
+     .complexity = "that of the subcommand",
+     .summary = "Describes the cluster that this daemon is a part of.",
+     .subcommands = kClusterRows},
     {.name = "readonly",
      .arity = 1,
      .flags = kLoading | kStale | kFast,
      .acl = kAclConnection,
-     .handler = NoCluster,
+     .handler = InCluster<AnswerOk>,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers that there is no cluster."},
+     .summary = "Answers OK in a cluster, without effect: there are no replicas to read from."},
     {.name = "readwrite",
      .arity = 1,
      .flags = kLoading | kStale | kFast,
      .acl = kAclConnection,
-     .handler = NoCluster,
+     .handler = InCluster<AnswerOk>,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers that there is no cluster."},
+     .summary = "Answers OK in a cluster, without effect, as READONLY."},
 };
 
 const CommandFamily kFamily("cluster", kRows);

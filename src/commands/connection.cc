@@ -129,7 +129,7 @@ void ReplyHello(Context& ctx) {
   reply.Bulk("id");
   reply.Integer(static_cast<int64_t>(ctx.session.id));
   reply.Bulk("mode");
-  reply.Bulk(kServerMode);
+  reply.Bulk(ModeOf(ctx.server));
   reply.Bulk("role");
   reply.Bulk(kServerRole);
   reply.Bulk("modules");
@@ -147,7 +147,10 @@ void Hello(Context& ctx, Args& args) {
 }
 
 void Select(Context& ctx, Args& args) {
-  const std::optional<unsigned> index = ReadDatabaseIndex(ctx, args.Next());
+  const std::string_view text = args.Next();
+  if (ctx.server.cluster != nullptr && ParseInteger(text).value_or(0) != 0)
+    return ctx.Fail("ERR SELECT is not allowed in cluster mode");
+  const std::optional<unsigned> index = ReadDatabaseIndex(ctx, text);
   if (!index) return;
   ctx.session.db = *index;
   ctx.reply.Ok();

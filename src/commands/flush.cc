@@ -48,6 +48,7 @@ bool ReadSwapped(Context& ctx, std::string_view text, std::string_view error, in
 }
 
 void SwapDb(Context& ctx, Args& args) {
+  if (ctx.server.cluster != nullptr) return ctx.Fail("ERR SWAPDB is not allowed in cluster mode");
   int64_t first = 0;
   int64_t second = 0;
   if (!ReadSwapped(ctx, args[1], "ERR invalid first DB index", first)) return;

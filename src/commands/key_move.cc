@@ -36,6 +36,7 @@ void RenameNx(Context& ctx, Args& args) {
 }
 
 void Move(Context& ctx, Args& args) {
+  if (ctx.server.cluster != nullptr) return ctx.Fail("ERR MOVE is not allowed in cluster mode");
   const std::optional<unsigned> index = ReadDatabaseIndex(ctx, args[2]);
   if (!index) return;
   if (*index == ctx.session.db) return ctx.Fail(errors::kSameObject);
@@ -74,6 +75,8 @@ void Copy(Context& ctx, Args& args) {
   CopyOptions options{.db = ctx.session.db};
   args.Skip(2);
   if (!ReadCopyOptions(ctx, args, options)) return;
+  if (ctx.server.cluster != nullptr && options.db != 0)
+    return ctx.Fail("ERR Copying to another database is not allowed in cluster mode");
   if (options.db == ctx.session.db && args[1] == args[2]) return ctx.Fail(errors::kSameObject);
   const Entry* source = ctx.Read(ctx.KeyAt(args, 1));
   if (source == nullptr) return ctx.reply.Integer(0);

@@ -43,6 +43,8 @@ bool ReadLimit(Context& ctx, Args& args, SortOptions& options) {
 
 // False after having answered the error.
 bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& options) {
+  // What a pattern leads to may be another daemon's.
+  const bool clustered = (ctx.server.modes & BitOf(Mode::kClustered)) != 0;
   while (!args.Done()) {
     if (args.Accept("ASC")) {
       options.descending = false;
@@ -56,12 +58,15 @@ bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& opti
       options.store = args.Next();
     } else if (args.Accept("BY", 1)) {
       const ElementPattern pattern(args.Next());
+      if (pattern.has_star() && clustered)
+        return ctx.Fail("ERR BY option of SORT denied in Cluster mode."), false;
       if (pattern.has_star() && !MayReadAnyKey(ctx, args))
         return ctx.Fail("ERR BY option of SORT denied due to insufficient ACL permissions."), false;
       // Once nothing is put in order, a later BY does not change that.
       options.as_it_is = options.as_it_is || !pattern.has_star();
       options.by = pattern;
     } else if (args.Accept("GET", 1)) {
+      if (clustered) return ctx.Fail("ERR GET option of SORT denied in Cluster mode."), false;
       if (!MayReadAnyKey(ctx, args))
         return ctx.Fail("ERR GET option of SORT denied due to insufficient ACL permissions."), false;
       options.get.emplace_back(args.Next());

@@ -56,7 +56,6 @@ constexpr Option kOptions[] = {
     // does not exist.
     Refused("appendonly", "", Foreign::kYesNo, "no", 0,
             "nothing is written to disk, so keys would not survive a restart"),
-    Refused("cluster-enabled", "", Foreign::kYesNo, "no", kFixed, "there is no cluster mode"),
     Refused("replicaof", "slaveof", Foreign::kReplicaOf, "", kFixed | kMultiWord, "there is no replication"),
     Refused("min-replicas-to-write", "min-slaves-to-write", Foreign::kInteger, "0", 0,
             "there are no replicas that could confirm a write", {0, kIntMax}),
@@ -167,24 +166,17 @@ constexpr Option kOptions[] = {
     Integer("repl-backlog-ttl", "3600", {0, kNoMax}),
     OneOf("propagation-error-behavior", "ignore panic panic-on-replicas", "ignore"),
 
-    // Cluster: without effect as long as cluster-enabled is no.
-    Any("cluster-config-file", "nodes.conf", kFixed),
+    // Cluster: nodes do not talk to each other, and there are no replicas.
     Integer("cluster-node-timeout", "15000", {0, kNoMax}),
     Integer("cluster-port", "0", {0, kPortMax}, kFixed),
-    Any("cluster-announce-ip", ""),
     Row("cluster-announce-hostname", "", Foreign::kHostName, "", 0, ""),
-    Any("cluster-announce-human-nodename", ""),
-    Integer("cluster-announce-port", "0", {0, kPortMax}),
     Integer("cluster-announce-tls-port", "0", {0, kPortMax}),
     Integer("cluster-announce-bus-port", "0", {0, kPortMax}),
     OneOf("cluster-preferred-endpoint-type", "ip hostname unknown-endpoint", "ip"),
     Integer("cluster-migration-barrier", "1", {0, kIntMax}),
     YesNo("cluster-allow-replica-migration", "yes"),
-    YesNo("cluster-require-full-coverage", "yes"),
     YesNo("cluster-replica-no-failover", "no", 0, "cluster-slave-no-failover"),
     Integer("cluster-replica-validity-factor", "10", {0, kIntMax}, 0, "cluster-slave-validity-factor"),
-    YesNo("cluster-allow-reads-when-down", "no"),
-    YesNo("cluster-allow-pubsubshard-when-down", "yes"),
     Bytes("cluster-link-sendbuf-limit", "0", 0),
 
     // Of Redis's own tests, or of releases before Redis 7, which ignores them, too. CONFIG does not show them.

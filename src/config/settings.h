@@ -51,6 +51,9 @@ struct UserLine {
   bool operator==(const UserLine& other) const { return name == other.name && rules == other.rules; }
 };
 
+// Whether one daemon plays a whole cluster.
+enum class ClusterMode : uint8_t { kNo, kEmulated };
+
 // One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
 struct BindAddress {
   std::string host;
@@ -244,6 +247,18 @@ struct Settings {
   int64_t miss_ring_entries = 65'536;
   bool shadow_list = false;
   std::vector<NamespaceTerms> namespaces;
+
+  // More than one machine, or processor.
+  int64_t shards = 0;
+  bool cluster_enabled = false;
+  ClusterMode cluster_mode = ClusterMode::kNo;
+  std::string cluster_config_file = "nodes.conf";
+  std::string cluster_announce_ip;
+  std::string cluster_announce_human_nodename;
+  int64_t cluster_announce_port = 0;
+  bool cluster_require_full_coverage = false;
+  bool cluster_allow_reads_when_down = false;
+  bool cluster_allow_pubsubshard_when_down = true;
 
   // How values are stored: up to these limits packed. Redis has the same, and OBJECT ENCODING shows their effect.
   int64_t hash_max_listpack_entries = 512;

@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, 4> kSupervisedNames = {"upstart", "system
 constexpr std::array<std::string_view, 9> kSyslogFacilityNames = {
     "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"};
 constexpr std::array<std::string_view, 2> kPubSubDefaultNames = {"allchannels", "resetchannels"};
+constexpr std::array<std::string_view, 2> kClusterModeNames = {"no", "emulated"};
 
 std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
@@ -42,6 +43,7 @@ std::span<const std::string_view> NamesOf(TlsAuthClients) noexcept { return kTls
 std::span<const std::string_view> NamesOf(Supervised) noexcept { return kSupervisedNames; }
 std::span<const std::string_view> NamesOf(SyslogFacility) noexcept { return kSyslogFacilityNames; }
 std::span<const std::string_view> NamesOf(PubSubDefault) noexcept { return kPubSubDefaultNames; }
+std::span<const std::string_view> NamesOf(ClusterMode) noexcept { return kClusterModeNames; }
 
 // Each Read takes the text of the value, or its words if it may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/key_slot.h"
 #include "base/log.h"
 #include "base/tsc.h"
 #include "cache/databases.h"
@@ -42,6 +43,10 @@ Engine& Engine::Of(Server& server) {
 
 bool Engine::MayRun(Context& ctx, uint32_t flags, bool read_only) {
   if ((flags & kNoShebang) != 0) return true;
+  if ((flags & kNoCluster) != 0 && ctx.server.cluster != nullptr) {
+    ctx.Fail("ERR Can not run script on cluster, 'no-cluster' flag is set.");
+    return false;
+  }
   if ((flags & kAllowOom) == 0 && !ctx.server.executor->MakeRoom(ctx.now)) {
     ctx.Fail(errors::kOutOfMemory);
     return false;
@@ -89,7 +94,9 @@ Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, 
           .keys = words.first(keys),
           .args = words.subspan(keys),
           .read_only = read_only || (flags & kNoWrites) != 0,
-          .allow_oom = (flags & kAllowOom) != 0};
+          .allow_oom = (flags & kAllowOom) != 0,
+          .one_slot = (flags & (kNoShebang | kAllowCrossSlotKeys)) == 0,
+          .slot = keys != 0 ? SlotOf(words[0]) : -1};
 }
 
 void Engine::Work(void* job) {

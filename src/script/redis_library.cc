@@ -10,6 +10,7 @@
 #include "exec/acl/denials.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/executor.h"
+#include "exec/dispatch/redirect.h"
 #include "exec/info/identity.h"
 #include "script/interpreter.h"
 #include "script/reply_values.h"
@@ -98,8 +99,29 @@ std::string_view WhyDenied(const Run& run, const TableRow& row, std::span<const 
   return "The user executing the script can't run this command or subcommand";
 }
 
+// Why a script may not make this call in a cluster, because of the slots of its keys; empty: it may.
+std::string_view WhyNotHere(Run& run, const TableRow& row, std::span<const std::string_view> words) {
+  const Direction direction = DirectionOf(*run.server.cluster, row, words);
+  switch (direction.why) {
+    case Elsewhere::kHere:
+      break;
+    case Elsewhere::kDown:
+      return "Script attempted to execute a command while the cluster is down";
+    case Elsewhere::kDownReadOnly:
+      return "Script attempted to execute a write command while the cluster is down and readonly";
+    case Elsewhere::kUnserved:
+    case Elsewhere::kCrossSlot:
+    case Elsewhere::kMoved:
+      return "Script attempted to access a non local key in a cluster node";
+  }
+  if (direction.slot == Direction::kNoSlot || !run.one_slot) return {};
+  if (run.slot == Direction::kNoSlot) run.slot = direction.slot;
+  if (run.slot == direction.slot) return {};
+  return "Script attempted to access keys that do not hash to the same slot";
+}
+
 // Why a script may not make this call; empty: it may. The rest is looked at as for a client's request.
-std::string_view WhyNot(const Run& run, const TableRow* row, std::span<const std::string_view> words) {
+std::string_view WhyNot(Run& run, const TableRow* row, std::span<const std::string_view> words) {
   if (row == nullptr || (!row->subcommands.empty() && words.size() >= 2))
     return "Unknown Redis command called from script";
   if (!row->Takes(words.size())) return "Wrong number of args calling Redis command from script";
@@ -107,6 +129,7 @@ std::string_view WhyNot(const Run& run, const TableRow* row, std::span<const std
   if ((flags & kNoScript) != 0) return "This Redis command is not allowed from script";
   if (const std::string_view denied = WhyDenied(run, *row, words); !denied.empty()) return denied;
   if (run.read_only && (flags & kWrite) != 0) return "Write commands are not allowed from read-only scripts.";
+  if ((run.server.modes & BitOf(Mode::kClustered)) != 0) return WhyNotHere(run, *row, words);
   return {};
 }
 

@@ -40,7 +40,9 @@ struct Run {
   bool is_eval = true;  // KEYS and ARGV are globals; a function gets both as its arguments
   bool read_only = false;
   bool allow_oom = false;
-  bool wrote = false;  // it has made a call that writes
+  bool one_slot = false;  // in a cluster, all keys that it uses must have the same slot
+  int slot = -1;          // of the keys so far; -1: it has used none
+  bool wrote = false;     // it has made a call that writes
   bool killed = false;
   uint64_t began = 0;      // cycles
   Fiber* fiber = nullptr;  // on which it runs and can be suspended; null: on its caller's stack

@@ -45,6 +45,7 @@ enum class Mode : uint32_t {
   kBusy = 1 << 26,          // a script or a function has been running for too long
   kBusyFunction = 1 << 27,  // it is a function
   kObserved = 1 << 28,      // somebody is told of every call (exec/dispatch/call_observers.h)
+  kClustered = 1 << 29,     // the keys of some slots are other daemons' (server/cluster.h)
 };
 
 constexpr uint32_t BitOf(Mode mode) noexcept { return static_cast<uint32_t>(mode); }

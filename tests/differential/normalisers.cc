@@ -341,7 +341,6 @@ constexpr Normaliser kNormalisers[] = {
     {"client|info", OwnText, kAlways, "each server's own figures"},
     {"client|list", OwnListOrFilters, kAlways, "each server's own figures; and Redis takes one filter",
      kErrors},
-    {"cluster", SameError, kAlways, "there is no cluster, whatever the subcommand", kErrors},
     {"command", SameKind, kAlways, "each server's own table"},
     {"command|getkeys", LongerSinceThen, kSometimes, "ZRANK and ZREVRANK take WITHSCORE since 7.2", kErrors},
     {"command|getkeysandflags", LongerSinceThen, kSometimes, "as GETKEYS", kErrors},

@@ -124,6 +124,8 @@ Daemon::Daemon(std::vector<std::string> options, const Surroundings& surrounding
   };
   port_ = static_cast<uint16_t>(std::stoi(give("--port", std::to_string(port_))));
   unix_socket_ = give("--unixsocket", directory_ + "/mayfly.sock");
+  if (std::find(options.begin(), options.end(), "--shards") != options.end())
+    unix_socket_ += "." + std::to_string(port_);  // the first shard's
   give("--bind", "127.0.0.1");
   give("--dir", directory_);
   pid_ = Start(options, surroundings, directory_ + "/log");

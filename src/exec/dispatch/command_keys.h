@@ -69,6 +69,14 @@ bool ForEachKey(const Command& command, std::span<const std::string_view> call, 
   return true;
 }
 
+// Calls fn(std::string_view) for each shard channel of a call. REQUIRES: the command takes some, and no keys.
+template <typename Fn>
+void ForEachChannel(const Command& command, std::span<const std::string_view> call, Fn&& fn) {
+  const std::optional<internal::Stretch> stretch = internal::StretchOf(command.keys, call);
+  if (!stretch) return;
+  for (size_t at = stretch->begin; at < stretch->end; at += stretch->step) fn(call[at]);
+}
+
 // The specs of a row, in order; none if the command has no keys.
 std::vector<const KeySpec*> KeySpecsOf(const Command& command);
 // Whether the first and last key do not follow from positions alone.

@@ -177,6 +177,9 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
     row->least_args = UINT32_MAX;  // the subcommands' own rows take the calls
   }
   row->first_key = static_cast<uint16_t>((command.keys.use & kKeyNone) != 0 ? 0 : command.keys.first);
+  row->names_one_key = row->first_key != 0 && command.keys.last == command.keys.first &&
+                       command.keys.count_at == 0 && command.more_keys.first == 0 &&
+                       command.key_after_word.words.empty();
   row->cursor = parent == nullptr ? 1 : 2;
   // Without mandatory keys it is a script that reads, and may take long.
   row->only_reads = (command.flags & (kReadOnly | kNoMandatoryKeys)) == kReadOnly;

@@ -45,6 +45,7 @@ struct TableRow {
   bool needs_login = true;
   bool constant_time = false;
   bool reads_quickly = false;  // only_reads and constant_time
+  bool names_one_key = false;  // in argument first_key, and no other
   bool ends_batch = false;     // what the client sent after it cannot be read before it has run
   bool Takes(size_t arg_count) const noexcept { return arg_count - least_args <= spare_args; }
 };

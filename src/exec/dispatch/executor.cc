@@ -21,6 +21,7 @@
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/memory_warnings.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/dispatch/redirect.h"
 #include "exec/values/value_type.h"
 #include "server/event_log.h"
 #include "server/incidents.h"
@@ -44,12 +45,6 @@ bool SpeaksHttp(const Args& args) noexcept {
 bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
   if (parked.even_absent) return true;
   return entry != nullptr && (!parked.wanted || *parked.wanted == TypeOf(*entry));
-}
-
-// Whether a request of a client with modes may go the way of those without: its user has rules, and they allow it.
-[[gnu::always_inline]] inline bool RunsPlainly(const Session& session, uint32_t modes, const TableRow* row,
-                                               std::span<const std::string_view> call) noexcept {
-  return modes == BitOf(Mode::kRestricted) && row != nullptr && IsQuicklyGranted(*session.user(), *row, call);
 }
 
 }  // namespace
@@ -93,8 +88,15 @@ Now Executor::RefreshNow() noexcept {
   return now_;
 }
 
+void Executor::Join(Cluster& cluster) noexcept {
+  server_.cluster = &cluster;
+  cluster.Follow(server_.options.settings());
+  if (!cluster.emulated()) server_.modes |= BitOf(Mode::kClustered);
+}
+
 void Executor::FollowOptions() noexcept {
   const config::Settings& settings = server_.options.settings();
+  if (server_.cluster != nullptr) server_.cluster->Follow(settings);
   output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
   output_pool_.most_held_bytes = settings.maxmemory_clients.LimitFor(settings.maxmemory);
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
@@ -194,7 +196,7 @@ void Executor::RunPlanned() {
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        if (const Refusal why = Judge(session, 0, args, row, &gate_, now_); why != Refusal::kNone) {
+        if (const Refusal why = Judge(session, 0, args, row, &gate_, now_, nullptr); why != Refusal::kNone) {
           Record(timer, &planned);
           RefuseClient(why, session, args, row);
           continue;
@@ -229,6 +231,16 @@ void Executor::RunPlanned() {
     }
   }
   Record(timer, batch_.requests().data() + batch_.requests().size());
+}
+
+// Most requests of a user with rules are allowed by these, and most of those in a cluster have their keys here.
+[[gnu::always_inline]] inline bool Executor::RunsPlainly(
+    const Session& session, uint32_t modes, const TableRow* row,
+    std::span<const std::string_view> call) const noexcept {
+  constexpr uint32_t kLookedAt = BitOf(Mode::kRestricted) | BitOf(Mode::kClustered);
+  if ((modes & ~kLookedAt) != 0 || row == nullptr) return false;
+  if ((modes & BitOf(Mode::kRestricted)) != 0 && !IsQuicklyGranted(*session.user(), *row, call)) return false;
+  return (modes & BitOf(Mode::kClustered)) == 0 || RunsHere(*server_.cluster, session, *row, call);
 }
 
 // Clients that have yet to log in name no keys: their requests are refused.
@@ -266,7 +278,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = Judge(session, modes, args, row, &gate_, now_);
+  const Refusal why = Judge(session, modes, args, row, &gate_, now_, server_.cluster);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
@@ -345,7 +357,8 @@ Outcome Executor::MakeCall(const Call& call) {
   // or the user may be gone.
   const uint32_t modes = call.session.modes &
                          (in_transaction ? BitOf(Mode::kRestricted) | BitOf(Mode::kStranger) : ~uint32_t{0});
-  const Refusal why = Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now);
+  const Refusal why =
+      Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);
   const TraceScope trace(server_, call.session, *call.row);
@@ -423,8 +436,9 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
   }
   TellOfRefusal(why, server_, session, args, now_);
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
-  std::string text = in_transaction ? ExplainInTransaction(why, args, row) : Explain(why, args, row);
-  reply.Error(NoteRefusal(server_, session, row, std::move(text)));
+  std::string text = in_transaction ? ExplainInTransaction(why, session, args, row)
+                                    : Explain(why, session, args, row, server_.cluster);
+  reply.Error(NoteRefusal(why, server_, session, row, std::move(text)));
   return CountErrors(reply);
 }
 

@@ -38,6 +38,8 @@ class Executor {
 
   // The server's options may change as long as this lives, and not after.
   explicit Executor(Server& server);
+  // From now on the server is a part of this cluster, which must outlive this. REQUIRES: no request has run.
+  void Join(Cluster& cluster) noexcept;
 
   // Runs the complete requests at the front of each feed's input, appends their replies to the session's
   // output, and sets what each feed has consumed. What is left is incomplete, or must wait because the session
@@ -107,6 +109,9 @@ class Executor {
   // Runs one request of a client that has a mode, or while the server has one. `resumed`: it has waited.
   void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key,
                     const Parked* resumed);
+  // Whether a request of a client with modes, or of a server with some, may go the way of those without.
+  bool RunsPlainly(const Session& session, uint32_t modes, const TableRow* row,
+                   std::span<const std::string_view> call) const noexcept;
   // The modes of the server.
   uint32_t ModesOfAll() const noexcept;
   // Makes the limits and what is slow what the options say.

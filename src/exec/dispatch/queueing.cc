@@ -16,9 +16,11 @@ void Queue(Session& session, const Args& args, const TableRow& row) {
   transaction.flags |= row.command->flags;
 }
 
-std::string NoteRefusal(Server& server, Session& session, const TableRow* row, std::string&& error) {
+std::string NoteRefusal(Refusal why, Server& server, Session& session, const TableRow* row,
+                        std::string&& error) {
   if (row != nullptr && (row->command->flags & kRunsQueue) != 0) {
     Discard(server, session);
+    if (why == Refusal::kElsewhere) return std::move(error);  // which clients read
     constexpr std::string_view kGeneral = "ERR ";
     const size_t from = error.starts_with(kGeneral) ? kGeneral.size() : 0;
     return "EXECABORT Transaction discarded because of: " + error.substr(from);

@@ -6,6 +6,7 @@
 
 #include "exec/dispatch/args.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/dispatch/refusal.h"
 #include "exec/dispatch/server.h"
 #include "server/session.h"
 
@@ -29,7 +30,8 @@ void Queue(Session& session, const Args& args, const TableRow& row);
 
 // A request of the session was refused with `error`: EXEC will be refused, too; or it is EXEC, and ends the
 // transaction. Returns the error to give. REQUIRES: row is not null, or the command is unknown.
-std::string NoteRefusal(Server& server, Session& session, const TableRow* row, std::string&& error);
+std::string NoteRefusal(Refusal why, Server& server, Session& session, const TableRow* row,
+                        std::string&& error);
 
 // Ends the transaction, if there is one, with all that was watched and queued.
 void Discard(Server& server, Session& session) noexcept;

@@ -8,6 +8,7 @@
 #include "exec/dispatch/errors.h"
 #include "exec/dispatch/memory_gate.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/dispatch/redirect.h"
 
 namespace mayfly {
 namespace {
@@ -81,7 +82,7 @@ bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now 
 }  // namespace
 
 Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
-              Now now) {
+              Now now, const Cluster* cluster) {
   if (row == nullptr) return Refusal::kUnknownCommand;
   // A subcommand that is known has a row of its own.
   if (!row->subcommands.empty() && args.size() >= 2) return Refusal::kUnknownSubcommand;
@@ -93,6 +94,8 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
     const Permission permission = FindPermission(*session.user(), *row, args.all());
     if (!permission.granted()) return RefusalOf(permission.denial);
   }
+  if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
+    return Refusal::kElsewhere;
   if (gate != nullptr && !Has(modes, Mode::kPaused)) {
     if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
@@ -107,10 +110,13 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   return Refusal::kNone;
 }
 
-std::string Explain(Refusal why, const Args& args, const TableRow* row) {
+std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
+                    const Cluster* cluster) {
   assert(why != Refusal::kNone && (row != nullptr || why == Refusal::kUnknownCommand));
   if (why == Refusal::kUnknownCommand) return UnknownCommand(args);
   if (why == Refusal::kUnknownSubcommand) return UnknownSubcommand(args);
+  if (why == Refusal::kElsewhere)
+    return RedirectText(*cluster, session, DirectionOf(*cluster, session, *row, args.all()));
   for (const Text& text : kTexts) {
     if (text.why != why) continue;
     std::string error(text.before);
@@ -121,8 +127,8 @@ std::string Explain(Refusal why, const Args& args, const TableRow* row) {
   return {};
 }
 
-std::string ExplainInTransaction(Refusal why, const Args& args, const TableRow* row) {
-  if (!IsDenial(why)) return Explain(why, args, row);
+std::string ExplainInTransaction(Refusal why, const Session& session, const Args& args, const TableRow* row) {
+  if (!IsDenial(why)) return Explain(why, session, args, row, nullptr);
   std::string text =
       "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This "
       "command is no longer allowed for the following reason: ";

@@ -15,6 +15,7 @@
 
 namespace mayfly {
 
+class Cluster;
 class MemoryGate;
 
 // In the order in which Redis looks for them: the first that holds is answered.
@@ -28,6 +29,7 @@ enum class Refusal : uint8_t {
   kPermission,  // the user may not run this command
   kKey,         // or not with one of these keys
   kChannel,     // or channels
+  kElsewhere,   // another daemon of the cluster serves its keys, or none does (exec/dispatch/redirect.h)
   kMemory,      // it may need memory, and there is nothing left to evict
   kNamespace,   // the same of a key's namespace; a script that has written something is refused, too
   kSubscriber,  // RESP2's subscriber mode
@@ -39,15 +41,16 @@ enum class Refusal : uint8_t {
 
 // `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room
 // for a command that writes; not during CLIENT PAUSE. `gate`: null for a part of a transaction, since EXEC has made room
-// for all of it.
+// for all of it. `cluster`: not null with Mode::kClustered.
 Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
-              Now now);
+              Now now, const Cluster* cluster);
 
 // The error that Redis gives. Throws std::bad_alloc.
 // REQUIRES: Judge gave `why`, which is not kNone.
-std::string Explain(Refusal why, const Args& args, const TableRow* row);
+std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
+                    const Cluster* cluster);
 // The same for a part of a transaction, which was not refused when it was queued.
-std::string ExplainInTransaction(Refusal why, const Args& args, const TableRow* row);
+std::string ExplainInTransaction(Refusal why, const Session& session, const Args& args, const TableRow* row);
 
 // Whether the user has no permission.
 constexpr bool IsDenial(Refusal why) noexcept {

@@ -19,6 +19,7 @@ class Options;
 }
 
 class Clock;
+class Cluster;
 class CommandTable;
 class Databases;
 class EventLog;
@@ -83,6 +84,7 @@ struct Server {
   Users users = {};
   AclLog acl_log = {};
   Log* log = nullptr;                            // null: there is none
+  Cluster* cluster = nullptr;                    // null: this is no part of one
   MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
   std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)

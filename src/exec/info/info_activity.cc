@@ -197,7 +197,9 @@ void ReplicationSection(InfoSink& sink, Server& server, Now) {
 
 void ModulesSection(InfoSink&, Server&, Now) {}
 
-void ClusterSection(InfoSink& sink, Server&, Now) { sink.Field("cluster_enabled", 0); }
+void ClusterSection(InfoSink& sink, Server& server, Now) {
+  sink.Field("cluster_enabled", server.cluster != nullptr ? 1 : 0);
+}
 
 void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
   for (unsigned i = 0; i < server.databases.count(); ++i) {

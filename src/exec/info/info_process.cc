@@ -118,8 +118,8 @@ void ServerSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("redis_version", kRedisVersion);
   sink.Field("mayfly_version", kMayflyVersion);
   sink.Field("redis_build_id", BuildId());
-  sink.Field("redis_mode", kServerMode);
-  sink.Field("server_mode", kServerMode);
+  sink.Field("redis_mode", ModeOf(server));
+  sink.Field("server_mode", ModeOf(server));
   sink.Field("os", OperatingSystem());
   sink.Field("arch_bits", sizeof(void*) * CHAR_BIT);
   sink.Field("process_id", getpid());

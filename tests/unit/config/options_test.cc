@@ -143,7 +143,6 @@ TEST_CASE("save and daemonize have warnings of their own, and CONFIG GET answers
 
 TEST_CASE("options whose silent loss would hurt are refused, except with their harmless value") {
   CHECK(ErrorOf({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
-  CHECK(ErrorOf({"--cluster-enabled", "yes"}).find("is refused") != std::string::npos);
   CHECK(ErrorOf({"--replicaof", "10.0.0.1", "6379"})
             .starts_with("--replicaof: replicaof 10.0.0.1 6379 is refused"));
   CHECK(ErrorOf({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);

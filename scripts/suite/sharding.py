@@ -1,0 +1,266 @@
+"""Several daemons behind a proxy, by the examples of conf/.
+
+Three daemons behind nutcracker, with conf/twemproxy: while clients write and read, one daemon is killed and started again.
+No client may read anything but nil, an error, or a value that was written last, and the keys of the two others must all
+be there in the end. conf/haproxy is checked by haproxy itself, and then must leave a daemon that was killed.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
+
+from servers import Server, Spec, child_setup, free_port
+from wire import ErrorReply, Wire
+
+THREADS = 4
+KEYS = 300  # of each thread
+WAITS_S = 20
+
+
+class Wrong(Exception):
+    """What a client saw that it must not see."""
+
+
+class Client(threading.Thread):
+    """Writes and reads keys of its own through the proxy, and checks each reply.
+
+    `last` has the value of each key that was written last; a write that ended with an error may have happened or not, so
+    then there are several.
+    """
+
+    def __init__(self, port, number):
+        super().__init__()
+        self._port, self._number = port, number
+        self.last = {f"key:{number}:{index}": {None} for index in range(KEYS)}
+        self.errors = 0
+        self.writes = 0
+        self.wrong = None
+        self.ends = threading.Event()
+
+    def run(self):
+        try:
+            while not self.ends.is_set():
+                self._connected()
+        except Exception:
+            self.wrong = traceback.format_exc()
+
+    def _connected(self):
+        try:
+            with Wire(self._port, WAITS_S) as wire:
+                while not self.ends.is_set():
+                    for key in self.last:
+                        self._use(wire, key)
+                        if self.ends.is_set():
+                            return
+        except OSError:
+            self.errors += 1
+            time.sleep(0.01)
+
+    def _use(self, wire, key):
+        self.writes += 1
+        value = str(self.writes)
+        self.last[key].add(value)
+        try:
+            wire.ask("SET", key, value)
+            self.last[key] = {value, None}
+        except ErrorReply:
+            self.errors += 1
+        try:
+            found = wire.ask("GET", key)
+        except ErrorReply:
+            self.errors += 1
+            return
+        if found is not None and found not in self.last[key]:
+            raise Wrong(f"{key} is {found}, and not one of {self.last[key]}")
+
+
+def eventually(accepts, text):
+    end = time.monotonic() + WAITS_S
+    while not accepts():
+        if time.monotonic() > end:
+            raise Wrong(text)
+        time.sleep(0.02)
+
+
+class Proxy:
+    """A proxy with an example of conf/, whose addresses are replaced by these."""
+
+    def __init__(self, words, example, addresses, folder):
+        with open(os.path.join(ROOT, "conf", example), encoding="utf-8") as file:
+            text = file.read()
+        for old, new in addresses.items():
+            if old not in text:
+                raise Wrong(f"conf/{example} has no {old}")
+            text = text.replace(old, new)
+        self.path = os.path.join(folder, os.path.basename(example))
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+        words = [word.replace("{conf}", self.path) for word in words]
+        with open(os.path.join(folder, "proxy.log"), "wb") as log:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, preexec_fn=child_setup(None)
+            )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+
+
+def answers(port):
+    try:
+        with Wire(port, 2) as wire:
+            return wire.ask("PING") == "PONG"
+    except (OSError, ErrorReply):
+        return False
+
+
+def served(clients):
+    """The writes so far, of each client."""
+    return [client.writes for client in clients]
+
+
+def go_on(clients, rounds):
+    """Waits until each client has written all its keys `rounds` times more."""
+    before = served(clients)
+    enough = KEYS * rounds
+    eventually(
+        lambda: any(c.wrong for c in clients) or all(now - then >= enough for now, then in zip(served(clients), before)),
+        "the clients do not go on",
+    )
+
+
+def behind_nutcracker(daemon, folder):
+    spec = Spec("mayfly", f"{daemon} --port {{port}} --bind 127.0.0.1")
+    folders = [os.path.join(folder, name) for name in ("one", "two", "three")]
+    for name in folders:
+        os.makedirs(name)
+    daemons = [Server(spec, name, None) for name in folders]
+    try:
+        port = free_port()
+        addresses = {f"127.0.0.1:{7001 + index}": f"127.0.0.1:{server.port}" for index, server in enumerate(daemons)}
+        addresses["127.0.0.1:22121"] = f"127.0.0.1:{port}"
+        words = ["nutcracker", "-c", "{conf}", "-o", "nutcracker.log", "-p", os.path.join(folder, "nutcracker.pid")]
+        words += ["-a", "127.0.0.1", "-s", str(free_port())]
+        with Proxy(words, "twemproxy/nutcracker.yml", addresses, folder):
+            eventually(lambda: answers(port), "nutcracker does not answer")
+            clients = [Client(port, number) for number in range(THREADS)]
+            for client in clients:
+                client.start()
+            try:
+                go_on(clients, 2)
+                before = sum(client.errors for client in clients)
+                os.kill(daemons[0].pid, signal.SIGKILL)
+                daemons[0].stop()
+                go_on(clients, 2)
+                during = sum(client.errors for client in clients)
+                daemons[0] = Server(spec, folders[0], None, port=daemons[0].port)
+                with Wire(daemons[0].port) as wire:
+                    eventually(lambda: wire.ask("DBSIZE") != 0, "the daemon that came back gets no keys")
+                go_on(clients, 1)
+            finally:
+                for client in clients:
+                    client.ends.set()
+                for client in clients:
+                    client.join()
+            wrong = [client.wrong for client in clients if client.wrong]
+            if wrong:
+                raise Wrong(wrong[0])
+            if before != 0 or during == 0:
+                raise Wrong(f"{before} errors before a daemon was killed, and {during} until it was started again")
+            compare(daemons, clients)
+            return f"{sum(served(clients))} writes, {during} errors while one of three daemons was down"
+    finally:
+        for server in daemons:
+            server.stop()
+
+
+def compare(daemons, clients):
+    """Every key must be on one daemon, with what was written last. No read of those that went on may have missed."""
+    held = []
+    for index, server in enumerate(daemons):
+        with Wire(server.port) as wire:
+            misses = wire.info("stats")["keyspace_misses"]
+            if index != 0 and misses != "0":
+                raise Wrong(f"daemon {index + 1} was not killed, and has lost keys: {misses} misses")
+            held.append({key: wire.ask("GET", key) for key in wire.ask("KEYS", "*")})
+    for client in clients:
+        for key, last in client.last.items():
+            places = [index for index, keys in enumerate(held) if key in keys]
+            if len(places) > 1:
+                raise Wrong(f"{key} is on {len(places)} daemons")
+            if places and held[places[0]][key] not in last:
+                raise Wrong(f"{key} is {held[places[0]][key]}, and not one of {last}")
+    for index, keys in enumerate(held):
+        if not keys:
+            raise Wrong(f"daemon {index + 1} has no keys")
+    missing = sum(1 for client in clients for key in client.last if not any(key in keys for keys in held))
+    if missing > 0:
+        raise Wrong(f"{missing} keys are on no daemon, though all were written after the restart")
+
+
+def behind_haproxy(daemon, folder):
+    spec = Spec("mayfly", f"{daemon} --port {{port}} --bind 127.0.0.1")
+    folders = [os.path.join(folder, name) for name in ("one", "two")]
+    for name in folders:
+        os.makedirs(name)
+    daemons = [Server(spec, name, None) for name in folders]
+    try:
+        port = free_port()
+        addresses = {f"127.0.0.1:{7001 + index}": f"127.0.0.1:{server.port}" for index, server in enumerate(daemons)}
+        addresses["127.0.0.1:6380"] = f"127.0.0.1:{port}"
+        for index, server in enumerate(daemons):
+            with Wire(server.port) as wire:
+                wire.ask("SET", "who", str(index))
+
+        def who():
+            try:
+                with Wire(port, 2) as wire:
+                    return wire.ask("GET", "who")
+            except (OSError, ErrorReply):
+                return None
+
+        with Proxy(["haproxy", "-f", "{conf}"], "haproxy/haproxy.cfg", addresses, folder) as proxy:
+            done = subprocess.run(["haproxy", "-c", "-f", proxy.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            if done.returncode != 0 or re.search(rb"\[(WARNING|ALERT)\]", done.stdout):
+                raise Wrong(done.stdout.decode(errors="replace"))
+            eventually(lambda: who() == "0", "haproxy does not lead to the first daemon")
+            os.kill(daemons[0].pid, signal.SIGKILL)
+            eventually(lambda: who() == "1", "haproxy does not lead to the second daemon")
+            daemons[0].stop()
+            daemons[0] = Server(spec, folders[0], None, port=daemons[0].port)
+            eventually(lambda: answers(port) and who() is None, "haproxy does not lead back to the first daemon, now empty")
+        return "from the first daemon to the second, and back"
+    finally:
+        for server in daemons:
+            server.stop()
+
+
+def run(tally, daemon):
+    print("Several daemons behind proxies", flush=True)
+    script = os.path.join(ROOT, "scripts", "install-packages")
+    if subprocess.run([script, "sharding"], stdin=subprocess.DEVNULL).returncode != 0:
+        tally.step("packages of the proxies", 0, 1, 0.0)
+        return
+    for name, check in (("nutcracker", behind_nutcracker), ("haproxy", behind_haproxy)):
+        started = time.monotonic()
+        folder = os.path.join(ROOT, "build", "sharding", name)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        try:
+            text, passed = check(daemon, folder), True
+            print(f"  {name}: {text}", flush=True)
+        except Exception:
+            text, passed = traceback.format_exc(), False
+        tally.step(f"behind {name}", int(passed), int(not passed), time.monotonic() - started, text)

@@ -1,0 +1,29 @@
+// When a process that ended by itself is started again: soon, but less and less soon if it keeps ending. Pure; the caller
+// has the clock.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace mayfly::net {
+
+class Restarts {
+ public:
+  static constexpr uint64_t kFirstMs = 100;
+  static constexpr uint64_t kLongestMs = 30'000;
+  // A process that has run for that long has started well: the next wait is short again.
+  static constexpr uint64_t kWellMs = 60'000;
+
+  // How long to wait now, after it has run for `ran_ms`.
+  uint64_t NextMs(uint64_t ran_ms) noexcept {
+    if (ran_ms >= kWellMs) next_ms_ = kFirstMs;
+    const uint64_t wait_ms = next_ms_;
+    next_ms_ = std::min(2 * next_ms_, kLongestMs);
+    return wait_ms;
+  }
+
+ private:
+  uint64_t next_ms_ = kFirstMs;
+};
+
+}  // namespace mayfly::net

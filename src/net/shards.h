@@ -1,0 +1,46 @@
+// mayfly --shards N: one daemon for each of N processors, on ports in a row, which together are a cluster.
+//
+// This process serves nobody. It writes the cluster's file, in memory, starts the daemons with its own options and those
+// that tell them apart, each on a processor of its own where the system allows that, and waits. Signals are passed on. A
+// daemon that ends by itself is started again, with an empty cache and after a short wait; the others do not notice.
+// One that was told to end (SHUTDOWN, exit code 0) stays ended. When no daemon is left, this ends, too; and if this is
+// killed, they are told to end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "config/options.h"
+#include "config/problem.h"
+
+namespace mayfly::net {
+
+// The file of such a cluster: N nodes named shard-1 to shard-N, with equal parts of the slots.
+std::string ShardsFile(unsigned shards, unsigned first_port);
+
+// What a daemon gets after the words of the command line, so that it counts.
+std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned index,
+                                      const std::string& cluster_file);
+
+// A folder that can be returned to: where the program was started. Paths of its options are relative to it.
+class StartFolder {
+ public:
+  StartFolder() noexcept;
+  StartFolder(const StartFolder&) = delete;
+  StartFolder& operator=(const StartFolder&) = delete;
+  ~StartFolder();
+  // False if that fails. To be called between fork and exec.
+  bool Enter() const noexcept;
+
+ private:
+  int fd_;
+};
+
+// Until all daemons have ended. `words`: the command line without the program's name. A problem is the reason why it did
+// not begin, or why a daemon could not start for the first time.
+[[nodiscard]] config::Problem RunShards(const config::Options& options, const std::vector<std::string>& words,
+                                        const StartFolder& start, Log& log);
+
+}  // namespace mayfly::net

@@ -1,0 +1,92 @@
+// This daemon as a part of a cluster: who serves which slots, and how many keys each slot has here.
+//
+// Static: the map is read once, at the start, and nothing moves by itself. Emulated: a cluster of this daemon alone,
+// for clients that only speak to clusters; then no request is redirected, and one may name keys of several slots.
+// Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cache/databases.h"
+#include "config/files.h"
+#include "config/settings.h"
+#include "server/cluster_map.h"
+#include "server/slot_counts.h"
+
+namespace mayfly {
+
+struct Session;
+
+// Why a call does not run here; in the order in which Redis looks for them.
+enum class Elsewhere : uint8_t {
+  kHere,      // it runs
+  kUnserved,  // the slot of its first key has no owner
+  kCrossSlot,
+  kDown,          // some slot has no owner, and cluster-require-full-coverage
+  kDownReadOnly,  // likewise, and it is no read
+  kMoved,
+};
+
+// What the options say, with the file that they name; nothing if this is no part of a cluster. `run_id`: 40
+// hexadecimal digits, the id of an emulated cluster's node.
+[[nodiscard]] config::Problem FormCluster(const config::Settings& settings, const config::Files& files,
+                                          std::string_view run_id, std::optional<ClusterMap>& map);
+
+struct Endpoint {
+  std::string_view host;  // empty, over a unix socket: clients know it themselves
+  uint16_t port;
+};
+
+class Cluster {
+ public:
+  // The databases must outlive this.
+  Cluster(ClusterMap&& map, bool emulated, ChangeHub& changes, Databases& databases)
+      : map_(std::move(map)), emulated_(emulated), counts_(changes, databases) {}
+
+  // One line for the log.
+  std::string Describe() const;
+  const ClusterMap& map() const noexcept { return map_; }
+  bool emulated() const noexcept { return emulated_; }
+  SlotCounts& counts() noexcept { return counts_; }
+
+  // Where a client with this session finds the node. Valid as long as the session and the settings are.
+  Endpoint EndpointOf(const ClusterNode& node, const Session& session) const noexcept;
+
+  // What they say counts from now on. Borrows them.
+  void Follow(const config::Settings& settings) noexcept {
+    settings_ = &settings;
+    down_ = settings.cluster_require_full_coverage && map_.slots_assigned() != kSlots;
+    reads_when_down_ = settings.cluster_allow_reads_when_down;
+    channels_when_down_ = settings.cluster_allow_pubsubshard_when_down;
+  }
+  bool down() const noexcept { return down_; }
+  // Whether a call that names one key of this slot runs here for sure.
+  bool Serves(uint16_t slot) const noexcept { return map_.IsOwn(slot) && !down_; }
+
+  enum class Use : uint8_t { kReads, kWrites, kShardChannels };
+  // For a call whose keys, or shard channels, all have this slot. REQUIRES: not emulated.
+  Elsewhere Judge(uint16_t slot, Use use) const noexcept {
+    if (map_.OwnerOf(slot) == ClusterMap::kNobody) return Elsewhere::kUnserved;
+    if (down_ && use == Use::kShardChannels && !channels_when_down_) return Elsewhere::kDown;
+    if (down_ && use != Use::kShardChannels) {
+      if (!reads_when_down_) return Elsewhere::kDown;
+      if (use == Use::kWrites) return Elsewhere::kDownReadOnly;
+    }
+    return map_.IsOwn(slot) ? Elsewhere::kHere : Elsewhere::kMoved;
+  }
+
+ private:
+  ClusterMap map_;
+  bool emulated_;
+  SlotCounts counts_;
+  const config::Settings* settings_ = nullptr;
+  bool down_ = false;
+  bool reads_when_down_ = false;
+  bool channels_when_down_ = true;
+};
+
+}  // namespace mayfly

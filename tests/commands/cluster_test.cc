@@ -1,0 +1,357 @@
+// What a daemon answers that serves some of a cluster's slots, and one that plays a whole cluster.
+#include "support/cluster_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+const Reply kMovedA = Error("MOVED 15495 127.0.0.1:7001");
+const Reply kCrossSlot = Error("CROSSSLOT Keys in request don't hash to the same slot");
+const Reply kNotServed = Error("CLUSTERDOWN Hash slot not served");
+const Reply kDown = Error("CLUSTERDOWN The cluster is down");
+
+const Reply kFixed = Error(
+    "ERR The slots of this cluster are fixed: its nodes read them from cluster-config-file when they start");
+
+// What CLUSTER SLOTS says of a range of slots.
+Reply Range(int64_t first, int64_t last, const char* id, int64_t port) {
+  return Array(
+      {Integer(first), Integer(last), Array({Bulk("127.0.0.1"), Integer(port), Bulk(id), Array({})})});
+}
+
+}  // namespace
+
+// ---- keys
+
+TEST_CASE_METHOD(ClusterTest,
+                 "a key of another node's slot is redirected, and one of nobody's slot refused") {
+  CHECK(Run({"SET", "b", "v"}) == Ok());
+  CHECK(Run({"GET", "b"}) == Bulk("v"));
+  CHECK(Run({"GET", "a"}) == kMovedA);
+  CHECK(Run({"SET", "a", "v"}) == kMovedA);
+  CHECK(Run({"GET", "{a}b"}) == kMovedA);
+  CHECK(Run({"GET", "a{b}"}) == Null());
+  CHECK(Run({"OBJECT", "ENCODING", "a"}) == kMovedA);
+  CHECK(Run({"GET", kUnserved}) == kNotServed);
+  CHECK(Run({"DBSIZE"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(ClusterTest, "redirects and plain requests keep their order in a pipeline") {
+  CHECK(RunRaw("SET b 1\r\nGET a\r\nINCR b\r\nPING\r\nMGET a b\r\nGET b\r\n") ==
+        "+OK\r\n-MOVED 15495 127.0.0.1:7001\r\n:2\r\n+PONG\r\n"
+        "-CROSSSLOT Keys in request don't hash to the same slot\r\n$1\r\n2\r\n");
+  CHECK(Run({"INFO", "errorstats"}).text.find("errorstat_MOVED:count=1\r\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ClusterTest, "all keys of a request must have one slot") {
+  CHECK(Run({"MSET", "{b}1", "x", "{b}2", "y"}) == Ok());
+  CHECK(Run({"MGET", "{b}1", "{b}2"}) == Bulks({"x", "y"}));
+  CHECK(Run({"MGET", "b", "bar"}) == kCrossSlot);  // both are here
+  CHECK(Run({"MGET", "a", "{a}x"}) == kMovedA);
+  CHECK(Run({"MGET", "a", "b"}) == kCrossSlot);
+  CHECK(Run({"MGET", kUnserved, "b"}) == kNotServed);
+  CHECK(Run({"SUNIONSTORE", "b", "a"}) == kCrossSlot);
+  CHECK(Run({"ZUNIONSTORE", "b", "1", "a"}) == kCrossSlot);
+  CHECK(Run({"XREAD", "STREAMS", "b", "h", "0", "0"}) == kCrossSlot);
+  CHECK(Run({"RENAME", "{b}1", "bar"}) == kCrossSlot);
+  CHECK(Run({"RENAME", "{b}1", "{b}3"}) == Ok());
+}
+
+TEST_CASE_METHOD(ClusterTest, "what is wrong with a request otherwise is said in Redis's order") {
+  CHECK(Run({"GET", "a", "b"}) == Error("ERR wrong number of arguments for 'get' command"));
+  CHECK(Run({"NOPE", "a"}).text.starts_with("ERR unknown command"));
+  CHECK(Run({"MOVE", "a", "1"}) == kMovedA);
+  CHECK(Run({"EVAL", "return 1", "5", "foo"}) ==
+        Error("ERR Number of keys can't be greater than number of args"));
+  SetOption("requirepass", "secret");
+  CHECK(Run({"GET", "a"}) == Error("NOAUTH Authentication required."));
+}
+
+TEST_CASE_METHOD(ClusterTest, "commands without keys run on every node, for what is there") {
+  CHECK(Run({"PING"}) == Simple("PONG"));
+  CHECK(Run({"SET", "b", "v"}) == Ok());
+  CHECK(Run({"KEYS", "*"}) == Bulks({"b"}));
+  CHECK(Run({"RANDOMKEY"}) == Bulk("b"));
+  CHECK(Run({"EVAL", "return 1", "0"}) == Integer(1));
+  CHECK(Run({"FLUSHALL"}) == Ok());
+  CHECK(Run({"ASKING"}) == Ok());
+  CHECK(Run({"READONLY"}) == Ok());
+  CHECK(Run({"READWRITE"}) == Ok());
+}
+
+TEST_CASE_METHOD(ClusterTest, "a client that waits for a key waits on its node") {
+  TestClient& waiter = Connect();
+  CHECK(waiter.Run({"BLPOP", "b", "h", "1"}) == kCrossSlot);
+  CHECK(waiter.Run({"BLPOP", "h", "1"}) == Error("MOVED 11694 127.0.0.1:7001"));
+  CHECK(waiter.Run({"BLPOP", "{b}1", "{b}2", "0"}) == NoReply());
+  CHECK(Run({"RPUSH", "{b}2", "x"}) == Integer(1));
+  CHECK(waiter.Received() == std::vector<Reply>{Bulks({"{b}2", "x"})});
+}
+
+// ---- what a cluster does not have
+
+TEST_CASE_METHOD(ClusterTest, "there is only database 0") {
+  CHECK(Run({"SELECT", "0"}) == Ok());
+  CHECK(Run({"SELECT", "1"}) == Error("ERR SELECT is not allowed in cluster mode"));
+  CHECK(Run({"SELECT", "99"}) == Error("ERR SELECT is not allowed in cluster mode"));
+  CHECK(Run({"SELECT", "x"}) == Error("ERR value is not an integer or out of range"));
+  CHECK(Run({"MOVE", "b", "x"}) == Error("ERR MOVE is not allowed in cluster mode"));
+  CHECK(Run({"SWAPDB", "0", "1"}) == Error("ERR SWAPDB is not allowed in cluster mode"));
+  CHECK(Run({"SET", "b", "v"}) == Ok());
+  CHECK(Run({"COPY", "b", "{b}2", "DB", "1"}) ==
+        Error("ERR Copying to another database is not allowed in cluster mode"));
+  CHECK(Run({"COPY", "b", "{b}2", "DB", "99"}) == Error("ERR DB index is out of range"));
+  CHECK(Run({"COPY", "b", "{b}2", "DB", "0"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(ClusterTest, "SORT follows no pattern, since that may lead to another node") {
+  Run({"RPUSH", "b", "3", "1", "2"});
+  CHECK(Run({"SORT", "b", "BY", "{b}w_*"}) == Error("ERR BY option of SORT denied in Cluster mode."));
+  CHECK(Run({"SORT_RO", "b", "GET", "#"}) == Error("ERR GET option of SORT denied in Cluster mode."));
+  CHECK(Run({"SORT", "b", "BY", "nosort"}) == Bulks({"3", "1", "2"}));
+  CHECK(Run({"SORT", "b"}) == Bulks({"1", "2", "3"}));
+}
+
+// ---- transactions and scripts
+
+TEST_CASE_METHOD(ClusterTest, "a redirect within a transaction makes EXEC fail") {
+  CHECK(Run({"MULTI"}) == Ok());
+  CHECK(Run({"GET", "a"}) == kMovedA);
+  CHECK(Run({"GET", "b"}) == Simple("QUEUED"));
+  CHECK(Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of previous errors."));
+  CHECK(Run({"WATCH", "a"}) == kMovedA);
+  CHECK(Run({"WATCH", "b", "bar"}) == kCrossSlot);
+}
+
+TEST_CASE_METHOD(ClusterTest,
+                 "a transaction has one slot, and EXEC says otherwise in a word that clients act on") {
+  Run({"MULTI"});
+  CHECK(Run({"GET", "b"}) == Simple("QUEUED"));
+  CHECK(Run({"GET", "bar"}) == Simple("QUEUED"));
+  CHECK(Run({"EXEC"}) == kCrossSlot);
+  CHECK(Run({"EXEC"}) == Error("ERR EXEC without MULTI"));
+  Run({"MULTI"});
+  CHECK(Run({"SET", "{b}x", "1"}) == Simple("QUEUED"));
+  CHECK(Run({"PING"}) == Simple("QUEUED"));
+  CHECK(Run({"GET", "{b}x"}) == Simple("QUEUED"));
+  CHECK(Run({"EXEC"}) == Array({Ok(), Simple("PONG"), Bulk("1")}));
+}
+
+TEST_CASE_METHOD(ClusterTest, "a script belongs to its keys' node, and may use no other node's keys") {
+  CHECK(Run({"EVAL", "return redis.call('SET', KEYS[1], 'v')", "1", "b"}) == Ok());
+  CHECK(Run({"EVAL", "return 1", "1", "a"}) == kMovedA);
+  CHECK(Run({"EVAL", "return 1", "2", "b", "bar"}) == kCrossSlot);
+  const Reply refused = Run({"EVAL", "return redis.call('GET', 'a')", "0"});
+  CHECK(refused.kind == Reply::Kind::kError);
+  CHECK(
+      refused.text.starts_with("ERR Script attempted to access a non local key in a cluster node script: "));
+  CHECK(Run({"EVAL", "return redis.pcall('GET', 'a')", "0"}) ==
+        Error("ERR Script attempted to access a non local key in a cluster node"));
+  // As before Redis 7, one without a first line that says more may use keys of several slots.
+  CHECK(Run({"EVAL", "redis.call('GET', 'b') return redis.call('GET', 'bar')", "0"}) == Null());
+  const Reply two_slots = Error("ERR Script attempted to access keys that do not hash to the same slot");
+  CHECK(Run({"EVAL", "#!lua\nredis.call('GET', 'b') return redis.pcall('GET', 'bar')", "0"}) == two_slots);
+  CHECK(Run({"EVAL", "#!lua\nreturn redis.pcall('GET', 'bar')", "1", "b"}) == two_slots);
+  CHECK(Run({"EVAL", "#!lua flags=allow-cross-slot-keys\nreturn redis.call('GET', 'bar')", "1", "b"}) ==
+        Null());
+  CHECK(Run({"EVAL", "#!lua flags=no-cluster\nreturn 1", "0"}) ==
+        Error("ERR Can not run script on cluster, 'no-cluster' flag is set."));
+}
+
+// ---- channels
+
+TEST_CASE_METHOD(ClusterTest, "shard channels have slots, other channels have not") {
+  TestClient& subscriber = Connect();
+  CHECK(subscriber.Run({"SSUBSCRIBE", "b"}) == Array({Bulk("ssubscribe"), Bulk("b"), Integer(1)}));
+  CHECK(subscriber.Run({"SSUBSCRIBE", "b", "bar"}) == kCrossSlot);
+  CHECK(subscriber.Run({"SSUBSCRIBE", "a"}) == kMovedA);
+  CHECK(subscriber.Run({"SUNSUBSCRIBE", "a"}) == kMovedA);
+  CHECK(Run({"SPUBLISH", "a", "x"}) == kMovedA);
+  CHECK(Run({"SPUBLISH", "b", "x"}) == Integer(1));
+  CHECK(subscriber.Received() == std::vector<Reply>{Bulks({"smessage", "b", "x"})});
+  CHECK(subscriber.Run({"SUNSUBSCRIBE"}) == Array({Bulk("sunsubscribe"), Bulk("b"), Integer(0)}));
+  CHECK(subscriber.Run({"SUBSCRIBE", "a"}) == Array({Bulk("subscribe"), Bulk("a"), Integer(1)}));
+  CHECK(Run({"PUBLISH", "a", "x"}) == Integer(1));
+}
+
+// ---- a slot without a node
+
+TEST_CASE_METHOD(ClusterTest,
+                 "a slot without a node takes the others down only if cluster-require-full-coverage is yes") {
+  Run({"SET", "b", "v"});
+  CHECK(Run({"CLUSTER", "INFO"}).text.starts_with("cluster_state:ok\r\ncluster_slots_assigned:16000\r\n"));
+  SetOption("cluster-require-full-coverage", "yes");
+  CHECK(Run({"CLUSTER", "INFO"}).text.starts_with("cluster_state:fail\r\n"));
+  CHECK(Run({"GET", "b"}) == kDown);
+  CHECK(Run({"GET", "a"}) == kDown);
+  CHECK(Run({"GET", kUnserved}) == kNotServed);
+  CHECK(Run({"PING"}) == Simple("PONG"));
+  CHECK(Run({"EVAL", "return redis.pcall('GET', 'b')", "0"}) ==
+        Error("ERR Script attempted to execute a command while the cluster is down"));
+  CHECK(Run({"SPUBLISH", "b", "x"}) == Integer(0));
+  SetOption("cluster-allow-pubsubshard-when-down", "no");
+  CHECK(Run({"SPUBLISH", "b", "x"}) == kDown);
+  SetOption("cluster-allow-reads-when-down", "yes");
+  CHECK(Run({"GET", "b"}) == Bulk("v"));
+  CHECK(Run({"SET", "b", "w"}) == Error("CLUSTERDOWN The cluster is down and only accepts read commands"));
+  CHECK(Run({"EVAL", "return redis.pcall('SET', 'b', 'w')", "0"}) ==
+        Error("ERR Script attempted to execute a write command while the cluster is down and readonly"));
+  CHECK(Run({"GET", "a"}) == kMovedA);
+  SetOption("cluster-require-full-coverage", "no");
+  CHECK(Run({"SET", "b", "w"}) == Ok());
+}
+
+// ---- CLUSTER
+
+TEST_CASE_METHOD(ClusterTest, "CLUSTER SLOTS, SHARDS and NODES say who serves what") {
+  CHECK(Run({"CLUSTER", "SLOTS"}) == Array({Range(0, 8191, kSelf, 7000), Range(8193, 8193, kSelf, 7000),
+                                            Range(8194, 16000, kOther, 7001)}));
+  const Reply nodes = Run({"CLUSTER", "NODES"});
+  CHECK(nodes.text.starts_with(std::string(kSelf) +
+                               " 127.0.0.1:7000@0 myself,master - 0 0 1 connected 0-8191 8193\n" + kOther +
+                               " 127.0.0.1:7001@0 master - 0 0 2 connected 8194-16000\n"));
+  CHECK(nodes.text.ends_with(" ::1:7002@0 master - 0 0 3 connected\n"));
+  CHECK(Run({"CLUSTER", "MYID"}) == Bulk(kSelf));
+  CHECK(Run({"CLUSTER", "MYSHARDID"}) == Bulk(kSelf));
+  UseResp3();
+  const Reply shards = Run({"CLUSTER", "SHARDS"});
+  REQUIRE(shards.elements.size() == 3);
+  CHECK(shards.elements[0] ==
+        Map({Bulk("slots"), Array({Integer(0), Integer(8191), Integer(8193), Integer(8193)}), Bulk("nodes"),
+             Array({Map({Bulk("id"), Bulk(kSelf), Bulk("port"), Integer(7000), Bulk("ip"), Bulk("127.0.0.1"),
+                         Bulk("endpoint"), Bulk("127.0.0.1"), Bulk("role"), Bulk("master"),
+                         Bulk("replication-offset"), Integer(0), Bulk("health"), Bulk("online")})})}));
+  CHECK(shards.elements[2].elements[1] == Array({}));
+  CHECK(Run({"CLUSTER", "NODES"}).kind == Reply::Kind::kVerbatim);
+}
+
+TEST_CASE_METHOD(ClusterTest, "CLUSTER INFO counts slots and nodes") {
+  CHECK(Run({"CLUSTER", "INFO"}) ==
+        Bulk("cluster_state:ok\r\ncluster_slots_assigned:16000\r\ncluster_slots_ok:16000\r\n"
+             "cluster_slots_pfail:0\r\ncluster_slots_fail:0\r\ncluster_known_nodes:3\r\ncluster_size:2\r\n"
+             "cluster_current_epoch:3\r\ncluster_my_epoch:1\r\ncluster_stats_messages_sent:0\r\n"
+             "cluster_stats_messages_received:0\r\ntotal_cluster_links_buffer_limit_exceeded:0\r\n"));
+  CHECK(Run({"INFO", "cluster"}) == Bulk("# Cluster\r\ncluster_enabled:1\r\n"));
+  CHECK(Run({"INFO", "server"}).text.find("\r\nredis_mode:cluster\r\n") != std::string::npos);
+  CHECK(Run({"HELLO"}).elements.at(9) == Bulk("cluster"));
+}
+
+TEST_CASE_METHOD(ClusterTest, "keys are counted by their slots") {
+  const auto count = [&] { return Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}); };
+  CHECK(Run({"CLUSTER", "KEYSLOT", "foo{b}"}) == Integer(3300));
+  CHECK(count() == Integer(0));
+  Run({"MSET", "b", "1", "{b}2", "2", "{b}3", "3"});
+  Run({"SET", "bar", "x"});
+  Run({"SET", "b", "again"});
+  CHECK(count() == Integer(3));
+  CHECK(Sorted(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"})) == Bulks({"b", "{b}2", "{b}3"}));
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "2"}).elements.size() == 2);
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "0"}) == Array({}));
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "1", "10"}) == Array({}));
+  Run({"RENAME", "b", "{b}2"});
+  CHECK(count() == Integer(2));
+  Run({"COPY", "{b}2", "{b}4"});
+  CHECK(count() == Integer(3));
+  Run({"PEXPIRE", "{b}2", "5"});
+  AdvanceTime(5);
+  CHECK(count() == Integer(2));
+  Run({"DEL", "{b}3", "{b}9"});
+  CHECK(count() == Integer(1));
+  Run({"RPUSH", "b", "x"});
+  Run({"LPOP", "b"});
+  CHECK(count() == Integer(1));
+  Run({"FLUSHALL"});
+  CHECK(count() == Integer(0));
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "16384"}) == Error("ERR Invalid slot"));
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "x"}) == Error("ERR value is not an integer or out of range"));
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "16384", "1"}) == Error("ERR Invalid slot or number of keys"));
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "1", "-1"}) == Error("ERR Invalid slot or number of keys"));
+}
+
+TEST_CASE_METHOD(ClusterTest, "keys that an invalidated tag takes with it are not counted") {
+  Run({"SET", "b", "1", "TAGS", "1", "t"});
+  Run({"SET", "{b}2", "1"});
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}) == Integer(2));
+  CHECK(Run({"INVALIDATE", "t"}) == Integer(1));
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}) == Integer(1));
+  AdvanceTime(1);
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(ClusterTest, "what would change the cluster is refused, and unknown nodes are unknown") {
+  const Reply unknown = Error("ERR Unknown node x");
+  for (const char* subcommand : {"COUNT-FAILURE-REPORTS", "FORGET", "REPLICAS", "REPLICATE", "SLAVES"})
+    CHECK(Run({"CLUSTER", subcommand, "x"}) == unknown);
+  CHECK(Run({"CLUSTER", "REPLICAS", kOther}) == Array({}));
+  CHECK(Run({"CLUSTER", "SLAVES", kSelf}) == Array({}));
+  CHECK(Run({"CLUSTER", "COUNT-FAILURE-REPORTS", kOther}) == Integer(0));
+  CHECK(Run({"CLUSTER", "LINKS"}) == Array({}));
+  CHECK(Run({"CLUSTER", "SAVECONFIG"}) == Ok());
+  CHECK(Run({"CLUSTER", "FAILOVER"}) == Error("ERR You should send CLUSTER FAILOVER to a replica"));
+  CHECK(Run({"CLUSTER", "FORGET", kOther}) == kFixed);
+  CHECK(Run({"CLUSTER", "REPLICATE", kOther}) == kFixed);
+  CHECK(Run({"CLUSTER", "ADDSLOTS", "8192"}) == kFixed);
+  CHECK(Run({"CLUSTER", "ADDSLOTSRANGE", "8192", "8192"}) == kFixed);
+  CHECK(Run({"CLUSTER", "BUMPEPOCH"}) == kFixed);
+  CHECK(Run({"CLUSTER", "DELSLOTS", "1"}) == kFixed);
+  CHECK(Run({"CLUSTER", "DELSLOTSRANGE", "1", "2"}) == kFixed);
+  CHECK(Run({"CLUSTER", "FLUSHSLOTS"}) == kFixed);
+  CHECK(Run({"CLUSTER", "MEET", "127.0.0.1", "7003"}) == kFixed);
+  CHECK(Run({"CLUSTER", "RESET"}) == kFixed);
+  CHECK(Run({"CLUSTER", "SET-CONFIG-EPOCH", "5"}) == kFixed);
+  CHECK(Run({"CLUSTER", "SETSLOT", "1", "STABLE"}) == kFixed);
+  CHECK(Run({"CLUSTER", "NODES", "x"}) == Error("ERR wrong number of arguments for 'cluster|nodes' command"));
+  CHECK(Run({"CLUSTER", "FOO"}) == Error("ERR unknown subcommand 'FOO'. Try CLUSTER HELP."));
+  CHECK(Run({"CLUSTER", "HELP"}).elements.size() > 20);
+}
+
+TEST_CASE_METHOD(ClusterTest, "the host * is the one by which the client has come") {
+  ClusterMap map;
+  REQUIRE_FALSE(map.Read("f", "node a *:7000 0-8191\nnode b *:7001 8192-16383\n"));
+  REQUIRE_FALSE(map.FindSelf("f", {.name = {}, .hosts = {"10.0.0.1"}, .port = 7000}));
+  Join(std::move(map));
+  client().session().local = SharedBytes::Copy("10.1.2.3:7000");
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 10.1.2.3:7001"));
+  client().session().local = SharedBytes::Copy("[fd00::1]:7000");
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 fd00::1:7001"));
+  SetOption("cluster-announce-ip", "cache.example");
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 cache.example:7001"));
+}
+
+// ---- emulated
+
+TEST_CASE_METHOD(EmulatedClusterTest, "an emulated cluster has every slot, and takes requests with several") {
+  CHECK(Run({"MSET", "a", "1", "b", "2"}) == Ok());
+  CHECK(Run({"MGET", "a", "b"}) == Bulks({"1", "2"}));
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "15495"}) == Integer(1));
+  CHECK(Run({"CLUSTER", "MYID"}) == Bulk(kSelf));
+  CHECK(Run({"INFO", "cluster"}) == Bulk("# Cluster\r\ncluster_enabled:1\r\n"));
+  CHECK(Run({"SELECT", "1"}) == Error("ERR SELECT is not allowed in cluster mode"));
+  CHECK(Run({"READONLY"}) == Ok());
+  CHECK(Run({"EVAL", "redis.call('GET', 'b') return redis.call('GET', 'a')", "0"}) == Bulk("1"));
+  Run({"RPUSH", "l", "2", "1"});
+  CHECK(Run({"SORT", "l", "GET", "#"}) == Bulks({"1", "2"}));
+}
+
+TEST_CASE_METHOD(EmulatedClusterTest,
+                 "an emulated cluster is where its client has found it, or as announced") {
+  const auto slots = [&] { return Run({"CLUSTER", "SLOTS"}).elements.at(0); };
+  const auto where = [&] {
+    return std::pair(slots().elements.at(2).elements.at(0), slots().elements.at(2).elements.at(1));
+  };
+  CHECK(slots().elements.at(1) == Integer(16383));
+  const auto local = [&](std::string_view text) { client().session().local = SharedBytes::Copy(text); };
+  local("10.1.2.3:6380");
+  CHECK(where() == std::pair(Bulk("10.1.2.3"), Integer(6380)));
+  local("[fd00::1]:6381");
+  CHECK(where() == std::pair(Bulk("fd00::1"), Integer(6381)));
+  client().session().over_unix_socket = true;
+  local("/run/mayfly.sock:0");
+  CHECK(where() == std::pair(Bulk(""), Integer(6379)));
+  SetOption("cluster-announce-ip", "cache.example");
+  SetOption("cluster-announce-port", "7000");
+  CHECK(where() == std::pair(Bulk("cache.example"), Integer(7000)));
+  CHECK(Run({"CLUSTER", "NODES"}) ==
+        Bulk(std::string(kSelf) + " cache.example:7000@0 myself,master - 0 0 1 connected 0-16383\n"));
+}
+
+}  // namespace mayfly::testing

@@ -1,0 +1,29 @@
+// The file of a cluster: whatever it holds, it is read, or refused with one line. What was read is consistent.
+#include "server/cluster_map.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using mayfly::ClusterMap;
+  ClusterMap map;
+  const mayfly::config::Problem problem = map.Read("f", {reinterpret_cast<const char*>(data), size});
+  if (problem) {
+    if (!problem->starts_with("f:") || problem->find('\n') != std::string::npos) std::abort();
+    return 0;
+  }
+  size_t slots = 0;
+  for (size_t index = 0; index < map.nodes().size(); ++index) {
+    const mayfly::ClusterNode& node = map.nodes()[index];
+    if (node.id.size() != 40 || node.host.empty() || node.port == 0) std::abort();
+    for (const mayfly::SlotRange& range : node.slots) {
+      for (size_t slot = range.first; slot <= range.last; ++slot, ++slots) {
+        if (map.OwnerOf(static_cast<uint16_t>(slot)) != index) std::abort();
+      }
+    }
+  }
+  if (slots != map.slots_assigned()) std::abort();
+  return 0;
+}

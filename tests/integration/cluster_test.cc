@@ -1,0 +1,170 @@
+// Daemons that are parts of a cluster, as real processes.
+#include <signal.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "integration/client.h"
+#include "integration/daemon.h"
+#include "integration/folder.h"
+#include "integration/wire.h"
+
+namespace mayfly {
+namespace {
+
+// What the program says of a cluster's file.
+std::string SaidOf(const std::string& text) {
+  const Folder folder;
+  std::ofstream(folder / "cluster.conf") << text;
+  const Ended ended = Daemon::RunToEnd({"--port", "7001", "--dir", folder.path(), "--cluster-enabled", "yes",
+                                        "--cluster-config-file", "cluster.conf"});
+  CHECK(ended.exit_code == 1);
+  return ended.output.substr(ended.output.find("mayfly: "));
+}
+
+// The daemons of --shards 2, and their ports.
+class TwoShards {
+ public:
+  TwoShards() {
+    constexpr int kTries = 10;  // the port after a free one may be taken
+    for (int i = 0; i < kTries && daemon_ == nullptr; ++i) {
+      try {
+        daemon_ = std::make_unique<Daemon>(std::vector<std::string>{"--shards", "2"});
+      } catch (const std::runtime_error& problem) {
+        INFO(problem.what());
+        REQUIRE(i + 1 < kTries);
+      }
+    }
+    REQUIRE(Eventually([&] { return Second("PING") == "+PONG\r\n"; }));
+  }
+
+  Daemon& daemon() { return *daemon_; }
+  uint16_t first_port() const { return daemon_->port(); }
+  uint16_t second_port() const { return static_cast<uint16_t>(daemon_->port() + 1); }
+  std::string First(const std::string& line) const { return Ask(first_port(), line); }
+  std::string Second(const std::string& line) const { return Ask(second_port(), line); }
+  // Empty if nobody listens.
+  static std::string Ask(uint16_t port, const std::string& line) {
+    try {
+      const Wire wire = Wire::Tcp(port);
+      if (!wire.Send(line + "\r\n")) return "";
+      wire.EndOutput();
+      return wire.ReadToEnd();
+    } catch (const std::runtime_error&) {
+      return "";
+    }
+  }
+  static pid_t PidIn(const std::string& info) {
+    const std::string name = "process_id:";
+    return static_cast<pid_t>(std::stol(info.substr(info.find(name) + name.size())));
+  }
+
+ private:
+  std::unique_ptr<Daemon> daemon_;
+};
+
+}  // namespace
+
+TEST_CASE("two daemons with the same file are one cluster") {
+  const Folder folder;
+  const uint16_t ports[] = {FreePort(), FreePort()};
+  std::ofstream(folder / "cluster.conf")
+      << "node one 127.0.0.1:" << ports[0] << " 0-8191\nnode two 127.0.0.1:" << ports[1] << " 8192-16383\n";
+  const std::vector<std::string> shared = {"--cluster-enabled", "yes", "--cluster-config-file",
+                                           folder / "cluster.conf"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), shared.begin(), shared.end());
+    return more;
+  };
+  const Daemon one(with({"--port", std::to_string(ports[0])}));
+  const Daemon two(with({"--port", std::to_string(ports[1]), "--cluster-announce-human-nodename", "two"}));
+  Client first(one);
+  Client second(two);
+  CHECK(first.Run({"SET", "b", "v"}) == "OK");
+  CHECK(second.Run({"GET", "b"}) == "-MOVED 3300 127.0.0.1:" + std::to_string(ports[0]));
+  CHECK(first.Run({"SET", "a", "v"}) == "-MOVED 15495 127.0.0.1:" + std::to_string(ports[1]));
+  CHECK(second.Run({"SET", "a", "w"}) == "OK");
+  CHECK(first.Run({"CLUSTER", "SLOTS"}) == second.Run({"CLUSTER", "SLOTS"}));
+  CHECK(first.Run({"CLUSTER", "MYID"}) != second.Run({"CLUSTER", "MYID"}));
+  CHECK(one.log().find("cluster: this is node one, one of 2, with 8192 slots") != std::string::npos);
+}
+
+TEST_CASE("a file that is wrong keeps the daemon from starting, with a line that says why") {
+  CHECK(SaidOf("node a 127.0.0.1:7001 0-99999\n") ==
+        "mayfly: cluster-config-file cluster.conf:1: 0-99999: slots are <slot> or <first>-<last>, from 0 to "
+        "16383\n");
+  CHECK(SaidOf("node a 127.0.0.1:7001 0\nnode b 127.0.0.1:7002 0\n") ==
+        "mayfly: cluster-config-file cluster.conf:2: slot 0 belongs to a already\n");
+  CHECK(SaidOf("node a 127.0.0.1:7002 0\n") ==
+        "mayfly: cluster-config-file cluster.conf: no node with port 7001: which of them is this one? Say it "
+        "by "
+        "cluster-announce-human-nodename <name>\n");
+  const Ended ended =
+      Daemon::RunToEnd({"--cluster-enabled", "yes", "--cluster-config-file", "/no/such.conf"});
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.output.find("mayfly: cluster-config-file /no/such.conf: No such file or directory\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("--cluster-mode emulated makes a cluster of one daemon, where its client has found it") {
+  const Daemon daemon({"--cluster-mode", "emulated"});
+  Client client(daemon);
+  CHECK(client.Run({"MSET", "a", "1", "b", "2"}) == "OK");
+  CHECK(client.Run({"CLUSTER", "SLOTS"})
+            .starts_with("[[:0 :16383 [127.0.0.1 :" + std::to_string(daemon.port()) + " "));
+}
+
+TEST_CASE("--shards makes a cluster of daemons on ports in a row, and a signal ends them all") {
+  TwoShards shards;
+  CHECK(shards.First("SET b v") == "+OK\r\n");
+  CHECK(shards.First("GET a") == "-MOVED 15495 127.0.0.1:" + std::to_string(shards.second_port()) + "\r\n");
+  CHECK(shards.Second("SET a v") == "+OK\r\n");
+  CHECK(shards.First("CLUSTER SLOTS") == shards.Second("CLUSTER SLOTS"));
+  shards.daemon().Signal(SIGTERM);
+  CHECK(shards.daemon().Wait().exit_code == 0);
+  CHECK(shards.First("PING").empty());
+  CHECK(shards.Second("PING").empty());
+}
+
+TEST_CASE("a shard that is killed starts again, empty, and the other one keeps its keys") {
+  TwoShards shards;
+  REQUIRE(shards.First("SET b v") == "+OK\r\n");
+  REQUIRE(shards.Second("SET a v") == "+OK\r\n");
+  const std::string before = shards.First("INFO server");
+  const pid_t victim = TwoShards::PidIn(shards.Second("INFO server"));
+  REQUIRE(kill(victim, SIGKILL) == 0);
+  CHECK(Eventually([&] { return shards.Second("GET a") == "$-1\r\n"; }));
+  CHECK(TwoShards::PidIn(shards.Second("INFO server")) != victim);
+  CHECK(TwoShards::PidIn(shards.First("INFO server")) == TwoShards::PidIn(before));
+  CHECK(shards.First("GET b") == "$1\r\nv\r\n");
+  CHECK(shards.daemon().log().find("ended by signal 9: it starts again in 100 ms, empty") !=
+        std::string::npos);
+}
+
+TEST_CASE("a shard that was told to end stays ended, and the last one ends the program") {
+  TwoShards shards;
+  CHECK(shards.Second("SHUTDOWN").empty());
+  CHECK(Eventually([&] { return shards.daemon().log().find(", was told to end") != std::string::npos; }));
+  CHECK(shards.First("PING") == "+PONG\r\n");
+  CHECK(shards.Second("PING").empty());
+  CHECK(shards.First("SHUTDOWN").empty());
+  CHECK(shards.daemon().Wait().exit_code == 0);
+}
+
+TEST_CASE("--shards does not begin with a port that is taken, or none, or a cluster that is given") {
+  const Daemon daemon;
+  const Ended taken =
+      Daemon::RunToEnd({"--shards", "1", "--port", std::to_string(daemon.port()), "--bind", "127.0.0.1"});
+  CHECK(taken.exit_code == 1);
+  CHECK(taken.output.find("ended with exit code 1 at its start\n") != std::string::npos);
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--shards", "2", "--port", "0"}, {"--shards", "2", "--port", "65535"}})
+    CHECK(Daemon::RunToEnd(options).output.find("shards needs a port for each daemon") != std::string::npos);
+  CHECK(Daemon::RunToEnd({"--shards", "2", "--cluster-mode", "emulated"})
+            .output.find("shards makes a cluster of its own") != std::string::npos);
+}
+
+}  // namespace mayfly

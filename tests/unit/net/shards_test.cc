@@ -1,0 +1,70 @@
+#include "net/shards.h"
+
+#include <catch2/catch.hpp>
+
+#include "net/restarts.h"
+#include "server/cluster_map.h"
+
+namespace mayfly::net {
+
+TEST_CASE("shards have all slots, in parts of nearly the same size") {
+  for (const unsigned shards : {1U, 2U, 3U, 7U, 256U}) {
+    CAPTURE(shards);
+    ClusterMap map;
+    REQUIRE_FALSE(map.Read("f", ShardsFile(shards, 7000)));
+    REQUIRE(map.nodes().size() == shards);
+    CHECK(map.slots_assigned() == kSlots);
+    for (const ClusterNode& node : map.nodes()) {
+      REQUIRE(node.slots.size() == 1);
+      const size_t size = node.slots[0].last - node.slots[0].first + size_t{1};
+      CHECK(size >= kSlots / shards);
+      CHECK(size <= kSlots / shards + 1);
+    }
+    CHECK(map.nodes().back().port == 7000 + shards - 1);
+    CHECK(map.nodes().back().name == "shard-" + std::to_string(shards));
+    REQUIRE_FALSE(map.FindSelf("f", {.name = "shard-1", .hosts = {}}));
+  }
+}
+
+TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is no number of bytes") {
+  const auto value = [](const std::vector<std::string>& words, std::string_view name) {
+    for (size_t i = 0; i + 1 < words.size(); i += 2) {
+      if (words[i] == name) return words[i + 1];
+    }
+    return std::string("(none)");
+  };
+  config::Settings settings;
+  settings.port = 7000;
+  settings.shards = 4;
+  settings.maxmemory.bytes = 1000;
+  std::vector<std::string> words = ShardOptions(settings, 2, "/file");
+  CHECK(value(words, "--port") == "7002");
+  CHECK(value(words, "--shards") == "0");
+  CHECK(value(words, "--cluster-config-file") == "/file");
+  CHECK(value(words, "--cluster-announce-human-nodename") == "shard-3");
+  CHECK(value(words, "--maxmemory") == "250");
+  CHECK(value(words, "--pidfile").empty());
+  CHECK(value(words, "--unixsocket") == "(none)");
+  settings.maxmemory.request = config::MaxMemory::Request::kPercent;
+  settings.unixsocket = "/run/mayfly.sock";
+  words = ShardOptions(settings, 0, "/file");
+  CHECK(value(words, "--maxmemory") == "250");
+  CHECK(value(words, "--unixsocket") == "/run/mayfly.sock.7000");
+  settings.maxmemory.request = config::MaxMemory::Request::kBytes;
+  CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
+  settings.maxmemory = {config::MaxMemory::Request::kAuto, 75, 0};  // unknown: no limit
+  CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
+}
+
+TEST_CASE("a process that keeps ending is started less and less soon, until it has run well") {
+  Restarts restarts;
+  CHECK(restarts.NextMs(0) == 100);
+  CHECK(restarts.NextMs(59'999) == 200);
+  CHECK(restarts.NextMs(0) == 400);
+  for (int i = 0; i < 20; ++i) static_cast<void>(restarts.NextMs(0));
+  CHECK(restarts.NextMs(0) == 30'000);
+  CHECK(restarts.NextMs(60'000) == 100);
+  CHECK(restarts.NextMs(0) == 200);
+}
+
+}  // namespace mayfly::net

@@ -1,0 +1,136 @@
+#include "server/cluster_map.h"
+
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kId = "1c804338219df6882f759e3371314d61099573b9";
+
+std::string ProblemOf(std::string_view text) {
+  ClusterMap map;
+  return map.Read("cluster.conf", text).value_or("");
+}
+
+}  // namespace
+
+TEST_CASE("each line of the file is a node with its slots") {
+  ClusterMap map;
+  REQUIRE_FALSE(map.Read("cluster.conf",
+                         "# name address slots\n"
+                         "\n"
+                         "node one 10.0.0.1:6379 0-99 101 100\r\n"
+                         "  node\ttwo  cache2.example:7000   16383 102-200\n"
+                         "node 1C804338219df6882f759e3371314d61099573b9 [fd00::1]:6379"));
+  REQUIRE(map.nodes().size() == 3);
+  const ClusterNode& one = map.nodes()[0];
+  CHECK(one.host == "10.0.0.1");
+  CHECK(one.port == 6379);
+  CHECK(one.slots == std::vector<SlotRange>{{0, 101}});
+  CHECK(map.nodes()[1].slots == std::vector<SlotRange>{{102, 200}, {16383, 16383}});
+  CHECK(map.nodes()[2].host == "fd00::1");
+  CHECK(map.nodes()[2].slots.empty());
+  CHECK(map.slots_assigned() == 202);
+  CHECK(map.OwnerOf(150) == 1);
+  CHECK(map.OwnerOf(201) == ClusterMap::kNobody);
+}
+
+TEST_CASE(
+    "a name of 40 hexadecimal digits is the id, and from any other name the same id follows everywhere") {
+  ClusterMap map;
+  ClusterMap other;
+  REQUIRE_FALSE(map.Read("a", "node one h:1 0\nnode " + std::string(kId) + " h:2 1\n"));
+  REQUIRE_FALSE(other.Read("b", "node " + std::string(kId) + " h:2 1\nnode one h:1 0\n"));
+  CHECK(map.nodes()[1].id == kId);
+  CHECK(map.nodes()[0].id.size() == 40);
+  CHECK(map.nodes()[0].id == other.nodes()[1].id);
+  CHECK(map.FindById(kId) == &map.nodes()[1]);
+  CHECK(map.FindById("one") == nullptr);
+}
+
+TEST_CASE("a wrong line is named, with what is wrong about it") {
+  constexpr std::string_view kLine = ": a line is: node <name> <host>:<port> [<slot>|<first>-<last> ...]";
+  CHECK(ProblemOf("") == "cluster.conf: there is no node in it");
+  CHECK(ProblemOf("# nothing\n\n") == "cluster.conf: there is no node in it");
+  CHECK(ProblemOf("\nnodes a h:1 0") == "cluster.conf:2: nodes" + std::string(kLine));
+  CHECK(ProblemOf("node") == "cluster.conf:1: a name and an address are missing");
+  CHECK(ProblemOf("node a") == "cluster.conf:1: a: an address is missing");
+  CHECK(ProblemOf("node a/b h:1") ==
+        "cluster.conf:1: a/b: a name is at most 64 letters, digits, '.', '_' and '-'");
+  CHECK(ProblemOf("node " + std::string(65, 'a') + " h:1").ends_with("'.', '_' and '-'"));
+  for (const std::string address : {"h", ":1", "[]:1", "[h]:1", "fd00::1:6379", "h/:1", "[fd00::1:1", "**:1"})
+    CHECK(ProblemOf("node a " + address) ==
+          "cluster.conf:1: " + address + ": an address is <host>:<port>, with an IPv6 host in brackets");
+  for (const std::string address : {"h:", "h:0", "h:65536", "h:x", "h:-1", "h:01"})
+    CHECK(ProblemOf("node a " + address) == "cluster.conf:1: " + address + ": a port is between 1 and 65535");
+  for (const std::string slots : {"16384", "-1", "5-4", "0-16384", "x", "1-", "-", "1-2-3", "00"})
+    CHECK(ProblemOf("node a h:1 " + slots) ==
+          "cluster.conf:1: " + slots + ": slots are <slot> or <first>-<last>, from 0 to 16383");
+  CHECK(ProblemOf("node a h:1 0-5\nnode b h:2 6 3") == "cluster.conf:2: slot 3 belongs to a already");
+  CHECK(ProblemOf("node a h:1 0-5 5") == "cluster.conf:1: slot 5 belongs to a already");
+  CHECK(ProblemOf("node a h:1\nnode a h:2") == "cluster.conf:2: a: there is a node of that name already");
+  CHECK(ProblemOf("node a H:1\nnode b h:1") == "cluster.conf:2: b: a has the same address");
+  // What would disturb a terminal is not shown as it is.
+  CHECK(ProblemOf("node \x1b[2J h:1").find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("there is a limit on nodes") {
+  std::string text;
+  for (int i = 0; i < 1001; ++i) text += "node n" + std::to_string(i) + " h:" + std::to_string(i + 1) + "\n";
+  CHECK(ProblemOf(text) == "cluster.conf:1001: more than 1000 nodes");
+}
+
+TEST_CASE("a node finds itself by its name or its address, if nothing else is meant") {
+  const auto find = [](const NodeClues& clues) {
+    ClusterMap map;
+    REQUIRE_FALSE(map.Read("f", "node a 10.0.0.1:1 0\nnode b 10.0.0.1:2 1\nnode c Cache:1 2\n"));
+    const config::Problem problem = map.FindSelf("f", clues);
+    return problem ? *problem : map.self().name;
+  };
+  CHECK(find({.name = "b", .hosts = {}}) == "b");
+  CHECK(find({.name = {}, .hosts = {}, .port = 2}) == "b");
+  CHECK(find({.name = {}, .hosts = {"127.0.0.1", "10.0.0.1"}, .port = 1}) == "a");
+  CHECK(find({.name = {}, .hosts = {"cache"}, .port = 1}) == "c");
+  const std::string which = ": which of them is this one? Say it by cluster-announce-human-nodename <name>";
+  CHECK(find({.name = "x", .hosts = {}}) == "f: no node named x" + which);
+  CHECK(find({.name = {}, .hosts = {}, .port = 1}) == "f: 2 nodes with port 1" + which);
+  CHECK(find({.name = {}, .hosts = {"10.0.0.9"}, .port = 1}) == "f: no node at 10.0.0.9 with port 1" + which);
+}
+
+TEST_CASE("an emulated cluster is one node with all slots") {
+  ClusterMap map;
+  map.MakeSingle(kId);
+  CHECK(map.nodes().size() == 1);
+  CHECK(map.self().slots == std::vector<SlotRange>{{0, 16383}});
+  CHECK(map.slots_assigned() == kSlots);
+  CHECK(map.IsOwn(16383));
+}
+
+TEST_CASE("whatever the file holds, it is read or refused with one line") {
+  constexpr std::string_view kPieces[] = {"node",    " ",       "a",  "b", "h:1",
+                                          "[::1]:2", "0-16383", "5",  "-", "#",
+                                          "\n",      "\r",      "\t", ":", "9999999999999999999999",
+                                          "\xff"};
+  std::mt19937 random(20261124);
+  size_t accepted = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = random() % 2 == 0 ? "node a h:1 5\n" : "";
+    for (size_t n = random() % 24; n != 0; --n) text += kPieces[random() % std::size(kPieces)];
+    if (random() % 4 == 0) text.push_back('\0');
+    ClusterMap map;
+    const config::Problem problem = map.Read("f", text);
+    if (problem) {
+      REQUIRE(problem->starts_with("f:"));
+      REQUIRE(problem->find_first_of("\n\r") == std::string::npos);
+    } else {
+      ++accepted;
+      REQUIRE_FALSE(map.nodes().empty());
+    }
+  }
+  CHECK(accepted > 100);
+}
+
+}  // namespace mayfly
