@@ -118,12 +118,12 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
   MemoryWatch memory_watch(limit_files, options, resident, &log, now.mono_ms);
   Sessions sessions;
-  ParkingLot parking(changes, now.mono_ms);
-  WatchedKeys watched_keys(changes, clock);
-  PubSub pubsub(sessions);
+  ParkingLot parking(changes, hasher, now.mono_ms);
+  WatchedKeys watched_keys(changes, clock, hasher);
+  PubSub pubsub(sessions, hasher);
   Notifier notifier(changes, pubsub);
-  Tracking tracking(changes, sessions);
-  Leases leases(changes, parking.keys(), random, now.mono_ms);
+  Tracking tracking(changes, sessions, hasher);
+  Leases leases(changes, parking.keys(), hasher, random, now.mono_ms);
   EventLog event_log(changes, parking, clock);
   Rates rates;
   SlicedWork sliced_work;
