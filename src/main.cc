@@ -16,6 +16,7 @@
 #include "config/options.h"
 #include "config/words.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/dispatch/crash_scene.h"
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
 #include "exec/dispatch/memory_warnings.h"
@@ -159,6 +160,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, config::Options& opti
                 .log = &log,
                 .memory_watch = &memory_watch};
   Executor executor(server);
+  CrashScene crash_scene(server, executor);
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(settings.pidfile);
