@@ -20,6 +20,7 @@
 #include "config/words.h"
 #include "exec/acl/user_store.h"
 #include "exec/dispatch/command_table.h"
+#include "exec/dispatch/crash_scene.h"
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/memory_meter.h"
 #include "exec/dispatch/memory_warnings.h"
@@ -141,12 +142,12 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
   MemoryWatch memory_watch(limit_files, options, resident, &log, now.mono_ms);
   Sessions sessions;
-  ParkingLot parking(changes, now.mono_ms);
-  WatchedKeys watched_keys(changes, clock);
-  PubSub pubsub(sessions);
+  ParkingLot parking(changes, hasher, now.mono_ms);
+  WatchedKeys watched_keys(changes, clock, hasher);
+  PubSub pubsub(sessions, hasher);
   Notifier notifier(changes, pubsub);
-  Tracking tracking(changes, sessions);
-  Leases leases(changes, parking.keys(), random, now.mono_ms);
+  Tracking tracking(changes, sessions, hasher);
+  Leases leases(changes, parking.keys(), hasher, random, now.mono_ms);
   EventLog event_log(changes, parking, clock);
   Rates rates;
   SlicedWork sliced_work;
@@ -182,6 +183,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
                 .log = &log,
                 .memory_watch = &memory_watch};
   Executor executor(server);
+  CrashScene crash_scene(server, executor);
   std::unique_ptr<Cluster> cluster;
   if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(server)) return problem;

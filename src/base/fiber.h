@@ -20,9 +20,9 @@ namespace mayfly {
 
 class Fiber {
  public:
-  // Its pages are used only as far as a job needs them. The page beyond its end is protected. Under sanitizers a call
-  // takes several times as much.
-#if defined(MAYFLY_SANITIZE)
+  // Its pages are used only as far as a job needs them. The page beyond its end is protected. Under sanitizers and without
+  // optimisation a call takes several times as much.
+#if defined(MAYFLY_SANITIZE) || !defined(__OPTIMIZE__)
   static constexpr size_t kStackBytes = size_t{64} << 20;
 #else
   static constexpr size_t kStackBytes = size_t{8} << 20;

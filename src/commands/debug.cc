@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "exec/docs/command_help.h"
 #include "exec/values/dataset_digest.h"
 #include "exec/values/value_type.h"
+
+#include <sys/mman.h>
 
 namespace mayfly {
 namespace {
@@ -52,8 +55,30 @@ void WriteLog(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
+void Crash(Context& ctx, Args&) {
+  constexpr size_t kPageBytes = 4096;
+  void* const page = mmap(nullptr, kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw std::bad_alloc();
+  *static_cast<volatile char*>(page) = 'x';
+  ctx.reply.Ok();  // not reached
+}
+
+void Panic(Context& ctx, Args&) {
+  if (ctx.server.log != nullptr) ctx.server.log->Warning("a client asked for a panic: DEBUG PANIC");
+  std::abort();
+}
+
 // Redis no longer has this subcommand; by its name it shows a map of the memory.
 void MemoryMap(Context& ctx, Args&) { ctx.reply.Verbatim("txt", Heap::AllocatorReport()); }
+
+// Whether tables, lists, wheels and counts of each database agree. Walks through all keys.
+void ValidateAll(Context& ctx, Args&) {
+  for (unsigned index = 0; index < ctx.server.databases.count(); ++index) {
+    if (!ctx.server.databases.At(index).Validate())
+      return ctx.Fail("ERR database " + std::to_string(index) + " is not consistent");
+  }
+  ctx.reply.Ok();
+}
 
 void MatchPattern(Context& ctx, Args& args) {
   const std::string_view pattern = args.Next();
@@ -228,13 +253,17 @@ constexpr Subcommand kSubcommands[] = {
     {"LISTPACK", 1, 1, Listpack, "key", "The listpack of a value; no value has one."},
     {"LOG", 1, 1, WriteLog, "text", "Writes a line to the log."},
     {"OBJECT", 1, 1, Object, "key", "How a value is kept."},
+    {"PANIC", 0, 0, Panic, "", "Ends the server by SIGABRT, as a failed assertion would."},
     {"PROTOCOL", 1, 1, Protocol, "type", "Answers a value of this type of the protocol."},
     {"REPLICATE", 1, kAny, DoNothing, "text ...", "Has no effect: there are no replicas."},
+    {"SEGFAULT", 0, 0, Crash, "", "Ends the server by SIGSEGV."},
     {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
     {"SET-DISABLE-DENY-SCRIPTS", 1, 1, DoNothing, "0|1", "Has no effect: there are no scripts."},
     {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},
     {"STRINGMATCH-LEN", 2, 2, MatchPattern, "pattern text",
      "1 where the pattern of KEYS matches the text, else 0."},
+    {"VALIDATE", 0, 0, ValidateAll, "",
+     "Whether what the server keeps of its keys agrees; looks at all of them."},
 };
 
 void Help(Context& ctx, Args&) {

@@ -18,7 +18,7 @@ using Fields = std::span<const std::string_view>;
 // Fields that were named before in the same request; a few are compared one by one.
 class NamedBefore {
  public:
-  explicit NamedBefore(Fields fields) : fields_(fields) {
+  NamedBefore(Fields fields, const Keyspace& keyspace) : fields_(fields), names_(0, Hash{keyspace}) {
     if (fields.size() > kFew) names_.reserve(fields.size());
   }
   // To be called for each field in turn.
@@ -31,17 +31,22 @@ class NamedBefore {
 
  private:
   static constexpr size_t kFew = 16;
+  // The keyspace's, which has a key: clients choose the names.
+  struct Hash {
+    const Keyspace& keyspace;
+    size_t operator()(std::string_view name) const noexcept { return keyspace.HashOf(name); }
+  };
 
   Fields fields_;
   size_t at_ = 0;
-  std::unordered_set<std::string_view> names_;
+  std::unordered_set<std::string_view, Hash> names_;
 };
 
 // Answers with the fields' values; `hash` may be null. If they will be deleted, a field has none the second time.
 void ReplyValues(Context& ctx, const HashValue* hash, Fields fields, bool deleted) {
   char room[HashValue::kRoom];
   std::optional<NamedBefore> named;
-  if (deleted) named.emplace(fields);
+  if (deleted) named.emplace(fields, ctx.keyspace);
   ctx.reply.Array(fields.size());
   for (const std::string_view field : fields) {
     const bool gone = deleted && named->Next();

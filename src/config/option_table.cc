@@ -196,6 +196,8 @@ constexpr Option kOptions[] = {
      "keep a histogram of each command's time"},
     {"latency-tracking-info-percentiles", "", &Settings::latency_percentiles, "50 99 99.9", kMultiWord, 0, 0,
      "percentiles that INFO latencystats reports"},
+    {"crash-log-enabled", "", &Settings::crash_log_enabled, "yes", 0, 0, 0,
+     "write a backtrace to the log if the daemon crashes"},
     {"enable-debug-command", "", &Settings::enable_debug_command, "no", kFixed, 0, 0,
      "who may use DEBUG: no, yes or local"},
     {"rename-command", "", &Settings::renamings, "", kNoConfig | kMultiWord, 0, 0,

@@ -66,7 +66,6 @@ constexpr Option kOptions[] = {
     YesNo("always-show-logo", "no", kFixed),
     YesNo("set-proc-title", "yes", kFixed),
     Row("proc-title-template", "", Foreign::kTitleTemplate, "{title} {listen-addr} {server-mode}", 0, ""),
-    YesNo("crash-log-enabled", "yes"),
     YesNo("crash-memcheck-enabled", "yes"),
     YesNo("hide-user-data-from-log", "no"),
     Any("locale-collate", ""),

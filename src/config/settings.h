@@ -301,6 +301,7 @@ struct Settings {
   int64_t latency_monitor_threshold_ms = 0;  // 0: nothing is watched
   bool latency_tracking = true;
   std::vector<double> latency_percentiles{50, 99, 99.9};
+  bool crash_log_enabled = true;
   DebugCommand enable_debug_command = DebugCommand::kNo;
   std::vector<Renaming> renamings;  // in the order in which they are applied
 

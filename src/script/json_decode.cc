@@ -219,7 +219,8 @@ void Decoder::PushObject(int depth) {
   lua_newtable(L_);
   Token token = Next();
   if (token.kind == Kind::kObjectEnd) return;
-  for (;;) {
+  for (size_t i = 1;; ++i) {
+    LookAtTime(L_, i);
     if (token.kind != Kind::kText) Fail("object key string", token);
     PushText(L_, string_.view());
     token = Next();
@@ -239,6 +240,7 @@ void Decoder::PushArray(int depth) {
   Token token = Next();
   if (token.kind == Kind::kArrayEnd) return;
   for (int i = 1;; ++i) {
+    LookAtTime(L_, static_cast<size_t>(i));
     PushValue(token, depth);
     lua_rawseti(L_, -2, i);
     token = Next();

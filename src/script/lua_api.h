@@ -5,6 +5,7 @@
 // function that is given to Lua goes through Guarded.
 #pragma once
 
+#include <cstddef>
 #include <new>
 #include <string_view>
 
@@ -31,6 +32,15 @@ inline std::string_view TextAt(lua_State* L, int index) {
   size_t size = 0;
   const char* const data = lua_tolstring(L, index, &size);
   return {data, size};
+}
+
+// To be called in turn for each element, by loops that make values of Lua from what may be long: now and then the hook looks
+// whether the script has been running for too long, as it does between instructions of Lua. It may suspend the script, or
+// raise an error. Many strings that collide in Lua's table of strings make such a loop slow.
+inline void LookAtTime(lua_State* L, size_t element) {
+  constexpr size_t kElementsPerLook = 64;
+  if (element % kElementsPerLook != 0) return;
+  if (const lua_Hook hook = lua_gethook(L); hook != nullptr) hook(L, nullptr);
 }
 
 // Sets fields of the table on top of the stack.

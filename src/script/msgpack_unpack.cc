@@ -51,6 +51,7 @@ void Unpacker::PushArray(size_t count) {
   luaL_checkstack(L_, 2, "in function mp_decode_to_lua_array");
   lua_newtable(L_);
   for (size_t i = 1; i <= count; ++i) {
+    LookAtTime(L_, i);
     PushValue();
     lua_rawseti(L_, -2, static_cast<int>(i));
   }
@@ -60,6 +61,7 @@ void Unpacker::PushMap(size_t count) {
   luaL_checkstack(L_, 3, "in function mp_decode_to_lua_hash");
   lua_newtable(L_);
   for (; count != 0; --count) {
+    LookAtTime(L_, count);
     PushValue();
     PushValue();
     lua_settable(L_, -3);  // complains of a key that is nil or NaN

@@ -35,6 +35,7 @@ void PushVerbatim(lua_State* L, std::string_view text) {
 void PushArray(lua_State* L, resp::ReplyReader& reader, int version, size_t count) {
   lua_createtable(L, static_cast<int>(count), 0);
   for (size_t i = 1; i <= count; ++i) {
+    LookAtTime(L, i);
     PushReply(L, reader, version);
     lua_rawseti(L, -2, static_cast<int>(i));
   }
@@ -43,6 +44,7 @@ void PushArray(lua_State* L, resp::ReplyReader& reader, int version, size_t coun
 void PushMap(lua_State* L, resp::ReplyReader& reader, int version, size_t count) {
   lua_createtable(L, 0, static_cast<int>(count));
   for (; count != 0; --count) {
+    LookAtTime(L, count);
     PushReply(L, reader, version);
     PushReply(L, reader, version);
     lua_settable(L, -3);
@@ -53,6 +55,7 @@ void PushMap(lua_State* L, resp::ReplyReader& reader, int version, size_t count)
 void PushSet(lua_State* L, resp::ReplyReader& reader, int version, size_t count) {
   lua_createtable(L, 0, static_cast<int>(count));
   for (; count != 0; --count) {
+    LookAtTime(L, count);
     PushReply(L, reader, version);
     lua_pushboolean(L, 1);
     lua_settable(L, -3);

@@ -18,6 +18,9 @@ class Invalidations {
  public:
   static constexpr size_t kRemembered = 1024;
 
+  // Borrows the hasher.
+  explicit Invalidations(const Hasher& hasher) noexcept : hash_(hasher) {}
+
   // Number of them so far.
   uint64_t count() const noexcept { return count_; }
   void Note(unsigned db, std::string_view tag) noexcept { hashes_[count_++ % kRemembered] = HashOf(db, tag); }
@@ -32,8 +35,9 @@ class Invalidations {
   }
 
  private:
-  static size_t HashOf(unsigned db, std::string_view tag) noexcept { return KeyPlaceHash()({db, tag}); }
+  size_t HashOf(unsigned db, std::string_view tag) const noexcept { return hash_({db, tag}); }
 
+  KeyPlaceHash hash_;
   std::array<size_t, kRemembered> hashes_{};
   uint64_t count_ = 0;
 };

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string_view>
+
+#include "server/text_hash.h"
 
 namespace mayfly {
 
@@ -13,10 +14,14 @@ struct KeyPlace {
   bool operator==(const KeyPlace&) const noexcept = default;
 };
 
-struct KeyPlaceHash {
-  size_t operator()(const KeyPlace& place) const noexcept {
-    return std::hash<std::string_view>()(place.name) ^ place.db;
-  }
+class KeyPlaceHash {
+ public:
+  // Borrows the hasher.
+  explicit KeyPlaceHash(const Hasher& hasher) noexcept : name_(hasher) {}
+  size_t operator()(const KeyPlace& place) const noexcept { return name_(place.name) ^ place.db; }
+
+ private:
+  TextHash name_;
 };
 
 }  // namespace mayfly

@@ -19,8 +19,14 @@ constexpr uint32_t kReasons =
 }  // namespace
 
 // A listener that hears nothing costs nothing. From now on it has its place, so that Hear takes no memory.
-Leases::Leases(ChangeHub& changes, WaitingKeys& waiting, std::mt19937_64& random, uint64_t now_mono_ms)
-    : changes_(changes), waiting_(waiting), random_(random), wheel_(LeaseWheelHooks(), now_mono_ms) {
+Leases::Leases(ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
+               uint64_t now_mono_ms)
+    : changes_(changes),
+      waiting_(waiting),
+      random_(random),
+      invalidations_(hasher),
+      wheel_(LeaseWheelHooks(), now_mono_ms),
+      leases_(0, KeyPlaceHash(hasher)) {
   changes_.Listen(*this, Hearing{});
 }
 

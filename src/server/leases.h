@@ -78,7 +78,8 @@ class Leases final : public ChangeListener {
   static constexpr size_t kMostBytes = size_t{16} << 20;
 
   // Borrows all of them.
-  Leases(ChangeHub& changes, WaitingKeys& waiting, std::mt19937_64& random, uint64_t now_mono_ms);
+  Leases(ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
+         uint64_t now_mono_ms);
   ~Leases() override;
 
   // The lease of the key, in whatever state; null if there is none.

@@ -88,7 +88,7 @@ class ParkingLot {
   static constexpr uint64_t kForever = UINT64_MAX;
 
   // Borrows `changes`.
-  ParkingLot(ChangeHub& changes, uint64_t now_mono_ms);
+  ParkingLot(ChangeHub& changes, const Hasher& hasher, uint64_t now_mono_ms);
   ~ParkingLot();
 
   // Parks `session`, which waits for `keys` of its database, and copies `arguments`. A session that was woken in

@@ -66,7 +66,7 @@ class PubSub::Message {
 // ---- subscriptions
 
 bool PubSub::Subscribe(Session& session, TopicKind kind, std::string_view name) {
-  if (session.subscriptions == nullptr) session.subscriptions = std::make_unique<Subscriptions>();
+  if (session.subscriptions == nullptr) session.subscriptions = std::make_unique<Subscriptions>(hash_);
   Subscriptions::ByName& own = session.subscriptions->of(kind);
   if (own.contains(name)) return false;
   const auto found = all(kind).find(name);
@@ -169,7 +169,8 @@ void PubSub::Remove(Topic& topic) noexcept {
 void PubSub::Shelve(Topic& pattern) {
   const Anchor anchor = AnchorOf(pattern.name);
   try {
-    shelves_[anchor.side][anchor.text.size()][std::string(anchor.text)].push_back(&pattern);
+    Shelf& shelf = shelves_[anchor.side].try_emplace(anchor.text.size(), 0, hash_).first->second;
+    shelf[std::string(anchor.text)].push_back(&pattern);
   } catch (...) {
     Unshelve(pattern);
     throw;

@@ -38,7 +38,8 @@ struct Topic {
 class PubSub {
  public:
   // Borrows `sessions`.
-  explicit PubSub(Sessions& sessions) noexcept : sessions_(sessions) {}
+  PubSub(Sessions& sessions, const Hasher& hasher)
+      : sessions_(sessions), hash_(hasher), topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
@@ -64,7 +65,7 @@ class PubSub {
   size_t clients() const noexcept { return clients_; }
 
   // The names are those of the values.
-  using Topics = std::unordered_map<std::string_view, std::unique_ptr<Topic>>;
+  using Topics = std::unordered_map<std::string_view, std::unique_ptr<Topic>, TextHash>;
   const Topics& topics(TopicKind kind) const noexcept { return topics_[static_cast<size_t>(kind)]; }
 
  private:
@@ -92,6 +93,7 @@ class PubSub {
   void SendTo(Session& session, std::string_view head, const Message& message) noexcept;
 
   Sessions& sessions_;
+  const TextHash hash_;
   std::array<Topics, kTopicKinds> topics_;
   std::array<std::map<size_t, Shelf>, 2>
       shelves_;  // kFront and kBack; by the anchors' length; no shelf is empty

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "server/text_hash.h"
+
 namespace mayfly {
 
 struct Session;
@@ -27,7 +29,9 @@ struct Subscription {
 
 struct Subscriptions {
   // By the names of their topics, which these views refer to.
-  using ByName = std::unordered_map<std::string_view, std::unique_ptr<Subscription>>;
+  using ByName = std::unordered_map<std::string_view, std::unique_ptr<Subscription>, TextHash>;
+
+  explicit Subscriptions(TextHash hash) : by_kind{ByName(0, hash), ByName(0, hash), ByName(0, hash)} {}
 
   ByName& of(TopicKind kind) noexcept { return by_kind[static_cast<size_t>(kind)]; }
   size_t count(TopicKind kind) const noexcept { return by_kind[static_cast<size_t>(kind)].size(); }

@@ -1,16 +1,25 @@
-// Hash of texts for maps that are asked by views of texts, without making a string.
+// Keyed hash of texts for maps that are asked by views of texts, without making a string. The texts are chosen by clients:
+// under a hash without a key they could be chosen so that all of them lie in one bucket.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string_view>
+
+#include "base/hash.h"
 
 namespace mayfly {
 
-struct TextHash {
+class TextHash {
+ public:
   // NOLINTNEXTLINE(readability-identifier-naming): the standard library looks for this name
   using is_transparent = void;
-  size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+
+  // Borrows the hasher.
+  explicit TextHash(const Hasher& hasher) noexcept : hasher_(&hasher) {}
+  size_t operator()(std::string_view text) const noexcept { return (*hasher_)(text); }
+
+ private:
+  const Hasher* hasher_;
 };
 
 }  // namespace mayfly

@@ -20,7 +20,8 @@ std::string ListOf(std::string_view key) {
 }  // namespace
 
 // A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
-Tracking::Tracking(ChangeHub& changes, Sessions& sessions) : changes_(changes), sessions_(sessions) {
+Tracking::Tracking(ChangeHub& changes, Sessions& sessions, const Hasher& hasher)
+    : changes_(changes), sessions_(sessions), hash_(hasher), keys_(0, KeyPlaceHash(hasher)) {
   changes_.Listen(*this, Hearing{});
 }
 
@@ -82,7 +83,8 @@ void Tracking::AddPrefix(Session& session, std::string_view prefix) {
   if (std::find(own.begin(), own.end(), prefix) != own.end()) return;
   own.emplace_back(prefix);
   try {
-    prefixes_[prefix.size()][std::string(prefix)].clients.push_back(&session);
+    Prefixes& same_length = prefixes_.try_emplace(prefix.size(), 0, hash_).first->second;
+    same_length.try_emplace(std::string(prefix), hash_).first->second.clients.push_back(&session);
   } catch (...) {
     RemovePrefix(session, prefix);
     own.pop_back();

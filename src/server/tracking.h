@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -36,7 +37,7 @@ class Tracking final : public ChangeListener {
   static constexpr std::string_view kChannel = "__redis__:invalidate";
 
   // Borrows both.
-  Tracking(ChangeHub& changes, Sessions& sessions);
+  Tracking(ChangeHub& changes, Sessions& sessions, const Hasher& hasher);
   ~Tracking() override;
 
   // Begins tracking, or changes its options; `prefixes` are added to those it has. Throws std::bad_alloc, and has changed
@@ -74,8 +75,10 @@ class Tracking final : public ChangeListener {
     bool absent = false;        // there was no such key when one of them asked
   };
   struct Prefix {
+    explicit Prefix(TextHash hash) : changed(0, hash) {}
+
     std::vector<Session*> clients;
-    std::unordered_map<std::string, uint64_t> changed;  // since the last EndTurn, and who did it
+    std::unordered_map<std::string, uint64_t, TextHash> changed;  // since the last EndTurn, and who did it
   };
   // Those of one length.
   using Prefixes = std::unordered_map<std::string, Prefix, TextHash, std::equal_to<>>;
@@ -101,6 +104,7 @@ class Tracking final : public ChangeListener {
 
   ChangeHub& changes_;
   Sessions& sessions_;
+  const TextHash hash_;
   Keys keys_;
   std::map<size_t, Prefixes> prefixes_;  // by length; none is empty
   size_t clients_ = 0;

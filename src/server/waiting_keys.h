@@ -49,7 +49,7 @@ struct WaitedKey {
 class WaitingKeys final : public ChangeListener {
  public:
   // Borrows `changes`.
-  explicit WaitingKeys(ChangeHub& changes) noexcept : changes_(changes) {}
+  WaitingKeys(ChangeHub& changes, const Hasher& hasher) : changes_(changes), keys_(0, KeyPlaceHash(hasher)) {}
   ~WaitingKeys() override;
 
   // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc, and changes nothing then.

@@ -20,7 +20,8 @@ bool HasDueMember(const Entry& entry, Now now) noexcept {
 }  // namespace
 
 // A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
-WatchedKeys::WatchedKeys(ChangeHub& changes, Clock& clock) : changes_(changes), clock_(clock) {
+WatchedKeys::WatchedKeys(ChangeHub& changes, Clock& clock, const Hasher& hasher)
+    : changes_(changes), clock_(clock), keys_(0, KeyPlaceHash(hasher)) {
   changes_.Listen(*this, Hearing{});
 }
 

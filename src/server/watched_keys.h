@@ -34,7 +34,7 @@ struct WatchedKey {
 class WatchedKeys final : public ChangeListener {
  public:
   // Borrows both.
-  WatchedKeys(ChangeHub& changes, Clock& clock);
+  WatchedKeys(ChangeHub& changes, Clock& clock, const Hasher& hasher);
   ~WatchedKeys() override;
 
   // The session watches `key` from now on. `exists`: it is there now, and its entry has EntryFlag::kObserved. No

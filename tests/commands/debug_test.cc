@@ -114,6 +114,14 @@ TEST_CASE_METHOD(DebugTest, "DEBUG PROTOCOL answers each type in both protocols"
   CHECK(Run({"DEBUG", "PROTOCOL", "foo"}).text.starts_with("ERR Wrong protocol type name."));
 }
 
+TEST_CASE_METHOD(DebugTest, "DEBUG VALIDATE looks at every database") {
+  Run({"SET", "k", "v", "PX", "10"});
+  Run({"SELECT", "3"});
+  Run({"HSET", "h", "f", "v"});
+  CHECK(Run({"DEBUG", "VALIDATE"}) == Ok());
+  CHECK(Run({"DEBUG", "VALIDATE", "x"}).kind == Reply::Kind::kError);
+}
+
 TEST_CASE_METHOD(DebugTest, "DEBUG answers what else tests send") {
   CHECK(Run({"DEBUG", "ERROR", "FOO bar"}) == Error("FOO bar"));
   CHECK(Run({"DEBUG", "LOG", "hello"}) == Ok());

@@ -1,7 +1,6 @@
 #include "differential/server_pair.h"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 
 #include "differential/words.h"
@@ -16,11 +15,6 @@ constexpr std::string_view kLimit = "1mb";
 bool CountsKeys(const Words& request) { return UpperCase(request[0]) == "DBSIZE"; }
 
 }  // namespace
-
-int64_t RealMs() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
-}
 
 ServerPair::ServerPair() : oracle_({"--" + std::string(kLimitOption), std::string(kLimit)}) {
   mayfly_.SetOption(kLimitOption, kLimit);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "differential/case.h"
+#include "differential/real_time.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 
@@ -69,8 +70,5 @@ class ServerPair {
   CommandTest mayfly_;
   int64_t late_ms_ = 0;
 };
-
-// Unix time of this machine.
-int64_t RealMs();
 
 }  // namespace mayfly::testing

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "differential/pool.h"
-#include "differential/server_pair.h"
+#include "differential/real_time.h"
 
 namespace mayfly::testing {
 namespace {

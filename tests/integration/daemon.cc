@@ -85,7 +85,9 @@ Ended WaitFor(pid_t pid, const std::string& output) {
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
   }
-  return {.exit_code = ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1, .output = ReadAll(output)};
+  return {.exit_code = ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .signal = ended && WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          .output = ReadAll(output)};
 }
 
 }  // namespace

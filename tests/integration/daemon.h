@@ -33,6 +33,7 @@ bool Eventually(Condition&& condition) {
 // How a program ended, and what it printed.
 struct Ended {
   int exit_code = -1;  // -1: it did not exit in time, or was ended by a signal
+  int signal = 0;      // that ended it; 0: none
   std::string output;  // both streams
 };
 

@@ -39,6 +39,24 @@ struct Call {
   const TableRow* row;                          // null: the command is unknown
 };
 
+// A call that is made on its own, while it runs. They are linked through the stack, from the innermost to the outermost.
+class RunningCall {
+ public:
+  RunningCall(const Call& running, const RunningCall*& innermost) noexcept
+      : call(running), outer(innermost), innermost_(innermost) {
+    innermost = this;
+  }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+  ~RunningCall() { innermost_ = outer; }
+
+  const Call& call;
+  const RunningCall* const outer;  // null: none
+
+ private:
+  const RunningCall*& innermost_;
+};
+
 struct Outcome {
   Refusal refused = Refusal::kNone;
   uint64_t errors = 0;  // error replies, a refusal's included

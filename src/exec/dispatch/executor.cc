@@ -366,6 +366,7 @@ Outcome Executor::MakeCall(const Call& call) {
 }
 
 uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed) {
+  const RunningCall running(call, running_);
   CallTimer timer(server_.stats, track_latency_);
   if (MayBlock(call.origin))
     server_.databases.SetClient(call.session.id);  // an inner call is its outer one's

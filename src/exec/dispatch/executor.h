@@ -94,6 +94,9 @@ class Executor {
   Now now() const noexcept { return now_; }
   // The limits on what all clients hold, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
+  // The innermost; null: none runs. A plain request of the batch is not among them.
+  const RunningCall* running() const noexcept { return running_; }
+  const Batch& batch() const noexcept { return batch_; }
   CallObservers& observers() noexcept { return observers_; }
   Monitors& monitors() noexcept { return monitors_; }
   HotKeys& hot_keys() noexcept { return hot_keys_; }
@@ -161,6 +164,7 @@ class Executor {
   Monitors monitors_;
   SlowCalls slow_calls_;
   HotKeys hot_keys_;
+  const RunningCall* running_ = nullptr;
   bool track_latency_ = false;
   uint64_t stale_cycles_;
   uint64_t late_cycles_ = 0;   // so long after refreshed_at_ the clock is stale, or a call may have been slow
