@@ -124,6 +124,20 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
 }
 
 // Until a signal or a client stops it. A problem is the reason why it did not begin.
+config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager, Log& log) {
+  const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
+  if (config::Problem problem = loop->Listen()) return problem;
+  net::PidFile pid_file(server.options.settings().pidfile);
+  if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
+  loop->ReportTo(manager);
+  TellOfStart(server, *loop, manager, log);
+  net::ReserveStack();  // beyond what lies on it by now
+  loop->Run();
+  log.Notice("bye");
+  return std::nullopt;
+}
+
+// Makes the parts, and runs the loop.
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock,
                       net::ServiceManager& manager, Log& log) {
@@ -187,16 +201,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   std::unique_ptr<Cluster> cluster;
   if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(server)) return problem;
-  const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
-  if (config::Problem problem = loop->Listen()) return problem;
-  net::PidFile pid_file(settings.pidfile);
-  if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
-  loop->ReportTo(manager);
-  TellOfStart(server, *loop, manager, log);
-  net::ReserveStack();  // beyond what lies on it by now
-  loop->Run();
-  log.Notice("bye");
-  return std::nullopt;
+  return RunLoop(server, executor, manager, log);
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,

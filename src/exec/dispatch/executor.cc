@@ -22,7 +22,6 @@
 #include "exec/dispatch/memory_warnings.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/dispatch/redirect.h"
-#include "exec/values/value_type.h"
 #include "server/event_log.h"
 #include "server/incidents.h"
 #include "server/leases.h"
@@ -39,12 +38,6 @@ constexpr uint64_t kTrackingPart = 4;
 // HTTP, from a browser or a forged cross-site request: nothing that follows may run.
 bool SpeaksHttp(const Args& args) noexcept {
   return EqualsIgnoringCase(args[0], "POST") || EqualsIgnoringCase(args[0], "HOST:");
-}
-
-// Whether a client that waits for a key is to look at it now. `entry` is null if it is absent.
-bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
-  if (parked.even_absent) return true;
-  return entry != nullptr && (!parked.wanted || *parked.wanted == TypeOf(*entry));
 }
 
 }  // namespace
@@ -307,44 +300,6 @@ void Executor::AnswerBroken(Feed& feed) noexcept {
 void Executor::MarkIfDirty(Session& session) noexcept {
   if (session.attached() && (!session.output.empty() || session.closes()))
     server_.sessions.MarkDirty(session);
-}
-
-// ---- those who waited
-
-// A waiter that finds nothing, because another one took it, waits on in its place. So each waiter of a key has one
-// try, while the key is there.
-[[gnu::noinline]] void Executor::ServeReady() noexcept {
-  if (Busy()) return;  // the script that made it ready has not ended
-  WaitingKeys& keys = server_.parking.keys();
-  while (WaitedKey* const key = keys.TakeReady()) {
-    uint64_t served = 0;
-    for (;;) {
-      Keyspace& keyspace = server_.databases.At(key->db);
-      const Entry* const entry = keyspace.Peek(keyspace.KeyOf(key->name), now_);
-      const Wait* wait = WaitingKeys::NextAfter(*key, served);
-      while (wait != nullptr && !WaitsFor(*wait->parked, entry)) wait = wait->next;
-      if (wait == nullptr) break;
-      served = wait->parked->order;
-      Wake(*server_.parking.Take(*wait->parked, WakeReason::kReady));
-    }
-    keys.Release(*key);
-  }
-}
-
-// A request that a pause held back begins now, unless there is another pause.
-void Executor::Wake(const Parked& parked) noexcept {
-  Session& session = *parked.session;
-  if (session.closes()) return MarkIfDirty(session);  // killed meanwhile
-  gate_.SetCeiling();
-  try {
-    const TableRow* const row = RowOf(parked.arguments.all());
-    Args args(parked.arguments.all(), row != nullptr ? row->cursor : 1);
-    RunWithModes(session, args, row, {}, &parked);
-  } catch (const std::bad_alloc&) {
-    CloseForMemory(session);
-  }
-  if (session.parked == nullptr && session.attached()) server_.sessions.MarkResumed(session);
-  MarkIfDirty(session);
 }
 
 // ---- one call
