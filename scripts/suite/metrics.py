@@ -196,6 +196,39 @@ def exporter_agrees(unpacked, mayfly):
     return f"{len(values)} series"
 
 
+# They wait, change the connection, or end the server.
+_NOT_CALLED = "SHUTDOWN DEBUG MONITOR SUBSCRIBE PSUBSCRIBE SSUBSCRIBE QUIT RESET SYNC PSYNC MULTI AUTH HELLO CLIENT CONFIG WAIT"
+
+
+def cost_of_a_scrape(mayfly):
+    """Prints what a scrape costs when every command that can be called in passing has its rows, and what turns of the loop take."""
+    with_rows = 0
+    listed = Client(mayfly.port)
+    for name in sorted(name.decode() for name in listed("COMMAND", "LIST")):
+        if name.upper() in _NOT_CALLED.split() or name.upper().startswith(("B", "FLUSH", "REPL", "SWAP")):
+            continue
+        arity = int(listed("COMMAND", "INFO", name)[0][1][1:])  # ":-2"
+        client = Client(mayfly.port)
+        client(name, *["1"] * (abs(arity) - 1))
+        client.close()
+        with_rows += 1
+    before = int(listed.info()["loop_turn_max_us"])
+    times = []
+    for _ in range(50):
+        started = time.perf_counter()
+        page = http(mayfly.metrics_port, "/metrics")
+        times.append(time.perf_counter() - started)
+    after = int(listed.info()["loop_turn_max_us"])
+    listed.close()
+    histograms = page.count("mayfly_command_duration_seconds_count{")
+    require(histograms > 150, f"only {histograms} commands have a histogram")
+    middle = sorted(times)[len(times) // 2] * 1e3
+    return (
+        f"{with_rows} commands called, {histograms} histograms, {len(page)} bytes: a scrape takes {middle:.1f} ms, the longest of 50 "
+        f"{max(times) * 1e3:.1f} ms; the longest turn of the loop was {before} us before and {after} us after them"
+    )
+
+
 def stops_in_order(daemon):
     """A daemon with a scraper's connection that is kept ends at once when it is told to."""
     mayfly = Mayfly(daemon)
@@ -225,4 +258,6 @@ def run(tally, root, daemon):
             checked(tally, "Prometheus answers rules and dashboard", lambda: expressions_have_data(root, unpacked, mayfly))
     with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
         checked(tally, "prometheus-redis-exporter says what INFO says", lambda: exporter_agrees(unpacked, mayfly))
+    with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
+        checked(tally, "the cost of a scrape", lambda: cost_of_a_scrape(mayfly))
     checked(tally, "a kept connection does not delay the end", lambda: stops_in_order(daemon))

@@ -150,7 +150,7 @@ def readme_picture(browser, mayfly, pictures):
     """The upper half of the page after some polls. The README shows tests/page/status.png: copy it if the page looks otherwise."""
     browser.show(f"http://127.0.0.1:{mayfly.metrics_port}/", 1120, 736, "light")
     eventually("some polls", lambda: browser.evaluate("document.querySelector('#ops-line path')?.getAttribute('d').split('L').length ?? 0") >= 8)
-    browser.picture(os.path.join(pictures, "readme.png"), x=0, y=0, width=1120, height=736, scale=0.75)
+    browser.picture(os.path.join(pictures, "readme.png"), x=0, y=0, width=1120, height=736, scale=0.65)
 
 
 def refuses_strangers(browser, mayfly):

@@ -57,7 +57,7 @@ TEST_CASE("the status page allows its own script and style, and nothing else") {
         std::string::npos);
   CHECK(page.find("unsafe") == std::string::npos);
   CHECK(page.find("{{") == std::string::npos);  // every mark was filled in
-  CHECK(page.find("uptime            0 s\n") != std::string::npos);
+  CHECK(page.find("\nuptime            ") != std::string::npos);
   for (const char* outside : {"src=", "@import", "url("}) CHECK(page.find(outside) == std::string::npos);
 }
 

@@ -49,8 +49,7 @@ bool HttpClient::ReadNext() {
 // What was received is still answered.
 bool HttpClient::TakeEnd() {
   sends_no_more_ = true;
-  if (answer_ || OutputWaits() || !unread_.empty()) return true;
-  return false;
+  return answer_ || OutputWaits() || !unread_.empty();
 }
 
 // ---- answers
