@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace mayfly::bench {
@@ -24,9 +25,15 @@ RequestForm::RequestForm(const std::string& form) {
   std::vector<std::vector<std::pair<size_t, char>>> places;  // of each word
   for (std::string word; line >> word;) {
     places.emplace_back();
-    for (size_t at = 0; (at = word.find('{', at)) != std::string::npos; at += kKeyDigits) {
-      places.back().emplace_back(at, word.at(at + 1));
+    for (size_t at = 0; (at = word.find('{', at)) != std::string::npos;) {
+      const std::string_view found = std::string_view(word).substr(at, kPlaceholder);
+      if (found != "{k}" && found != "{m}") {  // a hash tag, for example
+        ++at;
+        continue;
+      }
+      places.back().emplace_back(at, found[1]);
       word.replace(at, kPlaceholder, kKeyDigits, '0');
+      at += kKeyDigits;
     }
     words.push_back(word);
   }

@@ -21,7 +21,7 @@ void WriteDigits(uint64_t number, char* digits);
 std::string KeyOf(uint64_t number);
 
 // Requests of one form, as bytes: words with blanks between them, in which {k} and {m} stand for the twelve digits of a
-// key's and of a member's number ("HSET k:{k} f:{m} v:{m}").
+// key's and of a member's number ("HSET k:{k} f:{m} v:{m}"). Other braces stay: "GET {tag}:{k}".
 class RequestForm {
  public:
   explicit RequestForm(const std::string& form);
