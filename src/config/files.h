@@ -25,7 +25,7 @@ struct Files {
   // and mode stay. On a problem the file keeps its old text. The problem's text begins with the path.
   std::function<Problem(const std::string& path, const std::string& text)> write;
   // The same, but if there is no such file, it is created, and only its owner may read it.
-  std::function<Problem(const std::string& path, const std::string& text)> put;
+  std::function<Problem(const std::string& path, const std::string& text)> put = {};
 };
 
 // The real file system. A file larger than kConfigBytesMax is refused, so reading /dev/zero ends.

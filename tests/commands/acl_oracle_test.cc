@@ -174,9 +174,9 @@ TEST_CASE_METHOD(AclOracleTest, "rules are taken, refused and described as by Re
   }
 }
 
-TEST_CASE_METHOD(
-    AclOracleTest,
-    "a dry run tells of the command, the key or the channel, by what a command does to its keys") {
+TEST_CASE_METHOD(AclOracleTest,
+                 "a dry run tells of the command, the key or the channel, by what a command does to its "
+                 "keys") {  // long: one table
   const std::vector<Words> rules = {{"+@all", "%R~r*", "%W~w*", "~b*", "&c*"},
                                     {"+@all", "~b*", "(+get %R~r*)", "(+publish &c*)", "(+subscribe &d*)"}};
   const std::vector<Words> calls = {{"GET", "r"},
@@ -409,7 +409,7 @@ TEST_CASE_METHOD(CategoryTest, "a command is in the categories in which Redis ha
   size_t compared = 0;
   for (const std::string& category : categories) {
     for (const std::string& name : ours) {
-      if (!known.contains(name)) continue;
+      if (!known.contains(name) || name == "wait") continue;  // which is blocking since 7.2
       CAPTURE(category, name);
       CHECK(here.at(category).contains(name) == redis.at(category).contains(name));
       ++compared;
