@@ -1,12 +1,12 @@
-"""conf/kubernetes/mayfly.yaml fits the options, the Dockerfile and itself: names, ports, probes, selectors, volumes."""
+"""conf/kubernetes/mayfly.yaml fits the options, the code, the Dockerfile and itself: names, ports, probes, selectors, volumes."""
 
-import json
 import re
 
 import yaml
 
 MANIFEST = "conf/kubernetes/mayfly.yaml"
 CONF = "conf/mayfly.conf"
+SERVICE = "src/net/http/http_service.cc"
 KINDS = ["ConfigMap", "Service", "StatefulSet", "PodDisruptionBudget", "NetworkPolicy"]
 
 
@@ -26,17 +26,16 @@ def _given(container, config):
     return names
 
 
-def _health_check(dockerfile):
-    return json.loads(re.search(r"^HEALTHCHECK .*\\\n\s*CMD (\[.*\])$", dockerfile, re.M).group(1))
-
-
-def _wrong_probes(container, dockerfile, options):
+def _wrong_probes(container, service, given, options):
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-    if ports["redis"] != int(options["port"]):
-        yield f"port {ports['redis']} is not the daemon's"
+    for name, option in (("redis", "port"), ("metrics", "metrics-port")):
+        if ports[name] != int(given.get(option, options[option])):
+            yield f"port {ports[name]} is not the daemon's {option}"
+    served = set(re.findall(r'path == "(/[a-z]+)"', service))
     for name in ("startupProbe", "readinessProbe", "livenessProbe"):
-        if container.get(name, {}).get("exec", {}).get("command") != _health_check(dockerfile):
-            yield f"the {name} is not the image's health check"
+        asked = container.get(name, {}).get("httpGet", {})
+        if asked.get("port") != "metrics" or asked.get("path") not in served:
+            yield f"the {name} asks for nothing that the daemon serves"
 
 
 def _wrong_security(pod, container, dockerfile):
@@ -100,7 +99,8 @@ def _wrong(files):
     for name in asked:
         if name not in known:
             yield f"the container has no port {name}"
-    yield from _wrong_probes(container, dockerfile, options)
+    given = _options("\n".join(objects["ConfigMap"]["data"].values()))
+    yield from _wrong_probes(container, files[SERVICE], given, options)
     yield from _wrong_security(pod, container, dockerfile)
     yield from _wrong_volumes(pod, container, dockerfile)
     yield from _wrong_selectors(objects, template["metadata"]["labels"])
@@ -118,7 +118,7 @@ def selftest():
     import source
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    files = {name: text for name, text in source.load(root).items() if name in (MANIFEST, CONF, "Dockerfile")}
+    files = {name: text for name, text in source.load(root).items() if name in (MANIFEST, CONF, SERVICE, "Dockerfile")}
     assert find(files) == [], find(files)
     for old, new in (
         ("maxmemory auto", "maxmemorie auto"),
@@ -127,9 +127,11 @@ def selftest():
         ('["/etc/mayfly/mayfly.conf"]', '["/etc/mayfly.conf"]'),
         ("containerPort: 6379", "containerPort: 6380"),
         ("targetPort: redis", "targetPort: rediss"),
-        ("{port: redis}", "{port: metrics}"),
-        ("+PONG*", "+PANG*"),
-        ("exec: {command: *healthy}", "tcpSocket: {port: redis}"),
+        ("{port: redis}", "{port: page}"),
+        ("containerPort: 9121", "containerPort: 9122"),
+        ("metrics-port 9121", "metrics-port 9120"),
+        ("path: /readyz, port: metrics", "path: /ready, port: metrics"),
+        ("httpGet: {path: /readyz, port: metrics}", "tcpSocket: {port: redis}"),
         ("enableServiceLinks: false", "enableServiceLinks: true"),
         ("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false"),
         ("runAsUser: 999", "runAsUser: 1000"),
