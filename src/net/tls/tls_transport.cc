@@ -13,6 +13,13 @@
 #include "net/tls/tls_bio.h"
 
 namespace mayfly::net {
+namespace {
+
+// More than replies and the answers to one read can come to: the client makes TLS answer (changes of keys) and does not
+// read it.
+constexpr size_t kUnreadMax = kSealedBytes + kRecordBytes + kReadBufferBytes;
+
+}  // namespace
 
 // Adds to ssl_bytes_ what OpenSSL allocates and frees while it lives.
 class TlsTransport::Measured {
@@ -58,6 +65,9 @@ void TlsTransport::Receive(std::string_view ciphertext) {
   if (state_ == State::kHandshake) Handshake();
   if (state_ == State::kOpen) Decrypt();
   arriving_ = {};
+  if (sending_.size() <= kUnreadMax) return;
+  problem_ = "it does not read what TLS answers";
+  state_ = State::kBroken;
 }
 
 void TlsTransport::Begin() {
