@@ -91,7 +91,7 @@ TEST_CASE_METHOD(AclTest, "if the default user is disabled or needs a password, 
   CHECK(SetUser("default", {"off"}) == Ok());
   TestClient& guest = Connect();
   CHECK(guest.Run({"PING"}) == kNoAuth);
-  CHECK(guest.Run({"AUTH", "any"}) == kWrong);
+  CHECK(guest.Run({"AUTH", "default", "any"}) == kWrong);
   CHECK(guest.Run({"AUTH", "admin", "any"}) == Ok());
   TestClient& other = Connect();
   CHECK(guest.Run({"ACL", "SETUSER", "default", "on"}) == Ok());

@@ -133,8 +133,7 @@ std::string ExplainInTransaction(Refusal why, const Session& session, const Args
       "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This "
       "command is no longer allowed for the following reason: ";
   if (why == Refusal::kKey) return text + "no permission to touch the specified keys";
-  if (why == Refusal::kChannel)
-    return text + "no permission to access one of the channels used as arguments to the command";
+  if (why == Refusal::kChannel) return text + "no permission to access one of the channels used as arguments";
   return text + "no permission to execute the command or subcommand";
 }
 
