@@ -46,7 +46,7 @@ RuleError CommandRights::AllowNamed(std::string_view name) {
     return Put(*sub, true), RuleError::kNone;
   }
   if (HasSpaces(word)) return RuleError::kSyntax;  // it could not be read back (Redis takes it)
-  if (allowed_[*id]) return RuleError::kNone;  // with any argument
+  if (allowed_[*id]) return RuleError::kNone;      // with any argument
   std::vector<std::string>& words = first_arguments_[*id];
   const auto same = [&](const std::string& other) { return SameIgnoringCase(other, word); };
   if (std::none_of(words.begin(), words.end(), same)) words.emplace_back(word);
