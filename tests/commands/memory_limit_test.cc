@@ -89,7 +89,7 @@ TEST_CASE_METHOD(MemoryLimitTest, "a batch of many pairs takes no more above max
     std::vector<std::string> words{"MSET"};
     for (size_t i = 0; i < kPairs; ++i) {
       words.push_back("pair" + std::to_string(round) + ":" + std::to_string(i));
-      words.push_back(std::string(100, 'p'));
+      words.emplace_back(100, 'p');
     }
     CHECK(Run(words) == Ok());
     Note();

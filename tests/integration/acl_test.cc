@@ -6,7 +6,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "integration/folder.h"
+#include "support/folder.h"
 
 namespace mayfly {
 

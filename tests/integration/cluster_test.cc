@@ -9,7 +9,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "integration/folder.h"
+#include "support/folder.h"
 #include "integration/wire.h"
 
 namespace mayfly {

@@ -7,7 +7,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "integration/folder.h"
+#include "support/folder.h"
 #include "support/datagram_socket.h"
 
 namespace mayfly {

@@ -141,6 +141,7 @@ const Example kExamples[] = {
      [](const Settings& s) {
        return s.latency_percentiles == std::vector<double>{20, 99.5};
      }},
+    {"crash-log-enabled", "no", "no", [](const Settings& s) { return !s.crash_log_enabled; }},
     {"enable-debug-command", "local", "local",
      [](const Settings& s) { return s.enable_debug_command == DebugCommand::kLocal; }},
 };
