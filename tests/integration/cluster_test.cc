@@ -9,8 +9,8 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "support/folder.h"
 #include "integration/wire.h"
+#include "support/folder.h"
 
 namespace mayfly {
 namespace {

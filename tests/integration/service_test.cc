@@ -7,8 +7,8 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
-#include "support/folder.h"
 #include "support/datagram_socket.h"
+#include "support/folder.h"
 
 namespace mayfly {
 namespace {
