@@ -59,6 +59,7 @@ constexpr Gap kGaps[] = {
     {"client|pause", "", GapKind::kNotSent, "time stands still here; client_pause_test.cc covers it"},
     {"client|tracking", "", GapKind::kNotSent, "replies and messages would mix; tracking_test.cc covers it"},
     {"client|setinfo", "", GapKind::kUnknown, "since 7.2; client_test.cc covers it"},
+    {"cluster", "", GapKind::kNeverAccepted, "none of its subcommands is accepted"},
     {"cluster|addslots", "", GapKind::kNeverAccepted, "there is no cluster; cluster_test.cc covers it"},
     {"cluster|addslotsrange", "", GapKind::kNeverAccepted, "as ADDSLOTS"},
     {"cluster|bumpepoch", "", GapKind::kNeverAccepted, "as ADDSLOTS"},

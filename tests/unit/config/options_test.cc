@@ -117,7 +117,7 @@ TEST_CASE("options that only Redis has are accepted with one warning, and CONFIG
                               "--repl-backlog-size", "1mb", "--locale-collate", "a b"});
   REQUIRE(loaded.warnings.size() == 1);
   CHECK(loaded.warnings[0] ==
-        "options without a meaning here are ignored: io-threads, locale-collate, activedefrag; at Redis's "
+        "options without a meaning here are ignored: locale-collate, io-threads, activedefrag; at Redis's "
         "default hz, "
         "repl-backlog-size");
   CHECK(loaded.Get("io-threads") == "4");
