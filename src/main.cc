@@ -238,7 +238,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
   config::Problem problem;
   try {
     problem = settings.shards != 0
-                  ? net::RunShards(options, words, start, log)
+                  ? net::RunShards(options, words, environment, start, log)
                   : Run(limit_files, files, options, loaded.warnings, environment, clock, log);
   } catch (const std::exception& error) {
     problem = error.what();

@@ -62,14 +62,18 @@ void Slots(Context& ctx, Args&) {
 
 void ReplyShardNode(Context& ctx, const ClusterNode& node) {
   const Endpoint endpoint = EndpointOf(ctx, node);
-  ctx.reply.Map(7);
+  ctx.reply.Map(node.tls_port != 0 ? 8 : 7);
   const auto text = [&](std::string_view name, std::string_view value) {
     ctx.reply.Bulk(name);
     ctx.reply.Bulk(value);
   };
   text("id", node.id);
   ctx.reply.Bulk("port");
-  ctx.reply.Integer(endpoint.port);
+  ctx.reply.Integer(node.port != 0 ? node.port : endpoint.port);
+  if (node.tls_port != 0) {
+    ctx.reply.Bulk("tls-port");
+    ctx.reply.Integer(node.tls_port);
+  }
   text("ip", endpoint.host);
   text("endpoint", endpoint.host);
   text("role", "master");

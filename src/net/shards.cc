@@ -14,6 +14,7 @@
 #include "base/key_slot.h"
 #include "net/process.h"
 #include "net/restarts.h"
+#include "net/service_manager.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -89,7 +90,8 @@ struct Shard {
 
 class Shards {
  public:
-  Shards(const StartFolder& start, Log& log) : start_(start), log_(log) {}
+  Shards(const StartFolder& start, ServiceManager& manager, Log& log)
+      : start_(start), manager_(manager), log_(log) {}
 
   void Add(const config::Settings& settings, const std::vector<std::string>& words, const std::string& file) {
     const std::vector<int> processors = Processors();
@@ -114,6 +116,7 @@ class Shards {
     for (Shard& shard : shards_) {
       if (Problem problem = Start(shard)) Fail(std::move(*problem));
     }
+    if (!problem_) manager_.Ready();
     while (AnyLeft()) {
       StartThoseDue();
       TakeSignal(watched);
@@ -173,7 +176,8 @@ class Shards {
   void TakeSignal(const sigset_t& watched) {
     constexpr uint64_t kLongMs = 3'600'000;
     const uint64_t now_ms = NowMs();
-    uint64_t until_ms = now_ms + kLongMs;
+    uint64_t until_ms = now_ms + (manager_.watchdog_ms() != 0 ? manager_.watchdog_ms() : kLongMs);
+    manager_.StillAlive();
     for (const Shard& shard : shards_) {
       if (shard.start_again_ms != 0) until_ms = std::min(until_ms, std::max(shard.start_again_ms, now_ms));
     }
@@ -189,8 +193,10 @@ class Shards {
   }
 
   void Stop(int number) {
-    if (!stopping_)
+    if (!stopping_) {
       log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping all shards");
+      manager_.Stopping();
+    }
     stopping_ = true;
     for (Shard& shard : shards_) shard.start_again_ms = 0;
   }
@@ -232,6 +238,7 @@ class Shards {
   }
 
   const StartFolder& start_;
+  ServiceManager& manager_;
   Log& log_;
   std::vector<Shard> shards_;
   sigset_t mask_before_{};
@@ -241,8 +248,10 @@ class Shards {
 
 Problem CheckSettings(const config::Settings& settings, const std::vector<std::string>& words) {
   constexpr int64_t kPortMax = 65'535;
-  if (settings.port == 0 || settings.port + settings.shards - 1 > kPortMax)
-    return "shards needs a port for each daemon, from the option port on";
+  const int64_t highest = std::max({settings.port, settings.tls_port, settings.metrics_port});
+  if (settings.port == 0 || highest + settings.shards - 1 > kPortMax)
+    return "shards needs a port for each daemon, from the option port on (and from tls-port and metrics-port "
+           "on)";
   if (settings.cluster_mode == config::ClusterMode::kEmulated || settings.cluster_enabled)
     return "shards makes a cluster of its own: leave out cluster-enabled and cluster-mode";
   if (!words.empty() && words.front() == "-")
@@ -252,12 +261,14 @@ Problem CheckSettings(const config::Settings& settings, const std::vector<std::s
 
 }  // namespace
 
-std::string ShardsFile(unsigned shards, unsigned first_port) {
+std::string ShardsFile(unsigned shards, unsigned first_port, unsigned first_tls_port) {
   std::string text;
   for (unsigned i = 0; i < shards; ++i) {
     const size_t first = kSlots * i / shards;
     const size_t last = kSlots * (i + 1) / shards - 1;
-    text += "node shard-" + std::to_string(i + 1) + " *:" + std::to_string(first_port + i) + ' ' +
+    const std::string tls =
+        first_tls_port != 0 ? "tls-port=" + std::to_string(first_tls_port + i) + ' ' : std::string();
+    text += "node shard-" + std::to_string(i + 1) + " *:" + std::to_string(first_port + i) + ' ' + tls +
             std::to_string(first) + '-' + std::to_string(last) + '\n';
   }
   return text;
@@ -276,6 +287,8 @@ std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned
                                  cluster_file,
                                  "--cluster-announce-human-nodename",
                                  "shard-" + std::to_string(index + 1),
+                                 "--supervised",
+                                 "no",
                                  "--pidfile",
                                  ""};
   const auto add = [&words](const char* name, std::string value) {
@@ -283,6 +296,8 @@ std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned
     words.push_back(std::move(value));
   };
   if (!settings.unixsocket.empty()) add("--unixsocket", settings.unixsocket + '.' + port);
+  if (settings.tls_port != 0) add("--tls-port", std::to_string(settings.tls_port + index));
+  if (settings.metrics_port != 0) add("--metrics-port", std::to_string(settings.metrics_port + index));
   const config::MaxMemory& memory = settings.maxmemory;
   if (memory.request != config::MaxMemory::Request::kBytes && memory.bytes != 0)
     add("--maxmemory", std::to_string(memory.bytes / static_cast<uint64_t>(settings.shards)));
@@ -296,16 +311,18 @@ StartFolder::~StartFolder() {
 bool StartFolder::Enter() const noexcept { return fd_ >= 0 && ::fchdir(fd_) == 0; }
 
 Problem RunShards(const config::Options& options, const std::vector<std::string>& words,
-                  const StartFolder& start, Log& log) {
+                  const std::vector<std::string>& environment, const StartFolder& start, Log& log) {
   const config::Settings& settings = options.settings();
   if (Problem problem = CheckSettings(settings, words)) return problem;
   SharedFile file;
   const std::string text =
-      ShardsFile(static_cast<unsigned>(settings.shards), static_cast<unsigned>(settings.port));
+      ShardsFile(static_cast<unsigned>(settings.shards), static_cast<unsigned>(settings.port),
+                 static_cast<unsigned>(settings.tls_port));
   if (Problem problem = file.Write(text)) return problem;
   PidFile pid_file(settings.pidfile);
   if (const Problem problem = pid_file.Write()) log.Warning(*problem);
-  Shards shards(start, log);
+  ServiceManager manager(settings.supervised, environment, ::getpid(), log);
+  Shards shards(start, manager, log);
   shards.Add(settings, words, file.Path());
   return shards.Run();
 }

@@ -3,7 +3,7 @@
 // This process serves nobody. It writes the cluster's file, in memory, starts the daemons with its own options and those
 // that tell them apart, each on a processor of its own where the system allows that, and waits. Signals are passed on. A
 // daemon that ends by itself is started again, with an empty cache and after a short wait; the others do not notice.
-// One that was told to end (SHUTDOWN, exit code 0) stays ended. When no daemon is left, this ends, too; and if this is
+// The service manager is told that it is ready when all are started. One that was told to end (SHUTDOWN, exit code 0) stays ended. When no daemon is left, this ends, too; and if this is
 // killed, they are told to end.
 #pragma once
 
@@ -18,7 +18,8 @@
 namespace mayfly::net {
 
 // The file of such a cluster: N nodes named shard-1 to shard-N, with equal parts of the slots.
-std::string ShardsFile(unsigned shards, unsigned first_port);
+// `first_tls_port`: 0 for none.
+std::string ShardsFile(unsigned shards, unsigned first_port, unsigned first_tls_port);
 
 // What a daemon gets after the words of the command line, so that it counts.
 std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned index,
@@ -41,6 +42,7 @@ class StartFolder {
 // Until all daemons have ended. `words`: the command line without the program's name. A problem is the reason why it did
 // not begin, or why a daemon could not start for the first time.
 [[nodiscard]] config::Problem RunShards(const config::Options& options, const std::vector<std::string>& words,
-                                        const StartFolder& start, Log& log);
+                                        const std::vector<std::string>& environment, const StartFolder& start,
+                                        Log& log);
 
 }  // namespace mayfly::net

@@ -10,8 +10,8 @@ NodeClues CluesOf(const config::Settings& settings) {
   if (!settings.cluster_announce_human_nodename.empty())
     return {.name = settings.cluster_announce_human_nodename, .hosts = {}};
   const int64_t announced = settings.cluster_announce_port;
-  NodeClues clues{
-      .name = {}, .hosts = {}, .port = static_cast<uint16_t>(announced != 0 ? announced : settings.port)};
+  const int64_t own = settings.port != 0 ? settings.port : settings.tls_port;
+  NodeClues clues{.name = {}, .hosts = {}, .port = static_cast<uint16_t>(announced != 0 ? announced : own)};
   if (!settings.cluster_announce_ip.empty()) {
     clues.hosts.emplace_back(settings.cluster_announce_ip);
     return clues;
@@ -56,12 +56,15 @@ Endpoint Cluster::EndpointOf(const ClusterNode& node, const Session& session) co
       if (endpoint.host.starts_with('[')) endpoint.host = endpoint.host.substr(1, colon - 2);
     }
   }
-  if (endpoint.port == 0) {
-    std::optional<uint64_t> port = static_cast<uint64_t>(settings_->cluster_announce_port);
-    if (*port == 0 && colon != std::string_view::npos) port = ParseUnsigned(local.substr(colon + 1));
-    endpoint.port = static_cast<uint16_t>(port.value_or(0));
-    if (endpoint.port == 0) endpoint.port = static_cast<uint16_t>(settings_->port);
-  }
+  const uint16_t local_port = colon != std::string_view::npos
+                                  ? static_cast<uint16_t>(ParseUnsigned(local.substr(colon + 1)).value_or(0))
+                                  : 0;
+  const bool over_tls = local_port != 0 && local_port == settings_->tls_port;
+  if (over_tls && node.tls_port != 0) endpoint.port = node.tls_port;
+  if (endpoint.port == 0 && !over_tls)
+    endpoint.port = static_cast<uint16_t>(settings_->cluster_announce_port);
+  if (endpoint.port == 0) endpoint.port = local_port;
+  if (endpoint.port == 0) endpoint.port = static_cast<uint16_t>(settings_->port);
   return endpoint;
 }
 

@@ -44,6 +44,15 @@ std::string IdOf(std::string_view name) {
   return HexOf(Sha1Of(name));
 }
 
+constexpr std::string_view kWrongPort = ": a port is between 1 and 65535";
+
+bool ReadPort(std::string_view text, uint16_t& port) noexcept {
+  const std::optional<uint64_t> number = ParseUnsigned(text);
+  if (!number || *number < 1 || *number > UINT16_MAX) return false;
+  port = static_cast<uint16_t>(*number);
+  return true;
+}
+
 Problem ReadAddress(std::string_view text, ClusterNode& node) {
   const auto wrong = [&]() -> Problem {
     return Printable(text) + ": an address is <host>:<port>, with an IPv6 host in brackets";
@@ -56,10 +65,8 @@ Problem ReadAddress(std::string_view text, ClusterNode& node) {
   const bool fits =
       host == ClusterMap::kSameHost || (brackets ? ConsistsOf(host, IsOfIpv6) : ConsistsOf(host, IsOfName));
   if (!fits || host.empty() || host.size() > kHostMax) return wrong();
-  const std::optional<uint64_t> port = ParseUnsigned(text.substr(colon + 1));
-  if (!port || *port < 1 || *port > UINT16_MAX) return Printable(text) + ": a port is between 1 and 65535";
   node.host = host;
-  node.port = static_cast<uint16_t>(*port);
+  if (!ReadPort(text.substr(colon + 1), node.port)) return Printable(text) + std::string(kWrongPort);
   return std::nullopt;
 }
 
@@ -87,7 +94,8 @@ Problem ClusterMap::ReadNode(std::string_view line) {
   const std::string_view what = TakeWord(line);
   if (what.empty() || what[0] == '#') return std::nullopt;
   if (what != "node")
-    return Printable(what) + ": a line is: node <name> <host>:<port> [<slot>|<first>-<last> ...]";
+    return Printable(what) +
+           ": a line is: node <name> <host>:<port> [tls-port=<port>] [<slot>|<first>-<last> ...]";
   if (nodes_.size() == kNodesMax) return "more than " + std::to_string(kNodesMax) + " nodes";
   ClusterNode node;
   node.name = TakeWord(line);
@@ -106,7 +114,13 @@ Problem ClusterMap::ReadNode(std::string_view line) {
   }
   nodes_.push_back(std::move(node));
   const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
-  for (std::string_view word = TakeWord(line); !word.empty(); word = TakeWord(line)) {
+  std::string_view word = TakeWord(line);
+  if (constexpr std::string_view kTlsPort = "tls-port="; word.starts_with(kTlsPort)) {
+    if (!ReadPort(word.substr(kTlsPort.size()), nodes_.back().tls_port))
+      return Printable(word) + std::string(kWrongPort);
+    word = TakeWord(line);
+  }
+  for (; !word.empty(); word = TakeWord(line)) {
     if (Problem problem = ReadSlots(word, index)) return problem;
   }
   return std::nullopt;

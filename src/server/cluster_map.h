@@ -10,9 +10,8 @@
 //
 // A name is letters, digits, '.', '_' and '-'; one of 40 hexadecimal digits is the node's id itself, and from another
 // name the id follows. The address is what clients are sent to; an IPv6 one is in brackets, and the host * is the
-// address by which the client has come to this node. Clients that came over TLS are sent to the tls-port, if there is one.
-// A slot has at most one owner, and may have none. Empty lines and
-// those that begin with '#' say nothing.
+// address by which the client has come to this node. Clients that came over TLS are sent to the tls-port, if there is
+// one. A slot has at most one owner, and may have none. Empty lines and those that begin with '#' say nothing.
 //
 // Invariant: owners_[slot] is an index of nodes(), or kNobody. Loop thread only.
 #pragma once
@@ -40,6 +39,7 @@ struct ClusterNode {
   std::string id;                     // 40 hexadecimal digits
   std::string host;                   // an address without brackets, or a name, or kSameHost
   uint16_t port = 0;                  // 0: the one that the client is connected to
+  uint16_t tls_port = 0;              // 0: none
   std::vector<SlotRange> slots = {};  // in order; neighbours are joined
 };
 

@@ -317,6 +317,25 @@ TEST_CASE_METHOD(ClusterTest, "the host * is the one by which the client has com
   CHECK(Run({"GET", "a"}) == Error("MOVED 15495 cache.example:7001"));
 }
 
+TEST_CASE_METHOD(ClusterTest, "a client that came over TLS is sent to the tls-port") {
+  StartWith("tls-port", "7100");
+  ClusterMap map;
+  REQUIRE_FALSE(map.Read("f",
+                         "node a 10.0.0.1:7000 tls-port=7100 0-8191\n"
+                         "node b 10.0.0.2:7000 tls-port=7101 8192-16383\n"));
+  REQUIRE_FALSE(map.FindSelf("f", {.name = "a", .hosts = {}}));
+  Join(std::move(map));
+  client().session().local = SharedBytes::Copy("10.0.0.1:7000");
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 10.0.0.2:7000"));
+  client().session().local = SharedBytes::Copy("10.0.0.1:7100");
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 10.0.0.2:7101"));
+  CHECK(Run({"CLUSTER", "SLOTS"}).elements.at(0).elements.at(2).elements.at(1) == Integer(7100));
+  const Reply node = Run({"CLUSTER", "SHARDS"}).elements.at(1).elements.at(3).elements.at(0);
+  CHECK(node.elements.at(3) == Integer(7000));
+  CHECK(node.elements.at(4) == Bulk("tls-port"));
+  CHECK(node.elements.at(5) == Integer(7101));
+}
+
 // ---- emulated
 
 TEST_CASE_METHOD(EmulatedClusterTest, "an emulated cluster has every slot, and takes requests with several") {

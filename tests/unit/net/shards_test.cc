@@ -11,7 +11,7 @@ TEST_CASE("shards have all slots, in parts of nearly the same size") {
   for (const unsigned shards : {1U, 2U, 3U, 7U, 256U}) {
     CAPTURE(shards);
     ClusterMap map;
-    REQUIRE_FALSE(map.Read("f", ShardsFile(shards, 7000)));
+    REQUIRE_FALSE(map.Read("f", ShardsFile(shards, 7000, 0)));
     REQUIRE(map.nodes().size() == shards);
     CHECK(map.slots_assigned() == kSlots);
     for (const ClusterNode& node : map.nodes()) {
@@ -24,6 +24,11 @@ TEST_CASE("shards have all slots, in parts of nearly the same size") {
     CHECK(map.nodes().back().name == "shard-" + std::to_string(shards));
     REQUIRE_FALSE(map.FindSelf("f", {.name = "shard-1", .hosts = {}}));
   }
+}
+
+TEST_CASE("shards with TLS have tls-ports in a row") {
+  CHECK(ShardsFile(2, 7000, 7100) ==
+        "node shard-1 *:7000 tls-port=7100 0-8191\nnode shard-2 *:7001 tls-port=7101 8192-16383\n");
 }
 
 TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is no number of bytes") {
@@ -45,8 +50,15 @@ TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is 
   CHECK(value(words, "--maxmemory") == "250");
   CHECK(value(words, "--pidfile").empty());
   CHECK(value(words, "--unixsocket") == "(none)");
+  CHECK(value(words, "--tls-port") == "(none)");
+  CHECK(value(words, "--metrics-port") == "(none)");
+  CHECK(value(words, "--supervised") == "no");
   settings.maxmemory.request = config::MaxMemory::Request::kPercent;
   settings.unixsocket = "/run/mayfly.sock";
+  settings.tls_port = 7100;
+  settings.metrics_port = 9100;
+  CHECK(value(ShardOptions(settings, 3, "/file"), "--tls-port") == "7103");
+  CHECK(value(ShardOptions(settings, 3, "/file"), "--metrics-port") == "9103");
   words = ShardOptions(settings, 0, "/file");
   CHECK(value(words, "--maxmemory") == "250");
   CHECK(value(words, "--unixsocket") == "/run/mayfly.sock.7000");

@@ -23,13 +23,15 @@ TEST_CASE("each line of the file is a node with its slots") {
                          "# name address slots\n"
                          "\n"
                          "node one 10.0.0.1:6379 0-99 101 100\r\n"
-                         "  node\ttwo  cache2.example:7000   16383 102-200\n"
+                         "  node\ttwo  cache2.example:7000 tls-port=7100  16383 102-200\n"
                          "node 1C804338219df6882f759e3371314d61099573b9 [fd00::1]:6379"));
   REQUIRE(map.nodes().size() == 3);
   const ClusterNode& one = map.nodes()[0];
   CHECK(one.host == "10.0.0.1");
   CHECK(one.port == 6379);
   CHECK(one.slots == std::vector<SlotRange>{{0, 101}});
+  CHECK(one.tls_port == 0);
+  CHECK(map.nodes()[1].tls_port == 7100);
   CHECK(map.nodes()[1].slots == std::vector<SlotRange>{{102, 200}, {16383, 16383}});
   CHECK(map.nodes()[2].host == "fd00::1");
   CHECK(map.nodes()[2].slots.empty());
@@ -52,7 +54,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a wrong line is named, with what is wrong about it") {
-  constexpr std::string_view kLine = ": a line is: node <name> <host>:<port> [<slot>|<first>-<last> ...]";
+  constexpr std::string_view kLine =
+      ": a line is: node <name> <host>:<port> [tls-port=<port>] [<slot>|<first>-<last> ...]";
   CHECK(ProblemOf("") == "cluster.conf: there is no node in it");
   CHECK(ProblemOf("# nothing\n\n") == "cluster.conf: there is no node in it");
   CHECK(ProblemOf("\nnodes a h:1 0") == "cluster.conf:2: nodes" + std::string(kLine));
@@ -66,6 +69,9 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
           "cluster.conf:1: " + address + ": an address is <host>:<port>, with an IPv6 host in brackets");
   for (const std::string address : {"h:", "h:0", "h:65536", "h:x", "h:-1", "h:01"})
     CHECK(ProblemOf("node a " + address) == "cluster.conf:1: " + address + ": a port is between 1 and 65535");
+  for (const std::string port : {"", "0", "65536", "x"})
+    CHECK(ProblemOf("node a h:1 tls-port=" + port) ==
+          "cluster.conf:1: tls-port=" + port + ": a port is between 1 and 65535");
   for (const std::string slots : {"16384", "-1", "5-4", "0-16384", "x", "1-", "-", "1-2-3", "00"})
     CHECK(ProblemOf("node a h:1 " + slots) ==
           "cluster.conf:1: " + slots + ": slots are <slot> or <first>-<last>, from 0 to 16383");
