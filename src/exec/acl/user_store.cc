@@ -83,7 +83,11 @@ class FileReader {
       if (error == RuleError::kNone) continue;
       const std::string text = std::string(TextOf(error)) + ". ";
       if (error == RuleError::kUnknownCommand) {
-        errors_ += place_ + ": Error in applying operation '" + rule + "': " + text;
+        errors_.append(place_)
+            .append(": Error in applying operation '")
+            .append(rule)
+            .append("': ")
+            .append(text);
       } else if (!told) {
         errors_ += place_ + ": " + text;
         told = true;
