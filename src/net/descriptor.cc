@@ -72,7 +72,7 @@ void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
 
 // ---- other processes
 
-int SendDatagram(const std::string& path, std::string_view bytes) noexcept {
+int SendDatagram(const std::string& path, std::string_view bytes, unsigned patience_s) noexcept {
   sockaddr_un address{};
   if (path.empty() || path.size() > sizeof address.sun_path) return EINVAL;
   address.sun_family = AF_UNIX;
@@ -82,10 +82,11 @@ int SendDatagram(const std::string& path, std::string_view bytes) noexcept {
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
-  const timeval patience{.tv_sec = 1, .tv_usec = 0};
+  const timeval patience{.tv_sec = static_cast<time_t>(patience_s), .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const int flags = patience_s == 0 ? MSG_DONTWAIT : 0;
   const ssize_t sent =
-      sendto(fd, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&address), size);
+      sendto(fd, bytes.data(), bytes.size(), flags, reinterpret_cast<const sockaddr*>(&address), size);
   const int error = sent < 0 ? errno : 0;
   close(fd);
   return error;

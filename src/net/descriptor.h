@@ -48,8 +48,8 @@ void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept;
 // ---- other processes
 
 // Sends one datagram to a unix socket: a path, or a name in the kernel's own space, which begins with '@'. Waits for room
-// for a second at most. Returns 0, or a value of errno.
-int SendDatagram(const std::string& path, std::string_view bytes) noexcept;
+// for `patience_s` at most. Returns 0, or a value of errno.
+int SendDatagram(const std::string& path, std::string_view bytes, unsigned patience_s) noexcept;
 
 // ---- time
 

@@ -1,6 +1,7 @@
 #include "net/server_loop.h"
 
 #include <csignal>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -231,8 +232,12 @@ void ServerLoop::Reload() {
   constexpr uint64_t kNsPerUs = 1000;
   const uint64_t began_us = uv_hrtime() / kNsPerUs;  // of CLOCK_MONOTONIC, as systemd wants it
   log_.Notice("received SIGHUP: the logfile is open");
-  ReloadCertificates();
-  if (manager_ != nullptr) manager_->Reloaded(began_us);
+  try {
+    ReloadCertificates();
+    if (manager_ != nullptr) manager_->Reloaded(began_us);
+  } catch (const std::bad_alloc&) {
+    log_.Warning("out of memory while loading anew: what was in force stays");
+  }
 }
 
 // Requests that have reached this machine are still served: the next polls do not wait and bring them.

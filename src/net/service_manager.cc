@@ -50,9 +50,9 @@ ServiceManager::ServiceManager(config::Supervised wanted, std::span<const std::s
   }
 }
 
-void ServiceManager::Tell(std::string_view text) {
+void ServiceManager::Tell(std::string_view text, unsigned patience_s) {
   if (socket_.empty()) return;
-  const int error = SendDatagram(socket_, text);
+  const int error = SendDatagram(socket_, text, patience_s);
   if (error != 0) log_.Warning("systemd supervision error: ", socket_, ": ", std::strerror(error));
 }
 
@@ -70,6 +70,7 @@ void ServiceManager::Reloaded(uint64_t began_us) {
 
 void ServiceManager::Stopping() { Tell("STOPPING=1\nSTATUS=Stopping"); }
 
-void ServiceManager::StillAlive() { Tell("WATCHDOG=1"); }
+// Clients do not wait for a manager that does not read: the next sign of life follows anyway.
+void ServiceManager::StillAlive() { Tell("WATCHDOG=1", 0); }
 
 }  // namespace mayfly::net

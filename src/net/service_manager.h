@@ -38,7 +38,7 @@ class ServiceManager {
   uint64_t watchdog_ms() const noexcept { return watchdog_ms_; }
 
  private:
-  void Tell(std::string_view text);
+  void Tell(std::string_view text, unsigned patience_s = 1);
 
   Log& log_;
   std::string socket_;  // empty: systemd does not listen

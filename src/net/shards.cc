@@ -114,7 +114,10 @@ class Shards {
     ::signal(SIGCHLD, SIG_DFL);  // or nobody would learn how a shard ended
     ::sigprocmask(SIG_BLOCK, &watched, &mask_before_);
     for (Shard& shard : shards_) {
-      if (Problem problem = Start(shard)) Fail(std::move(*problem));
+      if (Problem problem = Start(shard)) {
+        Fail(std::move(*problem));
+        break;
+      }
     }
     if (!problem_) manager_.Ready();
     while (AnyLeft()) {

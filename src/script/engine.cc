@@ -131,6 +131,7 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
 }
 
 bool Engine::DoSome(size_t) noexcept {
+  server_.databases.SetClient(caller_);  // requests of others have run meanwhile
   try {
     if (!fiber_.Resume()) return true;
   } catch (const std::bad_alloc&) {

@@ -40,7 +40,9 @@ uint32_t SlotCounts::KeysIn(uint16_t slot, Now now) {
   if (stale_) {
     keys_.fill(0);
     databases_.At(0).ForEach(now, [this](const Entry& entry) { ++keys_[SlotOf(entry.key())]; });
-    stale_ = false;
+    // Keys that are due but not freed yet were not counted, and their end will be reported: until then the counts stay
+    // stale.
+    stale_ = databases_.At(0).Backlog(now, 1) != 0;
   }
   return keys_[slot];
 }

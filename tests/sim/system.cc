@@ -74,7 +74,7 @@ void SetKeepAlive(int fd, const KeepAlive& keep_alive) noexcept {
       .idle_s = keep_alive.idle_s, .interval_s = keep_alive.interval_s, .probes = keep_alive.probes};
 }
 
-int SendDatagram(const std::string& path, std::string_view bytes) noexcept {
+int SendDatagram(const std::string& path, std::string_view bytes, unsigned) noexcept {
   World::Current().datagrams().push_back(path + ": " + std::string(bytes));
   return 0;
 }

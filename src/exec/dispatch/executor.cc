@@ -179,6 +179,7 @@ void Executor::RunPlanned() {
       modes_of_all = ModesOfAll();  // a transaction may change them
       timer.Restart();
     } else {
+      assert(row != nullptr);
       planned.feed->consumed = planned.end;
       if (row != timer.row()) Record(timer, &planned);
       Args args(call, row->cursor);
@@ -233,7 +234,8 @@ void Executor::RunPlanned() {
   constexpr uint32_t kLookedAt = BitOf(Mode::kRestricted) | BitOf(Mode::kClustered);
   if ((modes & ~kLookedAt) != 0 || row == nullptr) return false;
   if ((modes & BitOf(Mode::kRestricted)) != 0 && !IsQuicklyGranted(*session.user(), *row, call)) return false;
-  return (modes & BitOf(Mode::kClustered)) == 0 || RunsHere(*server_.cluster, session, *row, call);
+  return (modes & BitOf(Mode::kClustered)) == 0 ||
+         (row->Takes(call.size()) && RunsHere(*server_.cluster, session, *row, call));
 }
 
 // Clients that have yet to log in name no keys: their requests are refused.

@@ -39,12 +39,13 @@ TlsTransport::TlsTransport(std::shared_ptr<const TlsContext> context, const TlsS
     : context_(std::move(context)), shared_(shared), plaintext_(shared.blocks), sending_(shared.blocks) {}
 
 TlsTransport::~TlsTransport() {
-  if (ssl_ == nullptr) return;
   {
     const Measured measured(*this);
     // A session may be resumed although its client has closed the socket without a word, as most do.
-    if (state_ != State::kBroken) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    if (ssl_ != nullptr && state_ != State::kBroken)
+      SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     ssl_.reset();
+    context_.reset();  // perhaps the last use of an old one, whose memory was counted in `bytes`
   }
   shared_.bytes += static_cast<uint64_t>(ssl_bytes_);
 }

@@ -81,7 +81,7 @@ class TlsTransport final : public Transport {
   void Examine(int result);
   void Break() noexcept;
 
-  const std::shared_ptr<const TlsContext> context_;
+  std::shared_ptr<const TlsContext> context_;
   const TlsShared& shared_;
   std::unique_ptr<SSL, Free> ssl_;  // null until something has arrived
   int64_t ssl_bytes_ = 0;           // what OpenSSL holds for it

@@ -94,8 +94,8 @@ TEST_CASE("a socket that nobody listens on is warned of, and the daemon goes on"
   manager.Meet(Supervised::kSystemd, {"NOTIFY_SOCKET=/no/such/socket"}).Ready();
   CHECK(manager.Logged().ends_with(
       " # systemd supervision error: /no/such/socket: No such file or directory\n"));
-  CHECK(SendDatagram("", "x") == EINVAL);
-  CHECK(SendDatagram("/" + std::string(200, 'x'), "x") == EINVAL);
+  CHECK(SendDatagram("", "x", 1) == EINVAL);
+  CHECK(SendDatagram("/" + std::string(200, 'x'), "x", 1) == EINVAL);
 }
 
 TEST_CASE("the watchdog is told twice as often as systemd asks for, if it asks this process") {
