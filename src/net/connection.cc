@@ -91,7 +91,7 @@ void Connection::SetSocketOptions() noexcept {
 void Connection::Open() {
   assert(state_ == State::kNew && descriptor_ >= 0);
   SetSocketOptions();
-  heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
+  heard_mono_ms_ = timing_.took_mono_ms = clients_.turn().now().mono_ms;
   OnOpen();
   is_client_ = true;
   clients_.CountClient(true, is_observer());
@@ -172,7 +172,8 @@ void Connection::Linger() {
   SetThrottled(false);
   state_ = State::kLingering;
   clients_.BeginLinger();
-  linger_until_mono_ms_ = clients_.turn().now().mono_ms + (clients_.ending() ? kStopSilenceMs : kLingerMs);
+  timing_.linger_until_mono_ms =
+      clients_.turn().now().mono_ms + (clients_.ending() ? kStopSilenceMs : kLingerMs);
   Account();
   clients_.File(*this);
   UpdateReading();
@@ -227,13 +228,13 @@ void Connection::SetBooked(const Booked& now) noexcept {
 // ---- time
 
 uint64_t Connection::NextDeadline() const noexcept {
-  if (state_ == State::kLingering) return linger_until_mono_ms_;
+  if (state_ == State::kLingering) return timing_.linger_until_mono_ms;
   uint64_t deadline = SilentUntil();
   if (above_soft_since_mono_ms_ != 0) {
     const auto soft = static_cast<uint64_t>(LimitOfOutput().soft_seconds);
     deadline = std::min(deadline, above_soft_since_mono_ms_ + soft * kMsPerSecond);
   }
-  if (throttled_) deadline = std::min(deadline, took_mono_ms_ + kStalledMs);
+  if (throttled_) deadline = std::min(deadline, timing_.took_mono_ms + kStalledMs);
   if (ShakesHands()) deadline = std::min(deadline, filter_->handshake_until_mono_ms);
   return deadline;
 }
@@ -248,7 +249,7 @@ void Connection::OnTime(uint64_t now_mono_ms) {
     // The stopping server has a bound for all of them together.
     const bool silent = now_mono_ms - heard_mono_ms_ >= kStopSilenceMs && UndeliveredBytes() == 0;
     if (!clients_.ending() || silent) return Drop();
-    linger_until_mono_ms_ = now_mono_ms + kStopSilenceMs;
+    timing_.linger_until_mono_ms = now_mono_ms + kStopSilenceMs;
     return clients_.File(*this);
   }
   if (EnforceOutputLimit()) return;

@@ -270,9 +270,9 @@ class Connection : public TimedClient {
   Booked booked_;
   uint64_t heard_mono_ms_ = 0;  // when bytes were last seen to go either way
   union {
-    uint64_t took_mono_ms_ = 0;      // when the client was last seen to read
-    uint64_t linger_until_mono_ms_;  // while kLingering, when nothing reads the other one
-  };
+    uint64_t took_mono_ms = 0;      // when the client was last seen to read
+    uint64_t linger_until_mono_ms;  // while kLingering, when nothing reads the other one
+  } timing_;
   uint64_t taken_bytes_ = 0;               // by the kernel, when that was looked at last
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   size_t dropped_bytes_ = 0;               // of what the client sent after its last request

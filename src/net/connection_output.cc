@@ -115,11 +115,11 @@ void Connection::NoticeReading() noexcept {
   const uint64_t taken = (filter_ == nullptr ? written_bytes_ : filter_->sent_bytes) + under_way;
   if (taken == taken_bytes_) return;
   taken_bytes_ = taken;
-  heard_mono_ms_ = took_mono_ms_ = clients_.turn().now().mono_ms;
+  heard_mono_ms_ = timing_.took_mono_ms = clients_.turn().now().mono_ms;
 }
 
 void Connection::Throttle() {
-  const bool reads = clients_.turn().now().mono_ms - took_mono_ms_ < kStalledMs;
+  const bool reads = clients_.turn().now().mono_ms - timing_.took_mono_ms < kStalledMs;
   const size_t much = throttled_ ? kOutputOwnBytes / 2 : kOutputOwnBytes;
   const bool wanted = reads && output_.size() > much && (throttled_ || clients_.Crowded());
   if (wanted == throttled_) return;
