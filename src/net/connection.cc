@@ -108,10 +108,11 @@ void Connection::Refuse(Verdict verdict, bool may_linger) {
   assert(state_ == State::kNew && descriptor_ >= 0);
   state_ = State::kEnding;
   if (verdict == Verdict::kTooMany)
-    clients_.Report(
-        Incidents::Kind::kTooManyClients, "refusing client ", name(),
-        is_observer() ? ": its port serves no more at one time; maxclients is " : ": maxclients, which is ",
-        clients_.settings().maxclients, is_observer() ? "" : ", is reached");
+    clients_.Report(Incidents::Kind::kTooManyClients, "refusing client ", name(),
+                    is_observer() ? ": its port serves no more at one time (maxclients, which is "
+                                  : ": maxclients, which is ",
+                    clients_.settings().maxclients,
+                    is_observer() ? ", does not count there)" : ", is reached");
   else
     clients_.Report(Incidents::Kind::kProtected, "refusing client ", name(),
                     ": protected-mode is on, there is no password, and it is not on this machine");

@@ -53,16 +53,16 @@ void CheckCall(const User& user, const CommandTable& commands, std::span<const s
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mayfly;
-  static const CommandTable commands;
+  static const CommandTable kTable;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::vector<std::string_view> lines = Split(bytes, '\n');
-  User user("app", commands.catalogue(), /*all_channels=*/false);
+  User user("app", kTable.catalogue(), /*all_channels=*/false);
   size_t line = 0;
   for (; line < lines.size() && !lines[line].empty(); ++line)
     static_cast<void>(user.Apply(lines[line], /*all_channels=*/false));
   const std::string description = user.Describe();
-  if (ReadBack(description, commands.catalogue()).Describe() != description) std::abort();
-  user.SetQuick(QuickRightsOf(user, commands));
-  for (++line; line < lines.size(); ++line) CheckCall(user, commands, Split(lines[line], ' '));
+  if (ReadBack(description, kTable.catalogue()).Describe() != description) std::abort();
+  user.SetQuick(QuickRightsOf(user, kTable));
+  for (++line; line < lines.size(); ++line) CheckCall(user, kTable, Split(lines[line], ' '));
   return 0;
 }

@@ -147,6 +147,12 @@ TEST_CASE("a slow request, a slow reader and an idle connection are closed, each
   server.AdvanceTime(1);
   CHECK(reader.closed());
 
+  Peer& silent = server.ConnectHttp();
+  server.AdvanceTime(net::kHttpRequestMs - 1);
+  CHECK(silent.connected());
+  server.AdvanceTime(1);
+  CHECK_FALSE(silent.connected());
+
   Peer& idle = server.ConnectHttp();
   CHECK(BodyOf(server.Get(idle, kAlive)) == "alive\n");
   server.AdvanceTime(net::kHttpIdleMs - 1);

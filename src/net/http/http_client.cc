@@ -130,6 +130,7 @@ void HttpClient::EnterStage() {
   const bool anew = answering && answer_.has_value() && !OutputWaits();
   if (stage == stage_ && !anew) return;
   stage_ = stage;
+  if (answering) asked_ = true;
   stage_since_mono_ms_ = clients().turn().now().mono_ms;
   clients().File(*this);
 }
@@ -141,7 +142,7 @@ uint64_t HttpClient::SilentUntil() const noexcept {
     case Stage::kAnswering:
       return stage_since_mono_ms_ + kHttpAnswerMs;
     default:
-      return stage_since_mono_ms_ + kHttpIdleMs;
+      return stage_since_mono_ms_ + (asked_ ? kHttpIdleMs : kHttpRequestMs);
   }
 }
 

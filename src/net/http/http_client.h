@@ -82,7 +82,8 @@ class HttpClient final : private SlicedWork::Step, public Connection {
   std::string peer_;
   uint64_t stage_since_mono_ms_ = 0;
   Stage stage_ = Stage::kIdle;
-  bool last_ = false;  // after what waits to be written, the connection ends
+  bool asked_ = false;  // one request at least has come
+  bool last_ = false;   // after what waits to be written, the connection ends
   bool sends_no_more_ = false;
   std::array<char, kRoomBytes> room_;
 };
