@@ -36,7 +36,7 @@ int Create(BIO* bio) noexcept {
 
 // Made once, and needed until the process ends.
 const BIO_METHOD* Method() noexcept {
-  static BIO_METHOD* const method = [] {
+  static BIO_METHOD* const kMethod = [] {
     BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "transport");
     if (made == nullptr) return made;
     BIO_meth_set_read_ex(made, ReadSome);
@@ -45,7 +45,7 @@ const BIO_METHOD* Method() noexcept {
     BIO_meth_set_create(made, Create);
     return made;
   }();
-  return method;
+  return kMethod;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ bool FailsNow() noexcept {
 }
 
 // OpenSSL takes these only before it has allocated anything.
-const int installed = CRYPTO_set_mem_functions(
+const int kInstalled = CRYPTO_set_mem_functions(
     [](size_t size, const char*, int) { return FailsNow() ? nullptr : std::malloc(size); },
     [](void* memory, size_t size, const char*, int) {
       return FailsNow() ? nullptr : std::realloc(memory, size);
@@ -35,7 +35,7 @@ const int installed = CRYPTO_set_mem_functions(
     [](void* memory, const char*, int) { std::free(memory); });
 
 TEST_CASE("a TLS connection without memory breaks, at whichever allocation that is, and others go on") {
-  REQUIRE(installed == 1);
+  REQUIRE(kInstalled == 1);
   TlsRig rig;
   rig.Use();
   size_t breaks = 0;

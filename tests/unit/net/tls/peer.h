@@ -51,7 +51,7 @@ class TlsPeer {
     if (!open()) return;
     char room[20'000];
     size_t size = 0;
-    while (SSL_read_ex(ssl_.get(), room, sizeof room, &size) == 1) received_.append(room, size);
+    while (SSL_read_ex(ssl_.get(), room, sizeof room, &size) == 1) received.append(room, size);
   }
   void Receive(std::string_view ciphertext) {
     BIO_write(SSL_get_rbio(ssl_.get()), ciphertext.data(), static_cast<int>(ciphertext.size()));
@@ -78,7 +78,7 @@ class TlsPeer {
   // What it may resume later; null if the server has given nothing.
   SSL_SESSION* session() const noexcept { return session_.get(); }
   SSL* ssl() noexcept { return ssl_.get(); }
-  std::string received_;
+  std::string received;
 
  private:
   template <auto kFree>

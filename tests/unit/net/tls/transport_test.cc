@@ -33,7 +33,7 @@ TEST_CASE("requests and replies pass by TLS 1.2 and 1.3, and nothing of them can
     CHECK(TlsRig::ReadAll(*server) == "a request");
     TlsRig::Write(*server, "a reply");
     TlsRig::Settle(*server, client);
-    CHECK(client.received_ == "a reply");
+    CHECK(client.received == "a reply");
   }
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("what arrives may be split at every byte") {
     }
     CHECK(got == "record 0\nrecord 1\nrecord 2\nrecord 3\nrecord 4\n");
     TlsRig::Settle(*server, client, 1);
-    CHECK(client.received_ == "reply 0\nreply 1\nreply 2\nreply 3\nreply 4\n");
+    CHECK(client.received == "reply 0\nreply 1\nreply 2\nreply 3\nreply 4\n");
   }
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("large writes are taken in records, up to a limit, and what waits to b
       more = server->Write(std::string_view(text).substr(taken));
   }
   client.Receive(TlsRig::TakeToSend(*server));
-  CHECK(client.received_ == text);
+  CHECK(client.received == text);
 }
 
 TEST_CASE("a broken record breaks the connection, and the client gets an alert") {
@@ -191,7 +191,7 @@ TEST_CASE("each side may end the connection; the other one still gets what was w
     TlsRig::Write(*server, "the last reply");
     server->End();
     TlsRig::Settle(*server, client);
-    CHECK(client.received_ == "the last reply");
+    CHECK(client.received == "the last reply");
     CHECK(client.ended());
     server->Receive("whatever comes now is dropped");
     CHECK(server->state() == State::kEnded);
