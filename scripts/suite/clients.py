@@ -194,7 +194,7 @@ def selftest():
     transcripts.selftest()
     folders = [driver.folder for driver in DRIVERS]
     assert len(set(folders)) == len(folders), folders
-    assert chosen([]) == list(DRIVERS) and [driver.name for driver in chosen(["IOREDIS"])] == ["ioredis", "ioredis over TLS"]
+    assert chosen([]) == list(DRIVERS) and [driver.name for driver in chosen(["RUBY-REDIS"])] == ["ruby-redis"]
     try:
         chosen(["no such client"])
     except ValueError:
