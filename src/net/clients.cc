@@ -52,8 +52,16 @@ void Clients::LetIn(Connection& connection, size_t observers_max) {
 char* Clients::LendInput(size_t size) {
   static_assert(kSharedInputBytes >= 2 * (kReadBufferBytes + kCopiedTailBytes));
   const bool full = shared_input_.size() - input_used_ < size;
-  if (full || deferred_.size() == kDeferredMax) RunDeferred();
+  if (full || deferred_.size() == kDeferredMax) {
+    RunDeferred();
+    turn_is_full_ = true;
+  }
   return shared_input_.data() + input_used_;
+}
+
+void Clients::EndFullTurn() {
+  turn_is_full_ = false;
+  end_turn_();
 }
 
 void Clients::Defer(RespClient& client, std::string_view input) {

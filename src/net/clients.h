@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <uv.h>
@@ -40,6 +42,13 @@ class Clients {
   void set_lingering_max(size_t most) noexcept { lingering_max_ = most; }
   // The end of a turn: runs what was woken and writes what waits.
   void FinishTurn();
+  // What to do when a turn has read from as many clients as one may, and there are more. To be set once.
+  void OnFullTurn(std::function<void()> end_turn) { end_turn_ = std::move(end_turn); }
+  // The last thing of each callback that has read. The connection may be closed then.
+  void EndTurnIfFull() {
+    if (turn_is_full_) [[unlikely]]
+      EndFullTurn();
+  }
 
   // The server is about to stop: those that observe it are told so.
   void SetStopping() noexcept { stopping_ = true; }
@@ -84,7 +93,7 @@ class Clients {
   // The text of an address that mostly is that of the connection before; null if there is no memory.
   SharedBytes ShareAddress(std::string_view text) noexcept;
   // `size` bytes of the buffer that all connections share. If there is too little room, the input that lies
-  // there is run first.
+  // there is run first, and the turn is full.
   char* LendInput(size_t size);
   // `input` of this connection is to be run when the turn has read from all clients. It lies at the front of
   // what was lent last, or in memory of the connection that does not change until then.
@@ -133,6 +142,7 @@ class Clients {
  private:
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
   void LetIn(Connection& connection, size_t observers_max);
+  void EndFullTurn();
   void DeliverListed();
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until the output of all is within the pool.
@@ -165,6 +175,8 @@ class Clients {
   LogThrottle refusals_logged_{kPauseLogMs};
   bool stopping_ = false;
   bool ending_ = false;
+  bool turn_is_full_ = false;
+  std::function<void()> end_turn_;
   std::vector<Feed> deferred_;
   size_t input_used_ = 0;  // of shared_input_, by what is deferred
   std::array<char, kSharedInputBytes> shared_input_;

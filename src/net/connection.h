@@ -25,7 +25,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,7 +107,7 @@ class Connection : public TimedClient {
     uv_alloc_cb lend;
     uv_read_cb take;
   };
-  // Those of a service's class: they call its LendInput and TakeInput directly.
+  // Those of a service's class: they call its LendInput and TakeInput directly (net/read_calls.h).
   template <typename Client>
   static const ReadCalls kReadCallsOf;
   virtual const ReadCalls& read_calls() const noexcept = 0;
@@ -287,38 +286,5 @@ class Connection : public TimedClient {
   bool input_full_ = false;
   bool input_ended_ = false;
 };
-
-template <typename Client>
-void Connection::LendTo(uv_handle_t* handle, size_t, uv_buf_t* buffer) {
-  *buffer = uv_buf_init(nullptr, 0);
-  Connection& connection = Of(handle->data);
-  if (!connection.BeginRead()) return;
-  try {
-    if (connection.state_ != State::kOpen) {
-      *buffer = uv_buf_init(connection.LendToDrop(), kReadBufferBytes);
-      return;
-    }
-    const std::span<char> room = static_cast<Client&>(connection).Client::LendInput();
-    *buffer = uv_buf_init(room.data(), static_cast<unsigned>(room.size()));
-  } catch (const std::bad_alloc&) {  // there may be memory in the next turn
-  }
-}
-
-template <typename Client>
-void Connection::TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer) {
-  Connection& connection = Of(stream->data);
-  if (n <= 0) return connection.OnReadError(n);
-  const auto size = static_cast<size_t>(n);
-  if (connection.state_ != State::kOpen) return connection.OnDroppedInput(size);
-  connection.CountInput(size);
-  const bool full = size == buffer->len;
-  static_cast<Client&>(connection).Client::TakeInput({buffer->base, size});
-  if (full) [[unlikely]]
-    connection.OnFullRead(size);
-}
-
-template <typename Client>
-inline constexpr Connection::ReadCalls Connection::kReadCallsOf = {&Connection::LendTo<Client>,
-                                                                   &Connection::TakeFor<Client>};
 
 }  // namespace mayfly::net

@@ -26,6 +26,7 @@ const Connection::ReadCalls Connection::kFilteredReadCalls = {
       const auto size = static_cast<size_t>(n);
       if (connection.state_ != State::kOpen) return connection.OnDroppedInput(size);
       connection.OnCiphertext({buffer->base, size});
+      connection.clients_.EndTurnIfFull();
     }};
 
 // ---- input

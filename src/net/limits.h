@@ -14,8 +14,9 @@ inline constexpr size_t kBlockReadBytes = 256 * 1024;
 // goes straight to its place instead of being copied there.
 inline constexpr size_t kHeadReadBytes = 4 * 1024;
 
-// What all connections together may receive before their requests are run; then the buffer is used again.
-// Large enough for a batch of many clients, small enough for a processor's own cache.
+// What all connections together may receive before their requests are run; then the turn ends, and the buffer is used
+// again. Large enough for a batch of many clients, small enough for a processor's own cache, and for a turn of some
+// milliseconds: a client that sends one request costs about 5 us.
 inline constexpr size_t kSharedInputBytes = 512 * 1024;
 inline constexpr size_t kDeferredMax = 1024;
 

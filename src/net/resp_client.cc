@@ -5,6 +5,7 @@
 
 #include "exec/dispatch/client_end.h"
 #include "net/clients.h"
+#include "net/read_calls.h"
 #include "server/held_bytes.h"
 #include "server/parking.h"
 #include "server/sessions.h"
@@ -55,6 +56,8 @@ const config::OutputLimit& RespClient::LimitOfOutput() const noexcept {
 bool RespClient::IsStranger() const noexcept { return user() == nullptr; }
 
 // ---- input
+
+const Connection::ReadCalls& RespClient::read_calls() const noexcept { return kReadCallsOf<RespClient>; }
 
 std::span<char> RespClient::LendInput() {
   if (parser.awaited() != 0 && clients().executor().short_of_room()) [[unlikely]]

@@ -38,7 +38,7 @@ class RespClient final : public Session, public Connection {
  private:
   ~RespClient() override = default;
 
-  const ReadCalls& read_calls() const noexcept override { return kReadCallsOf<RespClient>; }
+  const ReadCalls& read_calls() const noexcept override;
   void OnAccept(Addresses&& addresses) noexcept override;
   void OnOpen() override;
   void OnFullRead(size_t size) override;

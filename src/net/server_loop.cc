@@ -50,6 +50,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
                    [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
   uv_check_start(&check_, [](uv_check_t* handle) { static_cast<ServerLoop*>(handle->data)->Check(); });
   WatchSignals();
+  clients_.OnFullTurn([this] { EndFullTurn(); });
   server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
     if (name == "timeout") clients_.RefileAll();
     if (name == "loglevel") log_.set_least(LevelOf(settings.loglevel));
@@ -208,6 +209,13 @@ void ServerLoop::Prepare() {
   StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
             server_.parking.AnyWoken());
   turn_.End();
+}
+
+void ServerLoop::EndFullTurn() {
+  if (phase_ != Phase::kServing) return;  // it ends with the poll then
+  FinishTurn();
+  timekeeper_.CatchUp();
+  Prepare();
 }
 
 void ServerLoop::StayAwake(bool on) {

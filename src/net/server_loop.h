@@ -4,7 +4,8 @@
 //        -> timers, slices -> prepare: FinishTurn, BeforePoll -> poll ...
 //
 // Replies are written in `check` for what I/O brought, and in `prepare` for what time brought: one write per
-// connection and turn. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been
+// connection and turn. One poll of libuv's may bring reads of tens of thousands of clients. Then it is several turns: when
+// one has read as much as the loop's buffer takes, it ends (EndFullTurn), and the next one begins within the same poll. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been
 // received is run, replies are written and every connection lingers, at most kStopMs, then every handle is
 // closed. The metrics port answers until the clients are gone, so that whoever asks sees that the server stops. Loop thread only; one loop per server.
 #pragma once
@@ -75,6 +76,8 @@ class ServerLoop {
   void FinishTurn();
   void Check();
   void Prepare();
+  // Ends the turn in the middle of a poll: replies are written, and what is due by now is done.
+  void EndFullTurn();
   void OnSignal(int number);
   void Reload();
   void FeedWatchdog();

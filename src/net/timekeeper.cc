@@ -94,6 +94,13 @@ void Timekeeper::OnTimer() {
   if (!idling_) RunSlice();  // else the idle handle does it, in this turn, too
 }
 
+void Timekeeper::CatchUp() {
+  if (executor_.RefreshNow().mono_ms >= armed_for_mono_ms_)
+    OnTimer();
+  else if (idling_)
+    OnIdle();
+}
+
 void Timekeeper::OnIdle() {
   turn_.Begin();
   RunSlice();

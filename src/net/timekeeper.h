@@ -37,6 +37,8 @@ class Timekeeper {
   Timekeeper(const Timekeeper&) = delete;
   Timekeeper& operator=(const Timekeeper&) = delete;
 
+  // Does what is due by now, for a turn that ends before libuv comes to its timers.
+  void CatchUp();
   // The last thing of a turn: sees to it that the loop wakes in time.
   void BeforePoll();
   // The loop must run once more before this dies.

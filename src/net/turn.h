@@ -1,4 +1,5 @@
-// One turn of the loop: from the first callback after poll until the loop polls again.
+// One turn of the loop: from the first callback after poll until the loop polls again, or until it is full
+// (ServerLoop::EndFullTurn).
 //
 // The first callback of a turn reads the clock for everybody; every callback that works calls Begin, which
 // costs one test after the first. Durations are measured with the TSC. Loop thread only.
@@ -33,7 +34,7 @@ class Turn {
   // Everything that the callbacks have left was done. True until the next callback that works.
   void SetFinished() noexcept { finished_ = true; }
   bool finished() const noexcept { return finished_; }
-  // The loop is about to poll.
+  // The loop is about to poll, or the turn is full.
   void End() noexcept {
     if (!running_) return;
     running_ = false;

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "net/clients.h"
+#include "net/read_calls.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

@@ -8,6 +8,7 @@
 #include "net/clients.h"
 #include "net/http/http_service.h"
 #include "net/http/status_codes.h"
+#include "net/read_calls.h"
 
 namespace mayfly::net {
 
@@ -20,6 +21,8 @@ HttpClient::HttpClient(Clients& all, Kind kind, const HttpService& service)
 void HttpClient::OnOpen() { stage_since_mono_ms_ = clients().turn().now().mono_ms; }
 
 // ---- requests
+
+const Connection::ReadCalls& HttpClient::read_calls() const noexcept { return kReadCallsOf<HttpClient>; }
 
 void HttpClient::TakeInput(std::span<const char> bytes) {
   unread_ = {bytes.data(), bytes.size()};

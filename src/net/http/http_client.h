@@ -54,7 +54,7 @@ class HttpClient final : private SlicedWork::Step, public Connection {
 
   ~HttpClient() override = default;
 
-  const ReadCalls& read_calls() const noexcept override { return kReadCallsOf<HttpClient>; }
+  const ReadCalls& read_calls() const noexcept override;
   void OnAccept(Addresses&& addresses) noexcept override { peer_ = std::move(addresses.peer); }
   void OnOpen() override;
   bool TakeEnd() override;
