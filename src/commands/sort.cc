@@ -17,7 +17,7 @@ namespace {
 // BY and GET read keys that no permission names, so they need one for all keys.
 bool MayReadAnyKey(Context& ctx, const Args& args) {
   const User* const user = ctx.session.user();
-  return !ctx.session.Has(Mode::kRestricted) || MayUseAnyKey(*user, ctx.row, args.all(), kKeyAccess);
+  return !ctx.session.restricted() || MayUseAnyKey(*user, ctx.row, args.all(), kKeyAccess);
 }
 
 struct SortOptions {

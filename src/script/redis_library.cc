@@ -79,7 +79,7 @@ const std::vector<std::string_view>* ReadCall(lua_State* L, Interpreter& interpr
 }
 
 Permission PermissionOf(const Run& run, const TableRow& row, std::span<const std::string_view> words) {
-  if (!run.session.Has(Mode::kRestricted)) return {};
+  if (!run.session.restricted()) return {};
   return FindPermission(*run.session.user(), row, words);
 }
 

@@ -34,7 +34,7 @@ enum class Mode : uint32_t {
   kReplySkipped = 1 << 6,  // CLIENT REPLY is not ON
   kNoTouch = 1 << 7,       // CLIENT NO-TOUCH: its commands do not count as accesses to keys
   kSubscribed = 1 << 8,    // has subscriptions; under RESP2, few commands are allowed
-  kRestricted = 1 << 9,    // its user may not make every call
+  kRestricted = 1 << 9,    // its user's rules are to be looked at for each request (User::tests_keys)
   kTransaction = 1 << 10,  // between MULTI and EXEC: its requests are queued
   kTracking = 1 << 11,     // CLIENT TRACKING: what it reads may be remembered
   kPushTarget = 1 << 12,   // another client has its invalidation messages sent to this one
@@ -46,6 +46,7 @@ enum class Mode : uint32_t {
   kBusyFunction = 1 << 27,  // it is a function
   kObserved = 1 << 28,      // somebody is told of every call (exec/dispatch/call_observers.h)
   kClustered = 1 << 29,     // the keys of some slots are other daemons' (server/cluster.h)
+  kNewRules = 1 << 30,      // users have changed since requests were planned
 };
 
 constexpr uint32_t BitOf(Mode mode) noexcept { return static_cast<uint32_t>(mode); }
@@ -96,10 +97,12 @@ struct Session {
 
   // Who is logged in; null: nobody.
   const User* user() const noexcept { return user_; }
+  // Whether there is a call that its user may not make.
+  bool restricted() const noexcept { return user_ != nullptr && user_->restricted(); }
   void LogIn(const User* user) noexcept {
     user_ = user;
     Put(Mode::kStranger, user == nullptr);
-    Put(Mode::kRestricted, user != nullptr && user->restricted());
+    Put(Mode::kRestricted, user != nullptr && user->tests_keys());
   }
 
   // What CLIENT REPLY said last.

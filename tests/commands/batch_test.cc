@@ -49,6 +49,38 @@ TEST_CASE_METHOD(CommandTest, "clients that send in the same turn are each answe
 }
 
 TEST_CASE_METHOD(CommandTest,
+                 "rules that change hold for the requests that others have sent in the same turn") {
+  Run({"ACL", "SETUSER", "app", "on", "nopass", "~*", "+@all", "-@dangerous"});
+  Run({"SET", "k", "v"});
+  TestClient& app = Connect();
+  app.Run({"AUTH", "app", "any"});
+  REQUIRE(app.Run({"GET", "k"}) == Bulk("v"));
+  const std::string change = GENERATE("ACL SETUSER app -get\r\n", "MULTI\r\nACL SETUSER app -get\r\nEXEC\r\n",
+                                      "ACL SETUSER app resetkeys\r\n");
+  const auto replies = RunTogether(server(), {{client(), change}, {app, "GET k\r\n"}});
+  CHECK(replies[1].starts_with("-NOPERM"));
+  CHECK(RunTogether(server(), {{client(), "ACL SETUSER app +get ~*\r\n"}, {app, "GET k\r\nGET k\r\n"}})[1] ==
+        "$1\r\nv\r\n$1\r\nv\r\n");
+}
+
+TEST_CASE_METHOD(CommandTest, "what one user may call is not known for another who sends the same") {
+  Run({"ACL", "SETUSER", "app", "on", "nopass", "~*", "+@all", "-get", "-config", "+config|get"});
+  TestClient& app = Connect();
+  app.Run({"AUTH", "app", "any"});
+  for (int i = 0; i < 3; ++i) {
+    const auto replies = RunTogether(
+        server(),
+        {{client(), "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"},
+         {app,
+          "*2\r\n$3\r\nGET\r\n$1\r\nk\r\nCONFIG GET no\r\nCONFIG SET maxkeys 1\r\n*1\r\n$4\r\nPING\r\n"}});
+    CHECK(replies[0] == "$-1\r\n");
+    CHECK(replies[1] ==
+          "-NOPERM this user has no permissions to run the 'get' command\r\n*0\r\n"
+          "-NOPERM this user has no permissions to run the 'config|set' command\r\n+PONG\r\n");
+  }
+}
+
+TEST_CASE_METHOD(CommandTest,
                  "a key that was removed in the middle of a batch is not found by an old guess") {
   CHECK(RunRaw("SET k v\r\nGET k\r\nDEL k\r\nGET k\r\nSET k w\r\nGET k\r\nFLUSHDB\r\nGET k\r\n") ==
         "+OK\r\n$1\r\nv\r\n:1\r\n$-1\r\n+OK\r\n$1\r\nw\r\n+OK\r\n$-1\r\n");

@@ -22,6 +22,7 @@ void ForEachClientOf(const Server& server, const User& user, Fn&& fn) {
 
 // After its rules have changed, and those of the default user may have let everybody in.
 void RefreshClients(Server& server, const User& user) noexcept {
+  server.modes |= BitOf(Mode::kNewRules);
   ForEachClientOf(server, user, [&](Session& session) { session.LogIn(&user); });
   if (server.users.Newcomer() != &user) return;
   for (const auto& [id, session] : server.sessions.by_id()) {

@@ -34,7 +34,8 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
 
 void Batch::PlanFrom(Feed& feed) {
   // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
-  limits_.authenticated = feed.session->user() != nullptr;
+  const User* const user = feed.session->user();
+  limits_.authenticated = user != nullptr;
   feed.session->output.set_limit(limits_.authenticated ? batch_limits_.MostOutputOf(*feed.session)
                                                        : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
@@ -47,18 +48,18 @@ void Batch::PlanFrom(Feed& feed) {
     MakeRoomForHeads();
     while (next_ != requests_.end()) {
       resp::Request request;
-      const TableRow* row = nullptr;
+      Asked asked;
       const std::string_view left(input.data() + at, input.size() - at);
-      const resp::Status status = Next(feed.session->parser, left, may_guess, request, row);
+      const resp::Status status = Next(feed.session->parser, left, user, may_guess, request, asked);
       if (status != resp::Status::kReady) [[unlikely]] {
         feed.state = status == resp::Status::kError ? Feed::State::kBroken : Feed::State::kDone;
         break;
       }
       may_guess = true;
       at += request.size;
-      const bool ends_batch = Add(feed, keyspace, request, row, at);
+      const bool ends_batch = Add(feed, keyspace, request, asked, at);
       if (ends_batch || !limits_.authenticated) {
-        if (ends_batch && (row->command->flags & kEndsTurn) != 0) full_ = next_;
+        if (ends_batch && (asked.row->command->flags & kEndsTurn) != 0) full_ = next_;
         break;
       }
       if (next_ == stage_at_) StepStages(kStageDistance);
@@ -80,15 +81,16 @@ void Batch::ForgetUnplanned() noexcept {
 
 // True if the bytes after it must not be parsed before it has run.
 [[gnu::always_inline]] inline bool Batch::Add(Feed& feed, Keyspace& keyspace, const resp::Request& request,
-                                              const TableRow* row, size_t end) {
+                                              const Asked& asked, size_t end) {
+  const TableRow* const row = asked.row;
   Planned& next = *next_++;
   next.feed = &feed;
   next.end = end;
   next.arg_count = request.arg_count;
   next.row = row;
   next.guess = {};
-  next.value = nullptr;
   next.small = request.size <= batch_limits_.small_bytes;
+  next.plain = asked.plain;
   const size_t first_key = row != nullptr ? row->first_key : 0;
   if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
     next.keyspace = nullptr;
@@ -102,33 +104,33 @@ void Batch::ForgetUnplanned() noexcept {
   return row->ends_batch;
 }
 
-// The next request of one client and its row; null if the command is unknown.
 [[gnu::always_inline]] inline resp::Status Batch::Next(resp::Parser& parser, std::string_view input,
-                                                       bool may_guess, resp::Request& request,
-                                                       const TableRow*& row) {
+                                                       const User* user, bool may_guess,
+                                                       resp::Request& request, Asked& asked) {
   assert(!may_guess || (parser.idle() && limits_.authenticated));
   resp::Head head;
   KnownHead* known = nullptr;
   if (may_guess && resp::Head::Read(input, head)) [[likely]] {
-    constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-    known = &heads_[((head.name ^ head.shape) * kMultiplier) >> 60];
+    known = &user->known_heads().PlaceOf(head);
     if (known->head == head && parser.NextAfter(head, input, limits_, args_, request)) [[likely]] {
-      row = known->row;
+      asked.row = known->row;
       return resp::Status::kReady;
     }
   }
-  return NextUnknown(parser, input, request, row, known);
+  return NextUnknown(parser, input, user, request, asked, known);
 }
 
-resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,
-                                const TableRow*& row, KnownHead* known) {
+resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, const User* user,
+                                resp::Request& request, Asked& asked, KnownHead* known) {
   if (input.empty()) return resp::Status::kNeedMore;
   const resp::Status status = parser.Next(input, limits_, args_, request);
   MakeRoomForHeads();
   if (status != resp::Status::kReady || request.arg_count == 0) return status;
-  row = commands_.FindCall({args_.data() + request.first_arg, request.arg_count});
+  const TableRow* const row = commands_.FindCall({args_.data() + request.first_arg, request.arg_count});
+  asked.row = row;
+  asked.plain = row != nullptr && (user == nullptr || user->tests_keys() || user->MayFreely(row->id));
   resp::Head head;
-  if (row != nullptr && row->parent == nullptr && row->subcommands.empty() && known != nullptr &&
+  if (asked.plain && row->parent == nullptr && row->subcommands.empty() && known != nullptr &&
       resp::Head::Read(input, head) && head.IsPlain())
     *known = {head, row};
   return status;
@@ -151,6 +153,7 @@ void Batch::StepStages(size_t distance) noexcept {
       has_rich_ = has_rich_ || planned.value != nullptr;
     } else if (planned.keyspace != nullptr) {
       planned.guess = planned.keyspace->PrefetchStray(planned.trail, planned.hash);
+      planned.value = nullptr;
     }
   }
   neighbours_asked_ = at;
@@ -161,7 +164,7 @@ void Batch::StepStages(size_t distance) noexcept {
 void Batch::AskForMembers(size_t end) noexcept {
   for (; members_asked_ < end; ++members_asked_) {
     const Planned& planned = requests_[members_asked_];
-    if (planned.value != nullptr) {
+    if (planned.guess && planned.value != nullptr) {
       const size_t after_key = planned.row->first_key + 1U;
       const std::span all(args_.data() + member_args_, planned.arg_count);
       PrefetchMembers(*planned.value, all.subspan(std::min(after_key, all.size())));

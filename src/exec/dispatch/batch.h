@@ -57,8 +57,9 @@ struct Planned {
   uint64_t hash;           // of the first key; 0 if there is none
   Keyspace::Trail trail;   // where to look for it; only with a keyspace
   HeapRef guess;           // its entry, perhaps
-  const RichValue* value;  // of that entry, if it is rich; only while planning
+  const RichValue* value;  // of that entry, if it is rich; only while planning, and only if there is a guess
   bool small;              // the arguments' size does not matter for the time it takes (Limits::small_bytes)
+  bool plain;  // the command is known, and its user may call it unless a mode of the session says otherwise
 };
 
 class Batch {
@@ -91,32 +92,30 @@ class Batch {
 
   size_t count() const noexcept { return static_cast<size_t>(next_ - requests_.data()); }
 
+  // What a request asks for. `plain`: the user may make this call whatever its arguments are, or has a mode.
+  struct Asked {
+    const TableRow* row = nullptr;  // null: unknown
+    bool plain = true;
+  };
   void PlanFrom(Feed& feed);
   void ForgetUnplanned() noexcept;
   // Reserves what is needed in args_ if all the rest of the batch has known heads. Throws std::bad_alloc.
   void MakeRoomForHeads() {
     args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
   }
-  bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const TableRow* row, size_t end);
+  bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const Asked& asked, size_t end);
   // Does the second stage for all but the last `distance` requests, the third for all but the last 2 * `distance`,
   // and the fourth for all but the last 3 * `distance`.
   void StepStages(size_t distance) noexcept;
   void AskForMembers(size_t end) noexcept;
 
-  // The beginning of a request that clients sent before. One of all zeros matches none.
-  struct alignas(32) KnownHead {  // a power of two, so that indexing is a shift
-    resp::Head head;
-    const TableRow* row = nullptr;
-  };
-  static constexpr size_t kKnownHeads = 16;
-
-  // Parses the next request; one that begins with a known head skips the parsing of that. `may_guess`: the
-  // parser is idle and the client need not log in. REQUIRES: MakeRoomForHeads.
-  resp::Status Next(resp::Parser& parser, std::string_view input, bool may_guess, resp::Request& request,
-                    const TableRow*& row);
+  // Parses the next request; one that begins with a head that is known for its user skips the parsing of that, and the
+  // look at the user's rules. `may_guess`: the parser is idle and there is a user. REQUIRES: MakeRoomForHeads.
+  resp::Status Next(resp::Parser& parser, std::string_view input, const User* user, bool may_guess,
+                    resp::Request& request, Asked& asked);
   // As Next, for a request whose head is not known. `known`: where to store the head; null: nowhere.
-  resp::Status NextUnknown(resp::Parser& parser, std::string_view input, resp::Request& request,
-                           const TableRow*& row, KnownHead* known);
+  resp::Status NextUnknown(resp::Parser& parser, std::string_view input, const User* user,
+                           resp::Request& request, Asked& asked, KnownHead* known);
 
   const CommandTable& commands_;
   Databases& databases_;
@@ -132,7 +131,6 @@ class Batch {
   size_t member_args_ = 0;            // where the arguments of the next request for it begin
   bool has_rich_ = false;
   Limits batch_limits_{};
-  std::array<KnownHead, kKnownHeads> heads_;
 };
 
 }  // namespace mayfly

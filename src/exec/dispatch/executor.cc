@@ -128,6 +128,7 @@ uint32_t Executor::ModesOfAll() const noexcept {
 // ---- a batch
 
 void Executor::Run(std::span<Feed> feeds) {
+  server_.modes &= ~BitOf(Mode::kNewRules);  // nothing is planned
   if (batch_limits_.small_bytes == 0 && !slow_calls_.RecordsAlone(now_)) [[unlikely]]
     batch_limits_.small_bytes = Batch::kSmallBytes;
   for (std::span<Feed> left = feeds; batch_.Plan(left, batch_limits_);) {
@@ -169,7 +170,7 @@ void Executor::RunPlanned() {
     Session& session = *planned.feed->session;
     const TableRow* const row = planned.row;
     const uint32_t modes = session.modes | modes_of_all;
-    if ((modes != 0 || row == nullptr) && !RunsPlainly(session, modes, row, call)) [[unlikely]] {
+    if ((modes != 0 || !planned.plain) && !RunsPlainly(planned, modes, call)) [[unlikely]] {
       Record(timer, &planned);
       if (!session.MayRun()) continue;
       planned.feed->consumed = planned.end;
@@ -229,13 +230,14 @@ void Executor::RunPlanned() {
 
 // Most requests of a user with rules are allowed by these, and most of those in a cluster have their keys here.
 [[gnu::always_inline]] inline bool Executor::RunsPlainly(
-    const Session& session, uint32_t modes, const TableRow* row,
-    std::span<const std::string_view> call) const noexcept {
+    const Planned& planned, uint32_t modes, std::span<const std::string_view> call) const noexcept {
   constexpr uint32_t kLookedAt = BitOf(Mode::kRestricted) | BitOf(Mode::kClustered);
-  if ((modes & ~kLookedAt) != 0 || row == nullptr) return false;
-  if ((modes & BitOf(Mode::kRestricted)) != 0 && !IsQuicklyGranted(*session.user(), *row, call)) return false;
+  if ((modes & ~kLookedAt) != 0 || !planned.plain) return false;
+  const Session& session = *planned.feed->session;
+  const TableRow& row = *planned.row;
+  if ((modes & BitOf(Mode::kRestricted)) != 0 && !IsQuicklyGranted(*session.user(), row, call)) return false;
   return (modes & BitOf(Mode::kClustered)) == 0 ||
-         (row->Takes(call.size()) && RunsHere(*server_.cluster, session, *row, call));
+         (row.Takes(call.size()) && RunsHere(*server_.cluster, session, row, call));
 }
 
 // Clients that have yet to log in name no keys: their requests are refused.
@@ -312,8 +314,7 @@ Outcome Executor::MakeCall(const Call& call) {
   const bool in_transaction = call.origin == Origin::kTransaction;
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
-  const uint32_t modes = call.session.modes &
-                         (in_transaction ? BitOf(Mode::kRestricted) | BitOf(Mode::kStranger) : ~uint32_t{0});
+  const uint32_t modes = call.session.modes & (in_transaction ? BitOf(Mode::kStranger) : ~uint32_t{0});
   const Refusal why =
       Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};

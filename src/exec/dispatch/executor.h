@@ -113,7 +113,7 @@ class Executor {
   void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key,
                     const Parked* resumed);
   // Whether a request of a client with modes, or of a server with some, may go the way of those without.
-  bool RunsPlainly(const Session& session, uint32_t modes, const TableRow* row,
+  bool RunsPlainly(const Planned& planned, uint32_t modes,
                    std::span<const std::string_view> call) const noexcept;
   // The modes of the server.
   uint32_t ModesOfAll() const noexcept;

@@ -90,7 +90,7 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   const uint32_t flags = row->command->flags;
   if (Has(modes, Mode::kStranger) && row->needs_login) return Refusal::kLogin;
   if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
-  if (Has(modes, Mode::kRestricted)) {
+  if (session.restricted()) {
     const Permission permission = FindPermission(*session.user(), *row, args.all());
     if (!permission.granted()) return RefusalOf(permission.denial);
   }

@@ -6,12 +6,14 @@
 // means that a call is refused. The floor above fills it, since it knows where a call's keys are.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/short_bytes.h"
@@ -35,10 +37,19 @@ class QuickRights {
     return static_cast<Answer>(static_cast<uint8_t>(Answer::kByPrefix) + access);
   }
 
-  // By id. Throws std::bad_alloc.
-  void SetAnswers(std::vector<Answer> answers) { answers_ = std::move(answers); }
+  // By id.
+  void SetAnswers(std::vector<Answer> answers) noexcept {
+    answers_ = std::move(answers);
+    tests_keys_ = std::any_of(answers_.begin(), answers_.end(),
+                              [](Answer answer) { return answer >= Answer::kByPrefix; });
+  }
   // What a key must begin with, of a size other than 0, to be accessed so; without it no key is allowed quickly.
   void SetPrefix(uint8_t access, std::string prefix) { prefixes_[access] = std::move(prefix); }
+
+  // Whether there is a command that the user may run if its key has a prefix.
+  bool tests_keys() const noexcept { return tests_keys_; }
+  // Whether the user may run the command whatever its arguments are. False: nobody knows yet.
+  bool Freely(uint32_t id) const noexcept { return id < answers_.size() && answers_[id] == Answer::kFreely; }
 
   // True: the call is allowed. False: nobody knows yet. `key_index`: which argument the only key is.
   // REQUIRES: SetAnswers gave an answer for the id.
@@ -56,6 +67,7 @@ class QuickRights {
 
  private:
   std::vector<Answer> answers_;
+  bool tests_keys_ = false;
   std::array<std::string, 4> prefixes_;
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/acl/known_heads.h"
 #include "server/acl/quick_rights.h"
 #include "server/acl/rule_error.h"
 #include "server/acl/selector.h"
@@ -40,7 +41,17 @@ class User {
   // Whether there is a call that it may not make.
   bool restricted() const noexcept { return restricted_; }
   const QuickRights& quick() const noexcept { return quick_; }
-  void SetQuick(QuickRights quick) noexcept { quick_ = std::move(quick); }
+  void SetQuick(QuickRights quick) noexcept {
+    quick_ = std::move(quick);
+    known_heads_.Clear();
+  }
+  // Whether keys of its requests are to be looked at, one by one, to know whether it may make them. Others of its requests are
+  // allowed whatever they name, or are not allowed quickly.
+  bool tests_keys() const noexcept { return restricted_ && quick_.tests_keys(); }
+  // Whether it may make every call of this command, as far as is known quickly.
+  bool MayFreely(uint32_t command_id) const noexcept { return !restricted_ || quick_.Freely(command_id); }
+  // A cache, which looking at a user fills.
+  KnownHeads& known_heads() const noexcept { return known_heads_; }
 
   // Whether it may log in with this password. Its time does not depend on how much of the password is right.
   bool Accepts(std::string_view password) const;
@@ -69,6 +80,7 @@ class User {
   std::vector<std::string> passwords_;
   std::vector<Selector> selectors_;
   QuickRights quick_;
+  mutable KnownHeads known_heads_;
 };
 
 // Whether both are the same. Its time depends on the length of `given` only, not on how much of it is right.
