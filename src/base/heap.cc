@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,11 @@ void Heap::Free(void* object, size_t size) noexcept {
   std::free(object);
 }
 
+Heap::Fill Heap::ReadFill() const noexcept { return {.used = used_bytes_, .in_pages = 2 * used_bytes_}; }
+bool Heap::IsSparse(void*, size_t) const noexcept { return true; }
+void* Heap::AllocateDense(size_t size) noexcept { return Allocate(size); }
+void Heap::FreeDense(void* object, size_t size) noexcept { Free(object, size); }
+void Heap::FlushCaches() noexcept {}
 void Heap::Purge() noexcept {}
 void Heap::PurgePages() noexcept {}
 void Heap::PurgeOldPages() noexcept {}
@@ -125,6 +131,9 @@ Heap::Heap(size_t region_bytes) {
   arena_slabs_.set_arena(arena_);
   thread_allocated_ = ReadControl<uint64_t*>("thread.allocatedp");
   thread_freed_ = ReadControl<uint64_t*>("thread.deallocatedp");
+  utilization_size_ = std::size(utilization_);
+  if (mallctlnametomib("experimental.utilization.query", utilization_, &utilization_size_) != 0)
+    utilization_size_ = 0;
 }
 
 // An arena that is destroyed does not lower the thread's count of bytes, so what is empty is returned before.
@@ -161,6 +170,65 @@ void Heap::Reserve(size_t region_bytes) {
   base_ = HeapBase(begin);
   region_bytes_ = wanted;
 }
+
+// ---- against fragmentation
+
+Heap::Fill Heap::ReadFill() const noexcept {
+  uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  const auto read = [this](const char* what) noexcept {
+    size_t value = 0;
+    size_t size = sizeof value;
+    const ArenaControl control("stats.arenas", arena_, what);
+    return mallctl(control.name(), &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
+  };
+  // The page behind each slab that nobody touches (Slabs::kSlabBytes) is no memory.
+  const uint64_t untouched = slabs_.slab_count() * kPage;
+  const uint64_t pages = read("pactive") * kPage;
+  const uint64_t used = read("small.allocated") + read("large.allocated");
+  const uint64_t idle = slabs_.idle_bytes();
+  return {.used = used > idle ? used - idle : 0, .in_pages = pages > untouched ? pages - untouched : 0};
+}
+
+bool Heap::IsSparse(void* object, size_t size) const noexcept {
+  if (Slabs::Serves(size)) return slabs_.IsSparse(object);
+  // As jemalloc answers. A region is the place of one object, an extent those of one size side by side, and the bin all
+  // extents of this size.
+  struct Utilization {
+    void* next_extent;  // that the next object goes to
+    size_t free_regions;
+    size_t regions;
+    size_t extent_bytes;
+    size_t free_regions_of_bin;
+    size_t regions_of_bin;
+  } found{};
+  size_t answered = sizeof found;
+  if (utilization_size_ == 0 || mallctlbymib(utilization_, utilization_size_, &found, &answered,
+                                             static_cast<void*>(&object), sizeof object) != 0)
+    return false;
+  if (found.free_regions == 0 || found.regions_of_bin == 0) return false;
+  const auto extent = reinterpret_cast<uintptr_t>(found.next_extent);
+  if (reinterpret_cast<uintptr_t>(object) - extent < found.extent_bytes) return false;
+  // Somewhat above the average, or extents that are all alike would stay as they are; but not where little is free anyway.
+  constexpr size_t kLeastFreePart = 16;
+  constexpr size_t kAbove = 8;
+  const size_t used = found.regions - found.free_regions;
+  const size_t used_of_bin = found.regions_of_bin - found.free_regions_of_bin;
+  if (found.free_regions_of_bin * kLeastFreePart < found.regions_of_bin) return false;
+  return used * found.regions_of_bin <= (used_of_bin + used_of_bin / kAbove) * found.regions;
+}
+
+void* Heap::AllocateDense(size_t size) noexcept {
+  return Slabs::Serves(size) ? slabs_.Allocate(size)
+                             : mallocx(size, static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE_NONE));
+}
+
+void Heap::FreeDense(void* object, size_t size) noexcept {
+  Slabs::Serves(size) ? slabs_.Free(object)
+                      : sdallocx(object, size, static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE_NONE));
+}
+
+void Heap::FlushCaches() noexcept { mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_); }
 
 void Heap::Purge() noexcept {
   slabs_.Purge();

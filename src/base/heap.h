@@ -142,6 +142,24 @@ class Heap {
 #else
   uint64_t ChurnedBytes() const noexcept { return *thread_allocated_ + *thread_freed_; }
 #endif
+  // ---- against fragmentation
+  //
+  // Objects that stay pin the pages in which others were freed. A page comes free when its last objects are moved.
+  struct Fill {
+    uint64_t used = 0;      // bytes of this heap's objects
+    uint64_t in_pages = 0;  // that they lie in
+  };
+  // Takes some microseconds.
+  Fill ReadFill() const noexcept;
+  // Whether the object lies among more free room than objects of its size do on the average, so that others of it could
+  // take its place elsewhere. Under the sanitizers every object does.
+  bool IsSparse(void* object, size_t size) const noexcept;
+  // As Allocate and Free, but past the caches: takes the room that will be filled first, and gives it back at once.
+  void* AllocateDense(size_t size) noexcept;
+  void FreeDense(void* object, size_t size) noexcept;
+  // What the caches hold goes back to the pages that it lies in.
+  void FlushCaches() noexcept;
+
   // Gives unused pages of all arenas back to the kernel now.
   void Purge() noexcept;
   // As Purge, but for what the loop thread's caches hold. Any thread.
@@ -180,6 +198,8 @@ class Heap {
   Region* region_ = nullptr;
   unsigned arena_ = 0;
   unsigned tcache_ = 0;
+  size_t utilization_[3] = {};  // the address of jemalloc's answer; of size 0 if this one does not answer
+  size_t utilization_size_ = 0;
   uint64_t* thread_allocated_ = nullptr;
   uint64_t* thread_freed_ = nullptr;
   ArenaSlabs arena_slabs_;

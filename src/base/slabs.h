@@ -98,6 +98,12 @@ class Slabs {
       Refile(*slab);
   }
 
+  // Whether the object's slab is less than three quarters in use, so that its objects may find room in fuller ones, and is not
+  // the one that Allocate takes from.
+  bool IsSparse(void* object) const noexcept {
+    const Slab* slab = SlabOf(object);
+    return slab->band < kBands - 1 && slab != classes_[slab->class_index].current;
+  }
   // Also returns empty current slabs.
   void Purge() noexcept;
 

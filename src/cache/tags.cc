@@ -119,6 +119,13 @@ void Tags::Hand(Entry& from, Entry& to) noexcept {
   }
 }
 
+void Tags::FollowMove(Entry& entry) noexcept {
+  const HeapRef own = heap_.base().RefOf(&entry);
+  for (const TagLink& link : entry.extra()->tags()) {
+    if (link.tag) SetNeighbours(link, own, own);
+  }
+}
+
 void Tags::Retire(Entry& entry) noexcept {
   entry.extra()->retired = true;
   for (const TagLink& link : entry.extra()->tags()) {

@@ -108,6 +108,8 @@ class Tags {
   void Unlink(Entry& entry) noexcept;
   // `to` has the tags of `from` from now on, which has none then. REQUIRES: it has room for just as many.
   void Hand(Entry& from, Entry& to) noexcept;
+  // The entry was copied to this place, with its extra.
+  void FollowMove(Entry& entry) noexcept;
   // The entry's key is gone; its value is stale from now on.
   void Retire(Entry& entry) noexcept;
 

@@ -107,12 +107,6 @@ constexpr Option kOptions[] = {
     YesNo("lazyfree-lazy-user-del", "no"),
     YesNo("lazyfree-lazy-user-flush", "no"),
     YesNo("activerehashing", "yes"),
-    YesNo("activedefrag", "no"),
-    Bytes("active-defrag-ignore-bytes", "104857600", 1),
-    Integer("active-defrag-threshold-lower", "10", {0, 1000}),
-    Integer("active-defrag-threshold-upper", "100", {0, 1000}),
-    Integer("active-defrag-cycle-min", "1", {1, 99}),
-    Integer("active-defrag-cycle-max", "25", {1, 99}),
     Integer("active-defrag-max-scan-fields", "1000", {1, kNoMax}),
     YesNo("jemalloc-bg-thread", "yes"),
 

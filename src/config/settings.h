@@ -246,6 +246,12 @@ struct Settings {
   int64_t maxkeys = 0;
   int64_t miss_ring_entries = 65'536;
   bool shadow_list = false;
+  bool activedefrag = true;
+  uint64_t active_defrag_ignore_bytes = 16ULL << 20;
+  int64_t active_defrag_threshold_lower = 10;
+  int64_t active_defrag_threshold_upper = 100;
+  int64_t active_defrag_cycle_min = 1;
+  int64_t active_defrag_cycle_max = 25;
   std::vector<NamespaceTerms> namespaces;
 
   // More than one machine, or processor.

@@ -22,6 +22,7 @@ Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn
       expiry_(server, executor),
       eviction_(server, executor),
       freeing_(server),
+      defragmenter_(server),
       clock_watch_([this] { turn_.Begin(); }) {
   uv_timer_init(&loop, &timer_);
   timer_.data = this;
@@ -38,7 +39,8 @@ void Timekeeper::Close() {
 
 void Timekeeper::BeforePoll() {
   if (server_.memory_watch != nullptr) server_.memory_watch->Look(executor_.now().mono_ms);
-  server_.resident.EndTurn(server_.databases.heap().ChurnedBytes());
+  if (server_.resident.EndTurn(server_.databases.heap().ChurnedBytes())) [[unlikely]]
+    defragmenter_.NoteChurn(executor_.now());
   // A step may have made wall-clock deadlines due, or put the wall wheel ahead of its time.
   if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
@@ -66,7 +68,8 @@ uint64_t Timekeeper::NextWake() {
     keys_wake_known_ = true;
   }
   return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), server_.leases.NextWake(),
-                   clients_.NextWake(), server_.failed_logins.NextWake(), server_.incidents.NextWake()});
+                   clients_.NextWake(), defragmenter_.NextWake(), server_.failed_logins.NextWake(),
+                   server_.incidents.NextWake()});
 }
 
 // Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.
@@ -86,6 +89,7 @@ void Timekeeper::OnTimer() {
   server_.parking.Advance(now.mono_ms);
   server_.leases.Advance(now.mono_ms);
   clients_.Advance(now.mono_ms);
+  defragmenter_.Advance(now);
   server_.failed_logins.Advance(now.mono_ms, server_.log);
   server_.incidents.Advance(now.mono_ms, server_.log);
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;

@@ -16,6 +16,7 @@
 
 #include <uv.h>
 
+#include "exec/dispatch/defragmenter.h"
 #include "net/clients.h"
 #include "net/clock_watch.h"
 #include "net/turn.h"
@@ -90,6 +91,7 @@ class Timekeeper {
   Expiry expiry_;
   Eviction eviction_;
   Freeing freeing_;
+  Defragmenter defragmenter_;
   ClockWatch clock_watch_;
   uv_timer_t timer_;
   uv_idle_t idle_;

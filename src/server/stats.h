@@ -52,6 +52,10 @@ struct Stats {
   uint64_t evicted_clients = 0;   // closed because of maxmemory-clients
   uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn
   uint64_t loop_turns = 0;
+  uint64_t defrag_moved = 0;  // entries that were moved to denser memory (server/defragmenter.h)
+  uint64_t defrag_left = 0;   // that were looked at and left where they are
+  uint64_t defrag_ms = 0;     // the time of all that since it last began
+  uint64_t defrag_total_ms = 0;
   // Not counters, so Reset keeps them. Clients' memory is separate from the keys': it causes no evictions, but
   // for what has arrived of big arguments, which will be values.
   uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
@@ -60,6 +64,7 @@ struct Stats {
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
   uint64_t lease_bytes = 0;        // who computes which value, for TAKE
+  uint8_t defrag_percent = 0;      // of the processor's time that is spent on moving entries now
   uint64_t tls_bytes = 0;          // of TLS what no client holds: certificates, sessions, spare buffers
   ScriptFigures scripts;
 
@@ -81,6 +86,7 @@ struct Stats {
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     fresh.tracking_bytes = tracking_bytes;
     fresh.lease_bytes = lease_bytes;
+    fresh.defrag_percent = defrag_percent;
     fresh.tls_bytes = tls_bytes;
     fresh.scripts = scripts;
     *this = std::move(fresh);

@@ -40,13 +40,14 @@ class ResidentGuard {
   bool Due(uint64_t churned) const noexcept { return memory_ != nullptr && churned - looked_at_ >= step_; }
   void Look(uint64_t churned, uint64_t used, uint64_t maxmemory) noexcept;
   // At the end of each turn: if much was churned since, pages that stay unused are given back. Less than that is left
-  // to the allocator, which gives pages back now and then while it works.
-  void EndTurn(uint64_t churned) noexcept {
+  // to the allocator, which gives pages back now and then while it works. Returns whether it was much.
+  bool EndTurn(uint64_t churned) noexcept {
     constexpr uint64_t kMuch = 8 << 20;
     if (churned - tended_at_ < kMuch || memory_ == nullptr) [[likely]]
-      return;
+      return false;
     tended_at_ = churned;
     memory_->PurgeOld();
+    return true;
   }
 
   // The part of `maxmemory` that may be used by now.

@@ -135,6 +135,12 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("pubsubshard_channels", server.pubsub.topics(TopicKind::kShardChannel).size());
   sink.Field("latest_fork_usec", 0);
   sink.Field("total_forks", 0);
+  sink.Field("active_defrag_hits", stats.defrag_moved);
+  sink.Field("active_defrag_misses", stats.defrag_left);
+  sink.Field("active_defrag_key_hits", stats.defrag_moved);
+  sink.Field("active_defrag_key_misses", stats.defrag_left);
+  sink.Field("total_active_defrag_time", stats.defrag_total_ms);
+  sink.Field("current_active_defrag_time", stats.defrag_percent != 0 ? stats.defrag_ms : 0);
   sink.Field("tracking_total_keys", server.tracking.keys());
   sink.Field("tracking_total_items", server.tracking.items());
   sink.Field("tracking_total_prefixes", server.tracking.prefixes());

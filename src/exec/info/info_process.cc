@@ -176,7 +176,7 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("mem_cluster_links", 0);
   sink.Field("mem_aof_buffer", 0);
   sink.Field("mem_allocator", AllocatorName());
-  sink.Field("active_defrag_running", 0);
+  sink.Field("active_defrag_running", server.stats.defrag_percent);
   sink.Field("lazyfree_pending_objects", server.databases.waiting_keys());
   sink.Field("mem_spare_reply_chunks", report.spare_chunks);
   sink.Field("flushed_pending_bytes", server.databases.waiting_bytes());

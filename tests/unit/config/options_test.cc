@@ -113,15 +113,16 @@ TEST_CASE("if the machine's memory is unknown, a percentage sets no limit and gi
 
 TEST_CASE("options that only Redis has are accepted with one warning, and CONFIG GET answers them") {
   const TestFiles files;
-  const Loaded loaded(files, {"--io-threads", "4", "--hz", "10", "--activedefrag", "YES",
+  const Loaded loaded(files, {"--io-threads", "4", "--hz", "10", "--activerehashing", "NO",
                               "--repl-backlog-size", "1mb", "--locale-collate", "a b"});
   REQUIRE(loaded.warnings.size() == 1);
   CHECK(loaded.warnings[0] ==
-        "options without a meaning here are ignored: locale-collate, io-threads, activedefrag; at Redis's "
+        "options without a meaning here are ignored: locale-collate, io-threads, activerehashing; at "
+        "Redis's "
         "default hz, "
         "repl-backlog-size");
   CHECK(loaded.Get("io-threads") == "4");
-  CHECK(loaded.Get("activedefrag") == "yes");
+  CHECK(loaded.Get("activerehashing") == "no");
   CHECK(loaded.Get("repl-backlog-size") == "1048576");
   CHECK(loaded.Get("locale-collate") == "a b");
   CHECK(WarningsOf({"--hz", "10"}) ==
