@@ -107,7 +107,7 @@ constexpr Option kOptions[] = {
      "move entries out of memory that is mostly unused, so that it can be given back"},
     {"active-defrag-ignore-bytes", "", &Settings::active_defrag_ignore_bytes, "16mb", 0, 1, kNoMax,
      "unused bytes among entries that are not worth that"},
-    {"active-defrag-threshold-lower", "", &Settings::active_defrag_threshold_lower, "10", 0, 0, 1000,
+    {"active-defrag-threshold-lower", "", &Settings::active_defrag_threshold_lower, "5", 0, 0, 1000,
      "unused bytes in percent of the entries' that are not worth it"},
     {"active-defrag-threshold-upper", "", &Settings::active_defrag_threshold_upper, "100", 0, 0, 1000,
      "unused bytes in percent at which all of active-defrag-cycle-max is spent"},

@@ -248,7 +248,7 @@ struct Settings {
   bool shadow_list = false;
   bool activedefrag = true;
   uint64_t active_defrag_ignore_bytes = 16ULL << 20;
-  int64_t active_defrag_threshold_lower = 10;
+  int64_t active_defrag_threshold_lower = 5;
   int64_t active_defrag_threshold_upper = 100;
   int64_t active_defrag_cycle_min = 1;
   int64_t active_defrag_cycle_max = 25;

@@ -48,18 +48,17 @@ void Batch::PlanFrom(Feed& feed) {
     MakeRoomForHeads();
     while (next_ != requests_.end()) {
       resp::Request request;
-      Asked asked;
       const std::string_view left(input.data() + at, input.size() - at);
-      const resp::Status status = Next(feed.session->parser, left, user, may_guess, request, asked);
+      const resp::Status status = Next(feed.session->parser, left, user, may_guess, request);
       if (status != resp::Status::kReady) [[unlikely]] {
         feed.state = status == resp::Status::kError ? Feed::State::kBroken : Feed::State::kDone;
         break;
       }
       may_guess = true;
       at += request.size;
-      const bool ends_batch = Add(feed, keyspace, request, asked, at);
+      const bool ends_batch = Add(feed, keyspace, request, at);
       if (ends_batch || !limits_.authenticated) {
-        if (ends_batch && (asked.row->command->flags & kEndsTurn) != 0) full_ = next_;
+        if (ends_batch && (next_[-1].row->command->flags & kEndsTurn) != 0) full_ = next_;
         break;
       }
       if (next_ == stage_at_) StepStages(kStageDistance);
@@ -81,16 +80,14 @@ void Batch::ForgetUnplanned() noexcept {
 
 // True if the bytes after it must not be parsed before it has run.
 [[gnu::always_inline]] inline bool Batch::Add(Feed& feed, Keyspace& keyspace, const resp::Request& request,
-                                              const Asked& asked, size_t end) {
-  const TableRow* const row = asked.row;
+                                              size_t end) {
   Planned& next = *next_++;
+  const TableRow* const row = next.row;
   next.feed = &feed;
   next.end = end;
   next.arg_count = request.arg_count;
-  next.row = row;
   next.guess = {};
   next.small = request.size <= batch_limits_.small_bytes;
-  next.plain = asked.plain;
   const size_t first_key = row != nullptr ? row->first_key : 0;
   if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
     next.keyspace = nullptr;
@@ -106,31 +103,34 @@ void Batch::ForgetUnplanned() noexcept {
 
 [[gnu::always_inline]] inline resp::Status Batch::Next(resp::Parser& parser, std::string_view input,
                                                        const User* user, bool may_guess,
-                                                       resp::Request& request, Asked& asked) {
+                                                       resp::Request& request) {
   assert(!may_guess || (parser.idle() && limits_.authenticated));
   resp::Head head;
   KnownHead* known = nullptr;
   if (may_guess && resp::Head::Read(input, head)) [[likely]] {
     known = &user->known_heads().PlaceOf(head);
     if (known->head == head && parser.NextAfter(head, input, limits_, args_, request)) [[likely]] {
-      asked.row = known->row;
+      next_->row = known->row;
+      next_->plain = true;
       return resp::Status::kReady;
     }
   }
-  return NextUnknown(parser, input, user, request, asked, known);
+  return NextUnknown(parser, input, user, request, known);
 }
 
 resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, const User* user,
-                                resp::Request& request, Asked& asked, KnownHead* known) {
+                                resp::Request& request, KnownHead* known) {
+  next_->row = nullptr;
+  next_->plain = false;
   if (input.empty()) return resp::Status::kNeedMore;
   const resp::Status status = parser.Next(input, limits_, args_, request);
   MakeRoomForHeads();
   if (status != resp::Status::kReady || request.arg_count == 0) return status;
   const TableRow* const row = commands_.FindCall({args_.data() + request.first_arg, request.arg_count});
-  asked.row = row;
-  asked.plain = row != nullptr && (user == nullptr || user->tests_keys() || user->MayFreely(row->id));
+  next_->row = row;
+  next_->plain = row != nullptr && (user == nullptr || user->tests_keys() || user->MayFreely(row->id));
   resp::Head head;
-  if (asked.plain && row->parent == nullptr && row->subcommands.empty() && known != nullptr &&
+  if (next_->plain && row->parent == nullptr && row->subcommands.empty() && known != nullptr &&
       resp::Head::Read(input, head) && head.IsPlain())
     *known = {head, row};
   return status;

@@ -92,30 +92,27 @@ class Batch {
 
   size_t count() const noexcept { return static_cast<size_t>(next_ - requests_.data()); }
 
-  // What a request asks for. `plain`: the user may make this call whatever its arguments are, or has a mode.
-  struct Asked {
-    const TableRow* row = nullptr;  // null: unknown
-    bool plain = true;
-  };
   void PlanFrom(Feed& feed);
   void ForgetUnplanned() noexcept;
   // Reserves what is needed in args_ if all the rest of the batch has known heads. Throws std::bad_alloc.
   void MakeRoomForHeads() {
     args_.Reserve(static_cast<size_t>(requests_.end() - next_) * resp::Head::kMostArgs);
   }
-  bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, const Asked& asked, size_t end);
+  // Plans the request of which Next has set the row.
+  bool Add(Feed& feed, Keyspace& keyspace, const resp::Request& request, size_t end);
   // Does the second stage for all but the last `distance` requests, the third for all but the last 2 * `distance`,
   // and the fourth for all but the last 3 * `distance`.
   void StepStages(size_t distance) noexcept;
   void AskForMembers(size_t end) noexcept;
 
   // Parses the next request; one that begins with a head that is known for its user skips the parsing of that, and the
-  // look at the user's rules. `may_guess`: the parser is idle and there is a user. REQUIRES: MakeRoomForHeads.
+  // look at the user's rules. Sets `row` and `plain` of *next_. `may_guess`: the parser is idle and there is a user.
+  // REQUIRES: MakeRoomForHeads.
   resp::Status Next(resp::Parser& parser, std::string_view input, const User* user, bool may_guess,
-                    resp::Request& request, Asked& asked);
+                    resp::Request& request);
   // As Next, for a request whose head is not known. `known`: where to store the head; null: nowhere.
   resp::Status NextUnknown(resp::Parser& parser, std::string_view input, const User* user,
-                           resp::Request& request, Asked& asked, KnownHead* known);
+                           resp::Request& request, KnownHead* known);
 
   const CommandTable& commands_;
   Databases& databases_;

@@ -46,11 +46,16 @@ void Defragmenter::Advance(Now now) noexcept {
   percent != 0 ? Begin(now, percent) : Rest();
 }
 
+void Defragmenter::SetPercent(Now now, unsigned percent) noexcept {
+  percent_ = percent;
+  server_.stats.defrag_percent = static_cast<uint8_t>(percent);
+  looked_mono_ms_ = now.mono_ms;
+}
+
 void Defragmenter::Begin(Now now, unsigned percent) noexcept {
   state_ = State::kMoving;
   wake_mono_ms_ = now.mono_ms;
-  server_.stats.defrag_percent = static_cast<uint8_t>(percent);
-  percent_ = percent;
+  SetPercent(now, percent);
   database_ = 0;
   cursor_ = 0;
   pass_looked_ = pass_moved_ = 0;
@@ -98,16 +103,21 @@ void Defragmenter::Pause(Now now) noexcept {
   wake_mono_ms_ = now.mono_ms + std::max<uint64_t>(pause_us / kUsPerMs, 1);
 }
 
+bool Defragmenter::BeginSlice(Now now) noexcept {
+  if (!server_.options.settings().activedefrag) return false;
+  if (now.mono_ms - looked_mono_ms_ >= kLookAgainMs) SetPercent(now, PercentNow());
+  if (percent_ == 0) return false;
+  slice_began_ = ReadCycles();
+  server_.databases.heap().FlushCaches();
+  return true;
+}
+
 bool Defragmenter::DoSome(size_t budget) noexcept {
   const Now now = server_.executor->now();
-  if (!server_.options.settings().activedefrag || server_.executor->Busy()) {
+  if (server_.executor->Busy() || (slice_began_ == 0 && !BeginSlice(now))) {
     slice_began_ = 0;
     Rest();
     return false;
-  }
-  if (slice_began_ == 0) {
-    slice_began_ = ReadCycles();
-    server_.databases.heap().FlushCaches();
   }
   const bool all = Walk(now, budget);
   if (!all && ReadCycles() - slice_began_ < server_.cycle_rate.ToCycles(kSliceUs)) return true;

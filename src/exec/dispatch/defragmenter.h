@@ -36,6 +36,8 @@ class Defragmenter final : private SlicedWork::Step {
   // From a churn to the look at it: what is about to be filled again, or freed, then is.
   static constexpr uint64_t kLookMs = 1000;
   static constexpr uint64_t kSliceUs = 250;
+  // While keys move, how much is unused is looked at so often.
+  static constexpr uint64_t kLookAgainMs = 250;
   // A pass that has moved less than this part of the entries that it saw is the last one.
   static constexpr size_t kLeastMovedPart = 100;
   static constexpr uint64_t kFutileMs = 30'000;
@@ -59,7 +61,10 @@ class Defragmenter final : private SlicedWork::Step {
 
   bool DoSome(size_t budget) noexcept override;
   unsigned PercentNow() const noexcept;
+  void SetPercent(Now now, unsigned percent) noexcept;
   void Begin(Now now, unsigned percent) noexcept;
+  // False if nothing is to be moved now.
+  bool BeginSlice(Now now) noexcept;
   void EndPass(Now now) noexcept;
   void Rest() noexcept;
   // Goes through about `budget` entries. True if all were seen.
@@ -71,7 +76,8 @@ class Defragmenter final : private SlicedWork::Step {
   State state_ = State::kResting;
   uint64_t wake_mono_ms_ = kNever;
   uint64_t rests_until_mono_ms_ = 0;
-  unsigned percent_ = 0;       // of the processor's time
+  unsigned percent_ = 0;  // of the processor's time
+  uint64_t looked_mono_ms_ = 0;
   uint64_t slice_began_ = 0;   // TSC; 0: no slice is under way
   uint64_t spent_cycles_ = 0;  // since moving began
   unsigned database_ = 0;      // where the pass is
