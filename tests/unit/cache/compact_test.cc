@@ -83,7 +83,8 @@ TEST_CASE_METHOD(CompactFixture, "entries that move keep value, order and deadli
 
 TEST_CASE_METHOD(CompactFixture, "a tag still finds the keys that have moved") {
   for (size_t i = 0; i < 400; ++i) {
-    const Key key = db().KeyOf(NameOf(i));
+    const std::string name = NameOf(i);
+    const Key key = db().KeyOf(name);
     const std::string_view names[] = {"all", i % 2 == 0 ? "even" : "odd"};
     db().PutOnTerms(key, nullptr, StringValue::Text(std::string(600, 'v')), Expiry::Never(), {}, now(),
                     events::kSet, db().tags().Hold(names));
