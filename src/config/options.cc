@@ -74,6 +74,36 @@ std::vector<UserLine> UsersOf(const std::vector<std::string>& lines) {
   return users;
 }
 
+// Some options take words that came as one text.
+std::vector<std::string> WordsOf(const Option& option, const Directive& directive) {
+  const std::vector<std::string>& words = directive.words;
+  const bool splits = option.Has(kMultiWord) && words.size() == 1 && !words[0].empty();
+  return splits ? SplitAtSpaces(words[0]) : words;
+}
+
+// The users of these lines of which `wanted` is true, in force as far as no later line takes them away.
+template <typename Wanted>
+std::vector<UserLine> UsersIn(std::span<const Directive> directives, Wanted wanted) {
+  const Option* const option = FindOption("user");
+  std::vector<UserLine> users;
+  for (const Directive& directive : directives) {
+    if (FindOption(directive.name) != option) continue;
+    const std::vector<std::string> words = WordsOf(*option, directive);
+    if (words.empty() || (words.size() == 1 && words[0].empty()))
+      users.clear();
+    else if (wanted(directive))
+      users.push_back({words[0], {words.begin() + 1, words.end()}, directive.place});
+  }
+  return users;
+}
+
+// All users in one text, in the place of all lines that the file has.
+ConfLine UsersLine(const std::vector<std::string>& users) {
+  std::string text;
+  for (const std::string& user : users) text.append(text.empty() ? "user " : "\nuser ").append(user);
+  return {FindOption("user"), std::move(text)};
+}
+
 }  // namespace
 
 Options::Options(uint64_t memory_bytes, const Files& files) : memory_bytes_(memory_bytes), files_(files) {
@@ -91,6 +121,7 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   ConfFileReader reader(files_);
   std::vector<Directive> directives;
   if (line.conf_file && (result.error = reader.Read(*line.conf_file, directives))) return result;
+  const size_t of_conf_file = directives.size();
   for (const Directive& include : line.directives) {
     if (include.name != "include") continue;
     for (const std::string& pattern : include.words) {
@@ -106,6 +137,8 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   if ((result.error = Apply(directives, state, blames))) return result;
   if ((result.error = Finish(state, blames, result.warnings))) return result;
   state_ = std::move(state);
+  command_line_users_ =
+      UsersIn(std::span(directives).subspan(of_conf_file), [](const auto&) { return true; });
   if (line.conf_file && *line.conf_file != "-") result.error = FindConfFile(*line.conf_file);
   return result;
 }
@@ -128,10 +161,8 @@ Problem Options::Apply(std::span<const Directive> directives, State& state,
   for (const Directive& directive : directives) {
     const Option* option = FindOption(directive.name);
     if (option == nullptr) return directive.place + ": unknown option '" + Printable(directive.name) + "'";
-    std::vector<std::string> words = directive.words;
-    if (option->Has(kMultiWord) && words.size() == 1 && !words[0].empty()) words = SplitAtSpaces(words[0]);
     std::string foreign_text;
-    if (Problem problem = ReadValue(*option, words, state.settings, foreign_text))
+    if (Problem problem = ReadValue(*option, WordsOf(*option, directive), state.settings, foreign_text))
       return directive.Blame() + ": " + *problem;
     if (std::holds_alternative<Foreign>(option->target)) state.foreign[option] = foreign_text;
     for (Renaming& renaming : state.settings.renamings) {
@@ -266,51 +297,54 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
   return std::nullopt;
 }
 
-Problem Options::ReadConfFile(State& said, std::map<const Option*, bool>& named) const {
+Problem Options::ReadConfFile(Said& said) const {
   Files files = files_;
   files.read = files_.read_again;
   ConfFileReader reader(files);
   std::vector<Directive> directives;
   if (Problem problem = reader.Read(conf_file_, directives)) return problem;
   std::map<const Option*, std::string> blames;
-  if (Problem problem = Apply(directives, said, blames)) return problem;
-  for (const Directive& directive : directives) named[FindOption(directive.name)] |= directive.included;
+  if (Problem problem = Apply(directives, said.state, blames)) return problem;
+  for (const Directive& directive : directives) said.named[FindOption(directive.name)] |= directive.included;
+  said.users = UsersIn(directives, [](const Directive& directive) { return !directive.included; });
+  said.included_users = UsersIn(directives, [](const Directive& directive) { return directive.included; });
   return std::nullopt;
 }
 
-// The line of an inert option is changed if the file has one, and is not added otherwise.
-std::vector<ConfLine> Options::NewLines(const State& said, const std::map<const Option*, bool>& named) const {
+// The line of an inert option is changed if the file has one, and is not added otherwise. An option whose lines add to
+// each other is emptied first, of what an included file says.
+std::vector<ConfLine> Options::NewLines(const Said& said) const {
   std::vector<ConfLine> lines;
   for (const Option* option : changed_) {
-    const auto naming = named.find(option);
-    if (naming == named.end() && option->Has(kInert)) continue;
+    const auto naming = said.named.find(option);
+    if (naming == said.named.end() && option->Has(kInert)) continue;
     std::string line = LineOf(*option, state_.settings, state_.foreign);
-    if (line == LineOf(*option, said.settings, said.foreign)) continue;
-    lines.push_back({option, std::move(line), naming != named.end() && naming->second});
+    if (line == LineOf(*option, said.state.settings, said.state.foreign)) continue;
+    const bool included = naming != said.named.end() && naming->second;
+    if (included && option->Has(kRepeats)) line.insert(0, std::string(option->name) + " \"\"\n");
+    lines.push_back({option, std::move(line), included});
   }
   return lines;
 }
 
-// All users in one text, in the place of all lines that the file has.
-ConfLine Options::UsersLine(const std::vector<std::string>& users,
-                            const std::map<const Option*, bool>& named) {
-  const Option* const option = FindOption("user");
-  std::string text;
-  for (const std::string& user : users) text.append(text.empty() ? "user " : "\nuser ").append(user);
-  const auto naming = named.find(option);
-  return {option, std::move(text), naming != named.end() && naming->second};
+Problem Options::UsersElsewhere(std::vector<UserLine>& users) const {
+  if (conf_file_.empty()) return std::nullopt;
+  Said said;
+  if (Problem problem = ReadConfFile(said)) return "Rewriting config file: " + *problem;
+  users = std::move(said.included_users);
+  users.insert(users.end(), command_line_users_.begin(), command_line_users_.end());
+  return std::nullopt;
 }
 
 Problem Options::Rewrite(const std::vector<std::string>& users) const {
   if (conf_file_.empty()) return "The server is running without a config file";
-  State said;
-  std::map<const Option*, bool> named;
+  Said said;
   std::string text;
-  Problem problem = ReadConfFile(said, named);
+  Problem problem = ReadConfFile(said);
   if (!problem) problem = files_.read_again(conf_file_, text);
   if (problem) return "Rewriting config file: " + *problem;
-  std::vector<ConfLine> lines = NewLines(said, named);
-  if (UsersOf(users) != said.settings.users) lines.push_back(UsersLine(users, named));
+  std::vector<ConfLine> lines = NewLines(said);
+  if (UsersOf(users) != said.users) lines.push_back(UsersLine(users));
   if (lines.empty()) return std::nullopt;
   const std::string rewritten = RewriteConf(text, std::move(lines));
   if (rewritten.size() > kConfigBytesMax) {
