@@ -8,6 +8,7 @@
 #include "net/clients.h"
 #include "net/http/http_service.h"
 #include "net/http/status_codes.h"
+#include "server/parking.h"
 
 namespace mayfly::net {
 
@@ -144,6 +145,11 @@ uint64_t HttpClient::SilentUntil() const noexcept {
     default:
       return stage_since_mono_ms_ + (asked_ ? kHttpIdleMs : kHttpRequestMs);
   }
+}
+
+uint64_t HttpClient::SpareSince() const noexcept {
+  const bool spare = state() == State::kOpen && stage_ == Stage::kIdle && asked_;
+  return spare ? stage_since_mono_ms_ : ParkingLot::kForever;
 }
 
 // It holds one answer; the option is for clients of the cache.
