@@ -14,7 +14,7 @@ namespace {
 const char* const kAddress = "127.0.0.1:9121";
 const std::string kAlive = "GET /livez HTTP/1.1\r\nHost: mayfly\r\n\r\n";
 const std::string kReady = "GET /readyz HTTP/1.1\r\nHost: mayfly\r\n\r\n";
-const std::string kScrape = "GET /metrics HTTP/1.1\r\nHost: mayfly\r\n\r\n";
+const std::string kScrape = "GET /metrics HTTP/1.1\r\nHost: localhost:9121\r\n\r\n";
 
 struct MetricsServer : SimulatedServer {
   explicit MetricsServer(std::vector<std::string> more = {})
@@ -246,6 +246,29 @@ TEST_CASE("with protected-mode and no password, only this machine is answered") 
   server.Settle();
   CHECK(far->Take().starts_with("HTTP/1.1 403 Forbidden\r\n"));
   CHECK(far->ended());
+}
+
+TEST_CASE("a site whose name has this machine's address cannot make a browser here read the pages") {
+  MetricsServer server({"--metrics-bind", "*", "--requirepass", "x"});
+  const auto status = [&](const std::string& from, const std::string& path, const std::string& host) {
+    Peer* const peer = server.TryConnect(from, kAddress);
+    REQUIRE(peer != nullptr);
+    server.Settle();
+    const std::string answer = server.Get(*peer, "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    peer->Leave();
+    server.Settle();
+    return answer.substr(9, 3);
+  };
+  for (const char* path : {"/", "/metrics", "/status.json"}) {
+    CHECK(status("127.0.0.1", path, "evil.example:9121") == "421");
+    CHECK(status("127.0.0.1", path, "127.0.0.1:9121") == "200");
+    CHECK(status("127.0.0.1", path, "localhost") == "200");
+    CHECK(status("192.0.2.7", path, "cache.example:9121") == "200");
+  }
+  CHECK(status("127.0.0.1", "/livez", "evil.example") == "200");
+  CHECK(status("127.0.0.1", "/readyz", "10.0.0.7:9121") == "200");
+  server.Set("metrics-hosts", "cache.example");
+  CHECK(status("127.0.0.1", "/metrics", "cache.example:9121") == "200");
 }
 
 TEST_CASE("a page is built in slices, between which clients of the cache are served") {

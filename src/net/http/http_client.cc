@@ -35,7 +35,8 @@ bool HttpClient::ReadNext() {
       last_ = sends_no_more_;
       return false;
     case RequestParser::State::kReady:
-      answer_ = service_.AnswerTo(parser_.request(), clients().stopping());
+      answer_ = service_.AnswerTo(parser_.request(),
+                                  {.stopping = clients().stopping(), .from_loopback = from_loopback()});
       Announce();
       return false;
     case RequestParser::State::kFailed:
