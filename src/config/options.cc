@@ -291,9 +291,14 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
-  Replace(std::move(state));
+  // Whatever needs memory comes first: what is in force must not differ from what the listeners know.
+  const std::vector<std::string_view> names = NamesOfChanges(state);
+  state_ = std::move(state);
   changed_ = std::move(changed);
   verdict.accepted = true;
+  for (const std::string_view name : names) {
+    for (const Listener& listener : listeners_) listener(state_.settings, name);
+  }
   return std::nullopt;
 }
 
@@ -363,17 +368,13 @@ void Options::SetMemoryBytes(uint64_t memory_bytes) {
   for (const Listener& listener : listeners_) listener(state_.settings, "maxmemory");
 }
 
-void Options::Replace(State state) {
-  // Whatever needs memory comes first: what is in force must not differ from what the listeners know.
-  std::vector<std::string_view> changed;
+std::vector<std::string_view> Options::NamesOfChanges(const State& next) const {
+  std::vector<std::string_view> names;
   for (const Option& option : MayflyOptions()) {
-    if (FormatValue(option, state_.settings) != FormatValue(option, state.settings))
-      changed.push_back(option.name);
+    if (FormatValue(option, state_.settings) != FormatValue(option, next.settings))
+      names.push_back(option.name);
   }
-  state_ = std::move(state);
-  for (const std::string_view name : changed) {
-    for (const Listener& listener : listeners_) listener(state_.settings, name);
-  }
+  return names;
 }
 
 }  // namespace mayfly::config

@@ -110,7 +110,7 @@ class Options {
   };
   Problem ReadConfFile(Said& said) const;
   std::vector<ConfLine> NewLines(const Said& said) const;
-  void Replace(State state);
+  std::vector<std::string_view> NamesOfChanges(const State& next) const;
 
   uint64_t memory_bytes_;
   const Files& files_;
