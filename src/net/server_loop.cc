@@ -33,7 +33,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
     : server_(server),
       log_(log),
       turn_(server, executor),
-      tls_(server.databases.heap(), server.stats.tls_bytes),
+      tls_(server.databases.heap(), server.stats.tls_bytes, server.stats.tls),
       clients_(server, executor, turn_, log),
       listeners_(uv_.loop, log, {.plain = resp_, .tls = resp_over_tls_},
                  [this](int descriptor, Connection::Kind kind, const Service& service) {

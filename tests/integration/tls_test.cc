@@ -118,6 +118,27 @@ TEST_CASE("sessions are resumed, until tls-session-caching is off") {
   CHECK_FALSE(Has(Shell("ls " + tls.folder.path()), "none"));
 }
 
+TEST_CASE("INFO counts handshakes, those that failed or were resumed, and the connections that are there") {
+  const TlsDaemon tls({"--tls-auth-clients", "no"});
+  Client plain(tls.daemon);
+  const auto counts = [&plain](const std::string& what) { return plain.Info("tls_" + what); };
+  CHECK(counts("handshakes") == "0");
+  const std::string session = tls.folder / "session";
+  CHECK(Has(tls.Openssl("-sess_out " + session), "New, TLS"));
+  CHECK(Has(tls.Openssl("-sess_in " + session), "Reused, TLS"));
+  CHECK_FALSE(Has(tls.Openssl("-tls1_1"), "+OK"));
+  CHECK(counts("handshakes") == "2");
+  CHECK(counts("sessions_resumed") == "1");
+  CHECK(counts("handshakes_failed") == "1");
+  CHECK(Eventually([&] { return counts("connections") == "0"; }));
+  CHECK(Has(tls.Cli("INFO tls"), "tls_connections:1\r\n"));
+  const std::string left = counts("server_cert_expires_in_seconds");
+  CHECK(std::stoll(left) > 0);
+  CHECK(plain.Run({"CONFIG", "RESETSTAT"}) == "OK");
+  CHECK(counts("handshakes") == "0");
+  CHECK(std::stoll(counts("server_cert_expires_in_seconds")) <= std::stoll(left));
+}
+
 TEST_CASE("certificates are loaded anew by CONFIG SET and by SIGHUP") {
   const TlsDaemon tls({"--tls-auth-clients", "no"});
   const auto shows = [&tls](const std::string& name) { return Has(tls.Openssl(""), "subject=CN = " + name); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include <openssl/decoder.h>
 #include <openssl/err.h>
+#include <openssl/x509.h>
 
 #include "base/ascii.h"
 #include "config/words.h"
@@ -46,6 +48,12 @@ int GivePassphrase(char* room, int size, int, void* passphrase) noexcept {
 }
 
 const char* PathOrNull(const std::string& path) noexcept { return path.empty() ? nullptr : path.c_str(); }
+
+int64_t ExpiryOf(const X509* certificate) noexcept {
+  tm utc{};
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &utc) != 1) return 0;
+  return timegm(&utc);
+}
 
 struct FreeKey {
   void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
@@ -133,6 +141,7 @@ config::Problem TlsContext::LoadOwnCertificate(const config::Settings& settings)
     problem = LoadDhParameters(settings.tls_dh_params_file);
   SSL_CTX_set_default_passwd_cb_userdata(get(), nullptr);
   SSL_CTX_set_default_passwd_cb(get(), nullptr);
+  if (!problem) certificate_expires_s_ = ExpiryOf(SSL_CTX_get0_certificate(get()));
   return problem;
 }
 

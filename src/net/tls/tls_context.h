@@ -6,6 +6,7 @@
 // thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include <openssl/ssl.h>
@@ -21,6 +22,8 @@ class TlsContext {
   [[nodiscard]] static config::Problem Load(const config::Settings& settings,
                                             std::shared_ptr<const TlsContext>& context);
 
+  // When the server's certificate expires, in seconds of Unix time.
+  int64_t CertificateExpires() const noexcept { return certificate_expires_s_; }
   // Borrowed.
   SSL_CTX* get() const noexcept { return context_.get(); }
 
@@ -37,6 +40,7 @@ class TlsContext {
   void SetSessions(const config::Settings& settings) noexcept;
 
   std::unique_ptr<SSL_CTX, Free> context_;
+  int64_t certificate_expires_s_ = 0;
 };
 
 }  // namespace mayfly::net

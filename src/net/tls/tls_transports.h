@@ -21,8 +21,8 @@ namespace mayfly::net {
 
 class TlsTransports final : public TransportFactory {
  public:
-  // Borrows both. `bytes` gets what all of TLS holds beyond its connections.
-  TlsTransports(const Heap& heap, uint64_t& bytes) noexcept;
+  // Borrows all. `bytes` gets what all of TLS holds beyond its connections, `figures` what INFO says of it.
+  TlsTransports(const Heap& heap, uint64_t& bytes, TlsFigures& figures) noexcept;
   ~TlsTransports() override;
 
   // Loads what these settings name. A problem is one line for a person, with OpenSSL's reason. Once until Commit or
