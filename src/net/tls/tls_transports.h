@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/heap.h"
 #include "config/problem.h"
@@ -29,6 +30,8 @@ class TlsTransports final : public TransportFactory {
   // Abandon.
   [[nodiscard]] config::Problem Prepare(const config::Settings& settings);
   bool prepared() const noexcept { return next_ != nullptr; }
+  // What is probably wrong with it, for the log; empty if nothing is. REQUIRES: prepared().
+  const std::string& warning() const noexcept { return next_->warning(); }
   // Without Prepare, these do nothing.
   void Commit() noexcept;
   void Abandon() noexcept;
