@@ -31,6 +31,7 @@
 #include "net/process.h"
 #include "net/server_loop.h"
 #include "net/service_manager.h"
+#include "net/shard_rules.h"
 #include "net/shards.h"
 #include "server/cluster.h"
 #include "server/event_log.h"
@@ -216,7 +217,8 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   return Serve(limit_files, files, options, commands, clock, manager, log);
 }
 
-int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
+int Main(const std::vector<std::string>& words, std::vector<std::string> environment) {
+  const bool is_shard = net::TakeShardMark(environment, getppid());
   const config::Files files = config::SystemFiles();
   const MemoryLimitFiles limit_files;
   const MemoryLimit memory_limit = limit_files.Read().value_or(MemoryLimit{});
@@ -227,6 +229,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
     std::fputs(loaded.answer->c_str(), stdout);
     return 0;
   }
+  if (is_shard) net::LeaveToShards(options);
   const config::Settings& settings = options.settings();
   const net::StartFolder start;
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);

@@ -333,7 +333,7 @@ std::vector<ConfLine> Options::NewLines(const Said& said) const {
 }
 
 Problem Options::UsersElsewhere(std::vector<UserLine>& users) const {
-  if (conf_file_.empty()) return std::nullopt;
+  if (conf_file_.empty() || !no_rewrite_.empty()) return std::nullopt;
   Said said;
   if (Problem problem = ReadConfFile(said)) return "Rewriting config file: " + *problem;
   users = std::move(said.included_users);
@@ -342,6 +342,7 @@ Problem Options::UsersElsewhere(std::vector<UserLine>& users) const {
 }
 
 Problem Options::Rewrite(const std::vector<std::string>& users) const {
+  if (!no_rewrite_.empty()) return no_rewrite_;
   if (conf_file_.empty()) return "The server is running without a config file";
   Said said;
   std::string text;

@@ -67,8 +67,10 @@ class Options {
   [[nodiscard]] Problem Rewrite(const std::vector<std::string>& users = {}) const;
   // The lines for users that the next start finds beside the conf file's own: in files that it includes, as they
   // are now, and on the command line. Written once more, such a user would be there twice. The blame of each is
-  // where it stands. Nothing without a conf file.
+  // where it stands. None if Rewrite would fail anyway.
   [[nodiscard]] Problem UsersElsewhere(std::vector<UserLine>& users) const;
+  // From now on CONFIG REWRITE fails with this text.
+  void ForbidRewrite(std::string reason) { no_rewrite_ = std::move(reason); }
   const Files& files() const noexcept { return files_; }
   // The absolute path; empty if there is no conf file or if it was standard input.
   const std::string& conf_file() const noexcept { return conf_file_; }
@@ -117,6 +119,7 @@ class Options {
   State state_;
   std::string conf_file_;
   std::vector<UserLine> command_line_users_;
+  std::string no_rewrite_;           // why; empty: it is allowed
   std::set<const Option*> changed_;  // by Set, since the start
   std::vector<Judge> judges_;
   std::vector<Ending> endings_;
