@@ -256,6 +256,37 @@ TEST_CASE_METHOD(AclTest, "GENPASS draws as many bits as asked for, and others e
 }
 
 TEST_CASE_METHOD(AclTest,
+                 "who writes on a condition on the value learns of it, and must be allowed to read the key") {
+  const auto tries = [&](const std::vector<std::string>& call) {
+    std::vector<std::string> words{"ACL", "DRYRUN", "u"};
+    words.insert(words.end(), call.begin(), call.end());
+    return Run(words) == Ok();
+  };
+  SetUser("u", {"on", "nopass", "+@all", "%W~k"});
+  CHECK(tries({"SET", "k", "v"}));
+  CHECK(tries({"SET", "k", "v", "NX", "EX", "5"}));
+  CHECK(tries({"DELEX", "k"}));
+  for (const char* condition : {"IFEQ", "ifne", "IFDEQ", "IFDNE"}) {
+    INFO(condition);
+    CHECK_FALSE(tries({"SET", "k", "v", condition, "old"}));
+    CHECK_FALSE(tries({"DELEX", "k", condition, "old"}));
+  }
+  CHECK_FALSE(tries({"DELIFEQ", "k", "old"}));
+  SetUser("u", {"resetkeys", "%R~k"});
+  CHECK_FALSE(tries({"SET", "k", "v", "IFEQ", "old"}));
+  CHECK_FALSE(tries({"DELEX", "k", "IFEQ", "old"}));
+  SetUser("u", {"resetkeys", "~k"});
+  CHECK(tries({"SET", "k", "v", "IFEQ", "old"}));
+  CHECK(tries({"DELEX", "k", "IFEQ", "old"}));
+  SetUser("u", {"resetkeys", "%W~k*"});
+  client().session().LogIn(server().server.users.Find("u"));
+  CHECK(Run({"SET", "k1", "v"}) == Ok());
+  CHECK(Run({"SET", "k1", "v", "IFEQ", "v"}).kind == Reply::Kind::kError);
+  CHECK(Run({"DELEX", "k1", "IFEQ", "v"}).kind == Reply::Kind::kError);
+  CHECK(Run({"DELEX", "k1"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(AclTest,
                  "for CONFIG REWRITE every user is a line, but not a default user as requirepass makes it") {
   const Server& parts = server().server;
   const auto lines = [&] {
