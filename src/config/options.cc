@@ -145,15 +145,14 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
 
 // The path is made absolute now, because the working directory may change later.
 Problem Options::FindConfFile(const std::string& path) {
-  std::string here;
-  if (path.starts_with('/')) {
-    conf_file_ = path;
-  } else if (Problem problem = files_.directory("./", here)) {
-    return problem;
-  } else {
-    conf_file_ = here + "/" + path;
-  }
+  const Problem problem = files_.directory("./", start_folder_);
+  if (problem && !path.starts_with('/')) return problem;
+  conf_file_ = AsAtStart(path);
   return std::nullopt;
+}
+
+std::string Options::AsAtStart(const std::string& path) const {
+  return path.starts_with('/') || start_folder_.empty() ? path : start_folder_ + "/" + path;
 }
 
 Problem Options::Apply(std::span<const Directive> directives, State& state,
@@ -304,7 +303,10 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
 
 Problem Options::ReadConfFile(Said& said) const {
   Files files = files_;
-  files.read = files_.read_again;
+  files.read = [this](const std::string& path, std::string& text) {
+    return files_.read_again(AsAtStart(path), text);
+  };
+  files.expand = [this](const std::string& pattern) { return files_.expand(AsAtStart(pattern)); };
   ConfFileReader reader(files);
   std::vector<Directive> directives;
   if (Problem problem = reader.Read(conf_file_, directives)) return problem;

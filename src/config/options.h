@@ -103,6 +103,8 @@ class Options {
   Problem AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
+  // A path as it was meant at the start; the working directory may be another one now.
+  std::string AsAtStart(const std::string& path) const;
   // What the conf file says as it is now.
   struct Said {
     State state;
@@ -118,6 +120,7 @@ class Options {
   const Files& files_;
   State state_;
   std::string conf_file_;
+  std::string start_folder_;  // where relative paths of the conf file's includes begin
   std::vector<UserLine> command_line_users_;
   std::string no_rewrite_;           // why; empty: it is allowed
   std::set<const Option*> changed_;  // by Set, since the start

@@ -1,4 +1,5 @@
 // What CONFIG REWRITE writes is what the next start reads.
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -82,6 +83,21 @@ TEST_CASE(
                            (folder / "users.conf") + ":1 and has changed"));
     CHECK(TextOf(file) == written);
   }
+}
+
+TEST_CASE("CONFIG REWRITE finds an included file whose path begins where the daemon was started") {
+  const Folder folder;
+  const Folder elsewhere;
+  const std::string file = folder / "my.conf";
+  std::ofstream(folder / "more.conf") << "timeout 300\n";
+  const std::string relative =
+      std::filesystem::relative(folder.path(), std::filesystem::current_path()).string();
+  std::ofstream(file) << "include " << relative << "/more.conf\ninclude " << relative << "/none*.conf\n";
+  const Daemon daemon({file, "--dir", elsewhere.path()});
+  Client client(daemon);
+  CHECK(client.Run({"CONFIG", "SET", "timeout", "77"}) == "OK");
+  CHECK(client.Run({"CONFIG", "REWRITE"}) == "OK");
+  CHECK(TextOf(file).ends_with("\ntimeout 77\n"));
 }
 
 TEST_CASE("rules of an included file that CONFIG SET has replaced do not come back after CONFIG REWRITE") {
