@@ -75,9 +75,7 @@ config::Problem FitFileLimit(config::Options& options, Log& log) {
   if (fits == 0)
     return "the limit of open files (ulimit -n) is " + std::to_string(net::FileLimit()) + ", and " +
            std::to_string(net::kReservedFiles) + " of them are reserved: there is none for a client";
-  const config::NameValue lowered{"maxclients", std::to_string(fits)};
-  std::vector<std::string> warnings;
-  if (config::Problem problem = options.Set({&lowered, 1}, warnings)) return problem;
+  options.LowerMaxClients(fits);
   log.Warning("maxclients is ", fits, " instead of ", wanted,
               ": the limit of open files (ulimit -n) allows no more");
   return std::nullopt;

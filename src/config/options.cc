@@ -1,6 +1,7 @@
 #include "config/options.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "base/ascii.h"
 #include "base/glob.h"
@@ -362,6 +363,11 @@ Problem Options::Rewrite(const std::vector<std::string>& users) const {
   }
   if (problem) return "Rewriting config file: " + *problem;
   return std::nullopt;
+}
+
+void Options::LowerMaxClients(uint64_t most) noexcept {
+  assert(listeners_.empty());
+  state_.settings.maxclients = static_cast<int64_t>(most);
 }
 
 void Options::SetMemoryBytes(uint64_t memory_bytes) {

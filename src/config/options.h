@@ -69,6 +69,9 @@ class Options {
   // are now, and on the command line. Written once more, such a user would be there twice. The blame of each is
   // where it stands. None if Rewrite would fail anyway.
   [[nodiscard]] Problem UsersElsewhere(std::vector<UserLine>& users) const;
+  // The system lets fewer clients in than maxclients says. CONFIG REWRITE does not write that: it is not what somebody
+  // wants. REQUIRES: nobody listens to changes yet.
+  void LowerMaxClients(uint64_t most) noexcept;
   // From now on CONFIG REWRITE fails with this text.
   void ForbidRewrite(std::string reason) { no_rewrite_ = std::move(reason); }
   const Files& files() const noexcept { return files_; }

@@ -152,6 +152,20 @@ TEST_CASE("values from the command line and the environment are not written") {
   CHECK(files.Text("/a.conf") == "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 1\n");
 }
 
+TEST_CASE("a maxclients that was lowered to what the system allows stays in the file as it was wanted") {
+  TestFiles files;
+  files.Put("/a.conf", "maxclients 20000\n");
+  Loaded loaded(files, {"/a.conf"});
+  loaded.options.LowerMaxClients(32);
+  CHECK(loaded.Get("maxclients") == "32");
+  CHECK(loaded.Set({{"maxkeys", "1"}}) == "");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf") == "maxclients 20000\n\n# Written by CONFIG REWRITE\nmaxkeys 1\n");
+  CHECK(loaded.Set({{"maxclients", "16"}}) == "");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf").starts_with("maxclients 16\n"));
+}
+
 TEST_CASE("a rewrite fails if there is no conf file or if it cannot be written") {
   TestFiles files;
   files.Put("/a.conf", "");
