@@ -31,6 +31,7 @@
 #include "net/process.h"
 #include "net/server_loop.h"
 #include "net/service_manager.h"
+#include "net/shard_rules.h"
 #include "net/shards.h"
 #include "server/cluster.h"
 #include "server/event_log.h"
@@ -74,9 +75,7 @@ config::Problem FitFileLimit(config::Options& options, Log& log) {
   if (fits == 0)
     return "the limit of open files (ulimit -n) is " + std::to_string(net::FileLimit()) + ", and " +
            std::to_string(net::kReservedFiles) + " of them are reserved: there is none for a client";
-  const config::NameValue lowered{"maxclients", std::to_string(fits)};
-  std::vector<std::string> warnings;
-  if (config::Problem problem = options.Set({&lowered, 1}, warnings)) return problem;
+  options.LowerMaxClients(fits);
   log.Warning("maxclients is ", fits, " instead of ", wanted,
               ": the limit of open files (ulimit -n) allows no more");
   return std::nullopt;
@@ -216,7 +215,8 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   return Serve(limit_files, files, options, commands, clock, manager, log);
 }
 
-int Main(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
+int Main(const std::vector<std::string>& words, std::vector<std::string> environment) {
+  const bool is_shard = net::TakeShardMark(environment, getppid());
   const config::Files files = config::SystemFiles();
   const MemoryLimitFiles limit_files;
   const MemoryLimit memory_limit = limit_files.Read().value_or(MemoryLimit{});
@@ -227,6 +227,7 @@ int Main(const std::vector<std::string>& words, const std::vector<std::string>& 
     std::fputs(loaded.answer->c_str(), stdout);
     return 0;
   }
+  if (is_shard) net::LeaveToShards(options);
   const config::Settings& settings = options.settings();
   const net::StartFolder start;
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/log_time.h"
+
 #include <sys/stat.h>
 #if __has_include(<execinfo.h>)
 #include <execinfo.h>
@@ -32,6 +34,7 @@ constexpr size_t kCrashCount = sizeof kCrashes / sizeof *kCrashes;
 struct Reporter {
   std::string logfile;
   const CrashWitness* witness = nullptr;
+  LogTime times;
   bool enabled = false;
   struct sigaction before[kCrashCount];  // valid while enabled
 };
@@ -92,13 +95,26 @@ void WriteBacktrace(CrashText& text) noexcept {
 #endif
 }
 
+// "12345:M 21 Nov 2025 01:23:45.678 # ", as the log begins a warning.
+void AppendHead(CrashText& text, const LogTime& times) noexcept {
+  constexpr int64_t kMsPerS = 1000;
+  constexpr int64_t kNsPerMs = 1'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  LogTime::Text room;
+  text.Append(getpid());
+  text.Append(":M ");
+  text.Append(times.Write(now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs, room));
+  text.Append(" # ");
+}
+
 void WriteReport(const Reporter& told, const Crash& crash, const siginfo_t& info,
                  const ucontext_t& context) noexcept {
   const int log = OpenLog(told.logfile);
   CrashText text(log, AreOneFile(log, STDERR_FILENO) ? -1 : STDERR_FILENO);
-  // As Redis begins a line that a signal handler writes: no date, since the time zone may be locked.
-  text.Line(getpid(), ":signal-handler (", time(nullptr), ") Mayfly ", MAYFLY_VERSION, " crashed by ",
-            crash.name, " (", crash.number, "), code ", info.si_code);
+  AppendHead(text, told.times);
+  text.Line("Mayfly ", MAYFLY_VERSION, " crashed by ", crash.name, " (", crash.number, "), code ",
+            info.si_code);
   if (info.si_code <= 0)
     text.Line("sent by process ", info.si_pid, " of user ", info.si_uid);
   else
@@ -106,7 +122,8 @@ void WriteReport(const Reporter& told, const Crash& crash, const siginfo_t& info
   WritePlace(text, context);
   told.witness->Testify(text);
   WriteBacktrace(text);
-  text.Line(getpid(), ":signal-handler (", time(nullptr), ") end of the crash report");
+  AppendHead(text, told.times);
+  text.Line("end of the crash report");
 }
 
 // All signals are held back meanwhile: if this crashes, the kernel ends the process.
@@ -174,7 +191,8 @@ void CrashText::EndLine() noexcept {
 
 CrashReport::CrashReport(std::string logfile, const CrashWitness& witness) {
   assert(reporter == nullptr);
-  reporter = new Reporter{.logfile = std::move(logfile), .witness = &witness, .before = {}};
+  reporter = new Reporter{
+      .logfile = std::move(logfile), .witness = &witness, .times = LogTime(time(nullptr)), .before = {}};
   GiveStack();
   WarmUp();
 }

@@ -1,6 +1,7 @@
 // What is written when the process crashes: by which signal and where, what a witness has to say, and a backtrace.
 //
-// A crash is SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT. The report goes to the log's file and to standard error. It is
+// A crash is SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT. The report goes to the log's file and to standard error; it begins
+// and ends with a line in the log's form. It is
 // written by a signal handler, so it takes no memory and no lock, and it reads what may be broken last: if writing it
 // crashes as well, what stands before is in the log already. Then the signal gets the effect that it had before Enable,
 // normally to end the process, so the exit status and the core file are those of the crash.

@@ -222,6 +222,9 @@ void AclLogEntries(Context& ctx, Args& args) {
 constexpr size_t kFirstName = 2;
 bool IsUserSecret(std::span<const std::string_view>, size_t index) { return index >= kFirstName; }
 
+// ACL DRYRUN user command arg ...: which of these are secret only the command knows, and it may have another name.
+bool IsTriedArgument(std::span<const std::string_view>, size_t index) { return index >= kFirstName + 2; }
+
 constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;
 constexpr uint32_t kOpenFlags = kNoScript | kLoading | kStale;
 
@@ -246,6 +249,7 @@ constexpr Command kSubcommands[] = {
     {.name = "dryrun",
      .arity = -4,
      .flags = kFlags,
+     .is_secret = IsTriedArgument,
      .handler = AclDryRun,
      .since = "7.0.0",
      .complexity = "O(1)",

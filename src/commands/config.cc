@@ -72,14 +72,11 @@ void ConfigResetStat(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
-// With a file of their own, they are not those of the conf file.
-std::vector<std::string> UsersToWrite(const Server& server) {
-  return server.options.settings().aclfile.empty() ? UserLines(server) : std::vector<std::string>{};
-}
-
 void ConfigRewrite(Context& ctx, Args&) {
-  if (const config::Problem problem = ctx.server.options.Rewrite(UsersToWrite(ctx.server)))
-    return ctx.Fail("ERR " + *problem);
+  std::vector<std::string> users;
+  config::Problem problem = UserLines(ctx.server, users);
+  if (!problem) problem = ctx.server.options.Rewrite(users);
+  if (problem) return ctx.Fail("ERR " + *problem);
   ctx.reply.Ok();
 }
 
@@ -110,7 +107,9 @@ constexpr Command kConfigRows[] = {
      .since = "2.8.0",
      .complexity = "O(N) where N is the size of the file",
      .summary = "Writes the options that CONFIG SET has changed to the conf file.",
-     .notes = "Options that are in force from the command line or the environment are not written."},
+     .notes = "Options that are in force from the command line or the environment are not written. Users of "
+              "included "
+              "files stay there, and must not have changed."},
     {.name = "set",
      .arity = -4,
      .flags = kFlags | kEndsBatch,  // what is allowed, and how it is parsed

@@ -68,10 +68,9 @@ void Auth(Context& ctx, Args& args) {
 // With a wrong number of arguments, too, each may be a password.
 bool IsAuthSecret(std::span<const std::string_view>, size_t) { return true; }
 
-// What follows the word AUTH.
+// What follows the word AUTH, also if somebody has left out the version.
 bool IsHelloSecret(std::span<const std::string_view> call, size_t index) {
-  constexpr size_t kFirstOption = 2;
-  size_t at = kFirstOption;
+  size_t at = 1;
   while (at < index) {
     if (EqualsIgnoringCase(call[at], "AUTH")) {
       if (index <= at + 2) return true;

@@ -46,6 +46,11 @@ void DelIfEq(Context& ctx, Args& args) {
   ctx.reply.Integer(1);
 }
 
+// The reply tells whether the condition holds, and so of the value.
+uint16_t KeyUseOfDelEx(std::span<const std::string_view> call) {
+  return kKeyRW | kKeyDelete | (call.size() > 2 ? kKeyAccess : 0);
+}
+
 constexpr Command kRows[] = {
     {.name = "digest",
      .arity = 2,
@@ -60,7 +65,9 @@ constexpr Command kRows[] = {
     {.name = "delex",
      .arity = -2,
      .flags = kWrite | kFast,
-     .keys = {1, 1, 1, kKeyRW | kKeyDelete},
+     .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyDelete | kKeyVariableFlags,
+              "ACCESS due to the optional condition"},
+     .key_use = KeyUseOfDelEx,
      .acl = kAclString,
      .handler = DelEx,
      .since = "8.4.0",

@@ -1,5 +1,6 @@
 // SET and the older commands that are special cases of it.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "exec/values/expire_options.h"
@@ -213,10 +214,14 @@ void GetSet(Context& ctx, Args& args) {
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
 }
 
-// With GET the old value is read. As in Redis, the word counts wherever it stands after the value.
+// With GET the old value is read, and with a condition on it the reply tells of it. As in Redis, the word counts wherever
+// it stands after the value.
 uint16_t KeyUseOfSet(std::span<const std::string_view> call) {
-  const bool reads = std::any_of(call.begin() + 3, call.end(),
-                                 [](std::string_view word) { return EqualsIgnoringCase(word, "GET"); });
+  constexpr std::string_view kReading[] = {"GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"};
+  const bool reads = std::any_of(call.begin() + 3, call.end(), [&](std::string_view word) {
+    return std::any_of(std::begin(kReading), std::end(kReading),
+                       [word](std::string_view one) { return EqualsIgnoringCase(word, one); });
+  });
   return reads ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyOW | kKeyUpdate;
 }
 

@@ -43,6 +43,9 @@ std::string NameOf(const std::string& flag) {
   return flag.substr(std::min<size_t>(2, flag.size()), std::max<size_t>(2, flag.find('=')) - 2);
 }
 
+// A flag that takes no value.
+bool IsQuestion(std::string_view flag) { return flag == "--help" || flag == "--version"; }
+
 // Joins each flag and its words into one "--name=..." whose value SplitWords takes apart again. CLI11 alone
 // would take a value like "-::1" for a flag, and would mix the words of a flag that is given twice.
 std::vector<std::string> JoinFlags(std::span<const std::string> words) {
@@ -55,8 +58,7 @@ std::vector<std::string> JoinFlags(std::span<const std::string> words) {
     bool has_value = equals != std::string::npos;
     for (; i < words.size() && !IsFlag(words[i]); ++i, has_value = true)
       joined.append(" ").append(QuoteWord(words[i]));
-    const bool question = flag == "--help" || flag == "--version";
-    flags.push_back(question && !has_value ? flag : joined);
+    flags.push_back(IsQuestion(flag) && !has_value ? flag : joined);
   }
   return flags;
 }
@@ -127,7 +129,11 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
     words = words.subspan(1);
   }
   if (!words.empty() && !IsFlag(words[0])) return "unexpected argument '" + Printable(words[0]) + "'";
-  for (std::string& flag : JoinFlags(words)) joined.push_back(std::move(flag));
+  for (std::string& flag : JoinFlags(words)) {
+    const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
+    if (IsQuestion(name) && name.size() != flag.size()) return std::string(name) + " takes no value";
+    joined.push_back(std::move(flag));
+  }
 
   CLI::App app("Mayfly, a cache that keeps time. The conf file has redis.conf syntax; - is standard input.",
                "mayfly [conf-file]");

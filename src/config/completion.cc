@@ -48,6 +48,7 @@ std::string Bash() {
   return "# Completes the command line of mayfly in bash; made by mayfly --completion bash.\n"
          "_mayfly() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+         "  compopt +o default\n"
          "  case $before in\n" +
          cases +
          "  esac\n"
@@ -56,10 +57,10 @@ std::string Bash() {
          Quoted(flags) +
          " -- \"$word\"))\n"
          "  else\n"
-         "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+         "    compopt -o default  # bash itself completes paths, also those with spaces\n"
          "  fi\n"
          "}\n"
-         "complete -o filenames -F _mayfly mayfly\n";
+         "complete -o default -F _mayfly mayfly\n";
 }
 
 // What zsh's _arguments reads specially in the text of a flag.

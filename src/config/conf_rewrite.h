@@ -16,7 +16,7 @@ namespace mayfly::config {
 // The new line for one option.
 struct ConfLine {
   const Option* option;
-  std::string text;       // without its line end; empty: the option's lines go
+  std::string text;       // without its last line end; empty: the option's lines go
   bool included = false;  // an included file names the option
 };
 

@@ -75,6 +75,8 @@ constexpr Option kOptions[] = {
      "TCP port of metrics, health and the status page (HTTP), 0 for none"},
     {"metrics-bind", "", &Settings::metrics_bind, "127.0.0.1 -::1", kFixed | kMultiWord, 0, 0,
      "addresses of the metrics port, in the form of bind"},
+    {"metrics-hosts", "", &Settings::metrics_hosts, "", 0, 0, 0,
+     "names beside localhost by which this machine's browsers may ask the metrics port"},
     {"maxclients", "", &Settings::maxclients, "10000", 0, 1, kUnsignedMax, "clients at one time"},
     {"proto-max-bulk-len", "", &Settings::proto_max_bulk_len, "512mb", 0, kMegabyte, kNoMax,
      "longest single argument"},

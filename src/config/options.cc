@@ -1,6 +1,7 @@
 #include "config/options.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "base/ascii.h"
 #include "base/glob.h"
@@ -74,6 +75,36 @@ std::vector<UserLine> UsersOf(const std::vector<std::string>& lines) {
   return users;
 }
 
+// Some options take words that came as one text.
+std::vector<std::string> WordsOf(const Option& option, const Directive& directive) {
+  const std::vector<std::string>& words = directive.words;
+  const bool splits = option.Has(kMultiWord) && words.size() == 1 && !words[0].empty();
+  return splits ? SplitAtSpaces(words[0]) : words;
+}
+
+// The users of these lines of which `wanted` is true, in force as far as no later line takes them away.
+template <typename Wanted>
+std::vector<UserLine> UsersIn(std::span<const Directive> directives, Wanted wanted) {
+  const Option* const option = FindOption("user");
+  std::vector<UserLine> users;
+  for (const Directive& directive : directives) {
+    if (FindOption(directive.name) != option) continue;
+    const std::vector<std::string> words = WordsOf(*option, directive);
+    if (words.empty() || (words.size() == 1 && words[0].empty()))
+      users.clear();
+    else if (wanted(directive))
+      users.push_back({words[0], {words.begin() + 1, words.end()}, directive.place});
+  }
+  return users;
+}
+
+// All users in one text, in the place of all lines that the file has.
+ConfLine UsersLine(const std::vector<std::string>& users) {
+  std::string text;
+  for (const std::string& user : users) text.append(text.empty() ? "user " : "\nuser ").append(user);
+  return {FindOption("user"), std::move(text)};
+}
+
 }  // namespace
 
 Options::Options(uint64_t memory_bytes, const Files& files) : memory_bytes_(memory_bytes), files_(files) {
@@ -91,6 +122,7 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   ConfFileReader reader(files_);
   std::vector<Directive> directives;
   if (line.conf_file && (result.error = reader.Read(*line.conf_file, directives))) return result;
+  const size_t of_conf_file = directives.size();
   for (const Directive& include : line.directives) {
     if (include.name != "include") continue;
     for (const std::string& pattern : include.words) {
@@ -106,21 +138,22 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   if ((result.error = Apply(directives, state, blames))) return result;
   if ((result.error = Finish(state, blames, result.warnings))) return result;
   state_ = std::move(state);
+  command_line_users_ =
+      UsersIn(std::span(directives).subspan(of_conf_file), [](const auto&) { return true; });
   if (line.conf_file && *line.conf_file != "-") result.error = FindConfFile(*line.conf_file);
   return result;
 }
 
 // The path is made absolute now, because the working directory may change later.
 Problem Options::FindConfFile(const std::string& path) {
-  std::string here;
-  if (path.starts_with('/')) {
-    conf_file_ = path;
-  } else if (Problem problem = files_.directory("./", here)) {
-    return problem;
-  } else {
-    conf_file_ = here + "/" + path;
-  }
+  const Problem problem = files_.directory("./", start_folder_);
+  if (problem && !path.starts_with('/')) return problem;
+  conf_file_ = AsAtStart(path);
   return std::nullopt;
+}
+
+std::string Options::AsAtStart(const std::string& path) const {
+  return path.starts_with('/') || start_folder_.empty() ? path : start_folder_ + "/" + path;
 }
 
 Problem Options::Apply(std::span<const Directive> directives, State& state,
@@ -128,10 +161,8 @@ Problem Options::Apply(std::span<const Directive> directives, State& state,
   for (const Directive& directive : directives) {
     const Option* option = FindOption(directive.name);
     if (option == nullptr) return directive.place + ": unknown option '" + Printable(directive.name) + "'";
-    std::vector<std::string> words = directive.words;
-    if (option->Has(kMultiWord) && words.size() == 1 && !words[0].empty()) words = SplitAtSpaces(words[0]);
     std::string foreign_text;
-    if (Problem problem = ReadValue(*option, words, state.settings, foreign_text))
+    if (Problem problem = ReadValue(*option, WordsOf(*option, directive), state.settings, foreign_text))
       return directive.Blame() + ": " + *problem;
     if (std::holds_alternative<Foreign>(option->target)) state.foreign[option] = foreign_text;
     for (Renaming& renaming : state.settings.renamings) {
@@ -260,57 +291,69 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
-  Replace(std::move(state));
+  // Whatever needs memory comes first: what is in force must not differ from what the listeners know.
+  const std::vector<std::string_view> names = NamesOfChanges(state);
+  state_ = std::move(state);
   changed_ = std::move(changed);
   verdict.accepted = true;
+  for (const std::string_view name : names) {
+    for (const Listener& listener : listeners_) listener(state_.settings, name);
+  }
   return std::nullopt;
 }
 
-Problem Options::ReadConfFile(State& said, std::map<const Option*, bool>& named) const {
+Problem Options::ReadConfFile(Said& said) const {
   Files files = files_;
-  files.read = files_.read_again;
+  files.read = [this](const std::string& path, std::string& text) {
+    return files_.read_again(AsAtStart(path), text);
+  };
+  files.expand = [this](const std::string& pattern) { return files_.expand(AsAtStart(pattern)); };
   ConfFileReader reader(files);
   std::vector<Directive> directives;
   if (Problem problem = reader.Read(conf_file_, directives)) return problem;
   std::map<const Option*, std::string> blames;
-  if (Problem problem = Apply(directives, said, blames)) return problem;
-  for (const Directive& directive : directives) named[FindOption(directive.name)] |= directive.included;
+  if (Problem problem = Apply(directives, said.state, blames)) return problem;
+  for (const Directive& directive : directives) said.named[FindOption(directive.name)] |= directive.included;
+  said.users = UsersIn(directives, [](const Directive& directive) { return !directive.included; });
+  said.included_users = UsersIn(directives, [](const Directive& directive) { return directive.included; });
   return std::nullopt;
 }
 
-// The line of an inert option is changed if the file has one, and is not added otherwise.
-std::vector<ConfLine> Options::NewLines(const State& said, const std::map<const Option*, bool>& named) const {
+// The line of an inert option is changed if the file has one, and is not added otherwise. An option whose lines add to
+// each other is emptied first, of what an included file says.
+std::vector<ConfLine> Options::NewLines(const Said& said) const {
   std::vector<ConfLine> lines;
   for (const Option* option : changed_) {
-    const auto naming = named.find(option);
-    if (naming == named.end() && option->Has(kInert)) continue;
+    const auto naming = said.named.find(option);
+    if (naming == said.named.end() && option->Has(kInert)) continue;
     std::string line = LineOf(*option, state_.settings, state_.foreign);
-    if (line == LineOf(*option, said.settings, said.foreign)) continue;
-    lines.push_back({option, std::move(line), naming != named.end() && naming->second});
+    if (line == LineOf(*option, said.state.settings, said.state.foreign)) continue;
+    const bool included = naming != said.named.end() && naming->second;
+    if (included && option->Has(kRepeats)) line.insert(0, std::string(option->name) + " \"\"\n");
+    lines.push_back({option, std::move(line), included});
   }
   return lines;
 }
 
-// All users in one text, in the place of all lines that the file has.
-ConfLine Options::UsersLine(const std::vector<std::string>& users,
-                            const std::map<const Option*, bool>& named) {
-  const Option* const option = FindOption("user");
-  std::string text;
-  for (const std::string& user : users) text.append(text.empty() ? "user " : "\nuser ").append(user);
-  const auto naming = named.find(option);
-  return {option, std::move(text), naming != named.end() && naming->second};
+Problem Options::UsersElsewhere(std::vector<UserLine>& users) const {
+  if (conf_file_.empty() || !no_rewrite_.empty()) return std::nullopt;
+  Said said;
+  if (Problem problem = ReadConfFile(said)) return "Rewriting config file: " + *problem;
+  users = std::move(said.included_users);
+  users.insert(users.end(), command_line_users_.begin(), command_line_users_.end());
+  return std::nullopt;
 }
 
 Problem Options::Rewrite(const std::vector<std::string>& users) const {
+  if (!no_rewrite_.empty()) return no_rewrite_;
   if (conf_file_.empty()) return "The server is running without a config file";
-  State said;
-  std::map<const Option*, bool> named;
+  Said said;
   std::string text;
-  Problem problem = ReadConfFile(said, named);
+  Problem problem = ReadConfFile(said);
   if (!problem) problem = files_.read_again(conf_file_, text);
   if (problem) return "Rewriting config file: " + *problem;
-  std::vector<ConfLine> lines = NewLines(said, named);
-  if (UsersOf(users) != said.settings.users) lines.push_back(UsersLine(users, named));
+  std::vector<ConfLine> lines = NewLines(said);
+  if (UsersOf(users) != said.users) lines.push_back(UsersLine(users));
   if (lines.empty()) return std::nullopt;
   const std::string rewritten = RewriteConf(text, std::move(lines));
   if (rewritten.size() > kConfigBytesMax) {
@@ -322,6 +365,11 @@ Problem Options::Rewrite(const std::vector<std::string>& users) const {
   return std::nullopt;
 }
 
+void Options::LowerMaxClients(uint64_t most) noexcept {
+  assert(listeners_.empty());
+  state_.settings.maxclients = static_cast<int64_t>(most);
+}
+
 void Options::SetMemoryBytes(uint64_t memory_bytes) {
   if (memory_bytes == memory_bytes_) return;
   memory_bytes_ = memory_bytes;
@@ -329,17 +377,13 @@ void Options::SetMemoryBytes(uint64_t memory_bytes) {
   for (const Listener& listener : listeners_) listener(state_.settings, "maxmemory");
 }
 
-void Options::Replace(State state) {
-  // Whatever needs memory comes first: what is in force must not differ from what the listeners know.
-  std::vector<std::string_view> changed;
+std::vector<std::string_view> Options::NamesOfChanges(const State& next) const {
+  std::vector<std::string_view> names;
   for (const Option& option : MayflyOptions()) {
-    if (FormatValue(option, state_.settings) != FormatValue(option, state.settings))
-      changed.push_back(option.name);
+    if (FormatValue(option, state_.settings) != FormatValue(option, next.settings))
+      names.push_back(option.name);
   }
-  state_ = std::move(state);
-  for (const std::string_view name : changed) {
-    for (const Listener& listener : listeners_) listener(state_.settings, name);
-  }
+  return names;
 }
 
 }  // namespace mayfly::config

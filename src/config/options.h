@@ -63,8 +63,17 @@ class Options {
   [[nodiscard]] Problem Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings);
 
   // CONFIG REWRITE: writes the options that Set has changed to the conf file; the rest of the file stays. `users`
-  // come in the place of the file's lines for users. A problem is an error text without "ERR ".
+  // come in the place of the file's own lines for users. A problem is an error text without "ERR ".
   [[nodiscard]] Problem Rewrite(const std::vector<std::string>& users = {}) const;
+  // The lines for users that the next start finds beside the conf file's own: in files that it includes, as they
+  // are now, and on the command line. Written once more, such a user would be there twice. The blame of each is
+  // where it stands. None if Rewrite would fail anyway.
+  [[nodiscard]] Problem UsersElsewhere(std::vector<UserLine>& users) const;
+  // The system lets fewer clients in than maxclients says. CONFIG REWRITE does not write that: it is not what somebody
+  // wants. REQUIRES: nobody listens to changes yet.
+  void LowerMaxClients(uint64_t most) noexcept;
+  // From now on CONFIG REWRITE fails with this text.
+  void ForbidRewrite(std::string reason) { no_rewrite_ = std::move(reason); }
   const Files& files() const noexcept { return files_; }
   // The absolute path; empty if there is no conf file or if it was standard input.
   const std::string& conf_file() const noexcept { return conf_file_; }
@@ -97,18 +106,26 @@ class Options {
   Problem AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
-  // Reads the conf file as it is now: its values into `said`, the options that it names into `named`, with
-  // true if an included file names the option.
-  Problem ReadConfFile(State& said, std::map<const Option*, bool>& named) const;
-  std::vector<ConfLine> NewLines(const State& said, const std::map<const Option*, bool>& named) const;
-  static ConfLine UsersLine(const std::vector<std::string>& users,
-                            const std::map<const Option*, bool>& named);
-  void Replace(State state);
+  // A path as it was meant at the start; the working directory may be another one now.
+  std::string AsAtStart(const std::string& path) const;
+  // What the conf file says as it is now.
+  struct Said {
+    State state;
+    std::map<const Option*, bool> named;  // true if an included file names the option
+    std::vector<UserLine> users;          // of its own lines
+    std::vector<UserLine> included_users;
+  };
+  Problem ReadConfFile(Said& said) const;
+  std::vector<ConfLine> NewLines(const Said& said) const;
+  std::vector<std::string_view> NamesOfChanges(const State& next) const;
 
   uint64_t memory_bytes_;
   const Files& files_;
   State state_;
   std::string conf_file_;
+  std::string start_folder_;  // where relative paths of the conf file's includes begin
+  std::vector<UserLine> command_line_users_;
+  std::string no_rewrite_;           // why; empty: it is allowed
   std::set<const Option*> changed_;  // by Set, since the start
   std::vector<Judge> judges_;
   std::vector<Ending> endings_;

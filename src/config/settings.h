@@ -205,6 +205,7 @@ struct Settings {
   std::string requirepass;
   int64_t metrics_port = 0;
   std::vector<BindAddress> metrics_bind{{"127.0.0.1", false}, {"::1", true}};
+  std::string metrics_hosts;  // names between spaces
 
   // TLS: its port, the files, what is offered to clients and asked of them.
   int64_t tls_port = 0;

@@ -38,15 +38,34 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
 
 void Clients::LetIn(Connection& connection, size_t observers_max) {
   const bool observes = connection.is_observer();
-  const Verdict verdict = Judge(
-      settings(), {.needs_no_login = server_.users.Newcomer() != nullptr,
-                   .over_unix_socket = connection.kind() == Connection::Kind::kUnix,
-                   .from_loopback = connection.from_loopback(),
-                   .clients_before = observes ? observers_ : let_in_,
-                   .clients_max = observes ? observers_max : static_cast<size_t>(settings().maxclients)});
+  Visitor visitor{.needs_no_login = server_.users.Newcomer() != nullptr,
+                  .over_unix_socket = connection.kind() == Connection::Kind::kUnix,
+                  .from_loopback = connection.from_loopback(),
+                  .clients_before = observes ? observers_.size() : let_in_,
+                  .clients_max = observes ? observers_max : static_cast<size_t>(settings().maxclients)};
+  if (observes) observers_.reserve(observers_.size() + 1);
+  Verdict verdict = Judge(settings(), visitor);
+  if (verdict == Verdict::kTooMany && observes) {
+    // Nobody is closed for a visitor who would be refused then.
+    --visitor.clients_before;
+    if (Judge(settings(), visitor) == Verdict::kWelcome && CloseSpareObserver()) verdict = Verdict::kWelcome;
+  }
   if (verdict == Verdict::kWelcome) return connection.Open();
   ++server_.stats.connections_rejected;
   connection.Refuse(verdict, MayLinger());
+}
+
+bool Clients::CloseSpareObserver() {
+  Connection* sparest = nullptr;
+  uint64_t since = ParkingLot::kForever;
+  for (Connection* observer : observers_) {
+    const uint64_t spare_since = observer->SpareSince();
+    if (spare_since >= since || observer->InputWaits()) continue;
+    sparest = observer;
+    since = spare_since;
+  }
+  if (sparest != nullptr) sparest->CloseSpare();
+  return sparest != nullptr;
 }
 
 char* Clients::LendInput(size_t size) {

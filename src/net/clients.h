@@ -128,9 +128,17 @@ class Clients {
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
   // It was let in, or has left.
-  void CountClient(bool in, bool is_observer) noexcept {
-    size_t& count = is_observer ? observers_ : let_in_;
-    in ? ++count : --count;
+  void CountIn(Connection& connection) noexcept {
+    if (connection.is_observer())
+      observers_.push_back(&connection);
+    else
+      ++let_in_;
+  }
+  void CountOut(Connection& connection) noexcept {
+    if (connection.is_observer())
+      std::erase(observers_, &connection);
+    else
+      --let_in_;
   }
   void Remember(Connection& connection) { all_.insert(&connection); }
   // Libuv has let go of it.
@@ -143,6 +151,8 @@ class Clients {
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
   void LetIn(Connection& connection, size_t observers_max);
   void EndFullTurn();
+  // Closes the observer that has been spare for longest. False if none is.
+  bool CloseSpareObserver();
   void DeliverListed();
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until the output of all is within the pool.
@@ -162,9 +172,9 @@ class Clients {
   SharedBytes last_address_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  size_t let_in_ = 0;           // connections that have not left since, but for observers
-  size_t observers_ = 0;        // the same, of observers
-  size_t observers_known_ = 0;  // of all_
+  size_t let_in_ = 0;                   // connections that have not left since, but for observers
+  std::vector<Connection*> observers_;  // these; LetIn makes room
+  size_t observers_known_ = 0;          // of all_
   Connection* first_listed_ = nullptr;
   uint64_t handshake_cycles_ = 0;  // spent in handshake_turn_
   uint32_t handshake_turn_ = 0;

@@ -94,7 +94,7 @@ void Connection::Open() {
   heard_mono_ms_ = timing_.took_mono_ms = clients_.turn().now().mono_ms;
   OnOpen();
   is_client_ = true;
-  clients_.CountClient(true, is_observer());
+  clients_.CountIn(*this);
   state_ = State::kOpen;
   if (filter_ != nullptr) filter_->handshake_until_mono_ms = heard_mono_ms_ + kHandshakeMs;
   UpdateReading();
@@ -162,7 +162,7 @@ void Connection::OnDroppedInput(size_t size) {
 
 void Connection::Leave() noexcept {
   if (!std::exchange(is_client_, false)) return;
-  clients_.CountClient(false, is_observer());
+  clients_.CountOut(*this);
   OnLeave();
 }
 
@@ -194,6 +194,11 @@ void Connection::Drop() {
     connection.clients_.Forget(connection);
     delete &connection;
   });
+}
+
+void Connection::CloseSpare() {
+  clients_.log().Verbose("closing idle client ", name(), ": another one needs its place");
+  Drop();
 }
 
 void Connection::DropForMemory(std::string_view of_what) {
@@ -244,6 +249,8 @@ uint64_t Connection::SilentUntil() const noexcept {
   const auto timeout = static_cast<uint64_t>(clients_.settings().timeout_seconds);
   return timeout != 0 ? heard_mono_ms_ + timeout * kMsPerSecond : ParkingLot::kForever;
 }
+
+uint64_t Connection::SpareSince() const noexcept { return ParkingLot::kForever; }
 
 void Connection::OnTime(uint64_t now_mono_ms) {
   if (state_ == State::kLingering) {

@@ -65,6 +65,9 @@ class Connection : public TimedClient {
   bool from_loopback() const noexcept { return from_loopback_; }
   // Whether it is one of those that only look at the server (net/service.h).
   virtual bool is_observer() const noexcept { return false; }
+  // Since when nothing would be lost by closing it, as far as the service knows: it has been answered, and has not begun
+  // to ask again. ParkingLot::kForever: something would. Such an observer gives way when its port is full.
+  virtual uint64_t SpareSince() const noexcept;
   State state() const noexcept { return state_; }
   bool throttled() const noexcept { return throttled_; }
   // Whether it would be read from and there is something to read.
@@ -89,7 +92,9 @@ class Connection : public TimedClient {
   void Drop();
   // The same, with a log line that says how much output it holds and `why` that is too much.
   void DropForOutput(const char* why);
-  // The same, because all clients together hold more than maxmemory-clients.
+  // Closed, because another one needs its place. REQUIRES: SpareSince() is a time, and no input waits.
+  void CloseSpare();
+  // As Drop, because all clients together hold more than maxmemory-clients.
   void Evict();
 
   // Output that counts against the pool; none of a client that was dropped.

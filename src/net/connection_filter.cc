@@ -15,6 +15,7 @@
 #include "base/tsc.h"
 #include "net/clients.h"
 #include "net/connection.h"
+#include "server/stats.h"
 
 namespace mayfly::net {
 
@@ -101,6 +102,7 @@ void Connection::AfterHandOver() {
 
 void Connection::DropForHandshake(std::string_view why) {
   if (state_ == State::kClosed) return;
+  ++clients_.server().stats.tls.handshakes_failed;
   clients_.Report(Incidents::Kind::kHandshake, "closing client ", name(), ": TLS handshake: ", why);
   Drop();
 }

@@ -78,7 +78,7 @@ inline constexpr size_t kStopLingerBytes = 256 * 1024 * 1024;
 
 // The metrics port. A request must come, and an answer must be read, within these times; a connection may be silent
 // between two requests for longer than Prometheus waits between two scrapes. At most kHttpClientsMax have a place: a few
-// browsers and scrapers. A stopping server gives them kStopObserversMs to notice its end.
+// browsers and scrapers; one that is silent between two requests gives way to one that comes. A stopping server gives them kStopObserversMs to notice its end.
 inline constexpr uint64_t kHttpRequestMs = 10'000;
 inline constexpr uint64_t kHttpAnswerMs = 30'000;
 inline constexpr uint64_t kHttpIdleMs = 150'000;

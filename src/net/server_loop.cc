@@ -33,7 +33,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
     : server_(server),
       log_(log),
       turn_(server, executor),
-      tls_(server.databases.heap(), server.stats.tls_bytes),
+      tls_(server.databases.heap(), server.stats.tls_bytes, server.stats.tls),
       clients_(server, executor, turn_, log),
       listeners_(uv_.loop, log, {.plain = resp_, .tls = resp_over_tls_},
                  [this](int descriptor, Connection::Kind kind, const Service& service) {
@@ -86,7 +86,7 @@ config::Problem ServerLoop::Listen() {
   const config::Settings& settings = server_.options.settings();
   clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
   if (settings.tls_port != 0) {
-    if (config::Problem problem = tls_.Prepare(settings)) return problem;
+    if (config::Problem problem = LoadTls(settings)) return problem;
     tls_.Commit();
   }
   if (config::Problem problem = listeners_.Open(settings)) return problem;
@@ -131,10 +131,16 @@ void ServerLoop::AfterSet(bool accepted) noexcept {
   accepted ? listeners_.Commit() : listeners_.Abandon();
 }
 
+config::Problem ServerLoop::LoadTls(const config::Settings& settings) {
+  config::Problem problem = tls_.Prepare(settings);
+  if (!problem && !tls_.warning().empty()) log_.Warning(tls_.warning());
+  return problem;
+}
+
 // As in Redis, files may be named one after the other before there is a tls-port.
 config::Problem ServerLoop::PrepareTls(const config::Settings& wanted) {
   if (wanted.tls_port == 0 || tls_.prepared()) return std::nullopt;
-  const config::Problem problem = tls_.Prepare(wanted);
+  const config::Problem problem = LoadTls(wanted);
   if (!problem) return std::nullopt;
   log_.Warning("TLS stays as it is: ", *problem);
   return "Unable to update TLS configuration. " + *problem;
@@ -143,7 +149,7 @@ config::Problem ServerLoop::PrepareTls(const config::Settings& wanted) {
 void ServerLoop::ReloadCertificates() {
   const config::Settings& settings = server_.options.settings();
   if (settings.tls_port == 0) return;
-  if (const config::Problem problem = tls_.Prepare(settings))
+  if (const config::Problem problem = LoadTls(settings))
     return log_.Warning("TLS stays as it is: ", *problem);
   tls_.Commit();
   log_.Notice("the certificates were loaded again");

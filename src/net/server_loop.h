@@ -69,6 +69,7 @@ class ServerLoop {
   // Of port, tls-port or bind.
   config::Problem PrepareListeners(const config::Settings& wanted, std::string_view name);
   // Of any option of TLS.
+  config::Problem LoadTls(const config::Settings& settings);
   config::Problem PrepareTls(const config::Settings& wanted);
   void AfterSet(bool accepted) noexcept;
   // SIGHUP.

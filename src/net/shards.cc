@@ -1,6 +1,7 @@
 #include "net/shards.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -10,14 +11,18 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 #include "base/key_slot.h"
 #include "net/process.h"
+#include "net/ready_socket.h"
 #include "net/restarts.h"
 #include "net/service_manager.h"
+#include "net/shard_rules.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 namespace mayfly::net {
@@ -58,6 +63,14 @@ class SharedFile {
   int fd_ = -1;
 };
 
+std::vector<char*> Pointers(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // The processors that this process may use, in order.
 std::vector<int> Processors() {
   cpu_set_t set;
@@ -85,6 +98,7 @@ struct Shard {
   uint64_t started_ms = 0;
   uint64_t start_again_ms = 0;  // 0: never
   bool started_before = false;
+  bool has_served = false;
   Restarts restarts;
 };
 
@@ -92,6 +106,11 @@ class Shards {
  public:
   Shards(const StartFolder& start, ServiceManager& manager, Log& log)
       : start_(start), manager_(manager), log_(log) {}
+  ~Shards() {
+    if (signals_ >= 0) ::close(signals_);
+  }
+  Shards(const Shards&) = delete;
+  Shards& operator=(const Shards&) = delete;
 
   void Add(const config::Settings& settings, const std::vector<std::string>& words, const std::string& file) {
     const std::vector<int> processors = Processors();
@@ -109,8 +128,12 @@ class Shards {
       log_.Warning("there are ", processors.size(), " processors for ", count, " shards: some share one");
   }
 
-  Problem Run() {
+  Problem Run(const std::vector<std::string>& environment) {
+    if (Problem problem = ready_.Open()) return problem;
+    environment_ = ShardEnvironment(environment, ::getpid(), ready_.name());
     const sigset_t watched = Watched();
+    signals_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (signals_ < 0) return "cannot wait for signals: " + ErrorText();
     ::signal(SIGCHLD, SIG_DFL);  // or nobody would learn how a shard ended
     ::sigprocmask(SIG_BLOCK, &watched, &mask_before_);
     for (Shard& shard : shards_) {
@@ -119,10 +142,11 @@ class Shards {
         break;
       }
     }
-    if (!problem_) manager_.Ready();
     while (AnyLeft()) {
       StartThoseDue();
-      TakeSignal(watched);
+      Wait();
+      TakeReady();
+      TakeSignals();
     }
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     return problem_;
@@ -137,20 +161,20 @@ class Shards {
   Problem Start(Shard& shard) {
     shard.start_again_ms = 0;
     shard.started_ms = NowMs();
-    std::vector<char*> argv;
-    for (std::string& word : shard.words) argv.push_back(word.data());
-    argv.push_back(nullptr);
+    const std::vector<char*> argv = Pointers(shard.words);
+    const std::vector<char*> environment = Pointers(environment_);
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid < 0) return "cannot start a shard: " + ErrorText();
-    if (pid == 0) Become(shard, argv.data(), parent);
+    if (pid == 0) Become(shard, argv.data(), environment.data(), parent);
     shard.pid = pid;
     log_.Notice("shard ", shard.index + 1, " starts on port ", shard.port, " as process ", pid);
     return std::nullopt;
   }
 
   // In the new process. Its signals come from this one alone: those of a terminal would come twice.
-  [[noreturn]] void Become(const Shard& shard, char** argv, pid_t parent) const noexcept {
+  [[noreturn]] void Become(const Shard& shard, char* const* argv, char* const* environment,
+                           pid_t parent) const noexcept {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (shard.processor >= 0) {
@@ -160,7 +184,7 @@ class Shards {
       ::sched_setaffinity(0, sizeof set, &set);  // not allowed everywhere, and not needed
     }
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
-    if (::getppid() == parent && start_.Enter()) ::execv(kProgram, argv);
+    if (::getppid() == parent && start_.Enter()) ::execve(kProgram, argv, environment);
     ::_exit(1);
   }
 
@@ -175,8 +199,8 @@ class Shards {
     }
   }
 
-  // Waits for a signal, or until a shard is to be started.
-  void TakeSignal(const sigset_t& watched) {
+  // For a signal, for what a shard says, or until one is to be started.
+  void Wait() {
     constexpr uint64_t kLongMs = 3'600'000;
     const uint64_t now_ms = NowMs();
     uint64_t until_ms = now_ms + (manager_.watchdog_ms() != 0 ? manager_.watchdog_ms() : kLongMs);
@@ -184,14 +208,38 @@ class Shards {
     for (const Shard& shard : shards_) {
       if (shard.start_again_ms != 0) until_ms = std::min(until_ms, std::max(shard.start_again_ms, now_ms));
     }
-    const uint64_t wait_ms = until_ms - now_ms;
-    const timespec wait{static_cast<time_t>(wait_ms / 1000), static_cast<long>(wait_ms % 1000 * 1'000'000)};
-    const int number = ::sigtimedwait(&watched, nullptr, &wait);
-    if (number == SIGCHLD) return Reap();
-    if (number <= 0) return;
-    if (number != SIGHUP) Stop(number);
-    for (const Shard& shard : shards_) {
-      if (shard.pid > 0) ::kill(shard.pid, number);
+    pollfd waiting[] = {{signals_, POLLIN, 0}, {ready_.descriptor(), POLLIN, 0}};
+    ::poll(waiting, std::size(waiting), static_cast<int>(std::min(until_ms - now_ms, kLongMs)));
+  }
+
+  void TakeReady() {
+    for (pid_t pid = ready_.Take(); pid >= 0; pid = ready_.Take()) {
+      for (Shard& shard : shards_) shard.has_served |= pid != 0 && shard.pid == pid;
+    }
+    TellIfReady();
+  }
+
+  // Those that were told to end meanwhile are not waited for.
+  void TellIfReady() {
+    const auto waits = [](const Shard& shard) { return !shard.has_served; };
+    if (told_ready_ || stopping_ || std::any_of(shards_.begin(), shards_.end(), waits)) return;
+    told_ready_ = true;
+    log_.Notice("all ", shards_.size(), " shards serve");
+    manager_.Ready();
+  }
+
+  void TakeSignals() {
+    signalfd_siginfo signal{};
+    while (::read(signals_, &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
+      const auto number = static_cast<int>(signal.ssi_signo);
+      if (number == SIGCHLD) {
+        Reap();
+        continue;
+      }
+      if (number != SIGHUP) Stop(number);
+      for (const Shard& shard : shards_) {
+        if (shard.pid > 0) ::kill(shard.pid, number);
+      }
     }
   }
 
@@ -233,7 +281,11 @@ class Shards {
     const std::string name =
         "shard " + std::to_string(shard.index + 1) + ", port " + std::to_string(shard.port);
     if (stopping_) return;
-    if (exited && WEXITSTATUS(status) == 0) return log_.Notice(name, ", was told to end");
+    if (exited && WEXITSTATUS(status) == 0) {
+      log_.Notice(name, ", was told to end");
+      shard.has_served = true;
+      return TellIfReady();
+    }
     if (first && exited && ran_ms < kStartMs) return Fail(name + " ended " + how + " at its start");
     const uint64_t wait_ms = shard.restarts.NextMs(ran_ms);
     shard.start_again_ms = NowMs() + wait_ms;
@@ -245,7 +297,11 @@ class Shards {
   Log& log_;
   std::vector<Shard> shards_;
   sigset_t mask_before_{};
+  ReadySocket ready_;
+  int signals_ = -1;                      // a descriptor
+  std::vector<std::string> environment_;  // of the daemons
   bool stopping_ = false;
+  bool told_ready_ = false;
   Problem problem_;
 };
 
@@ -291,7 +347,7 @@ std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned
                                  "--cluster-announce-human-nodename",
                                  "shard-" + std::to_string(index + 1),
                                  "--supervised",
-                                 "no",
+                                 "systemd",
                                  "--pidfile",
                                  ""};
   const auto add = [&words](const char* name, std::string value) {
@@ -305,6 +361,17 @@ std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned
   if (memory.request != config::MaxMemory::Request::kBytes && memory.bytes != 0)
     add("--maxmemory", std::to_string(memory.bytes / static_cast<uint64_t>(settings.shards)));
   return words;
+}
+
+std::vector<std::string> ShardEnvironment(std::vector<std::string> environment, pid_t parent,
+                                          const std::string& ready_socket) {
+  std::erase_if(environment, [](const std::string& variable) {
+    const auto is = [&](std::string_view name) { return variable.starts_with(name); };
+    return is("NOTIFY_SOCKET=") || is("WATCHDOG_USEC=") || is("WATCHDOG_PID=") || is(kShardMark);
+  });
+  environment.push_back("NOTIFY_SOCKET=" + ready_socket);
+  environment.push_back(std::string(kShardMark) + std::to_string(parent));
+  return environment;
 }
 
 StartFolder::StartFolder() noexcept : fd_(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
@@ -327,7 +394,7 @@ Problem RunShards(const config::Options& options, const std::vector<std::string>
   ServiceManager manager(settings.supervised, environment, ::getpid(), log);
   Shards shards(start, manager, log);
   shards.Add(settings, words, file.Path());
-  return shards.Run();
+  return shards.Run(environment);
 }
 
 }  // namespace mayfly::net

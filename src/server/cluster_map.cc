@@ -65,6 +65,10 @@ Problem ReadAddress(std::string_view text, ClusterNode& node) {
   const bool fits =
       host == ClusterMap::kSameHost || (brackets ? ConsistsOf(host, IsOfIpv6) : ConsistsOf(host, IsOfName));
   if (!fits || host.empty() || host.size() > kHostMax) return wrong();
+  if (host != ClusterMap::kSameHost &&
+      ConsistsOf(host, [](char c) { return c == '0' || c == '.' || c == ':'; }))
+    return Printable(text) +
+           ": no client can connect to that address; * stands for the one by which it has come";
   node.host = host;
   if (!ReadPort(text.substr(colon + 1), node.port)) return Printable(text) + std::string(kWrongPort);
   return std::nullopt;

@@ -27,6 +27,16 @@ struct ScriptFigures {
   uint64_t bytes() const noexcept { return heap_bytes() + cached_bytes + library_bytes; }
 };
 
+// What INFO says of TLS.
+struct TlsFigures {
+  uint64_t handshakes = 0;  // that are done
+  uint64_t handshakes_failed = 0;
+  uint64_t resumed = 0;  // of handshakes, those that went on with a session
+  // Not counters, so Reset keeps them.
+  uint64_t connections = 0;           // whose handshake is done
+  int64_t certificate_expires_s = 0;  // Unix time; 0: there is no certificate
+};
+
 struct Stats {
   uint64_t started_mono_ms = 0;  // kept by Reset
   uint64_t connections_received = 0;
@@ -52,10 +62,11 @@ struct Stats {
   uint64_t evicted_clients = 0;   // closed because of maxmemory-clients
   uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn
   uint64_t loop_turns = 0;
-  uint64_t defrag_moved = 0;  // entries that were moved to denser memory (server/defragmenter.h)
+  uint64_t defrag_moved = 0;  // entries that were moved to denser memory (exec/dispatch/defragmenter.h)
   uint64_t defrag_left = 0;   // that were looked at and left where they are
   uint64_t defrag_ms = 0;     // the time of all that since it last began
   uint64_t defrag_total_ms = 0;
+  TlsFigures tls;
   // Not counters, so Reset keeps them. Clients' memory is separate from the keys': it causes no evictions, but
   // for what has arrived of big arguments, which will be values.
   uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
@@ -89,6 +100,8 @@ struct Stats {
     fresh.defrag_percent = defrag_percent;
     fresh.tls_bytes = tls_bytes;
     fresh.scripts = scripts;
+    fresh.tls.connections = tls.connections;
+    fresh.tls.certificate_expires_s = tls.certificate_expires_s;
     *this = std::move(fresh);
   }
 };

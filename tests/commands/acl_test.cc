@@ -256,17 +256,53 @@ TEST_CASE_METHOD(AclTest, "GENPASS draws as many bits as asked for, and others e
 }
 
 TEST_CASE_METHOD(AclTest,
+                 "who writes on a condition on the value learns of it, and must be allowed to read the key") {
+  const auto tries = [&](const std::vector<std::string>& call) {
+    std::vector<std::string> words{"ACL", "DRYRUN", "u"};
+    words.insert(words.end(), call.begin(), call.end());
+    return Run(words) == Ok();
+  };
+  SetUser("u", {"on", "nopass", "+@all", "%W~k"});
+  CHECK(tries({"SET", "k", "v"}));
+  CHECK(tries({"SET", "k", "v", "NX", "EX", "5"}));
+  CHECK(tries({"DELEX", "k"}));
+  for (const char* condition : {"IFEQ", "ifne", "IFDEQ", "IFDNE"}) {
+    INFO(condition);
+    CHECK_FALSE(tries({"SET", "k", "v", condition, "old"}));
+    CHECK_FALSE(tries({"DELEX", "k", condition, "old"}));
+  }
+  CHECK_FALSE(tries({"DELIFEQ", "k", "old"}));
+  SetUser("u", {"resetkeys", "%R~k"});
+  CHECK_FALSE(tries({"SET", "k", "v", "IFEQ", "old"}));
+  CHECK_FALSE(tries({"DELEX", "k", "IFEQ", "old"}));
+  SetUser("u", {"resetkeys", "~k"});
+  CHECK(tries({"SET", "k", "v", "IFEQ", "old"}));
+  CHECK(tries({"DELEX", "k", "IFEQ", "old"}));
+  SetUser("u", {"resetkeys", "%W~k*"});
+  client().session().LogIn(server().server.users.Find("u"));
+  CHECK(Run({"SET", "k1", "v"}) == Ok());
+  CHECK(Run({"SET", "k1", "v", "IFEQ", "v"}).kind == Reply::Kind::kError);
+  CHECK(Run({"DELEX", "k1", "IFEQ", "v"}).kind == Reply::Kind::kError);
+  CHECK(Run({"DELEX", "k1"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(AclTest,
                  "for CONFIG REWRITE every user is a line, but not a default user as requirepass makes it") {
   const Server& parts = server().server;
-  CHECK(UserLines(parts).empty());
+  const auto lines = [&] {
+    std::vector<std::string> written;
+    CHECK(UserLines(parts, written) == std::nullopt);
+    return written;
+  };
+  CHECK(lines().empty());
   SetUser("app", {"on", ">x", "~a\"b", "+get", "(~'c' +set)"});
   SetOption("requirepass", "secret");
   client().session().LogIn(&server().server.users.default_user());
-  CHECK(UserLines(parts) ==
+  CHECK(lines() ==
         std::vector<std::string>{"app on #2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881 "
                                  "\"~a\\\"b\" resetchannels -@all +get (~c resetchannels -@all +set)"});
   SetUser("default", {"-flushall"});
-  CHECK(UserLines(parts).size() == 2);
+  CHECK(lines().size() == 2);
 }
 
 TEST_CASE_METHOD(AclTest, "the users of the conf file are there from the start, and a wrong line ends it") {

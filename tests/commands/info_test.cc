@@ -36,16 +36,16 @@ class InfoTest : public CommandTest {
 
 }  // namespace
 
-TEST_CASE_METHOD(InfoTest, "INFO shows its sections in Redis's order, with Expiry among them") {
-  const std::vector<std::string> usual{"Server",  "Clients",     "Memory",    "Persistence", "Stats",
-                                       "Expiry",  "Replication", "CPU",       "Modules",     "Errorstats",
-                                       "Cluster", "Keyspace",    "Namespaces"};
+TEST_CASE_METHOD(InfoTest, "INFO shows its sections in Redis's order, with Expiry and TLS among them") {
+  const std::vector<std::string> usual{"Server",     "Clients", "Memory",      "Persistence", "Stats",
+                                       "Expiry",     "TLS",     "Replication", "CPU",         "Modules",
+                                       "Errorstats", "Cluster", "Keyspace",    "Namespaces"};
   CHECK(Titles() == usual);
   CHECK(Titles({"default"}) == usual);
   std::vector<std::string> all = usual;
-  all.insert(all.begin() + 9, "Commandstats");
-  all.insert(all.begin() + 11, "Unknowncommands");
-  all.insert(all.begin() + 12, "Latencystats");
+  all.insert(all.begin() + 10, "Commandstats");
+  all.insert(all.begin() + 12, "Unknowncommands");
+  all.insert(all.begin() + 13, "Latencystats");
   CHECK(Titles({"all"}) == all);
   all.insert(all.begin() + 6, "Ttlhist");
   CHECK(Titles({"EVERYTHING"}) == all);
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(InfoTest, "INFO shows its sections in Redis's order, with Expir
 
 TEST_CASE_METHOD(InfoTest, "INFO shows the sections that are named, each once, in any case") {
   CHECK(Titles({"memory", "SERVER", "Memory", "nosuch"}) == std::vector<std::string>{"Server", "Memory"});
-  CHECK(Titles({"commandstats", "default"}).size() == 14);
+  CHECK(Titles({"commandstats", "default"}).size() == 15);
   CHECK(Run({"INFO", "nosuch"}) == Bulk(""));
   CHECK(Run({"INFO", "cluster"}) == Bulk("# Cluster\r\ncluster_enabled:0\r\n"));
   CHECK(Run({"INFO", "modules", "cluster"}) == Bulk("# Modules\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"));

@@ -84,7 +84,6 @@ constexpr std::string_view kLeftOut[] = {
     "rdb_",
     "aof_",
     "sync_",
-    "evicted_clients",
     "latest_fork_usec",
     "total_forks",
     "unexpected_error_replies",

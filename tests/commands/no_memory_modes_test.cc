@@ -166,6 +166,28 @@ TEST_CASE("a change is told to the client that has read the key, or that client 
   }
 }
 
+TEST_CASE("a password that CONFIG SET finds no memory for is neither the option's nor the default user's") {
+  const std::string secret = "a password that is too long to lie in a string itself";
+  size_t nth = 1;
+  for (bool failed = true; failed; ++nth) {
+    World world({{"CONFIG", "SET", "requirepass", "old"}});
+    world.Run(world.client, {"CONFIG", "SET", "requirepass", secret, "timeout", "300"}, nth);
+    failed = AllocationFailed();
+    INFO("allocation " << nth);
+    const Server& server = world.server.server;
+    const bool in_force = server.options.settings().requirepass == secret;
+    CHECK((in_force || server.options.settings().requirepass == "old"));
+    CHECK((server.options.settings().timeout_seconds == 300) == in_force);
+    const User& user = server.users.default_user();
+    CHECK(user.Accepts(secret) == in_force);
+    CHECK(user.Accepts("old") == !in_force);
+    CHECK((OutputText(world.client.output) == "+OK\r\n") <= in_force);
+    if (!failed) CHECK(in_force);
+    CHECK(world.Works());
+  }
+  CHECK(nth > 20);
+}
+
 TEST_CASE("a transaction in which an allocation failed while it was queued is not executed") {
   for (size_t nth = 1;; ++nth) {
     ModesWorld world({{}, {{"MULTI"}, {"SET", "first", "v"}}, {}});

@@ -116,6 +116,24 @@ TEST_CASE_METHOD(SlowLogTest, "slowlog-max-len keeps the newest entries, at once
   CHECK(Logged().empty());
 }
 
+TEST_CASE_METHOD(SlowLogTest, "passwords of calls that are only tried, of users and of keys are not kept") {
+  Run({"ACL", "SETUSER", "u", "on", ">secret", "+@all"});
+  SetOption("slowlog-log-slower-than", "0");
+  Run({"ACL", "DRYRUN", "u", "AUTH", "secret"});
+  Run({"ACL", "DRYRUN", "u", "HELLO", "3", "AUTH", "u", "secret"});
+  Run({"ACL", "DRYRUN", "u", "CONFIG", "SET", "requirepass", "secret"});
+  Run({"ACL", "SETUSER", "u", ">secret"});
+  Run({"CONFIG", "SET", "tls-key-file-pass", "secret", "masterauth", "secret"});
+  Run({"HELLO", "AUTH", "u", "secret"});
+  const std::string hidden = "(redacted)";
+  CHECK(Logged() == std::vector<Words>{{"HELLO", "AUTH", hidden, hidden},
+                                       {"CONFIG", "SET", "tls-key-file-pass", hidden, "masterauth", hidden},
+                                       {"ACL", "SETUSER", hidden, hidden},
+                                       {"ACL", "DRYRUN", "u", "CONFIG", hidden, hidden, hidden},
+                                       {"ACL", "DRYRUN", "u", "HELLO", hidden, hidden, hidden, hidden},
+                                       {"ACL", "DRYRUN", "u", "AUTH", hidden}});
+}
+
 TEST_CASE_METHOD(SlowLogTest, "secrets are not kept") {
   SetOption("slowlog-log-slower-than", "0");
   Run({"AUTH", "secret"});

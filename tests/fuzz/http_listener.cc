@@ -37,7 +37,8 @@ class Reader {
       const RequestParser::Request& request = parser_.request();
       Check(request.path.size() <= RequestParser::kTargetBytes && !request.path.empty());
       seen_ += (request.head_only ? "HEAD " : "GET ") + request.path +
-               (request.keep_alive ? " keep\n" : " close\n");
+               (request.keep_alive ? " keep " : " close ") + request.host + "\n";
+      Check(request.host.size() <= RequestParser::kHostBytes);
       of_this_request_ = 0;
       parser_.Next();
     }

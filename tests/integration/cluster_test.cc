@@ -10,6 +10,7 @@
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/datagram_socket.h"
 #include "support/folder.h"
 
 namespace mayfly {
@@ -28,11 +29,13 @@ std::string SaidOf(const std::string& text) {
 // The daemons of --shards 2, and their ports.
 class TwoShards {
  public:
-  TwoShards() {
+  explicit TwoShards(std::vector<std::string> options = {},
+                     const std::vector<std::string>& environment = {}) {
+    options.insert(options.end(), {"--shards", "2"});
     constexpr int kTries = 10;  // the port after a free one may be taken
     for (int i = 0; i < kTries && daemon_ == nullptr; ++i) {
       try {
-        daemon_ = std::make_unique<Daemon>(std::vector<std::string>{"--shards", "2"});
+        daemon_ = std::make_unique<Daemon>(options, Surroundings{.environment = environment});
       } catch (const std::runtime_error& problem) {
         INFO(problem.what());
         REQUIRE(i + 1 < kTries);
@@ -152,6 +155,46 @@ TEST_CASE("a shard that was told to end stays ended, and the last one ends the p
   CHECK(shards.Second("PING").empty());
   CHECK(shards.First("SHUTDOWN").empty());
   CHECK(shards.daemon().Wait().exit_code == 0);
+}
+
+TEST_CASE(
+    "a shard leaves its ports, the machine's memory and the conf file to the program that has started it") {
+  const Folder folder;
+  std::ofstream(folder / "my.conf") << "maxmemory auto\n";
+  const TwoShards shards({folder / "my.conf"});
+  const std::string failed = "-ERR CONFIG SET failed (possibly related to argument '";
+  CHECK(shards.First("CONFIG SET port 1") ==
+        failed +
+            "port') - this daemon is a shard: where it listens is decided by the program that --shards has "
+            "started\r\n");
+  CHECK(shards.First("CONFIG SET cluster-announce-port 1")
+            .starts_with(failed + "cluster-announce-port') - this"));
+  CHECK(shards.Second("CONFIG SET maxmemory auto") ==
+        failed +
+            "maxmemory') - this daemon is a shard: its part of the machine's memory has to be a number of "
+            "bytes\r\n");
+  CHECK(shards.Second("CONFIG SET maxmemory 60%").starts_with(failed));
+  CHECK(shards.Second("CONFIG SET maxmemory 64mb maxkeys 5") == "+OK\r\n");
+  CHECK(shards.Second("CONFIG SET port " + std::to_string(shards.second_port())) == "+OK\r\n");
+  CHECK(shards.Second("CONFIG REWRITE") ==
+        "-ERR this daemon is a shard, and the conf file is for all of them: change it there\r\n");
+}
+
+TEST_CASE("the service manager is told that --shards is ready when all shards serve") {
+  const Folder folder;
+  const testing::DatagramSocket manager(folder / "notify");
+  TwoShards shards({"--supervised", "systemd"}, {"NOTIFY_SOCKET=" + (folder / "notify")});
+  CHECK(Eventually([&] { return shards.daemon().log().find("all 2 shards serve") != std::string::npos; }));
+  CHECK(manager.Take() == "READY=1\nSTATUS=Ready to accept connections");
+  const std::string log = shards.daemon().log();
+  const size_t ready = log.find("all 2 shards serve");
+  const size_t first = log.find("Ready to accept connections");
+  const size_t second = log.find("Ready to accept connections", first + 1);
+  CHECK((second != std::string::npos && second < ready));
+  shards.daemon().Signal(SIGTERM);
+  CHECK(shards.daemon().Wait().exit_code == 0);
+  CHECK(manager.Take() == "STOPPING=1\nSTATUS=Stopping");
+  CHECK(manager.Take() == "");
 }
 
 TEST_CASE("--shards does not begin with a port that is taken, or none, or a cluster that is given") {

@@ -118,6 +118,27 @@ TEST_CASE("sessions are resumed, until tls-session-caching is off") {
   CHECK_FALSE(Has(Shell("ls " + tls.folder.path()), "none"));
 }
 
+TEST_CASE("INFO counts handshakes, those that failed or were resumed, and the connections that are there") {
+  const TlsDaemon tls({"--tls-auth-clients", "no"});
+  Client plain(tls.daemon);
+  const auto counts = [&plain](const std::string& what) { return plain.Info("tls_" + what); };
+  CHECK(counts("handshakes") == "0");
+  const std::string session = tls.folder / "session";
+  CHECK(Has(tls.Openssl("-sess_out " + session), "New, TLS"));
+  CHECK(Has(tls.Openssl("-sess_in " + session), "Reused, TLS"));
+  CHECK_FALSE(Has(tls.Openssl("-tls1_1"), "+OK"));
+  CHECK(counts("handshakes") == "2");
+  CHECK(counts("sessions_resumed") == "1");
+  CHECK(counts("handshakes_failed") == "1");
+  CHECK(Eventually([&] { return counts("connections") == "0"; }));
+  CHECK(Has(tls.Cli("INFO tls"), "tls_connections:1\r\n"));
+  const std::string left = counts("server_cert_expires_in_seconds");
+  CHECK(std::stoll(left) > 0);
+  CHECK(plain.Run({"CONFIG", "RESETSTAT"}) == "OK");
+  CHECK(counts("handshakes") == "0");
+  CHECK(std::stoll(counts("server_cert_expires_in_seconds")) <= std::stoll(left));
+}
+
 TEST_CASE("certificates are loaded anew by CONFIG SET and by SIGHUP") {
   const TlsDaemon tls({"--tls-auth-clients", "no"});
   const auto shows = [&tls](const std::string& name) { return Has(tls.Openssl(""), "subject=CN = " + name); };
@@ -226,6 +247,52 @@ TEST_CASE("the daemon does not start with files that do not fit, and says why in
   const Ended mismatch = run({"--tls-cert-file", files.server, "--tls-key-file", files.client_key});
   CHECK(Has(mismatch.output,
             "mayfly: tls-key-file: cannot load " + files.client_key + ": key values mismatch\n"));
+}
+
+TEST_CASE("a tls-ca-cert-dir must be there, and the log says if it has no certificate") {
+  const Folder folder;
+  const testing::Certificates files(folder.path());
+  const std::string port = std::to_string(FreePort());
+  const auto options = [&](const std::string& dir) {
+    return std::vector<std::string>{
+        "--tls-port",        port, "--tls-cert-file", files.server, "--tls-key-file", files.server_key,
+        "--tls-ca-cert-dir", dir};
+  };
+  std::vector<std::string> missing = options("/nowhere");
+  missing.insert(missing.end(), {"--port", "0"});
+  const Ended ended = Daemon::RunToEnd(missing);
+  CHECK(ended.exit_code == 1);
+  CHECK(Has(ended.output, "mayfly: tls-ca-cert-dir: cannot read /nowhere: No such file or directory\n"));
+
+  const Folder cas;
+  std::string warning =
+      "tls-ca-cert-dir: " + cas.path() + " has no certificate under a name that openssl rehash gives";
+  const Daemon daemon(options(cas.path()));
+  CHECK(Has(daemon.log(), warning));
+  const std::string ping = "redis-cli -h localhost -p " + port + " --tls --cacert " + files.ca + " --cert " +
+                           files.client + " --key " + files.client_key + " PING";
+  CHECK(Shell(ping) != "PONG\n");
+  Shell("cp " + files.ca + " " + cas.path() + "/ca.pem && openssl rehash " + cas.path());
+  Client plain(daemon);
+  CHECK(plain.Run({"CONFIG", "SET", "tls-ca-cert-dir", cas.path()}) == "OK");
+  CHECK(Shell(ping) == "PONG\n");
+  CHECK(plain.Run({"CONFIG", "SET", "tls-ca-cert-dir", "/nowhere"}).starts_with("-ERR CONFIG SET failed"));
+  const Folder full;
+  Shell("cp " + files.ca + " " + full.path() + "/ca.pem && openssl rehash " + full.path());
+  CHECK(plain.Run({"CONFIG", "SET", "tls-ca-cert-dir", full.path()}) == "OK");
+  CHECK_FALSE(Has(daemon.log(), full.path() + " has no"));
+}
+
+TEST_CASE("protocols with which nobody could connect are refused") {
+  const TlsDaemon tls({"--tls-auth-clients", "no"});
+  Client plain(tls.daemon);
+  for (const char* old : {"TLSv1.1", "TLSv1", "TLSv1 TLSv1.1", " "})
+    CHECK(plain.Run({"CONFIG", "SET", "tls-protocols", old}) ==
+          "-ERR CONFIG SET failed (possibly related to argument 'tls-protocols') - Unable to update TLS "
+          "configuration. tls-protocols: without TLSv1.2 and TLSv1.3 nobody could connect, because OpenSSL's "
+          "settings here allow nothing older");
+  CHECK(plain.Run({"CONFIG", "SET", "tls-protocols", "TLSv1.1 TLSv1.2"}) == "OK");
+  CHECK(Has(tls.Openssl("-tls1_2"), "+OK"));
 }
 
 TEST_CASE("an encrypted key, whose passphrase CONFIG GET answers and the log never shows") {

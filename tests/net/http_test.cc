@@ -14,7 +14,7 @@ namespace {
 const char* const kAddress = "127.0.0.1:9121";
 const std::string kAlive = "GET /livez HTTP/1.1\r\nHost: mayfly\r\n\r\n";
 const std::string kReady = "GET /readyz HTTP/1.1\r\nHost: mayfly\r\n\r\n";
-const std::string kScrape = "GET /metrics HTTP/1.1\r\nHost: mayfly\r\n\r\n";
+const std::string kScrape = "GET /metrics HTTP/1.1\r\nHost: localhost:9121\r\n\r\n";
 
 struct MetricsServer : SimulatedServer {
   explicit MetricsServer(std::vector<std::string> more = {})
@@ -181,14 +181,49 @@ TEST_CASE("observers take no place of maxclients, and have a limit of their own"
   server.Set("maxclients", "1");  // which the operator's connection takes
   std::vector<Peer*> peers;
   for (size_t i = 0; i < net::kHttpClientsMax; ++i) peers.push_back(&server.ConnectHttp());
-  for (Peer* peer : peers) CHECK(BodyOf(server.Get(*peer, kAlive)) == "alive\n");
+  for (Peer* peer : peers) CHECK(server.Get(*peer, "GET /livez").empty());
   Peer& refused = server.ConnectHttp();
   CHECK(refused.Take().starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  for (Peer* peer : peers) CHECK(BodyOf(server.Get(*peer, " HTTP/1.1\r\n\r\n")) == "alive\n");
   peers.front()->Leave();
   server.Settle();
   CHECK(BodyOf(server.Get(server.ConnectHttp(), kAlive)) == "alive\n");
   server.Set("maxclients", "2");
   CHECK(server.Ask(server.Connect(), {"PING"}) == testing::Simple("PONG"));
+}
+
+TEST_CASE("on a full port the connection that has waited longest between two requests gives way to a probe") {
+  MetricsServer server;
+  std::vector<Peer*> peers;
+  for (size_t i = 0; i < net::kHttpClientsMax; ++i) peers.push_back(&server.ConnectHttp());
+  CHECK(server.Get(*peers[0], "GET /livez").empty());  // asks, so its place is its own
+  for (const size_t quiet : {3, 2, 1}) {
+    server.AdvanceTime(10);
+    CHECK(BodyOf(server.Get(*peers[quiet], kAlive)) == "alive\n");
+  }
+  CHECK(server.Get(*peers[2], "GET /livez").empty());
+  peers[3]->Send(kAlive);  // its next request lies in the kernel when the probe comes
+  CHECK(BodyOf(server.Get(server.ConnectHttp(), kReady)) == "ready\n");
+  CHECK(BodyOf(peers[3]->Take()) == "alive\n");
+  CHECK(peers[1]->closed());
+  server.AdvanceTime(10);
+  CHECK(BodyOf(server.Get(*peers[3], kAlive)) == "alive\n");
+  CHECK(BodyOf(server.Get(server.ConnectHttp(), kReady)) == "ready\n");
+  CHECK(peers[3]->connected());
+  for (const size_t asking : {0, 2})
+    CHECK(BodyOf(server.Get(*peers[asking], " HTTP/1.1\r\n\r\n")) == "alive\n");
+}
+
+TEST_CASE("nobody gives way to a visitor whom protected-mode refuses") {
+  MetricsServer server({"--metrics-bind", "*"});
+  std::vector<Peer*> peers;
+  for (size_t i = 0; i < net::kHttpClientsMax; ++i) peers.push_back(&server.ConnectHttp());
+  for (Peer* peer : peers) CHECK(BodyOf(server.Get(*peer, kAlive)) == "alive\n");
+  Peer* const far = server.TryConnect("192.0.2.7", kAddress);
+  REQUIRE(far != nullptr);
+  server.Settle();
+  CHECK(far->Take().starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  for (Peer* peer : peers) CHECK(peer->connected());
 }
 
 TEST_CASE("neither timeout nor the limits of clients' output are for observers") {
@@ -211,6 +246,29 @@ TEST_CASE("with protected-mode and no password, only this machine is answered") 
   server.Settle();
   CHECK(far->Take().starts_with("HTTP/1.1 403 Forbidden\r\n"));
   CHECK(far->ended());
+}
+
+TEST_CASE("a site whose name has this machine's address cannot make a browser here read the pages") {
+  MetricsServer server({"--metrics-bind", "*", "--requirepass", "x"});
+  const auto status = [&](const std::string& from, const std::string& path, const std::string& host) {
+    Peer* const peer = server.TryConnect(from, kAddress);
+    REQUIRE(peer != nullptr);
+    server.Settle();
+    const std::string answer = server.Get(*peer, "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    peer->Leave();
+    server.Settle();
+    return answer.substr(9, 3);
+  };
+  for (const char* path : {"/", "/metrics", "/status.json"}) {
+    CHECK(status("127.0.0.1", path, "evil.example:9121") == "421");
+    CHECK(status("127.0.0.1", path, "127.0.0.1:9121") == "200");
+    CHECK(status("127.0.0.1", path, "localhost") == "200");
+    CHECK(status("192.0.2.7", path, "cache.example:9121") == "200");
+  }
+  CHECK(status("127.0.0.1", "/livez", "evil.example") == "200");
+  CHECK(status("127.0.0.1", "/readyz", "10.0.0.7:9121") == "200");
+  server.Set("metrics-hosts", "cache.example");
+  CHECK(status("127.0.0.1", "/metrics", "cache.example:9121") == "200");
 }
 
 TEST_CASE("a page is built in slices, between which clients of the cache are served") {

@@ -192,7 +192,7 @@ def main():
         code = daemon.end()
         report.say(f"exit code {code}", code == 0)
         log = daemon.log()
-        wrong = re.findall(r".*(?:signal-handler|Sanitizer|runtime error|Assertion).*", log)
+        wrong = re.findall(r".*(?:crash report|Sanitizer|runtime error|Assertion).*", log)
         report.say(f"{len(wrong)} lines of the log tell of a crash", not wrong)
         if report.disagreements:
             print(log[-10_000:])

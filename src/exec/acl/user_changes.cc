@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -112,6 +113,25 @@ void FollowRequirePass(Server& server) {
   User user = server.users.default_user();
   SetOnlyPassword(user, server.options.settings().requirepass);
   PutUser(server, std::move(user), nullptr);
+  const auto next = std::make_shared<std::optional<User>>();
+  server.options.BeforeSet(
+      [&server, next](const config::Settings& wanted, std::string_view name) -> config::Problem {
+        if (name != "requirepass" || wanted.requirepass == server.options.settings().requirepass)
+          return std::nullopt;
+        User& made = next->emplace(server.users.default_user());
+        SetOnlyPassword(made, wanted.requirepass);
+        made.SetQuick(QuickRightsOf(made, server.commands));
+        return std::nullopt;
+      });
+  // It may read what it could read before, so nobody who has subscribed is closed.
+  server.options.AfterSet([&server, next](bool accepted) {
+    if (accepted && next->has_value()) {
+      User& default_user = server.users.default_user();
+      default_user = std::move(**next);
+      RefreshClients(server, default_user);
+    }
+    next->reset();
+  });
 }
 
 }  // namespace mayfly

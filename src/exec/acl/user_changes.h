@@ -23,7 +23,8 @@ bool RemoveUser(Server& server, std::string_view name, const Session* running) n
 // default user is among them. Throws std::bad_alloc, and nothing is changed then.
 void ReplaceUsers(Server& server, std::vector<User> users, const Session* running);
 
-// The option requirepass has changed, or the server begins.
+// The default user has the password of the option requirepass from now on, also when CONFIG SET changes it: what that
+// needs memory for is made before the option is in force. Throws std::bad_alloc.
 void FollowRequirePass(Server& server);
 
 }  // namespace mayfly

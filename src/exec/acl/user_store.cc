@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -110,6 +111,8 @@ void AddDefaultIfMissing(const Server& server, std::vector<User>& users) {
 
 // A user as a line of the conf file describes it.
 config::Problem ReadUser(const Server& server, const config::UserLine& line, User& user) {
+  if (line.name == User::kDefaultName && user.Apply("reset", AllChannels(server)) != RuleError::kNone)
+    return line.blame;
   if (HasSpaces(line.name)) return line.blame + ": Spaces not allowed in ACL usernames";
   const std::vector<std::string_view> words(line.rules.begin(), line.rules.end());
   const MergedRules merged = MergeSelectors(words);
@@ -134,6 +137,18 @@ std::string ConfWord(std::string_view word) {
   return plain ? std::string(word) : config::QuoteWord(word);
 }
 
+// Whether the user is in force as this line says it, or has never been.
+bool StaysAs(const Server& server, const config::UserLine& line) {
+  const User* const user = server.users.Find(line.name);
+  if (user == nullptr) {
+    const std::vector<config::UserLine>& begun_with = server.options.settings().users;
+    return std::none_of(begun_with.begin(), begun_with.end(),
+                        [&](const config::UserLine& other) { return other.name == line.name; });
+  }
+  User said(line.name, server.users.catalogue(), AllChannels(server));
+  return !ReadUser(server, line, said) && said.Describe() == user->Describe();
+}
+
 }  // namespace
 
 config::Problem LoadUsersAtStart(Server& server) {
@@ -152,8 +167,6 @@ config::Problem LoadUsersAtStart(Server& server) {
   }
   for (const config::UserLine& line : settings.users) {
     User user(line.name, server.users.catalogue(), AllChannels(server));
-    if (line.name == User::kDefaultName && user.Apply("reset", AllChannels(server)) != RuleError::kNone)
-      return line.blame;
     if (config::Problem problem = ReadUser(server, line, user)) return problem;
     if (!user.enabled() && server.log != nullptr)
       server.log->Warning("the user '", config::Printable(line.name), "' is disabled: its line has no 'on'");
@@ -195,18 +208,28 @@ config::Problem SaveAclFile(const Server& server) {
   return "There was an error trying to save the ACLs. Please check the server logs for more information";
 }
 
-std::vector<std::string> UserLines(const Server& server) {
+config::Problem UserLines(const Server& server, std::vector<std::string>& lines) {
+  if (!server.options.settings().aclfile.empty()) return std::nullopt;
+  std::vector<config::UserLine> elsewhere;
+  if (config::Problem problem = server.options.UsersElsewhere(elsewhere)) return problem;
+  std::set<std::string_view> written_elsewhere;
+  for (const config::UserLine& line : elsewhere) {
+    if (!StaysAs(server, line))
+      return "Rewriting config file: the user '" + config::Printable(line.name) + "' comes from " +
+             line.blame + " and has changed: change it there, or move it to the conf file";
+    written_elsewhere.insert(line.name);
+  }
   User plain = Users::MakeDefault(server.users.catalogue());
   SetOnlyPassword(plain, server.options.settings().requirepass);
-  std::vector<std::string> lines;
   for (const auto& [name, user] : server.users.by_name()) {
+    if (written_elsewhere.contains(name)) continue;
     const std::string rules = user->Describe();
     if (user.get() == &server.users.default_user() && rules == plain.Describe()) continue;
     std::string line = ConfWord(name);
     for (const std::string& word : config::SplitAtSpaces(rules)) line.append(" ").append(ConfWord(word));
     lines.push_back(std::move(line));
   }
-  return lines;
+  return std::nullopt;
 }
 
 }  // namespace mayfly

@@ -19,7 +19,10 @@ namespace mayfly {
 // ACL SAVE, likewise.
 [[nodiscard]] config::Problem SaveAclFile(const Server& server);
 
-// The lines for CONFIG REWRITE, without "user ". None for a default user that is as requirepass alone makes it.
-std::vector<std::string> UserLines(const Server& server);
+// The lines that CONFIG REWRITE is to write, without "user ". None for a default user that is as requirepass alone makes
+// it, and none with an aclfile. A user of an included file or of the command line keeps its line there, as the next
+// start would find it twice; if it has changed, that line has to change, which is the problem: an error text without
+// "ERR ".
+[[nodiscard]] config::Problem UserLines(const Server& server, std::vector<std::string>& lines);
 
 }  // namespace mayfly

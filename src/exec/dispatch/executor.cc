@@ -68,7 +68,6 @@ Executor::Executor(Server& server)
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
         if (name == "maxmemory") WarnOfMemory(server_);
-        if (name == "requirepass") FollowRequirePass(server_);
         if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
         FollowOptions();
       });

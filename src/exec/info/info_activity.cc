@@ -101,6 +101,18 @@ void PersistenceSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("aof_last_write_status", "ok");
 }
 
+// Valkey 9.1 has a section of this name; the certificate's field is its own.
+void TlsSection(InfoSink& sink, Server& server, Now now) {
+  constexpr int64_t kMsPerS = 1000;
+  const TlsFigures& tls = server.stats.tls;
+  if (tls.certificate_expires_s != 0)
+    sink.Field("tls_server_cert_expires_in_seconds", tls.certificate_expires_s - now.wall_ms / kMsPerS);
+  sink.Field("tls_connections", tls.connections);
+  sink.Field("tls_handshakes", tls.handshakes);
+  sink.Field("tls_handshakes_failed", tls.handshakes_failed);
+  sink.Field("tls_sessions_resumed", tls.resumed);
+}
+
 void StatsSection(InfoSink& sink, Server& server, Now now) {
   constexpr double kKilo = 1024;
   const Stats& stats = server.stats;

@@ -30,6 +30,7 @@ constexpr InfoSection kSections[] = {
     {"STATS", "Stats", info::StatsSection},
     {"EXPIRY", "Expiry", info::ExpirySection},
     {"TTLHIST", "Ttlhist", info::TtlHistSection, Shown::kForEverything},
+    {"TLS", "TLS", info::TlsSection},
     {"REPLICATION", "Replication", info::ReplicationSection},
     {"CPU", "CPU", info::CpuSection},
     {"MODULES", "Modules", info::ModulesSection},

@@ -24,6 +24,7 @@ void PersistenceSection(InfoSink& sink, Server& server, Now now);
 void StatsSection(InfoSink& sink, Server& server, Now now);
 void ExpirySection(InfoSink& sink, Server& server, Now now);
 void TtlHistSection(InfoSink& sink, Server& server, Now now);
+void TlsSection(InfoSink& sink, Server& server, Now now);
 void ReplicationSection(InfoSink& sink, Server& server, Now now);
 void ModulesSection(InfoSink& sink, Server& server, Now now);
 void CommandStatsSection(InfoSink& sink, Server& server, Now now);

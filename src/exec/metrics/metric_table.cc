@@ -9,6 +9,7 @@ constexpr double kMsPerS = 1e3;
 constexpr double kUsPerS = 1e6;
 constexpr std::string_view kMisses = "Reads of absent keys, by why the key was not there.";
 constexpr std::string_view kClosed = "Clients closed for what they made the server hold.";
+constexpr std::string_view kHandshakes = "TLS handshakes by their end.";
 constexpr std::string_view kCpu = "Processor time of the process.";
 
 constexpr Metric kMetrics[] = {
@@ -100,9 +101,18 @@ constexpr Metric kMetrics[] = {
      "reason=\"query_buffer\""},
     {"client_output_buffer_limit_disconnections", "", "clients_closed_total", kCounter, kClosed, 1,
      "reason=\"output_buffer\""},
+    {"evicted_clients", "", "clients_closed_total", kCounter, kClosed, 1, "reason=\"maxmemory_clients\""},
     {"acl_access_denied_auth", "", "failed_logins_total", kCounter, "Logins with a wrong password."},
     {"eventloop_cycles", "", "loop_turns_total", kCounter, "Turns of the event loop."},
     {"loop_turn_max_us", "", "loop_turn_max_seconds", kGauge, "The longest turn of the event loop.", kUsPerS},
+
+    {"tls_server_cert_expires_in_seconds", "", "tls_certificate_expires_seconds", kGauge,
+     "Time until the server's certificate expires; negative when it has."},
+    {"tls_connections", "", "tls_clients", kGauge, "Clients that are connected by TLS."},
+    {"tls_handshakes", "", "tls_handshakes_total", kCounter, kHandshakes, 1, "result=\"done\""},
+    {"tls_handshakes_failed", "", "tls_handshakes_total", kCounter, kHandshakes, 1, "result=\"failed\""},
+    {"tls_sessions_resumed", "", "tls_sessions_resumed_total", kCounter,
+     "Handshakes that went on with a session from before."},
 
     {"expire_lag_max_us", "", "expiry_lag_max_seconds", kGauge,
      "The longest time from a deadline until the key was freed.", kUsPerS},

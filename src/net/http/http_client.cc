@@ -9,6 +9,7 @@
 #include "net/http/http_service.h"
 #include "net/http/status_codes.h"
 #include "net/read_calls.h"
+#include "server/parking.h"
 
 namespace mayfly::net {
 
@@ -37,7 +38,8 @@ bool HttpClient::ReadNext() {
       last_ = sends_no_more_;
       return false;
     case RequestParser::State::kReady:
-      answer_ = service_.AnswerTo(parser_.request(), clients().stopping());
+      answer_ = service_.AnswerTo(parser_.request(),
+                                  {.stopping = clients().stopping(), .from_loopback = from_loopback()});
       Announce();
       return false;
     case RequestParser::State::kFailed:
@@ -147,6 +149,11 @@ uint64_t HttpClient::SilentUntil() const noexcept {
     default:
       return stage_since_mono_ms_ + (asked_ ? kHttpIdleMs : kHttpRequestMs);
   }
+}
+
+uint64_t HttpClient::SpareSince() const noexcept {
+  const bool spare = state() == State::kOpen && stage_ == Stage::kIdle && asked_;
+  return spare ? stage_since_mono_ms_ : ParkingLot::kForever;
 }
 
 // It holds one answer; the option is for clients of the cache.

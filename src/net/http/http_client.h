@@ -7,7 +7,8 @@
 // client holds one answer at most, and kRoomBytes of input.
 //
 // Time. Each of the three states has its limit (net/limits.h), after which the connection is closed: a request that comes
-// byte by byte, an answer that is read byte by byte, and a connection that is kept for nothing.
+// byte by byte, an answer that is read byte by byte, and a connection that is kept for nothing. Of the connections that
+// wait between two requests, the idlest gives way when its port is full and another client comes.
 #pragma once
 
 #include <array>
@@ -44,6 +45,7 @@ class HttpClient final : private SlicedWork::Step, public Connection {
 
   // ---- as a Connection
   bool is_observer() const noexcept override { return true; }
+  uint64_t SpareSince() const noexcept override;
   std::span<char> LendInput() override { return room_; }
   void TakeInput(std::span<const char> bytes) override;
   void Flush() override;

@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 
+#include "config/options.h"
 #include "exec/metrics/metrics_page.h"
 #include "exec/metrics/status_json.h"
+#include "net/http/host_rule.h"
 #include "net/http/status_codes.h"
 
 namespace mayfly::net {
@@ -17,25 +19,30 @@ constexpr std::string_view kHtml = "text/html; charset=utf-8";
 
 }  // namespace
 
-HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, bool stopping) const {
+HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, Circumstances now) const {
   const std::string_view path = request.path;
-  if (path == "/metrics")
-    return {.status = kOk, .type = kMetrics, .page = std::make_unique<MetricsPage>(server_)};
   if (path == "/livez") return {.status = kOk, .type = kPlain, .body = "alive\n"};
   if (path == "/readyz")
-    return {
-        .status = stopping ? kUnavailable : kOk, .type = kPlain, .body = stopping ? "stopping\n" : "ready\n"};
+    return {.status = now.stopping ? kUnavailable : kOk,
+            .type = kPlain,
+            .body = now.stopping ? "stopping\n" : "ready\n"};
+  if (now.from_loopback && !IsOwnHost(request.host, server_.options.settings().metrics_hosts))
+    return Text(kMisdirected,
+                ": this machine's clients ask by an address or as localhost; the option metrics-hosts allows "
+                "more names\n");
+  if (path == "/metrics")
+    return {.status = kOk, .type = kMetrics, .page = std::make_unique<MetricsPage>(server_)};
   if (path == "/status.json")
-    return {.status = kOk, .type = kJson, .page = std::make_unique<StatusJson>(server_, stopping)};
+    return {.status = kOk, .type = kJson, .page = std::make_unique<StatusJson>(server_, now.stopping)};
   if (path == "/")
     return {.status = kOk, .type = kHtml, .page = page_.Make(server_), .more_headers = page_.headers()};
-  return Refuse(kNotFound);
+  return Text(kNotFound, ": there are /metrics, /livez, /readyz, /status.json and /\n");
 }
 
-HttpClient::Answer HttpService::Refuse(int status) const {
-  std::string body(StatusLineOf(status));
-  body += status == kNotFound ? ": there are /metrics, /livez, /readyz, /status.json and /\n" : "\n";
-  return {.status = status, .type = kPlain, .body = std::move(body)};
+HttpClient::Answer HttpService::Refuse(int status) const { return Text(status, "\n"); }
+
+HttpClient::Answer HttpService::Text(int status, std::string_view more) const {
+  return {.status = status, .type = kPlain, .body = std::string(StatusLineOf(status)).append(more)};
 }
 
 }  // namespace mayfly::net

@@ -5,6 +5,9 @@
 //   /readyz       200 while clients are served, 503 once the server stops
 //   /             the status page; /status.json, which its script polls (exec/metrics/status_json.h)
 //
+// To clients of this machine only if they ask by a name of its own (host_rule.h). Probes are answered by any: they tell
+// nothing.
+//
 // Its clients are observers: they take no place of maxclients, and are answered while the server stops, until its clients
 // are gone. Lives as long as the loop. Loop thread only.
 #pragma once
@@ -26,11 +29,17 @@ class HttpService final : public Service {
   }
   size_t observers_max() const noexcept override { return kHttpClientsMax; }
 
-  HttpClient::Answer AnswerTo(const RequestParser::Request& request, bool stopping) const;
+  struct Circumstances {
+    bool stopping = false;
+    bool from_loopback = false;  // so a browser of this machine may be misled (host_rule.h)
+  };
+  HttpClient::Answer AnswerTo(const RequestParser::Request& request, Circumstances now) const;
   // To what is no request.
   HttpClient::Answer Refuse(int status) const;
 
  private:
+  HttpClient::Answer Text(int status, std::string_view more) const;
+
   Server& server_;
   const StatusPage page_;
 };

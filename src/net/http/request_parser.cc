@@ -3,16 +3,29 @@
 #include <algorithm>
 #include <cassert>
 #include <climits>
+#include <utility>
 
+#include "base/ascii.h"
 #include "net/http/status_codes.h"
 
 namespace mayfly::net {
+namespace {
+
+constexpr std::string_view kHost = "host";
+
+}  // namespace
 
 const http_parser_settings RequestParser::kCalls = [] {
   http_parser_settings calls;
   http_parser_settings_init(&calls);
   calls.on_url = [](http_parser* parser, const char* at, size_t size) {
     return Of(parser).OnTarget({at, size});
+  };
+  calls.on_header_field = [](http_parser* parser, const char* at, size_t size) {
+    return Of(parser).OnHeaderName({at, size});
+  };
+  calls.on_header_value = [](http_parser* parser, const char* at, size_t size) {
+    return Of(parser).OnHeaderValue({at, size});
   };
   calls.on_headers_complete = [](http_parser* parser) { return Of(parser).OnHead(); };
   calls.on_message_complete = [](http_parser* parser) { return Of(parser).OnEnd(); };
@@ -41,6 +54,9 @@ void RequestParser::Next() noexcept {
   assert(state_ == State::kReady);
   http_parser_pause(&parser_, 0);
   target_.clear();
+  request_.host.clear();
+  header_.clear();
+  header_ended_ = has_host_ = false;
   taken_ = 0;
   state_ = State::kNeedMore;
 }
@@ -48,6 +64,22 @@ void RequestParser::Next() noexcept {
 int RequestParser::OnTarget(std::string_view piece) {
   if (target_.size() + piece.size() > kTargetBytes) return Fail(kTargetTooLong);
   target_ += piece;
+  return 0;
+}
+
+int RequestParser::OnHeaderName(std::string_view piece) {
+  if (std::exchange(header_ended_, false)) header_.clear();
+  header_ += piece.substr(0, kHost.size() + 1 - header_.size());
+  return 0;
+}
+
+// Called for an empty value, too.
+int RequestParser::OnHeaderValue(std::string_view piece) {
+  const bool begins = !std::exchange(header_ended_, true);
+  if (!SameIgnoringCase(header_, kHost)) return 0;
+  if (begins && std::exchange(has_host_, true)) return Fail(kBadRequest);
+  if (request_.host.size() + piece.size() > kHostBytes) return Fail(kBadRequest);
+  request_.host += piece;
   return 0;
 }
 

@@ -18,6 +18,8 @@ std::string_view StatusLineOf(int status) noexcept {
       return "413 Content Too Large";
     case kTargetTooLong:
       return "414 URI Too Long";
+    case kMisdirected:
+      return "421 Misdirected Request";
     case kHeadTooLarge:
       return "431 Request Header Fields Too Large";
     case kVersionUnknown:

@@ -14,6 +14,7 @@ inline constexpr int kNotFound = 404;
 inline constexpr int kMethodNotAllowed = 405;
 inline constexpr int kBodyTooLarge = 413;
 inline constexpr int kTargetTooLong = 414;
+inline constexpr int kMisdirected = 421;
 inline constexpr int kHeadTooLarge = 431;
 inline constexpr int kUnavailable = 503;
 inline constexpr int kVersionUnknown = 505;

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <openssl/decoder.h>
 #include <openssl/err.h>
+#include <openssl/x509.h>
 
 #include "base/ascii.h"
 #include "config/words.h"
@@ -47,6 +51,21 @@ int GivePassphrase(char* room, int size, int, void* passphrase) noexcept {
 
 const char* PathOrNull(const std::string& path) noexcept { return path.empty() ? nullptr : path.c_str(); }
 
+// "5ed36f99.0": a hash of the subject, and a number.
+bool IsHashedName(std::string_view name) noexcept {
+  constexpr size_t kDigits = 8;
+  if (name.size() < kDigits + 2 || name[kDigits] != '.') return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::all_of(name.begin(), name.begin() + kDigits, [](char c) { return HexDigit(c) >= 0; }) &&
+         std::all_of(name.begin() + kDigits + 1, name.end(), is_digit);
+}
+
+int64_t ExpiryOf(const X509* certificate) noexcept {
+  tm utc{};
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &utc) != 1) return 0;
+  return timegm(&utc);
+}
+
 struct FreeKey {
   void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
 };
@@ -72,6 +91,7 @@ config::Problem TlsContext::Load(const config::Settings& settings,
       ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   config::Problem problem = made->SetProtocols(settings);
   if (!problem) problem = made->SetCiphers(settings);
+  if (!problem) problem = made->CheckProtocols();
   if (!problem) problem = made->LoadOwnCertificate(settings);
   if (!problem) problem = made->SetClientVerification(settings);
   if (problem) return problem;
@@ -108,6 +128,22 @@ config::Problem TlsContext::SetProtocols(const config::Settings& settings) {
   return std::nullopt;
 }
 
+// Whether a client can connect at all. TLS 1.1 and older need hashes that OpenSSL allows on its lowest level of security
+// only (which tls-ciphers may set: @SECLEVEL=0), and the system's openssl.cnf may have a least version of its own.
+config::Problem TlsContext::CheckProtocols() const {
+  const uint64_t banned = SSL_CTX_get_options(get());
+  const auto allowed = [banned](uint64_t ban) { return (banned & ban) == 0; };
+  if (allowed(SSL_OP_NO_TLSv1_2) || allowed(SSL_OP_NO_TLSv1_3)) return std::nullopt;
+  const int newest = allowed(SSL_OP_NO_TLSv1_1) ? TLS1_1_VERSION
+                     : allowed(SSL_OP_NO_TLSv1) ? TLS1_VERSION
+                                                : 0;
+  const auto least = static_cast<int>(SSL_CTX_get_min_proto_version(get()));
+  if (newest != 0 && SSL_CTX_get_security_level(get()) == 0 && least <= newest) return std::nullopt;
+  return "tls-protocols: without TLSv1.2 and TLSv1.3 nobody could connect, because OpenSSL's settings here "
+         "allow "
+         "nothing older";
+}
+
 config::Problem TlsContext::SetCiphers(const config::Settings& settings) {
   if (!settings.tls_ciphers.empty() && SSL_CTX_set_cipher_list(get(), settings.tls_ciphers.c_str()) != 1)
     return "tls-ciphers: " + Reason();
@@ -133,6 +169,7 @@ config::Problem TlsContext::LoadOwnCertificate(const config::Settings& settings)
     problem = LoadDhParameters(settings.tls_dh_params_file);
   SSL_CTX_set_default_passwd_cb_userdata(get(), nullptr);
   SSL_CTX_set_default_passwd_cb(get(), nullptr);
+  if (!problem) certificate_expires_s_ = ExpiryOf(SSL_CTX_get0_certificate(get()));
   return problem;
 }
 
@@ -150,13 +187,32 @@ config::Problem TlsContext::LoadDhParameters(const std::string& path) {
   return std::nullopt;
 }
 
-config::Problem TlsContext::SetClientVerification(const config::Settings& settings) {
-  using config::TlsAuthClients;
+// OpenSSL reads a directory when a client shows a certificate, and does not complain if nothing is there.
+config::Problem TlsContext::LoadCertificatesOfCas(const config::Settings& settings) {
   const std::string& file = settings.tls_ca_cert_file;
   const std::string& directory = settings.tls_ca_cert_dir;
-  const bool has_ca = !file.empty() || !directory.empty();
-  if (has_ca && SSL_CTX_load_verify_locations(get(), PathOrNull(file), PathOrNull(directory)) != 1)
-    return file.empty() ? CannotLoad("tls-ca-cert-dir", directory) : CannotLoad("tls-ca-cert-file", file);
+  if (!directory.empty()) {
+    std::error_code error;
+    std::filesystem::directory_iterator entries(directory, error);
+    if (error) return "tls-ca-cert-dir: cannot read " + config::Printable(directory) + ": " + error.message();
+    bool any = false;
+    for (; !any && entries != std::filesystem::directory_iterator() && !error; entries.increment(error))
+      any = IsHashedName(entries->path().filename().string());
+    if (!any)
+      warning_ = "tls-ca-cert-dir: " + config::Printable(directory) +
+                 " has no certificate under a name that openssl rehash gives: no client's certificate is "
+                 "valid by it";
+  }
+  if (file.empty() && directory.empty()) return std::nullopt;
+  if (SSL_CTX_load_verify_locations(get(), PathOrNull(file), PathOrNull(directory)) == 1) return std::nullopt;
+  return file.empty() ? CannotLoad("tls-ca-cert-dir", directory) : CannotLoad("tls-ca-cert-file", file);
+}
+
+config::Problem TlsContext::SetClientVerification(const config::Settings& settings) {
+  using config::TlsAuthClients;
+  if (config::Problem problem = LoadCertificatesOfCas(settings)) return problem;
+  const std::string& file = settings.tls_ca_cert_file;
+  const bool has_ca = !file.empty() || !settings.tls_ca_cert_dir.empty();
   if (settings.tls_auth_clients == TlsAuthClients::kNo) return std::nullopt;
   if (!has_ca)
     return "tls-auth-clients: clients' certificates cannot be verified without tls-ca-cert-file or "

@@ -6,7 +6,9 @@
 // thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include <openssl/ssl.h>
 
@@ -21,6 +23,10 @@ class TlsContext {
   [[nodiscard]] static config::Problem Load(const config::Settings& settings,
                                             std::shared_ptr<const TlsContext>& context);
 
+  // When the server's certificate expires, in seconds of Unix time.
+  int64_t CertificateExpires() const noexcept { return certificate_expires_s_; }
+  // What is probably wrong with what was loaded, one line for a person; empty if nothing is.
+  const std::string& warning() const noexcept { return warning_; }
   // Borrowed.
   SSL_CTX* get() const noexcept { return context_.get(); }
 
@@ -30,13 +36,17 @@ class TlsContext {
   };
 
   config::Problem SetProtocols(const config::Settings& settings);
+  config::Problem CheckProtocols() const;
   config::Problem SetCiphers(const config::Settings& settings);
   config::Problem LoadOwnCertificate(const config::Settings& settings);
   config::Problem LoadDhParameters(const std::string& path);
+  config::Problem LoadCertificatesOfCas(const config::Settings& settings);
   config::Problem SetClientVerification(const config::Settings& settings);
   void SetSessions(const config::Settings& settings) noexcept;
 
   std::unique_ptr<SSL_CTX, Free> context_;
+  int64_t certificate_expires_s_ = 0;
+  std::string warning_;
 };
 
 }  // namespace mayfly::net

@@ -48,6 +48,7 @@ TlsTransport::~TlsTransport() {
     context_.reset();  // perhaps the last use of an old one, whose memory was counted in `bytes`
   }
   shared_.bytes += static_cast<uint64_t>(ssl_bytes_);
+  if (counted_) --shared_.figures.connections;
 }
 
 // Sessions that the context has dropped meanwhile may have been others'.
@@ -89,6 +90,11 @@ void TlsTransport::Handshake() {
   const int result = SSL_do_handshake(ssl_.get());
   if (result != 1) return Examine(result);
   state_ = State::kOpen;
+  TlsFigures& figures = shared_.figures;
+  ++figures.handshakes;
+  if (SSL_session_reused(ssl_.get()) == 1) ++figures.resumed;
+  ++figures.connections;
+  counted_ = true;
 }
 
 void TlsTransport::Decrypt() {

@@ -26,6 +26,7 @@
 #include "net/tls/block_queue.h"
 #include "net/tls/tls_context.h"
 #include "net/transport.h"
+#include "server/stats.h"
 
 namespace mayfly::net {
 
@@ -40,9 +41,10 @@ struct TlsShared {
 #endif
   }
 
-  const Heap& heap;   // counts what the thread allocates
-  uint64_t& bytes;    // what OpenSSL holds beyond any connection
-  BlockPool& blocks;  // of all their queues
+  const Heap& heap;     // counts what the thread allocates
+  uint64_t& bytes;      // what OpenSSL holds beyond any connection
+  TlsFigures& figures;  // for INFO
+  BlockPool& blocks;    // of all their queues
 };
 
 class TlsTransport final : public Transport {
@@ -91,6 +93,7 @@ class TlsTransport final : public Transport {
   const char* problem_ = "";
   State state_ = State::kHandshake;
   bool out_of_memory_ = false;
+  bool counted_ = false;  // as one of TlsFigures::connections
 };
 
 }  // namespace mayfly::net

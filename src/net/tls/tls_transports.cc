@@ -5,8 +5,8 @@
 
 namespace mayfly::net {
 
-TlsTransports::TlsTransports(const Heap& heap, uint64_t& bytes) noexcept
-    : blocks_(bytes), shared_{.heap = heap, .bytes = bytes, .blocks = blocks_} {}
+TlsTransports::TlsTransports(const Heap& heap, uint64_t& bytes, TlsFigures& figures) noexcept
+    : blocks_(bytes), shared_{.heap = heap, .bytes = bytes, .figures = figures, .blocks = blocks_} {}
 
 TlsTransports::~TlsTransports() {
   Drop(next_);
@@ -24,6 +24,7 @@ config::Problem TlsTransports::Prepare(const config::Settings& settings) {
 void TlsTransports::Commit() noexcept {
   if (next_ == nullptr) return;
   std::swap(now_, next_);
+  shared_.figures.certificate_expires_s = now_->CertificateExpires();
   Drop(next_);
 }
 

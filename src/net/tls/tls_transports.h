@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/heap.h"
 #include "config/problem.h"
@@ -21,14 +22,16 @@ namespace mayfly::net {
 
 class TlsTransports final : public TransportFactory {
  public:
-  // Borrows both. `bytes` gets what all of TLS holds beyond its connections.
-  TlsTransports(const Heap& heap, uint64_t& bytes) noexcept;
+  // Borrows all. `bytes` gets what all of TLS holds beyond its connections, `figures` what INFO says of it.
+  TlsTransports(const Heap& heap, uint64_t& bytes, TlsFigures& figures) noexcept;
   ~TlsTransports() override;
 
   // Loads what these settings name. A problem is one line for a person, with OpenSSL's reason. Once until Commit or
   // Abandon.
   [[nodiscard]] config::Problem Prepare(const config::Settings& settings);
   bool prepared() const noexcept { return next_ != nullptr; }
+  // What is probably wrong with it, for the log; empty if nothing is. REQUIRES: prepared().
+  const std::string& warning() const noexcept { return next_->warning(); }
   // Without Prepare, these do nothing.
   void Commit() noexcept;
   void Abandon() noexcept;

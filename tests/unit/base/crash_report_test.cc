@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -83,12 +84,14 @@ Crashed CrashBy(Act&& crash, const CrashWitness& witness = Bystander(), bool ena
 
 // From the head to the last line, with what the witness said, on one line, before the backtrace.
 bool IsWhole(const std::string& log, const std::string& name) {
-  const size_t head = log.find(":signal-handler (");
-  const size_t what = log.find(") Mayfly " MAYFLY_VERSION " crashed by " + name + " (");
+  static const std::regex kHead(
+      "^[0-9]+:M [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3} # Mayfly ");
+  const size_t head = std::regex_search(log, kHead) ? 0 : std::string::npos;
+  const size_t what = log.find(" # Mayfly " MAYFLY_VERSION " crashed by " + name + " (");
   const size_t said = log.find("\nsaw 3 cats?and 0xabcxxxx");
   const size_t trace = log.find("\nbacktrace");
   return head < what && what < said && said < trace && trace != std::string::npos &&
-         log.ends_with(") end of the crash report\n") && log.find("cats\n") == std::string::npos;
+         log.ends_with(" # end of the crash report\n") && log.find("cats\n") == std::string::npos;
 }
 
 }  // namespace

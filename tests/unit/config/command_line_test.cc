@@ -105,6 +105,14 @@ TEST_CASE("a mistake on the command line is reported in one clear line") {
         "allkeys-s3fifo, noeviction");
 }
 
+TEST_CASE("--help and --version take no value") {
+  const TestFiles files;
+  CHECK(Loaded(files, {"--version", "extra"}).error == "--version takes no value");
+  CHECK(Loaded(files, {"--version=2"}).error == "--version takes no value");
+  CHECK(Loaded(files, {"--port", "1", "--help", "extra"}).error == "--help takes no value");
+  CHECK(Loaded(files, {"-v", "extra"}).error == "unexpected argument 'extra'");
+}
+
 TEST_CASE("--help lists every option, and --version prints the version") {
   const TestFiles files;
   for (const char* flag : {"--help", "-h"}) {

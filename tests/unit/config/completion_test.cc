@@ -37,6 +37,13 @@ TEST_CASE("a flag that takes one of a few words is followed by them, and a text 
   CHECK(Holds(Script("fish"), "-d 'addresses to listen on; '\\''-'\\'' before one: it may be missing'"));
 }
 
+TEST_CASE("paths are completed by bash itself, which knows about spaces in them") {
+  const std::string bash = Script("bash");
+  CHECK_FALSE(Holds(bash, "compgen -f"));
+  CHECK(Holds(bash, "    compopt -o default "));
+  CHECK(bash.ends_with("complete -o default -F _mayfly mayfly\n"));
+}
+
 TEST_CASE("--completion answers with the script of a shell, and no other flag is read") {
   const TestFiles files;
   for (const std::string& shell : {std::string("bash"), std::string("zsh"), std::string("fish")}) {

@@ -80,6 +80,40 @@ TEST_CASE("users come in the place of all lines that the file has for users, unl
   CHECK(rewritten("USER a  on\n", {"a on"}) == "USER a  on\n (not written)");
 }
 
+TEST_CASE("a list that an included file begins is emptied before its line") {
+  TestFiles files;
+  files.Put("/a.conf", "ttl-rule z max 1\ninclude /b.conf\n");
+  files.Put("/b.conf", "ttl-rule b max 5\n");
+  Loaded loaded(files, {"/a.conf"});
+  const auto set = [&](const std::string& rules) {
+    REQUIRE(loaded.Set({{"ttl-rule", rules}}) == "");
+    REQUIRE(loaded.options.Rewrite().value_or("") == "");
+    CHECK(Loaded(files, {"/a.conf"}).Get("ttl-rule") == loaded.Get("ttl-rule"));
+    return files.Text("/a.conf");
+  };
+  const std::string head = "include /b.conf\n\n# Written by CONFIG REWRITE\nttl-rule \"\"\n";
+  CHECK(set("c max 9") == head + "ttl-rule c max 9\n");
+  CHECK(set("d max 9") == head + "ttl-rule d max 9\n");
+  CHECK(set("") == head + "ttl-rule \"\"\n");
+}
+
+TEST_CASE("users of included files and of the command line are told apart from those of the conf file") {
+  TestFiles files;
+  files.Put("/a.conf", "user a on\ninclude /b.conf\nuser c on\n");
+  files.Put("/b.conf", "user b on ~x\n");
+  files.Put("/d.conf", "user d on\n");
+  const Loaded loaded(files, {"/a.conf", "--include", "/d.conf", "--user", "e on"});
+  REQUIRE(loaded.error == "");
+  std::vector<UserLine> users;
+  CHECK(loaded.options.UsersElsewhere(users).value_or("") == "");
+  CHECK(users == std::vector<UserLine>{{"b", {"on", "~x"}}, {"d", {"on"}}, {"e", {"on"}}});
+  std::vector<std::string> places;
+  for (const UserLine& user : users) places.push_back(user.blame);
+  CHECK(places == std::vector<std::string>{"/b.conf:1", "/d.conf:1", "--user"});
+  CHECK(loaded.options.Rewrite({"c on"}).value_or("") == "");
+  CHECK(files.Text("/a.conf") == "include /b.conf\nuser c on\n");
+}
+
 TEST_CASE("a user has one line, and its words are kept") {
   TestFiles files;
   files.Put("/a.conf", "user a on >x '~a b'\nuser b\n");
@@ -116,6 +150,20 @@ TEST_CASE("values from the command line and the environment are not written") {
   CHECK(loaded.Set({{"maxkeys", "1"}}) == "");
   CHECK_FALSE(loaded.options.Rewrite());
   CHECK(files.Text("/a.conf") == "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 1\n");
+}
+
+TEST_CASE("a maxclients that was lowered to what the system allows stays in the file as it was wanted") {
+  TestFiles files;
+  files.Put("/a.conf", "maxclients 20000\n");
+  Loaded loaded(files, {"/a.conf"});
+  loaded.options.LowerMaxClients(32);
+  CHECK(loaded.Get("maxclients") == "32");
+  CHECK(loaded.Set({{"maxkeys", "1"}}) == "");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf") == "maxclients 20000\n\n# Written by CONFIG REWRITE\nmaxkeys 1\n");
+  CHECK(loaded.Set({{"maxclients", "16"}}) == "");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf").starts_with("maxclients 16\n"));
 }
 
 TEST_CASE("a rewrite fails if there is no conf file or if it cannot be written") {

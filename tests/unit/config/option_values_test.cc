@@ -39,6 +39,7 @@ const Example kExamples[] = {
      [](const Settings& s) {
        return s.metrics_bind == std::vector<BindAddress>{{"*", false}, {"::*", true}};
      }},
+    {"metrics-hosts", "a b", "a b", [](const Settings& s) { return s.metrics_hosts == "a b"; }},
     {"tls-port", "7001", "7001", [](const Settings& s) { return s.tls_port == 7001; }},
     {"tls-cert-file", "/c", "/c", [](const Settings& s) { return s.tls_cert_file == "/c"; }},
     {"tls-key-file", "/k", "/k", [](const Settings& s) { return s.tls_key_file == "/k"; }},

@@ -30,7 +30,8 @@ std::vector<std::string> Parse(const std::string& bytes, size_t size) {
       if (parser.state() == State::kNeedMore) continue;
       const RequestParser::Request& request = parser.request();
       seen.push_back((request.head_only ? "HEAD " : "GET ") + request.path +
-                     (request.keep_alive ? " keep" : " close"));
+                     (request.keep_alive ? " keep" : " close") +
+                     (request.host.empty() ? "" : " at " + request.host));
       parser.Next();
       CHECK(parser.idle());
     }
@@ -48,7 +49,7 @@ std::vector<std::string> Seen(const std::string& bytes) {
 using Lines = std::vector<std::string>;
 
 TEST_CASE("a request may come in any pieces, and further ones right after it") {
-  CHECK(Seen("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n") == Lines{"GET /metrics keep"});
+  CHECK(Seen("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n") == Lines{"GET /metrics keep at a"});
   CHECK(Seen("GET / HTTP/1.1\r\n\r\nHEAD /livez?x=1 HTTP/1.1\r\n\r\nGET /b HTTP/1.0\r\n\r\n") ==
         Lines{"GET / keep", "HEAD /livez keep", "GET /b close"});
 }
@@ -62,6 +63,18 @@ TEST_CASE("a target may be whole, as clients send it to proxies; other protocols
   CHECK(Seen("GET http://mayfly:9121/metrics?a=b HTTP/1.1\r\n\r\n") == Lines{"GET /metrics keep"});
   CHECK(Seen("GET http://mayfly:9121 HTTP/1.1\r\n\r\n") == Lines{"GET / keep"});
   CHECK(Seen("GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n").at(0).starts_with("GET /a "));
+}
+
+TEST_CASE("the header Host is kept, however it is written, and a request has one at most") {
+  CHECK(Seen("GET / HTTP/1.1\r\nhoST:  a.b:1\r\nX: y\r\n\r\n") == Lines{"GET / keep at a.b:1"});
+  CHECK(Seen("GET / HTTP/1.1\r\nX: y\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n\r\n") ==
+        Lines{"GET / keep at a", "GET / keep"});
+  CHECK(Seen("GET / HTTP/1.1\r\nHostess: a\r\nX-Host: b\r\nHos: c\r\nHost:\r\n\r\n") == Lines{"GET / keep"});
+  CHECK(Seen("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/1.1\r\nHost:\r\nHost: a\r\n\r\n") == Lines{"400"});
+  const std::string longest(RequestParser::kHostBytes, 'h');
+  CHECK(Seen("GET / HTTP/1.1\r\nHost: " + longest + "\r\n\r\n") == Lines{"GET / keep at " + longest});
+  CHECK(Seen("GET / HTTP/1.1\r\nHost: " + longest + "h\r\n\r\n") == Lines{"400"});
 }
 
 TEST_CASE("what is no request that is served fails with its status") {

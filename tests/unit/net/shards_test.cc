@@ -1,8 +1,13 @@
 #include "net/shards.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
+#include "net/descriptor.h"
+#include "net/ready_socket.h"
 #include "net/restarts.h"
+#include "net/shard_rules.h"
 #include "server/cluster_map.h"
 
 namespace mayfly::net {
@@ -52,7 +57,7 @@ TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is 
   CHECK(value(words, "--unixsocket") == "(none)");
   CHECK(value(words, "--tls-port") == "(none)");
   CHECK(value(words, "--metrics-port") == "(none)");
-  CHECK(value(words, "--supervised") == "no");
+  CHECK(value(words, "--supervised") == "systemd");
   settings.maxmemory.request = config::MaxMemory::Request::kPercent;
   settings.unixsocket = "/run/mayfly.sock";
   settings.tls_port = 7100;
@@ -66,6 +71,33 @@ TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is 
   CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
   settings.maxmemory = {config::MaxMemory::Request::kAuto, 75, 0};  // unknown: no limit
   CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
+}
+
+TEST_CASE("a shard hears nothing of this program's service manager, and knows whose shard it is") {
+  std::vector<std::string> environment =
+      ShardEnvironment({"HOME=/x", "NOTIFY_SOCKET=/systemd", "WATCHDOG_USEC=1", "WATCHDOG_PID=2",
+                        "MAYFLY_SHARD_OF=5", "MAYFLY_PORT=7"},
+                       77, "@shards");
+  CHECK(environment ==
+        std::vector<std::string>{"HOME=/x", "MAYFLY_PORT=7", "NOTIFY_SOCKET=@shards", "MAYFLY_SHARD_OF=77"});
+  std::vector<std::string> of_another = environment;
+  CHECK(TakeShardMark(environment, 77));
+  CHECK(environment.size() == 3);
+  CHECK_FALSE(TakeShardMark(environment, 77));
+  CHECK_FALSE(TakeShardMark(of_another, 1));
+  CHECK(of_another.size() == 3);
+}
+
+TEST_CASE("who says that it is ready is known, and other words are not taken for that") {
+  ReadySocket socket;
+  REQUIRE(socket.Open().value_or("") == "");
+  CHECK(socket.name().starts_with("@"));
+  CHECK(socket.Take() == -1);
+  REQUIRE(SendDatagram(socket.name(), "WATCHDOG=1", 0) == 0);
+  REQUIRE(SendDatagram(socket.name(), "READY=1\nSTATUS=x", 0) == 0);
+  CHECK(socket.Take() == 0);
+  CHECK(socket.Take() == getpid());
+  CHECK(socket.Take() == -1);
 }
 
 TEST_CASE("a process that keeps ending is started less and less soon, until it has run well") {

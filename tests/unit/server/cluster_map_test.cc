@@ -67,6 +67,10 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
   for (const std::string address : {"h", ":1", "[]:1", "[h]:1", "fd00::1:6379", "h/:1", "[fd00::1:1", "**:1"})
     CHECK(ProblemOf("node a " + address) ==
           "cluster.conf:1: " + address + ": an address is <host>:<port>, with an IPv6 host in brackets");
+  for (const std::string address : {"0.0.0.0:6379", "[::]:6379", "[0:0:0:0:0:0:0:0]:1", "0:1"})
+    CHECK(ProblemOf("node a " + address) ==
+          "cluster.conf:1: " + address +
+              ": no client can connect to that address; * stands for the one by which it has come");
   for (const std::string address : {"h:", "h:0", "h:65536", "h:x", "h:-1", "h:01"})
     CHECK(ProblemOf("node a " + address) == "cluster.conf:1: " + address + ": a port is between 1 and 65535");
   for (const std::string port : {"", "0", "65536", "x"})

@@ -73,7 +73,8 @@ struct TlsRig {
   Heap heap;
   uint64_t bytes = 0;
   config::Settings settings;
-  TlsTransports transports{heap, bytes};
+  TlsFigures figures;
+  TlsTransports transports{heap, bytes, figures};
 };
 
 }  // namespace mayfly::net
