@@ -182,10 +182,11 @@ void Connection::Evict() {
 }
 
 void Connection::ReportExempt() {
-  clients_.Report(Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
-                  clients_.server().stats.held_bytes,
-                  " that clients with CLIENT NO-EVICT hold: that is more than maxmemory-clients, so everybody else is "
-                  "closed");
+  clients_.Report(
+      Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
+      clients_.server().stats.held_bytes,
+      " that clients with CLIENT NO-EVICT hold: that is more than maxmemory-clients, so everybody else is "
+      "closed");
 }
 
 }  // namespace mayfly::net

@@ -28,8 +28,8 @@ class ReloadTest : public ClusterTest {
           std::string("8194-15494 15496-16000") + (a_here ? "" : " 15495") + (b_here ? "" : " 3300"));
   }
   void Write(const std::string& own, const std::string& others) {
-    file_ = std::string("node ") + kSelf + " 127.0.0.1:7000 " + own + "\nnode " + kOther + " 127.0.0.1:7001 " +
-            others + "\n";
+    file_ = std::string("node ") + kSelf + " 127.0.0.1:7000 " + own + "\nnode " + kOther +
+            " 127.0.0.1:7001 " + others + "\n";
   }
   void WriteFile(const std::string& text) { file_ = text; }
   Reply Set() { return Run({"CONFIG", "SET", "cluster-config-file", "cluster.conf"}); }
@@ -185,7 +185,8 @@ TEST_CASE_METHOD(ReloadTest, "a file with a problem changes nothing") {
   Run({"SET", "b", "1"});
   const Reply slots = Run({"CLUSTER", "SLOTS"});
   const Reply failed = Error(
-      "ERR CONFIG SET failed (possibly related to argument 'cluster-config-file') - Unable to read the cluster "
+      "ERR CONFIG SET failed (possibly related to argument 'cluster-config-file') - Unable to read the "
+      "cluster "
       "from this file. Check server logs.");
   CHECK(Run({"CONFIG", "SET", "cluster-config-file", "/no/such.conf"}) == failed);
   WriteFile("secret of another file\n");

@@ -114,8 +114,8 @@ TEST_CASE("SIGHUP reads the file again: a slot goes from one daemon to the other
   const uint16_t ports[] = {FreePort(), FreePort()};
   const auto write = [&](const std::string& slots_of_one, const std::string& slots_of_two) {
     std::ofstream(folder / "cluster.conf")
-        << "node one 127.0.0.1:" << ports[0] << ' ' << slots_of_one << "\nnode two 127.0.0.1:" << ports[1] << ' '
-        << slots_of_two << '\n';
+        << "node one 127.0.0.1:" << ports[0] << ' ' << slots_of_one << "\nnode two 127.0.0.1:" << ports[1]
+        << ' ' << slots_of_two << '\n';
   };
   write("0-8191", "8192-16383");
   const std::vector<std::string> shared = {"--cluster-enabled", "yes", "--cluster-config-file",
@@ -134,7 +134,9 @@ TEST_CASE("SIGHUP reads the file again: a slot goes from one daemon to the other
   REQUIRE(first.Run({"MSET", "b", "1", "{b}2", "2"}) == "OK");
   REQUIRE(first.Run({"SET", "bar", "stays"}) == "OK");
   REQUIRE(waiter.Send("BLPOP {b}list 0\r\n"));
-  REQUIRE(Eventually([&] { return first.Run({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos; }));
+  REQUIRE(Eventually([&] {
+    return first.Run({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos;
+  }));
   write("0-3299 3301-8191", "3300 8192-16383");
   two.Signal(SIGHUP);
   CHECK(Eventually([&] { return second.Run({"SET", "b", "2"}) == "OK"; }));
@@ -143,7 +145,8 @@ TEST_CASE("SIGHUP reads the file again: a slot goes from one daemon to the other
   CHECK(first.Run({"GET", "b"}) == moved);
   CHECK(first.Run({"GET", "bar"}) == "stays");
   CHECK(Eventually([&] { return first.Run({"DBSIZE"}) == ":1"; }));
-  CHECK(one.log().find("cluster: this is node one, one of 2, with 8191 slots; 0 slots have come and 1 have gone") !=
+  CHECK(one.log().find(
+            "cluster: this is node one, one of 2, with 8191 slots; 0 slots have come and 1 have gone") !=
         std::string::npos);
   write("0-3299", "8192-16384");
   one.Signal(SIGHUP);
