@@ -15,10 +15,12 @@ class SlotFinder {
 
   void Add(const Command& command, std::span<const std::string_view> call) {
     const auto add = [this](std::string_view text) { Add(text); };
-    if ((command.keys.use & kKeyNone) != 0)
-      ForEachChannel(command, call, add);
-    else
-      ForEachKey(command, call, [&](const FoundKey& key) { add(key.text); });
+    if ((command.keys.use & kKeyNone) != 0) return ForEachChannel(command, call, add);
+    const int slot = slot_;
+    const Elsewhere why = why_;
+    if (ForEachKey(command, call, [&](const FoundKey& key) { add(key.text); })) return;
+    slot_ = slot;  // as in Redis, a call with too few or too many keys has none: its handler refuses it
+    why_ = why;
   }
   Direction Judge(Cluster::Use use) const noexcept {
     if (slot_ == Direction::kNoSlot) return {};
@@ -84,8 +86,8 @@ std::string RedirectText(const Cluster& cluster, const Session& session, const D
   const ClusterMap& map = cluster.map();
   const ClusterNode& owner = map.nodes()[map.OwnerOf(static_cast<uint16_t>(direction.slot))];
   const Endpoint endpoint = cluster.EndpointOf(owner, session);
-  return "MOVED " + std::to_string(direction.slot) + ' ' + std::string(endpoint.host) + ':' +
-         std::to_string(endpoint.port);
+  return "MOVED " + std::to_string(direction.slot) + ' ' +
+         std::string(cluster.PreferredHost(endpoint).value_or("")) + ':' + std::to_string(endpoint.port);
 }
 
 }  // namespace mayfly
