@@ -71,6 +71,7 @@ Executor::Executor(Server& server)
         if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
         FollowOptions();
       });
+  server.modes &= ~BitOf(Mode::kNewRules);  // nothing was planned by the old ones
   RefreshNow();
 }
 

@@ -129,6 +129,16 @@ const Example kExamples[] = {
     {"cluster-allow-pubsubshard-when-down", "no", "no",
      [](const Settings& s) { return !s.cluster_allow_pubsubshard_when_down; }},
     {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
+    {"activedefrag", "no", "no", [](const Settings& s) { return !s.activedefrag; }},
+    {"active-defrag-ignore-bytes", "1mb", "1048576",
+     [](const Settings& s) { return s.active_defrag_ignore_bytes == 1 << 20; }},
+    {"active-defrag-threshold-lower", "7", "7",
+     [](const Settings& s) { return s.active_defrag_threshold_lower == 7; }},
+    {"active-defrag-threshold-upper", "80", "80",
+     [](const Settings& s) { return s.active_defrag_threshold_upper == 80; }},
+    {"active-defrag-cycle-min", "2", "2", [](const Settings& s) { return s.active_defrag_cycle_min == 2; }},
+    {"active-defrag-cycle-max", "50", "50",
+     [](const Settings& s) { return s.active_defrag_cycle_max == 50; }},
     {"notify-keyspace-events", "KEx", "xKE",
      [](const Settings& s) {
        return s.notify_keyspace_events.Has('x') && s.notify_keyspace_events.Has('E') &&
