@@ -253,6 +253,14 @@ void Clients::CloseFattest(BytesOf bytes_of, Close close) {
     return server_.stats.held_bytes >= Pool().most_held_bytes;
   };
   CloseFattest([](const Connection& connection) { return connection.evictable_bytes(); }, close);
+  // As in Redis: nobody but those who are exempt can stay, until they hold less.
+  if (server_.stats.held_bytes >= Pool().most_held_bytes && !all_.empty()) Fattest().ReportExempt();
+}
+
+Connection& Clients::Fattest() const noexcept {
+  return **std::max_element(all_.begin(), all_.end(), [](const Connection* a, const Connection* b) {
+    return a->held_bytes() < b->held_bytes();
+  });
 }
 
 }  // namespace mayfly::net

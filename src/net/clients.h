@@ -139,6 +139,8 @@ class Clients {
   void ShrinkOutput();
   // Drops clients, those that hold the most first, until what all hold is within maxmemory-clients.
   void EvictClients();
+  // REQUIRES: there are clients.
+  Connection& Fattest() const noexcept;
   // Calls `close` for one client after the other, those with the most bytes first, until it returns false or nobody
   // with bytes is left. Takes no memory. `close` sets the bytes of the client to 0.
   template <typename BytesOf, typename Close>

@@ -97,6 +97,9 @@ class Connection : public TimedClient {
   uint64_t booked_output_bytes() const noexcept { return booked_.output; }
   // What maxmemory-clients would free by closing it; 0 for a client that it does not close.
   uint64_t evictable_bytes() const noexcept { return MayBeEvicted() ? booked_.held : 0; }
+  uint64_t held_bytes() const noexcept { return booked_.held; }
+  // Logs that this client, with others like it, exceeds maxmemory-clients and stays.
+  void ReportExempt();
   // When OnTime has something to do; ParkingLot::kForever where nothing is timed.
   uint64_t NextDeadline() const noexcept;
   // The deadline has come.

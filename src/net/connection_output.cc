@@ -181,4 +181,12 @@ void Connection::Evict() {
   Drop();
 }
 
+void Connection::ReportExempt() {
+  clients_.Report(
+      Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
+      clients_.server().stats.held_bytes,
+      " that clients with CLIENT NO-EVICT hold: that is more than maxmemory-clients, so everybody else is "
+      "closed");
+}
+
 }  // namespace mayfly::net

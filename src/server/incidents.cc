@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, Incidents::kKinds> kSums = {
     "clients closed because of client-query-buffer-limit",
     "clients closed because of their TLS handshake",
     "clients closed because of maxmemory-clients",
+    "turns in which maxmemory-clients was exceeded by clients with CLIENT NO-EVICT alone",
     "requests or clients for which there was no memory",
 };
 

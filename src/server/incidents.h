@@ -29,9 +29,10 @@ class Incidents {
     kLongRequest,     // closed because of client-query-buffer-limit
     kHandshake,       // closed because its handshake failed or was not finished in time
     kClientMemory,    // closed because of maxmemory-clients
+    kOnlyExempt,      // not closed: it holds maxmemory-clients with others like it, after CLIENT NO-EVICT
     kNoMemory,        // a request or a client for which an allocation failed
   };
-  static constexpr size_t kKinds = 8;
+  static constexpr size_t kKinds = 9;
   static constexpr uint64_t kNever = LogThrottle::kNever;
   static constexpr uint64_t kLogMs = 10'000;
   static constexpr uint64_t kCalmMs = 10'000;
@@ -63,7 +64,7 @@ class Incidents {
 
   std::array<LogThrottle, kKinds> throttles_{LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
                                              LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
-                                             LogThrottle(kLogMs), LogThrottle(kLogMs)};
+                                             LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs)};
   uint64_t next_report_mono_ms_ = kNever;
   uint64_t refused_writes_ = 0;  // since it began
   uint64_t refusing_since_mono_ms_ = 0;

@@ -128,15 +128,18 @@ TEST_CASE("a client that has said CLIENT NO-EVICT is not closed, but what it hol
 
 TEST_CASE(
     "if clients that are not closed hold too much alone, all others are closed, and new ones as they come") {
-  LimitedServer server("600kb");
+  LimitedServer server("600kb", /*logs=*/true);
   Peer& exempt = server.Connect();
   Peer& other = server.Connect();
   REQUIRE(server.Ask(exempt, {"CLIENT", "NO-EVICT", "ON"}) == testing::Ok());
+  const std::string name = server.ClientField(exempt, "addr");
   server.Announce(exempt, 700 * kKilobyte);
   CHECK(exempt.connected());
   CHECK_FALSE(other.connected());
-  Peer& late = server.Connect();
-  CHECK_FALSE(late.connected());
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(server.Connect().connected());
+  const std::string line = "client " + name + " holds 7";
+  CHECK(server.Log().find(line) != std::string::npos);
+  CHECK(server.Log().find(line) == server.Log().rfind(line));
   // The announced value arrives, and there is room again.
   exempt.Send(std::string(700 * kKilobyte - 1, 'v') + "\r\n");
   server.Settle();
