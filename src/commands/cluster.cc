@@ -1,5 +1,5 @@
 // The commands of cluster clients: which daemon serves which slots. Without a cluster all of them answer that there is
-// none; in one, what would change it answers that it is fixed (server/cluster_map.h).
+// none; in one, what would change it answers that it is written in a file (server/cluster_map.h).
 #include "server/cluster.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 // redis-cli and others compare this text as a whole.
 constexpr std::string_view kNoCluster = "ERR This instance has cluster support disabled";
 constexpr std::string_view kFixedMap =
-    "ERR The slots of this cluster are fixed: its nodes read them from cluster-config-file when they start";
+    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes read it again";
 
 // The handlers below run only with a cluster.
 template <Handler handler>

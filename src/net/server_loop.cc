@@ -8,6 +8,7 @@
 #include "config/options.h"
 #include "net/descriptor.h"
 #include "net/process.h"
+#include "server/cluster.h"
 #include "server/failed_logins.h"
 #include "server/incidents.h"
 #include "server/parking.h"
@@ -59,6 +60,8 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   server.options.BeforeSet(
       [this](const config::Settings& wanted, std::string_view name) { return BeforeSet(wanted, name); });
   server.options.AfterSet([this](bool accepted) { AfterSet(accepted); });
+  if (server.cluster != nullptr && !server.cluster->emulated())
+    cluster_ = std::make_unique<ClusterReload>(server);
 }
 
 ServerLoop::~ServerLoop() {
@@ -234,6 +237,7 @@ void ServerLoop::Reload() {
   log_.Notice("received SIGHUP: the logfile is open");
   try {
     ReloadCertificates();
+    if (cluster_ != nullptr) cluster_->Reload();
     if (manager_ != nullptr) manager_->Reloaded(began_us);
   } catch (const std::bad_alloc&) {
     log_.Warning("out of memory while loading anew: what was in force stays");

@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "config/problem.h"
+#include "exec/dispatch/cluster_reload.h"
 #include "net/clients.h"
 #include "net/http/http_service.h"
 #include "net/listener.h"
@@ -97,6 +98,7 @@ class ServerLoop {
   const RespService resp_;
   const RespService resp_over_tls_{&tls_};
   std::unique_ptr<const HttpService> http_;  // null: no metrics port
+  std::unique_ptr<ClusterReload> cluster_;   // null: no cluster with a file
   Listeners listeners_;
   Timekeeper timekeeper_;
   uv_prepare_t prepare_;

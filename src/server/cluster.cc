@@ -27,6 +27,17 @@ NodeClues CluesOf(const config::Settings& settings) {
 
 }  // namespace
 
+config::Problem ReadClusterFile(const config::Settings& settings, const config::Files& files,
+                                ClusterMap& map) {
+  const std::string& path = settings.cluster_config_file;
+  std::string text;
+  config::Problem problem = files.read_again(path, text);
+  if (!problem) problem = map.Read(path, text);
+  if (!problem) problem = map.FindSelf(path, CluesOf(settings));
+  if (problem) return "cluster-config-file " + *problem;
+  return std::nullopt;
+}
+
 config::Problem FormCluster(const config::Settings& settings, const config::Files& files,
                             std::string_view run_id, std::optional<ClusterMap>& map) {
   if (settings.cluster_mode == config::ClusterMode::kEmulated) {
@@ -34,15 +45,14 @@ config::Problem FormCluster(const config::Settings& settings, const config::File
     return std::nullopt;
   }
   if (!settings.cluster_enabled) return std::nullopt;
-  const std::string& path = settings.cluster_config_file;
-  std::string text;
-  if (config::Problem problem = files.read_again(path, text)) return "cluster-config-file " + *problem;
-  ClusterMap read;
-  config::Problem problem = read.Read(path, text);
-  if (!problem) problem = read.FindSelf(path, CluesOf(settings));
-  if (problem) return "cluster-config-file " + *problem;
-  map = std::move(read);
-  return std::nullopt;
+  config::Problem problem = ReadClusterFile(settings, files, map.emplace());
+  if (problem) map.reset();
+  return problem;
+}
+
+void Cluster::Adopt(ClusterMap&& map) noexcept {
+  map_ = std::move(map);
+  Follow(*settings_);
 }
 
 Endpoint Cluster::EndpointOf(const ClusterNode& node, const Session& session) const noexcept {

@@ -1,6 +1,7 @@
 // This daemon as a part of a cluster: who serves which slots, and how many keys each slot has here.
 //
-// Static: the map is read once, at the start, and nothing moves by itself. Emulated: a cluster of this daemon alone,
+// Static: the map is read at the start, and again when an operator wants that (exec/dispatch/cluster_reload.h); nothing
+// moves by itself. Emulated: a cluster of this daemon alone,
 // for clients that only speak to clusters; then no request is redirected, and one may name keys of several slots.
 // Loop thread only.
 #pragma once
@@ -31,6 +32,11 @@ enum class Elsewhere : uint8_t {
   kMoved,
 };
 
+// Reads the file that the options name, and finds this node in it. A problem is one line, and then nothing can be said
+// of the map. REQUIRES: the map is empty.
+[[nodiscard]] config::Problem ReadClusterFile(const config::Settings& settings, const config::Files& files,
+                                              ClusterMap& map);
+
 // What the options say, with the file that they name; nothing if this is no part of a cluster. `run_id`: 40
 // hexadecimal digits, the id of an emulated cluster's node.
 [[nodiscard]] config::Problem FormCluster(const config::Settings& settings, const config::Files& files,
@@ -52,6 +58,9 @@ class Cluster {
   const ClusterMap& map() const noexcept { return map_; }
   bool emulated() const noexcept { return emulated_; }
   SlotCounts& counts() noexcept { return counts_; }
+
+  // From now on the slots are where this map says. REQUIRES: not emulated.
+  void Adopt(ClusterMap&& map) noexcept;
 
   // Where a client with this session finds the node. Valid as long as the session and the settings are.
   Endpoint EndpointOf(const ClusterNode& node, const Session& session) const noexcept;

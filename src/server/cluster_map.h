@@ -1,5 +1,5 @@
-// Which daemon of a cluster serves which slots, as people have written it down. Nothing changes it while the
-// daemon runs: nodes do not talk to each other.
+// Which daemon of a cluster serves which slots, as people have written it down. Nodes do not talk to each other: a map
+// changes only by another file.
 //
 // The file has one line for each node, the same in all their files, in any order:
 //

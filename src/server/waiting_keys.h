@@ -62,6 +62,11 @@ class WaitingKeys final : public ChangeListener {
   // Lets those who wait for the key look at it again, though it has not changed. False if nobody waits.
   bool Announce(const KeyPlace& place) noexcept;
   bool AnyReady() const noexcept { return ready_first_ != nullptr; }
+  // Calls fn(key) for each key that somebody waits for. REQUIRES: fn lets nobody come or leave.
+  template <typename Fn>
+  void ForEach(Fn&& fn) const {
+    for (const auto& [place, key] : keys_) fn(static_cast<const WaitedKey&>(*key));
+  }
   // The first that waits for `key` and came after `order`, if `order` is 0 or that of the one that left last; null if
   // there is none.
   static const Wait* NextAfter(const WaitedKey& key, uint64_t order) noexcept;

@@ -30,6 +30,7 @@ constexpr Difference kDifferences[] = {
     {"hz", "", "Redis answers the nearest frequency that it can have"},
     {"repl-backlog-size", "", "Redis answers the size that it has made of it"},
     {"save", "", "CONFIG GET answers what is in force"},
+    {"cluster-config-file", "", "may change here: it is written by people"},
     {"maxmemory-clients", "9223372036854775808", "Redis says that it is more than 100 percent"},
     {"cluster-link-sendbuf-limit", "9223372036854775808", "too large here"},
     {"activedefrag", "yes", "depends on how the redis-server was built"},

@@ -109,6 +109,54 @@ TEST_CASE("a file that is wrong keeps the daemon from starting, with a line that
         std::string::npos);
 }
 
+TEST_CASE("SIGHUP reads the file again: a slot goes from one daemon to the other while both serve") {
+  const Folder folder;
+  const uint16_t ports[] = {FreePort(), FreePort()};
+  const auto write = [&](const std::string& slots_of_one, const std::string& slots_of_two) {
+    std::ofstream(folder / "cluster.conf")
+        << "node one 127.0.0.1:" << ports[0] << ' ' << slots_of_one << "\nnode two 127.0.0.1:" << ports[1]
+        << ' ' << slots_of_two << '\n';
+  };
+  write("0-8191", "8192-16383");
+  const std::vector<std::string> shared = {"--cluster-enabled", "yes", "--cluster-config-file",
+                                           folder / "cluster.conf", "--port"};
+  const auto on = [&](uint16_t port) {
+    std::vector<std::string> options = shared;
+    options.push_back(std::to_string(port));
+    return options;
+  };
+  const Daemon one(on(ports[0]));
+  const Daemon two(on(ports[1]));
+  Client first(one);
+  Client second(two);
+  const Wire waiter = Wire::Tcp(ports[0]);
+  const std::string moved = "-MOVED 3300 127.0.0.1:" + std::to_string(ports[1]);
+  REQUIRE(first.Run({"MSET", "b", "1", "{b}2", "2"}) == "OK");
+  REQUIRE(first.Run({"SET", "bar", "stays"}) == "OK");
+  REQUIRE(waiter.Send("BLPOP {b}list 0\r\n"));
+  REQUIRE(Eventually([&] {
+    return first.Run({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos;
+  }));
+  write("0-3299 3301-8191", "3300 8192-16383");
+  two.Signal(SIGHUP);
+  CHECK(Eventually([&] { return second.Run({"SET", "b", "2"}) == "OK"; }));
+  one.Signal(SIGHUP);
+  CHECK(waiter.Read(moved.size() + 2) == moved + "\r\n");
+  CHECK(first.Run({"GET", "b"}) == moved);
+  CHECK(first.Run({"GET", "bar"}) == "stays");
+  CHECK(Eventually([&] { return first.Run({"DBSIZE"}) == ":1"; }));
+  CHECK(one.log().find(
+            "cluster: this is node one, one of 2, with 8191 slots; 0 slots have come and 1 have gone") !=
+        std::string::npos);
+  write("0-3299", "8192-16384");
+  one.Signal(SIGHUP);
+  CHECK(Eventually([&] {
+    return one.log().find("the cluster stays as it is: cluster-config-file " + (folder / "cluster.conf") +
+                          ":2: 8192-16384: slots are") != std::string::npos;
+  }));
+  CHECK(first.Run({"GET", "bar"}) == "stays");
+}
+
 TEST_CASE("--cluster-mode emulated makes a cluster of one daemon, where its client has found it") {
   const Daemon daemon({"--cluster-mode", "emulated"});
   Client client(daemon);
@@ -127,6 +175,19 @@ TEST_CASE("--shards makes a cluster of daemons on ports in a row, and a signal e
   CHECK(shards.daemon().Wait().exit_code == 0);
   CHECK(shards.First("PING").empty());
   CHECK(shards.Second("PING").empty());
+}
+
+TEST_CASE("--shards passes SIGHUP on, and nobody loses a slot or a key") {
+  TwoShards shards;
+  REQUIRE(shards.First("SET b v") == "+OK\r\n");
+  shards.daemon().Signal(SIGHUP);
+  for (const char* name : {"shard-1", "shard-2"})
+    CHECK(Eventually([&] {
+      return shards.daemon().log().find("cluster: this is node " + std::string(name) +
+                                        ", one of 2, with 8192 slots; 0 slots have come and 0 have gone") !=
+             std::string::npos;
+    }));
+  CHECK(shards.First("GET b") == "$1\r\nv\r\n");
 }
 
 TEST_CASE("a shard that is killed starts again, empty, and the other one keeps its keys") {
