@@ -120,6 +120,7 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
   cluster = std::make_unique<Cluster>(std::move(*map), emulated, changes, server.databases);
   server.executor->Join(*cluster);
   server.log->Notice(cluster->Describe());
+  for (const std::string& warning : cluster->Warnings()) server.log->Warning(warning);
   return std::nullopt;
 }
 

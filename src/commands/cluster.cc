@@ -31,13 +31,25 @@ Endpoint EndpointOf(const Context& ctx, const ClusterNode& node) {
 
 // ---- the map, in Redis's forms
 
+void ReplyText(Context& ctx, std::string_view name, std::string_view value) {
+  ctx.reply.Bulk(name);
+  ctx.reply.Bulk(value);
+}
+
 void ReplySlotNode(Context& ctx, const ClusterNode& node) {
   const Endpoint endpoint = EndpointOf(ctx, node);
+  const std::optional<std::string_view> host = ctx.server.cluster->PreferredHost(endpoint);
   ctx.reply.Array(4);
-  ctx.reply.Bulk(endpoint.host);
+  host ? ctx.reply.Bulk(*host) : ctx.reply.Null();
   ctx.reply.Integer(endpoint.port);
   ctx.reply.Bulk(node.id);
-  ctx.reply.Map(0);
+  // What else is known of it.
+  const config::EndpointType preferred = ctx.server.cluster->preferred();
+  const bool with_ip = preferred != config::EndpointType::kIp;
+  const bool with_hostname = preferred != config::EndpointType::kHostname && !endpoint.hostname.empty();
+  ctx.reply.Map((with_ip ? 1 : 0) + (with_hostname ? 1 : 0));
+  if (with_ip) ReplyText(ctx, "ip", endpoint.address);
+  if (with_hostname) ReplyText(ctx, "hostname", endpoint.hostname);
 }
 
 void Slots(Context& ctx, Args&) {
@@ -62,24 +74,22 @@ void Slots(Context& ctx, Args&) {
 
 void ReplyShardNode(Context& ctx, const ClusterNode& node) {
   const Endpoint endpoint = EndpointOf(ctx, node);
-  ctx.reply.Map(node.tls_port != 0 ? 8 : 7);
-  const auto text = [&](std::string_view name, std::string_view value) {
-    ctx.reply.Bulk(name);
-    ctx.reply.Bulk(value);
-  };
-  text("id", node.id);
+  const uint16_t tls_port = ctx.server.cluster->TlsPortOf(node);
+  ctx.reply.Map(7 + (tls_port != 0 ? 1 : 0) + (endpoint.hostname.empty() ? 0 : 1));
+  ReplyText(ctx, "id", node.id);
   ctx.reply.Bulk("port");
   ctx.reply.Integer(node.port != 0 ? node.port : endpoint.port);
-  if (node.tls_port != 0) {
+  if (tls_port != 0) {
     ctx.reply.Bulk("tls-port");
-    ctx.reply.Integer(node.tls_port);
+    ctx.reply.Integer(tls_port);
   }
-  text("ip", endpoint.host);
-  text("endpoint", endpoint.host);
-  text("role", "master");
+  ReplyText(ctx, "ip", endpoint.address);
+  ReplyText(ctx, "endpoint", ctx.server.cluster->PreferredHost(endpoint).value_or(""));
+  if (!endpoint.hostname.empty()) ReplyText(ctx, "hostname", endpoint.hostname);
+  ReplyText(ctx, "role", "master");
   ctx.reply.Bulk("replication-offset");
   ctx.reply.Integer(0);
-  text("health", "online");
+  ReplyText(ctx, "health", "online");
 }
 
 void Shards(Context& ctx, Args&) {
@@ -106,9 +116,11 @@ void Nodes(Context& ctx, Args&) {
   for (size_t i = 0; i < map.nodes().size(); ++i) {
     const ClusterNode& node = map.nodes()[i];
     const Endpoint endpoint = EndpointOf(ctx, node);
-    text.append(node.id).append(" ").append(endpoint.host).append(":");
-    text += std::to_string(endpoint.port) + "@0 " + (i == map.self_index() ? "myself,master" : "master") +
-            " - 0 0 " + std::to_string(i + 1) + " connected";
+    text.append(node.id).append(" ").append(endpoint.address).append(":");
+    text += std::to_string(endpoint.port) + "@0";
+    if (!endpoint.hostname.empty()) text.append(",").append(endpoint.hostname);
+    text += std::string(i == map.self_index() ? " myself,master" : " master") + " - 0 0 " +
+            std::to_string(i + 1) + " connected";
     for (const SlotRange& range : node.slots) {
       text += ' ' + std::to_string(range.first);
       if (range.last != range.first) text += '-' + std::to_string(range.last);

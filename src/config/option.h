@@ -32,7 +32,6 @@ enum class Foreign : uint8_t {
   kOomScores,      // three numbers
   kFileName,       // without a path
   kDirectoryName,  // without a path
-  kHostName,
   kTitleTemplate,  // text with {variables}
   kReplicaOf,      // "no one" is the same as ""
 };
@@ -42,10 +41,11 @@ using Target = std::variant<
     Foreign, bool Settings::*, int64_t Settings::*, uint64_t Settings::*, std::string Settings::*,
     std::vector<BindAddress> Settings::*, std::vector<double> Settings::*, std::vector<Renaming> Settings::*,
     EvictionPolicy Settings::*, LogLevel Settings::*, DebugCommand Settings::*, ClusterMode Settings::*,
-    Supervised Settings::*, SyslogFacility Settings::*, TlsAuthClients Settings::*, MaxMemory Settings::*,
-    OutputLimits Settings::*, ClientMemory Settings::*, FileMode Settings::*, Directory Settings::*,
-    EventClasses Settings::*, Duration Settings::*, std::vector<TtlRule> Settings::*,
-    std::vector<NamespaceTerms> Settings::*, std::vector<UserLine> Settings::*, PubSubDefault Settings::*>;
+    EndpointType Settings::*, HostName Settings::*, Supervised Settings::*, SyslogFacility Settings::*,
+    TlsAuthClients Settings::*, MaxMemory Settings::*, OutputLimits Settings::*, ClientMemory Settings::*,
+    FileMode Settings::*, Directory Settings::*, EventClasses Settings::*, Duration Settings::*,
+    std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
+    std::vector<UserLine> Settings::*, PubSubDefault Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses it

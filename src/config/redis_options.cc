@@ -168,10 +168,7 @@ constexpr Option kOptions[] = {
     // Cluster: nodes do not talk to each other, and there are no replicas.
     Integer("cluster-node-timeout", "15000", {0, kNoMax}),
     Integer("cluster-port", "0", {0, kPortMax}, kFixed),
-    Row("cluster-announce-hostname", "", Foreign::kHostName, "", 0, ""),
-    Integer("cluster-announce-tls-port", "0", {0, kPortMax}),
     Integer("cluster-announce-bus-port", "0", {0, kPortMax}),
-    OneOf("cluster-preferred-endpoint-type", "ip hostname unknown-endpoint", "ip"),
     Integer("cluster-migration-barrier", "1", {0, kIntMax}),
     YesNo("cluster-allow-replica-migration", "yes"),
     YesNo("cluster-replica-no-failover", "no", 0, "cluster-slave-no-failover"),

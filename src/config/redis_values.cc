@@ -20,8 +20,6 @@ namespace {
 // to answer to `normal`. If there is a problem, `normal` does not count.
 using Words = std::span<const std::string>;
 
-constexpr size_t kHostNameBytesMax = 255;
-
 // The names of an option's choices, and what CONFIG GET answers for each.
 struct Choices {
   explicit Choices(std::string_view text) {
@@ -98,16 +96,6 @@ Problem CheckName(const Option& option, const std::string& text, const char* wha
   return std::nullopt;
 }
 
-Problem CheckHostName(const std::string& text) {
-  if (text.size() > kHostNameBytesMax) return "Hostnames must be less than 256 characters";
-  for (const char c : text) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '.')
-      return "Hostnames may only contain alphanumeric characters, hyphens or dots";
-  }
-  return std::nullopt;
-}
-
 Problem CheckTitleTemplate(std::string_view text) {
   constexpr std::array<std::string_view, 7> kVariables = {"title",    "listen-addr", "server-mode", "port",
                                                           "tls-port", "unixsocket",  "config-file"};
@@ -163,8 +151,6 @@ Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& nor
       return CheckName(option, text, "filename");
     case Foreign::kDirectoryName:
       return CheckName(option, text, "dirname");
-    case Foreign::kHostName:
-      return CheckHostName(text);
     case Foreign::kTitleTemplate:
       return CheckTitleTemplate(text);
     case Foreign::kReplicaOf:

@@ -54,6 +54,16 @@ struct UserLine {
 // Whether one daemon plays a whole cluster.
 enum class ClusterMode : uint8_t { kNo, kEmulated };
 
+// By which of a node's names clients of a cluster are sent to it. kUnknown: by that which they know already.
+enum class EndpointType : uint8_t { kIp, kHostname, kUnknown };
+
+// Letters, digits, hyphens and dots, or nothing.
+struct HostName {
+  std::string text;
+
+  bool operator==(const HostName&) const = default;
+};
+
 // One address to listen on. `*` is every IPv4 and `::*` every IPv6 address.
 struct BindAddress {
   std::string host;
@@ -256,6 +266,9 @@ struct Settings {
   std::string cluster_announce_ip;
   std::string cluster_announce_human_nodename;
   int64_t cluster_announce_port = 0;
+  int64_t cluster_announce_tls_port = 0;
+  HostName cluster_announce_hostname;
+  EndpointType cluster_preferred_endpoint_type = EndpointType::kIp;
   bool cluster_require_full_coverage = false;
   bool cluster_allow_reads_when_down = false;
   bool cluster_allow_pubsubshard_when_down = true;

@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 9> kSyslogFacilityNames = {
     "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"};
 constexpr std::array<std::string_view, 2> kPubSubDefaultNames = {"allchannels", "resetchannels"};
 constexpr std::array<std::string_view, 2> kClusterModeNames = {"no", "emulated"};
+constexpr std::array<std::string_view, 3> kEndpointTypeNames = {"ip", "hostname", "unknown-endpoint"};
 
 std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
@@ -44,6 +45,7 @@ std::span<const std::string_view> NamesOf(Supervised) noexcept { return kSupervi
 std::span<const std::string_view> NamesOf(SyslogFacility) noexcept { return kSyslogFacilityNames; }
 std::span<const std::string_view> NamesOf(PubSubDefault) noexcept { return kPubSubDefaultNames; }
 std::span<const std::string_view> NamesOf(ClusterMode) noexcept { return kClusterModeNames; }
+std::span<const std::string_view> NamesOf(EndpointType) noexcept { return kEndpointTypeNames; }
 
 // Each Read takes the text of the value, or its words if it may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
@@ -62,6 +64,18 @@ Problem Read(const Option&, const std::string& text, std::string& value) {
 Problem Read(const Option&, const std::string& text, Directory& value) {
   if (text.empty()) return "argument must be a directory";
   value.path = text;
+  return std::nullopt;
+}
+
+Problem Read(const Option&, const std::string& text, HostName& value) {
+  constexpr size_t kBytesMax = 255;
+  if (text.size() > kBytesMax) return "Hostnames must be less than 256 characters";
+  const auto belongs = [](char c) {
+    return IsLower(c) || IsUpper(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  };
+  if (!std::all_of(text.begin(), text.end(), belongs))
+    return "Hostnames may only contain alphanumeric characters, hyphens or dots";
+  value.text = text;
   return std::nullopt;
 }
 
@@ -228,6 +242,7 @@ std::string Format(int64_t value) { return std::to_string(value); }
 std::string Format(uint64_t value) { return std::to_string(value); }
 std::string Format(const std::string& value) { return value; }
 std::string Format(const Directory& value) { return value.path; }
+std::string Format(const HostName& value) { return value.text; }
 std::string Format(Duration value) { return FormatDuration(value); }
 std::string Format(const std::vector<TtlRule>& value) { return FormatTtlRules(value); }
 std::string Format(const std::vector<NamespaceTerms>& value) { return FormatNamespaces(value); }

@@ -1,10 +1,21 @@
 #include "server/cluster.h"
 
+#include <algorithm>
+
 #include "base/numbers.h"
 #include "server/session.h"
 
 namespace mayfly {
 namespace {
+
+constexpr std::string_view kUnknownHostname = "?";  // as in Redis
+
+// Of a host in the map: that it is no address.
+bool IsName(std::string_view host) noexcept {
+  constexpr std::string_view kOfAddresses = "0123456789.:*";
+  return host.find(':') == std::string_view::npos &&
+         host.find_first_not_of(kOfAddresses) != std::string_view::npos;
+}
 
 NodeClues CluesOf(const config::Settings& settings) {
   if (!settings.cluster_announce_human_nodename.empty())
@@ -56,26 +67,65 @@ void Cluster::Adopt(ClusterMap&& map) noexcept {
 }
 
 Endpoint Cluster::EndpointOf(const ClusterNode& node, const Session& session) const noexcept {
-  Endpoint endpoint{node.host, node.port};
+  Endpoint endpoint{node.host, HostnameOf(node), node.port};
   const std::string_view local = session.over_unix_socket ? std::string_view() : session.local_text();
   const size_t colon = local.rfind(':');
-  if (endpoint.host == ClusterMap::kSameHost) {
-    endpoint.host = settings_->cluster_announce_ip;
-    if (endpoint.host.empty() && colon != std::string_view::npos) {
-      endpoint.host = local.substr(0, colon);
-      if (endpoint.host.starts_with('[')) endpoint.host = endpoint.host.substr(1, colon - 2);
+  if (endpoint.address == ClusterMap::kSameHost) {
+    endpoint.address = settings_->cluster_announce_ip;
+    if (endpoint.address.empty() && colon != std::string_view::npos) {
+      endpoint.address = local.substr(0, colon);
+      if (endpoint.address.starts_with('[')) endpoint.address = endpoint.address.substr(1, colon - 2);
     }
   }
   const uint16_t local_port = colon != std::string_view::npos
                                   ? static_cast<uint16_t>(ParseUnsigned(local.substr(colon + 1)).value_or(0))
                                   : 0;
   const bool over_tls = local_port != 0 && local_port == settings_->tls_port;
-  if (over_tls && node.tls_port != 0) endpoint.port = node.tls_port;
+  if (const uint16_t tls_port = TlsPortOf(node); over_tls && tls_port != 0) endpoint.port = tls_port;
   if (endpoint.port == 0 && !over_tls)
     endpoint.port = static_cast<uint16_t>(settings_->cluster_announce_port);
   if (endpoint.port == 0) endpoint.port = local_port;
   if (endpoint.port == 0) endpoint.port = static_cast<uint16_t>(settings_->port);
   return endpoint;
+}
+
+std::string_view Cluster::HostnameOf(const ClusterNode& node) const noexcept {
+  const bool same_host = node.hostname.empty() && node.host == ClusterMap::kSameHost;
+  return same_host ? settings_->cluster_announce_hostname.text : node.hostname;
+}
+
+// In the file, the address itself may be a name.
+std::optional<std::string_view> Cluster::PreferredHost(const Endpoint& endpoint) const noexcept {
+  if (preferred() == config::EndpointType::kIp) return endpoint.address;
+  if (preferred() == config::EndpointType::kUnknown) return std::nullopt;
+  if (!endpoint.hostname.empty()) return endpoint.hostname;
+  return IsName(endpoint.address) ? endpoint.address : kUnknownHostname;
+}
+
+uint16_t Cluster::TlsPortOf(const ClusterNode& node) const noexcept {
+  return node.tls_port != 0 || !emulated_ ? node.tls_port
+                                          : static_cast<uint16_t>(settings_->cluster_announce_tls_port);
+}
+
+std::vector<std::string> Cluster::Warnings() const {
+  std::vector<std::string> warnings;
+  const auto lacks_hostname = [this](const ClusterNode& node) {
+    return HostnameOf(node).empty() && !IsName(node.host);
+  };
+  const auto nameless = std::find_if(map_.nodes().begin(), map_.nodes().end(), lacks_hostname);
+  if (preferred() == config::EndpointType::kHostname && nameless != map_.nodes().end())
+    warnings.push_back("cluster-preferred-endpoint-type is hostname, but node " + nameless->name +
+                       " has none: clients are sent to \"?\" instead");
+  if (emulated_) return warnings;
+  const std::string_view hostname = settings_->cluster_announce_hostname.text;
+  if (!hostname.empty() && HostnameOf(map_.self()) != hostname)
+    warnings.emplace_back(
+        "cluster-announce-hostname is ignored: cluster-config-file says hostname=<name> for each node");
+  if (settings_->cluster_announce_tls_port != 0 &&
+      map_.self().tls_port != settings_->cluster_announce_tls_port)
+    warnings.emplace_back(
+        "cluster-announce-tls-port is ignored: cluster-config-file says tls-port=<port> for each node");
+  return warnings;
 }
 
 std::string Cluster::Describe() const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cache/databases.h"
 #include "config/files.h"
@@ -42,9 +43,11 @@ enum class Elsewhere : uint8_t {
 [[nodiscard]] config::Problem FormCluster(const config::Settings& settings, const config::Files& files,
                                           std::string_view run_id, std::optional<ClusterMap>& map);
 
+// Where a client finds a node.
 struct Endpoint {
-  std::string_view host;  // empty, over a unix socket: clients know it themselves
-  uint16_t port;
+  std::string_view address;   // empty, over a unix socket: clients know it themselves
+  std::string_view hostname;  // empty: there is none
+  uint16_t port;              // for clients that came as this one did: over TLS, or not
 };
 
 class Cluster {
@@ -55,6 +58,8 @@ class Cluster {
 
   // One line for the log.
   std::string Describe() const;
+  // A line for each option that does not fit the map, or has no effect with it.
+  std::vector<std::string> Warnings() const;
   const ClusterMap& map() const noexcept { return map_; }
   bool emulated() const noexcept { return emulated_; }
   SlotCounts& counts() noexcept { return counts_; }
@@ -64,6 +69,12 @@ class Cluster {
 
   // Where a client with this session finds the node. Valid as long as the session and the settings are.
   Endpoint EndpointOf(const ClusterNode& node, const Session& session) const noexcept;
+
+  // The host that a client is sent to, by cluster-preferred-endpoint-type; nothing: the one that it knows.
+  std::optional<std::string_view> PreferredHost(const Endpoint& endpoint) const noexcept;
+  config::EndpointType preferred() const noexcept { return settings_->cluster_preferred_endpoint_type; }
+  // 0: none.
+  uint16_t TlsPortOf(const ClusterNode& node) const noexcept;
 
   // What they say counts from now on. Borrows them.
   void Follow(const config::Settings& settings) noexcept {
@@ -89,6 +100,8 @@ class Cluster {
   }
 
  private:
+  std::string_view HostnameOf(const ClusterNode& node) const noexcept;
+
   ClusterMap map_;
   bool emulated_;
   SlotCounts counts_;

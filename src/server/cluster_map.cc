@@ -32,6 +32,7 @@ bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) noexcept { return IsLower(c) || IsUpper(c); }
 bool IsHexDigit(char c) noexcept { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool IsOfName(char c) noexcept { return IsLetter(c) || IsDigit(c) || c == '.' || c == '_' || c == '-'; }
+bool IsOfHostname(char c) noexcept { return IsLetter(c) || IsDigit(c) || c == '.' || c == '-'; }
 bool IsOfIpv6(char c) noexcept { return IsHexDigit(c) || c == ':' || c == '.'; }
 
 template <typename Is>
@@ -70,6 +71,25 @@ Problem ReadAddress(std::string_view text, ClusterNode& node) {
   return std::nullopt;
 }
 
+// What has an '=' and follows the address.
+Problem ReadAttribute(std::string_view word, ClusterNode& node) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const std::string_view value = word.substr(equals + 1);
+  if (name == "tls-port" && node.tls_port == 0) {
+    if (!ReadPort(value, node.tls_port)) return Printable(word) + std::string(kWrongPort);
+    return std::nullopt;
+  }
+  if (name == "hostname" && node.hostname.empty()) {
+    if (value.empty() || value.size() > kHostMax || !ConsistsOf(value, IsOfHostname))
+      return Printable(word) + ": a hostname is at most " + std::to_string(kHostMax) +
+             " letters, digits, '.' and '-'";
+    node.hostname = value;
+    return std::nullopt;
+  }
+  return Printable(word) + ": an address may be followed by one tls-port=<port> and one hostname=<name>";
+}
+
 std::optional<uint16_t> ReadSlot(std::string_view text) noexcept {
   const std::optional<uint64_t> slot = ParseUnsigned(text);
   if (!slot || *slot >= kSlots) return std::nullopt;
@@ -95,7 +115,8 @@ Problem ClusterMap::ReadNode(std::string_view line) {
   if (what.empty() || what[0] == '#') return std::nullopt;
   if (what != "node")
     return Printable(what) +
-           ": a line is: node <name> <host>:<port> [tls-port=<port>] [<slot>|<first>-<last> ...]";
+           ": a line is: node <name> <host>:<port> [tls-port=<port>] [hostname=<name>] "
+           "[<slot>|<first>-<last> ...]";
   if (nodes_.size() == kNodesMax) return "more than " + std::to_string(kNodesMax) + " nodes";
   ClusterNode node;
   node.name = TakeWord(line);
@@ -112,14 +133,12 @@ Problem ClusterMap::ReadNode(std::string_view line) {
     if (other.port == node.port && SameIgnoringCase(other.host, node.host))
       return node.name + ": " + other.name + " has the same address";
   }
+  std::string_view word = TakeWord(line);
+  for (; word.find('=') != std::string_view::npos; word = TakeWord(line)) {
+    if (Problem problem = ReadAttribute(word, node)) return problem;
+  }
   nodes_.push_back(std::move(node));
   const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
-  std::string_view word = TakeWord(line);
-  if (constexpr std::string_view kTlsPort = "tls-port="; word.starts_with(kTlsPort)) {
-    if (!ReadPort(word.substr(kTlsPort.size()), nodes_.back().tls_port))
-      return Printable(word) + std::string(kWrongPort);
-    word = TakeWord(line);
-  }
   for (; !word.empty(); word = TakeWord(line)) {
     if (Problem problem = ReadSlots(word, index)) return problem;
   }

@@ -5,13 +5,13 @@
 //
 //   # name or id   address              slots
 //   node one       10.0.0.1:6379        0-5460
-//   node two       10.0.0.2:6379        5461-10922
+//   node two       10.0.0.2:6379        hostname=cache2.example 5461-10922
 //   node three     cache3.example:6379  tls-port=6380 10923-16382 16383
 //
 // A name is letters, digits, '.', '_' and '-'; one of 40 hexadecimal digits is the node's id itself, and from another
 // name the id follows. The address is what clients are sent to; an IPv6 one is in brackets, and the host * is the
 // address by which the client has come to this node. Clients that came over TLS are sent to the tls-port, if there is
-// one. A slot has at most one owner, and may have none. Empty lines and those that begin with '#' say nothing.
+// one. The hostname is what clients are sent to if cluster-preferred-endpoint-type says so. A slot has at most one owner, and may have none. Empty lines and those that begin with '#' say nothing.
 //
 // Invariant: owners_[slot] is an index of nodes(), or kNobody. Loop thread only.
 #pragma once
@@ -40,6 +40,7 @@ struct ClusterNode {
   std::string host;                   // an address without brackets, or a name, or kSameHost
   uint16_t port = 0;                  // 0: the one that the client is connected to
   uint16_t tls_port = 0;              // 0: none
+  std::string hostname = {};          // empty: none
   std::vector<SlotRange> slots = {};  // in order; neighbours are joined
 };
 

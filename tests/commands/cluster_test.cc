@@ -336,6 +336,75 @@ TEST_CASE_METHOD(ClusterTest, "a client that came over TLS is sent to the tls-po
   CHECK(node.elements.at(5) == Integer(7101));
 }
 
+// ---- where clients are sent to
+
+TEST_CASE_METHOD(ClusterTest, "clients are sent to the preferred endpoint, and told the others beside it") {
+  ClusterMap map;
+  REQUIRE_FALSE(map.Read("f", std::string("node ") + kSelf +
+                                  " 10.0.0.1:7000 hostname=a.example 0-8191\nnode " + kOther +
+                                  " 10.0.0.2:7001 8192-16383\n"));
+  REQUIRE_FALSE(map.FindSelf("f", {.name = kSelf, .hosts = {}}));
+  Join(std::move(map));
+  const auto node = [&](size_t at) { return Run({"CLUSTER", "SLOTS"}).elements.at(at).elements.at(2); };
+  const auto endpoint = [&](size_t at) {
+    return Run({"CLUSTER", "SHARDS"}).elements.at(at).elements.at(3).elements.at(0);
+  };
+  CHECK(node(0) == Array({Bulk("10.0.0.1"), Integer(7000), Bulk(kSelf), Bulks({"hostname", "a.example"})}));
+  CHECK(node(1) == Array({Bulk("10.0.0.2"), Integer(7001), Bulk(kOther), Array({})}));
+  CHECK(endpoint(0) ==
+        Array({Bulk("id"), Bulk(kSelf), Bulk("port"), Integer(7000), Bulk("ip"), Bulk("10.0.0.1"),
+               Bulk("endpoint"), Bulk("10.0.0.1"), Bulk("hostname"), Bulk("a.example"), Bulk("role"),
+               Bulk("master"), Bulk("replication-offset"), Integer(0), Bulk("health"), Bulk("online")}));
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 10.0.0.2:7001"));
+
+  SetOption("cluster-preferred-endpoint-type", "hostname");
+  CHECK(node(0) == Array({Bulk("a.example"), Integer(7000), Bulk(kSelf), Bulks({"ip", "10.0.0.1"})}));
+  CHECK(node(1) == Array({Bulk("?"), Integer(7001), Bulk(kOther), Bulks({"ip", "10.0.0.2"})}));
+  CHECK(endpoint(0).elements.at(7) == Bulk("a.example"));
+  CHECK(endpoint(1).elements.at(7) == Bulk("?"));
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 ?:7001"));
+
+  SetOption("cluster-preferred-endpoint-type", "unknown-endpoint");
+  CHECK(node(0) ==
+        Array({Null(), Integer(7000), Bulk(kSelf), Bulks({"ip", "10.0.0.1", "hostname", "a.example"})}));
+  CHECK(node(1) == Array({Null(), Integer(7001), Bulk(kOther), Bulks({"ip", "10.0.0.2"})}));
+  CHECK(endpoint(0).elements.at(7) == Bulk(""));
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 :7001"));
+
+  CHECK(Run({"CLUSTER", "NODES"}) ==
+        Bulk(std::string(kSelf) + " 10.0.0.1:7000@0,a.example myself,master - 0 0 1 connected 0-8191\n" +
+             kOther + " 10.0.0.2:7001@0 master - 0 0 2 connected 8192-16383\n"));
+}
+
+TEST_CASE_METHOD(ClusterTest, "an address that is a name is a hostname, and a node * has the announced one") {
+  ClusterMap map;
+  REQUIRE_FALSE(map.Read("f", "node a *:7000 0-8191\nnode b cache2.example:7001 8192-16383\n"));
+  REQUIRE_FALSE(map.FindSelf("f", {.name = "a", .hosts = {}}));
+  Join(std::move(map));
+  SetOption("cluster-preferred-endpoint-type", "hostname");
+  const auto host = [&](size_t at) {
+    return Run({"CLUSTER", "SLOTS"}).elements.at(at).elements.at(2).elements.at(0);
+  };
+  CHECK(Run({"GET", "a"}) == Error("MOVED 15495 cache2.example:7001"));
+  CHECK(host(0) == Bulk("?"));
+  CHECK(cluster().Warnings() ==
+        std::vector<std::string>{
+            "cluster-preferred-endpoint-type is hostname, but node a has none: clients are "
+            "sent to \"?\" instead"});
+  SetOption("cluster-announce-hostname", "cache1.example");
+  CHECK(host(0) == Bulk("cache1.example"));
+  CHECK(cluster().Warnings().empty());
+}
+
+TEST_CASE_METHOD(ClusterTest, "what is announced beside a file that says otherwise is a warning") {
+  CHECK(cluster().Warnings().empty());
+  SetOption("cluster-announce-hostname", "cache1.example");
+  SetOption("cluster-announce-tls-port", "7100");
+  REQUIRE(cluster().Warnings().size() == 2);
+  CHECK(cluster().Warnings()[0].starts_with("cluster-announce-hostname is ignored"));
+  CHECK(cluster().Warnings()[1].starts_with("cluster-announce-tls-port is ignored"));
+}
+
 // ---- emulated
 
 TEST_CASE_METHOD(EmulatedClusterTest, "an emulated cluster has every slot, and takes requests with several") {
@@ -366,11 +435,28 @@ TEST_CASE_METHOD(EmulatedClusterTest,
   client().session().over_unix_socket = true;
   local("/run/mayfly.sock:0");
   CHECK(where() == std::pair(Bulk(""), Integer(6379)));
+  SetOption("cluster-announce-hostname", "name.example");
+  CHECK(slots().elements.at(2).elements.at(3) == Bulks({"hostname", "name.example"}));
+  SetOption("cluster-announce-hostname", "");
   SetOption("cluster-announce-ip", "cache.example");
   SetOption("cluster-announce-port", "7000");
   CHECK(where() == std::pair(Bulk("cache.example"), Integer(7000)));
   CHECK(Run({"CLUSTER", "NODES"}) ==
         Bulk(std::string(kSelf) + " cache.example:7000@0 myself,master - 0 0 1 connected 0-16383\n"));
+}
+
+TEST_CASE_METHOD(EmulatedClusterTest,
+                 "an emulated cluster sends clients that came over TLS to a port of theirs") {
+  StartWith("tls-port", "7100");
+  const auto port = [&] { return Run({"CLUSTER", "SLOTS"}).elements.at(0).elements.at(2).elements.at(1); };
+  client().session().local = SharedBytes::Copy("10.1.2.3:7100");
+  CHECK(port() == Integer(7100));
+  SetOption("cluster-announce-port", "443");
+  CHECK(port() == Integer(7100));
+  SetOption("cluster-announce-tls-port", "8443");
+  CHECK(port() == Integer(8443));
+  client().session().local = SharedBytes::Copy("10.1.2.3:7000");
+  CHECK(port() == Integer(443));
 }
 
 }  // namespace mayfly::testing

@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t index = 0; index < map.nodes().size(); ++index) {
     const mayfly::ClusterNode& node = map.nodes()[index];
     if (node.id.size() != 40 || node.host.empty() || node.port == 0) std::abort();
+    if (node.hostname.size() > 255 || node.hostname.find_first_of(" :,\n") != std::string::npos) std::abort();
     for (const mayfly::SlotRange& range : node.slots) {
       for (size_t slot = range.first; slot <= range.last; ++slot, ++slots) {
         if (map.OwnerOf(static_cast<uint16_t>(slot)) != index) std::abort();

@@ -35,6 +35,7 @@ class ClusterTest : public CommandTest {
     map.MakeSingle(kSelf);
     Join(std::move(map), /*emulated=*/true);
   }
+  Cluster& cluster() noexcept { return *cluster_; }
   // From now on the server is a part of this cluster.
   void Join(ClusterMap&& map, bool emulated = false) {
     cluster_ = std::make_unique<Cluster>(std::move(map), emulated, server().changes, server().databases);

@@ -84,8 +84,8 @@ std::string RedirectText(const Cluster& cluster, const Session& session, const D
   const ClusterMap& map = cluster.map();
   const ClusterNode& owner = map.nodes()[map.OwnerOf(static_cast<uint16_t>(direction.slot))];
   const Endpoint endpoint = cluster.EndpointOf(owner, session);
-  return "MOVED " + std::to_string(direction.slot) + ' ' + std::string(endpoint.host) + ':' +
-         std::to_string(endpoint.port);
+  return "MOVED " + std::to_string(direction.slot) + ' ' +
+         std::string(cluster.PreferredHost(endpoint).value_or("")) + ':' + std::to_string(endpoint.port);
 }
 
 }  // namespace mayfly

@@ -344,4 +344,17 @@ TEST_CASE("CONFIG SET bind keeps its words, also empty ones, over a rewrite") {
         "CONFIG SET failed (possibly related to argument 'bind') - Too many bind addresses specified.");
 }
 
+TEST_CASE("a hostname is refused in Redis's words") {
+  const TestFiles files;
+  Loaded loaded(files, {});
+  const std::string name = "cluster-announce-hostname";
+  const std::string failed = "CONFIG SET failed (possibly related to argument '" + name + "') - ";
+  CHECK(loaded.Set({{name, std::string(255, 'a')}}) == "");
+  CHECK(loaded.Set({{name, std::string(256, 'a')}}) == failed + "Hostnames must be less than 256 characters");
+  for (const char* wrong : {"a_b", "a b", "\xc3\xa4", "a\n"})
+    CHECK(loaded.Set({{name, wrong}}) ==
+          failed + "Hostnames may only contain alphanumeric characters, hyphens or dots");
+  CHECK(loaded.Set({{name, ""}}) == "");
+}
+
 }  // namespace mayfly::config

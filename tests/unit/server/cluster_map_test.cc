@@ -19,12 +19,13 @@ std::string ProblemOf(std::string_view text) {
 
 TEST_CASE("each line of the file is a node with its slots") {
   ClusterMap map;
-  REQUIRE_FALSE(map.Read("cluster.conf",
-                         "# name address slots\n"
-                         "\n"
-                         "node one 10.0.0.1:6379 0-99 101 100\r\n"
-                         "  node\ttwo  cache2.example:7000 tls-port=7100  16383 102-200\n"
-                         "node 1C804338219df6882f759e3371314d61099573b9 [fd00::1]:6379"));
+  REQUIRE_FALSE(
+      map.Read("cluster.conf",
+               "# name address slots\n"
+               "\n"
+               "node one 10.0.0.1:6379 0-99 101 100\r\n"
+               "  node\ttwo  cache2.example:7000 tls-port=7100 hostname=two.example  16383 102-200\n"
+               "node 1C804338219df6882f759e3371314d61099573b9 [fd00::1]:6379"));
   REQUIRE(map.nodes().size() == 3);
   const ClusterNode& one = map.nodes()[0];
   CHECK(one.host == "10.0.0.1");
@@ -32,6 +33,8 @@ TEST_CASE("each line of the file is a node with its slots") {
   CHECK(one.slots == std::vector<SlotRange>{{0, 101}});
   CHECK(one.tls_port == 0);
   CHECK(map.nodes()[1].tls_port == 7100);
+  CHECK(map.nodes()[1].hostname == "two.example");
+  CHECK(one.hostname.empty());
   CHECK(map.nodes()[1].slots == std::vector<SlotRange>{{102, 200}, {16383, 16383}});
   CHECK(map.nodes()[2].host == "fd00::1");
   CHECK(map.nodes()[2].slots.empty());
@@ -55,7 +58,8 @@ TEST_CASE(
 
 TEST_CASE("a wrong line is named, with what is wrong about it") {
   constexpr std::string_view kLine =
-      ": a line is: node <name> <host>:<port> [tls-port=<port>] [<slot>|<first>-<last> ...]";
+      ": a line is: node <name> <host>:<port> [tls-port=<port>] [hostname=<name>] [<slot>|<first>-<last> "
+      "...]";
   CHECK(ProblemOf("") == "cluster.conf: there is no node in it");
   CHECK(ProblemOf("# nothing\n\n") == "cluster.conf: there is no node in it");
   CHECK(ProblemOf("\nnodes a h:1 0") == "cluster.conf:2: nodes" + std::string(kLine));
@@ -72,6 +76,15 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
   for (const std::string port : {"", "0", "65536", "x"})
     CHECK(ProblemOf("node a h:1 tls-port=" + port) ==
           "cluster.conf:1: tls-port=" + port + ": a port is between 1 and 65535");
+  for (const std::string& name :
+       {std::string(), std::string("a_b"), std::string("a:b"), std::string(256, 'a')})
+    CHECK(ProblemOf("node a h:1 hostname=" + name) ==
+          "cluster.conf:1: hostname=" + name + ": a hostname is at most 255 letters, digits, '.' and '-'");
+  CHECK(ProblemOf("node a h:1 hostname=" + std::string(255, 'a') + " tls-port=5 1").empty());
+  for (const std::string word : {"port=1", "=", "hostname=b", "tls-port=6"})
+    CHECK(ProblemOf("node a h:1 tls-port=5 hostname=a " + word + " 1") ==
+          "cluster.conf:1: " + word +
+              ": an address may be followed by one tls-port=<port> and one hostname=<name>");
   for (const std::string slots : {"16384", "-1", "5-4", "0-16384", "x", "1-", "-", "1-2-3", "00"})
     CHECK(ProblemOf("node a h:1 " + slots) ==
           "cluster.conf:1: " + slots + ": slots are <slot> or <first>-<last>, from 0 to 16383");
@@ -116,9 +129,9 @@ TEST_CASE("an emulated cluster is one node with all slots") {
 }
 
 TEST_CASE("whatever the file holds, it is read or refused with one line") {
-  constexpr std::string_view kPieces[] = {"node",    " ",       "a",  "b", "h:1",
-                                          "[::1]:2", "0-16383", "5",  "-", "#",
-                                          "\n",      "\r",      "\t", ":", "9999999999999999999999",
+  constexpr std::string_view kPieces[] = {"node",    " ",  "a",  "b",  "h:1",        "[::1]:2",
+                                          "0-16383", "5",  "-",  "#",  "tls-port=7", "hostname=x.y",
+                                          "=",       "\n", "\r", "\t", ":",          "9999999999999999999999",
                                           "\xff"};
   std::mt19937 random(20261124);
   size_t accepted = 0;
