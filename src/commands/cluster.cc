@@ -14,7 +14,8 @@ namespace {
 // redis-cli and others compare this text as a whole.
 constexpr std::string_view kNoCluster = "ERR This instance has cluster support disabled";
 constexpr std::string_view kFixedMap =
-    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes read it again";
+    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes "
+    "read it again";
 
 // The handlers below run only with a cluster.
 template <Handler handler>
@@ -201,7 +202,12 @@ void ChangeNode(Context& ctx, Args& args) {
   if (KnowsNode(ctx, args[2])) ctx.Fail(kFixedMap);
 }
 void ChangeMap(Context& ctx, Args&) { ctx.Fail(kFixedMap); }
-void Failover(Context& ctx, Args&) { ctx.Fail("ERR You should send CLUSTER FAILOVER to a replica"); }
+void Failover(Context& ctx, Args& args) {
+  if (args.Left() > 1) return ctx.Fail(errors::WrongSubcommand("CLUSTER", args[1]));
+  if (!args.Done() && !SameIgnoringCase(args[2], "force") && !SameIgnoringCase(args[2], "takeover"))
+    return ctx.Fail(errors::kSyntax);
+  ctx.Fail("ERR You should send CLUSTER FAILOVER to a replica");
+}
 void Links(Context& ctx, Args&) { ctx.reply.EmptyArray(); }
 void AnswerOk(Context& ctx, Args&) { ctx.reply.Ok(); }
 

@@ -10,7 +10,8 @@ const Reply kNotServed = Error("CLUSTERDOWN Hash slot not served");
 const Reply kDown = Error("CLUSTERDOWN The cluster is down");
 
 const Reply kFixed = Error(
-    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes read it again");
+    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes "
+    "read it again");
 
 // What CLUSTER SLOTS says of a range of slots.
 Reply Range(int64_t first, int64_t last, const char* id, int64_t port) {
@@ -287,6 +288,7 @@ TEST_CASE_METHOD(ClusterTest, "what would change the cluster is refused, and unk
   CHECK(Run({"CLUSTER", "LINKS"}) == Array({}));
   CHECK(Run({"CLUSTER", "SAVECONFIG"}) == Ok());
   CHECK(Run({"CLUSTER", "FAILOVER"}) == Error("ERR You should send CLUSTER FAILOVER to a replica"));
+  CHECK(Run({"CLUSTER", "FAILOVER", "x"}) == Error("ERR syntax error"));
   CHECK(Run({"CLUSTER", "FORGET", kOther}) == kFixed);
   CHECK(Run({"CLUSTER", "REPLICATE", kOther}) == kFixed);
   CHECK(Run({"CLUSTER", "ADDSLOTS", "8192"}) == kFixed);

@@ -15,10 +15,12 @@ class SlotFinder {
 
   void Add(const Command& command, std::span<const std::string_view> call) {
     const auto add = [this](std::string_view text) { Add(text); };
-    if ((command.keys.use & kKeyNone) != 0)
-      ForEachChannel(command, call, add);
-    else
-      ForEachKey(command, call, [&](const FoundKey& key) { add(key.text); });
+    if ((command.keys.use & kKeyNone) != 0) return ForEachChannel(command, call, add);
+    const int slot = slot_;
+    const Elsewhere why = why_;
+    if (ForEachKey(command, call, [&](const FoundKey& key) { add(key.text); })) return;
+    slot_ = slot;  // as in Redis, a call with too few or too many keys has none: its handler refuses it
+    why_ = why;
   }
   Direction Judge(Cluster::Use use) const noexcept {
     if (slot_ == Direction::kNoSlot) return {};

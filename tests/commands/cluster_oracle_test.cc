@@ -1,0 +1,392 @@
+// A cluster beside a real redis-server that is a node of the same one: which requests are redirected or refused, and what is
+// said of slots and nodes. That server finds the cluster in its own file, where the other nodes are; it never reaches them.
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/cluster_test.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace mayfly::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// For the cluster's bus, which that server insists on.
+uint16_t FreePort() {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(bind(listener, reinterpret_cast<const sockaddr*>(&address), size) == 0);
+  REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  close(listener);
+  return ntohs(address.sin_port);
+}
+
+class ClusterBesideRedis : public ClusterTest {
+ public:
+  explicit ClusterBesideRedis(bool needs_all_slots = false) {
+    ClusterMap map;
+    REQUIRE_FALSE(map.Read("cluster.conf", std::string("node ") + kSelf +
+                                               " 127.0.0.1:7000 hostname=a.example 0-8191 8193\nnode " +
+                                               kOther + " 127.0.0.1:7001 8194-16000\n"));
+    REQUIRE_FALSE(map.FindSelf("cluster.conf", {.name = kSelf, .hosts = {}}));
+    Join(std::move(map));
+    StartRedis(needs_all_slots ? "yes" : "no");
+    SetOption("cluster-require-full-coverage", needs_all_slots ? "yes" : "no");
+  }
+
+  // Sends the requests to both servers, each over the connection that is used for all.
+  void Compare(const std::vector<Words>& requests) {
+    std::string bytes;
+    for (const Words& request : requests) bytes += EncodeRequest(request);
+    const std::vector<std::string> redis = oracle_->Ask(bytes, requests.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      Reply shown = Array({});
+      for (const std::string& word : requests[i]) shown.elements.push_back(Bulk(word));
+      CAPTURE(i, shown);
+      CHECK(Bulk(RunRaw(EncodeRequest(requests[i]))) == Bulk(redis[i]));
+    }
+  }
+  void Speak(const char* protocol) {
+    *protocol == '3' ? UseResp3() : UseResp2();
+    oracle_->Ask(EncodeRequest({"HELLO", protocol}), 1);
+  }
+
+ private:
+  void StartRedis(const std::string& needs_all_slots) {
+    const std::string file = folder_ / "nodes.conf";
+    constexpr int kTries = 5;  // somebody may take the free port meanwhile
+    for (int i = 1; oracle_ == nullptr; ++i) {
+      const std::string bus = std::to_string(FreePort());
+      std::ofstream(file) << kSelf << " 127.0.0.1:7000@" << bus
+                          << ",a.example myself,master - 0 0 1 connected 0-8191 8193\n"
+                          << kOther << " 127.0.0.1:7001@17001 master - 0 0 2 connected 8194-16000\n"
+                          << "vars currentEpoch 2 lastVoteEpoch 0\n";
+      try {
+        oracle_ = std::make_unique<Oracle>(
+            Words{"--cluster-enabled", "yes", "--cluster-config-file", file, "--cluster-port", bus, "--bind",
+                  "127.0.0.1", "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", "7000",
+                  "--cluster-announce-hostname", "a.example", "--cluster-node-timeout", "2000000000",
+                  "--cluster-require-full-coverage", needs_all_slots});
+      } catch (const std::runtime_error&) {
+        if (i == kTries) throw;
+      }
+    }
+    // It waits for two seconds before it takes part in a cluster; each WAIT takes one tenth of them.
+    const std::string look = EncodeRequest({"WAIT", "1", "200"}) + EncodeRequest({"CLUSTER", "INFO"});
+    while (needs_all_slots == "no" &&
+           oracle_->Ask(look, 2)[1].find("cluster_state:ok") == std::string::npos) {
+    }
+  }
+
+  Folder folder_;
+  std::unique_ptr<Oracle> oracle_;
+};
+
+class DownBesideRedis : public ClusterBesideRedis {
+ public:
+  DownBesideRedis() : ClusterBesideRedis(/*needs_all_slots=*/true) {}
+};
+
+// "b", "bar" and "hello" are here, "a", "foo" and "h" there, and "foo{x}" is nobody's.
+const std::vector<Words> kRequests = {
+    {"SET", "b", "1"},
+    {"GET", "b"},
+    {"GET", "a"},
+    {"SET", "a", "1"},
+    {"GET", "foo{x}"},
+    {"GET", "{foo}x"},
+    {"GET", "{}a"},
+    {"GET", ""},
+    {"MGET", "b", "{b}2"},
+    {"MGET", "b", "bar"},
+    {"MGET", "a", "b"},
+    {"MGET", "b", "a"},
+    {"MGET", "a", "{a}2"},
+    {"MGET", "foo{x}", "b"},
+    {"MGET", "b", "foo{x}"},
+    {"MSET", "b", "1", "{b}2", "2"},
+    {"MSET", "b", "1", "a", "2"},
+    {"DEL", "bar", "hello"},
+    {"RENAME", "b", "bar"},
+    {"RENAME", "b", "{b}3"},
+    {"COPY", "{b}3", "b"},
+    {"COPY", "{b}3", "b", "DB", "1"},
+    {"COPY", "{b}3", "a"},
+    {"MOVE", "b", "1"},
+    {"MOVE", "a", "1"},
+    {"SELECT", "0"},
+    {"SELECT", "1"},
+    {"SELECT", "x"},
+    {"SWAPDB", "0", "1"},
+    {"OBJECT", "ENCODING", "a"},
+    {"OBJECT", "FREQ"},
+    {"XREAD", "STREAMS", "b", "bar", "0", "0"},
+    {"XREAD", "STREAMS", "a", "0"},
+    {"ZUNIONSTORE", "b", "2", "{b}1", "a"},
+    {"ZUNIONSTORE", "b", "x", "a"},
+    {"ZUNIONSTORE", "a", "x", "b"},
+    {"ZDIFFSTORE", "foo{x}", "5", "b"},
+    {"LMPOP", "x", "a", "LEFT"},
+    {"SORT", "a"},
+    {"SORT", "b", "BY", "{b}_*"},
+    {"SORT", "b", "GET", "#"},
+    {"SORT", "{b}list", "BY", "nosort"},
+    {"BLPOP", "a", "0"},
+    {"BLPOP", "b", "bar", "0"},
+    {"BLMPOP", "0", "2", "b", "a", "LEFT"},
+    {"PFCOUNT", "b", "a"},
+    {"GET"},
+    {"GET", "a", "b"},
+    {"NOSUCH", "a"},
+    {"PING"},
+    {"DBSIZE"},
+    {"KEYS", "b"},
+    {"SSUBSCRIBE", "a"},
+    {"SSUBSCRIBE", "b", "bar"},
+    {"SPUBLISH", "a", "x"},
+    {"SPUBLISH", "b", "x"},
+    {"PUBLISH", "a", "x"},
+    {"SUNSUBSCRIBE", "a"},
+    {"PUBSUB", "SHARDNUMSUB", "a"},
+    {"WATCH", "a"},
+    {"WATCH", "b", "bar"},
+    {"WATCH", "b"},
+    {"UNWATCH"},
+    {"TOUCH", "b", "{b}2", "a"},
+    {"EXISTS", "b", "{b}2"},
+    {"MEMORY", "USAGE", "a"},
+    {"DEBUG", "OBJECT", "a"},
+    {"FLUSHALL"},
+};
+
+const std::vector<Words> kTransactions = {
+    {"MULTI"},
+    {"SET", "b", "1"},
+    {"GET", "{b}2"},
+    {"PING"},
+    {"EXEC"},
+    {"MULTI"},
+    {"GET", "b"},
+    {"GET", "a"},
+    {"GET", "b"},
+    {"EXEC"},
+    {"EXEC"},
+    {"MULTI"},
+    {"GET", "b"},
+    {"GET", "bar"},
+    {"EXEC"},
+    {"EXEC"},
+    {"MULTI"},
+    {"MGET", "b", "bar"},
+    {"DISCARD"},
+    {"MULTI"},
+    {"GET", "foo{x}"},
+    {"EXEC"},
+    {"MULTI"},
+    {"EXEC"},
+    {"MULTI"},
+    {"PING"},
+    {"SELECT", "1"},
+    {"EXEC"},
+    {"MULTI"},
+    {"EVAL", "return 1", "1", "a"},
+    {"EXEC"},
+    {"MULTI"},
+    {"EVAL", "return redis.call('get', KEYS[1])", "1", "b"},
+    {"SPUBLISH", "b", "x"},
+    {"EXEC"},
+    {"MULTI"},
+    {"GET", "b"},
+    {"SPUBLISH", "bar", "x"},
+    {"EXEC"},
+    {"MULTI"},
+    {"GET", "b"},
+    {"ZUNIONSTORE", "a", "x", "b"},
+    {"EXEC"},
+    {"MULTI"},
+    {"ASKING"},
+    {"GET", "b"},
+    {"EXEC"},
+    {"WATCH", "b"},
+    {"SET", "b", "2"},
+    {"MULTI"},
+    {"GET", "b"},
+    {"EXEC"},
+};
+
+const std::vector<Words> kScripts = {
+    {"SET", "b", "1"},
+    {"EVAL", "return redis.call('get', KEYS[1])", "1", "b"},
+    {"EVAL", "return redis.call('get', KEYS[1])", "1", "a"},
+    {"EVAL", "return 1", "2", "b", "bar"},
+    {"EVAL", "return 1", "2", "b", "{b}2"},
+    {"EVAL", "return 1", "1", "foo{x}"},
+    {"EVAL", "return 1", "5", "b"},
+    {"EVAL", "return redis.call('get', 'b')", "0"},
+    {"EVAL", "return redis.call('get', 'a')", "0"},
+    {"EVAL", "return redis.pcall('get', 'a')", "0"},
+    {"EVAL", "return redis.pcall('get', 'foo{x}')", "0"},
+    {"EVAL", "return redis.pcall('mget', 'b', 'bar')", "0"},
+    {"EVAL", "redis.call('get', 'b') return redis.call('get', 'bar')", "0"},
+    {"EVAL", "#!lua\nredis.call('get', 'b') return redis.pcall('get', 'bar')", "0"},
+    {"EVAL", "#!lua\nredis.call('get', 'b') return redis.call('get', 'bar')", "0"},
+    {"EVAL", "#!lua\nreturn redis.pcall('get', 'bar')", "1", "b"},
+    {"EVAL", "#!lua\nreturn redis.pcall('get', 'a')", "1", "b"},
+    {"EVAL", "#!lua flags=allow-cross-slot-keys\nredis.call('get', 'b') return redis.call('get', 'bar')",
+     "0"},
+    {"EVAL", "#!lua flags=allow-cross-slot-keys\nreturn redis.pcall('get', 'a')", "0"},
+    {"EVAL", "#!lua flags=no-cluster\nreturn 1", "0"},
+    {"EVAL", "#!lua flags=no-cluster\nreturn 1", "1", "a"},
+    {"EVAL_RO", "return redis.call('get', 'b')", "1", "b"},
+    {"EVAL_RO", "return 1", "1", "a"},
+    {"EVAL", "return redis.call('select', '1')", "0"},
+    {"EVAL", "return redis.pcall('spublish', 'a', 'x')", "0"},
+    {"EVAL", "return redis.pcall('publish', 'a', 'x')", "0"},
+    {"EVAL", "return redis.pcall('cluster', 'slots')", "0"},
+    {"EVAL", "return redis.pcall('asking')", "0"},
+    {"SCRIPT", "LOAD", "return 1"},
+    {"EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "1", "a"},
+    {"EVALSHA", "ffffffffffffffffffffffffffffffffffffffff", "1", "a"},
+    {"FUNCTION", "LOAD",
+     "#!lua name=l\nredis.register_function('f', function(k) return redis.call('get', k[1]) end)"},
+    {"FCALL", "f", "1", "b"},
+    {"FCALL", "f", "1", "a"},
+    {"FCALL", "f", "2", "b", "bar"},
+    {"FCALL", "nosuch", "1", "a"},
+};
+
+const std::vector<Words> kClusterCommands = {
+    {"CLUSTER", "SLOTS"},
+    {"CLUSTER", "MYID"},
+    {"CLUSTER", "KEYSLOT", "a"},
+    {"CLUSTER", "KEYSLOT", "{a}b"},
+    {"CLUSTER", "KEYSLOT", "a{}{b}"},
+    {"CLUSTER", "KEYSLOT", "{{a}}b"},
+    {"CLUSTER", "KEYSLOT", ""},
+    {"CLUSTER", "KEYSLOT", std::string("\0\xff{\0}", 5)},
+    {"CLUSTER", "KEYSLOT"},
+    {"CLUSTER", "KEYSLOT", "a", "b"},
+    {"SET", "b", "1"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "3300"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "15495"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "16384"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "-1"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "x"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "03300"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "99999999999999999999"},
+    {"CLUSTER", "GETKEYSINSLOT", "3300", "10"},
+    {"CLUSTER", "GETKEYSINSLOT", "3300", "0"},
+    {"CLUSTER", "GETKEYSINSLOT", "3300", "-1"},
+    {"CLUSTER", "GETKEYSINSLOT", "16384", "1"},
+    {"CLUSTER", "GETKEYSINSLOT", "x", "1"},
+    {"CLUSTER", "GETKEYSINSLOT", "1", "x"},
+    {"CLUSTER", "GETKEYSINSLOT", "1"},
+    {"CLUSTER", "REPLICAS", "x"},
+    {"CLUSTER", "REPLICAS", ClusterTest::kOther},
+    {"CLUSTER", "SLAVES", ClusterTest::kSelf},
+    {"CLUSTER", "REPLICAS", "1C804338219DF6882F759E3371314D61099573B9"},
+    {"CLUSTER", "COUNT-FAILURE-REPORTS", ClusterTest::kOther},
+    {"CLUSTER", "COUNT-FAILURE-REPORTS", "x"},
+    {"CLUSTER", "FORGET", "x"},
+    {"CLUSTER", "REPLICATE", "x"},
+    {"CLUSTER", "LINKS", "x"},
+    {"CLUSTER", "SAVECONFIG"},
+    {"CLUSTER", "FAILOVER"},
+    {"CLUSTER", "FAILOVER", "FORCE"},
+    {"CLUSTER", "FAILOVER", "x"},
+    {"CLUSTER", "FAILOVER", "FORCE", "x"},
+    {"CLUSTER"},
+    {"CLUSTER", "NOSUCH"},
+    {"CLUSTER", "SLOTS", "x"},
+    {"CLUSTER", "MEET"},
+    {"CLUSTER", "ADDSLOTS"},
+    {"ASKING"},
+    {"GET", "a"},
+    {"ASKING", "x"},
+    {"READONLY"},
+    {"GET", "a"},
+    {"READWRITE"},
+    {"GET", "a"},
+    {"READONLY", "x"},
+    {"CLUSTER", "FLUSHSLOTS", "x"},
+    {"INFO", "cluster"},
+    {"HELLO", "x"},
+    {"COMMAND", "GETKEYS", "GET", "a"},
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ClusterBesideRedis, "requests are redirected and refused as by a node of Redis") {
+  for (const char* protocol : {"2", "3"}) {
+    Speak(protocol);
+    for (const std::vector<Words>& requests : {kRequests, kTransactions, kScripts, kClusterCommands})
+      Compare(requests);
+  }
+}
+
+TEST_CASE_METHOD(ClusterBesideRedis,
+                 "nodes have the names that cluster-preferred-endpoint-type says, as in Redis") {
+  for (const char* protocol : {"2", "3"}) {
+    Speak(protocol);
+    for (const std::string type : {"ip", "hostname", "unknown-endpoint", "IP", "x"})
+      Compare({{"CONFIG", "SET", "cluster-preferred-endpoint-type", type},
+               {"CONFIG", "GET", "cluster-preferred-endpoint-type"},
+               {"CLUSTER", "SLOTS"},
+               {"GET", "a"},
+               {"SSUBSCRIBE", "a"}});
+  }
+}
+
+TEST_CASE_METHOD(DownBesideRedis, "a cluster that lacks slots refuses as Redis does") {
+  const std::vector<Words> requests = {
+      {"GET", "b"},
+      {"SET", "b", "1"},
+      {"GET", "a"},
+      {"SET", "a", "1"},
+      {"GET", "foo{x}"},
+      {"MGET", "b", "bar"},
+      {"PING"},
+      {"KEYS", "*"},
+      {"SPUBLISH", "b", "x"},
+      {"SPUBLISH", "a", "x"},
+      {"EVAL", "return 1", "0"},
+      {"EVAL", "return 1", "1", "b"},
+      {"EVAL_RO", "return 1", "1", "b"},
+      {"EVAL", "#!lua flags=no-writes\nreturn 1", "1", "b"},
+      {"EVAL", "return redis.pcall('get', 'b')", "0"},
+      {"EVAL", "return redis.pcall('set', 'b', '1')", "0"},
+      {"EVAL", "return redis.pcall('get', 'a')", "0"},
+      {"EVAL", "return redis.pcall('get', 'foo{x}')", "0"},
+      {"MULTI"},
+      {"GET", "b"},
+      {"SET", "b", "1"},
+      {"EXEC"},
+      {"BLPOP", "b", "0"},
+      {"WATCH", "b"},
+      {"UNWATCH"},
+      {"CLUSTER", "SLOTS"},
+      {"CLUSTER", "KEYSLOT", "b"},
+      {"ASKING"},
+      {"READONLY"},
+      {"GET", "a"},
+  };
+  Compare(requests);
+  Compare({{"CONFIG", "SET", "cluster-allow-reads-when-down", "yes"}});
+  Compare(requests);
+  Compare({{"CONFIG", "SET", "cluster-allow-pubsubshard-when-down", "no"}});
+  Compare(requests);
+}
+
+}  // namespace mayfly::testing
