@@ -79,6 +79,8 @@ constexpr std::string_view kLeftOut[] = {
     "mem_cluster_links",
     "mem_aof_buffer",
     "active_defrag_running",
+    "active_defrag_key_",
+    "current_active_defrag_time",
     "loading",
     "async_loading",
     "rdb_",
