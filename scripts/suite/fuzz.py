@@ -2,8 +2,8 @@
 (scripts/fuzz), and then what the run has found that is new is kept.
 
 The corpus of a target is tests/fuzz/corpus/<target>/: inputs that together reach all the code that was ever reached, at most
-CORPUS_BYTES in all. More seeds may lie in tests/fuzz/seeds/<target>/, or the target itself writes some if it has the option
-`--seeds=DIR`.
+CORPUS_BYTES in all. More seeds may lie in tests/fuzz/seeds/<target>/, or the target itself writes some if it
+includes seed_files.h.
 """
 
 import concurrent.futures
@@ -60,7 +60,7 @@ class Run:
         """Folders with inputs to begin with."""
         folders = [corpus_of(self.root, self.target), os.path.join(self.root, "tests", "fuzz", "seeds", self.target)]
         with open(os.path.join(self.root, "tests", "fuzz", self.target + ".cc"), encoding="utf-8") as source:
-            writes_seeds = '"--seeds="' in source.read()
+            writes_seeds = '#include "seed_files.h"' in source.read()
         if writes_seeds:
             folders.append(os.path.join(self.work, "seeds"))
             os.makedirs(folders[-1])

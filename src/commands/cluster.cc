@@ -218,20 +218,6 @@ constexpr std::string_view kChanging = "nondeterministic_output";
 constexpr std::string_view kRefusedSummary =
     "Is refused: the slots and nodes of a cluster are written in a file.";
 
-// Of a subcommand that would change the cluster.
-constexpr Command Refused(std::string_view name, int arity, std::string_view syntax = {},
-                          std::string_view since = "3.0.0", uint32_t flags = kChanges,
-                          Handler handler = InCluster<ChangeMap>) {
-  return {.name = name,
-          .arity = arity,
-          .flags = flags,
-          .handler = handler,
-          .since = since,
-          .complexity = "O(1)",
-          .summary = kRefusedSummary,
-          .syntax = syntax};
-}
-
 constexpr Command Answer(std::string_view name, int arity, Handler handler, std::string_view summary,
                          std::string_view syntax = {}, uint32_t flags = kStale,
                          std::string_view tips = kChanging, std::string_view since = "3.0.0") {
@@ -244,6 +230,13 @@ constexpr Command Answer(std::string_view name, int arity, Handler handler, std:
           .summary = summary,
           .syntax = syntax,
           .tips = tips};
+}
+
+// Of a subcommand that would change the cluster.
+constexpr Command Refused(std::string_view name, int arity, std::string_view syntax = {},
+                          std::string_view since = "3.0.0", uint32_t flags = kChanges,
+                          Handler handler = InCluster<ChangeMap>) {
+  return Answer(name, arity, handler, kRefusedSummary, syntax, flags, {}, since);
 }
 
 constexpr Command Noted(Command row, std::string_view argument_notes) {

@@ -18,9 +18,6 @@ class InfoSinkTest : public CommandTest {
     WriteInfo(sink, server().server, server().clock.Read(), kAll);
     return sink.Text();
   }
-  static bool Has(const std::string& text, const std::string& line) {
-    return text.find('\n' + line + '\n') != std::string::npos;
-  }
 };
 
 }  // namespace
@@ -35,15 +32,15 @@ TEST_CASE_METHOD(InfoSinkTest,
   Run({"NOSUCH"});
   const std::string text = Metrics();
   CHECK(ProblemOfPrometheus(text).empty());
-  CHECK(Has(text, "mayfly_keyspace_hits 1"));
-  CHECK(Has(text, "mayfly_keyspace_misses 1"));
-  CHECK(Has(text, "mayfly_total_error_replies 1"));
-  CHECK(Has(text, "mayfly_cmdstat_calls{command=\"set\"} 2"));
-  CHECK(Has(text, "mayfly_cmdstat_calls{command=\"get\"} 2"));
-  CHECK(Has(text, "mayfly_cmdstat_calls{command=\"config|get\"} 1"));
-  CHECK(Has(text, "mayfly_errorstat_count{code=\"ERR\"} 1"));
-  CHECK(Has(text, "mayfly_db_keys{db=\"0\"} 2"));
-  CHECK(Has(text, "mayfly_db_expires{db=\"0\"} 1"));
+  CHECK(HasLine(text, "mayfly_keyspace_hits 1"));
+  CHECK(HasLine(text, "mayfly_keyspace_misses 1"));
+  CHECK(HasLine(text, "mayfly_total_error_replies 1"));
+  CHECK(HasLine(text, "mayfly_cmdstat_calls{command=\"set\"} 2"));
+  CHECK(HasLine(text, "mayfly_cmdstat_calls{command=\"get\"} 2"));
+  CHECK(HasLine(text, "mayfly_cmdstat_calls{command=\"config|get\"} 1"));
+  CHECK(HasLine(text, "mayfly_errorstat_count{code=\"ERR\"} 1"));
+  CHECK(HasLine(text, "mayfly_db_keys{db=\"0\"} 2"));
+  CHECK(HasLine(text, "mayfly_db_expires{db=\"0\"} 1"));
   CHECK(text.find("\nmayfly_latency_percentiles_usec_p99{command=\"get\"} ") != std::string::npos);
   // No texts, and bytes only once.
   CHECK(text.find("redis_version") == std::string::npos);
@@ -70,7 +67,7 @@ TEST_CASE_METHOD(InfoSinkTest, "every plain number of INFO's text is a metric wi
     const std::string name = (*at)[1];
     if (name == "repl_backlog_size" || name.find("replid") != std::string::npos) continue;  // texts
     INFO(name);
-    CHECK(Has(metrics, "mayfly_" + name + ' ' + (*at)[2].str()));
+    CHECK(HasLine(metrics, "mayfly_" + name + ' ' + (*at)[2].str()));
     ++fields;
   }
   CHECK(fields > 30);

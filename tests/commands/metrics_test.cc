@@ -32,9 +32,6 @@ class MetricsTest : public CommandTest {
     StatusJson page(server().server, stopping);
     return Build(page);
   }
-  static bool Has(const std::string& text, const std::string& line) {
-    return text.find('\n' + line + '\n') != std::string::npos;
-  }
 };
 
 // Takes note of the numbers that have no row in the table of metrics.
@@ -153,19 +150,19 @@ TEST_CASE_METHOD(MetricsTest, "the page for Prometheus is well formed, and count
   Run({"SADD", "s", "x"});
   const std::string page = Scrape();
   CHECK(ProblemOfPrometheus(page) == "");
-  CHECK(Has(page, "mayfly_keyspace_hits_total 1"));
-  CHECK(Has(page, "mayfly_keyspace_misses_total{reason=\"cold\"} 1"));
-  CHECK(Has(page, "mayfly_command_calls_total{command=\"set\"} 2"));
-  CHECK(Has(page, "mayfly_command_calls_total{command=\"config|get\"} 1"));
-  CHECK(Has(page, "mayfly_errors_total{code=\"ERR\"} 1"));
-  CHECK(Has(page, "mayfly_unknown_commands_total{command=\"nosuch\"} 1"));
-  CHECK(Has(page, "mayfly_db_keys{db=\"0\"} 2"));
-  CHECK(Has(page, "mayfly_db_expiring_keys{db=\"0\"} 1"));
-  CHECK(Has(page, "mayfly_db_keys{db=\"3\"} 1"));
-  CHECK(Has(page, "mayfly_command_duration_seconds_count{command=\"set\"} 2"));
-  CHECK(Has(page, "mayfly_command_duration_seconds_bucket{command=\"set\",le=\"+Inf\"} 2"));
-  CHECK(Has(page, "mayfly_eviction_policy_info{policy=\"volatile-lru\"} 1"));
-  CHECK(Has(page, "# TYPE mayfly_expiry_lag_seconds histogram"));
+  CHECK(HasLine(page, "mayfly_keyspace_hits_total 1"));
+  CHECK(HasLine(page, "mayfly_keyspace_misses_total{reason=\"cold\"} 1"));
+  CHECK(HasLine(page, "mayfly_command_calls_total{command=\"set\"} 2"));
+  CHECK(HasLine(page, "mayfly_command_calls_total{command=\"config|get\"} 1"));
+  CHECK(HasLine(page, "mayfly_errors_total{code=\"ERR\"} 1"));
+  CHECK(HasLine(page, "mayfly_unknown_commands_total{command=\"nosuch\"} 1"));
+  CHECK(HasLine(page, "mayfly_db_keys{db=\"0\"} 2"));
+  CHECK(HasLine(page, "mayfly_db_expiring_keys{db=\"0\"} 1"));
+  CHECK(HasLine(page, "mayfly_db_keys{db=\"3\"} 1"));
+  CHECK(HasLine(page, "mayfly_command_duration_seconds_count{command=\"set\"} 2"));
+  CHECK(HasLine(page, "mayfly_command_duration_seconds_bucket{command=\"set\",le=\"+Inf\"} 2"));
+  CHECK(HasLine(page, "mayfly_eviction_policy_info{policy=\"volatile-lru\"} 1"));
+  CHECK(HasLine(page, "# TYPE mayfly_expiry_lag_seconds histogram"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "lag and times are in seconds, and bytes are bytes") {
@@ -173,11 +170,11 @@ TEST_CASE_METHOD(MetricsTest, "lag and times are in seconds, and bytes are bytes
   LetTimePass(27);
   TurnWheels();
   const std::string page = Scrape();
-  CHECK(Has(page, "mayfly_expired_keys_total 1"));
-  CHECK(Has(page, "mayfly_expiry_lag_max_seconds 0.007"));
-  CHECK(Has(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.005\"} 0"));
-  CHECK(Has(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.01\"} 1"));
-  CHECK(Has(page, "mayfly_expiry_lag_seconds_count 1"));
+  CHECK(HasLine(page, "mayfly_expired_keys_total 1"));
+  CHECK(HasLine(page, "mayfly_expiry_lag_max_seconds 0.007"));
+  CHECK(HasLine(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.005\"} 0"));
+  CHECK(HasLine(page, "mayfly_expiry_lag_seconds_bucket{le=\"0.01\"} 1"));
+  CHECK(HasLine(page, "mayfly_expiry_lag_seconds_count 1"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "namespaces have labels") {
@@ -185,10 +182,10 @@ TEST_CASE_METHOD(MetricsTest, "namespaces have labels") {
   Run({"SET", "shop:1", "v"});
   Run({"GET", "shop:1"});
   const std::string page = Scrape();
-  CHECK(Has(page, "mayfly_namespaces 1"));
-  CHECK(Has(page, "mayfly_namespace_keys{namespace=\"shop\"} 1"));
-  CHECK(Has(page, "mayfly_namespace_memory_max_bytes{namespace=\"shop\"} 1048576"));
-  CHECK(Has(page, "mayfly_namespace_hits_total{namespace=\"shop\"} 1"));
+  CHECK(HasLine(page, "mayfly_namespaces 1"));
+  CHECK(HasLine(page, "mayfly_namespace_keys{namespace=\"shop\"} 1"));
+  CHECK(HasLine(page, "mayfly_namespace_memory_max_bytes{namespace=\"shop\"} 1048576"));
+  CHECK(HasLine(page, "mayfly_namespace_hits_total{namespace=\"shop\"} 1"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "whatever error codes scripts invent, the page stays well formed") {
@@ -198,9 +195,9 @@ TEST_CASE_METHOD(MetricsTest, "whatever error codes scripts invent, the page sta
   Run({"x\"y\xFE\n"});
   const std::string page = Scrape();
   CHECK(ProblemOfPrometheus(page) == "");
-  CHECK(Has(page, "mayfly_errors_total{code=\"a\\\"b\"} 1"));
-  CHECK(Has(page, "mayfly_errors_total{code=\"e:f\"} 1"));
-  CHECK(Has(page, "mayfly_errors_total{code=\"e#f\"} 1"));
+  CHECK(HasLine(page, "mayfly_errors_total{code=\"a\\\"b\"} 1"));
+  CHECK(HasLine(page, "mayfly_errors_total{code=\"e:f\"} 1"));
+  CHECK(HasLine(page, "mayfly_errors_total{code=\"e#f\"} 1"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "a page is built in many parts") {

@@ -25,6 +25,7 @@
 #include "../support/request_text.h"
 #include "guest.h"
 #include "inspector.h"
+#include "seed_files.h"
 #include "string_model.h"
 
 namespace mayfly::testing {
@@ -320,12 +321,8 @@ class BesideModel {
 void WriteSeeds(const std::string& folder) {
   for (int number = 0; number < 64; ++number) {
     std::ofstream seed(folder + "/random-" + std::to_string(number), std::ios::binary);
-    uint32_t random = 2654435761u * static_cast<uint32_t>(number + 1);
     seed.put(static_cast<char>(number));
-    for (int i = 0; i < 100 + 20 * number; ++i) {
-      random = random * 1664525u + 1013904223u;
-      seed.put(static_cast<char>(random >> 24));
-    }
+    PutRandomBytes(seed, number, 100 + 20 * number);
   }
 }
 
@@ -333,13 +330,7 @@ void WriteSeeds(const std::string& folder) {
 }  // namespace mayfly::testing
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  constexpr std::string_view kFlag = "--seeds=";
-  for (int i = 1; i < *argc; ++i) {
-    const std::string_view arg = (*argv)[i];
-    if (!arg.starts_with(kFlag)) continue;
-    mayfly::testing::WriteSeeds(std::string(arg.substr(kFlag.size())));
-    std::exit(0);
-  }
+  mayfly::testing::WriteSeedsIfTold(*argc, *argv, mayfly::testing::WriteSeeds);
   return 0;
 }
 

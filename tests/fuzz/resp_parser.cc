@@ -10,6 +10,7 @@
 
 #include "../support/request_corpus.h"
 #include "../support/request_feed.h"
+#include "seed_files.h"
 
 namespace {
 
@@ -34,13 +35,7 @@ void WriteSeeds(const std::string& folder) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  constexpr std::string_view kFlag = "--seeds=";
-  for (int i = 1; i < *argc; ++i) {
-    const std::string_view arg = (*argv)[i];
-    if (!arg.starts_with(kFlag)) continue;
-    WriteSeeds(std::string(arg.substr(kFlag.size())));
-    std::exit(0);
-  }
+  mayfly::testing::WriteSeedsIfTold(*argc, *argv, WriteSeeds);
   return 0;
 }
 

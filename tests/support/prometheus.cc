@@ -106,4 +106,8 @@ std::string ProblemOfPrometheus(const std::string& text) {
   return {};
 }
 
+bool HasLine(const std::string& text, const std::string& line) {
+  return text.find('\n' + line + '\n') != std::string::npos;
+}
+
 }  // namespace mayfly::testing

@@ -38,4 +38,7 @@ class PrometheusText final : public InfoSink {
 // What is wrong with this text; empty: nothing.
 std::string ProblemOfPrometheus(const std::string& text);
 
+// Whether it is one of the text's lines, and not the first.
+bool HasLine(const std::string& text, const std::string& line);
+
 }  // namespace mayfly::testing

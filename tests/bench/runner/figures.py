@@ -89,6 +89,15 @@ class Figure:
         return None if ours is None or limit is None else ours <= limit
 
 
+def add_parts(rows, column, got):
+    """Adds each number of `got` to the row of its name, or the Trouble that came instead to all rows. Not every server has every number."""
+    for part, row in rows.items():
+        if isinstance(got, Trouble):
+            row.add(column, got)
+        elif part in got:
+            row.add(column, got[part])
+
+
 class Figures:
     """A section's figures in the order of their first mention."""
 

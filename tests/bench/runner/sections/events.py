@@ -2,7 +2,7 @@
 
 import time
 
-from figures import Figures, Trouble, at_most
+from figures import Figures, Trouble, add_parts, at_most
 
 TITLE = "Expired events"
 ABOUT = """1,000 keys with one deadline, and a subscriber of their `expired` events: how long after the deadline the events come, and
@@ -43,11 +43,7 @@ def run(bench):
         for spec in bench.specs:
             bench.progress.step(f"{name}, {spec.name}")
             got = bench.attempt(_measure, bench, spec, others, ttl_ms, at_boundary)
-            for part, row in rows[name].items():
-                if isinstance(got, Trouble):
-                    row.add(spec.name, got)
-                elif part in got:
-                    row.add(spec.name, got[part])
+            add_parts(rows[name], spec.name, got)
     return found
 
 

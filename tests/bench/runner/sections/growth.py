@@ -1,6 +1,6 @@
 """What a client waits while many keys are inserted beside it."""
 
-from figures import BARE, Figures, Trouble, at_most, within
+from figures import BARE, Figures, Trouble, add_parts, at_most, within
 
 TITLE = "A client beside inserts"
 ABOUT = """One connection inserts 4M keys with a TTL, 200 at a time, while another client asks 1,000 times a second: its longest
@@ -30,11 +30,7 @@ def run(bench):
         for name, start in bench.rotated(starts, turn):
             bench.progress.step(f"round {turn + 1} of {rounds}, {name}")
             got = bench.attempt(_measure, bench, start, keys)
-            for part, row in rows.items():
-                if isinstance(got, Trouble):
-                    row.add(name, got)
-                elif part in got:
-                    row.add(name, got[part])
+            add_parts(rows, name, got)
     return found
 
 

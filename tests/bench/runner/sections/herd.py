@@ -2,7 +2,7 @@
 
 import time
 
-from figures import Figures, Trouble, at_most
+from figures import Figures, Trouble, add_parts, at_most
 
 TITLE = "Keys that expire at one instant"
 ABOUT = """1M keys with one deadline. They are freed once DBSIZE is 0 and used_memory has fallen by nine tenths of what they took;
@@ -46,11 +46,7 @@ def run(bench):
         for spec in bench.rotated(bench.specs, turn):
             bench.progress.step(f"round {turn + 1} of {rounds}, {spec.name}")
             got = bench.attempt(_measure, bench, spec, keys)
-            for name, row in rows.items():
-                if isinstance(got, Trouble):
-                    row.add(spec.name, got)
-                elif name in got:
-                    row.add(spec.name, got[name])
+            add_parts(rows, spec.name, got)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import time
 
-from figures import Figures, Trouble, at_most
+from figures import Figures, Trouble, add_parts, at_most
 
 TITLE = "Connections"
 ABOUT = """10,000 clients connect at once, none waiting for another, and each sends a PING as soon as it is connected: when all
@@ -34,11 +34,7 @@ def run(bench):
         for spec in bench.rotated(bench.specs, turn):
             bench.progress.step(f"round {turn + 1} of {rounds}, {spec.name}")
             got = lack or bench.attempt(_storm, bench, spec, clients)
-            for name, row in rows.items():
-                if isinstance(got, Trouble):
-                    row.add(spec.name, got)
-                elif name in got:
-                    row.add(spec.name, got[name])
+            add_parts(rows, spec.name, got)
     for spec in bench.specs:
         bench.progress.step(f"idle clients, {spec.name}")
         idle.add(spec.name, lack or bench.attempt(_idle, bench, spec, clients))
