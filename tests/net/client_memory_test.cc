@@ -132,7 +132,9 @@ TEST_CASE(
   Peer& exempt = server.Connect();
   Peer& other = server.Connect();
   REQUIRE(server.Ask(exempt, {"CLIENT", "NO-EVICT", "ON"}) == testing::Ok());
-  const std::string name = server.ClientField(exempt, "addr");
+  const std::string info = server.Ask(exempt, {"CLIENT", "INFO"}).text;
+  const size_t name_at = info.find(" addr=") + 6;
+  const std::string name = info.substr(name_at, info.find(' ', name_at) - name_at);
   server.Announce(exempt, 700 * kKilobyte);
   CHECK(exempt.connected());
   CHECK_FALSE(other.connected());

@@ -91,7 +91,7 @@ void ClusterReload::Commit() noexcept {
   }
   if (server_.log == nullptr) return;
   try {
-    server_.log->Notice(cluster.Describe(), "; ", came, " slots have come and ", went, " have gone");
+    server_.log->Notice(cluster.Describe(), "; slots that came: ", came, ", that went: ", went);
     for (const std::string& warning : cluster.Warnings()) server_.log->Warning(warning);
   } catch (const std::bad_alloc&) {  // not for a line of the log
   }

@@ -80,10 +80,10 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
   for (const std::string port : {"", "0", "65536", "x"})
     CHECK(ProblemOf("node a h:1 tls-port=" + port) ==
           "cluster.conf:1: tls-port=" + port + ": a port is between 1 and 65535");
-  for (const std::string& name :
-       {std::string(), std::string("a_b"), std::string("a:b"), std::string(256, 'a')})
-    CHECK(ProblemOf("node a h:1 hostname=" + name) ==
-          "cluster.conf:1: hostname=" + name + ": a hostname is at most 255 letters, digits, '.' and '-'");
+  const std::string hostname = ": a hostname is at most 255 letters, digits, '.' and '-'";
+  for (const std::string name : {"", "a_b", "a:b"})
+    CHECK(ProblemOf("node a h:1 hostname=" + name) == "cluster.conf:1: hostname=" + name + hostname);
+  CHECK(ProblemOf("node a h:1 hostname=" + std::string(256, 'a')).ends_with(hostname));
   CHECK(ProblemOf("node a h:1 hostname=" + std::string(255, 'a') + " tls-port=5 1").empty());
   for (const std::string word : {"port=1", "=", "hostname=b", "tls-port=6"})
     CHECK(ProblemOf("node a h:1 tls-port=5 hostname=a " + word + " 1") ==
