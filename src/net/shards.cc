@@ -204,7 +204,7 @@ class Shards {
     constexpr uint64_t kLongMs = 3'600'000;
     const uint64_t now_ms = NowMs();
     uint64_t until_ms = now_ms + (manager_.watchdog_ms() != 0 ? manager_.watchdog_ms() : kLongMs);
-    manager_.StillAlive();
+    if (manager_.watchdog_ms() != 0) manager_.StillAlive();
     for (const Shard& shard : shards_) {
       if (shard.start_again_ms != 0) until_ms = std::min(until_ms, std::max(shard.start_again_ms, now_ms));
     }

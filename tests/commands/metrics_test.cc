@@ -139,6 +139,24 @@ TEST_CASE_METHOD(MetricsTest, "every number of INFO is a metric, or is left out 
   CHECK(forgotten.names == std::set<std::string>{});
 }
 
+TEST_CASE_METHOD(MetricsTest,
+                 "the page for Prometheus tells of TLS, and of clients closed for maxmemory-clients") {
+  stats().evicted_clients = 3;
+  stats().tls = {.handshakes = 5,
+                 .handshakes_failed = 2,
+                 .resumed = 4,
+                 .connections = 1,
+                 .certificate_expires_s = WallMs() / 1000 + 60};
+  const std::string page = Scrape();
+  CHECK(ProblemOfPrometheus(page) == "");
+  CHECK(Has(page, "mayfly_clients_closed_total{reason=\"maxmemory_clients\"} 3"));
+  CHECK(Has(page, "mayfly_tls_clients 1"));
+  CHECK(Has(page, "mayfly_tls_handshakes_total{result=\"done\"} 5"));
+  CHECK(Has(page, "mayfly_tls_handshakes_total{result=\"failed\"} 2"));
+  CHECK(Has(page, "mayfly_tls_sessions_resumed_total 4"));
+  CHECK(Has(page, "mayfly_tls_certificate_expires_seconds 60"));
+}
+
 TEST_CASE_METHOD(MetricsTest, "the page for Prometheus is well formed, and counts what happened") {
   Run({"SET", "a", "v"});
   Run({"SET", "b", "v", "EX", "100"});

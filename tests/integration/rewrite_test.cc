@@ -113,7 +113,7 @@ TEST_CASE("rules of an included file that CONFIG SET has replaced do not come ba
   }
   const Daemon daemon({file});
   Client client(daemon);
-  CHECK(client.Run({"CONFIG", "GET", "ttl-rule"}) == "[ttl-rule b:* max 1m]");
+  CHECK(client.Run({"CONFIG", "GET", "ttl-rule"}) == "[ttl-rule b:* max 60]");
   CHECK(client.Run({"CONFIG", "GET", "namespace"}) == "[namespace app prefix app:]");
   CHECK(client.Run({"CONFIG", "SET", "ttl-rule", ""}) == "OK");
   CHECK(client.Run({"CONFIG", "REWRITE"}) == "OK");

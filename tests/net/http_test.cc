@@ -249,7 +249,7 @@ TEST_CASE("with protected-mode and no password, only this machine is answered") 
 }
 
 TEST_CASE("a site whose name has this machine's address cannot make a browser here read the pages") {
-  MetricsServer server({"--metrics-bind", "*", "--requirepass", "x"});
+  MetricsServer server({"--metrics-bind", "*", "--protected-mode", "no"});
   const auto status = [&](const std::string& from, const std::string& path, const std::string& host) {
     Peer* const peer = server.TryConnect(from, kAddress);
     REQUIRE(peer != nullptr);

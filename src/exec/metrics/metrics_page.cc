@@ -57,6 +57,7 @@ constexpr Part kParts[] = {
     Section<info::MemorySection>,
     Section<info::StatsSection>,
     Section<info::ExpirySection>,
+    Section<info::TlsSection>,
     Section<info::CpuSection>,
     Section<info::ErrorStatsSection>,
     Section<info::UnknownCommandsSection>,
