@@ -78,6 +78,12 @@ char* Clients::LendInput(size_t size) {
   return shared_input_.data() + input_used_;
 }
 
+void Clients::RunFullRead(size_t size) {
+  RunDeferred();
+  full_read_bytes_ += size;
+  if (full_read_bytes_ >= shared_input_.size()) turn_is_full_ = true;
+}
+
 void Clients::EndFullTurn() {
   turn_is_full_ = false;
   end_turn_();
@@ -147,6 +153,7 @@ SharedBytes Clients::ShareAddress(std::string_view text) noexcept {
 
 void Clients::FinishTurn() {
   RunDeferred();
+  full_read_bytes_ = 0;
   if (first_listed_ != nullptr) [[unlikely]]
     DeliverListed();
   RunWoken();

@@ -44,6 +44,8 @@ class Clients {
   void FinishTurn();
   // What to do when a turn has read from as many clients as one may, and there are more. To be set once.
   void OnFullTurn(std::function<void()> end_turn) { end_turn_ = std::move(end_turn); }
+  // A read has filled all its room: what came runs now, and the turn is full when there were many of these.
+  void RunFullRead(size_t size);
   // The last thing of each callback that has read. The connection may be closed then.
   void EndTurnIfFull() {
     if (turn_is_full_) [[unlikely]]
@@ -188,6 +190,7 @@ class Clients {
   bool stopping_ = false;
   bool ending_ = false;
   bool turn_is_full_ = false;
+  size_t full_read_bytes_ = 0;  // of this turn
   std::function<void()> end_turn_;
   std::vector<Feed> deferred_;
   size_t input_used_ = 0;  // of shared_input_, by what is deferred

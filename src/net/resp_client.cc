@@ -79,7 +79,7 @@ void RespClient::TakeInput(std::span<const char> bytes) {
 }
 
 void RespClient::OnFullRead(size_t size) {
-  clients().RunDeferred();
+  clients().RunFullRead(size);
   if (state() == State::kOpen && Input::MayReadOn(parser, size)) ReadOn();
 }
 
