@@ -146,7 +146,7 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
 
 // The path is made absolute now, because the working directory may change later.
 Problem Options::FindConfFile(const std::string& path) {
-  const Problem problem = files_.directory("./", start_folder_);
+  Problem problem = files_.directory("./", start_folder_);
   if (problem && !path.starts_with('/')) return problem;
   conf_file_ = AsAtStart(path);
   return std::nullopt;
