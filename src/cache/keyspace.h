@@ -243,14 +243,6 @@ class Keyspace {
   // REQUIRES: fn does not change this keyspace.
   template <typename Fn>
   void ForEach(Now now, Fn&& fn) const;
-  struct CompactCount {
-    size_t looked = 0;
-    size_t moved = 0;
-  };
-  // Goes through a page of SCAN, and moves those entries to denser memory that lie in sparse memory (Heap::IsSparse). They keep
-  // their places in all orders, and it is no change. Returns the next cursor.
-  // REQUIRES: nobody has a pointer to an entry.
-  uint64_t Compact(uint64_t cursor, Now now, CompactCount& count) noexcept;
   // A random live entry, or null if none was found.
   Entry* Random(std::mt19937_64& random, Now now);
 
@@ -335,6 +327,7 @@ class Keyspace {
   bool Validate() const;
 
  private:
+  friend class Compactor;
   using Table = HashTable<EntryTablePolicy>;
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
@@ -404,8 +397,6 @@ class Keyspace {
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
   // to.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
-  // Moves the entry to other memory. False if there is none. REQUIRES: it is not as Compact leaves alone.
-  bool Rehouse(Entry& entry, Now now) noexcept;
   // Takes the entry out of all containers.
   void TakeOut(const Key& key, Entry& entry) noexcept;
   void File(Entry& entry, Now now);

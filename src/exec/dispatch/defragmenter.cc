@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/tsc.h"
+#include "cache/compactor.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/dispatch/executor.h"
@@ -77,11 +78,11 @@ void Defragmenter::Rest() noexcept {
 
 bool Defragmenter::Walk(Now now, size_t budget) noexcept {
   constexpr size_t kKeysPerPage = 10;
-  Keyspace::CompactCount count;
+  Compactor::Count count;
   size_t pages = 0;
   while (database_ < server_.databases.count()) {
     if (count.looked + pages * kKeysPerPage >= budget) break;
-    cursor_ = server_.databases.At(database_).Compact(cursor_, now, count);
+    cursor_ = Compactor(server_.databases.At(database_)).Pass(cursor_, now, count);
     ++pages;
     if (cursor_ == 0) ++database_;
   }

@@ -1,4 +1,7 @@
 // Entries that move out of memory that is mostly unused: nobody notices, and the memory comes free.
+#include "cache/compactor.h"
+
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -6,7 +9,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/keyspace_scan.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {
@@ -15,12 +17,12 @@ namespace {
 class CompactFixture : public KeyspaceFixture {
  public:
   // A pass through all keys.
-  Keyspace::CompactCount Compact() {
-    Keyspace::CompactCount count;
+  Compactor::Count Compact() {
+    Compactor::Count count;
     heap.FlushCaches();
     uint64_t cursor = 0;
     do {
-      cursor = db().Compact(cursor, now(), count);
+      cursor = Compactor(db()).Pass(cursor, now(), count);
     } while (cursor != 0);
     return count;
   }
@@ -58,7 +60,7 @@ TEST_CASE_METHOD(CompactFixture, "entries that move keep value, order and deadli
   const std::vector<std::string> expiring = ColdestFirst(Quota::kExpiring);
   const uint64_t bytes = db().bytes();
 
-  const Keyspace::CompactCount count = Compact();
+  const Compactor::Count count = Compact();
   CHECK(count.looked == kKeys / 4);
   CHECK(count.moved > kKeys / 16);
   CHECK(log.seen.empty());
@@ -103,7 +105,7 @@ TEST_CASE_METHOD(CompactFixture, "whatever happens between two pages of a pass, 
   std::mt19937 random(GENERATE(range(1u, 4u)));
   std::map<std::string, std::string> model;
   uint64_t cursor = 0;
-  Keyspace::CompactCount count;
+  Compactor::Count count;
   for (int step = 0; step < 20'000; ++step) {
     const std::string name = NameOf(random() % 500);
     switch (random() % 8) {
@@ -124,7 +126,7 @@ TEST_CASE_METHOD(CompactFixture, "whatever happens between two pages of a pass, 
         break;
       }
       default:
-        cursor = db().Compact(cursor, now(), count);
+        cursor = Compactor(db()).Pass(cursor, now(), count);
     }
     if (step % 1000 == 0) REQUIRE(db().Validate());
   }
