@@ -9,7 +9,6 @@
 //
 // From its deadline on, or when a tag of it was invalidated, a key is absent for every method, even if it is not
 // freed yet.
-//
 // Every creation, change and removal is reported to the ChangeHub once, when all containers are consistent.
 //
 // Invariants (Validate): each entry is in the table once; in its owner's list for entries with or without a
