@@ -141,19 +141,50 @@ def go_on(clients, rounds):
     )
 
 
+class Daemons:
+    """Some daemons, each in a folder of its own, and a free port for the proxy before them."""
+
+    def __init__(self, daemon, folder, count):
+        self._spec = Spec("mayfly", f"{daemon} --port {{port}} --bind 127.0.0.1")
+        self._folders = [os.path.join(folder, f"daemon-{index + 1}") for index in range(count)]
+        self.servers = []
+        for name in self._folders:
+            os.makedirs(name)
+        self.proxy_port = free_port()
+
+    def addresses(self, proxy):
+        """By which addresses those of an example of conf/ are replaced; `proxy` is the proxy's there."""
+        found = {f"127.0.0.1:{7001 + index}": f"127.0.0.1:{server.port}" for index, server in enumerate(self.servers)}
+        return found | {proxy: f"127.0.0.1:{self.proxy_port}"}
+
+    def kill_first(self):
+        os.kill(self.servers[0].pid, signal.SIGKILL)
+
+    def restart_first(self):
+        """After it was killed: on the same port, and empty."""
+        self.servers[0].stop()
+        self.servers[0] = Server(self._spec, self._folders[0], None, port=self.servers[0].port)
+
+    def __enter__(self):
+        try:
+            for name in self._folders:
+                self.servers.append(Server(self._spec, name, None))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            server.stop()
+
+
 def behind_nutcracker(daemon, folder):
-    spec = Spec("mayfly", f"{daemon} --port {{port}} --bind 127.0.0.1")
-    folders = [os.path.join(folder, name) for name in ("one", "two", "three")]
-    for name in folders:
-        os.makedirs(name)
-    daemons = [Server(spec, name, None) for name in folders]
-    try:
-        port = free_port()
-        addresses = {f"127.0.0.1:{7001 + index}": f"127.0.0.1:{server.port}" for index, server in enumerate(daemons)}
-        addresses["127.0.0.1:22121"] = f"127.0.0.1:{port}"
+    with Daemons(daemon, folder, 3) as daemons:
+        port = daemons.proxy_port
         words = ["nutcracker", "-c", "{conf}", "-o", "nutcracker.log", "-p", os.path.join(folder, "nutcracker.pid")]
         words += ["-a", "127.0.0.1", "-s", str(free_port())]
-        with Proxy(words, "twemproxy/nutcracker.yml", addresses, folder):
+        with Proxy(words, "twemproxy/nutcracker.yml", daemons.addresses("127.0.0.1:22121"), folder):
             eventually(lambda: answers(port), "nutcracker does not answer")
             clients = [Client(port, number) for number in range(THREADS)]
             for client in clients:
@@ -161,12 +192,11 @@ def behind_nutcracker(daemon, folder):
             try:
                 go_on(clients, 2)
                 before = sum(client.errors for client in clients)
-                os.kill(daemons[0].pid, signal.SIGKILL)
-                daemons[0].stop()
+                daemons.kill_first()
                 go_on(clients, 2)
                 during = sum(client.errors for client in clients)
-                daemons[0] = Server(spec, folders[0], None, port=daemons[0].port)
-                with Wire(daemons[0].port) as wire:
+                daemons.restart_first()
+                with Wire(daemons.servers[0].port) as wire:
                     eventually(lambda: wire.ask("DBSIZE") != 0, "the daemon that came back gets no keys")
                 go_on(clients, 1)
             finally:
@@ -179,11 +209,8 @@ def behind_nutcracker(daemon, folder):
                 raise Wrong(wrong[0])
             if before != 0 or during == 0:
                 raise Wrong(f"{before} errors before a daemon was killed, and {during} until it was started again")
-            compare(daemons, clients)
+            compare(daemons.servers, clients)
             return f"{sum(served(clients))} writes, {during} errors while one of three daemons was down"
-    finally:
-        for server in daemons:
-            server.stop()
 
 
 def compare(daemons, clients):
@@ -211,16 +238,9 @@ def compare(daemons, clients):
 
 
 def behind_haproxy(daemon, folder):
-    spec = Spec("mayfly", f"{daemon} --port {{port}} --bind 127.0.0.1")
-    folders = [os.path.join(folder, name) for name in ("one", "two")]
-    for name in folders:
-        os.makedirs(name)
-    daemons = [Server(spec, name, None) for name in folders]
-    try:
-        port = free_port()
-        addresses = {f"127.0.0.1:{7001 + index}": f"127.0.0.1:{server.port}" for index, server in enumerate(daemons)}
-        addresses["127.0.0.1:6380"] = f"127.0.0.1:{port}"
-        for index, server in enumerate(daemons):
+    with Daemons(daemon, folder, 2) as daemons:
+        port = daemons.proxy_port
+        for index, server in enumerate(daemons.servers):
             with Wire(server.port) as wire:
                 wire.ask("SET", "who", str(index))
 
@@ -231,20 +251,16 @@ def behind_haproxy(daemon, folder):
             except (OSError, ErrorReply):
                 return None
 
-        with Proxy(["haproxy", "-f", "{conf}"], "haproxy/haproxy.cfg", addresses, folder) as proxy:
+        with Proxy(["haproxy", "-f", "{conf}"], "haproxy/haproxy.cfg", daemons.addresses("127.0.0.1:6380"), folder) as proxy:
             done = subprocess.run(["haproxy", "-c", "-f", proxy.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode != 0 or re.search(rb"\[(WARNING|ALERT)\]", done.stdout):
                 raise Wrong(done.stdout.decode(errors="replace"))
             eventually(lambda: who() == "0", "haproxy does not lead to the first daemon")
-            os.kill(daemons[0].pid, signal.SIGKILL)
+            daemons.kill_first()
             eventually(lambda: who() == "1", "haproxy does not lead to the second daemon")
-            daemons[0].stop()
-            daemons[0] = Server(spec, folders[0], None, port=daemons[0].port)
+            daemons.restart_first()
             eventually(lambda: answers(port) and who() is None, "haproxy does not lead back to the first daemon, now empty")
         return "from the first daemon to the second, and back"
-    finally:
-        for server in daemons:
-            server.stop()
 
 
 def run(tally, daemon):

@@ -30,7 +30,6 @@ bool AllocationFailed() noexcept { return failed; }
 }  // namespace mayfly::testing
 
 // The names are the linker's (--wrap).
-// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 void* __real_malloc(size_t size);
@@ -52,7 +51,6 @@ void* __real_mallocx(size_t size, int flags);
 void* __wrap_mallocx(size_t size, int flags) { return FailsNow() ? nullptr : __real_mallocx(size, flags); }
 #endif
 }
-// NOLINTEND(readability-identifier-naming)
 
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return std::malloc(size != 0 ? size : 1); }
 void* operator new(size_t size) {
