@@ -149,12 +149,12 @@ TEST_CASE_METHOD(MetricsTest,
                  .certificate_expires_s = WallMs() / 1000 + 60};
   const std::string page = Scrape();
   CHECK(ProblemOfPrometheus(page) == "");
-  CHECK(Has(page, "mayfly_clients_closed_total{reason=\"maxmemory_clients\"} 3"));
-  CHECK(Has(page, "mayfly_tls_clients 1"));
-  CHECK(Has(page, "mayfly_tls_handshakes_total{result=\"done\"} 5"));
-  CHECK(Has(page, "mayfly_tls_handshakes_total{result=\"failed\"} 2"));
-  CHECK(Has(page, "mayfly_tls_sessions_resumed_total 4"));
-  CHECK(Has(page, "mayfly_tls_certificate_expires_seconds 60"));
+  CHECK(HasLine(page, "mayfly_clients_closed_total{reason=\"maxmemory_clients\"} 3"));
+  CHECK(HasLine(page, "mayfly_tls_clients 1"));
+  CHECK(HasLine(page, "mayfly_tls_handshakes_total{result=\"done\"} 5"));
+  CHECK(HasLine(page, "mayfly_tls_handshakes_total{result=\"failed\"} 2"));
+  CHECK(HasLine(page, "mayfly_tls_sessions_resumed_total 4"));
+  CHECK(HasLine(page, "mayfly_tls_certificate_expires_seconds 60"));
 }
 
 TEST_CASE_METHOD(MetricsTest, "the page for Prometheus is well formed, and counts what happened") {
