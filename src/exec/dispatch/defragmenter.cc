@@ -34,8 +34,10 @@ Defragmenter::Defragmenter(Server& server) : Step(server.sliced_work), server_(s
   });
 }
 
-unsigned Defragmenter::PercentNow() const noexcept {
-  return PercentFor(server_.databases.heap().ReadFill(), server_.options.settings());
+unsigned Defragmenter::Measure() noexcept {
+  const Heap::Fill fill = server_.databases.heap().ReadFill();
+  unused_bytes_ = fill.in_pages - std::min(fill.used, fill.in_pages);
+  return PercentFor(fill, server_.options.settings());
 }
 
 void Defragmenter::Advance(Now now) noexcept {
@@ -43,7 +45,7 @@ void Defragmenter::Advance(Now now) noexcept {
   wake_mono_ms_ = kNever;
   if (state_ == State::kMoving) return Announce();
   spent_cycles_ = 0;
-  const unsigned percent = PercentNow();
+  const unsigned percent = Measure();
   percent != 0 ? Begin(now, percent) : Rest();
 }
 
@@ -57,15 +59,17 @@ void Defragmenter::Begin(Now now, unsigned percent) noexcept {
   state_ = State::kMoving;
   wake_mono_ms_ = now.mono_ms;
   SetPercent(now, percent);
+  unused_before_bytes_ = unused_bytes_;
   database_ = 0;
   cursor_ = 0;
   pass_looked_ = pass_moved_ = 0;
 }
 
 void Defragmenter::EndPass(Now now) noexcept {
-  const unsigned percent = PercentNow();
+  const unsigned percent = Measure();
   if (percent == 0) return Rest();
-  if (pass_moved_ != 0 && pass_moved_ * kLeastMovedPart >= pass_looked_) return Begin(now, percent);
+  const bool moved_some = pass_moved_ != 0 && pass_moved_ * kLeastMovedPart >= pass_looked_;
+  if (moved_some && unused_bytes_ < unused_before_bytes_) return Begin(now, percent);
   rests_until_mono_ms_ = now.mono_ms + kFutileMs;
   Rest();
 }
@@ -106,7 +110,7 @@ void Defragmenter::Pause(Now now) noexcept {
 
 bool Defragmenter::BeginSlice(Now now) noexcept {
   if (!server_.options.settings().activedefrag) return false;
-  if (now.mono_ms - looked_mono_ms_ >= kLookAgainMs) SetPercent(now, PercentNow());
+  if (now.mono_ms - looked_mono_ms_ >= kLookAgainMs) SetPercent(now, Measure());
   if (percent_ == 0) return false;
   slice_began_ = ReadCycles();
   server_.databases.heap().FlushCaches();

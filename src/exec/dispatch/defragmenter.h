@@ -7,7 +7,7 @@
 //      +------------------------------------------------------ looks again <--- kMoving: through all keys in slices,
 //                                                                               with pauses in between
 //
-// After a pass that was of no use it rests for kFutileMs: what lies in those pages cannot be moved.
+// After a pass that was of no use it rests for kFutileMs: what lies in those pages cannot be moved, or as much is freed beside it.
 //
 // Slices and pauses: the processor's time that a pass takes is between active-defrag-cycle-min and -max percent, the more
 // the larger the unused part is, from -threshold-lower to -upper; as in Redis. A slice is kSliceUs long, and shares the loop's with
@@ -40,7 +40,7 @@ class Defragmenter final : private SlicedWork::Step {
   static constexpr uint64_t kLookAgainMs = 250;
   // A pass that has moved less than this part of the entries that it saw is the last one.
   static constexpr size_t kLeastMovedPart = 100;
-  static constexpr uint64_t kFutileMs = 30'000;
+  static constexpr uint64_t kFutileMs = 10'000;
 
   // Borrows the server, whose options may change as long as this lives, and not after.
   explicit Defragmenter(Server& server);
@@ -60,7 +60,8 @@ class Defragmenter final : private SlicedWork::Step {
   enum class State : uint8_t { kResting, kLooking, kMoving };
 
   bool DoSome(size_t budget) noexcept override;
-  unsigned PercentNow() const noexcept;
+  // Looks how much is unused. Returns which part of the processor's time that is worth, in percent.
+  unsigned Measure() noexcept;
   void SetPercent(Now now, unsigned percent) noexcept;
   void Begin(Now now, unsigned percent) noexcept;
   // False if nothing is to be moved now.
@@ -78,9 +79,11 @@ class Defragmenter final : private SlicedWork::Step {
   uint64_t rests_until_mono_ms_ = 0;
   unsigned percent_ = 0;  // of the processor's time
   uint64_t looked_mono_ms_ = 0;
-  uint64_t slice_began_ = 0;   // TSC; 0: no slice is under way
-  uint64_t spent_cycles_ = 0;  // since moving began
-  unsigned database_ = 0;      // where the pass is
+  uint64_t unused_bytes_ = 0;         // when it was looked at last
+  uint64_t unused_before_bytes_ = 0;  // when the pass began
+  uint64_t slice_began_ = 0;          // TSC; 0: no slice is under way
+  uint64_t spent_cycles_ = 0;         // since moving began
+  unsigned database_ = 0;             // where the pass is
   uint64_t cursor_ = 0;
   size_t pass_looked_ = 0;
   size_t pass_moved_ = 0;
