@@ -84,9 +84,9 @@ def check_completions(tree, daemon):
     expect(completed("mayfly", "--maxmemory-p") == ["--maxmemory-policy"], "bash does not complete a flag")
     expect(completed("mayfly", "--maxmemory-policy", "allkeys-s") == ["allkeys-sieve", "allkeys-s3fifo"], "bash: a policy")
     expect(completed("mayfly", "--supervised", "s") == ["systemd"], "bash does not complete a word")
-    listed = said("fish", "--no-config", "-c", f"source {os.path.join(tree, files['fish'])}; complete -C 'mayfly --maxmem'")
+    listed = said("fish", "--no-config", "-c", f"source {os.path.join(tree, files['fish'])}; complete -C 'mayfly --maxmemory-'")
     names = [line.split("\t")[0] for line in listed.splitlines()]
-    expect(names == ["--maxmemory", "--maxmemory-policy", "--maxmemory-samples"], f"fish completes {names}")
+    expect(names == ["--maxmemory-clients", "--maxmemory-policy", "--maxmemory-samples"], f"fish completes {names}")
 
 
 # ---- what the package does
