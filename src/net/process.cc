@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -15,6 +16,29 @@
 #include <sys/resource.h>
 
 namespace mayfly::net {
+namespace {
+
+uint64_t RaiseLimit(uint64_t maxclients) noexcept {
+  const rlim_t wanted = maxclients + kOwnFiles + kLingeringMax;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return maxclients;
+  if (limit.rlim_cur >= wanted) return maxclients;
+  rlimit raised{.rlim_cur = wanted, .rlim_max = std::max(limit.rlim_max, wanted)};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return maxclients;  // only root may pass rlim_max
+  raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return ClientsThatFit(limit.rlim_cur, maxclients);
+}
+
+// The kernel's table of descriptors doubles as clients come. For a process with threads it waits each time until all processors have
+// let go of the old one, about ten milliseconds; so it gets its size at the start.
+void GrowDescriptorTable(uint64_t size) noexcept {
+  if (size == 0 || size > INT_MAX) return;
+  const int highest = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, static_cast<int>(size - 1));
+  if (highest >= 0) close(highest);
+}
+
+}  // namespace
 
 bool OpenStandardStreams() noexcept {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
@@ -34,15 +58,9 @@ bool OpenStandardStreams() noexcept {
 }
 
 uint64_t RaiseFileLimit(uint64_t maxclients) noexcept {
-  const rlim_t wanted = maxclients + kOwnFiles + kLingeringMax;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return maxclients;
-  if (limit.rlim_cur >= wanted) return maxclients;
-  rlimit raised{.rlim_cur = wanted, .rlim_max = std::max(limit.rlim_max, wanted)};
-  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return maxclients;  // only root may pass rlim_max
-  raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
-  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-  return ClientsThatFit(limit.rlim_cur, maxclients);
+  const uint64_t fits = RaiseLimit(maxclients);
+  GrowDescriptorTable(fits);
+  return fits;
 }
 
 uint64_t ClientsThatFit(uint64_t file_limit, uint64_t maxclients) noexcept {
