@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-WAITS_S = 10
+WAITS_S = 60
 PAUSE_S = 0.005
 
 

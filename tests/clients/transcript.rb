@@ -1,7 +1,7 @@
 # What the Ruby drivers share: the transcript, and waits with a limit. Arguments of a driver: port, password.
 require "json"
 
-WAITS_S = 10
+WAITS_S = 60
 PAUSE_S = 0.005
 
 # A value as JSON that shows its type.

@@ -2,6 +2,7 @@
 // What the drivers of this folder share: the transcript, and waits with a limit.
 
 const EXPIRES_WITHIN_MS = 10_000;
+const WAITS_MS = 60_000;
 
 // A value as JSON that shows its type.
 function shown(value) {
@@ -40,9 +41,9 @@ async function until(call, wanted, text) {
   }
 }
 
-// Repeats a call, with short pauses, until `accepts` is true of its result, and returns that. Fails after EXPIRES_WITHIN_MS.
+// Repeats a call, with short pauses, until `accepts` is true of its result, and returns that. Fails after WAITS_MS.
 async function eventually(call, accepts, text) {
-  const end = Date.now() + EXPIRES_WITHIN_MS;
+  const end = Date.now() + WAITS_MS;
   for (;;) {
     const value = await attempt(call());
     if (accepts(value)) return value;
