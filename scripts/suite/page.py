@@ -55,6 +55,7 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(domain + ".enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def call(self, method, **parameters):
         self._number += 1
@@ -90,7 +91,10 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Page.navigate", url=url)
+        loader = self.call("Page.navigate", url=url)["loaderId"]
+        # Until then a question may be about the page before, or about half of this one.
+        while not any(event["method"] == "Page.lifecycleEvent" and _is_load(event["params"], loader) for event in self.events):
+            self.events.append(self._receive(PATIENCE_S))
 
     def picture(self, path, **clip):
         part = {"clip": clip} if clip else {}
@@ -106,6 +110,10 @@ class Browser:
             self._process.kill()
             self._process.wait()
         os.close(self._in)
+
+
+def _is_load(params, loader):
+    return params["name"] == "load" and params["loaderId"] == loader
 
 
 def text_of(browser, name):
