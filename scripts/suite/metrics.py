@@ -8,11 +8,16 @@ import json
 import os
 import re
 import subprocess
+import sys
+import tempfile
 import time
 import urllib.parse
 import urllib.request
 from http.client import HTTPConnection
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tests", "bench", "runner"))
+
+import certificates
 import metered
 from metered import Client, Mayfly, checked, eventually, free_port, http, process, require
 
@@ -250,8 +255,10 @@ def run(tally, root, daemon):
         return
     options = ["--maxmemory", "64mb", "--shadow-list", "yes", "--namespace", "shop prefix shop: maxmemory 1mb", "--requirepass", ""]
     checked(tally, "conf/prometheus: rules and their test", lambda: conf_passes(root, unpacked))
-    with Mayfly(daemon, *options) as mayfly:
-        with metered.load(mayfly.port):
+    with tempfile.TemporaryDirectory() as files:
+        certificates.make(files)
+        options += certificates.options(files, free_port()).split()
+        with Mayfly(daemon, *options) as mayfly, metered.load(mayfly.port):
             eventually("some load", lambda: "mayfly_expired_keys_total 0\n" not in http(mayfly.metrics_port, "/metrics"))
             checked(tally, "promtool check metrics", lambda: page_passes(unpacked, mayfly.metrics_port))
             checked(tally, "the metrics that conf/ names exist", lambda: names_exist(root, mayfly.metrics_port))
