@@ -173,6 +173,8 @@ void Heap::Reserve(size_t region_bytes) {
 
 // ---- against fragmentation
 
+uint64_t Heap::UntouchedBytes() const noexcept { return slabs_.slab_count() * kPage; }
+
 Heap::Fill Heap::ReadFill() const noexcept {
   uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
@@ -182,8 +184,7 @@ Heap::Fill Heap::ReadFill() const noexcept {
     const ArenaControl control("stats.arenas", arena_, what);
     return mallctl(control.name(), &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
   };
-  // The page behind each slab that nobody touches (Slabs::kSlabBytes) is no memory.
-  const uint64_t untouched = slabs_.slab_count() * kPage;
+  const uint64_t untouched = UntouchedBytes();
   const uint64_t pages = read("pactive") * kPage;
   const uint64_t used = read("small.allocated") + read("large.allocated");
   const uint64_t idle = slabs_.idle_bytes();
@@ -254,8 +255,13 @@ AllocatorBytes Heap::ReadAllocator() const noexcept {
     return mallctl(name, &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
   };
   const ArenaControl muzzy("stats.arenas", MALLCTL_ARENAS_ALL, "pmuzzy");
-  return {.allocated = read("stats.allocated"),
-          .active = read("stats.active"),
+  // To the allocator a slab is one object, whether it is full or empty.
+  const uint64_t allocated = read("stats.allocated");
+  const uint64_t active = read("stats.active");
+  const uint64_t idle = slabs_.idle_bytes();
+  const uint64_t untouched = UntouchedBytes();
+  return {.allocated = allocated > idle ? allocated - idle : 0,
+          .active = active > untouched ? active - untouched : 0,
           .resident = read("stats.resident"),
           .muzzy = read(muzzy.name()) * kPage};
 }

@@ -83,8 +83,8 @@ class HeapBase {
 
 // What the allocator reports about all arenas together.
 struct AllocatorBytes {
-  uint64_t allocated = 0;  // by the whole process
-  uint64_t active = 0;     // in pages that hold at least one object
+  uint64_t allocated = 0;  // by the whole process; of slabs, what their objects take
+  uint64_t active = 0;     // in pages that hold at least one object, or belong to a slab
   uint64_t resident = 0;   // in pages that are backed by memory
   uint64_t muzzy = 0;      // in unused pages that the kernel may reclaim
 };
@@ -187,6 +187,10 @@ class Heap {
 #endif
 
   void Reserve(size_t region_bytes);
+#ifndef MAYFLY_SANITIZE
+  // The page behind each slab that nobody touches (Slabs::kSlabBytes) is no memory.
+  uint64_t UntouchedBytes() const noexcept;
+#endif
 
   HeapBase base_;
   size_t region_bytes_ = 0;

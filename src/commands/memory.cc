@@ -117,11 +117,10 @@ std::string Advice(const MemoryReport& report, size_t clients) {
     return "There is nothing to judge yet: less than " + FormatBytesHuman(kTooSmall) + " are in use.\n";
   std::string advice;
   if (Ratio(report.peak, report.used) > kHighPeak) {
-    advice +=
-        " * The peak was " + FormatBytesHuman(report.peak) + ", far above the " +
-        FormatBytesHuman(report.used) +
-        " in use now. Pages that were freed go back to the system within a second; MEMORY PURGE does it "
-        "at once.\n";
+    advice += " * The peak was " + FormatBytesHuman(report.peak) + ", far above the " +
+              FormatBytesHuman(report.used) +
+              " in use now. Pages that are empty go back to the system within a second; MEMORY PURGE does it "
+              "at once.\n";
   }
   const uint64_t held = report.allocator.resident;
   if (Ratio(held, report.allocator.allocated) > kHighFragmentation &&
@@ -129,8 +128,9 @@ std::string Advice(const MemoryReport& report, size_t clients) {
     advice +=
         " * The allocator holds " + FormatBytesHuman(held) + " for " +
         FormatBytesHuman(report.allocator.allocated) +
-        " in use. MEMORY PURGE gives back what is empty; what is left lies between values that were freed "
-        "and is used again for new ones of their size.\n";
+        " in use. MEMORY PURGE gives back what is empty. What is left lies between values: new ones of the "
+        "sizes that were freed use it again, or activedefrag moves values out of it, if that is on and it is "
+        "more than active-defrag-ignore-bytes.\n";
   }
   if (clients != 0 && report.clients / clients > kBigClient) {
     advice += " * Clients have " + FormatBytesHuman(report.clients) +

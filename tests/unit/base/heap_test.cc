@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -117,6 +118,29 @@ TEST_CASE("purging gives the pages of freed objects back at once") {
   const AllocatorBytes purged = heap.ReadAllocator();
   CHECK(purged.resident + kCount * kSize <= full.resident + kCount * kSize / 10);
   CHECK_FALSE(Heap::AllocatorReport().empty());
+}
+
+TEST_CASE("what lies free among objects is no longer allocated, but still active") {
+  constexpr size_t kObjectsBytes = 8 << 20;
+  Heap heap(Heap::kMinRegionBytes);
+  // In slabs, and in extents of the allocator.
+  for (const size_t size : {size_t{64}, size_t{320}, size_t{1024}}) {
+    CAPTURE(size);
+    std::vector<void*> objects(kObjectsBytes / size);
+    for (void*& object : objects) REQUIRE((object = heap.Allocate(size)) != nullptr);
+    const AllocatorBytes full = heap.ReadAllocator();
+    CHECK(full.active >= full.allocated);
+    for (size_t i = 0; i < objects.size(); ++i) {
+      if (i % 4 != 0) heap.Free(std::exchange(objects[i], nullptr), size);
+    }
+    heap.Purge();
+    const AllocatorBytes holed = heap.ReadAllocator();
+    CHECK(holed.allocated < full.allocated - kObjectsBytes / 2);
+    CHECK(holed.active > full.active - kObjectsBytes / 4);
+    for (void* object : objects) {
+      if (object != nullptr) heap.Free(object, size);
+    }
+  }
 }
 
 TEST_CASE("SizeClass agrees with the allocator") {
