@@ -102,6 +102,11 @@ struct Shard {
   Restarts restarts;
 };
 
+// By which clients find the first daemon.
+int64_t FirstPort(const config::Settings& settings) noexcept {
+  return settings.port != 0 ? settings.port : settings.tls_port;
+}
+
 class Shards {
  public:
   Shards(const StartFolder& start, ServiceManager& manager, Log& log)
@@ -118,7 +123,7 @@ class Shards {
     for (unsigned i = 0; i < count; ++i) {
       Shard& shard = shards_.emplace_back();
       shard.index = i;
-      shard.port = static_cast<unsigned>(settings.port) + i;
+      shard.port = static_cast<unsigned>(FirstPort(settings)) + i;
       shard.words = {"mayfly"};
       shard.words.insert(shard.words.end(), words.begin(), words.end());
       for (std::string& word : ShardOptions(settings, i, file)) shard.words.push_back(std::move(word));
@@ -308,7 +313,9 @@ class Shards {
 Problem CheckSettings(const config::Settings& settings, const std::vector<std::string>& words) {
   constexpr int64_t kPortMax = 65'535;
   const int64_t highest = std::max({settings.port, settings.tls_port, settings.metrics_port});
-  if (settings.port == 0 || highest + settings.shards - 1 > kPortMax)
+  if (FirstPort(settings) == 0)
+    return "shards needs a port or a tls-port: from it on, each daemon has one of its own";
+  if (highest + settings.shards - 1 > kPortMax)
     return "shards needs a port for each daemon, from the option port on (and from tls-port and metrics-port "
            "on)";
   if (settings.cluster_mode == config::ClusterMode::kEmulated || settings.cluster_enabled)
@@ -335,7 +342,8 @@ std::string ShardsFile(unsigned shards, unsigned first_port, unsigned first_tls_
 
 std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned index,
                                       const std::string& cluster_file) {
-  const std::string port = std::to_string(settings.port + index);
+  const std::string own = std::to_string(FirstPort(settings) + index);
+  const std::string port = settings.port != 0 ? own : "0";  // 0: TLS only
   std::vector<std::string> words{"--shards",
                                  "0",
                                  "--port",
@@ -354,7 +362,7 @@ std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned
     words.emplace_back(name);
     words.push_back(std::move(value));
   };
-  if (!settings.unixsocket.empty()) add("--unixsocket", settings.unixsocket + '.' + port);
+  if (!settings.unixsocket.empty()) add("--unixsocket", settings.unixsocket + '.' + own);
   if (settings.tls_port != 0) add("--tls-port", std::to_string(settings.tls_port + index));
   if (settings.metrics_port != 0) add("--metrics-port", std::to_string(settings.metrics_port + index));
   const config::MaxMemory& memory = settings.maxmemory;
@@ -386,7 +394,7 @@ Problem RunShards(const config::Options& options, const std::vector<std::string>
   if (Problem problem = CheckSettings(settings, words)) return problem;
   SharedFile file;
   const std::string text =
-      ShardsFile(static_cast<unsigned>(settings.shards), static_cast<unsigned>(settings.port),
+      ShardsFile(static_cast<unsigned>(settings.shards), static_cast<unsigned>(FirstPort(settings)),
                  static_cast<unsigned>(settings.tls_port));
   if (Problem problem = file.Write(text)) return problem;
   PidFile pid_file(settings.pidfile);

@@ -52,6 +52,10 @@ config::Problem ReadClusterFile(const config::Settings& settings, const config::
 config::Problem FormCluster(const config::Settings& settings, const config::Files& files,
                             std::string_view run_id, std::optional<ClusterMap>& map) {
   if (settings.cluster_mode == config::ClusterMode::kEmulated) {
+    if (settings.cluster_enabled)
+      return "cluster-mode emulated: this daemon plays a cluster alone, and cluster-enabled makes it one of "
+             "many; leave out one "
+             "of them";
     map.emplace().MakeSingle(run_id);
     return std::nullopt;
   }

@@ -144,6 +144,7 @@ Problem ClusterMap::ReadNode(std::string_view line) {
   nodes_.push_back(std::move(node));
   const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
   for (; !word.empty(); word = TakeWord(line)) {
+    if (word.find('=') != std::string_view::npos) return Printable(word) + ": stands before the slots";
     if (Problem problem = ReadSlots(word, index)) return problem;
   }
   return std::nullopt;

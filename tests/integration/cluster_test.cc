@@ -264,9 +264,12 @@ TEST_CASE("--shards does not begin with a port that is taken, or none, or a clus
       Daemon::RunToEnd({"--shards", "1", "--port", std::to_string(daemon.port()), "--bind", "127.0.0.1"});
   CHECK(taken.exit_code == 1);
   CHECK(taken.output.find("ended with exit code 1 at its start\n") != std::string::npos);
-  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
-           {"--shards", "2", "--port", "0"}, {"--shards", "2", "--port", "65535"}})
-    CHECK(Daemon::RunToEnd(options).output.find("shards needs a port for each daemon") != std::string::npos);
+  CHECK(Daemon::RunToEnd({"--shards", "2", "--port", "0"}).output.find("shards needs a port or a tls-port") !=
+        std::string::npos);
+  CHECK(Daemon::RunToEnd({"--shards", "2", "--port", "65535"})
+            .output.find("shards needs a port for each daemon") != std::string::npos);
+  CHECK(Daemon::RunToEnd({"--cluster-enabled", "yes", "--cluster-mode", "emulated"})
+            .output.find("cluster-mode emulated: this daemon plays a cluster alone") != std::string::npos);
   CHECK(Daemon::RunToEnd({"--shards", "2", "--cluster-mode", "emulated"})
             .output.find("shards makes a cluster of its own") != std::string::npos);
 }

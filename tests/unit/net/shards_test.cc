@@ -69,6 +69,11 @@ TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is 
   CHECK(value(words, "--unixsocket") == "/run/mayfly.sock.7000");
   settings.maxmemory.request = config::MaxMemory::Request::kBytes;
   CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
+  settings.port = 0;  // TLS only
+  words = ShardOptions(settings, 1, "/file");
+  CHECK(value(words, "--port") == "0");
+  CHECK(value(words, "--tls-port") == "7101");
+  CHECK(value(words, "--unixsocket") == "/run/mayfly.sock.7101");
   settings.maxmemory = {config::MaxMemory::Request::kAuto, 75, 0};  // unknown: no limit
   CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
 }
