@@ -136,8 +136,11 @@ void ServerLoop::AfterSet(bool accepted) noexcept {
 
 config::Problem ServerLoop::LoadTls(const config::Settings& settings) {
   config::Problem problem = tls_.Prepare(settings);
-  if (!problem && !tls_.warning().empty()) log_.Warning(tls_.warning());
-  return problem;
+  if (problem) return problem;
+  if (!tls_.warning().empty()) log_.Warning(tls_.warning());
+  if (tls_.CertificateExpires() <= turn_.now().wall_ms / kMsPerSecond)
+    log_.Warning("tls-cert-file: the certificate has expired: clients that check it will not connect");
+  return std::nullopt;
 }
 
 // As in Redis, files may be named one after the other before there is a tls-port.

@@ -249,6 +249,27 @@ TEST_CASE("the daemon does not start with files that do not fit, and says why in
             "mayfly: tls-key-file: cannot load " + files.client_key + ": key values mismatch\n"));
 }
 
+TEST_CASE("an encrypted key wants its passphrase, and the log says if the certificate has expired") {
+  const TlsDaemon tls({"--tls-auth-clients", "no"});
+  Client plain(tls.daemon);
+  const std::string key = tls.folder.path() + "/encrypted.key";
+  Shell("openssl pkey -aes256 -passout pass:secret -in " + tls.files.server_key + " -out " + key);
+  CHECK(plain.Run({"CONFIG", "SET", "tls-key-file", key})
+            .ends_with("(it is encrypted: tls-key-file-pass is its passphrase)"));
+  CHECK(plain.Run({"CONFIG", "SET", "tls-key-file", key, "tls-key-file-pass", "secret"}) == "OK");
+
+  CHECK_FALSE(Has(tls.daemon.log(), "expired"));
+  const std::string expired = tls.folder.path() + "/expired.crt";
+  Shell("openssl x509 -days -1 -signkey " + tls.files.server_key + " -in " + tls.files.server + " -out " +
+        expired);
+  CHECK(plain.Run({"CONFIG", "SET", "tls-cert-file", expired}) == "OK");
+  CHECK(Has(tls.daemon.log(), "tls-cert-file: the certificate has expired"));
+  std::vector<std::string> options = tls.Options({"--tls-cert-file", expired, "--tls-auth-clients", "no"});
+  options[1] = std::to_string(FreePort());
+  const Daemon begun_with_it(options);
+  CHECK(Has(begun_with_it.log(), "tls-cert-file: the certificate has expired"));
+}
+
 TEST_CASE("a tls-ca-cert-dir must be there, and the log says if it has no certificate") {
   const Folder folder;
   const testing::Certificates files(folder.path());

@@ -41,9 +41,16 @@ std::string CannotLoad(std::string_view option, const std::string& path) {
   return std::string(option) + ": cannot load " + config::Printable(path) + ": " + reason;
 }
 
+struct Passphrase {
+  std::string text;
+  bool asked_for = false;  // the key's file is encrypted
+};
+
 // The passphrase of the key's file; without one OpenSSL must not ask the terminal.
-int GivePassphrase(char* room, int size, int, void* passphrase) noexcept {
-  const auto& text = *static_cast<const std::string*>(passphrase);
+int GivePassphrase(char* room, int size, int, void* asked) noexcept {
+  auto& passphrase = *static_cast<Passphrase*>(asked);
+  passphrase.asked_for = true;
+  const std::string& text = passphrase.text;
   if (static_cast<size_t>(size) < text.size()) return -1;
   text.copy(room, text.size());
   return static_cast<int>(text.size());
@@ -157,14 +164,15 @@ config::Problem TlsContext::SetCiphers(const config::Settings& settings) {
 config::Problem TlsContext::LoadOwnCertificate(const config::Settings& settings) {
   if (settings.tls_cert_file.empty()) return "tls-cert-file: TLS needs a certificate, and none is given";
   if (settings.tls_key_file.empty()) return "tls-key-file: TLS needs a private key, and none is given";
-  std::string passphrase = settings.tls_key_file_pass;
+  Passphrase passphrase{.text = settings.tls_key_file_pass};
   SSL_CTX_set_default_passwd_cb(get(), GivePassphrase);
   SSL_CTX_set_default_passwd_cb_userdata(get(), &passphrase);
   config::Problem problem;
   if (SSL_CTX_use_certificate_chain_file(get(), settings.tls_cert_file.c_str()) != 1)
     problem = CannotLoad("tls-cert-file", settings.tls_cert_file);
   else if (SSL_CTX_use_PrivateKey_file(get(), settings.tls_key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-    problem = CannotLoad("tls-key-file", settings.tls_key_file);
+    problem = CannotLoad("tls-key-file", settings.tls_key_file) +
+              (passphrase.asked_for ? " (it is encrypted: tls-key-file-pass is its passphrase)" : "");
   else if (!settings.tls_dh_params_file.empty())
     problem = LoadDhParameters(settings.tls_dh_params_file);
   SSL_CTX_set_default_passwd_cb_userdata(get(), nullptr);

@@ -363,7 +363,8 @@ TEST_CASE("what does not fit is refused in one line that names the option and th
            Row{&Settings::tls_key_file, files.client_key,
                "tls-key-file: cannot load " + files.client_key + ": key values mismatch"},
            Row{&Settings::tls_key_file, files.sealed_key,
-               "tls-key-file: cannot load " + files.sealed_key + ": bad decrypt"},
+               "tls-key-file: cannot load " + files.sealed_key +
+                   ": bad decrypt (it is encrypted: tls-key-file-pass is its passphrase)"},
            Row{&Settings::tls_ca_cert_file, none,
                "tls-ca-cert-file: cannot load " + none + ": No such file or directory"},
            Row{&Settings::tls_dh_params_file, files.ca,
