@@ -237,6 +237,9 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
   Syslog syslog(settings.syslog_ident, net::FacilityOf(settings.syslog_facility));
   if (settings.syslog_enabled) log.AlsoTo(syslog);
   if (!log.Writable()) return Complain("cannot write the logfile " + settings.logfile);
+  if (settings.syslog_enabled && !syslog.Reaches())
+    log.Warning(
+        "syslog-enabled: nobody listens at /dev/log; until somebody does, the system's log has no lines");
   config::Problem problem;
   try {
     problem = settings.shards != 0

@@ -27,6 +27,8 @@ class Syslog {
   Syslog& operator=(const Syslog&) = delete;
   ~Syslog();
 
+  // Whether somebody listens there now.
+  bool Reaches() noexcept { return Connect(); }
   // `text` is one line, without its end.
   void Send(Severity severity, int64_t wall_ms, std::string_view text) noexcept;
 

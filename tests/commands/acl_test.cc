@@ -389,7 +389,7 @@ TEST_CASE_METHOD(AclFileTest, "the file is read at the start, and a wrong one en
   CHECK(Connect().Run({"PING"}) == kNoAuth);
   text = "user a +foo\n";
   CHECK(LoadUsersAtStart(server().server) ==
-        "Aborting Redis startup because of ACL errors: /users.acl:1: Error in applying operation '+foo': "
+        "Aborting startup because of ACL errors: /users.acl:1: Error in applying operation '+foo': "
         "Unknown "
         "command or category name in ACL. WARNING: ACL errors detected, no change to the previously active "
         "ACL rules "

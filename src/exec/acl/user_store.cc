@@ -155,14 +155,15 @@ config::Problem LoadUsersAtStart(Server& server) {
   const config::Settings& settings = server.options.settings();
   if (!settings.aclfile.empty()) {
     if (!settings.users.empty())
-      return "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is "
+      return "Configuring Mayfly with users defined in its options and at the same setting an ACL file path "
+             "is "
              "invalid. This setup is very likely to lead to configuration errors and security holes, please "
-             "define either an ACL file or declare users directly in your redis.conf, but not both.";
+             "define either an ACL file or declare users directly in your options, but not both.";
     if (!settings.requirepass.empty() && server.log != nullptr)
       server.log->Warning(
           "requirepass has no effect beside an aclfile, which says what the default user's password is");
     if (config::Problem problem = LoadAclFile(server, nullptr))
-      return "Aborting Redis startup because of ACL errors: " + *problem;
+      return "Aborting startup because of ACL errors: " + *problem;
     return std::nullopt;
   }
   for (const config::UserLine& line : settings.users) {

@@ -100,6 +100,13 @@ TEST_CASE("a system's log that takes no lines holds nobody up") {
   CHECK(arrived < kLines);
 }
 
+TEST_CASE("whether somebody listens is known before the first line") {
+  Syslog syslog("mayfly", 1, SocketPath());
+  CHECK_FALSE(syslog.Reaches());
+  const DatagramSocket socket(SocketPath());
+  CHECK(syslog.Reaches());
+}
+
 TEST_CASE("a path that is too long for a socket is no system's log") {
   Syslog syslog("mayfly", kLocal0, "/" + std::string(200, 'x'));
   syslog.Send(Syslog::Severity::kNotice, 0, "lost");
