@@ -138,7 +138,8 @@ config::Problem ServerLoop::LoadTls(const config::Settings& settings) {
   config::Problem problem = tls_.Prepare(settings);
   if (problem) return problem;
   if (!tls_.warning().empty()) log_.Warning(tls_.warning());
-  if (tls_.CertificateExpires() <= turn_.now().wall_ms / kMsPerSecond)
+  const int64_t expires_s = tls_.CertificateExpires();
+  if (expires_s != 0 && expires_s <= turn_.now().wall_ms / kMsPerSecond)
     log_.Warning("tls-cert-file: the certificate has expired: clients that check it will not connect");
   return std::nullopt;
 }

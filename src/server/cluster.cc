@@ -54,8 +54,7 @@ config::Problem FormCluster(const config::Settings& settings, const config::File
   if (settings.cluster_mode == config::ClusterMode::kEmulated) {
     if (settings.cluster_enabled)
       return "cluster-mode emulated: this daemon plays a cluster alone, and cluster-enabled makes it one of "
-             "many; leave out one "
-             "of them";
+             "many; leave out one of them";
     map.emplace().MakeSingle(run_id);
     return std::nullopt;
   }

@@ -23,7 +23,7 @@ class TlsContext {
   [[nodiscard]] static config::Problem Load(const config::Settings& settings,
                                             std::shared_ptr<const TlsContext>& context);
 
-  // When the server's certificate expires, in seconds of Unix time.
+  // When the server's certificate expires, in seconds of Unix time; 0: that cannot be read.
   int64_t CertificateExpires() const noexcept { return certificate_expires_s_; }
   // What is probably wrong with what was loaded, one line for a person; empty if nothing is.
   const std::string& warning() const noexcept { return warning_; }

@@ -32,7 +32,7 @@ class TlsTransports final : public TransportFactory {
   bool prepared() const noexcept { return next_ != nullptr; }
   // What is probably wrong with it, for the log; empty if nothing is. REQUIRES: prepared().
   const std::string& warning() const noexcept { return next_->warning(); }
-  // When its certificate expires, in seconds of Unix time. REQUIRES: prepared().
+  // When its certificate expires, in seconds of Unix time; 0: that cannot be read. REQUIRES: prepared().
   int64_t CertificateExpires() const noexcept { return next_->CertificateExpires(); }
   // Without Prepare, these do nothing.
   void Commit() noexcept;
