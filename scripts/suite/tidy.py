@@ -8,8 +8,9 @@ most of its time. So each thing is looked at once, by what does it for least:
 - the functions of every source of src, by the static analyzer, and by the check of moved-from objects where something is
   moved: clangd has neither. Here clang-tidy uses the build's precompiled headers. Tests are left out: they run under the sanitizers.
 
-Sources are parsed without precompiled headers, so one that misses an include fails here. Tests are not: those of one target
-begin with the same headers anyway, and clangd parses these once for many tests.
+Sources are parsed without precompiled headers, so one that misses an include fails here. Where the first line of many sources
+includes the same big header, clangd parses that once for all of them: they have it before anything else anyway. Tests of one
+target begin with the same headers, and clangd parses these once, too.
 
 What was found clean has a stamp, a hash of all that the verdict depends on: the tools, .clang-tidy, the compile command, the text
 and all of our headers that it includes. So the first run looks at everything, and later ones at what has changed.
@@ -34,8 +35,10 @@ import clangd
 _PRECOMPILED = re.compile(r" -Winvalid-pch\b| -fpch-instantiate-templates\b| -Xclang -include(?:-pch)? -Xclang \S+")
 _PREPARSED = re.compile(r" -Xclang -include -Xclang (\S+)")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
-# Tests that one clangd looks at in a row: it parses their common headers once for all of them.
+# Texts that one clangd looks at in a row: it parses their common headers once for all of them.
 ROW = 40
+# Sources that make it worth while to parse a header once for all of them.
+SHARE = 8
 
 # `key` names the look's stamp; `act` gives "" or what was found.
 Look = collections.namedtuple("Look", "key act")
@@ -78,17 +81,33 @@ class Workshop:
         listed = yaml.safe_load(self.text(os.path.join(self.root, folder, ".clang-tidy")))["Checks"]
         return [check.strip() for check in listed.split(",") if check.strip()]
 
+    def _included(self, path):
+        """The headers of ours that a file includes itself."""
+        for name in _INCLUDE.findall(self.text(path)):
+            for base in (os.path.join(self.root, "src"), os.path.join(self.root, "tests"), os.path.dirname(path)):
+                header = os.path.normpath(os.path.join(base, name))
+                if os.path.isfile(header):
+                    yield header
+                    break
+
     def _reach(self, path, seen):
         """Adds a file and every header of ours that it includes to `seen`."""
         if path in seen:
             return
         seen[path] = True
-        for name in _INCLUDE.findall(self.text(path)):
-            for base in (os.path.join(self.root, "src"), os.path.join(self.root, "tests"), os.path.dirname(path)):
-                header = os.path.normpath(os.path.join(base, name))
-                if os.path.isfile(header):
-                    self._reach(header, seen)
-                    break
+        for header in self._included(path):
+            self._reach(header, seen)
+
+    def reach(self, path):
+        """{a file and every header of ours that it includes}"""
+        seen = {}
+        self._reach(path, seen)
+        return set(seen)
+
+    def begins_with(self, path):
+        """{every header of ours that a source has after its first include}"""
+        first = next(self._included(path), None)
+        return self.reach(first) if first else set()
 
     def key(self, kind, command, paths):
         digest = hashlib.sha256(self.base + kind.encode() + b"\0" + command.encode())
@@ -163,8 +182,8 @@ def text_alone(shop, unit):
 
 
 def behind_common_headers(shop, stand_in, headers, unit, key):
-    """A test's text is shown to clangd under the name of a stand-in that begins with the target's common headers. The declaration
-    ends the preamble, so that it is the same for all."""
+    """A text is shown to clangd under the name of a stand-in that begins with the common headers. The declaration ends the
+    preamble, so that it is the same for all."""
     path, head = unit["file"], f'#include "{headers}"\nstatic_assert(true);\n'
     return Look(key, lambda: found(path, shop.ask_clangd(stand_in, head + shop.text(path)), head.count("\n")))
 
@@ -186,6 +205,42 @@ def rows_of_tests(shop, units):
             key = shop.key("test", command, [unit["file"], headers])
             looks.append(behind_common_headers(shop, stand_in, headers, unit, key))
         rows += [looks[at : at + ROW] for at in range(0, len(looks), ROW)]
+    return rows
+
+
+def sharing_a_header(shop, units):
+    """{header: [unit]}: what can be shown behind that header, which each of the units has after its first include. Headers that
+    are long and that many share come first; the key None has the others."""
+    begins = {unit["file"]: shop.begins_with(unit["file"]) for unit in units}
+    groups, left = {}, list(units)
+    while left:
+        sharers = collections.Counter(header for unit in left for header in begins[unit["file"]])
+        header = max(sharers, key=lambda one: (sharers[one] * len(shop.reach(one)), one), default=None)
+        if header is None or sharers[header] < SHARE:
+            break
+        groups[header] = [unit for unit in left if header in begins[unit["file"]]]
+        left = [unit for unit in left if header not in begins[unit["file"]]]
+    groups[None] = left
+    return groups
+
+
+def rows_of_sources(shop, units):
+    """[[look]]: rows of sources with the same command that share a header; others are alone."""
+    same, rows = collections.defaultdict(list), []
+    for unit in units:
+        same[plain(unit)].append(unit)
+    for command, alike in same.items():
+        for header, members in sharing_a_header(shop, alike).items():
+            if header is None:
+                rows += [[text_alone(shop, unit)] for unit in members]
+                continue
+            stand_in = os.path.join(shop.root, "src", f"{len(shop.commands)}.stand-in.cc")
+            shop.command_for(stand_in, command)
+            looks = []
+            for unit in members:
+                key = shop.key("source", f"{header} {command}", [unit["file"]])
+                looks.append(behind_common_headers(shop, stand_in, header, unit, key))
+            rows += [looks[at : at + ROW] for at in range(0, len(looks), ROW)]
     return rows
 
 
@@ -308,7 +363,7 @@ def run(tally, root, build, jobs):
     shop = Workshop(root, build)
     for folder in ("src", "tests"):
         shop.command_for(os.path.join(root, folder, "sample.cc"), "clang++-14 -std=c++20")
-    texts = rows_of_tests(shop, tests) + [[text_alone(shop, unit)] for unit in sources]
+    texts = rows_of_tests(shop, tests) + rows_of_sources(shop, sources)
     others = [[all_headers(shop, "src", sources)], [all_headers(shop, "tests", tests)]]
     others += [[analyzed(shop, unit)] for unit in sources]
     shop.write_commands()

@@ -208,8 +208,9 @@ class BusyDuePageTest : public DuePageTest {
       if (!Next(within_ms, most)) return 0;
       if (page.cursor == 0) {
         for (const auto& [name, deadline] : stable) {
+          if (seen.contains(name)) continue;
           CAPTURE(name, within_ms, most, pages);
-          REQUIRE(seen.contains(name));
+          FAIL("it is in no page");
         }
         return pages;
       }
