@@ -36,13 +36,14 @@ std::vector<std::string> WordsOf(const Option& option, const std::string& value)
 }
 
 // A file without a value is an error: most likely a secret was not filled in, and an empty password would let
-// everybody in. Whoever wants the empty value writes MAYFLY_<NAME>= instead.
+// everybody in. Whoever wants the empty value writes MAYFLY_<NAME>= instead. A second line is one, too: an old password
+// was perhaps left there, and nobody can type a line end.
 Problem ReadValueFile(const std::string& path, const Files& files, std::string& value) {
   std::string text;
   if (Problem problem = files.read(path, text)) return problem;
   if (text.find_first_not_of(kBlanks) == std::string::npos) return Printable(path) + ": holds no value";
-  if (text.ends_with('\n')) text.pop_back();
-  if (text.ends_with('\r')) text.pop_back();
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  if (text.find('\n') != std::string::npos) return Printable(path) + ": holds more than one line";
   value = std::move(text);
   return std::nullopt;
 }

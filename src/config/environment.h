@@ -1,7 +1,7 @@
 // Reads MAYFLY_<NAME> and MAYFLY_<NAME>_FILE variables.
 //
-// The second form is for secrets: it reads the value from a file, without one newline at the file's end. A
-// file that holds only white space is an error, for every option. Kubernetes sets variables like
+// The second form is for secrets: it reads the value from a file of one line, without line ends after it. A file
+// that holds only white space, or several lines, is an error, for every option. Kubernetes sets variables like
 // MAYFLY_PORT=tcp://10.0.0.1:6379 in every container beside a Service named mayfly. These, and variables whose
 // name is no option, are ignored with one warning for all; they are never an error.
 #pragma once

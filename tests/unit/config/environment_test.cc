@@ -37,19 +37,22 @@ TEST_CASE("command line beats environment beats file") {
   CHECK(loaded.options.settings().databases == 1);
 }
 
-TEST_CASE("a _FILE variable reads the value from a file without its last line end") {
+TEST_CASE("a _FILE variable reads the value from a file of one line, without the line end") {
   TestFiles files;
   files.Put("/run/secrets/p", "hush \"x\n");
   files.Put("/crlf", "hush\r\n");
   files.Put("/two", "hush\n\n");
+  files.Put("/lines", "old\nnew\n");
   const auto password = [&](const std::string& path) {
     return Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=" + path}).options.settings().requirepass;
   };
   CHECK(password("/run/secrets/p") == "hush \"x");
   CHECK(password("/crlf") == "hush");
-  CHECK(password("/two") == "hush\n");
+  CHECK(password("/two") == "hush");
   CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/none"}).error ==
         "MAYFLY_REQUIREPASS_FILE: /none: No such file or directory");
+  CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/lines"}).error ==
+        "MAYFLY_REQUIREPASS_FILE: /lines: holds more than one line");
   CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/two", "MAYFLY_REQUIREPASS=x"}).error ==
         "MAYFLY_REQUIREPASS: given both as a value and as a file");
 }
