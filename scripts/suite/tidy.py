@@ -8,9 +8,9 @@ most of its time. So each thing is looked at once, by what does it for least:
 - the functions of every source of src, by the static analyzer, and by the check of moved-from objects where something is
   moved: clangd has neither. Here clang-tidy uses the build's precompiled headers. Tests are left out: they run under the sanitizers.
 
-Sources are parsed without precompiled headers, so one that misses an include fails here. Where the first line of many sources
-includes the same big header, clangd parses that once for all of them: they have it before anything else anyway. Tests of one
-target begin with the same headers, and clangd parses these once, too.
+Sources are parsed without precompiled headers, so one that misses an include fails here. Where the first include of many sources
+leads to the same big header, clangd parses that once for all of them, and they are shown behind it. Tests of one target begin with
+the same headers, and clangd parses these once, too.
 
 What was found clean has a stamp, a hash of all that the verdict depends on: the tools, .clang-tidy, the compile command, the text
 and all of our headers that it includes. So the first run looks at everything, and later ones at what has changed.

@@ -36,8 +36,8 @@ std::vector<std::string> WordsOf(const Option& option, const std::string& value)
 }
 
 // A file without a value is an error: most likely a secret was not filled in, and an empty password would let
-// everybody in. Whoever wants the empty value writes MAYFLY_<NAME>= instead. A second line is one, too: an old password
-// was perhaps left there, and nobody can type a line end.
+// everybody in. Whoever wants the empty value writes MAYFLY_<NAME>= instead. So are several lines: they would be one
+// password, with line ends in it that nobody can type.
 Problem ReadValueFile(const std::string& path, const Files& files, std::string& value) {
   std::string text;
   if (Problem problem = files.read(path, text)) return problem;

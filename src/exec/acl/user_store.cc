@@ -157,8 +157,7 @@ config::Problem LoadUsersAtStart(Server& server) {
     if (!settings.users.empty())
       return "Configuring Mayfly with users defined in its options and at the same setting an ACL file path "
              "is invalid. This setup is very likely to lead to configuration errors and security holes, "
-             "please "
-             "define either an ACL file or declare users directly in your options, but not both.";
+             "please define either an ACL file or declare users directly in your options, but not both.";
     if (!settings.requirepass.empty() && server.log != nullptr)
       server.log->Warning(
           "requirepass has no effect beside an aclfile, which says what the default user's password is");
