@@ -19,7 +19,7 @@ bool ReadOptions(Context& ctx, Args& args, TimeBase base, ExpireConditions& cond
     const uint64_t word = WordOf(name);
     if (base == TimeBase::kEpoch || (word != WordOf("JITTER") && word != WordOf("SLIDE")))
       return ctx.Fail("ERR Unsupported option " + std::string(errors::Repeated(name))), false;
-    if (!ttl.Take(word, args)) return ctx.Fail(errors::kSyntax), false;
+    if (!ttl.Take(word, args)) return ctx.Fail(ttl.problem()), false;
   }
   if (conditions.if_none && (conditions.if_some || conditions.if_greater || conditions.if_less)) {
     ctx.Fail("ERR NX and XX, GT or LT options at the same time are not compatible");

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "exec/dispatch/context.h"
+#include "exec/dispatch/usage.h"
 #include "exec/values/scan_options.h"
 
 namespace mayfly {
@@ -37,14 +38,14 @@ bool ReadRange(Context& ctx, Args& args, Range& range) {
     } else if (args.Accept("COUNT", 1)) {
       const std::optional<int64_t> count = args.NextInteger();
       if (!count) return ctx.Fail(errors::kNotInteger), false;
-      if (*count < 1) return ctx.Fail(errors::kSyntax), false;
+      if (*count < 1) return ctx.Fail("ERR count should be greater than 0"), false;
       range.options.count = static_cast<uint64_t>(*count);
     } else if (args.Accept("CURSOR", 1)) {
       const std::optional<uint64_t> cursor = ParseCursor(args.Next());
       if (!cursor) return ctx.Fail("ERR invalid cursor"), false;
       range.cursor = *cursor;
     } else {
-      return ctx.Fail(errors::kSyntax), false;
+      return ctx.Fail(SyntaxErrorAt(ctx.row, args)), false;
     }
   }
   return true;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exec/dispatch/context.h"
+#include "exec/dispatch/usage.h"
 #include "exec/docs/command_help.h"
 #include "exec/values/wait_limit.h"
 #include "server/event_log.h"
@@ -62,7 +63,7 @@ bool ReadReadOptions(Context& ctx, Args& args, ReadOptions& options) {
     } else if (args.Accept("VALUES")) {
       options.values = true;
     } else {
-      return ctx.Fail(errors::kSyntax), false;
+      return ctx.Fail(SyntaxErrorAt(ctx.row, args)), false;
     }
   }
   return true;

@@ -49,6 +49,7 @@ struct GetExOptions {
   TtlWords ttl;
 };
 
+// False after a mistake, which options.ttl.problem() says.
 bool ReadGetExOptions(Args& args, GetExOptions& options) {
   while (!args.Done()) {
     const uint64_t word = WordOf(args.Next());
@@ -66,7 +67,7 @@ void GetEx(Context& ctx, Args& args) {
   GetExOptions options;
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(1);
-  if (!ReadGetExOptions(args, options)) return ctx.Fail(errors::kSyntax);
+  if (!ReadGetExOptions(args, options)) return ctx.Fail(options.ttl.problem());
   Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Null(); });
   if (entry == nullptr) return;
   std::optional<Expiry> expiry;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "exec/dispatch/usage.h"
 #include "exec/values/expire_options.h"
 #include "exec/values/string_number.h"
 
@@ -205,7 +206,8 @@ void IncrEx(Context& ctx, Args& args) {
   args.Skip(1);
   IncrExOptions options;
   while (!args.Done()) {
-    if (!TakeOption(args, options)) return ctx.Fail(errors::kSyntax);
+    const std::string_view word = args.Peek();
+    if (!TakeOption(args, options)) return ctx.Fail(SyntaxErrorNear(ctx.row, word));
   }
   if (options.only_without_expiry && !options.expire.given())
     return ctx.Fail("ERR ENX flag requires an expiration");

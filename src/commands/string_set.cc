@@ -41,9 +41,19 @@ struct SetOptions {
   TagWords tags;
 };
 
-// False if a word is unknown, or excludes another one.
-bool ReadSetOptions(Args& args, SetOptions& options) {
+// Takes the word after an option of Mayfly. Empty, or the error.
+std::string_view TakeWord(Args& args, std::optional<std::string_view>& into, std::string_view missing,
+                          std::string_view twice) {
+  if (into) return twice;
+  if (args.Done()) return missing;
+  into = args.Next();
+  return {};
+}
+
+// Empty, or the error: Redis's for its own words, and for the others one that says what was expected.
+std::string_view ReadSetOptions(Args& args, SetOptions& options) {
   while (!args.Done()) {
+    std::string_view error;
     switch (const uint64_t word = WordOf(args.Next())) {
       case WordOf("NX"):
         options.if_absent = true;
@@ -58,28 +68,31 @@ bool ReadSetOptions(Args& args, SetOptions& options) {
         options.keep_ttl = true;
         break;
       case WordOf("IFLEASE"):
-        if (args.Done() || options.lease) return false;
-        options.lease = args.Next();
+        error = TakeWord(args, options.lease, "ERR IFLEASE is followed by the token that TAKE has answered",
+                         "ERR IFLEASE is given twice");
         break;
       case WordOf("STALE"):
-        if (args.Done() || options.stale) return false;
-        options.stale = args.Next();
+        error = TakeWord(args, options.stale, "ERR STALE is followed by a time, in the unit of the TTL",
+                         "ERR STALE is given twice");
         break;
       case WordOf("TAGS"):
-        if (!options.tags.Take(args)) return false;
+        error = options.tags.Take(args);
         break;
       default:
         if (!options.expire.Take(word, args) && !options.ttl.Take(word, args) &&
             !options.condition.Take(word, args))
-          return false;
+          error = options.ttl.problem();
     }
+    if (!error.empty()) return error;
     if ((options.if_absent && options.if_present) || (options.keep_ttl && options.expire.given()))
-      return false;
+      return errors::kSyntax;
   }
-  if (!options.ttl.Fits(options.expire)) return false;
+  if (!options.ttl.Fits(options.expire)) return options.ttl.problem();
   // A window follows a deadline.
-  if (options.stale && !options.expire.given() && !options.keep_ttl) return false;
-  return !options.condition.given() || !(options.if_absent || options.if_present);
+  if (options.stale && !options.expire.given() && !options.keep_ttl)
+    return "ERR STALE needs a TTL: EX, PX, EXAT, PXAT or KEEPTTL";
+  return options.condition.given() && (options.if_absent || options.if_present) ? errors::kSyntax
+                                                                                : std::string_view();
 }
 
 // For how long the value will be stale after its deadline. False after having answered the error.
@@ -119,7 +132,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   SetOptions options;
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(2);
-  if (!ReadSetOptions(args, options)) return ctx.Fail(errors::kSyntax);
+  if (const std::string_view error = ReadSetOptions(args, options); !error.empty()) return ctx.Fail(error);
   if (options.tags.TooMany()) return ctx.Fail(kTooManyTags);
   if (AnyTooLong(options.tags.names())) return ctx.Fail(kTooLongTag);
   Expiry expiry = Expiry::Never();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cache/databases.h"
+#include "exec/dispatch/usage.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
 #include "server/leases.h"
@@ -50,10 +51,11 @@ bool ReadTakeOptions(Context& ctx, Args& args, TakeOptions& options) {
     } else if (args.Accept("PUSH")) {
       options.push = true;
     } else {
-      return ctx.Fail(errors::kSyntax), false;
+      return ctx.Fail(SyntaxErrorAt(ctx.row, args)), false;
     }
   }
-  if (options.lease_ms == 0 || (waits && options.push)) return ctx.Fail(errors::kSyntax), false;
+  if (options.lease_ms == 0) return ctx.Fail("ERR LEASE is missing: " + UsageOf(ctx.row)), false;
+  if (waits && options.push) return ctx.Fail("ERR WAIT and PUSH exclude each other"), false;
   if (!options.push || ctx.reply.version() == 3) return true;
   ctx.Fail("ERR PUSH needs RESP3, send HELLO 3 first");
   return false;
@@ -140,10 +142,10 @@ void Unlease(Context& ctx, Args& args) {
     } else if (args.Accept("RETRY", 1)) {
       if (!ReadMs(ctx, args, "RETRY", 1, retry_ms)) return;
     } else {
-      return ctx.Fail(errors::kSyntax);
+      return ctx.Fail(SyntaxErrorAt(ctx.row, args));
     }
   }
-  if (!message && retry_ms != 0) return ctx.Fail(errors::kSyntax);
+  if (!message && retry_ms != 0) return ctx.Fail("ERR RETRY needs ERR and a message");
   if (message && message->size() > kMostMessage)
     return ctx.Fail("ERR the message is longer than " + std::to_string(kMostMessage) + " bytes");
   Leases& leases = ctx.server.leases;

@@ -8,6 +8,7 @@
 #include "cache/databases.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
+#include "exec/dispatch/usage.h"
 #include "exec/values/value_type.h"
 
 namespace mayfly {
@@ -19,7 +20,7 @@ constexpr int64_t kUsualCount = 10;
 bool ReadCount(Context& ctx, Args& args, size_t& count) {
   int64_t number = kUsualCount;
   while (!args.Done()) {
-    if (!args.Accept("COUNT", 1)) return ctx.Fail(errors::kSyntax), false;
+    if (!args.Accept("COUNT", 1)) return ctx.Fail(SyntaxErrorAt(ctx.row, args)), false;
     if (!ParseInteger(args.Next(), number)) return ctx.Fail(errors::kNotInteger), false;
     if (number < 1) return ctx.Fail("ERR count should be greater than 0"), false;
   }

@@ -156,18 +156,21 @@ TEST_CASE_METHOD(ExpiringTest, "EXPIRING runs in transactions and scripts") {
 }
 
 TEST_CASE_METHOD(ExpiringTest, "EXPIRING refuses what it does not know") {
-  CHECK(Run({"EXPIRING", "0"}) == Error("ERR wrong number of arguments for 'expiring' command"));
+  CHECK(Run({"EXPIRING", "0"}) ==
+        Error("ERR wrong number of arguments for 'expiring' command: EXPIRING from-ms to-ms "
+              "[MATCH pattern] [COUNT count] [CURSOR cursor]"));
   const Reply not_integer = Error("ERR value is not an integer or out of range");
   for (const char* bad : {"x", "", "-1", "1.5", "9223372036854775808"}) {
     CHECK(Run({"EXPIRING", bad, "10"}) == not_integer);
     CHECK(Run({"EXPIRING", "0", bad}) == not_integer);
   }
   CHECK(Run({"EXPIRING", "0", "10", "COUNT", "x"}) == not_integer);
-  const Reply syntax = Error("ERR syntax error");
   for (const char* option : {"MATCH", "COUNT", "CURSOR", "TYPE", "5"})
-    CHECK(Run({"EXPIRING", "0", "10", option}) == syntax);
-  CHECK(Run({"EXPIRING", "0", "10", "COUNT", "0"}) == syntax);
-  CHECK(Run({"EXPIRING", "0", "10", "COUNT", "-1"}) == syntax);
+    CHECK(Run({"EXPIRING", "0", "10", option}) ==
+          Error("ERR syntax error near '" + std::string(option) +
+                "': EXPIRING from-ms to-ms [MATCH pattern] [COUNT count] [CURSOR cursor]"));
+  CHECK(Run({"EXPIRING", "0", "10", "COUNT", "0"}) == Error("ERR count should be greater than 0"));
+  CHECK(Run({"EXPIRING", "0", "10", "COUNT", "-1"}) == Error("ERR count should be greater than 0"));
   for (const char* cursor : {"x", "1x", "18446744073709551616"})
     CHECK(Run({"EXPIRING", "0", "10", "CURSOR", cursor}) == Error("ERR invalid cursor"));
   CHECK(Run({"EXPIRING", "11", "10"}) == Last({}));

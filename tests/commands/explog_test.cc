@@ -231,9 +231,13 @@ TEST_CASE_METHOD(ExpLogTest, "who is asked for nonsense answers an error") {
   CHECK(Read(0, {"BLOCK", "x"}) == Error("ERR timeout is not an integer or out of range"));
   CHECK(Read(0, {"BLOCK", "9223372036854775807"}) == Error("ERR timeout is out of range"));
   for (const Request& more : {Request{"COUNT"}, Request{"BLOCK"}, Request{"VALUE"}, Request{"VALUES", "1"}})
-    CHECK(Read(0, more) == Error("ERR syntax error"));
-  CHECK(Run({"EXPLOG", "READ"}) == Error("ERR wrong number of arguments for 'explog|read' command"));
-  CHECK(Run({"EXPLOG", "INFO", "x"}) == Error("ERR wrong number of arguments for 'explog|info' command"));
+    CHECK(Read(0, more) == Error("ERR syntax error near '" + more.back() +
+                                 "': EXPLOG READ seq [COUNT count] [BLOCK milliseconds] [VALUES]"));
+  CHECK(Run({"EXPLOG", "READ"}) ==
+        Error("ERR wrong number of arguments for 'explog|read' command: EXPLOG READ seq "
+              "[COUNT count] [BLOCK milliseconds] [VALUES]"));
+  CHECK(Run({"EXPLOG", "INFO", "x"}) ==
+        Error("ERR wrong number of arguments for 'explog|info' command: EXPLOG INFO"));
   CHECK(Run({"EXPLOG", "HELP"}).elements.size() > 8);
   CHECK(Read(0).elements.size() == 1);
 }

@@ -252,11 +252,13 @@ TEST_CASE_METHOD(StaleTest, "KEEPTTL keeps the window, or gives another one to t
 }
 
 TEST_CASE_METHOD(StaleTest, "a window needs a deadline, and is a positive number") {
-  const Reply syntax = Error("ERR syntax error");
   const Reply invalid = Error("ERR invalid expire time in 'set' command");
-  CHECK(Run({"SET", "k", "v", "STALE", "30"}) == syntax);
-  CHECK(Run({"SET", "k", "v", "EX", "60", "STALE"}) == syntax);
-  CHECK(Run({"SET", "k", "v", "EX", "60", "STALE", "30", "STALE", "30"}) == syntax);
+  CHECK(Run({"SET", "k", "v", "STALE", "30"}) ==
+        Error("ERR STALE needs a TTL: EX, PX, EXAT, PXAT or KEEPTTL"));
+  CHECK(Run({"SET", "k", "v", "EX", "60", "STALE"}) ==
+        Error("ERR STALE is followed by a time, in the unit of the TTL"));
+  CHECK(Run({"SET", "k", "v", "EX", "60", "STALE", "30", "STALE", "30"}) ==
+        Error("ERR STALE is given twice"));
   CHECK(Run({"SET", "k", "v", "EX", "60", "STALE", "0"}) == invalid);
   CHECK(Run({"SET", "k", "v", "EX", "60", "STALE", "-1"}) == invalid);
   CHECK(Run({"SET", "k", "v", "EX", "60", "STALE", "9223372036854775807"}) == invalid);

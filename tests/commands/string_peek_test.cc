@@ -26,8 +26,8 @@ TEST_CASE_METHOD(CommandTest, "PEEK answers as GET does") {
   CHECK(RunRaw("PEEK absent\r\n") == "$-1\r\n");
   UseResp3();
   CHECK(RunRaw("PEEK absent\r\n") == "_\r\n");
-  CHECK(Run({"PEEK"}) == Error("ERR wrong number of arguments for 'peek' command"));
-  CHECK(Run({"PEEK", "a", "b"}) == Error("ERR wrong number of arguments for 'peek' command"));
+  CHECK(Run({"PEEK"}) == Error("ERR wrong number of arguments for 'peek' command: PEEK key"));
+  CHECK(Run({"PEEK", "a", "b"}) == Error("ERR wrong number of arguments for 'peek' command: PEEK key"));
 }
 
 TEST_CASE_METHOD(CommandTest, "PEEK sees no key from its deadline on, even while the wheel is late") {
@@ -128,7 +128,7 @@ TEST_CASE_METHOD(CommandTest, "GETTTL of what is no string: a pair if it is abse
   CHECK(RunRaw("GETTTL absent\r\n") == "*2\r\n$-1\r\n:-2\r\n");
   UseResp3();
   CHECK(RunRaw("GETTTL absent\r\n") == "*2\r\n_\r\n:-2\r\n");
-  CHECK(Run({"GETTTL"}) == Error("ERR wrong number of arguments for 'getttl' command"));
+  CHECK(Run({"GETTTL"}) == Error("ERR wrong number of arguments for 'getttl' command: GETTTL key"));
 }
 
 TEST_CASE_METHOD(CommandTest, "GETTTL is an access") {
@@ -150,7 +150,7 @@ TEST_CASE_METHOD(CommandTest, "MGETTTL answers a pair for each key, in the order
   CHECK(RunRaw("MGETTTL a absent\r\n") == "*2\r\n*2\r\n$1\r\n1\r\n:-1\r\n*2\r\n$-1\r\n:-2\r\n");
   UseResp3();
   CHECK(RunRaw("MGETTTL a absent\r\n") == "*2\r\n*2\r\n$1\r\n1\r\n:-1\r\n*2\r\n_\r\n:-2\r\n");
-  CHECK(Run({"MGETTTL"}) == Error("ERR wrong number of arguments for 'mgetttl' command"));
+  CHECK(Run({"MGETTTL"}) == Error("ERR wrong number of arguments for 'mgetttl' command: MGETTTL key [key ...]"));
 }
 
 TEST_CASE_METHOD(CommandTest, "PEEK, GETTTL and MGETTTL run in transactions and scripts") {

@@ -187,7 +187,9 @@ TEST_CASE_METHOD(TakeTest, "SET with IFLEASE stores nothing for a token that is 
   CHECK(Run({"SET", "other", "v", "IFLEASE", token}) == Null());
   b.session().db = 1;
   CHECK(b.Run({"SET", "k", "v", "IFLEASE", token}) == Null());
-  CHECK(Run({"SET", "k", "v", "IFLEASE"}) == Error("ERR syntax error"));
+  CHECK(Run({"SET", "k", "v", "IFLEASE"}) ==
+        Error("ERR IFLEASE is followed by the token that TAKE has answered"));
+  CHECK(Run({"SET", "k", "v", "IFLEASE", token, "IFLEASE", token}) == Error("ERR IFLEASE is given twice"));
   CHECK(Run({"SET", "k", "v", "XX", "IFLEASE", token}) == Null());
   CHECK(Run({"SET", "k", "v", "NX", "GET", "PX", "50", "IFLEASE", token}) ==
         Null());  // stored: the old value is nil
@@ -399,18 +401,22 @@ TEST_CASE_METHOD(TakeTest, "leases are bounded by their memory") {
 }
 
 TEST_CASE_METHOD(TakeTest, "wrong arguments of TAKE and UNLEASE are refused") {
-  const Reply syntax = Error("ERR syntax error");
-  CHECK(Run({"TAKE", "k", "WAIT", "10"}) == syntax);
-  CHECK(Run({"TAKE", "k", "LEASE", "10", "WAIT"}) == syntax);
-  CHECK(Run({"TAKE", "k", "LEASE", "10", "LATE", "1"}) == syntax);
+  const std::string take = "TAKE key LEASE milliseconds [WAIT milliseconds | PUSH] [EARLY milliseconds]";
+  CHECK(Run({"TAKE", "k", "5000"}) == Error("ERR wrong number of arguments for 'take' command: " + take));
+  CHECK(Run({"TAKE", "k", "5000", "100"}) == Error("ERR syntax error near '5000': " + take));
+  CHECK(Run({"TAKE", "k", "WAIT", "10"}) == Error("ERR LEASE is missing: " + take));
+  CHECK(Run({"TAKE", "k", "LEASE", "10", "WAIT"}) == Error("ERR syntax error near 'WAIT': " + take));
+  CHECK(Run({"TAKE", "k", "LEASE", "10", "LATE", "1"}) == Error("ERR syntax error near 'LATE': " + take));
   client().UseResp3();
-  CHECK(Run({"TAKE", "k", "LEASE", "10", "WAIT", "10", "PUSH"}) == syntax);
+  CHECK(Run({"TAKE", "k", "LEASE", "10", "WAIT", "10", "PUSH"}) ==
+        Error("ERR WAIT and PUSH exclude each other"));
   CHECK(Run({"TAKE", "k", "LEASE", "x"}) == Error("ERR value is not an integer or out of range"));
   CHECK(Run({"TAKE", "k", "LEASE", "0"}) == Error("ERR LEASE must be from 1 to 86400000 ms"));
   CHECK(Run({"TAKE", "k", "LEASE", "86400001"}) == Error("ERR LEASE must be from 1 to 86400000 ms"));
   CHECK(Run({"TAKE", "k", "LEASE", "1", "WAIT", "-1"}) == Error("ERR WAIT must be from 0 to 86400000 ms"));
-  CHECK(Run({"UNLEASE", "k", "token", "RETRY", "10"}) == syntax);
-  CHECK(Run({"UNLEASE", "k", "token", "ERR"}) == syntax);
+  CHECK(Run({"UNLEASE", "k", "token", "RETRY", "10"}) == Error("ERR RETRY needs ERR and a message"));
+  CHECK(Run({"UNLEASE", "k", "token", "ERR"}) ==
+        Error("ERR syntax error near 'ERR': UNLEASE key token [ERR message] [RETRY milliseconds]"));
   CHECK(Run({"UNLEASE", "k", "token", "ERR", std::string(1025, 'x')}) ==
         Error("ERR the message is longer than 1024 bytes"));
   CHECK(Run({"EXISTS", "k"}) == Integer(0));

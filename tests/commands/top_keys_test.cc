@@ -120,8 +120,9 @@ TEST_CASE_METHOD(BigKeysCommandTest, "BIGKEYS shows no key that is gone, has exp
 
 TEST_CASE_METHOD(CommandTest, "HOTKEYS and BIGKEYS take a count of one or more") {
   for (const char* command : {"HOTKEYS", "BIGKEYS"}) {
-    CHECK(Run({command, "COUNT"}) == Error("ERR syntax error"));
-    CHECK(Run({command, "5"}) == Error("ERR syntax error"));
+    const std::string usage = "': " + std::string(command) + " [COUNT count]";
+    CHECK(Run({command, "COUNT"}) == Error("ERR syntax error near 'COUNT" + usage));
+    CHECK(Run({command, "5"}) == Error("ERR syntax error near '5" + usage));
     CHECK(Run({command, "COUNT", "x"}) == Error("ERR value is not an integer or out of range"));
     CHECK(Run({command, "COUNT", "0"}) == Error("ERR count should be greater than 0"));
     CHECK(Run({command, "COUNT", "-1"}) == Error("ERR count should be greater than 0"));

@@ -8,7 +8,8 @@
 namespace mayfly::testing {
 namespace {
 
-const Reply kSyntax = Error("ERR syntax error");
+const Reply kNeedsTtl = Error("ERR JITTER and SLIDE need a relative TTL: EX or PX");
+const Reply kNeedsPercentage = Error("ERR JITTER is followed by a percentage, as in EX 60 JITTER 10");
 
 class TtlWordsTest : public CommandTest {
  public:
@@ -104,14 +105,15 @@ TEST_CASE_METHOD(TtlWordsTest, "a deadline that a key has gets no other jitter")
 
 TEST_CASE_METHOD(TtlWordsTest, "jitter needs a relative TTL and a percentage") {
   Run({"SET", "k", "v"});
-  CHECK(Run({"SET", "k", "v", "JITTER", "5"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "EX", "60", "JITTER"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "EX", "60", "JITTER", "5", "JITTER", "5"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "KEEPTTL", "JITTER", "5"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "PXAT", UnixMs(1000), "JITTER", "5"}) == kSyntax);
-  CHECK(Run({"GETEX", "k", "JITTER", "5"}) == kSyntax);
-  CHECK(Run({"GETEX", "k", "PERSIST", "JITTER", "5"}) == kSyntax);
-  CHECK(Run({"EXPIRE", "k", "60", "JITTER"}) == kSyntax);
+  CHECK(Run({"SET", "k", "v", "JITTER", "5"}) == kNeedsTtl);
+  CHECK(Run({"SET", "k", "v", "EX", "60", "JITTER"}) == kNeedsPercentage);
+  CHECK(Run({"SET", "k", "v", "EX", "60", "JITTER", "5", "JITTER", "5"}) ==
+        Error("ERR JITTER is given twice"));
+  CHECK(Run({"SET", "k", "v", "KEEPTTL", "JITTER", "5"}) == kNeedsTtl);
+  CHECK(Run({"SET", "k", "v", "PXAT", UnixMs(1000), "JITTER", "5"}) == kNeedsTtl);
+  CHECK(Run({"GETEX", "k", "JITTER", "5"}) == kNeedsTtl);
+  CHECK(Run({"GETEX", "k", "PERSIST", "JITTER", "5"}) == kNeedsTtl);
+  CHECK(Run({"EXPIRE", "k", "60", "JITTER"}) == kNeedsPercentage);
   CHECK(Run({"EXPIREAT", "k", UnixSeconds(60), "JITTER", "5"}) == Error("ERR Unsupported option JITTER"));
   CHECK(Run({"SET", "k", "v", "EX", "60", "JITTER", "x"}) ==
         Error("ERR value is not an integer or out of range"));
@@ -287,17 +289,21 @@ TEST_CASE_METHOD(TtlWordsTest, "a hash whose deadline slides drops its fields at
 
 TEST_CASE_METHOD(TtlWordsTest, "SLIDE needs a relative TTL, and MAX a time") {
   Run({"SET", "k", "v"});
-  CHECK(Run({"SET", "k", "v", "SLIDE"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "KEEPTTL", "SLIDE"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "PXAT", UnixMs(1000), "SLIDE"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDE", "SLIDE"}) == kSyntax);
-  CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDE", "MAX"}) == kSyntax);
+  CHECK(Run({"SET", "k", "v", "SLIDE"}) == kNeedsTtl);
+  CHECK(Run({"SET", "k", "v", "KEEPTTL", "SLIDE"}) == kNeedsTtl);
+  CHECK(Run({"SET", "k", "v", "PXAT", UnixMs(1000), "SLIDE"}) == kNeedsTtl);
+  CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDE", "SLIDE"}) == Error("ERR SLIDE is given twice"));
+  CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDE", "MAX"}) ==
+        Error("ERR SLIDE MAX is followed by a time, in the unit of the TTL"));
+  CHECK(Run({"SET", "k", "v", "EX", "1", "max", "5"}) ==
+        Error("ERR MAX comes right after SLIDE, as in EX 60 SLIDE MAX 3600"));
+  CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDER"}) == Error("ERR syntax error"));
   CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDE", "MAX", "x"}) ==
         Error("ERR value is not an integer or out of range"));
   CHECK(Run({"SET", "k", "v", "EX", "1", "SLIDE", "MAX", "0"}) ==
         Error("ERR invalid expire time in 'set' command"));
   CHECK(Run({"EXPIREAT", "k", UnixSeconds(60), "SLIDE"}) == Error("ERR Unsupported option SLIDE"));
-  CHECK(Run({"GETEX", "k", "SLIDE"}) == kSyntax);
+  CHECK(Run({"GETEX", "k", "SLIDE"}) == kNeedsTtl);
   CHECK(Pttl() == -1);
 }
 

@@ -9,6 +9,7 @@
 #include "exec/dispatch/memory_gate.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/dispatch/redirect.h"
+#include "exec/dispatch/usage.h"
 
 namespace mayfly {
 namespace {
@@ -121,6 +122,7 @@ std::string Explain(Refusal why, const Session& session, const Args& args, const
     if (text.why != why) continue;
     std::string error(text.before);
     if (!text.after.empty()) error.append(row->full_name).append(text.after);
+    if (why == Refusal::kArity && IsOfMayflyAlone(*row)) error.append(": ").append(UsageOf(*row));
     return error;
   }
   assert(false);

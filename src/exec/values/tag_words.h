@@ -9,6 +9,7 @@
 
 #include "cache/entry_extra.h"
 #include "exec/dispatch/args.h"
+#include "exec/values/word.h"
 
 namespace mayfly {
 
@@ -26,21 +27,51 @@ inline bool AnyTooLong(std::span<const std::string_view> tags) noexcept {
 
 class TagWords {
  public:
-  // Takes what follows the word TAGS. False if there are not as many tags as are counted, or none.
-  bool Take(Args& args) noexcept {
-    if (args.Done() || given_) return false;
-    const std::optional<int64_t> count = args.NextInteger();
-    if (!count || *count < 1 || static_cast<uint64_t>(*count) > args.Left()) return false;
+  // Takes what follows the word TAGS. Empty, or the error. A tag that is an option's word is refused: most likely the
+  // count is too high, and the option would be lost without a word.
+  std::string_view Take(Args& args) noexcept {
+    if (given_) return "ERR TAGS is given twice";
+    const std::optional<int64_t> count = args.Done() ? std::nullopt : args.NextInteger();
+    if (!count || *count < 1 || static_cast<uint64_t>(*count) > args.Left())
+      return "ERR TAGS is followed by a count and that many tags, as in TAGS 2 user:1 team:7";
     names_ = args.Rest().first(static_cast<size_t>(*count));
+    if (std::any_of(names_.begin(), names_.end(), IsOptionWord))
+      return "ERR a tag must not be the word of an option: is the count of TAGS too high? Put TAGS last";
     args.Skip(names_.size());
     given_ = true;
-    return true;
+    return {};
   }
   bool given() const noexcept { return given_; }
   bool TooMany() const noexcept { return names_.size() > EntryExtra::kMostTags; }
   std::span<const std::string_view> names() const noexcept { return names_; }
 
  private:
+  static bool IsOptionWord(std::string_view tag) noexcept {
+    switch (WordOf(tag)) {
+      case WordOf("EX"):
+      case WordOf("PX"):
+      case WordOf("EXAT"):
+      case WordOf("PXAT"):
+      case WordOf("KEEPTTL"):
+      case WordOf("NX"):
+      case WordOf("XX"):
+      case WordOf("GET"):
+      case WordOf("IFEQ"):
+      case WordOf("IFNE"):
+      case WordOf("IFDEQ"):
+      case WordOf("IFDNE"):
+      case WordOf("JITTER"):
+      case WordOf("SLIDE"):
+      case WordOf("MAX"):
+      case WordOf("STALE"):
+      case WordOf("IFLEASE"):
+      case WordOf("TAGS"):
+        return true;
+      default:
+        return false;
+    }
+  }
+
   std::span<const std::string_view> names_;
   bool given_ = false;
 };

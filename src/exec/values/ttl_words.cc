@@ -8,14 +8,17 @@ namespace mayfly {
 
 bool TtlWords::Take(uint64_t word, Args& args) noexcept {
   if (word == WordOf("JITTER")) {
-    if (args.Done() || jitter_) return false;
+    if (jitter_) return Blame("ERR JITTER is given twice");
+    if (args.Done()) return Blame("ERR JITTER is followed by a percentage, as in EX 60 JITTER 10");
     jitter_ = args.Next();
     return true;
   }
-  if (word != WordOf("SLIDE") || slides_) return false;
+  if (word == WordOf("MAX")) return Blame("ERR MAX comes right after SLIDE, as in EX 60 SLIDE MAX 3600");
+  if (word != WordOf("SLIDE")) return false;
+  if (slides_) return Blame("ERR SLIDE is given twice");
   slides_ = true;
   if (!args.Accept("MAX")) return true;
-  if (args.Done()) return false;
+  if (args.Done()) return Blame("ERR SLIDE MAX is followed by a time, in the unit of the TTL");
   most_ = args.Next();
   return true;
 }
