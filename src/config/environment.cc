@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
+#include "config/nearest.h"
 #include "config/option.h"
 #include "config/words.h"
 
@@ -15,19 +17,64 @@ constexpr std::string_view kPrefix = "MAYFLY_";
 constexpr std::string_view kFileSuffix = "_FILE";
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
-const Option* FindVariable(std::string_view name) {
+std::string OptionName(std::string_view name) {
   std::string option_name(name);
   std::replace(option_name.begin(), option_name.end(), '_', '-');
-  const Option* option = FindOption(option_name);
-  // MAYFLY_USER is more likely somebody's user name than an ACL rule.
-  const bool no_setting = option != nullptr && option->Has(kNoConfig) &&
-                          (option->name == "user" || std::holds_alternative<Foreign>(option->target));
-  return no_setting ? nullptr : option;
+  return option_name;
+}
+
+// MAYFLY_USER is more likely somebody's user name than an ACL rule.
+bool HasVariable(const Option& option) {
+  return !option.Has(kNoConfig) || (option.name != "user" && !std::holds_alternative<Foreign>(option.target));
+}
+
+const Option* FindVariable(std::string_view name) {
+  const Option* option = FindOption(OptionName(name));
+  return option != nullptr && HasVariable(*option) ? option : nullptr;
 }
 
 bool IsServiceAddress(std::string_view name, std::string_view value) {
   if (!name.ends_with("PORT")) return false;
   return value.starts_with("tcp://") || value.starts_with("udp://") || value.starts_with("sctp://");
+}
+
+// One of those that Kubernetes sets for a Service, such as mayfly-auth.
+bool IsOfService(std::string_view name, std::string_view value) {
+  return IsServiceAddress(name, value) || name.find("SERVICE_HOST") != name.npos ||
+         name.find("SERVICE_PORT") != name.npos || name.find("_TCP") != name.npos ||
+         name.find("_UDP") != name.npos;
+}
+
+bool LooksSecret(std::string_view name) {
+  const std::string upper = UpperCase(name);
+  constexpr std::string_view kSigns[] = {"PASS", "TOKEN", "SECRET", "AUTH"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns),
+                     [&](std::string_view sign) { return upper.find(sign) != upper.npos; });
+}
+
+// The variable of the nearest option; empty if none is near.
+std::string NearestVariable(std::string_view name) {
+  std::string variable = UpperCase(NearestOption(OptionName(name), HasVariable));
+  std::replace(variable.begin(), variable.end(), '-', '_');
+  return variable.empty() ? variable : std::string(kPrefix) + variable;
+}
+
+// For a variable that sets no option. Somebody who gives a password by a wrong name would have an open server.
+Problem RefuseSecret(const std::string& full_name, std::string_view name, std::string_view value) {
+  if (IsOfService(name, value)) return std::nullopt;
+  const std::string nearest = NearestVariable(name);
+  const Option* const option = FindOption(NearestOption(OptionName(name), HasVariable));
+  if (!LooksSecret(name) && (option == nullptr || !option->Has(kSecret))) return std::nullopt;
+  return Printable(full_name) + ": no option has this name, and it looks like a secret; " +
+         (nearest.empty() ? "the password is MAYFLY_REQUIREPASS or MAYFLY_REQUIREPASS_FILE"
+                          : "did you mean " + nearest + "?");
+}
+
+// What Redis's and Valkey's images and charts know. Redis itself does not, so it is no error.
+bool IsPasswordForRedis(std::string_view name) {
+  constexpr std::string_view kNames[] = {"REDIS_PASSWORD", "REDIS_PASSWORD_FILE", "VALKEY_PASSWORD",
+                                         "VALKEY_PASSWORD_FILE"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 std::vector<std::string> WordsOf(const Option& option, const std::string& value) {
@@ -55,9 +102,12 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
   std::string ignored;
   std::set<std::pair<const Option*, bool>> seen;  // true: the value came from a file
   for (const std::string& variable : variables) {
-    if (!variable.starts_with(kPrefix)) continue;
     const size_t equals = std::min(variable.find('='), variable.size());
     const std::string full_name = variable.substr(0, equals);
+    if (IsPasswordForRedis(full_name))
+      warnings.push_back(
+          full_name + " is set, but not read: the password is MAYFLY_REQUIREPASS or MAYFLY_REQUIREPASS_FILE");
+    if (!variable.starts_with(kPrefix)) continue;
     std::string_view name = std::string_view(full_name).substr(kPrefix.size());
     std::string value = variable.substr(std::min(equals + 1, variable.size()));
     const Option* option = IsServiceAddress(name, value) ? nullptr : FindVariable(name);
@@ -67,7 +117,10 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
       by_file = option != nullptr;
     }
     if (option == nullptr) {
+      if (Problem problem = RefuseSecret(full_name, name, value)) return problem;
       ignored += (ignored.empty() ? "" : ", ") + Printable(full_name);
+      const std::string nearest = IsOfService(name, value) ? "" : NearestVariable(name);
+      if (!nearest.empty()) ignored += " (did you mean " + nearest + "?)";
       continue;
     }
     if (by_file) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/ascii.h"
 #include "base/databases_max.h"
 #include "base/numbers.h"
+#include "config/nearest.h"
 #include "config/scalars.h"
 #include "config/words.h"
 
@@ -56,18 +58,49 @@ Problem ReadPart(const std::string& word, const std::string& value, NamespaceTer
   return std::nullopt;
 }
 
-// Takes what is said of one namespace from the front of `words`.
-Problem ReadOne(std::span<const std::string>& words, NamespaceTerms& space) {
-  space.name = words[0];
-  words = words.subspan(1);
-  if (!IsName(space.name))
-    return "a name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter";
-  if (IsWord(space.name)) return "a namespace begins with its name";
-  space.prefix = space.name + ":";
+// A word that was misspelt would be one more namespace.
+Problem CheckName(const std::string& name) {
+  if (!IsName(name))
+    return "a name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter: '" +
+           Printable(name) + "'";
+  if (IsWord(name)) return "a namespace begins with its name";
+  for (const std::string_view word : kWords) {
+    if (AreNear(name, word))
+      return "'" + name + "' is too much like the word '" + std::string(word) + "' to be a name";
+  }
+  return std::nullopt;
+}
+
+// Takes the words after the name from the front of `words`, up to the next name.
+Problem ReadTerms(std::span<const std::string>& words, NamespaceTerms& space) {
+  if (words.empty() || !IsWord(words[0])) {
+    const std::string found = words.empty() ? "nothing" : "'" + Printable(words[0]) + "'";
+    return "after '" + space.name + "' comes prefix, maxmemory, maxkeys or default-ttl with its value, not " +
+           found;
+  }
   while (!words.empty() && IsWord(words[0])) {
     if (words.size() < 2) return "a value is missing after '" + words[0] + "'";
     if (Problem problem = ReadPart(words[0], words[1], space)) return problem;
     words = words.subspan(2);
+  }
+  return std::nullopt;
+}
+
+// Adds it, or puts it in the place of the one with its name.
+void Put(NamespaceTerms space, std::vector<NamespaceTerms>& all) {
+  const auto same =
+      std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == space.name; });
+  if (same != all.end())
+    *same = std::move(space);
+  else
+    all.push_back(std::move(space));
+}
+
+Problem CheckPrefixes(const std::vector<NamespaceTerms>& all) {
+  for (auto space = all.begin(); space != all.end(); ++space) {
+    const auto other =
+        std::find_if(all.begin(), space, [&](const auto& before) { return before.prefix == space->prefix; });
+    if (other != space) return "'" + other->name + "' and '" + space->name + "' have the same prefix";
   }
   return std::nullopt;
 }
@@ -81,20 +114,29 @@ Problem ReadNamespaces(std::span<const std::string> words, std::vector<Namespace
   }
   std::vector<NamespaceTerms> all = spaces;
   while (!words.empty()) {
-    NamespaceTerms space;
-    if (Problem problem = ReadOne(words, space)) return problem;
-    const auto same =
-        std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == space.name; });
-    if (same != all.end())
-      *same = std::move(space);
-    else
-      all.push_back(std::move(space));
+    NamespaceTerms space{.name = words[0], .prefix = words[0] + ":"};
+    words = words.subspan(1);
+    if (Problem problem = CheckName(space.name)) return problem;
+    if (Problem problem = ReadTerms(words, space)) return problem;
+    Put(std::move(space), all);
   }
-  for (auto space = all.begin(); space != all.end(); ++space) {
-    const auto other =
-        std::find_if(all.begin(), space, [&](const auto& before) { return before.prefix == space->prefix; });
-    if (other != space) return "'" + other->name + "' and '" + space->name + "' have the same prefix";
-  }
+  if (Problem problem = CheckPrefixes(all)) return problem;
+  spaces = std::move(all);
+  return std::nullopt;
+}
+
+Problem ChangeNamespace(const std::string& name, std::span<const std::string> words,
+                        std::vector<NamespaceTerms>& spaces) {
+  if (Problem problem = CheckName(name)) return problem;
+  const auto known =
+      std::find_if(spaces.begin(), spaces.end(), [&](const auto& other) { return other.name == name; });
+  NamespaceTerms space = known != spaces.end() ? *known : NamespaceTerms{.name = name, .prefix = name + ":"};
+  if (Problem problem = ReadTerms(words, space)) return problem;
+  if (!words.empty())
+    return "'" + Printable(words[0]) + "' is none of prefix, maxmemory, maxkeys, default-ttl";
+  std::vector<NamespaceTerms> all = spaces;
+  Put(std::move(space), all);
+  if (Problem problem = CheckPrefixes(all)) return problem;
   spaces = std::move(all);
   return std::nullopt;
 }

@@ -12,9 +12,13 @@
 
 namespace mayfly::config {
 
-// Adds the namespaces in `words` to `spaces`, in the place of one with the same name; no words empty it. Without a
-// prefix it is the name and a colon. On a problem nothing is changed.
+// Adds the namespaces in `words` to `spaces`, in the place of one with the same name; no words empty it. A name has at
+// least one word with its value. Without a prefix it is the name and a colon. On a problem nothing is changed.
 [[nodiscard]] Problem ReadNamespaces(std::span<const std::string> words, std::vector<NamespaceTerms>& spaces);
+// Changes the terms of one namespace that `words` say; the others stay. Adds the namespace if there is none with this
+// name. On a problem nothing is changed.
+[[nodiscard]] Problem ChangeNamespace(const std::string& name, std::span<const std::string> words,
+                                      std::vector<NamespaceTerms>& spaces);
 std::string FormatNamespaces(const std::vector<NamespaceTerms>& spaces);
 
 // Whether there are not too many beside the databases: an entry names either in one byte.

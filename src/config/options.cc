@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/glob.h"
 #include "base/numbers.h"
+#include "config/apply.h"
 #include "config/command_line.h"
 #include "config/conf_file.h"
 #include "config/environment.h"
@@ -15,16 +16,6 @@
 
 namespace mayfly::config {
 namespace {
-
-std::string Refusal(const Option& option, const std::string& value) {
-  std::string text(option.name);
-  if (!option.Has(kSecret)) text.append(" ").append(Printable(value));
-  return text.append(" is refused: ").append(option.doc);
-}
-
-bool IsRefused(const Option& option, const std::string& value) {
-  return option.Has(kRefused) && value != option.default_text;
-}
 
 std::string SetFailed(const std::string& name, const std::string& reason) {
   return "CONFIG SET failed (possibly related to argument '" + name + "') - " + reason;
@@ -73,13 +64,6 @@ std::vector<UserLine> UsersOf(const std::vector<std::string>& lines) {
     users.push_back({words[0], {words.begin() + 1, words.end()}});
   }
   return users;
-}
-
-// Some options take words that came as one text.
-std::vector<std::string> WordsOf(const Option& option, const Directive& directive) {
-  const std::vector<std::string>& words = directive.words;
-  const bool splits = option.Has(kMultiWord) && words.size() == 1 && !words[0].empty();
-  return splits ? SplitAtSpaces(words[0]) : words;
 }
 
 // The users of these lines of which `wanted` is true, in force as far as no later line takes them away.
@@ -159,11 +143,9 @@ std::string Options::AsAtStart(const std::string& path) const {
 Problem Options::Apply(std::span<const Directive> directives, State& state,
                        std::map<const Option*, std::string>& blames) const {
   for (const Directive& directive : directives) {
-    const Option* option = FindOption(directive.name);
-    if (option == nullptr) return directive.place + ": unknown option '" + Printable(directive.name) + "'";
+    const Option* option = nullptr;
     std::string foreign_text;
-    if (Problem problem = ReadValue(*option, WordsOf(*option, directive), state.settings, foreign_text))
-      return directive.Blame() + ": " + *problem;
+    if (Problem problem = ApplyDirective(directive, state.settings, option, foreign_text)) return problem;
     if (std::holds_alternative<Foreign>(option->target)) state.foreign[option] = foreign_text;
     for (Renaming& renaming : state.settings.renamings) {
       if (renaming.blame.empty()) renaming.blame = directive.Blame();

@@ -1,4 +1,4 @@
-// Namespaces: quotas, NSFLUSH, INFO namespaces, and CONFIG SET namespace.
+// Namespaces: quotas, NSFLUSH, INFO namespaces, CONFIG SET namespace, and NAMESPACE.
 #include <string>
 #include <vector>
 
@@ -32,7 +32,7 @@ const Reply kNoMemory = Error("OOM command not allowed when used memory > 'maxme
 }  // namespace
 
 TEST_CASE_METHOD(NamespacesTest, "a namespace has its keys in all databases, and INFO a line for it") {
-  Have("app1 prefix app1: maxmemory 1mb maxkeys 1k app2 sub prefix app1:sub:");
+  Have("app1 prefix app1: maxmemory 1mb maxkeys 1k app2 prefix app2: sub prefix app1:sub:");
   Run({"SET", "app1:a", "v"});
   Run({"HSET", "app1:b", "f", "v"});
   Run({"SET", "app1:sub:a", "v"});
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(NamespacesTest, "a namespace has its keys in all databases, and
 }
 
 TEST_CASE_METHOD(NamespacesTest, "hits, misses, evicted and expired keys are counted by namespace") {
-  Have("a maxkeys 2 b");
+  Have("a maxkeys 2 b prefix b:");
   Run({"SET", "a:1", "v", "PX", "10"});
   Run({"GET", "a:1"});
   Run({"GET", "a:2"});
@@ -191,7 +191,7 @@ TEST_CASE_METHOD(NamespacesTest,
 }
 
 TEST_CASE_METHOD(NamespacesTest, "NSFLUSH removes a namespace's keys of all databases at once") {
-  Have("a b");
+  Have("a prefix a: b prefix b:");
   Run({"MSET", "a:1", "v", "a:2", "v", "b:1", "v", "c", "v"});
   Run({"SELECT", "5"});
   Run({"SET", "a:1", "v"});
@@ -214,7 +214,7 @@ TEST_CASE_METHOD(NamespacesTest, "NSFLUSH removes a namespace's keys of all data
 }
 
 TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is seen by those who watch, cache or compute its keys") {
-  Have("a");
+  Have("a prefix a:");
   Run({"MSET", "a:1", "v", "b:1", "v"});
   TestClient& other = Connect();
   Run({"WATCH", "a:1"});
@@ -245,7 +245,7 @@ TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is seen by those who watch, cache or c
 
 TEST_CASE_METHOD(NamespacesTest,
                  "a namespace's default TTL is below the rules and above the default of all") {
-  Have("a default-ttl 100 b");
+  Have("a default-ttl 100 b prefix b:");
   SetOption("default-ttl", "7");
   SetOption("ttl-rule", "a:r* default 50");
   Run({"MSET", "a:1", "v", "a:r", "v", "b:1", "v", "c", "v"});
@@ -253,7 +253,7 @@ TEST_CASE_METHOD(NamespacesTest,
   CHECK(Run({"TTL", "a:r"}) == Integer(50));
   CHECK(Run({"TTL", "b:1"}) == Integer(7));
   CHECK(Run({"TTL", "c"}) == Integer(7));
-  Have("a");
+  Have("a prefix a:");
   Run({"SET", "a:1", "v"});
   CHECK(Run({"TTL", "a:1"}) == Integer(7));
 }
@@ -263,15 +263,19 @@ TEST_CASE_METHOD(NamespacesTest, "a CONFIG SET that is refused leaves the namesp
   Run({"SET", "a:1", "v"});
   CHECK(Run({"CONFIG", "SET", "namespace", "b", "maxkeys", "-1"}).kind == Reply::Kind::kError);
   CHECK(Run({"CONFIG", "SET", "namespace", "b prefix"}).kind == Reply::Kind::kError);
+  CHECK(Run({"CONFIG", "SET", "namespace", "shop prefx a"}) ==
+        Error("ERR CONFIG SET failed (possibly related to argument 'namespace') - after 'shop' comes prefix, "
+              "maxmemory, maxkeys or default-ttl with its value, not 'prefx'"));
+  CHECK(Run({"CONFIG", "SET", "namespace", "b"}).kind == Reply::Kind::kError);
   std::string many;
-  for (int i = 0; i < 241; ++i) many += (i == 0 ? "n" : " n") + std::to_string(i);
+  for (int i = 0; i < 241; ++i) many += (i == 0 ? "n" : " n") + std::to_string(i) + " maxkeys 9";
   CHECK(Run({"CONFIG", "SET", "namespace", many}) ==
         Error("ERR CONFIG SET failed (possibly related to argument 'namespace') - 241 namespaces beside 16 "
               "databases "
               "are too many: there may be 256 of both together"));
   CHECK(Run({"CONFIG", "GET", "namespace"}) == Array({Bulk("namespace"), Bulk("a prefix a: maxkeys 5")}));
   CHECK(Keys("a") == 1);
-  Have(many.substr(0, many.rfind(' ')));
+  Have(many.substr(0, many.rfind(" n")));
 }
 
 TEST_CASE_METHOD(NamespacesTest, "a lowered limit is met by the next writes and turns") {
@@ -288,7 +292,7 @@ TEST_CASE_METHOD(NamespacesTest, "a lowered limit is met by the next writes and 
 
 TEST_CASE_METHOD(NamespacesTest, "a write for which no share is left is refused and changes nothing") {
   std::string many;
-  for (int i = 0; i < 240; ++i) many += (i == 0 ? "n" : " n") + std::to_string(i);
+  for (int i = 0; i < 240; ++i) many += (i == 0 ? "n" : " n") + std::to_string(i) + " maxkeys 9";
   Have(many);
   for (int i = 0; i < 240; ++i) Run({"SET", "n" + std::to_string(i) + ":k", "v"});
   Run({"SELECT", "1"});
@@ -302,6 +306,70 @@ TEST_CASE_METHOD(NamespacesTest, "a write for which no share is left is refused 
   CHECK(Run({"GET", "n1:k"}) == Bulk("v"));
   CHECK(Run({"NSFLUSH", "n7"}) == Integer(1));
   CHECK(Run({"MOVE", "n1:k", "1"}) == Integer(1));
+}
+
+// ---- NAMESPACE
+
+TEST_CASE_METHOD(NamespacesTest, "NAMESPACE SET and DEL change one namespace and leave the others") {
+  const auto spaces = [&] { return Run({"CONFIG", "GET", "namespace"}).elements.at(1).text; };
+  CHECK(Run({"NAMESPACE", "SET", "shop", "prefix", "s:", "maxkeys", "2"}) == Ok());
+  CHECK(Run({"namespace", "set", "blog", "default-ttl", "1h"}) == Ok());
+  CHECK(spaces() == "shop prefix s: maxkeys 2 blog prefix blog: default-ttl 3600");
+  Run({"MSET", "s:1", "v", "s:2", "v", "s:3", "v", "blog:1", "v"});
+  Run({"SET", "s:4", "v"});
+  CHECK(Keys("shop") == 2);
+  CHECK(Run({"TTL", "blog:1"}) == Integer(3600));
+  CHECK(Run({"NAMESPACE", "SET", "shop", "maxmemory", "1mb", "maxkeys", "0"}) == Ok());
+  CHECK(spaces() == "shop prefix s: maxmemory 1048576 blog prefix blog: default-ttl 3600");
+  CHECK(Run({"NAMESPACE", "DEL", "blog"}) == Integer(1));
+  CHECK(Run({"NAMESPACE", "DEL", "blog"}) == Integer(0));
+  CHECK(spaces() == "shop prefix s: maxmemory 1048576");
+  CHECK(Run({"NAMESPACE", "DEL", "shop"}) == Integer(1));
+  CHECK(spaces().empty());
+  CHECK(Run({"GET", "s:4"}) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "NAMESPACE LIST tells the namespaces, and HELP how to set them") {
+  CHECK(Run({"NAMESPACE", "LIST"}) == Array({}));
+  Have("shop prefix s: maxmemory 1mb default-ttl 90 blog maxkeys 5");
+  CHECK(Run({"NAMESPACE", "LIST"}) ==
+        Array({Array({Bulk("name"), Bulk("shop"), Bulk("prefix"), Bulk("s:"), Bulk("maxmemory"),
+                      Integer(1 << 20), Bulk("maxkeys"), Integer(0), Bulk("default-ttl-ms"), Integer(90000)}),
+               Array({Bulk("name"), Bulk("blog"), Bulk("prefix"), Bulk("blog:"), Bulk("maxmemory"),
+                      Integer(0), Bulk("maxkeys"), Integer(5), Bulk("default-ttl-ms"), Integer(0)})}));
+  CHECK(Run({"NAMESPACE", "HELP"}).elements.size() > 6);
+}
+
+TEST_CASE_METHOD(NamespacesTest, "NAMESPACE SET that is wrong says why and changes nothing") {
+  Have("a prefix x: maxkeys 5");
+  const auto error = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"NAMESPACE", "SET"});
+    return Run(words);
+  };
+  CHECK(error({"b", "prefx", "y"}) ==
+        Error("ERR after 'b' comes prefix, maxmemory, maxkeys or default-ttl with its value, not 'prefx'"));
+  CHECK(error({"b", "prefix", "x:"}) == Error("ERR 'a' and 'b' have the same prefix"));
+  CHECK(error({"b", "maxkeys", "5", "c"}) ==
+        Error("ERR 'c' is none of prefix, maxmemory, maxkeys, default-ttl"));
+  CHECK(error({"b", "maxkeys", "-5"}) == Error("ERR maxkeys must be a number, as 500, 10k or 1m"));
+  CHECK(error({"b"}) == Error("ERR wrong number of arguments for 'namespace|set' command: NAMESPACE SET name "
+                              "word value [word value ...]"));
+  SetOption("namespace", "a prefix x: maxkeys 5");
+  for (int i = 0; i < 239; ++i) CHECK(error({"n" + std::to_string(i), "maxkeys", "1"}) == Ok());
+  CHECK(error({"more", "maxkeys", "1"}) ==
+        Error("ERR 241 namespaces beside 16 databases are too many: there may "
+              "be 256 of both together"));
+  CHECK(Run({"NAMESPACE", "LIST"}).elements.size() == 240);
+}
+
+TEST_CASE_METHOD(NamespacesTest, "NAMESPACE is for administrators, as CONFIG is") {
+  Run({"ACL", "SETUSER", "app", "on", "nopass", "+@all", "-@dangerous", "~*"});
+  TestClient& app = Connect();
+  CHECK(app.Run({"AUTH", "app", "x"}) == Ok());
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"NAMESPACE", "SET", "a", "maxkeys", "1"},
+        std::vector<std::string>{"NAMESPACE", "DEL", "a"}, std::vector<std::string>{"NAMESPACE", "LIST"}})
+    CHECK(app.Run(call).text.starts_with("NOPERM"));
 }
 
 }  // namespace mayfly::testing

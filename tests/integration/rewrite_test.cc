@@ -103,7 +103,8 @@ TEST_CASE("CONFIG REWRITE finds an included file whose path begins where the dae
 TEST_CASE("rules of an included file that CONFIG SET has replaced do not come back after CONFIG REWRITE") {
   const Folder folder;
   const std::string file = folder / "my.conf";
-  std::ofstream(folder / "more.conf") << "ttl-rule a:* max 5m\nnamespace web maxkeys 5\nnamespace app\n";
+  std::ofstream(folder / "more.conf")
+      << "ttl-rule a:* max 5m\nnamespace web maxkeys 5\nnamespace app maxkeys 7\n";
   std::ofstream(file) << "include " + (folder / "more.conf") + "\n";
   {
     const Daemon daemon({file});

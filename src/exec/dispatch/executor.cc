@@ -68,6 +68,7 @@ Executor::Executor(Server& server)
         if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
         if (name == "maxmemory") WarnOfMemory(server_);
+        if (name == "maxkeys" || name == "namespace") WarnOfNamespaces(server_);
         if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
         FollowOptions();
       });

@@ -1,5 +1,6 @@
 #include "exec/dispatch/memory_warnings.h"
 
+#include <algorithm>
 #include <new>
 
 #include "base/log.h"
@@ -38,6 +39,38 @@ std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, cons
   return lines;
 }
 
+std::vector<std::string> NamespaceWarnings(const config::Settings& settings, uint64_t own_bytes) {
+  uint64_t bytes = 0;
+  uint64_t keys = 0;
+  const auto add = [](uint64_t limit, uint64_t& sum) { sum += std::min(limit, UINT64_MAX - sum); };
+  for (const config::NamespaceTerms& space : settings.namespaces) {
+    add(space.maxmemory_bytes, bytes);
+    add(space.maxkeys, keys);
+  }
+  constexpr const char* kSoWhat = ": they bound the namespaces, but promise them nothing";
+  std::vector<std::string> lines;
+  const uint64_t maxmemory = settings.maxmemory.bytes;
+  const uint64_t left = maxmemory - std::min(maxmemory, own_bytes);
+  if (maxmemory != 0 && bytes > left)
+    lines.push_back("the maxmemory limits of the namespaces are " + FormatBytesHuman(bytes) +
+                    " together, and maxmemory has " + FormatBytesHuman(left) + " for them" + kSoWhat);
+  const auto maxkeys = static_cast<uint64_t>(settings.maxkeys);
+  if (maxkeys != 0 && keys > maxkeys)
+    lines.push_back("the maxkeys limits of the namespaces are " + std::to_string(keys) +
+                    " together, and maxkeys is " + std::to_string(maxkeys) + kSoWhat);
+  return lines;
+}
+
+void WarnOfNamespaces(Server& server) noexcept {
+  if (server.log == nullptr) return;
+  try {
+    for (const std::string& line : NamespaceWarnings(server.options.settings(), server.memory.AtStart()))
+      server.log->Warning(line);
+  } catch (const std::bad_alloc&) {
+    server.log->Warning("no memory to look at the limits of namespaces");
+  }
+}
+
 void WarnOfMemory(Server& server) noexcept {
   if (server.log == nullptr) return;
   try {
@@ -49,6 +82,7 @@ void WarnOfMemory(Server& server) noexcept {
   } catch (const std::bad_alloc&) {
     server.log->Warning("no memory to look at maxmemory");
   }
+  WarnOfNamespaces(server);
 }
 
 }  // namespace mayfly

@@ -19,7 +19,13 @@ struct MemoryFacts {
 };
 std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, const MemoryFacts& facts);
 
-// Logs the warnings about the maxmemory that is in force now.
+// Limits of namespaces that promise more than there is, and so promise nothing (MemoryGate::Promise). `own_bytes`: what
+// the program takes of maxmemory.
+std::vector<std::string> NamespaceWarnings(const config::Settings& settings, uint64_t own_bytes);
+
+// Logs the warnings about the limits of namespaces that are in force now.
+void WarnOfNamespaces(Server& server) noexcept;
+// The same about maxmemory, and with it of namespaces.
 void WarnOfMemory(Server& server) noexcept;
 
 }  // namespace mayfly

@@ -103,14 +103,44 @@ TEST_CASE("a MAYFLY_ variable that names no option is a warning, and a wrong val
   CHECK(loaded.error == "");
   REQUIRE(loaded.warnings.size() == 1);
   CHECK(loaded.warnings[0] ==
-        "environment variables that set no option are ignored: MAYFLY_MAXMEMROY, MAYFLY_USER, MAYFLY_, "
-        "MAYFLY_\\x0a");
+        "environment variables that set no option are ignored: MAYFLY_MAXMEMROY (did you mean "
+        "MAYFLY_MAXMEMORY?), MAYFLY_USER, MAYFLY_, MAYFLY_\\x0a");
   CHECK(Loaded(files, {}, {"MAYFLY_PORT=abc"}).error ==
         "MAYFLY_PORT: argument couldn't be parsed into an integer");
   CHECK(Loaded(files, {}, {"MAYFLY_PORT"}).error ==
         "MAYFLY_PORT: argument couldn't be parsed into an integer");
   CHECK(Loaded(files, {}, {"MAYFLY_APPENDONLY=yes"})
             .error.starts_with("MAYFLY_APPENDONLY: appendonly yes is refused"));
+}
+
+TEST_CASE("a variable that looks like a secret and sets no option ends the start") {
+  const TestFiles files;
+  const auto error = [&](const std::string& variable) { return Loaded(files, {}, {variable}).error; };
+  CHECK(error("MAYFLY_PASSWORD=x") ==
+        "MAYFLY_PASSWORD: no option has this name, and it looks like a secret; the password is "
+        "MAYFLY_REQUIREPASS or MAYFLY_REQUIREPASS_FILE");
+  CHECK(error("MAYFLY_REQUIREPAS=x").ends_with("did you mean MAYFLY_REQUIREPASS?"));
+  CHECK(error("MAYFLY_REQIREPASS_FILE=/x").find("looks like a secret") != std::string::npos);
+  CHECK(error("MAYFLY_REQUIRE_PASS=x").ends_with("did you mean MAYFLY_REQUIREPASS?"));
+  for (const char* name : {"TOKEN", "Api_Secret", "AUTH", "auth", "USER_PASSWORD", "PASSWORD_FILE"})
+    CHECK(error("MAYFLY_" + std::string(name) + "=x").find("looks like a secret") != std::string::npos);
+  // Kubernetes, for a Service mayfly-auth.
+  for (const char* variable : {"MAYFLY_AUTH_SERVICE_HOST=10.0.0.1", "MAYFLY_AUTH_SERVICE_PORT=1",
+                               "MAYFLY_AUTH_PORT=tcp://10.0.0.1:1", "MAYFLY_AUTH_PORT_1_TCP=tcp://10.0.0.1:1",
+                               "MAYFLY_AUTH_PORT_1_TCP_ADDR=10.0.0.1"})
+    CHECK(error(variable) == "");
+}
+
+TEST_CASE("a password in a variable of Redis's image is named in the log") {
+  const TestFiles files;
+  for (const std::string name : {"REDIS_PASSWORD", "REDIS_PASSWORD_FILE", "VALKEY_PASSWORD"}) {
+    const Loaded loaded(files, {}, {name + "=x"});
+    CHECK(loaded.error == "");
+    CHECK(loaded.warnings ==
+          std::vector<std::string>{
+              name + " is set, but not read: the password is MAYFLY_REQUIREPASS or MAYFLY_REQUIREPASS_FILE"});
+  }
+  CHECK(Loaded(files, {}, {"REDIS_PASSWORDS=x", "REDIS_PORT=1"}).warnings.empty());
 }
 
 }  // namespace mayfly::config

@@ -44,5 +44,24 @@ TEST_CASE("a maxmemory above the memory, or above the reserved region, is warned
   CHECK(WarningsOf(64 * kGb, unknown).empty());
 }
 
+TEST_CASE("limits of namespaces that promise more than there is are warned of") {
+  config::Settings settings;
+  settings.maxmemory = {Request::kBytes, 10 * kMb, 10 * kMb};
+  settings.namespaces = {{.name = "a", .prefix = "a:", .maxmemory_bytes = 6 * kMb, .maxkeys = 60},
+                         {.name = "b", .prefix = "b:", .maxmemory_bytes = 3 * kMb, .maxkeys = 50}};
+  CHECK(NamespaceWarnings(settings, kMb).empty());
+  settings.maxkeys = 100;
+  CHECK(
+      NamespaceWarnings(settings, 2 * kMb) ==
+      std::vector<std::string>{
+          "the maxmemory limits of the namespaces are 9.00M together, and maxmemory has 8.00M for them: they "
+          "bound the namespaces, but promise them nothing",
+          "the maxkeys limits of the namespaces are 110 together, and maxkeys is 100: they bound the "
+          "namespaces, but promise them nothing"});
+  settings.maxmemory = {Request::kBytes, 0, 0};
+  settings.maxkeys = 110;
+  CHECK(NamespaceWarnings(settings, 2 * kMb).empty());
+}
+
 }  // namespace
 }  // namespace mayfly

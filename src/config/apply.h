@@ -1,0 +1,27 @@
+// What one directive sets: shared by the start, CONFIG REWRITE and --check-config.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/directive.h"
+#include "config/option.h"
+#include "config/problem.h"
+#include "config/settings.h"
+
+namespace mayfly::config {
+
+// The words of the value. Some options take words that came as one text.
+std::vector<std::string> WordsOf(const Option& option, const Directive& directive);
+
+// Puts the value into `settings`, or into `foreign_text` if only Redis has the option, and the option's row into `option`.
+// The problem begins with the place; on it nothing is changed.
+[[nodiscard]] Problem ApplyDirective(const Directive& directive, Settings& settings, const Option*& option,
+                                     std::string& foreign_text);
+
+// Whether the value of an option that only Redis has ends the start, because its silent loss would hurt.
+bool IsRefused(const Option& option, const std::string& value);
+// Why. REQUIRES: IsRefused.
+std::string Refusal(const Option& option, const std::string& value);
+
+}  // namespace mayfly::config

@@ -1,0 +1,19 @@
+// The name that somebody most likely meant by one that does not exist: for "did you mean ...?" in messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/option.h"
+
+namespace mayfly::config {
+
+// Whether a few letters that are wrong, missing, too many or exchanged make the difference. In any case.
+bool AreNear(std::string_view text, std::string_view word);
+
+// The name of the nearest option of which `fits` is true; empty if none is near.
+std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&));
+// ", did you mean '<before>maxmemory'?", or nothing.
+std::string DidYouMean(std::string_view name, std::string_view before = {});
+
+}  // namespace mayfly::config
