@@ -21,6 +21,7 @@ RUN apt-get update \
     && useradd --system --uid 999 --gid mayfly --home-dir /data --no-create-home --shell /usr/sbin/nologin mayfly \
     && install -d -o mayfly -g mayfly /data
 COPY --from=build /usr/local/bin/mayfly /usr/local/bin/mayfly
+COPY conf/entrypoint.sh /usr/local/bin/mayfly-entrypoint
 COPY LICENSE /usr/share/doc/mayfly/copyright
 
 # As in Redis's image, the container's network decides who may connect. -e MAYFLY_PROTECTED_MODE=yes serves only
@@ -32,8 +33,8 @@ WORKDIR /data
 # With -e MAYFLY_METRICS_PORT=9121 -e 'MAYFLY_METRICS_BIND=* -::*', the metrics port is for the container's network, too.
 EXPOSE 6379 9121
 USER mayfly
-# The daemon is healthy if it answers: "+PONG", or "-NOAUTH" if a password is set. If a command line or a conf file
-# sets the port, the container needs a --health-cmd of its own.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
-    CMD ["bash", "-c", "port=${MAYFLY_PORT:-6379}; [[ $port =~ ^[0-9]+$ ]] || port=6379; exec 3<>/dev/tcp/127.0.0.1/$port && printf 'PING\\r\\n' >&3 && read -r -t 2 answer <&3 && [[ $answer == +PONG* || $answer == -NOAUTH* ]]"]
-ENTRYPOINT ["mayfly"]
+# The daemon is healthy if it answers; without its password any answer will do. --ping reads the MAYFLY_ variables as the
+# daemon does. If a command line or a conf file sets the port, the container needs a --health-cmd with the same words, as
+# "mayfly --ping /data/my.conf".
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 CMD ["mayfly", "--ping", "--any-answer"]
+ENTRYPOINT ["mayfly-entrypoint"]

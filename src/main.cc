@@ -16,6 +16,7 @@
 #include "base/syslog.h"
 #include "cache/databases.h"
 #include "cache/eviction.h"
+#include "config/check.h"
 #include "config/options.h"
 #include "config/words.h"
 #include "exec/acl/user_store.h"
@@ -28,11 +29,13 @@
 #include "exec/dispatch/resident_guard.h"
 #include "net/descriptor.h"
 #include "net/limits.h"
+#include "net/ping.h"
 #include "net/process.h"
 #include "net/server_loop.h"
 #include "net/service_manager.h"
 #include "net/shard_rules.h"
 #include "net/shards.h"
+#include "net/tls/tls_context.h"
 #include "server/cluster.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
@@ -133,14 +136,18 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond what lies on it by now
   loop->Run();
+  uint64_t keys = 0;
+  for (unsigned i = 0; i < server.databases.count(); ++i) keys += server.databases.At(i).size();
+  if (keys != 0) log.Notice("dropping ", keys, " keys: nothing is stored");
   log.Notice("bye");
   return std::nullopt;
 }
 
-// Makes the parts, and runs the loop.
+// Makes the parts, and calls then(server, executor), which runs the loop.
+template <typename Then>
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
-                      config::Options& options, CommandTable& commands, SystemClock& clock,
-                      net::ServiceManager& manager, Log& log) {
+                      config::Options& options, CommandTable& commands, SystemClock& clock, Log& log,
+                      Then&& then) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -201,27 +208,67 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   std::unique_ptr<Cluster> cluster;
   if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(server)) return problem;
-  return RunLoop(server, executor, manager, log);
+  return then(server, executor);
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,
                     const std::vector<std::string>& warnings, const std::vector<std::string>& environment,
-                    SystemClock& clock, Log& log) {
+                    const std::string& conf_file, SystemClock& clock, Log& log) {
   CommandTable commands;
   if (config::Problem problem = RenameCommands(options.settings(), commands)) return problem;
   log.Notice("Mayfly " MAYFLY_VERSION " starts");
+  log.Notice(conf_file.empty() ? "no conf file was given" : "the conf file is ", conf_file);
   for (const std::string& warning : warnings) log.Warning(warning);
   if (config::Problem problem = FitFileLimit(options, log)) return problem;
   net::ServiceManager manager(options.settings().supervised, environment, getpid(), log);
-  return Serve(limit_files, files, options, commands, clock, manager, log);
+  return Serve(limit_files, files, options, commands, clock, log,
+               [&](Server& server, Executor& executor) { return RunLoop(server, executor, manager, log); });
+}
+
+// What a start finds beyond the values of single options: renamed commands, users, certificates. Opens nothing.
+void TryOut(const config::Files& files, config::Options& options, std::vector<std::string>& problems) {
+  const config::Settings& settings = options.settings();
+  const auto note = [&problems](const config::Problem& problem) {
+    if (problem) problems.push_back(*problem);
+  };
+  CommandTable commands;
+  note(RenameCommands(settings, commands));
+  if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return note(problem);
+  SystemClock clock;
+  Log log(clock, Log::Level::kNothing, "");
+  const auto nothing = [](Server&, Executor&) -> config::Problem { return std::nullopt; };
+  note(Serve(MemoryLimitFiles(), files, options, commands, clock, log, nothing));
+  std::shared_ptr<const net::TlsContext> context;
+  if (settings.tls_port != 0) note(net::TlsContext::Load(settings, context));
+}
+
+// Prints every problem of a conf file; 0 if there is none.
+int CheckConfig(const std::string& path, const config::Files& files, uint64_t memory_bytes) {
+  std::vector<std::string> problems = config::ProblemsOf(path, files);
+  config::Options options(memory_bytes, files);
+  config::LoadResult loaded;
+  const std::vector<std::string> words{path};
+  if (problems.empty() && path != "-") {
+    loaded = options.Load(words, {});
+    loaded.error ? problems.push_back(*loaded.error) : TryOut(files, options, problems);
+  }
+  for (const std::string& warning : loaded.warnings) std::printf("warning: %s\n", warning.c_str());
+  for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());
+  if (problems.empty()) std::printf("%s: no problems\n", config::Printable(path).c_str());
+  return problems.empty() ? 0 : 1;
 }
 
 int Main(const std::vector<std::string>& words, std::vector<std::string> environment) {
   const bool is_shard = net::TakeShardMark(environment, getppid());
   const config::Files files = config::SystemFiles();
+  if (net::AsksForPing(words)) return net::RunPing(words, environment, files);
   const MemoryLimitFiles limit_files;
-  const MemoryLimit memory_limit = limit_files.Read().value_or(MemoryLimit{});
-  config::Options options(memory_limit.Smaller().value_or(0), files);
+  const uint64_t memory_bytes = limit_files.Read().value_or(MemoryLimit{}).Smaller().value_or(0);
+  std::string to_check;
+  config::Problem misused;
+  if (config::AsksForCheck(words, to_check, misused))
+    return misused ? Complain(*misused) : CheckConfig(to_check, files, memory_bytes);
+  config::Options options(memory_bytes, files);
   const config::LoadResult loaded = options.Load(words, environment);
   if (loaded.error) return Complain(*loaded.error);
   if (loaded.answer) {
@@ -240,11 +287,13 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
   if (settings.syslog_enabled && !syslog.Reaches())
     log.Warning(
         "syslog-enabled: nobody listens at /dev/log; until somebody does, the system's log has no lines");
+  const bool from_input = !words.empty() && words[0] == "-";
+  const std::string conf_file = from_input ? "standard input" : options.conf_file();
   config::Problem problem;
   try {
     problem = settings.shards != 0
                   ? net::RunShards(options, words, environment, start, log)
-                  : Run(limit_files, files, options, loaded.warnings, environment, clock, log);
+                  : Run(limit_files, files, options, loaded.warnings, environment, conf_file, clock, log);
   } catch (const std::exception& error) {
     problem = error.what();
   }

@@ -7,6 +7,7 @@ import yaml
 MANIFEST = "conf/kubernetes/mayfly.yaml"
 CONF = "conf/mayfly.conf"
 SERVICE = "src/net/http/http_service.cc"
+PING = "src/net/ping.cc"
 KINDS = ["ConfigMap", "Service", "StatefulSet", "PodDisruptionBudget", "NetworkPolicy"]
 
 
@@ -26,16 +27,23 @@ def _given(container, config):
     return names
 
 
-def _wrong_probes(container, service, given, options):
+def _wrong_probes(container, service, ping, given, options):
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     for name, option in (("redis", "port"), ("metrics", "metrics-port")):
         if ports[name] != int(given.get(option, options[option])):
             yield f"port {ports[name]} is not the daemon's {option}"
     served = set(re.findall(r'path == "(/[a-z]+)"', service))
-    for name in ("startupProbe", "readinessProbe", "livenessProbe"):
-        asked = container.get(name, {}).get("httpGet", {})
-        if asked.get("port") != "metrics" or asked.get("path") not in served:
-            yield f"the {name} asks for nothing that the daemon serves"
+    for name in ("startupProbe", "readinessProbe"):
+        words = container.get(name, {}).get("exec", {}).get("command", [])
+        # The probe reads the options as the daemon does.
+        if words[:2] != ["mayfly", "--ping"] or words[2:3] != container["args"][:1]:
+            yield f"the {name} does not ping with the daemon's conf file"
+        for word in words[3:]:
+            if f'"  {word} ' not in ping:
+                yield f"the {name} has the flag {word}, which --ping does not know"
+    asked = container.get("livenessProbe", {}).get("httpGet", {})
+    if asked.get("port") != "metrics" or asked.get("path") not in served:
+        yield "the livenessProbe asks for nothing that the daemon serves"
 
 
 def _wrong_security(pod, container, dockerfile):
@@ -100,7 +108,7 @@ def _wrong(files):
         if name not in known:
             yield f"the container has no port {name}"
     given = _options("\n".join(objects["ConfigMap"]["data"].values()))
-    yield from _wrong_probes(container, files[SERVICE], given, options)
+    yield from _wrong_probes(container, files[SERVICE], files[PING], given, options)
     yield from _wrong_security(pod, container, dockerfile)
     yield from _wrong_volumes(pod, container, dockerfile)
     yield from _wrong_selectors(objects, template["metadata"]["labels"])
@@ -118,7 +126,7 @@ def selftest():
     import source
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    files = {name: text for name, text in source.load(root).items() if name in (MANIFEST, CONF, SERVICE, "Dockerfile")}
+    files = {name: text for name, text in source.load(root).items() if name in (MANIFEST, CONF, SERVICE, PING, "Dockerfile")}
     assert find(files) == [], find(files)
     for old, new in (
         ("maxmemory auto", "maxmemorie auto"),
@@ -130,8 +138,10 @@ def selftest():
         ("{port: redis}", "{port: page}"),
         ("containerPort: 9121", "containerPort: 9122"),
         ("metrics-port 9121", "metrics-port 9120"),
-        ("path: /readyz, port: metrics", "path: /ready, port: metrics"),
-        ("httpGet: {path: /readyz, port: metrics}", "tcpSocket: {port: redis}"),
+        ("path: /livez, port: metrics", "path: /live, port: metrics"),
+        ("httpGet: {path: /livez, port: metrics}", "tcpSocket: {port: redis}"),
+        ("[mayfly, --ping, /etc/mayfly/mayfly.conf, --any-answer]", "[mayfly, --ping, --any-answer]"),
+        ("--any-answer]", "--nonsense]"),
         ("enableServiceLinks: false", "enableServiceLinks: true"),
         ("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false"),
         ("runAsUser: 999", "runAsUser: 1000"),

@@ -11,6 +11,7 @@
 #include "cache/databases.h"
 #include "config/option.h"
 #include "config/options.h"
+#include "config/words.h"
 #include "exec/acl/user_store.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/context.h"
@@ -38,6 +39,17 @@ void ConfigGet(Context& ctx, Args& args) {
   }
 }
 
+// For loglevel debug; a secret is not shown.
+void LogChanges(Log& log, uint64_t client, std::span<const config::NameValue> pairs) {
+  if (!log.Takes(Log::Level::kDebug)) return;
+  for (const auto& [name, value] : pairs) {
+    const config::Option* const option = config::FindOption(name);
+    const bool secret = option == nullptr || option->Has(config::kSecret);
+    log.Debug("CONFIG SET by client ", client, ": ", config::Printable(name), " ",
+              secret ? std::string("(a secret)") : config::Printable(value));
+  }
+}
+
 void ConfigSet(Context& ctx, Args& args) {
   if (args.Left() % 2 != 0) return ctx.Fail(errors::kSyntax);
   std::vector<config::NameValue> pairs;
@@ -50,6 +62,7 @@ void ConfigSet(Context& ctx, Args& args) {
   if (const config::Problem problem = options.Set(pairs, warnings)) return ctx.Fail("ERR " + *problem);
   if (ctx.server.log != nullptr) {
     for (const std::string& warning : warnings) ctx.server.log->Warning("CONFIG SET: ", warning);
+    LogChanges(*ctx.server.log, ctx.session.id, pairs);
   }
   ctx.reply.Ok();
 }

@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "config/completion.h"
+#include "config/nearest.h"
 #include "config/option.h"
 #include "config/words.h"
 
@@ -132,6 +133,8 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   for (std::string& flag : JoinFlags(words)) {
     const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
     if (IsQuestion(name) && name.size() != flag.size()) return std::string(name) + " takes no value";
+    if (name == "--ping" || name == "--check-config")
+      return std::string(name) + " stands before all other words";
     joined.push_back(std::move(flag));
   }
 
@@ -142,6 +145,12 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   app.set_version_flag("-v,--version", kVersionText, "print the version and exit");
   app.allow_extras();
   std::string shell;
+  std::string unread;  // for the help text: a command line that begins with one of these does not come here
+  app.add_option("--check-config", unread, "print every problem of a conf file and exit")
+      ->option_text("FILE");
+  bool ping = false;
+  app.add_flag("--ping", ping,
+               "ask the daemon that the other flags describe whether it serves: --ping --help");
   const CLI::Option* const completion =
       app.add_option("--completion", shell, "print a script for bash, zsh or fish and exit")
           ->option_text("SHELL");
@@ -159,8 +168,10 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
     return Printable(error.what());
   }
   if (completion->count() != 0) return "--completion takes no other flags beside it";
-  if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty())
-    return "unknown flag '" + Printable(unknown[0].substr(0, unknown[0].find('='))) + "'";
+  if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty()) {
+    const std::string flag = unknown[0].substr(0, unknown[0].find('='));
+    return "unknown flag '" + Printable(flag) + "'" + DidYouMean(NameOf(flag), "--");
+  }
   result.directives = flags.Directives();
   return std::nullopt;
 }

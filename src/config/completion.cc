@@ -12,6 +12,8 @@ namespace {
 constexpr Option kOthers[] = {
     {"include", "", Foreign::kFileName, "", 0, 0, 0, "read another conf file first"},
     {"help", "", Foreign::kYesNo, "", 0, 0, 0, "print a help text and exit"},
+    {"check-config", "", Foreign::kFileName, "", 0, 0, 0, "print every problem of a conf file and exit"},
+    {"ping", "", Foreign::kYesNo, "", 0, 0, 0, "ask a daemon whether it serves, and exit"},
     {"version", "", Foreign::kYesNo, "", 0, 0, 0, "print the version and exit"},
     {"completion", "", Foreign::kChoice, "", 0, 0, 0, "print a script for a shell and exit", "bash zsh fish"},
 };
@@ -80,7 +82,7 @@ std::string Zsh() {
       "_arguments \\\n";
   ForEachFlag([&](const Option& option) {
     std::string flag = "*--" + std::string(option.name) + '[' + ZshText(option.doc) + ']';
-    if (option.name != "help" && option.name != "version") {
+    if (option.name != "help" && option.name != "version" && option.name != "ping") {
       const std::string words = JoinedWords(option);
       flag += ":value:" + (words.empty() ? "_files" : '(' + words + ')');
     }
@@ -93,7 +95,7 @@ std::string Fish() {
   std::string script = "# Completes the command line of mayfly in fish; made by mayfly --completion fish.\n";
   ForEachFlag([&](const Option& option) {
     script += "complete -c mayfly -l " + std::string(option.name);
-    if (option.name != "help" && option.name != "version") {
+    if (option.name != "help" && option.name != "version" && option.name != "ping") {
       const std::string words = JoinedWords(option);
       script += words.empty() ? " -r" : " -x -a " + Quoted(words);
     }

@@ -32,11 +32,10 @@ Problem ConfFileReader::Include(const std::string& place, const std::string& pat
   const std::vector<std::string> paths =
       HasGlobSyntax(pattern) ? files_.expand(pattern) : std::vector<std::string>{pattern};
   ++including_;
-  for (const std::string& path : paths) {
-    if (Problem problem = ReadFile(blame, path, directives)) return problem;
-  }
+  Problem problem;
+  for (size_t i = 0; i < paths.size() && !problem; ++i) problem = ReadFile(blame, paths[i], directives);
   --including_;
-  return std::nullopt;
+  return problem;
 }
 
 Problem ConfFileReader::ReadFile(const std::string& blame, const std::string& path,
@@ -59,7 +58,10 @@ Problem ConfFileReader::ReadText(const std::string& path, std::string_view text,
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string place = Printable(path) + ":" + std::to_string(number);
-    if (Problem problem = ReadLine(place, text.substr(0, end), directives)) return problem;
+    if (Problem problem = ReadLine(place, text.substr(0, end), directives)) {
+      if (problems_ == nullptr) return problem;
+      problems_->push_back(std::move(*problem));
+    }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return std::nullopt;

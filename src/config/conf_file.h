@@ -23,6 +23,10 @@ class ConfFileReader {
   // `files` must outlive the reader.
   explicit ConfFileReader(const Files& files) : files_(files) {}
 
+  // From now on a line with a problem, or a file that cannot be included, is left out, and its problem is appended here.
+  // `problems` must outlive the reader.
+  void CollectProblems(std::vector<std::string>& problems) noexcept { problems_ = &problems; }
+
   // Appends the lines of the file to `directives`, in order. A problem is one line of text that begins with
   // the file and the line number.
   [[nodiscard]] Problem Read(const std::string& path, std::vector<Directive>& directives);
@@ -38,6 +42,7 @@ class ConfFileReader {
   Problem ReadLine(const std::string& place, std::string_view line, std::vector<Directive>& directives);
 
   const Files& files_;
+  std::vector<std::string>* problems_ = nullptr;  // null: the first problem ends the reading
   size_t depth_ = 0;
   size_t including_ = 0;  // include lines around the current line
   size_t files_read_ = 0;

@@ -282,8 +282,17 @@ void Listeners::Close() {
 
 std::vector<std::string> Listeners::names() const {
   std::vector<std::string> names;
-  for (const OwnedSocket& socket : sockets_) names.push_back(socket->name);
+  for (const OwnedSocket& socket : sockets_)
+    names.push_back(socket->name + (socket->service->observers_max() != 0 ? " for metrics" : ""));
   return names;
+}
+
+bool Listeners::ReachedByOthers(bool by_tls) const noexcept {
+  return std::any_of(sockets_.begin(), sockets_.end(), [&](const OwnedSocket& socket) {
+    const bool counts = socket->service == &services_.plain || (by_tls && socket->service == &services_.tls);
+    return counts && socket->kind == Connection::Kind::kTcp &&
+           !IsLoopback(reinterpret_cast<const sockaddr&>(socket->address));
+  });
 }
 
 // ---- a change of addresses

@@ -73,8 +73,10 @@ class Listeners {
   void Stop();
   // The loop must turn once more before this dies.
   void Close();
-  // "127.0.0.1:6379", "[::]:6379", "/run/mayfly.sock": where it listens.
+  // "127.0.0.1:6379", "[::]:6379 with TLS", "127.0.0.1:9121 for metrics", "/run/mayfly.sock": where it listens.
   std::vector<std::string> names() const;
+  // Whether clients of other machines come to a port of the settings; `by_tls`: those of the TLS port count.
+  bool ReachedByOthers(bool by_tls) const noexcept;
 
  private:
   struct Socket;

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "base/log.h"
 #include "exec/dispatch/client_end.h"
 #include "net/clients.h"
 #include "net/read_calls.h"
@@ -39,10 +40,12 @@ void RespClient::OnOpen() {
   server.sessions.Add(*this);
   ++server.stats.connections_received;
   Account();
+  if (server.log != nullptr) server.log->Debug("client ", id, " connects from ", peer);
 }
 
 void RespClient::OnLeave() noexcept {
   Server& server = clients().server();
+  if (server.log != nullptr) server.log->Debug("client ", id, " from ", peer, " is gone");
   EndClientState(server, *this);
   server.sessions.Remove(*this);
   input_.Release();

@@ -93,6 +93,7 @@ config::Problem ServerLoop::Listen() {
     tls_.Commit();
   }
   if (config::Problem problem = listeners_.Open(settings)) return problem;
+  WarnIfOpen();
   return ListenForObservers();
 }
 
@@ -132,6 +133,19 @@ config::Problem ServerLoop::BeforeSet(const config::Settings& wanted, std::strin
 void ServerLoop::AfterSet(bool accepted) noexcept {
   accepted ? tls_.Commit() : tls_.Abandon();
   accepted ? listeners_.Commit() : listeners_.Abandon();
+  WarnIfOpen();
+}
+
+void ServerLoop::WarnIfOpen() noexcept {
+  const config::Settings& settings = server_.options.settings();
+  const bool by_tls = settings.tls_auth_clients != config::TlsAuthClients::kYes;
+  const bool no_login = server_.users.Newcomer() != nullptr && !settings.protected_mode;
+  const bool open = no_login && listeners_.ReachedByOthers(by_tls);
+  if (open && !open_to_all_)
+    log_.Warning(
+        "everybody who reaches this machine may use this server: there is no password, and protected-mode is "
+        "off; requirepass sets a password");
+  open_to_all_ = open;
 }
 
 config::Problem ServerLoop::LoadTls(const config::Settings& settings) {

@@ -73,6 +73,8 @@ class ServerLoop {
   config::Problem LoadTls(const config::Settings& settings);
   config::Problem PrepareTls(const config::Settings& wanted);
   void AfterSet(bool accepted) noexcept;
+  // Logs a warning when everybody who reaches a port may use the server from now on.
+  void WarnIfOpen() noexcept;
   // SIGHUP.
   void ReloadCertificates();
   void FinishTurn();
@@ -113,6 +115,7 @@ class ServerLoop {
   ServiceManager* manager_ = nullptr;
   std::array<uv_signal_t, 3> signals_;
   bool staying_awake_ = false;
+  bool open_to_all_ = false;  // WarnIfOpen has said so
   uint64_t last_reads_until_mono_ms_ = 0;
   Phase phase_ = Phase::kServing;
 };

@@ -1,0 +1,207 @@
+// mayfly --ping: what health checks run.
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "integration/client.h"
+#include "integration/daemon.h"
+#include "support/certificates.h"
+#include "support/folder.h"
+
+namespace mayfly {
+namespace {
+
+Ended Ping(std::vector<std::string> words, const std::vector<std::string>& environment = {}) {
+  words.insert(words.begin(), "--ping");
+  return Daemon::RunToEnd(words, {.environment = environment});
+}
+
+void CheckPong(const Ended& ended) {
+  CHECK(ended.output == "PONG\n");
+  CHECK(ended.exit_code == 0);
+}
+
+void CheckFails(const Ended& ended, const std::string& why) {
+  INFO(ended.output);
+  CHECK(ended.output.starts_with("mayfly: "));
+  CHECK(ended.output.find(why) != std::string::npos);
+  CHECK(ended.exit_code == 1);
+}
+
+}  // namespace
+
+TEST_CASE("--ping answers PONG for a daemon that serves, by its port, a variable or its unix socket") {
+  const Daemon daemon;
+  const std::string port = std::to_string(daemon.port());
+  CheckPong(Ping({"--port", port}));
+  CheckPong(Ping({"--host=localhost", "--port=" + port}));
+  CheckPong(Ping({}, {"MAYFLY_PORT=" + port}));
+  CheckPong(Ping({"--socket", daemon.unix_socket()}));
+  CheckPong(Ping({"--port", "0", "--unixsocket", daemon.unix_socket()}));
+  std::ofstream(daemon.directory() + "/my.conf") << "port " << port << "\nbind 127.0.0.1\n";
+  CheckPong(Ping({daemon.directory() + "/my.conf"}));
+}
+
+TEST_CASE("--ping says what is wrong if nobody answers PONG") {
+  const Folder folder;
+  const std::string port = std::to_string(FreePort());
+  CheckFails(Ping({"--port", port}), "127.0.0.1, port " + port + ": Connection refused");
+  CheckFails(Ping({"--socket", folder / "none"}), "No such file or directory");
+  CheckFails(Ping({"--port", "0"}), "there is no port");
+  CheckFails(Ping({"--port", "x"}), "--port: argument couldn't be parsed");
+  CheckFails(Ping({"--wait", "soon"}), "--wait must be a number of milliseconds");
+  CheckFails(Ping({"--nonsense", "1"}), "unknown flag '--nonsense'");
+  CheckFails(Ping({"--user"}), "--user needs a value");
+  CHECK(Ping({"--help"}).output.starts_with("mayfly --ping [conf-file]"));
+  CHECK(Daemon::RunToEnd({"--port", "0", "--ping"}).output ==
+        "mayfly: --ping stands before all other words\n");
+}
+
+TEST_CASE("--ping logs in with a password of a file, of a variable or of the conf file") {
+  const Folder folder;
+  const Daemon daemon({"--requirepass", "secret"});
+  Client client(daemon);
+  CHECK(client.Run({"AUTH", "secret"}) == "OK");
+  CHECK(client.Run({"ACL", "SETUSER", "app", "on", ">hush", "+ping"}) == "OK");
+  const std::string port = std::to_string(daemon.port());
+  std::ofstream(folder / "pass") << "secret\n";
+  std::ofstream(folder / "hush") << "hush\n";
+  CheckPong(Ping({"--port", port, "--pass-file", folder / "pass"}));
+  CheckPong(Ping({"--port", port, "--user", "app", "--pass-file", folder / "hush"}));
+  CheckPong(Ping({"--port", port}, {"MAYFLY_REQUIREPASS_FILE=" + (folder / "pass")}));
+  CheckPong(Ping({"--port", port}, {"REDISCLI_AUTH=secret"}));
+  CheckPong(Ping({"--port", port, "--any-answer"}));
+  CheckFails(Ping({"--port", port}), "NOAUTH Authentication required.");
+  CheckFails(Ping({"--port", port, "--user", "app", "--pass-file", folder / "pass"}), "WRONGPASS");
+  CheckFails(Ping({"--port", port, "--pass-file", folder / "none"}), "No such file or directory");
+}
+
+TEST_CASE("--ping finds a daemon that has a TLS port alone") {
+  const Folder folder;
+  const testing::Certificates files(folder.path());
+  const std::string port = std::to_string(FreePort());
+  const std::vector<std::string> tls = {
+      "--tls-port",         port,    "--tls-cert-file", files.server, "--tls-key-file", files.server_key,
+      "--tls-ca-cert-file", files.ca};
+  std::vector<std::string> options = tls;
+  options.insert(options.end(), {"--port", "0"});
+  const Daemon daemon(options);
+  CheckPong(Ping(options));
+  CheckPong(Ping({"--tls", "--tls-port", port, "--host", "localhost", "--tls-ca-cert-file", files.ca,
+                  "--tls-cert-file", files.client, "--tls-key-file", files.client_key}));
+  CheckFails(Ping({"--tls", "--tls-port", port, "--host", "127.0.0.1", "--tls-ca-cert-file", files.ca,
+                   "--tls-cert-file", files.client, "--tls-key-file", files.client_key}),
+             "the server's certificate: ");
+  CheckPong(Ping({"--tls", "--tls-port", port, "--host", "127.0.0.1", "--server-name", "localhost",
+                  "--tls-ca-cert-file", files.ca, "--tls-cert-file", files.client, "--tls-key-file",
+                  files.client_key}));
+  CheckFails(Ping({"--tls", "--tls-port", port}), "port " + port + ": TLS");  // it has no certificate
+  CheckFails(Ping({"--port", port, "--wait", "200"}), "port " + port + ": ");
+}
+
+TEST_CASE("--ping does not wait for ever") {
+  const Daemon daemon;
+  daemon.Signal(SIGSTOP);
+  CheckFails(Ping({"--port", std::to_string(daemon.port()), "--wait", "50"}), "no answer within 50 ms");
+  daemon.Signal(SIGCONT);
+}
+
+TEST_CASE("the image's entry point takes a first word redis-server for the daemon") {
+  const Folder folder;
+  std::ofstream(folder / "mayfly") << "#!/bin/sh\nexec " MAYFLY_DAEMON " \"$@\"\n";
+  const std::string run = "chmod 755 " + (folder / "mayfly") + "; PATH=" + folder.path() +
+                          ":$PATH sh " MAYFLY_SOURCE_DIR "/conf/entrypoint.sh ";
+  const auto output = [&](const std::string& words) {
+    const std::string file = folder / "output";
+    CHECK(std::system((run + words + " >" + file + " 2>&1").c_str()) != -1);
+    std::ifstream text(file);
+    return std::string(std::istreambuf_iterator<char>(text), {});
+  };
+  const std::string version = output("--version");
+  CHECK(version.starts_with("Mayfly server v="));
+  for (const char* name : {"redis-server", "valkey-server", "mayfly"})
+    CHECK(output(std::string(name) + " --version") == version);
+  CHECK(output("redis-server --nonsense 1") == "mayfly: unknown flag '--nonsense'\n");
+  CHECK(output("nonsense.conf").starts_with("mayfly: nonsense.conf: No such file"));
+}
+
+TEST_CASE("--check-config prints every problem of a conf file, and starts nothing") {
+  const Folder folder;
+  const std::string file = folder / "my.conf";
+  const auto check = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return Daemon::RunToEnd({"--check-config", file});
+  };
+  const Ended good = check("port 0\nmaxmemory 1gb\nhz 20\nuser app on >secret ~app:* +@read\n");
+  CHECK(good.output ==
+        "warning: options without a meaning here are ignored: hz\n" + file + ": no problems\n");
+  CHECK(good.exit_code == 0);
+  const Ended bad = check("port x\nmaxmemroy 1gb\n\nnamespace shop prefx a\nappendonly yes\ninclude /none\n");
+  CHECK(bad.output ==
+        file + ":6: include /none: No such file or directory\n" + file +
+            ":1: port: argument couldn't be parsed into an integer\n" + file +
+            ":2: unknown option 'maxmemroy', did you mean 'maxmemory'?\n" + file +
+            ":4: namespace: after 'shop' comes prefix, maxmemory, maxkeys or default-ttl with its "
+            "value, not 'prefx'\n" +
+            bad.output.substr(bad.output.rfind(file + ":5: appendonly yes is refused: ")));
+  CHECK(bad.exit_code == 1);
+  CHECK(check("user app on >secret +nosuchcommand\n").exit_code == 1);
+  CHECK(check("rename-command NOSUCH x\n").exit_code == 1);
+  CHECK(check("tls-port 7\ntls-cert-file /none\n").exit_code == 1);
+  CHECK(check("dir /none\n").exit_code == 1);
+  CHECK(Daemon::RunToEnd({"--check-config"}).output ==
+        "mayfly: --check-config takes one conf file, and nothing else\n");
+  CHECK(Daemon::RunToEnd({"--check-config", "/none"}).output == "/none: No such file or directory\n");
+}
+
+TEST_CASE("the log says which conf file was read, which port is for metrics, and what a stop drops") {
+  const Folder folder;
+  std::ofstream(folder / "my.conf") << "timeout 0\n";
+  const std::string metrics = std::to_string(FreePort());
+  Daemon daemon({folder / "my.conf", "--metrics-port", metrics});
+  Client client(daemon);
+  CHECK(client.Run({"MSET", "a", "1", "b", "2"}) == "OK");
+  daemon.Signal(SIGTERM);
+  const std::string log = daemon.Wait().output;
+  INFO(log);
+  CHECK(log.find("the conf file is " + (folder / "my.conf") + "\n") != std::string::npos);
+  CHECK(log.find(":" + metrics + " for metrics\n") != std::string::npos);
+  CHECK(log.find("dropping 2 keys: nothing is stored\n") != std::string::npos);
+  CHECK(log.find("everybody") == std::string::npos);
+}
+
+TEST_CASE("a server that everybody may use says so in the log, also after CONFIG SET") {
+  const Daemon daemon({"--bind", "0.0.0.0"});
+  Client client(daemon);
+  const auto warned = [&] {
+    return daemon.log().find("everybody who reaches this machine") != std::string::npos;
+  };
+  CHECK_FALSE(warned());
+  CHECK(client.Run({"CONFIG", "SET", "requirepass", "x", "protected-mode", "no"}) == "OK");
+  CHECK_FALSE(warned());
+  CHECK(client.Run({"AUTH", "x"}) == "OK");
+  CHECK(client.Run({"CONFIG", "SET", "requirepass", ""}) == "OK");
+  CHECK(warned());
+}
+
+TEST_CASE("loglevel debug logs clients that come and go, and CONFIG SET without secrets") {
+  const Daemon daemon({"--loglevel", "debug"});
+  {
+    Client client(daemon);
+    CHECK(client.Run({"CONFIG", "SET", "timeout", "77", "requirepass", "hush"}) == "OK");
+  }
+  CHECK(Eventually([&] { return daemon.log().find(" is gone\n") != std::string::npos; }));
+  const std::string log = daemon.log();
+  INFO(log);
+  CHECK(log.find(" connects from ") != std::string::npos);
+  CHECK(log.find(": timeout 77\n") != std::string::npos);
+  CHECK(log.find(": requirepass (a secret)\n") != std::string::npos);
+  CHECK(log.find("hush") == std::string::npos);
+}
+
+}  // namespace mayfly
