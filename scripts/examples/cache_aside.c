@@ -1,6 +1,8 @@
 // Cache-aside with TAKE, by hiredis: of all callers that miss a key at once, one computes its value, the others get it.
 //
-//     cc scripts/examples/cache_aside.c -lhiredis -o cache_aside && ./cache_aside [port]
+//     cc scripts/examples/cache_aside.c -lhiredis -o cache_aside && ./cache_aside [host [port]]
+//
+// The variable REDIS_PASSWORD may have a password: an argument would be seen by everybody on the machine.
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +33,10 @@ static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*co
 static char* Page(void) { return strdup("<h1>Hello</h1>"); }
 
 int main(int argc, char** argv) {
-  redisContext* const client = redisConnect("127.0.0.1", argc > 1 ? atoi(argv[1]) : 6379);
+  redisContext* const client = redisConnect(argc > 1 ? argv[1] : "127.0.0.1", argc > 2 ? atoi(argv[2]) : 6379);
   if (client == NULL || client->err != 0) return 1;
+  const char* const password = getenv("REDIS_PASSWORD");
+  if (password != NULL) freeReplyObject(redisCommand(client, "AUTH %s", password));
   char* const page = Cached(client, "page:home", 60, Page);
   printf("%s\n", page);
   free(page);

@@ -2,7 +2,7 @@
 // Cache-aside with TAKE, by node-redis: of all callers that miss a key at once, one computes its value, the others get it.
 // Who waits needs a connection of its own, so the calls go through a pool.
 //
-//     node scripts/examples/cache_aside.js [port]
+//     node scripts/examples/cache_aside.js [redis://:password@host:port]     (or the variable REDIS_URL)
 
 const LEASE_MS = "5000";
 const WAIT_MS = "5000";
@@ -11,7 +11,8 @@ const WAIT_MS = "5000";
 // is there for those who come while one computes the new one.
 async function cached(pool, key, ttlS, compute) {
   const take = ["TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS];
-  const [status, found, token] = await pool.execute((client) => client.sendCommand(take));
+  const [word, found, token] = await pool.execute((client) => client.sendCommand(take));
+  const status = String(word); // a Buffer, if the client was made so
   if (status === "BUSY") return compute(); // whoever computes it has not ended in time
   if (status !== "LEASE") return found;
   try {
@@ -28,7 +29,8 @@ async function cached(pool, key, ttlS, compute) {
 
 async function main() {
   const { createClientPool } = require("redis");
-  const pool = createClientPool({ url: `redis://127.0.0.1:${process.argv[2] || 6379}` }, { minimum: 1, maximum: 50 });
+  const url = process.argv[2] || process.env.REDIS_URL || "redis://127.0.0.1:6379";
+  const pool = createClientPool({ url }, { minimum: 1, maximum: 50 });
   await pool.connect();
   let calls = 0;
   const page = async () => {

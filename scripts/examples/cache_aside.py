@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Cache-aside with TAKE, by redis-py: of all callers that miss a key at once, one computes its value, the others get it.
 
-    python3 scripts/examples/cache_aside.py [port]
+    python3 scripts/examples/cache_aside.py [--url redis://:password@host:port]     (or the variable REDIS_URL)
 """
 
-import sys
+import argparse
+import os
 import threading
 import time
 
@@ -19,8 +20,10 @@ def cached(client, key, ttl_s, compute):
     For as long again the old value is there for those who come while one computes the new one.
     """
     status, value, token, _ = client.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
-    if status != b"LEASE":
-        return compute() if status == b"BUSY" else value  # BUSY: whoever computes it has not ended in time
+    if status in (b"BUSY", "BUSY"):  # a text with decode_responses=True
+        return compute()  # whoever computes it has not ended in time
+    if status not in (b"LEASE", "LEASE"):
+        return value
     try:
         value = compute()
     except Exception as error:
@@ -31,7 +34,9 @@ def cached(client, key, ttl_s, compute):
 
 
 def main():
-    client = redis.Redis(port=int(sys.argv[1]) if len(sys.argv) > 1 else 6379)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--url", default=os.environ.get("REDIS_URL", "redis://127.0.0.1:6379"))
+    client = redis.Redis.from_url(parser.parse_args().url)
     calls = []
 
     def page():

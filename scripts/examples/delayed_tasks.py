@@ -2,10 +2,11 @@
 """Delayed tasks with EXPLOG, by redis-py: a task is a key with a TTL, and a worker gets it with its value when it expires.
 
     mayfly --expire-log-size 64mb
-    python3 scripts/examples/delayed_tasks.py [port]
+    python3 scripts/examples/delayed_tasks.py [--url redis://:password@host:port]     (or the variable REDIS_URL)
 """
 
-import sys
+import argparse
+import os
 import time
 
 import redis
@@ -22,7 +23,7 @@ def work(client, run, seq=0, idle_ms=1000):
         if 0 < seq < events[0][0]:
             print(f"{events[0][0] - seq} events are lost: expire-log-size was too small, or the server restarted")
         for number, due_ms, why, _, name, payload in events:
-            if why == b"expired":
+            if why in (b"expired", "expired"):  # a text with decode_responses=True
                 run(name, payload, time.time() * 1000 - due_ms)
             seq = number + 1
         client.execute_command("EXPLOG", "ACK", seq - 1)  # they are done; without it others could read them, too
@@ -30,7 +31,9 @@ def work(client, run, seq=0, idle_ms=1000):
 
 
 def main():
-    client = redis.Redis(port=int(sys.argv[1]) if len(sys.argv) > 1 else 6379)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--url", default=os.environ.get("REDIS_URL", "redis://127.0.0.1:6379"))
+    client = redis.Redis.from_url(parser.parse_args().url)
     for task, delay_ms in (("third", 1500), ("first", 500), ("second", 1000), ("cancelled", 700)):
         schedule(client, f"task:{task}", f"payload of the {task}", delay_ms)
     client.delete("task:cancelled")

@@ -77,10 +77,24 @@ TASK_STEPS = (
     "ACK has let go of them",
     "a worker that waits gets the task as it was set last",
 )
+MORE_STEPS = (
+    "cache-aside with bytes and with texts",
+    "sessions begin, go on and end",
+    "a limit holds for its window",
+)
 EXAMPLES = (
     Driver("TAKE by python3-redis", "/usr/bin/python3", "take.py", TAKE_STEPS + MORE_TAKE_STEPS, alone=True),
     Driver("TAKE by redis (node)", "node", "node/take.js", TAKE_STEPS, alone=True),
     Driver("EXPLOG by python3-redis", "/usr/bin/python3", "delayed_tasks.py", TASK_STEPS, alone=True),
+    Driver("examples by python3-redis", "/usr/bin/python3", "more_examples.py", MORE_STEPS, alone=True),
+    Driver("TAKE by php-redis", "php", "cache_aside.php", ("one call computes", "an error gives the lease back"), alone=True),
+    Driver(
+        "client-side caching by redis (node)",
+        "node",
+        "node/client_cache.js",
+        ("reads are answered by the client", "a change is seen"),
+        alone=True,
+    ),
 )
 # Clients of a cluster: it has two nodes, which --shards starts on the port and the next one.
 NODE_STEPS = ("finds all nodes by one of them", "spreads keys over the nodes", "uses several keys")

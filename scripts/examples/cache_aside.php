@@ -1,0 +1,58 @@
+<?php
+// Cache-aside with TAKE, by phpredis: of all callers that miss a key at once, one computes its value, the others get it.
+//
+//     php scripts/examples/cache_aside.php [redis://:password@host:port]     (or the variable REDIS_URL)
+declare(strict_types=1);
+
+const LEASE_MS = 5000;
+const WAIT_MS = 5000;
+
+// The value of $key; if there is none, what $compute() returns, kept for $ttlS seconds. For as long again the old value is
+// there for those who come while one computes the new one.
+function cached(Redis $redis, string $key, int $ttlS, callable $compute): string
+{
+    $taken = $redis->rawCommand('TAKE', $key, 'LEASE', LEASE_MS, 'WAIT', WAIT_MS);
+    if ($taken === false) {
+        throw new RedisException($redis->getLastError() ?? 'no answer'); // whoever computes it has failed
+    }
+    [$status, $value, $token] = $taken;
+    if ($status === 'BUSY') {
+        return $compute(); // whoever computes it has not ended in time
+    }
+    if ($status !== 'LEASE') {
+        return $value;
+    }
+    try {
+        $value = $compute();
+    } catch (Throwable $error) {
+        $redis->rawCommand('UNLEASE', $key, $token, 'ERR', substr($error->getMessage(), 0, 1000)); // who waits gets this error
+        throw $error;
+    }
+    $redis->rawCommand('SET', $key, $value, 'EX', $ttlS, 'STALE', $ttlS, 'IFLEASE', $token);
+    return $value;
+}
+
+function connected(string $url): Redis
+{
+    $parts = parse_url($url);
+    $redis = new Redis();
+    $redis->connect($parts['host'] ?? '127.0.0.1', $parts['port'] ?? 6379, 5.0);
+    if (isset($parts['pass'])) {
+        $user = urldecode($parts['user'] ?? '');
+        $redis->auth([$user === '' ? 'default' : $user, urldecode($parts['pass'])]);
+    }
+    return $redis;
+}
+
+if (realpath($_SERVER['SCRIPT_FILENAME']) === __FILE__) {
+    $redis = connected($argv[1] ?? (getenv('REDIS_URL') ?: 'redis://127.0.0.1:6379'));
+    $calls = 0;
+    $page = function () use (&$calls): string {
+        ++$calls;
+        return '<h1>Hello</h1>';
+    };
+    for ($i = 0; $i < 50; ++$i) {
+        $value = cached($redis, 'page:home', 60, $page);
+    }
+    echo "50 calls, computed $calls times: $value\n";
+}
