@@ -1,5 +1,6 @@
 // Users: who may log in, what becomes of their clients when they change, and what is kept in files and in the log.
 // What single rules mean is compared with a redis-server in acl_oracle_test.cc.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -394,6 +395,41 @@ TEST_CASE_METHOD(AclFileTest, "the file is read at the start, and a wrong one en
         "command or category name in ACL. WARNING: ACL errors detected, no change to the previously active "
         "ACL rules "
         "was performed");
+}
+
+TEST_CASE_METHOD(
+    CommandTest,
+    "the application's user of the README drops by tag, reads INFO and hears of its keys, no more") {
+  SetOption("notify-keyspace-events", "KEA");
+  CHECK(Run({"ACL", "SETUSER", "web", "on", ">secret", "~app:*", "resetchannels", "&__keyevent@*__:*",
+             "&__keyspace@*__:app:*", "+@all", "-@dangerous", "+invalidate", "+info"}) == Ok());
+  TestClient& web = Connect();
+  CHECK(web.Run({"AUTH", "web", "secret"}) == Ok());
+  CHECK(web.Run({"SET", "app:k", "v", "PX", "20", "TAGS", "1", "user:1"}) == Ok());
+  CHECK(web.Run({"INFO", "server"}).kind == Reply::Kind::kBulk);
+  CHECK(web.Run({"INVALIDATE", "user:1"}) == Integer(1));
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"GET", "other"},
+                                             {"FLUSHALL"},
+                                             {"CONFIG", "GET", "*"},
+                                             {"KEYS", "*"},
+                                             {"SUBSCRIBE", "chat"},
+                                             {"SUBSCRIBE", "__keyspace@0__:other"},
+                                             {"NSFLUSH", "app"},
+                                             {"ACL", "LIST"},
+                                             {"SHUTDOWN"}})
+    CHECK(web.Run(call).text.starts_with("NOPERM"));
+
+  TestClient& hears = Connect();
+  CHECK(hears.Run({"AUTH", "web", "secret"}) == Ok());
+  hears.Run({"SUBSCRIBE", "__keyevent@0__:expired"});
+  hears.Run({"SUBSCRIBE", "__keyspace@0__:app:k"});
+  web.Run({"SET", "app:k", "v", "PX", "20"});
+  hears.Received();
+  AdvanceTime(20);
+  const std::vector<Reply> heard = hears.Received();
+  CHECK(std::count(heard.begin(), heard.end(),
+                   Array({Bulk("message"), Bulk("__keyevent@0__:expired"), Bulk("app:k")})) == 1);
 }
 
 }  // namespace mayfly::testing
