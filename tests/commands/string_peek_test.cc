@@ -150,7 +150,8 @@ TEST_CASE_METHOD(CommandTest, "MGETTTL answers a pair for each key, in the order
   CHECK(RunRaw("MGETTTL a absent\r\n") == "*2\r\n*2\r\n$1\r\n1\r\n:-1\r\n*2\r\n$-1\r\n:-2\r\n");
   UseResp3();
   CHECK(RunRaw("MGETTTL a absent\r\n") == "*2\r\n*2\r\n$1\r\n1\r\n:-1\r\n*2\r\n_\r\n:-2\r\n");
-  CHECK(Run({"MGETTTL"}) == Error("ERR wrong number of arguments for 'mgetttl' command: MGETTTL key [key ...]"));
+  CHECK(Run({"MGETTTL"}) ==
+        Error("ERR wrong number of arguments for 'mgetttl' command: MGETTTL key [key ...]"));
 }
 
 TEST_CASE_METHOD(CommandTest, "PEEK, GETTTL and MGETTTL run in transactions and scripts") {
