@@ -35,6 +35,7 @@
 #include "net/service_manager.h"
 #include "net/shard_rules.h"
 #include "net/shards.h"
+#include "net/stop_deadline.h"
 #include "net/tls/tls_context.h"
 #include "server/cluster.h"
 #include "server/event_log.h"
@@ -127,7 +128,8 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
 }
 
 // Until a signal or a client stops it. A problem is the reason why it did not begin.
-config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager, Log& log) {
+config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager,
+                        const CrashWitness& witness, net::StopDeadline& deadline, Log& log) {
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(server.options.settings().pidfile);
@@ -135,7 +137,9 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   loop->ReportTo(manager);
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond what lies on it by now
+  deadline.Watch(witness);
   loop->Run();
+  deadline.Begin();  // a script that is suspended has to end, too
   uint64_t keys = 0;
   for (unsigned i = 0; i < server.databases.count(); ++i) keys += server.databases.At(i).size();
   if (keys != 0) log.Notice("dropping ", keys, " keys: nothing is stored");
@@ -143,7 +147,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   return std::nullopt;
 }
 
-// Makes the parts, and calls then(server, executor), which runs the loop.
+// Makes the parts, and calls then(server, executor, witness), which runs the loop.
 template <typename Then>
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock, Log& log,
@@ -208,7 +212,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   std::unique_ptr<Cluster> cluster;
   if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(server)) return problem;
-  return then(server, executor);
+  return then(server, executor, crash_scene);
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,
@@ -221,8 +225,15 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   for (const std::string& warning : warnings) log.Warning(warning);
   if (config::Problem problem = FitFileLimit(options, log)) return problem;
   net::ServiceManager manager(options.settings().supervised, environment, getpid(), log);
-  return Serve(limit_files, files, options, commands, clock, log,
-               [&](Server& server, Executor& executor) { return RunLoop(server, executor, manager, log); });
+  const config::Settings& settings = options.settings();
+  net::StopDeadline deadline(settings.logfile, settings.shutdown_timeout_s);
+  options.OnChange([&deadline](const config::Settings& wanted, std::string_view name) {
+    if (name == "shutdown-timeout") deadline.set_seconds(wanted.shutdown_timeout_s);
+  });
+  const auto run_loop = [&](Server& server, Executor& executor, const CrashWitness& witness) {
+    return RunLoop(server, executor, manager, witness, deadline, log);
+  };
+  return Serve(limit_files, files, options, commands, clock, log, run_loop);
 }
 
 // What a start finds beyond the values of single options: renamed commands, users, certificates. Opens nothing.
@@ -236,7 +247,9 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return note(problem);
   SystemClock clock;
   Log log(clock, Log::Level::kNothing, "");
-  const auto nothing = [](Server&, Executor&) -> config::Problem { return std::nullopt; };
+  const auto nothing = [](Server&, Executor&, const CrashWitness&) -> config::Problem {
+    return std::nullopt;
+  };
   note(Serve(MemoryLimitFiles(), files, options, commands, clock, log, nothing));
   std::shared_ptr<const net::TlsContext> context;
   if (settings.tls_port != 0) note(net::TlsContext::Load(settings, context));

@@ -38,6 +38,11 @@ class Interpreter {
   Server& server() noexcept { return server_; }
   // What runs now; null: nothing, or a library is being loaded.
   Run* run() noexcept { return run_; }
+  // Whether what runs has to end: each of its next instructions raises an error.
+  bool must_end() const noexcept { return watch_.expired; }
+  // If what runs has to end, `L` raises an error at its next instruction. For the main part or a coroutine that goes on when
+  // another one was ended.
+  void EndIfDue(lua_State* L) noexcept;
   // Room for the arguments of a call.
   std::vector<std::string_view>& words() noexcept { return words_; }
   uint64_t& random_state() noexcept { return random_state_; }
@@ -83,6 +88,9 @@ class Interpreter {
   static int CompileAndRun(lua_State* L);
   static void OnCount(lua_State* L, lua_Debug*);
 
+  static void ReadErrorFields(lua_State* L);
+  static bool WriteIntoBuffer(lua_State* L, Frame& frame);
+  void SendBuffer(Frame& frame);
   void Fail(Frame& frame);
   void StartWatch(uint64_t most_us, const char* error) noexcept;
   // Whether it has expired.

@@ -36,6 +36,7 @@ class Encoder {
   lua_State* L_;
   const Settings& settings_;
   LuaBuffer out_;
+  size_t values_ = 0;  // within tables
 };
 
 void Encoder::AddEscaped(unsigned char byte) {
@@ -113,6 +114,7 @@ int Encoder::ArrayLength() {
 void Encoder::AddArray(int length, int depth) {
   out_.Add('[');
   for (int i = 1; i <= length; ++i) {
+    LookAtTime(L_, ++values_);
     if (i != 1) out_.Add(',');
     lua_rawgeti(L_, -1, i);
     AddTop(depth);
@@ -125,6 +127,7 @@ void Encoder::AddObject(int depth) {
   out_.Add('{');
   bool first = true;
   for (lua_pushnil(L_); lua_next(L_, -2) != 0; lua_pop(L_, 1)) {
+    LookAtTime(L_, ++values_);
     if (!first) out_.Add(',');
     first = false;
     switch (lua_type(L_, -2)) {
@@ -155,7 +158,7 @@ void Encoder::AddTop(int depth) {
       return out_.Add(lua_toboolean(L_, -1) != 0 ? "true" : "false");
     case LUA_TTABLE: {
       ++depth;
-      if (depth > settings_.encode_max_depth || lua_checkstack(L_, 3) == 0)
+      if (depth > settings_.encode_max_depth || lua_checkstack(L_, 8) == 0)
         luaL_error(L_, "Cannot serialise, excessive nesting (%d)", depth);
       const int length = ArrayLength();
       return length > 0 ? AddArray(length, depth) : AddObject(depth);
