@@ -12,7 +12,7 @@ void Queue(Session& session, const Args& args, const TableRow& row) {
   Transaction& transaction = *session.transaction;
   if (transaction.lost()) return;
   transaction.queued.push_back({CopiedArguments(args.all()), &row});
-  transaction.memory += transaction.queued.back().arguments.memory();
+  transaction.argument_bytes += transaction.queued.back().arguments.memory();
   transaction.flags |= row.command->flags;
 }
 
