@@ -1,5 +1,6 @@
 #include "script/engine.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -83,6 +84,8 @@ Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, 
   session_.db = ctx.session.db;
   session_.Put(Mode::kNoTouch, ctx.session.Has(Mode::kNoTouch));
   replies_.Clear();
+  // What is more cannot become a value of Lua.
+  replies_.set_limit(std::min<size_t>(server_.executor->most_reply(), LuaHeap::kMostBytes));
   replies_.writer().set_version(2);
   return {.server = server_,
           .now = ctx.now,
@@ -112,6 +115,7 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
   job_->run.fiber = &fiber_;
   if (fiber_.Run(Work, &*job_)) return;
   answer_.Clear();
+  answer_.set_limit(server_.executor->most_reply());
   answer_.writer().set_version(ctx.reply.version());
   answer_.writer().ForgetErrors();
   answer_lost_ = false;
@@ -148,7 +152,12 @@ bool Engine::DoSome(size_t) noexcept {
 void Engine::GoOn(Context& ctx, const Args& call) {
   if (answered_ != ctx.session.id) return ctx.Park(call, ParkingLot::kForever);
   answered_ = 0;
-  if (answer_lost_) throw std::bad_alloc();
+  if (answer_lost_) {
+    const bool too_long = answer_.writer().out().full();
+    answer_.Clear();
+    if (too_long) throw OutputTooLong();
+    throw std::bad_alloc();
+  }
   const std::string_view text = answer_.Text();
   constexpr std::string_view kLineEnd = "\r\n";
   if (text.starts_with('-')) {

@@ -293,6 +293,7 @@ void Interpreter::Fail(Frame& frame) {
     lua_pop(L_, 1);
   }
   CollectGarbage();
+  if (half_replied && frame.run.reply->out().full()) throw OutputTooLong();
   if (half_replied || frame.no_memory) throw std::bad_alloc();
 }
 
