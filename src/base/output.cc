@@ -63,10 +63,15 @@ void OutputChain::SealRun() noexcept {
 }
 
 void OutputChain::Grow() {
-  OutputChunk* chunk = pool_.Take();
   if (tail_ != nullptr) {
     SealRun();
     CheckLimit();
+    // Splices take room, too: many short ones, as the headers of nested arrays, more than their bytes.
+    if (chunk_memory() / 2 >= limit_bytes_) MarkFull();
+  }
+  if (full_) throw OutputTooLong();
+  OutputChunk* chunk = pool_.Take();
+  if (tail_ != nullptr) {
     tail_->end = EndOf(*tail_);
     tail_->next = chunk;
   } else {
@@ -101,6 +106,7 @@ void OutputChain::AppendShared(SharedBytes block, size_t offset, size_t length) 
     if (length > 0) Append({block.data() + offset, length});
     return;
   }
+  if (full_) throw OutputTooLong();
   OutputSplice* splice = AddSplice(0);
   splice->data = block.data() + offset;
   splice->size = length;

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,12 @@
 #include "base/shared_bytes.h"
 
 namespace mayfly {
+
+// A reply, with what waits before it, is longer than its chain may be (OutputChain::set_limit). There is memory left, so
+// that Executor can tell it from any other std::bad_alloc.
+struct OutputTooLong : std::bad_alloc {
+  const char* what() const noexcept override { return "a reply is longer than its client may hold"; }
+};
 
 // A range of pending bytes, in the form of an element of a gathering write.
 struct OutputPiece {
@@ -125,10 +132,25 @@ class OutputChain {
     write_ += n;
   }
 
-  // Sets the size at which the chain is full, rounded up to whole chunks. Appending to a full chain still
-  // works: the owner tests full() before the next reply. A chain that was full stays full.
+  // Sets the size at which the chain is full, rounded up to whole chunks. This is the one bound for every reply while it
+  // is built: a full chain takes what fits into its last chunk and no more. Methods that append throw OutputTooLong then,
+  // so a loop that writes element after element ends soon after the bound. A chain that was full stays full until
+  // ForgetFull.
   void set_limit(size_t bytes) noexcept { limit_bytes_ = bytes; }
+  size_t limit() const noexcept { return limit_bytes_; }
   bool full() const noexcept { return full_; }
+  // For a chain whose bytes are not a client's: it may be used again. REQUIRES: empty().
+  void ForgetFull() noexcept {
+    assert(empty());
+    full_ = false;
+  }
+  // Throws OutputTooLong if `bytes` more would make the chain full, which it is from then on: so a reply that is known to
+  // be too long is not begun.
+  void RequireRoom(uint64_t bytes) {
+    if (bytes < limit_bytes_ && size() < limit_bytes_ - bytes) return;
+    MarkFull();
+    throw OutputTooLong();
+  }
   // From now on a chain that becomes full also sets `bits` in `*word`. Borrows the word.
   void set_full_mark(uint32_t* word, uint32_t bits) noexcept {
     full_word_ = word;
@@ -178,7 +200,9 @@ class OutputChain {
   OutputSplice* AddSplice(uint32_t skip);
   void SealRun() noexcept;
   void CheckLimit() noexcept {
-    if (size() < limit_bytes_) return;
+    if (size() >= limit_bytes_) MarkFull();
+  }
+  void MarkFull() noexcept {
     full_ = true;
     if (full_word_ != nullptr) *full_word_ |= full_bits_;
   }

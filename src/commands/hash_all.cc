@@ -90,10 +90,9 @@ void HRandField(Context& ctx, Args& args) {
     return;
   }
   if (!pick.repeats) return ReplyDifferent(ctx, *hash, pick, write);
+  RequireRoomFor(ctx, pick);
   write.Start(pick.count);
-  // A client that gets more than it may is closed, in the middle of its reply.
-  for (uint64_t i = 0; i < pick.count && !ctx.session.Has(Mode::kOutputFull); ++i)
-    hash->Random(ctx.server.random, write);
+  for (uint64_t i = 0; i < pick.count; ++i) hash->Random(ctx.server.random, write);
 }
 
 // ---- HSCAN

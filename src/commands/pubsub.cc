@@ -51,7 +51,11 @@ void UnsubscribeFrom(Context& ctx, Args& args, TopicKind kind, std::string_view 
 
 void Subscribe(Context& ctx, Args& args) { SubscribeTo(ctx, args, TopicKind::kChannel, "subscribe"); }
 void PSubscribe(Context& ctx, Args& args) { SubscribeTo(ctx, args, TopicKind::kPattern, "psubscribe"); }
-void SSubscribe(Context& ctx, Args& args) { SubscribeTo(ctx, args, TopicKind::kShardChannel, "ssubscribe"); }
+// As in Redis, a transaction may make any subscription but this one.
+void SSubscribe(Context& ctx, Args& args) {
+  if (!ctx.MayPark()) return ctx.Fail("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
+  SubscribeTo(ctx, args, TopicKind::kShardChannel, "ssubscribe");
+}
 void Unsubscribe(Context& ctx, Args& args) { UnsubscribeFrom(ctx, args, TopicKind::kChannel, "unsubscribe"); }
 void PUnsubscribe(Context& ctx, Args& args) {
   UnsubscribeFrom(ctx, args, TopicKind::kPattern, "punsubscribe");

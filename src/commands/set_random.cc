@@ -127,6 +127,7 @@ void SRandMember(Context& ctx, Args& args) {
   if (!ReadLive(ctx, key, found)) return;
   if (found.value == nullptr || pick.count == 0) return ctx.reply.EmptyArray();
   if (!pick.repeats) return ShowDifferent(ctx, *found.value, pick.count);
+  RequireRoomFor(ctx, pick);
   ctx.reply.Array(pick.count);
   for (uint64_t i = 0; i < pick.count; ++i) ctx.reply.Bulk(found.value->Random(ctx.server.random, room));
 }

@@ -1,10 +1,12 @@
 // SORT and SORT_RO: the elements of a list, set or sorted set in order, or what patterns lead to from them.
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
 #include "exec/acl/permission.h"
+#include "exec/dispatch/executor.h"
 #include "exec/values/element_pattern.h"
 #include "exec/values/list_access.h"
 #include "exec/values/sort_elements.h"
@@ -161,12 +163,18 @@ void ForEachAnswer(Context& ctx, SortOptions& options, const Sorted& sorted, Fn&
   }
 }
 
+// Throws std::bad_alloc if what is to be stored is longer than a reply with the same texts might be: a few GETs of long values
+// would fill all memory.
 void Store(Context& ctx, SortOptions& options, const Sorted& sorted) {
   constexpr Event kStoreEvent{"sortstore"};
+  constexpr uint64_t kLeastBytes = 2;  // that an element takes
+  uint64_t bytes = 0;
   auto list = std::make_unique<ListValue>();
   const ListLimit limit = LimitOf(ctx);
   ForEachAnswer(ctx, options, sorted, [&](std::optional<std::string_view> text) {
     const std::string_view texts[] = {text.value_or("")};
+    bytes += texts[0].size() + kLeastBytes;
+    if (bytes > ctx.server.executor->most_reply()) throw std::bad_alloc();
     list->Push(ListEnd::kTail, texts, limit);
   });
   const auto size = static_cast<int64_t>(list->Size());

@@ -6,6 +6,7 @@
 #include "config/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/stream_arguments.h"
+#include "server/unseen_change.h"
 
 namespace mayfly {
 namespace {
@@ -14,7 +15,6 @@ constexpr Event kXAdd{"xadd"};
 constexpr Event kXAddAndTrim{"xadd", "xtrim"};
 constexpr Event kXDel{"xdel"};
 constexpr Event kXTrim{"xtrim"};
-constexpr Event kXSetId{"xsetid"};
 
 StreamLimits LimitsOf(const Context& ctx) {
   const config::Settings& settings = ctx.server.options.settings();
@@ -182,12 +182,15 @@ void XSetId(Context& ctx, Args& args) {
     return ctx.Fail("ERR The ID specified in XSETID is smaller than the target stream top item");
   if (options.added && stream.length() > static_cast<uint64_t>(*options.added) && stream.length() != 0)
     return ctx.Fail("ERR The entries_added specified in XSETID is smaller than the target stream length");
-  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId, [&](StreamValue& edited) {
-    edited.SetLastId(options.id);
-    if (options.added) edited.SetAdded(static_cast<uint64_t>(*options.added));
-    if (options.max_deleted != StreamId{}) edited.SetMaxDeletedId(options.max_deleted);
-    return true;
-  });
+  const bool observed = found.entry->Has(EntryFlag::kObserved);
+  Entry* const entry =
+      ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId, [&](StreamValue& edited) {
+        edited.SetLastId(options.id);
+        if (options.added) edited.SetAdded(static_cast<uint64_t>(*options.added));
+        if (options.max_deleted != StreamId{}) edited.SetMaxDeletedId(options.max_deleted);
+        return true;
+      });
+  if (observed && entry != nullptr) entry->Set(EntryFlag::kObserved);  // its change was not seen
   ctx.reply.Ok();
 }
 

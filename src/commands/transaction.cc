@@ -1,10 +1,12 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. How requests are queued in between is in
 // exec/dispatch/queueing.h.
 #include <memory>
+#include <span>
 
 #include "cache/databases.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/dispatch/reply_buffer.h"
 #include "server/watched_keys.h"
 
 namespace mayfly {
@@ -48,6 +50,21 @@ void Unwatch(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
+// The transaction's reply is longer than the client may hold, so the client will be closed. What the calls from `next` on
+// change is changed all the same; nobody reads their replies.
+void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
+  ReplyBuffer unheard(ctx.session.pool(), ctx.reply.version());
+  unheard.set_limit(ctx.session.output.limit());
+  for (const Transaction::Queued& call : next) {
+    if (call.row->only_reads) continue;
+    try {
+      ctx.MakeCall(call.arguments.all(), *call.row, unheard.writer(), Origin::kTransaction);
+    } catch (const OutputTooLong&) {  // that call has changed nothing
+    }
+    unheard.Clear();
+  }
+}
+
 void Exec(Context& ctx, Args&) {
   Session& session = ctx.session;
   if (!session.Has(Mode::kTransaction)) return ctx.Fail("ERR EXEC without MULTI");
@@ -57,9 +74,17 @@ void Exec(Context& ctx, Args&) {
   session.Clear(Mode::kTransaction);
   if (transaction->refused) return ctx.Fail(kAborted);
   if (changed) return ctx.reply.NullArray();
-  ctx.reply.Array(transaction->queued.size());
-  for (const Transaction::Queued& call : transaction->queued)
-    ctx.MakeCall(call.arguments.all(), *call.row, ctx.reply, Origin::kTransaction);
+  size_t done = 0;
+  try {
+    ctx.reply.Array(transaction->queued.size());
+    for (const Transaction::Queued& call : transaction->queued) {
+      ++done;
+      ctx.MakeCall(call.arguments.all(), *call.row, ctx.reply, Origin::kTransaction);
+    }
+  } catch (const OutputTooLong&) {
+    RunUnheard(ctx, std::span(transaction->queued).subspan(done));
+    throw;
+  }
 }
 
 constexpr uint32_t kAnytime = kNoScript | kLoading | kStale;

@@ -22,6 +22,7 @@ void ReplyRank(Context& ctx, const SortedSetValue& value, size_t rank, bool with
 void ReplyPick(Context& ctx, const SortedSetValue& value, const Pick& pick) {
   const size_t size = value.Size();
   if (pick.repeats) {
+    RequireRoomFor(ctx, pick);
     ReplyMemberCount(ctx, pick.count, pick.pairs);
     for (uint64_t left = pick.count; left != 0; --left)
       ReplyRank(ctx, value, RandomRank(ctx, value), pick.pairs);

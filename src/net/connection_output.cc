@@ -168,8 +168,11 @@ bool Connection::EnforceOutputLimit() {
 
 void Connection::DropForOutput(const char* why) {
   ++clients_.server().stats.output_limit_disconnections;
-  clients_.Report(Incidents::Kind::kUnreadReplies, "closing client ", name(), ": it holds ", waiting_output(),
-                  " bytes of unread replies, ", why);
+  const size_t waiting = waiting_output();
+  // A reply that was ended before it was written (OutputChain::RequireRoom) is not among them.
+  const bool begun = !output_.full() || waiting >= output_.limit();
+  clients_.Report(Incidents::Kind::kUnreadReplies, "closing client ", name(), ": it holds ", waiting,
+                  " bytes of unread replies, ", begun ? "" : "and one more would be ", why);
   Drop();
 }
 

@@ -120,15 +120,25 @@ void RespClient::AfterInput() {
   if (dirty && input_.empty() && parser.idle()) [[likely]]
     return;
   Account();
-  // There is room for what was announced, so it counts before it comes.
-  if (input_bytes + parser.awaited() > clients().settings().client_query_buffer_limit) {
-    ++clients().server().stats.query_limit_disconnections;
-    clients().Report(Incidents::Kind::kLongRequest, "closing client ", peer,
-                     ": its request is longer than client-query-buffer-limit");
-    return Drop();
-  }
+  if (EnforceInputLimit()) return;
   set_input_full(KeepsEnough());
   UpdateReading();
+}
+
+// There is room for what was announced, so it counts before it comes. What is queued since MULTI came as requests, and is
+// kept until EXEC.
+bool RespClient::EnforceInputLimit() {
+  const uint64_t queued = transaction == nullptr ? 0 : transaction->queued_bytes();
+  const uint64_t most = clients().settings().client_query_buffer_limit;
+  const uint64_t request = input_bytes + parser.awaited();
+  if (request + queued <= most) return false;
+  ++clients().server().stats.query_limit_disconnections;
+  clients().Report(
+      Incidents::Kind::kLongRequest, "closing client ", peer,
+      request > most ? ": its request is" : ": its request and what it has queued since MULTI are",
+      " longer than client-query-buffer-limit");
+  Drop();
+  return true;
 }
 
 // ---- output
@@ -140,6 +150,8 @@ void RespClient::Flush() {
   net_output_bytes = written_bytes();
   if (Has(Mode::kEnding)) SetEnding();
   Account();
+  if (transaction != nullptr && EnforceInputLimit()) [[unlikely]]
+    return;
   set_input_full(KeepsEnough());
   Settle();
 }

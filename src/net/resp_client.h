@@ -59,6 +59,8 @@ class RespClient final : public Session, public Connection {
 
   // Counts what is kept, closes the client if that is too much, and reads on or not.
   void AfterInput();
+  // Closes the client if its requests that have not run are more than client-query-buffer-limit. Returns whether they are.
+  bool EnforceInputLimit();
   bool KeepsEnough() const noexcept { return parked != nullptr && input_.kept().size() > kParkedInputBytes; }
 
   Input input_;

@@ -1,5 +1,6 @@
 #include "script/engine.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -100,6 +101,8 @@ Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, 
   session_.db = ctx.session.db;
   session_.Put(Mode::kNoTouch, ctx.session.Has(Mode::kNoTouch));
   replies_.Clear();
+  // What is more cannot become a value of Lua.
+  replies_.set_limit(std::min<size_t>(server_.executor->most_reply(), LuaHeap::kMostBytes));
   replies_.writer().set_version(2);
   return {.server = server_,
           .now = ctx.now,
@@ -130,6 +133,7 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
   job_->run.fiber = &fiber_;
   if (fiber_.Run(Work, &*job_)) return CountInnerErrors(ctx);
   answer_.Clear();
+  answer_.set_limit(server_.executor->most_reply());
   answer_.writer().set_version(ctx.reply.version());
   answer_.writer().ForgetErrors();
   answer_lost_ = false;
@@ -166,7 +170,12 @@ bool Engine::DoSome(size_t) noexcept {
 void Engine::GoOn(Context& ctx, const Args& call) {
   if (answered_ != ctx.session.id) return ctx.Park(call, ParkingLot::kForever);
   answered_ = 0;
-  if (answer_lost_) throw std::bad_alloc();
+  if (answer_lost_) {
+    const bool too_long = answer_.writer().out().full();
+    answer_.Clear();
+    if (too_long) throw OutputTooLong();
+    throw std::bad_alloc();
+  }
   const bool was_counted = answer_.writer().errors() == 0;
   if (answer_.MoveTo(ctx.reply)) {
     if (was_counted) ctx.reply.ForgetErrors();

@@ -247,7 +247,8 @@ bool Interpreter::WriteIntoBuffer(lua_State* L, Frame& frame) {
   buffer.Clear();
   buffer.writer().ForgetErrors();
   buffer.writer().set_version(frame.run.reply->version());
-  return WriteValue(L, version, buffer.writer(), Of(L).server_.executor->output_pool().most_bytes);
+  buffer.set_limit(SIZE_MAX);  // the conversion has one of its own, and tells the script's client
+  return WriteValue(L, version, buffer.writer(), Of(L).server_.executor->most_reply());
 }
 
 // Writes what is in the buffer as the reply. Errors within it are counted here.
@@ -356,6 +357,7 @@ void Interpreter::Fail(Frame& frame) {
     lua_pop(L_, 1);
   }
   CollectGarbage();
+  if (half_replied && frame.run.reply->out().full()) throw OutputTooLong();
   if (half_replied || frame.no_memory) throw std::bad_alloc();
 }
 

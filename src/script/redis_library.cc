@@ -179,6 +179,10 @@ int CallCommand(lua_State* L, bool raises) {
   run->replies.Clear();
   try {
     MakeCall(*run, row, *words);
+  } catch (const OutputTooLong&) {
+    run->replies.Clear();
+    PushError(L, "The reply to a call of the script is longer than a client may hold");
+    return raises ? lua_error(L) : 1;
   } catch (const std::bad_alloc&) {
     static_cast<void>(run->session.pool().TakeFailed());  // it concerns this call alone
     throw;

@@ -24,7 +24,7 @@ inline bool HoldsRareThings(const Session& session) noexcept {
 inline uint64_t QueuedBytes(const Session& session) noexcept {
   uint64_t bytes = 0;
   if (session.parked != nullptr) bytes += session.parked->arguments.memory();
-  if (session.transaction != nullptr) bytes += session.transaction->memory;
+  if (session.transaction != nullptr) bytes += session.transaction->queued_bytes();
   return bytes;
 }
 

@@ -238,8 +238,7 @@ void PubSub::SendTo(Session& session, std::string_view head, const Message& mess
     output.Append(head);
     message.AppendTo(output);
   } catch (const std::bad_alloc&) {
-    static_cast<void>(session.pool().TakeFailed());  // it was not the reply of whoever publishes
-    session.Set(Mode::kDropped);
+    session.LoseMessage();
   }
   if (session.attached()) sessions_.MarkDirty(session);
 }

@@ -125,7 +125,7 @@ struct Session {
   // Discards replies from now on: they go to a chain that is never written. Speak ends that.
   void Silence() {
     SideOutputs& side = MakeSideOutputs();
-    if (side.unwanted == nullptr) side.unwanted = std::make_unique<OutputChain>(pool());
+    if (side.unwanted == nullptr) side.unwanted = NewSideOutput();
     reply.Redirect(*side.unwanted);
   }
   void Speak() noexcept {
@@ -141,12 +141,18 @@ struct Session {
   OutputChain& PushOutput() {
     if (!in_request) return output;
     SideOutputs& side = MakeSideOutputs();
-    if (side.late_pushes == nullptr) side.late_pushes = std::make_unique<OutputChain>(pool());
+    if (side.late_pushes == nullptr) side.late_pushes = NewSideOutput();
     return *side.late_pushes;
   }
   // The messages that wait for the end of a request; mostly null.
   std::unique_ptr<OutputChain> TakeLatePushes() noexcept {
     return side_outputs_ != nullptr ? std::move(side_outputs_->late_pushes) : nullptr;
+  }
+  // There was no memory for a message to it, or the message was more than its output may be. The client will be closed:
+  // at the end of the turn, with a line in the log, if `output` is full.
+  void LoseMessage() noexcept {
+    static_cast<void>(pool().TakeFailed());  // it was nobody's reply
+    if (!output.full()) Set(Mode::kDropped);
   }
   // Writes a message in the client's protocol. Throws std::bad_alloc.
   resp::Writer Pusher() { return resp::Writer(PushOutput(), reply.version()); }
@@ -191,6 +197,12 @@ struct Session {
     std::unique_ptr<OutputChain> unwanted;
     std::unique_ptr<OutputChain> late_pushes;
   };
+  // Neither may be longer than `output`.
+  std::unique_ptr<OutputChain> NewSideOutput() const {
+    auto side = std::make_unique<OutputChain>(pool());
+    side->set_limit(output.limit());
+    return side;
+  }
   SideOutputs& MakeSideOutputs() {
     if (side_outputs_ == nullptr) side_outputs_ = std::make_unique<SideOutputs>();
     return *side_outputs_;

@@ -7,6 +7,7 @@
 #include "base/heap.h"
 #include "cache/entry.h"
 #include "resp/bulk_text.h"
+#include "server/unseen_change.h"
 
 namespace mayfly {
 namespace {
@@ -281,15 +282,14 @@ void Tracking::Send(Session& session, std::string_view keys) noexcept {
     }
     keys.empty() ? push.Null() : push.out().Append(keys);
   } catch (const std::bad_alloc&) {
-    static_cast<void>(to->pool().TakeFailed());  // it was nobody's reply
-    to->Set(Mode::kDropped);
+    to->LoseMessage();
   }
   if (to->attached()) sessions_.MarkDirty(*to);
 }
 
 void Tracking::OnChange(const Change& change) {
   if (change.event.name.empty()) return TellAllToForget();  // a whole database or namespace
-  if (change.entry == nullptr) return;
+  if (change.entry == nullptr || IsUnseen(change)) return;
   told_to_forget_ = false;
   if (broadcast_clients_ != 0) NoteForBroadcast(change.key, change.client);
   const auto found = keys_.find({change.database, change.key});

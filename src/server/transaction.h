@@ -37,7 +37,10 @@ struct Transaction {
   bool refused = false;  // a request was refused when it was to be queued
   bool changed = false;  // a watched key has changed
   uint32_t flags = 0;    // CommandFlag: of all queued commands together
-  uint64_t memory = 0;   // of the arguments, as the allocator counts it
+  // Of all that is queued, as the allocator counts it: a part of the client's query buffer in the wider sense.
+  uint64_t queued_bytes() const noexcept { return argument_bytes + queued.capacity() * sizeof(Queued); }
+
+  uint64_t argument_bytes = 0;
   std::vector<Queued> queued;
   std::list<KeyWatch> watches;
 };

@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "cache/databases.h"
+#include "server/unseen_change.h"
 
 namespace mayfly {
 namespace {
@@ -112,7 +113,7 @@ void WatchedKeys::MarkAllOf(const Change& change) noexcept {
 
 void WatchedKeys::OnChange(const Change& change) noexcept {
   if (change.event.name.empty()) return MarkAllOf(change);
-  if (change.entry == nullptr) return;
+  if (change.entry == nullptr || IsUnseen(change)) return;
   const auto found = keys_.find({change.database, change.key});
   if (found == keys_.end()) return;
   Mark(*found->second, /*if_absent_before=*/!Removes(change.reason));

@@ -432,4 +432,24 @@ TEST_CASE_METHOD(
                    Array({Bulk("message"), Bulk("__keyevent@0__:expired"), Bulk("app:k")})) == 1);
 }
 
+TEST_CASE_METHOD(CommandTest, "a push is not sent to a client whose user may no longer take the key") {
+  const std::vector<std::vector<std::string>> changes = {
+      {"ACL", "SETUSER", "ann", "resetkeys", "~other"}, {"ACL", "SETUSER", "ann", "-take"}, {}};
+  for (const auto& change : changes) {
+    CAPTURE(change);
+    Run({"ACL", "SETUSER", "ann", "reset", "on", ">p", "+@all", "~k"});
+    Run({"ACL", "SETUSER", "bob", "reset", "on", ">p", "+@all", "~other"});
+    TestClient& reader = Connect();
+    REQUIRE(reader.Run({"HELLO", "3", "AUTH", "ann", "p"}).kind != Reply::Kind::kError);
+    Run({"DEL", "k"});
+    REQUIRE(Run({"TAKE", "k", "LEASE", "1000"}).elements.at(0) == Bulk("LEASE"));
+    CHECK(reader.Run({"TAKE", "k", "LEASE", "1000", "PUSH"}).elements.at(0) == Bulk("BUSY"));
+    change.empty() ? reader.Run({"AUTH", "bob", "p"}) : Run(change);
+    CHECK(Run({"SET", "k", "secret"}) == Ok());
+    TurnWheels();
+    CHECK(reader.Received().empty());
+    CHECK(reader.session().MayRun());
+  }
+}
+
 }  // namespace mayfly::testing

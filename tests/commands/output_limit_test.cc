@@ -47,6 +47,141 @@ TEST_CASE_METHOD(CommandTest, "big values that are not copied count against the 
   CHECK_FALSE(client().session().MayRun());
 }
 
+// Requests of few bytes whose replies would have gigabytes or more.
+TEST_CASE_METHOD(CommandTest, "a reply ends soon after its client's bound, whatever builds it") {
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  const std::string value(100'000, 'v');
+  for (const char* key : {"s", "z", "h", "l", "k", "k1"}) Run({"DEL", key});
+  Run({"SADD", "s", "m"});
+  Run({"ZADD", "z", "1", "m"});
+  Run({"HSET", "h", "m", value});
+  Run({"SET", "k1", value});
+  for (int i = 0; i < 100; ++i) Run({"RPUSH", "l", "1"});
+  for (int i = 0; i < 20; ++i) Run({"XADD", "x", "*", "f", value});
+  const std::string most = "-9223372036854775807";
+  const std::string most_pairs = "-4611686018427387903";
+  const auto repeated = [](std::vector<std::string> words, const std::string& word, size_t times) {
+    words.insert(words.end(), times, word);
+    return words;
+  };
+  const std::vector<std::vector<std::string>> requests = {
+      {"SRANDMEMBER", "s", most},
+      {"SRANDMEMBER", "s", "-250000"},
+      {"ZRANDMEMBER", "z", most},
+      {"ZRANDMEMBER", "z", most_pairs, "WITHSCORES"},
+      {"ZRANDMEMBER", "z", "-170000"},
+      {"HRANDFIELD", "h", most},
+      {"HRANDFIELD", "h", "-10000", "WITHVALUES"},
+      repeated({"MGET"}, "k1", 10'000),
+      repeated({"HMGET", "h"}, "m", 10'000),
+      {"SORT", "l", "BY", "nosort", "GET", "k*", "GET", "k*"},
+      {"XRANGE", "x", "-", "+"},
+      repeated({"COMMAND", "DOCS"}, "set", 10'000),
+      repeated({"COMMAND", "INFO"}, "set", 10'000),
+      repeated({"PUBSUB", "NUMSUB"}, value, 100),
+      {"EVAL", "local t = {'x'} for i = 1, 40 do t = {t, t} end return t", "0"},
+      {"EVAL", "local s = ('x'):rep(100000) local t = {} for i = 1, 10000 do t[i] = s end return t", "0"},
+  };
+  for (const auto& request : requests) {
+    CAPTURE(request.front(), request.back().substr(0, 70));
+    for (const char* mode : {"", "HELLO 3\r\n", "MULTI\r\n"}) {
+      TestClient& client = Connect();
+      const std::string before = client.RunRaw(mode);
+      std::string replies = client.RunRaw(EncodeRequest(request));
+      if (mode[0] == 'M') replies = client.RunRaw("EXEC\r\n");
+      CHECK(replies.size() < 2 * kMegabyte);
+      CHECK_FALSE(client.session().MayRun());
+    }
+    CHECK(Run({"PING"}) == Simple("PONG"));
+  }
+}
+
+TEST_CASE_METHOD(CommandTest, "SORT stores no more than it might answer with") {
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  Run({"SET", "k1", std::string(100'000, 'v')});
+  for (int i = 0; i < 12; ++i) Run({"RPUSH", "l", "1"});
+  CHECK(Run({"SORT", "l", "BY", "nosort", "GET", "k*", "STORE", "d"}) ==
+        Error("OOM command not allowed when used memory > 'maxmemory'."));
+  CHECK(Run({"EXISTS", "d"}) == Integer(0));
+  CHECK(Run({"SORT", "l", "BY", "nosort", "LIMIT", "0", "9", "GET", "k*", "STORE", "d"}) == Integer(9));
+}
+
+TEST_CASE_METHOD(CommandTest, "with CLIENT REPLY OFF a reply has the same bound") {
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  Run({"SADD", "s", "m"});
+  TestClient& client = Connect();
+  client.RunRaw("CLIENT REPLY OFF\r\n");
+  CHECK(client.RunRaw("SRANDMEMBER s -100000\r\n").empty());
+  CHECK(client.session().MayRun());
+  for (const char* count : {"-1000000", "-9223372036854775807"}) {
+    client.RunRaw(std::string("SRANDMEMBER s ") + count + "\r\n");
+    CHECK(client.session().closes());
+  }
+  CHECK(stats().output_limit_disconnections == 1);
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "a script gets an error for a call whose reply is longer than its client's bound") {
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  Run({"SADD", "s", "m"});
+  for (const char* count : {"-1000000", "-9223372036854775807"}) {
+    const Reply raised = Run({"EVAL", "return redis.call('SRANDMEMBER', 's', ARGV[1])", "0", count});
+    REQUIRE(raised.kind == Reply::Kind::kError);
+    CHECK(raised.text.starts_with("ERR The reply to a call of the script is longer than a client may hold"));
+    CHECK(
+        Run({"EVAL",
+             "local a = redis.pcall('SRANDMEMBER', 's', ARGV[1]) return {a.err, redis.call('SCARD', 's')}",
+             "0", count}) ==
+        Array({Bulk("ERR The reply to a call of the script is longer than a client may hold"), Integer(1)}));
+  }
+  CHECK(client().session().MayRun());
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "a transaction whose reply is longer than the bound changes all that it was to change") {
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  Run({"SADD", "s", "m"});
+  TestClient& client = Connect();
+  client.RunRaw("MULTI\r\nINCR n\r\nSRANDMEMBER s -9223372036854775807\r\nINCR n\r\n" +
+                Repeat("SRANDMEMBER s -1000000\r\n", 100) + "INCR n\r\n");
+  client.RunRaw("EXEC\r\n");
+  CHECK_FALSE(client.session().MayRun());
+  CHECK(Run({"GET", "n"}) == Bulk("3"));
+}
+
+TEST_CASE_METHOD(CommandTest, "a write whose reply is longer than the bound has changed nothing") {
+  StartWith("enable-debug-command", "yes");
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  const std::string value(100'000, 'v');
+  for (int i = 0; i < 30; ++i) {
+    Run({"RPUSH", "l", value});
+    Run({"SADD", "s", std::to_string(i) + value});
+    Run({"ZADD", "z", "1", std::to_string(i) + value});
+    Run({"HSET", "h", std::to_string(i), value});
+  }
+  const Reply before = Run({"DEBUG", "DIGEST"});
+  REQUIRE(before.kind == Reply::Kind::kSimple);
+  std::vector<std::string> fields = {"HGETDEL", "h", "FIELDS", "30"};
+  for (int i = 0; i < 30; ++i) fields.push_back(std::to_string(i));
+  const std::vector<std::vector<std::string>> requests = {{"LPOP", "l", "30"},
+                                                          {"LPOP", "l", "29"},
+                                                          {"RPOP", "l", "29"},
+                                                          {"SPOP", "s", "30"},
+                                                          {"SPOP", "s", "29"},
+                                                          {"ZPOPMIN", "z", "30"},
+                                                          {"ZPOPMAX", "z", "29"},
+                                                          fields,
+                                                          {"LMPOP", "1", "l", "LEFT", "COUNT", "30"},
+                                                          {"ZMPOP", "1", "z", "MIN", "COUNT", "29"}};
+  for (const auto& request : requests) {
+    CAPTURE(request);
+    TestClient& client = Connect();
+    client.RunRaw(EncodeRequest(request));
+    CHECK_FALSE(client.session().MayRun());
+    CHECK(Run({"DEBUG", "DIGEST"}) == before);
+  }
+}
+
 TEST_CASE("the output pool is what maxmemory leaves, within reason") {
   const OutputPool large = OutputPool::Of(Bytes(1024 * kMegabyte), 24 * 1024 * kMegabyte);
   CHECK(large.most_bytes == 1024 * kMegabyte);

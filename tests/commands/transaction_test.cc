@@ -1,4 +1,5 @@
 // MULTI, EXEC, DISCARD, WATCH and UNWATCH; also beside a redis-server.
+#include <algorithm>
 #include <memory>
 
 #include "server/parking.h"
@@ -217,7 +218,52 @@ TEST_CASE_METHOD(CommandTest, "while no watched key has changed, other clients' 
 }
 
 TEST_CASE_METHOD(CommandTest,
-                 "while nothing can be evicted no request is queued, and no EXEC that needs memory runs") {
+                 "a transaction stays within maxmemory: each of its writes is refused or evicts") {
+  const Reply full = Error("OOM command not allowed when used memory > 'maxmemory'.");
+  const std::string value(100'000, 'v');
+  Run({"MULTI"});
+  for (int i = 0; i < 100; ++i) CHECK(Run({"SET", "k" + std::to_string(i), value}) == kQueued);
+  CHECK(Run({"DEL", "k0"}) == kQueued);
+  CHECK(Run({"SET", "last", "v"}) == kQueued);
+  const uint64_t limit = server().memory.Data() + 1'000'000;
+  Connect().Run({"CONFIG", "SET", "maxmemory", std::to_string(limit)});
+  SECTION("under noeviction") {
+    const Reply replies = Run({"EXEC"});
+    REQUIRE(replies.elements.size() == 102);
+    CHECK(replies.elements[0] == Ok());
+    CHECK(replies.elements[50] == full);
+    CHECK(replies.elements[99] == full);
+    CHECK(replies.elements[100] == Integer(1));
+    CHECK(replies.elements[101] == Ok());
+  }
+  SECTION("under allkeys-lru") {
+    SetOption("maxmemory-policy", "allkeys-lru");
+    const Reply replies = Run({"EXEC"});
+    CHECK(std::count(replies.elements.begin(), replies.elements.end(), full) == 0);
+    CHECK(stats().error_replies == 0);
+  }
+  CHECK(server().memory.Data() < limit + 150'000);
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "while memory is full a transaction that needs none may be queued, and makes room") {
+  SetOption("maxmemory-policy", "noeviction");
+  const std::string value(100'000, 'v');
+  Run({"RPUSH", "l", value, value});
+  Run({"SET", "k", value});
+  Connect().Run({"CONFIG", "SET", "maxmemory", std::to_string(server().memory.Data() - 50'000)});
+  const Reply full = Error("OOM command not allowed when used memory > 'maxmemory'.");
+  CHECK(Run({"SET", "n", "v"}) == full);
+  Run({"MULTI"});
+  const std::vector<std::vector<std::string>> requests = {
+      {"PING"}, {"STRLEN", "k"}, {"EXPIRE", "k", "100"}, {"LPOP", "l", "0"}, {"DEL", "k"}};
+  for (const auto& request : requests) CHECK(Run(request) == kQueued);
+  CHECK(Run({"EXEC"}) == Array({Simple("PONG"), Integer(100'000), Integer(1), Array({}), Integer(1)}));
+  CHECK(Run({"SET", "n", "v"}) == Ok());
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "while nothing can be evicted no write is queued, and no EXEC that needs memory runs") {
   const Reply full = Error("OOM command not allowed when used memory > 'maxmemory'.");
   Run({"SET", "k", "v"});
   Run({"MULTI"});
@@ -228,9 +274,38 @@ TEST_CASE_METHOD(CommandTest,
               "memory > 'maxmemory'."));
   CHECK(Run({"EXEC"}) == Error("ERR EXEC without MULTI"));
   Run({"MULTI"});
-  CHECK(Run({"GET", "k"}) == full);
+  CHECK(Run({"GET", "k"}) == kQueued);
+  CHECK(Run({"SET", "k", "w"}) == full);
   CHECK(Run({"EXEC"}) == kAborted);
   CHECK(Run({"GET", "k"}) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(CommandTest, "XSETID changes no watched key, and what comes after it does") {
+  Run({"XADD", "s", "5-5", "f", "v"});
+  TestClient& other = Connect();
+  const std::vector<std::vector<std::string>> more = {
+      {"XSETID", "s", "5-5"}, {"XSETID", "s", "9-9"}, {"XADD", "s", "*", "f", "w"}, {"DEL", "s"}};
+  for (const auto& request : more) {
+    CAPTURE(request);
+    Run({"WATCH", "s"});
+    CHECK(other.Run({"XSETID", "s", "9-9"}) == Ok());
+    other.Run(request);
+    Run({"MULTI"});
+    CHECK(Run({"EXEC"}) == (request[0] == "XSETID" ? Array({}) : NullArray()));
+    Run({"DEL", "s"});
+    Run({"XADD", "s", "5-5", "f", "v"});
+  }
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "in a transaction SSUBSCRIBE and MONITOR are refused, other subscriptions are made") {
+  Run({"MULTI"});
+  for (const char* command : {"SSUBSCRIBE", "SUBSCRIBE"}) CHECK(Run({command, "a"}) == kQueued);
+  CHECK(Run({"MONITOR"}) == kQueued);
+  CHECK(RunRaw("EXEC\r\n") ==
+        "*3\r\n-ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client\r\n"
+        "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n"
+        "-ERR MONITOR isn't allowed for DENY BLOCKING client\r\n");
 }
 
 TEST_CASE_METHOD(CommandTest, "CLIENT PAUSE WRITE holds back what would write: when it is queued, and EXEC") {

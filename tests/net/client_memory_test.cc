@@ -53,6 +53,39 @@ TEST_CASE("if clients together hold more than maxmemory-clients, the one that ho
   CHECK(server.Info("mem_clients_normal") < 600 * 1024);
 }
 
+TEST_CASE("what is queued since MULTI counts into client-query-buffer-limit and maxmemory-clients") {
+  const std::string value(100 * kKilobyte, 'v');
+  for (const bool by_query : {true, false}) {
+    LimitedServer server(by_query ? "0" : "1mb");
+    if (by_query) server.Set("client-query-buffer-limit", "1mb");
+    Peer& peer = server.Connect();
+    peer.Request({"MULTI"});
+    for (int i = 0; i < 9; ++i) peer.Request({"SET", "k", value});
+    server.Settle();
+    CHECK(peer.connected());
+    CHECK(server.Held() > 900 * kKilobyte);
+    for (int i = 0; i < 3; ++i) peer.Request({"SET", "k", value});
+    server.Settle();
+    CHECK(peer.closed());
+    CHECK(server.stats().query_limit_disconnections == (by_query ? 1 : 0));
+    CHECK(server.closed() == (by_query ? 0 : 1));
+    CHECK(server.keys() == 0);
+  }
+}
+
+TEST_CASE("small requests that are queued count with what they take to keep") {
+  LimitedServer server;
+  server.Set("client-query-buffer-limit", "1mb");
+  Peer& peer = server.Connect();
+  peer.Request({"MULTI"});
+  for (int i = 0; i < 20'000 && !peer.closed(); ++i) {
+    peer.Request({"PING"});
+    if (i % 1000 == 0) server.Settle();
+  }
+  server.Settle();
+  CHECK(peer.closed());
+}
+
 TEST_CASE("unread replies count, whether they are copies or share a value") {
   for (const size_t value : {10 * kKilobyte, 100 * kKilobyte}) {
     LimitedServer server("1mb");

@@ -41,6 +41,19 @@ TEST_CASE("a client is closed by the reply with which its unread output reaches 
   CHECK(server.closed() == 1);
 }
 
+TEST_CASE("a client is closed at once if its reply would be longer than the limit, and others are served") {
+  for (const bool heard : {true, false}) {
+    LimitedServer server("normal 1mb 0 0");
+    REQUIRE(server.Run({"SADD", "s", "m"}) == testing::Integer(1));
+    if (!heard) server.peer.Request({"CLIENT", "REPLY", "OFF"});
+    server.peer.Request({"SRANDMEMBER", "s", "-9223372036854775807"});
+    server.Settle();
+    CHECK(server.peer.closed());
+    CHECK(server.closed() == 1);
+    CHECK(server.Run({"PING"}) == testing::Simple("PONG"));
+  }
+}
+
 TEST_CASE("a monitor that does not read is closed by the line with which its output reaches the limit") {
   LimitedServer server("normal 1mb 0 0");
   server.peer.Request({"MONITOR"});

@@ -14,11 +14,12 @@
 namespace mayfly {
 namespace {
 
-// Whether access tracking has to be suspended for this call. Not for one that changes a key, since that counts as
-// an access anyway, nor for one that never counts as an access.
+// Whether access tracking has to be suspended for this call. Not for one that never counts as an access. Nor for EXEC and
+// scripts, whose calls are looked at one by one: keys may be evicted between them, in the order of their accesses.
 bool WouldLeaveTrace(const Session& session, const TableRow& row) noexcept {
-  return session.Has(Mode::kNoTouch) &&
-         (row.command->flags & (kReadOnly | kUntouched | kTouches)) == kReadOnly;
+  const uint32_t flags = row.command->flags;
+  return session.Has(Mode::kNoTouch) && (flags & (kReadOnly | kWrite)) != 0 &&
+         (flags & (kUntouched | kTouches | kNoMandatoryKeys)) == 0;
 }
 
 }  // namespace
@@ -38,8 +39,7 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
 }
 
 TraceScope::TraceScope(Server& server, const Session& session, const TableRow& row) : server_(server) {
-  if (WouldLeaveTrace(session, row) && !server.databases.tracking_suspended())
-    suspended_ = server_.databases.SuspendTracking();
+  if (WouldLeaveTrace(session, row)) suspended_ = server_.databases.SuspendTracking();
 }
 
 TraceScope::~TraceScope() {
@@ -96,8 +96,7 @@ PushScope::~PushScope() {
       late->Consume(moved);
     }
   } catch (const std::bad_alloc&) {
-    static_cast<void>(session_.pool().TakeFailed());
-    session_.Set(Mode::kDropped);
+    session_.LoseMessage();
   }
 }
 

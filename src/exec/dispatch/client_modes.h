@@ -14,7 +14,9 @@ namespace mayfly {
 // REQUIRES: the request would not be refused.
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row);
 
-// Sees to it that a call of a client with NO-TOUCH does not count as an access to keys, for as long as it lives.
+// Sees to it that a handler does not access keys in a way that counts, for as long as this lives, if the client has
+// NO-TOUCH: recency, frequency and deadlines that slide stay as they are. A key that the handler creates is new as any
+// other. Nothing may be evicted meanwhile.
 class TraceScope {
  public:
   TraceScope(Server& server, const Session& session, const TableRow& row);

@@ -192,7 +192,7 @@ void Executor::RunPlanned() {
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        if (const Refusal why = Judge(session, 0, args, row, &gate_, now_, nullptr); why != Refusal::kNone) {
+        if (const Refusal why = Judge(session, 0, args, row, gate_, now_, nullptr); why != Refusal::kNone) {
           Record(timer, &planned);
           RefuseClient(why, session, args, row);
           continue;
@@ -276,12 +276,11 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = Judge(session, modes, args, row, &gate_, now_, server_.cluster);
+  const Refusal why = Judge(session, modes, args, row, gate_, now_, server_.cluster);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
   if (MustQueue(session, *row)) return QueueRequest(session, args, *row);
-  const TraceScope trace(server_, session, *row);
   const Parked* const blocked = was_held_back ? nullptr : resumed;
   Perform(
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
@@ -316,11 +315,9 @@ Outcome Executor::MakeCall(const Call& call) {
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
   const uint32_t modes = call.session.modes & (in_transaction ? BitOf(Mode::kStranger) : ~uint32_t{0});
-  const Refusal why =
-      Judge(call.session, modes, args, call.row, in_transaction ? nullptr : &gate_, call.now, nullptr);
+  const Refusal why = Judge(call.session, modes, args, call.row, gate_, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);
-  const TraceScope trace(server_, call.session, *call.row);
   return {why, Perform(call, args, {}, nullptr)};
 }
 
@@ -342,7 +339,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .first_key = first_key,
                   .resumed = resumed,
                   .report = observed ? &report : nullptr};
-  const uint64_t errors = Execute(context, args);
+  const uint64_t errors = ExecuteInMode(context, args);
   if (call.session.tracking != nullptr) RememberReads(server_, call.session, call, context.keyspace);
   if (call.row->writes) gate_.HoldKeys(call.now);
   const bool waits = call.session.parked != nullptr;
@@ -359,6 +356,11 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   return errors;
 }
 
+uint64_t Executor::ExecuteInMode(Context& context, Args& args) {
+  const TraceScope trace(server_, context.session, context.row);
+  return Execute(context, args);
+}
+
 [[gnu::always_inline]] inline uint64_t Executor::Execute(Context& context, Args& args) {
   const TableRow& row = context.row;
   const char* const end = context.reply.out().end();
@@ -366,6 +368,8 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   // the memory they need.
   try {
     row.command->handler(context, args);
+  } catch (const OutputTooLong&) {
+    EndTooLong(context.session, context.origin);
   } catch (const OwnersExhausted&) {
     AnswerFailure(errors::kOwnersExhausted, context.session, context.reply, context.origin, end);
   } catch (const std::bad_alloc&) {
@@ -450,10 +454,13 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 [[gnu::noinline, gnu::cold]] void Executor::AnswerFailure(std::string_view error, Session& session,
                                                           resp::Writer& reply, Origin origin,
                                                           const char* end_before) {
+  if (reply.out().full()) return EndTooLong(session, origin);
   const bool half_written = session.pool().TakeFailed() || reply.out().end() != end_before;
   try {
     if (half_written) throw std::bad_alloc();
     reply.Error(error);
+  } catch (const OutputTooLong&) {
+    EndTooLong(session, origin);
   } catch (const std::bad_alloc&) {
     if (MayBlock(origin)) return CloseForMemory(session);
     // What the inner call has done stays done, so the outer one must not deny it.
@@ -462,7 +469,20 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
   }
 }
 
+// The reply is longer than its client may hold. The client is closed, as if the whole reply had been written and not read; an
+// inner call leaves that to the outer one.
+[[gnu::noinline, gnu::cold]] void Executor::EndTooLong(Session& session, Origin origin) {
+  if (!MayBlock(origin)) throw OutputTooLong();
+  if (session.attached()) server_.sessions.MarkDirty(session);  // though it may have nothing to write
+  if (session.output.full()) return;                            // whoever writes it closes the client
+  session.Set(Mode::kDropped);
+  ++server_.stats.output_limit_disconnections;
+  server_.incidents.Tell(Incidents::Kind::kUnreadReplies, now_.mono_ms, server_.log, "closing client ",
+                         session.peer, ": a reply to it is longer than it may hold");
+}
+
 [[gnu::noinline, gnu::cold]] void Executor::CloseForMemory(Session& session) noexcept {
+  if (session.output.full()) return;  // not for lack of memory
   session.Set(Mode::kDropped);
   static_cast<void>(session.pool().TakeFailed());  // or the next client to lack memory would be closed, too
   server_.incidents.Tell(Incidents::Kind::kNoMemory, now_.mono_ms, server_.log, "closing client ",

@@ -5,7 +5,7 @@
 //                                                +-- of a client with modes --> one by one: refusals, pause, ...
 //
 // A request for which there is no memory is answered with an error, or, if even that is impossible, its client
-// is closed. Either way it has changed nothing, or everything that it was to change. Consecutive calls of one
+// is closed. So is the client whose reply becomes longer than its output may be: the handler ends there, by OutputTooLong. Either way it has changed nothing, or everything that it was to change. Consecutive calls of one
 // O(1) command are timed together. A protocol error is answered after the replies of the requests before it.
 // Between two requests, those are served who wait for a key that is there now. The clock is read at the start of
 // a turn (RefreshNow, by the loop), and again after a command that ends more than kStaleUs later. Loop thread
@@ -94,6 +94,8 @@ class Executor {
   Now now() const noexcept { return now_; }
   // The limits on what all clients hold, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
+  // How long a reply may be: what a client that has logged in may hold of unread output.
+  size_t most_reply() const noexcept { return batch_limits_.most_output; }
   // The innermost; null: none runs. A plain request of the batch is not among them.
   const RunningCall* running() const noexcept { return running_; }
   const Batch& batch() const noexcept { return batch_; }
@@ -127,6 +129,8 @@ class Executor {
 
   // The handler, and what is counted for it. Returns the number of errors that it has answered.
   uint64_t Execute(Context& context, Args& args);
+  // Execute, in the way that CLIENT NO-TOUCH wants.
+  uint64_t ExecuteInMode(Context& context, Args& args);
   // Execute, timed on its own and reported to observers. `resumed`: it was counted before.
   uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
   uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,
@@ -138,6 +142,7 @@ class Executor {
   void Answer(Session& session, Write&& write) noexcept;
   void AnswerFailure(std::string_view error, Session& session, resp::Writer& reply, Origin origin,
                      const char* end_before);
+  void EndTooLong(Session& session, Origin origin);
   void CloseForMemory(Session& session) noexcept;
   // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns
   // their number.

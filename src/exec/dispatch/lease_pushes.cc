@@ -4,6 +4,7 @@
 #include <new>
 
 #include "cache/databases.h"
+#include "exec/acl/permission.h"
 #include "server/leases.h"
 #include "server/sessions.h"
 
@@ -31,7 +32,23 @@ void Tell(resp::Writer push, const Lease& lease, const Entry* entry) {
   }
 }
 
+// The row of TAKE, whatever rename-command calls it.
+const TableRow* RowOfTake(const CommandTable& commands) noexcept {
+  for (const TableRow* row : commands.rows()) {
+    if (row->command->name == "take") return row;
+  }
+  return nullptr;
+}
+
+// Whether the client, as the user that it is now, may still TAKE the key: it asked a while ago.
+bool MayTake(const Session& session, const TableRow* take, std::string_view key) noexcept {
+  if (session.user() == nullptr || take == nullptr) return false;
+  const std::string_view call[] = {"TAKE", key, "LEASE", "1"};
+  return !session.restricted() || FindPermission(*session.user(), *take, call).granted();
+}
+
 void TellAll(Server& server, const Lease& lease, Now now) noexcept {
+  const TableRow* const take = lease.told.empty() ? nullptr : RowOfTake(server.commands);
   Keyspace& keyspace = server.databases.At(lease.db);
   const Entry* entry = keyspace.Peek(keyspace.KeyOf(lease.name), now);
   if (entry != nullptr && entry->encoding() == Encoding::kRich) entry = nullptr;  // TAKE is for strings
@@ -43,14 +60,14 @@ void TellAll(Server& server, const Lease& lease, Now now) noexcept {
     Session& session = *found->second;
     if (session.closes() || session.Has(Mode::kOutputFull) || session.reply.version() != 3) continue;
     try {
+      if (!MayTake(session, take, lease.name)) continue;
       if (goes_on) {
         server.leases.TellEnd(*next, id);
         continue;
       }
       Tell(session.Pusher(), lease, entry);
     } catch (const std::bad_alloc&) {
-      static_cast<void>(session.pool().TakeFailed());  // it was nobody's reply
-      session.Set(Mode::kDropped);
+      session.LoseMessage();
     }
     if (session.attached()) server.sessions.MarkDirty(session);
   }

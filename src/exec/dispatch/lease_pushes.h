@@ -8,7 +8,7 @@ namespace mayfly {
 
 // Sends ["take", key, status, value] to the clients that wait for it: HIT and the value; ERR and the message of a
 // failure; or BUSY and null, if the lease is over and there is no value. If somebody else has the key's lease by now,
-// they wait on. A client for whose message there is no memory is closed. Costs a test if no lease has ended.
+// they wait on. A client whose user may no longer TAKE the key is told nothing. A client for whose message there is no memory is closed. Costs a test if no lease has ended.
 void TellOfEndedLeases(Server& server, Now now) noexcept;
 
 }  // namespace mayfly

@@ -95,8 +95,7 @@ void Monitors::Append(Session& monitor, const SharedBytes& line) noexcept {
   try {
     monitor.PushOutput().AppendShared(line, 0, line.size());
   } catch (const std::bad_alloc&) {  // a part of the line may be there
-    monitor.Set(Mode::kDropped);
-    static_cast<void>(monitor.pool().TakeFailed());
+    monitor.LoseMessage();
   }
 }
 

@@ -13,7 +13,7 @@ void Queue(Server& server, Session& session, const Args& args, const TableRow& r
   if (transaction.lost()) return;
   const uint32_t flags = CallFlags::Of(server, row, args.all());
   transaction.queued.push_back({CopiedArguments(args.all()), &row});
-  transaction.memory += transaction.queued.back().arguments.memory();
+  transaction.argument_bytes += transaction.queued.back().arguments.memory();
   transaction.flags |= flags;
 }
 

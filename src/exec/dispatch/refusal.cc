@@ -72,17 +72,16 @@ Refusal RefusalOf(Denial denial) noexcept {
 
 bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
 
-// A queue may grow without bound, so while there is no room nothing is queued, whatever the command.
+// The same whether the command runs or is queued: so when memory is full, a transaction may still be made that frees some.
 bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now now) {
-  const bool queues = MustQueue(session, row);
   const uint32_t flags = FlagsOf(session, row);
-  if (!queues && !row.writes && (flags & kDenyOom) == 0) return true;
-  return gate.MakeRoom(queues || (flags & kDenyOom) != 0, now);
+  if (!row.writes && (flags & kDenyOom) == 0) return true;
+  return gate.MakeRoom((flags & kDenyOom) != 0, now);
 }
 
 }  // namespace
 
-Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
+Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate& gate,
               Now now, const Cluster* cluster) {
   if (row == nullptr) return Refusal::kUnknownCommand;
   // A subcommand that is known has a row of its own.
@@ -97,9 +96,9 @@ Refusal Judge(const Session& session, uint32_t modes, const Args& args, const Ta
   }
   if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
     return Refusal::kElsewhere;
-  if (gate != nullptr && !Has(modes, Mode::kPaused)) {
-    if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
-    if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
+  if (!Has(modes, Mode::kPaused)) {
+    if (!HasRoom(session, *row, gate, now)) return Refusal::kMemory;
+    if (!gate.KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
   }
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;

@@ -40,9 +40,8 @@ enum class Refusal : uint8_t {
 };
 
 // `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room
-// for a command that writes; not during CLIENT PAUSE. `gate`: null for a part of a transaction, since EXEC has made room
-// for all of it. `cluster`: not null with Mode::kClustered.
-Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate* gate,
+// for a command that writes; not during CLIENT PAUSE. `cluster`: not null with Mode::kClustered.
+Refusal Judge(const Session& session, uint32_t modes, const Args& args, const TableRow* row, MemoryGate& gate,
               Now now, const Cluster* cluster);
 
 // The error that Redis gives. Throws std::bad_alloc.

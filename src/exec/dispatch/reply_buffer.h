@@ -1,7 +1,8 @@
 // A reply that is read back instead of sent: what a script gets from a call, for instance.
 //
 // Small replies stay where they were written and are read there; one that has several pieces is put together
-// once. Owns its chunks, which come from the pool. Loop thread only.
+// once. A reply that gets longer than the limit ends by OutputTooLong, as a client's does; after Clear the buffer may be
+// used again. Owns its chunks, which come from the pool. Loop thread only.
 #pragma once
 
 #include <string>
@@ -18,6 +19,8 @@ class ReplyBuffer {
   ReplyBuffer(ChunkPool& pool, int version) noexcept : chain_(pool), writer_(chain_, version) {}
 
   resp::Writer& writer() noexcept { return writer_; }
+  // As OutputChain::set_limit; until then there is none.
+  void set_limit(size_t bytes) noexcept { chain_.set_limit(bytes); }
   // What was written since the last Clear; valid until the next write or Clear. Throws std::bad_alloc. To be
   // read with resp/reply_reader.h.
   std::string_view Text() {
@@ -31,6 +34,7 @@ class ReplyBuffer {
   bool MoveTo(resp::Writer& to);
   void Clear() noexcept {
     chain_.Clear();
+    chain_.ForgetFull();
     joined_.clear();
   }
 

@@ -25,7 +25,7 @@ uint64_t ParkedBytes(const Session& session) noexcept {
 void MemoryFields(std::string& text, const Session& session) {
   const OutputChain& output = session.output;
   const uint64_t arguments = ParkedBytes(session);
-  const uint64_t queued = session.transaction != nullptr ? session.transaction->memory : 0;
+  const uint64_t queued = session.transaction != nullptr ? session.transaction->queued_bytes() : 0;
   const uint64_t chunks = output.chunk_memory();
   Field(text, "qbuf", session.input_bytes);
   Field(text, "qbuf-free", session.input_memory - session.input_bytes);

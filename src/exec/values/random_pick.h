@@ -44,6 +44,13 @@ inline bool ReadPick(Context& ctx, Args& args, std::string_view pair_word, Pick&
   return true;
 }
 
+// Before members that may repeat are drawn: throws OutputTooLong if the reply would be too long whatever they are, so that
+// nobody waits until as many are drawn as fit. REQUIRES: there is a member.
+inline void RequireRoomFor(Context& ctx, const Pick& pick) {
+  constexpr uint64_t kLeastBytes = 6;  // of an empty bulk string
+  ctx.reply.out().RequireRoom(std::min(pick.count, UINT64_MAX / kLeastBytes) * kLeastBytes);
+}
+
 // Chooses `wanted` of `size` things, each with the same probability, while somebody walks through them.
 class PickOnWalk {
  public:

@@ -164,6 +164,57 @@ TEST_CASE("gathered bytes stay in place while more is appended") {
   CHECK(std::string_view(data, 5) == "first");
 }
 
+TEST_CASE("a full chain takes what fits into its last chunk and no more, until it may be used again") {
+  ChunkPool pool;
+  OutputChain chain(pool);
+  chain.set_limit(50'000);
+  size_t appended = 0;
+  const auto append_for_ever = [&] {
+    for (;; appended += 100) chain.Append(std::string(100, 'x'));
+  };
+  CHECK_THROWS_AS(append_for_ever(), OutputTooLong);
+  CHECK(chain.full());
+  CHECK(appended >= 50'000);
+  CHECK(appended < 50'000 + 2 * OutputChunk::kSize);
+  CHECK_FALSE(pool.TakeFailed());  // there was memory
+  const SharedBytes block = SharedBytes::Copy(std::string(1000, 'y'));
+  CHECK_THROWS_AS(chain.AppendShared(block, 0, 1000), OutputTooLong);
+  chain.Clear();
+  CHECK(chain.full());
+  chain.ForgetFull();
+  for (int i = 0; i < 60; ++i) {
+    if (!chain.full()) chain.AppendShared(block, 0, 1000);
+  }
+  CHECK(chain.size() == 50'000);
+}
+
+TEST_CASE("headers that are filled in later make a chain full by the memory that they take") {
+  ChunkPool pool;
+  OutputChain chain(pool);
+  chain.set_limit(100'000);
+  const auto open_for_ever = [&] {
+    for (;;) chain.FillSlot(chain.OpenSlot(), "*2\r\n");
+  };
+  CHECK_THROWS_AS(open_for_ever(), OutputTooLong);
+  CHECK(chain.memory() < 200'000 + 2 * OutputChunk::kSize);
+}
+
+TEST_CASE("a reply that is known to be too long for a chain is not begun") {
+  ChunkPool pool;
+  OutputChain chain(pool);
+  CHECK_NOTHROW(chain.RequireRoom(UINT64_MAX - 1));
+  uint32_t word = 0;
+  chain.set_full_mark(&word, 4);
+  chain.set_limit(1000);
+  chain.Append("abc");
+  CHECK_NOTHROW(chain.RequireRoom(996));
+  CHECK_FALSE(chain.full());
+  CHECK_THROWS_AS(chain.RequireRoom(997), OutputTooLong);
+  CHECK(chain.full());
+  CHECK(word == 4);
+  CHECK(chain.size() == 3);
+}
+
 TEST_CASE("random appends and partial writes keep all bytes in order") {
   constexpr unsigned kSeed = 4711;
   CAPTURE(kSeed);
