@@ -128,6 +128,11 @@ void RespClient::AfterInput() {
   UpdateReading();
 }
 
+bool RespClient::ExceedsParked() const noexcept {
+  const bool held_back = parked->paused || parked->delayed;
+  return input_.kept().size() > (held_back ? kParkedInputBytes : kBlockedInputBytes);
+}
+
 // ---- output
 
 void RespClient::Flush() {
