@@ -7,6 +7,7 @@
 
 #include "net/admission.h"
 #include "net/descriptor.h"
+#include "server/parking.h"
 #include "server/sessions.h"
 #include "server/stats.h"
 
@@ -15,9 +16,10 @@ namespace mayfly::net {
 Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
     : server_(server), executor_(executor), turn_(turn), log_(log), wheel_({}, executor.now().mono_ms) {
   deferred_.reserve(kDeferredMax);
+  server_.parking.AskPresence(this);
 }
 
-Clients::~Clients() = default;
+Clients::~Clients() { server_.parking.AskPresence(nullptr); }
 
 void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, const Service& service) {
   turn_.Begin();
@@ -111,28 +113,18 @@ void Clients::RunWoken() {
   executor_.RunWoken([](Session& session) { RespClient::Of(session).Resume(); });
 }
 
-void Clients::DeliverLater(Connection& connection) noexcept {
-  Filter& filter = *connection.filter();
-  if (std::exchange(filter.listed, true)) return;
-  filter.next_listed = std::exchange(first_listed_, &connection);
-}
-
-void Clients::DeliverNoMore(Connection& connection) noexcept {
-  if (!std::exchange(connection.filter()->listed, false)) return;
-  for (Connection** at = &first_listed_; *at != nullptr; at = &(*at)->filter()->next_listed) {
-    if (*at != &connection) continue;
-    *at = connection.filter()->next_listed;
-    return;
-  }
-}
-
-// Those that have more than one turn may take list themselves again. One that is dropped meanwhile still exists.
+// Those that have more than one turn may take list themselves again.
 void Clients::DeliverListed() {
-  for (Connection* at = std::exchange(first_listed_, nullptr); at != nullptr;) {
-    Connection& connection = *std::exchange(at, at->filter()->next_listed);
-    connection.filter()->listed = false;
+  for (size_t left = with_plaintext_.size(); left != 0 && !with_plaintext_.empty(); --left) {
+    Connection& connection = with_plaintext_.front();
+    with_plaintext_.Remove(connection);
     connection.Deliver();
   }
+  RunDeferred();
+}
+
+void Clients::GoOnWithHandshakes() {
+  while (!handshakes_.empty() && HandshakesMayGoOn()) handshakes_.front().GoOnWithHandshake();
   RunDeferred();
 }
 
@@ -154,7 +146,7 @@ SharedBytes Clients::ShareAddress(std::string_view text) noexcept {
 void Clients::FinishTurn() {
   RunDeferred();
   full_read_bytes_ = 0;
-  if (first_listed_ != nullptr) [[unlikely]]
+  if (!with_plaintext_.empty()) [[unlikely]]
     DeliverListed();
   RunWoken();
   executor_.EndTurn();
@@ -165,6 +157,8 @@ void Clients::FinishTurn() {
     EvictClients();
   if (throttled_ != 0) [[unlikely]]
     UnthrottleIfCalm();
+  if (!handshakes_.empty()) [[unlikely]]
+    GoOnWithHandshakes();  // after the replies of this turn were written
   server_.stats.spare_chunk_bytes = chunks_.kept() * OutputChunk::kSize;
 }
 
@@ -204,6 +198,8 @@ bool Clients::InputWaits() const noexcept {
   return std::any_of(all_.begin(), all_.end(),
                      [](const Connection* connection) { return connection->InputWaits(); });
 }
+
+bool Clients::IsThere(const Session& session) const noexcept { return !PeerHasEnded(session.fd); }
 
 // ---- time
 

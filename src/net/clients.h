@@ -20,21 +20,27 @@
 #include "config/options.h"
 #include "exec/dispatch/executor.h"
 #include "net/connection.h"
+#include "net/connection_list.h"
+#include "net/end_watch.h"
 #include "net/limits.h"
 #include "net/resp_client.h"
 #include "net/service.h"
 #include "net/turn.h"
 #include "server/incidents.h"
 #include "server/output_pool.h"
+#include "server/presence.h"
 
 namespace mayfly::net {
 
-class Clients {
+class Clients final : public Presence {
  public:
   Clients(Server& server, Executor& executor, Turn& turn, Log& log);
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
   ~Clients();
+  // Watches for the ends of clients that are not read from. The loop must run once more after CloseWatch.
+  void StartWatch(uv_loop_t& loop) { end_watch_.Start(loop); }
+  void CloseWatch() { end_watch_.Close(); }
 
   // Takes over the descriptor of a new connection of this service and lets it in or refuses it.
   void Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, const Service& service);
@@ -73,6 +79,7 @@ class Clients {
   size_t count() const noexcept { return all_.size(); }
   // Whether requests have arrived that were not read yet. Asks the kernel about each client.
   bool InputWaits() const noexcept;
+  bool IsThere(const Session& session) const noexcept override;
 
   // ---- time
   void Advance(uint64_t now_mono_ms);
@@ -106,12 +113,22 @@ class Clients {
   void RunWoken();
 
   // The filter of this connection holds plaintext: the loop does not sleep before it was delivered.
-  void DeliverLater(Connection& connection) noexcept;
-  void DeliverNoMore(Connection& connection) noexcept;
+  void DeliverLater(Connection& connection) noexcept { with_plaintext_.Add(connection); }
   // Handshakes have taken so many cycles more of this turn, and whether that leaves time for others in it.
   void SpendOnHandshakes(uint64_t cycles) noexcept { handshake_cycles_ += cycles; }
   bool HandshakesMayGoOn() noexcept;
-  bool PlaintextWaits() const noexcept { return first_listed_ != nullptr; }
+  // The handshake of this connection goes on, after those that were postponed before, as soon as there is time: the loop
+  // does not sleep before.
+  void Postpone(Connection& connection) noexcept { handshakes_.Add(connection); }
+  void ForgetHandshake(Connection& connection) noexcept { handshakes_.Remove(connection); }
+  bool HandshakesWait() const noexcept { return !handshakes_.empty(); }
+  bool PlaintextWaits() const noexcept { return !with_plaintext_.empty(); }
+  // It is closed: nothing of its filter's goes on.
+  void ForgetWaiting(Connection& connection) noexcept {
+    with_plaintext_.Remove(connection);
+    handshakes_.Remove(connection);
+  }
+  EndWatch& end_watch() noexcept { return end_watch_; }
 
   // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
   // filing: OnTime looks again.
@@ -156,6 +173,7 @@ class Clients {
   // Closes the observer that has been spare for longest. False if none is.
   bool CloseSpareObserver();
   void DeliverListed();
+  void GoOnWithHandshakes();
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until the output of all is within the pool.
   void ShrinkOutput();
@@ -179,7 +197,9 @@ class Clients {
   size_t let_in_ = 0;                   // connections that have not left since, but for observers
   std::vector<Connection*> observers_;  // these; LetIn makes room
   size_t observers_known_ = 0;          // of all_
-  Connection* first_listed_ = nullptr;
+  ConnectionList<&Filter::plaintext> with_plaintext_;
+  ConnectionList<&Filter::handshake> handshakes_;
+  EndWatch end_watch_;
   uint64_t handshake_cycles_ = 0;  // spent in handshake_turn_
   uint32_t handshake_turn_ = 0;
   uint64_t output_bytes_ = 0;

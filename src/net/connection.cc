@@ -186,8 +186,9 @@ void Connection::Drop() {
   Leave();
   SetThrottled(false);
   clients_.Unfile(*this);
-  if (filter_ != nullptr) clients_.DeliverNoMore(*this);
+  if (filter_ != nullptr) clients_.ForgetWaiting(*this);
   state_ = State::kClosed;
+  UpdateWatch();
   SetBooked({});
   uv_close(&socket_.handle, [](uv_handle_t* handle) {
     Connection& connection = Of(handle->data);
@@ -235,6 +236,7 @@ void Connection::SetBooked(const Booked& now) noexcept {
 
 uint64_t Connection::NextDeadline() const noexcept {
   if (state_ == State::kLingering) return timing_.linger_until_mono_ms;
+  if (HandshakeWaits()) return ParkingLot::kForever;  // for this server, and not for its client
   uint64_t deadline = SilentUntil();
   if (above_soft_since_mono_ms_ != 0) {
     const auto soft = static_cast<uint64_t>(LimitOfOutput().soft_seconds);

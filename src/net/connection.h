@@ -82,6 +82,10 @@ class Connection : public TimedClient {
   // Hands over plaintext that waits in the filter, as much as one read per turn allows.
   // REQUIRES: there is a filter.
   void Deliver();
+  // Its handshake had to wait and may go on now: reads what has come for it. REQUIRES: Clients::Postpone listed it.
+  void GoOnWithHandshake();
+  // It is not read from, and its peer has ended its direction (net/end_watch.h).
+  void OnPeerGone();
   // Reads again, after it was throttled for the sake of the output pool.
   void Unthrottle();
   // Runs nothing more; lingers once its replies are written.
@@ -148,6 +152,9 @@ class Connection : public TimedClient {
   virtual void OnLeave() noexcept = 0;
   // Books what the service holds for it.
   virtual void Account() noexcept = 0;
+  // Whether it is not read from because it has to wait for something that may never come. What it has sent
+  // meanwhile is void if it goes away.
+  virtual bool IsHeldBack() const noexcept { return false; }
   // Whether its silence does not count as idle time.
   virtual bool MayBeSilent() const noexcept { return false; }
   // When it is closed if nothing happens until then; ParkingLot::kForever: never. By the option timeout, unless the
@@ -220,6 +227,9 @@ class Connection : public TimedClient {
   // Whether this turn may read. The second call in a turn is answered false (but see ReadOn): libuv then leaves the bytes in the kernel,
   // and the other connections have their turn. (It tells TakeFor UV_ENOBUFS, which is no error here.)
   bool BeginRead() noexcept;
+  void StartReading();
+  // Has the kernel tell of the peer's end as long as nothing is read that would.
+  void UpdateWatch() noexcept;
   char* LendToDrop();
   void OnReadError(ssize_t error);
   void OnEndOfInput();
@@ -248,6 +258,7 @@ class Connection : public TimedClient {
   // With a filter (connection_filter.cc).
   static const ReadCalls kFilteredReadCalls;
   uv_buf_t LendForCiphertext();
+  void OnNothingLent();
   void OnCiphertext(std::string_view bytes);
   void HandOver();
   void AfterHandOver();
@@ -257,6 +268,11 @@ class Connection : public TimedClient {
   bool ShakesHands() const noexcept {
     return filter_ != nullptr && filter_->transport->state() == Transport::State::kHandshake;
   }
+  bool HandshakeMustWait() noexcept;
+  bool HandshakeWaits() const noexcept { return filter_ != nullptr && filter_->handshake.listed; }
+  void LeaveHandshakes();
+  void StopPolling();
+  void PollAgain();
   void DropForHandshake(std::string_view why);
 
   Clients& clients_;
@@ -287,8 +303,9 @@ class Connection : public TimedClient {
   int descriptor_ = -1;
   State state_ = State::kNew;
   const Kind kind_;
-  bool from_loopback_ = false;
-  bool is_client_ = false;  // between OnOpen and OnLeave
+  bool from_loopback_ : 1 = false;
+  bool watched_ : 1 = false;  // by Clients::end_watch
+  bool is_client_ = false;    // between OnOpen and OnLeave
   bool reading_ = false;
   bool throttled_ = false;
   bool input_full_ = false;

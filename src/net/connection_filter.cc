@@ -3,18 +3,25 @@
 // A read brings ciphertext, and what it comes to is handed over at once, as much as the service has lent memory for.
 // The rest waits in the filter until the next turn (Clients::DeliverLater), and the socket is not read from before the
 // filter is empty. So a client gets no more of a turn than one without a filter. A handshake does not go on in this turn
-// once handshakes have taken long enough (limits.h): what arrives waits in the kernel.
+// once handshakes have taken long enough (limits.h): what arrives waits in the kernel, and the connections wait in a line
+// (Clients::Postpone). Time in that line does not count as the client's.
+//
+// A socket that must not be read from is not polled either (Filter::unpolled). Otherwise each poll would report it
+// again, and libuv polls many times in a turn if there are a thousand like it.
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "base/output.h"
 #include "base/tsc.h"
 #include "net/clients.h"
 #include "net/connection.h"
+#include "net/descriptor.h"
 #include "server/stats.h"
 
 namespace mayfly::net {
@@ -23,6 +30,7 @@ const Connection::ReadCalls Connection::kFilteredReadCalls = {
     [](uv_handle_t* handle, size_t, uv_buf_t* buffer) { *buffer = Of(handle->data).LendForCiphertext(); },
     [](uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer) {
       Connection& connection = Of(stream->data);
+      if (n == UV_ENOBUFS) return connection.OnNothingLent();
       if (n <= 0) return connection.OnReadError(n);
       const auto size = static_cast<size_t>(n);
       if (connection.state_ != State::kOpen) return connection.OnDroppedInput(size);
@@ -35,14 +43,62 @@ const Connection::ReadCalls Connection::kFilteredReadCalls = {
 // The filter copies what it cannot turn into plaintext yet, so the ciphertext lies where the plaintext will be.
 uv_buf_t Connection::LendForCiphertext() {
   const bool full = state_ == State::kOpen && filter_->transport->HasPlaintext();
-  const bool later = ShakesHands() && !clients_.HandshakesMayGoOn();
-  if (full || later || !BeginRead()) return uv_buf_init(nullptr, 0);
+  if (full || HandshakeMustWait() || !BeginRead()) return uv_buf_init(nullptr, 0);
   return uv_buf_init(LendToDrop(), kReadBufferBytes);
+}
+
+void Connection::OnNothingLent() {
+  if (state_ != State::kOpen) return;
+  if (filter_->transport->HasPlaintext()) return StopPolling();  // until AfterHandOver finds it empty
+  if (!HandshakeMustWait()) return;                              // it was read from in this turn
+  StopPolling();
+  filter_->waits_since_mono_ms = clients_.turn().now().mono_ms;
+  clients_.Postpone(*this);
+  UpdateWatch();
+  clients_.File(*this);
+}
+
+void Connection::StopPolling() {
+  filter_->unpolled = true;
+  uv_read_stop(stream());
+}
+
+void Connection::PollAgain() {
+  if (!std::exchange(filter_->unpolled, false)) return;
+  if (reading_ && !filter_->socket_ended) StartReading();
+}
+
+bool Connection::HandshakeMustWait() noexcept {
+  return state_ == State::kOpen && ShakesHands() &&
+         (clients_.HandshakesWait() || !clients_.HandshakesMayGoOn());
+}
+
+void Connection::LeaveHandshakes() {
+  if (HandshakeWaits()) {
+    clients_.ForgetHandshake(*this);
+    filter_->handshake_until_mono_ms += clients_.turn().now().mono_ms - filter_->waits_since_mono_ms;
+    UpdateWatch();
+    clients_.File(*this);
+  }
+  PollAgain();
+}
+
+// Read here and not by libuv, so that the handshakes go on in the order in which they had to wait.
+void Connection::GoOnWithHandshake() {
+  LeaveHandshakes();
+  if (state_ != State::kOpen || !reading_) return;
+  static_cast<void>(BeginRead());
+  const std::span<char> room(LendToDrop(), kReadBufferBytes);
+  const ssize_t size = ReadFrom(descriptor_, room);
+  if (size > 0) return OnCiphertext({room.data(), static_cast<size_t>(size)});
+  if (size == 0) return OnReadError(UV_EOF);
+  if (errno != EAGAIN && errno != EINTR) Drop();
 }
 
 void Connection::OnCiphertext(std::string_view bytes) {
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   const bool shakes_hands = ShakesHands();
+  const bool all_sent = filter_->to_send() == 0;
   const uint64_t began = shakes_hands ? ReadCycles() : 0;
   try {
     filter_->transport->Receive(bytes);
@@ -55,6 +111,8 @@ void Connection::OnCiphertext(std::string_view bytes) {
       if (write_ == nullptr) WriteFiltered();  // it may have told the peer why
       return DropForHandshake(filter_->transport->Problem());
     }
+    // It has been answered and has to go on. That happens a few times at most, whatever it sends.
+    if (all_sent && filter_->to_send() != 0) filter_->handshake_until_mono_ms = heard_mono_ms_ + kHandshakeMs;
   }
   if (write_ == nullptr) WriteFiltered();  // an answer of the filter's own
   HandOver();
@@ -97,6 +155,8 @@ void Connection::AfterHandOver() {
     return Drop();
   }
   if (filter_->socket_ended || transport.state() == Transport::State::kEnded) return OnEndOfInput();
+  PollAgain();
+  if (state_ != State::kOpen) return;
   Account();
 }
 

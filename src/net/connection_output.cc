@@ -102,6 +102,7 @@ void Connection::OnWritten(int status) {
 
 void Connection::Settle() {
   if (state_ == State::kEnding) {
+    if (filter_ != nullptr) LeaveHandshakes();
     if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
     return input_ended_ ? Drop() : Linger();
   }

@@ -1,7 +1,10 @@
 #include "net/descriptor.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 
@@ -13,6 +16,7 @@
 
 #ifdef __linux__
 #include <linux/sockios.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #endif
 
@@ -54,6 +58,21 @@ bool HasInput(int fd) noexcept {
   return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
+ssize_t ReadFrom(int fd, std::span<char> room) noexcept {
+  return recv(fd, room.data(), room.size(), MSG_DONTWAIT);
+}
+
+bool PeerHasEnded(int fd) noexcept {
+#ifdef POLLRDHUP
+  constexpr short kEnds = POLLRDHUP | POLLHUP | POLLERR;
+  pollfd one{.fd = fd, .events = kEnds, .revents = 0};
+  return poll(&one, 1, /*timeout=*/0) > 0 && (one.revents & kEnds) != 0;
+#else
+  char byte = 0;  // an end after bytes that are left to read stays unseen
+  return recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
+#endif
+}
+
 size_t UnacknowledgedBytes(int fd) noexcept {
   int bytes = 0;
 #ifdef SIOCOUTQ
@@ -91,6 +110,41 @@ int SendDatagram(const std::string& path, std::string_view bytes, unsigned patie
   close(fd);
   return error;
 }
+
+// ---- ends of connections
+
+#ifdef __linux__
+
+int OpenEndSet() noexcept { return epoll_create1(EPOLL_CLOEXEC); }
+
+bool AddToEndSet(int set, int fd, void* owner) noexcept {
+  epoll_event event{};
+  event.events = EPOLLRDHUP | EPOLLONESHOT;  // and hang-ups and errors, which are always reported
+  event.data.ptr = owner;
+  return epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void RemoveFromEndSet(int set, int fd) noexcept {
+  epoll_event unused{};
+  epoll_ctl(set, EPOLL_CTL_DEL, fd, &unused);
+}
+
+size_t TakeFromEndSet(int set, std::span<void*> owners) noexcept {
+  std::array<epoll_event, 64> events;
+  const size_t most = std::min(events.size(), owners.size());
+  const int count = epoll_wait(set, events.data(), static_cast<int>(most), /*timeout=*/0);
+  for (int i = 0; i < count; ++i) owners[static_cast<size_t>(i)] = events[static_cast<size_t>(i)].data.ptr;
+  return static_cast<size_t>(std::max(count, 0));
+}
+
+#else
+
+int OpenEndSet() noexcept { return -1; }
+bool AddToEndSet(int, int, void*) noexcept { return false; }
+void RemoveFromEndSet(int, int) noexcept {}
+size_t TakeFromEndSet(int, std::span<void*>) noexcept { return 0; }
+
+#endif
 
 // ---- time
 

@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <sys/socket.h>
+#include <sys/types.h>
 
 namespace mayfly::net {
 
@@ -32,6 +34,22 @@ bool EndOutput(int fd) noexcept;
 
 // Whether bytes have arrived that nobody has read.
 bool HasInput(int fd) noexcept;
+// Reads what has arrived, without waiting. 0: the peer's end. -1, and errno, if it fails or nothing has arrived.
+ssize_t ReadFrom(int fd, std::span<char> room) noexcept;
+// Whether the peer has ended its direction of the connection, or the connection is broken, even if bytes from before are
+// left to read.
+bool PeerHasEnded(int fd) noexcept;
+
+// A set of connections whose peers' ends are waited for: its descriptor is readable while TakeFromEndSet has something to
+// return. -1 if the kernel has none. The caller closes it.
+int OpenEndSet() noexcept;
+// False if there is no room. `owner` is what TakeFromEndSet returns. REQUIRES: `fd` is not in the set.
+bool AddToEndSet(int set, int fd, void* owner) noexcept;
+// REQUIRES: `fd` is in the set.
+void RemoveFromEndSet(int set, int fd) noexcept;
+// Stores the owners of connections whose peers have ended, each once, and returns how many. They stay in the set.
+size_t TakeFromEndSet(int set, std::span<void*> owners) noexcept;
+
 // Bytes that were written to a TCP connection and that its peer has not acknowledged; 0 if the kernel does not
 // say.
 size_t UnacknowledgedBytes(int fd) noexcept;

@@ -24,8 +24,12 @@ inline constexpr size_t kDeferredMax = 256;
 // grown where it lies.
 inline constexpr size_t kCopiedTailBytes = 16 * 1024;
 
-// A waiting client's further requests are kept up to this many bytes; what comes after them stays in the kernel.
+// The further requests of a client that CLIENT PAUSE or failed logins hold back are kept up to this many bytes; what comes
+// after them stays in the kernel.
 inline constexpr size_t kParkedInputBytes = 64 * 1024;
+// Likewise those of a client that is blocked. More is read, because its end is behind what it has sent: while the kernel
+// has no room for all of that, nobody can know that the client has gone. All of it runs at once when the wait is over.
+inline constexpr size_t kBlockedInputBytes = 1024 * 1024;
 
 // Pieces of one gathering write. For one that has to wait libuv would allocate room for more than it has in the
 // request itself; it counts the request before that can fail, and its loop would never end.
@@ -38,9 +42,10 @@ inline constexpr size_t kSealedBytes = 64 * 1024;
 // One write to a transport: a whole record of TLS.
 inline constexpr size_t kRecordBytes = 16 * 1024;
 
-// A client has this long to finish the handshake of its transport, whatever it sends meanwhile. In one turn of the
-// loop no handshake goes on once they have taken kHandshakesUs together: one may take a millisecond, and a crowd that
-// connects at one time must not hold up those who are connected.
+// A client has this long to go on with the handshake of its transport, whatever it sends meanwhile: from its arrival, and
+// again from each answer of ours. In one turn of the loop no handshake goes on once they have taken kHandshakesUs
+// together: one may take a millisecond, and a crowd that connects at one time must not hold up those who are connected.
+// What a client waits for its turn does not count as its time.
 inline constexpr uint64_t kHandshakeMs = 10'000;
 inline constexpr uint64_t kHandshakesUs = 2'000;
 

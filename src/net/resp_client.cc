@@ -141,6 +141,11 @@ bool RespClient::EnforceInputLimit() {
   return true;
 }
 
+bool RespClient::ExceedsParked() const noexcept {
+  const bool held_back = parked->paused || parked->delayed;
+  return input_.kept().size() > (held_back ? kParkedInputBytes : kBlockedInputBytes);
+}
+
 // ---- output
 
 void RespClient::Flush() {

@@ -53,6 +53,7 @@ class RespClient final : public Session, public Connection {
   }
   const config::OutputLimit& LimitOfOutput() const noexcept override;
   bool IsStranger() const noexcept override;
+  bool IsHeldBack() const noexcept override { return KeepsEnough(); }
   bool MayBeEvicted() const noexcept override { return !no_evict; }
   std::string_view name() const noexcept override { return peer; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }
@@ -61,7 +62,9 @@ class RespClient final : public Session, public Connection {
   void AfterInput();
   // Closes the client if its requests that have not run are more than client-query-buffer-limit. Returns whether they are.
   bool EnforceInputLimit();
-  bool KeepsEnough() const noexcept { return parked != nullptr && input_.kept().size() > kParkedInputBytes; }
+  bool KeepsEnough() const noexcept { return parked != nullptr && ExceedsParked(); }
+  // REQUIRES: it is parked.
+  bool ExceedsParked() const noexcept;
 
   Input input_;
 };

@@ -51,6 +51,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
                    [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
   uv_check_start(&check_, [](uv_check_t* handle) { static_cast<ServerLoop*>(handle->data)->Check(); });
   WatchSignals();
+  clients_.StartWatch(uv_.loop);
   clients_.OnFullTurn([this] { EndFullTurn(); });
   server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
     if (name == "timeout") clients_.RefileAll();
@@ -233,8 +234,8 @@ void ServerLoop::Prepare() {
   timekeeper_.BeforePoll();
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were
   // written.
-  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
-            server_.parking.AnyWoken());
+  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
+            server_.sessions.AnyDirty() || server_.parking.AnyWoken());
   turn_.End();
 }
 
@@ -325,6 +326,7 @@ void ServerLoop::Close() {
   server_.failed_logins.Advance(FailedLogins::kNever, &log_);  // what was not reported yet
   server_.incidents.Advance(Incidents::kNever, &log_);
   clients_.DropAll();
+  clients_.CloseWatch();
   listeners_.Close();
   timekeeper_.Close();
   CloseHandle(prepare_);

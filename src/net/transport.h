@@ -23,7 +23,7 @@ namespace mayfly::net {
 class Transport {
  public:
   enum class State : uint8_t {
-    kHandshake,  // Write takes nothing yet
+    kHandshake,  // Write takes nothing yet; before its first bytes to send are there, a client can have asked for nothing
     kOpen,
     kEnded,   // the peer has said that it sends nothing more; replies may still be written
     kBroken,  // for good: see Problem

@@ -32,6 +32,7 @@
 #include "cache/rich_value.h"
 #include "cache/timing_wheel.h"
 #include "server/copied_arguments.h"
+#include "server/presence.h"
 #include "server/session.h"
 #include "server/waiting_keys.h"
 
@@ -105,6 +106,12 @@ class ParkingLot {
   // Queues the session to run again. No effect if it is queued already. Takes no memory, so that a timer may
   // call it.
   void Wake(Parked& parked, WakeReason reason) noexcept;
+  // Null: every client counts as connected. Borrowed.
+  void AskPresence(const Presence* presence) noexcept { presence_ = presence; }
+  // Whether the client is still connected. To be called before its request runs again: what it takes would be lost.
+  bool IsThere(const Session& session) const noexcept {
+    return presence_ == nullptr || presence_->IsThere(session);
+  }
   // From now on the next event of the log wakes the session, too.
   void AwaitEvent(Parked& parked) noexcept;
   bool AnyEventReader() const noexcept { return reader_first_ != nullptr; }
@@ -158,6 +165,7 @@ class ParkingLot {
   uint64_t last_order_ = 0;
   PauseOf paused_ = PauseOf::kNobody;
   uint64_t paused_until_mono_ms_ = 0;
+  const Presence* presence_ = nullptr;
 };
 
 }  // namespace mayfly

@@ -129,6 +129,35 @@ TEST_CASE("clients that come and go leave nothing behind") {
   CHECK(Eventually([&] { return client.InfoNumber("connected_clients") == 1; }));
 }
 
+// What they have sent after the request that waits is more than the daemon keeps of it.
+void LeaveWhileWaiting(std::vector<Wire>& dead) {
+  for (const Wire& wire : dead)
+    REQUIRE(wire.Send("BLPOP jobs 0\r\n" + Request({"ECHO", std::string(200'000, 'x')})));
+}
+
+TEST_CASE("clients that go away while they wait, with requests unread, take no element with them") {
+  const Daemon daemon;
+  Client client(daemon);
+  const auto clients = [&] { return client.InfoNumber("connected_clients"); };
+  for (const bool push_at_once : {false, true}) {
+    for (const bool by_unix_socket : {false, true}) {
+      INFO(push_at_once << by_unix_socket);
+      std::vector<Wire> dead;
+      for (int i = 0; i < 18; ++i)
+        dead.push_back(by_unix_socket ? Wire::Unix(daemon.unix_socket()) : Wire::Tcp(daemon.port()));
+      LeaveWhileWaiting(dead);
+      REQUIRE(Eventually([&] { return client.InfoNumber("blocked_clients") == 18; }));
+      dead.clear();
+      if (!push_at_once) CHECK(Eventually([&] { return clients() == 1; }));
+      CHECK(client.Run({"RPUSH", "jobs", "job1", "job2", "job3"}) == ":3");
+      CHECK(client.Run({"LLEN", "jobs"}) == ":3");
+      CHECK(Eventually([&] { return clients() == 1; }));
+      CHECK(client.InfoNumber("blocked_clients") == 0);
+      client.Run({"DEL", "jobs"});
+    }
+  }
+}
+
 TEST_CASE("CLIENT LIST shows how much of a big argument has arrived, and how much room is left for it") {
   const Daemon daemon;
   Client client(daemon);

@@ -59,6 +59,11 @@ class Link {
   }
   // As on Linux: at least a third of the buffer is free, or an error waits.
   bool writable() const noexcept { return reset_by_peer_ || outbound_.size() <= send_capacity / 3 * 2; }
+  // As poll reports it on Linux (POLLRDHUP): the peer's end has arrived, although bytes from before may be left to read.
+  // On TCP it comes after all that the peer has sent.
+  bool peer_ended() const noexcept {
+    return reset_by_peer_ || (ended_by_peer_ && (unsent_.empty() || !local_path.empty()));
+  }
   int fd() const noexcept { return fd_; }
 
   // ---- the peer's side
@@ -96,6 +101,7 @@ class Link {
   };
   std::vector<WriteCall> write_calls;
   size_t read_calls = 0;  // that brought something
+  size_t polled = 0;      // how often a poll has reported it to the program as readable
   bool no_delay = false;
   struct KeepAliveCall {
     int idle_s;

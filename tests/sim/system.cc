@@ -2,7 +2,9 @@
 // does not take those of the archives.
 #include <cerrno>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "base/tsc.h"
 #include "net/descriptor.h"
@@ -60,6 +62,41 @@ bool EndOutput(int fd) noexcept {
 bool HasInput(int fd) noexcept {
   const auto link = LinkOf(fd);
   return link != nullptr && link->has_input();
+}
+
+ssize_t ReadFrom(int fd, std::span<char> room) noexcept {
+  const auto link = LinkOf(fd);
+  const ssize_t size = link != nullptr ? link->Read(room.data(), room.size()) : ssize_t{UV_EBADF};
+  if (size >= 0) return size;
+  errno = static_cast<int>(-size);
+  return -1;
+}
+
+bool PeerHasEnded(int fd) noexcept {
+  const auto link = LinkOf(fd);
+  return link == nullptr || link->peer_ended();
+}
+
+int OpenEndSet() noexcept { return sim::kEndSetFd; }
+
+bool AddToEndSet(int, int fd, void* owner) noexcept {
+  const bool added = World::Current().end_set().emplace(fd, owner).second;
+  if (!added) World::Current().FailLater("a descriptor is watched already: " + std::to_string(fd));
+  return added;
+}
+
+void RemoveFromEndSet(int, int fd) noexcept {
+  if (World::Current().end_set().erase(fd) == 0)
+    World::Current().FailLater("a descriptor is not watched: " + std::to_string(fd));
+}
+
+size_t TakeFromEndSet(int, std::span<void*> owners) noexcept {
+  size_t count = 0;
+  for (auto& [fd, owner] : World::Current().end_set()) {
+    if (count == owners.size()) break;
+    if (owner != nullptr && PeerHasEnded(fd)) owners[count++] = std::exchange(owner, nullptr);
+  }
+  return count;
 }
 
 size_t UnacknowledgedBytes(int fd) noexcept {

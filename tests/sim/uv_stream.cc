@@ -114,6 +114,7 @@ bool IsReady(const Stream& stream) noexcept {
 }
 
 void Deliver(Stream& stream) {
+  if (stream.reading && stream.link->readable()) ++stream.link->polled;
   if (stream.reading && stream.link->readable() && Read(stream) && stream.reading && IsOpen(stream) &&
       stream.link->hung_up()) {
     // Libuv spares itself the read that would find the end: it comes in the same turn as the last bytes.

@@ -135,6 +135,10 @@ int World::Accept(int fd) {
 
 bool World::Readable(int fd) const {
   if (fd == kStepTimerFd) return wall_stepped_;
+  if (fd == kEndSetFd)
+    return std::any_of(end_set_.begin(), end_set_.end(), [this](const auto& watched) {
+      return watched.second != nullptr && FindLink(watched.first)->peer_ended();
+    });
   const auto found = ports_.find(fd);
   return found != ports_.end() && !found->second.backlog.empty();
 }
@@ -145,7 +149,8 @@ std::shared_ptr<Link> World::FindLink(int fd) const {
 }
 
 void World::CloseFile(int fd) {
-  if (fd == kStepTimerFd) return;
+  if (fd == kStepTimerFd || fd == kEndSetFd) return;
+  if (end_set_.count(fd) != 0) FailLater("a descriptor is closed that is watched: " + std::to_string(fd));
   if (const auto port = ports_.find(fd); port != ports_.end()) {
     for (const std::shared_ptr<Link>& link : port->second.backlog) link->Close();
     ports_.erase(port);

@@ -28,6 +28,7 @@
 namespace mayfly::sim {
 
 inline constexpr int kStepTimerFd = 1000;
+inline constexpr int kEndSetFd = 999;
 
 // A mistake of the program or of the test. The text says how to get the same run again.
 class SimulationError : public std::logic_error {
@@ -135,6 +136,8 @@ class World {
   int Accept(int fd);
   // Whether a poll of this descriptor would return: the step timer, or a port with connections that wait.
   bool Readable(int fd) const;
+  // The set of net::OpenEndSet: owners by descriptor, null once they were reported.
+  std::map<int, void*>& end_set() noexcept { return end_set_; }
   // The connection with this descriptor, or null.
   std::shared_ptr<Link> FindLink(int fd) const;
   void CloseFile(int fd);
@@ -166,6 +169,7 @@ class World {
   std::vector<std::string> datagrams_;
   std::map<int, Port> ports_;
   std::map<int, std::shared_ptr<Link>> files_;
+  std::map<int, void*> end_set_;
   std::vector<std::shared_ptr<Link>> links_;
   std::deque<int> accept_errors_;
   std::deque<int> bind_errors_;

@@ -36,9 +36,11 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
   }
 }
 
-// A request that a pause held back begins now, unless there is another pause.
+// A request that a pause held back begins now, unless there is another pause. A client that has gone gets nothing: an
+// element that its request took would be lost.
 void Executor::Wake(const Parked& parked) noexcept {
   Session& session = *parked.session;
+  if (!session.closes() && !server_.parking.IsThere(session)) session.Set(Mode::kDropped);
   if (session.closes()) return MarkIfDirty(session);  // killed meanwhile
   gate_.SetCeiling();
   try {
