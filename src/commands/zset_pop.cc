@@ -38,7 +38,7 @@ bool FindFirst(Context& ctx, std::span<const std::string_view> names, FoundSet& 
 }
 
 RankRange RanksAt(const SortedSetValue& value, ScoreEnd end, uint64_t count) noexcept {
-  const size_t size = value.Size();
+  const size_t size = value.Live();
   const size_t taken = std::min<uint64_t>(count, size);
   return {end == ScoreEnd::kLowest ? 0 : size - taken, taken};
 }

@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-size_t RandomRank(Context& ctx, const SortedSetValue& value) { return ctx.server.random() % value.Size(); }
+size_t RandomRank(Context& ctx, const SortedSetValue& value) { return ctx.server.random() % value.Live(); }
 
 void ReplyRank(Context& ctx, const SortedSetValue& value, size_t rank, bool with_score) {
   SortedSetValue::Cursor at = value.At(rank);
@@ -20,7 +20,7 @@ void ReplyRank(Context& ctx, const SortedSetValue& value, size_t rank, bool with
 
 // REQUIRES: pick.count is not 0.
 void ReplyPick(Context& ctx, const SortedSetValue& value, const Pick& pick) {
-  const size_t size = value.Size();
+  const size_t size = value.Live();
   if (pick.repeats) {
     RequireRoomFor(ctx, pick);
     ReplyMemberCount(ctx, pick.count, pick.pairs);
@@ -74,7 +74,7 @@ void ReplyWhole(Context& ctx, const SortedSetValue& value, const ScanOptions& op
   ctx.reply.Bulk("0");
   resp::Deferred header = ctx.reply.Defer();
   size_t shown = 0;
-  ForEachRank(value, {0, value.Size()}, false, [&](std::string_view name, double score) {
+  ForEachRank(value, {0, value.Live()}, false, [&](std::string_view name, double score) {
     if (!options.Matches(name)) return;
     ctx.reply.Bulk(name);
     ReplyShortScore(ctx, score);

@@ -81,8 +81,8 @@ std::optional<AnyRange> ReadEnds(Context& ctx, const RangeRequest& request, std:
 // The ranks of the range, as they are asked for: without those that the limit leaves out.
 RankRange RanksOf(const SortedSetValue& value, const RangeRequest& request, const AnyRange& range) {
   if (const auto* indices = std::get_if<Indices>(&range)) {
-    RankRange ranks = ClipRanks(indices->start, indices->stop, value.Size());
-    if (request.highest_first && ranks.count != 0) ranks.first = value.Size() - ranks.first - ranks.count;
+    RankRange ranks = ClipRanks(indices->start, indices->stop, value.Live());
+    if (request.highest_first && ranks.count != 0) ranks.first = value.Live() - ranks.first - ranks.count;
     return ranks;
   }
   const auto* scores = std::get_if<ScoreRange>(&range);

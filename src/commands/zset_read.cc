@@ -10,7 +10,7 @@ namespace {
 void ZCard(Context& ctx, Args& args) {
   TypedSortedSet set;
   if (!ReadLive(ctx, ctx.KeyAt(args, 1), set)) return;
-  ctx.reply.Integer(set.entry != nullptr ? static_cast<int64_t>(set.value->Size()) : 0);
+  ctx.reply.Integer(set.entry != nullptr ? static_cast<int64_t>(set.value->Live()) : 0);
 }
 
 void ReplyScore(Context& ctx, const TypedSortedSet& set, std::string_view name) {
@@ -45,7 +45,7 @@ void ZRank(Context& ctx, Args& args) {
   if (!found) return with_score ? ctx.reply.NullArray() : ctx.reply.Null();
   const size_t rank = set.value->RankOf(found);
   if (with_score) ctx.reply.Array(2);
-  ctx.reply.Integer(static_cast<int64_t>(kHighestFirst ? set.value->Size() - 1 - rank : rank));
+  ctx.reply.Integer(static_cast<int64_t>(kHighestFirst ? set.value->Live() - 1 - rank : rank));
   if (with_score) ctx.reply.Double(found.score());
 }
 

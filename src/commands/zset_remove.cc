@@ -41,7 +41,7 @@ void ZRemRangeByRank(Context& ctx, Args& args) {
   const std::optional<int64_t> stop = ParseInteger(args[3]);
   if (!start || !stop) return ctx.Fail(errors::kNotInteger);
   RemoveRange(ctx, args, {"zremrangebyrank"},
-              [&](const SortedSetValue& value) { return ClipRanks(*start, *stop, value.Size()); });
+              [&](const SortedSetValue& value) { return ClipRanks(*start, *stop, value.Live()); });
 }
 
 void ZRemRangeByScore(Context& ctx, Args& args) {

@@ -153,6 +153,11 @@ class CountedTree {
     }
     return erased;
   }
+  // Erases all items for which gone(key, ref) is true, in one pass through the tree: quicker than Erase if they are more
+  // than one in some fifty. Needs no memory. Calls ahead(ref) for each item a little before gone(key, ref). Defined in
+  // counted_tree_prune.h. REQUIRES: neither uses the tree.
+  template <typename Ahead, typename Gone>
+  void EraseIf(Ahead&& ahead, Gone&& gone) noexcept;
   // Erases about `budget` items from the front, and does not look at them. Returns true if none is left.
   bool FreeSome(size_t budget) noexcept {
     for (size_t freed = 0; root_ != nullptr && freed < budget;) {
@@ -435,6 +440,10 @@ class CountedTree {
         break;
       }
     }
+    DropThinRoots();
+  }
+  // A root with one child gives its place to the child.
+  void DropThinRoots() noexcept {
     while (height_ != 0 && static_cast<Inner*>(root_)->count == 1) {
       void* const only = static_cast<Inner*>(root_)->children[0];
       Free(root_);
@@ -442,6 +451,12 @@ class CountedTree {
       --height_;
     }
   }
+
+  // The parts of EraseIf. Both return how many items are left below the node.
+  template <typename Ahead, typename Gone>
+  uint32_t PruneLeaf(Leaf& leaf, Ahead& ahead, Gone& gone) noexcept;
+  template <typename Ahead, typename Gone>
+  uint32_t PruneInner(Inner& inner, unsigned height, Ahead& ahead, Gone& gone) noexcept;
 
   bool CheckLeaf(const Leaf& leaf, Check& check) const noexcept {
     if (leaf.count == 0 || leaf.prev != check.last) return false;

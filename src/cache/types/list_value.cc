@@ -145,11 +145,16 @@ void ListValue::Shrink(const ListLimit& limit) noexcept {
 
 // ---- changes
 
-// Some at a time, so that a small list is written anew once for many texts.
+// Some at a time, so that a small list is written anew once for many texts. Whether it stays small goes by the length of
+// the texts, as in Redis, although integers take less in a pack. An empty text counts as one byte, or any number of
+// them would stay in one pack.
 void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit) {
   const bool head = end == ListEnd::kHead;
   size_t bytes = 0;
-  for (const std::string_view text : texts) bytes += ItemOf(text).text.size();
+  for (const std::string_view text : texts) {
+    if (text.size() >= ElementPack::kTooLong) throw std::bad_alloc();
+    bytes += std::max<size_t>(text.size(), 1);
+  }
   MakeRoomFor(bytes, texts.size(), limit);
   uint64_t pushed = 0;
   try {

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <limits>
 #include <span>
 #include <vector>
+
+#include "cache/types/counted_tree_prune.h"
 
 namespace mayfly {
 
@@ -81,21 +84,62 @@ size_t LargeSortedSet::DropUntil(uint64_t ms, size_t budget) noexcept {
     const size_t batch = std::min(left, due.size());
     size_t filled = 0;
     deadlines_.EraseNearest(batch, [&](HeapRef ref) { due[filled++] = ref; });
-    for (size_t i = 0; i < batch; ++i) order_.Erase(members_.At(due[i])->score(), due[i]);
+    for (size_t i = 0; i < batch; ++i) {
+      const Member& member = *members_.At(due[i]);
+      if (IsHidden(member))
+        --hidden_;
+      else
+        order_.Erase(member.score(), due[i]);
+    }
     members_.RemoveAll(std::span(due).first(batch));
     left -= batch;
   }
   return count;
 }
 
+// Whoever asks for a rank has to wait until all of them are out of the order, so this is as quick as it can be. A search
+// in the order for one member takes as long as a pass does for some fifty.
+void LargeSortedSet::HideUntil(uint64_t ms) noexcept {
+  constexpr size_t kPassForSearch = 50;
+  const size_t due = deadlines_.CountUntil(ms);
+  // Unless the clock was set back, all that are hidden are due, too.
+  const size_t known = ms >= hidden_until_ms_ ? hidden_ : 0;
+  if (due <= known) return;
+  hidden_until_ms_ = std::max(hidden_until_ms_, ms);
+  const auto hide = [&](Member& member) {
+    member.set_score(std::numeric_limits<double>::quiet_NaN());
+    ++hidden_;
+  };
+  if ((due - known) * kPassForSearch < order_.size()) {
+    deadlines_.ForEachUntil(ms, [&](HeapRef ref) {
+      Member& member = *members_.At(ref);
+      if (IsHidden(member)) return;
+      order_.Erase(member.score(), ref);
+      hide(member);
+    });
+    return;
+  }
+  order_.EraseIf([&](HeapRef ref) { PrefetchToWrite(members_.At(ref)); },
+                 [&](double, HeapRef ref) {
+                   Member& member = *members_.At(ref);
+                   const uint64_t deadline_ms = DeadlineOf(member);
+                   if (deadline_ms == 0 || deadline_ms > ms) return false;
+                   hide(member);
+                   return true;
+                 });
+}
+
 bool LargeSortedSet::Validate() const noexcept {
-  if (!members_.Validate() || !order_.Validate() || members_.size() != order_.size()) return false;
-  size_t timed = 0;
+  if (!members_.Validate() || !order_.Validate() || live() != order_.size()) return false;
+  size_t timed = hidden_;
   for (auto at = order_.First(); at; at.Next()) {
     const Member& member = *members_.At(at.ref());
     if (member.score() != at.key() || members_.Find(member.name()) != &member) return false;
     timed += DeadlineOf(member) != 0 ? 1 : 0;
   }
+  size_t hidden = 0;
+  members_.ForEach([&](const Member& member) { hidden += IsHidden(member) ? 1 : 0; });
+  if (hidden != hidden_) return false;
   bool right = deadlines_.Validate() && deadlines_.size() == timed;
   deadlines_.ForEach([&](uint64_t deadline_ms, HeapRef ref) {
     right = right && DeadlineOf(*members_.At(ref)) == deadline_ms;

@@ -3,9 +3,15 @@
 // are found by it, too; a deadline of 0 in a member means that it has none. All deadlines are on one clock; the owner
 // knows which.
 //
+// Members that are due may be hidden before they are freed: HideUntil takes all of them out of the order in one pass,
+// and DropUntil frees them in slices. A hidden member has NaN for a score and is as good as absent; only FindAny, size()
+// and the deadlines still know it.
+//
 // Owns all of it. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
+#include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -41,6 +47,12 @@ class LargeSortedSet {
       : members_(home), order_(ScoreOrderPolicy(home.heap)), deadlines_(home.heap) {}
 
   const Members& members() const noexcept { return members_; }
+  // All members, also the hidden ones.
+  size_t size() const noexcept { return members_.size(); }
+  size_t live() const noexcept { return members_.size() - hidden_; }
+  static bool IsHidden(const Member& member) noexcept { return std::isnan(member.score()); }
+  // The member, which may be hidden; or null.
+  Member* FindAny(std::string_view name, uint64_t hash) const noexcept { return members_.Find(name, hash); }
   const Order& order() const noexcept { return order_; }
   uint64_t bytes() const noexcept { return members_.bytes() + order_.bytes() + deadlines_.bytes(); }
   size_t RankOf(const Member& member) const noexcept {
@@ -60,6 +72,14 @@ class LargeSortedSet {
     order_.Change(member.score(), ref, score, ref);
     member.set_score(score);
   }
+  // Frees a hidden member at once.
+  void RemoveHidden(Member& member) noexcept {
+    assert(IsHidden(member));
+    Forget(member);
+    members_.Remove(member);
+    --hidden_;
+  }
+  // REQUIRES: it is not hidden.
   void Remove(Member& member) noexcept {
     order_.Erase(member.score(), members_.RefOf(member));
     Forget(member);
@@ -81,10 +101,12 @@ class LargeSortedSet {
   // MemberDeadlines::kNone if no member has a deadline.
   uint64_t nearest_ms() const noexcept { return deadlines_.Nearest(); }
   bool AllDue(uint64_t now_ms) const noexcept {
-    return order_.size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == order_.size();
+    return size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == size();
   }
-  // Removes members with a deadline up to `ms`, but at most `budget`. Returns how many.
+  // Removes members with a deadline up to `ms`, hidden or not, but at most `budget`. Returns how many.
   size_t DropUntil(uint64_t ms, size_t budget) noexcept;
+  // Hides members with a deadline up to `ms`. They stay hidden if the clock is set back.
+  void HideUntil(uint64_t ms) noexcept;
 
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: nobody uses this object for anything else from now on.
@@ -108,6 +130,8 @@ class LargeSortedSet {
   Members members_;
   Order order_;
   MemberDeadlines deadlines_;  // exactly of the members with a deadline
+  size_t hidden_ = 0;
+  uint64_t hidden_until_ms_ = 0;  // no member that is hidden has a later deadline
   RichValue* buried_before_ = nullptr;
 };
 

@@ -43,7 +43,7 @@ SortedSetValue::~SortedSetValue() {
     small_.~ScoredPack();
 }
 
-size_t SortedSetValue::Size() const noexcept { return is_large() ? large_->members().size() : small_.size(); }
+size_t SortedSetValue::Size() const noexcept { return is_large() ? large_->size() : small_.size(); }
 
 uint64_t SortedSetValue::Bytes() const noexcept {
   const uint64_t own = Heap::SizeClass(sizeof *this);
@@ -85,7 +85,9 @@ SortedSetValue::Found SortedSetValue::Find(std::string_view name) const noexcept
     return found;
   }
   found.hash_ = large_->members().HashOf(name);
-  found.member_ = large_->members().Find(name, found.hash_);
+  found.member_ = large_->FindAny(name, found.hash_);
+  if (found.member_ != nullptr && LargeSortedSet::IsHidden(*found.member_))
+    found.hidden_ = std::exchange(found.member_, nullptr);
   found.present_ = found.member_ != nullptr;
   if (found.present_) found.score_ = found.member_->score();
   return found;
@@ -180,7 +182,10 @@ void SortedSetValue::Add(const Found& found, std::string_view name, double score
     const std::array items{PackItem::Of(name), ScoreItem(score)};
     return small_.Insert(PlaceOf(name, score), items);
   }
-  if (is_large()) return large_->Add(name, found.hash_, score);
+  if (is_large()) {
+    if (found.hidden_ != nullptr) large_->RemoveHidden(*found.hidden_);
+    return large_->Add(name, found.hash_, score);
+  }
   Grow(home);
   large_->Add(name, large_->members().HashOf(name), score);
 }
@@ -219,7 +224,7 @@ void SortedSetValue::Remove(const Found& found) noexcept {
 }
 
 void SortedSetValue::RemoveRanks(const RankRange& ranks) noexcept {
-  assert(ranks.first + ranks.count <= Size());
+  assert(ranks.first + ranks.count <= Live());
   if (is_large()) return large_->RemoveRanks(ranks.first, ranks.count);
   small_.Erase(small_.Seek(ranks.first), ranks.count);
 }
@@ -270,7 +275,13 @@ bool SortedSetValue::AllDue(Now now) const noexcept {
 }
 
 size_t SortedSetValue::DropDue(Now now, size_t budget) noexcept {
-  return timed() ? large_->DropUntil(Expiry::NowOn(clock_, now), budget) : 0;
+  constexpr size_t kFew = 10'000;
+  if (!timed()) return 0;
+  const uint64_t now_ms = Expiry::NowOn(clock_, now);
+  if (budget != kAtOnce) return large_->DropUntil(now_ms, budget);
+  const size_t dropped = large_->DropUntil(now_ms, kFew);
+  large_->HideUntil(now_ms);
+  return dropped;
 }
 
 bool SortedSetValue::Validate() const noexcept {

@@ -7,8 +7,9 @@
 // A sorted set becomes large by Redis's rules (SortedSetLimits) or with the first deadline of a member, and never small
 // again. All deadlines are on one clock: that on which the first of them was set.
 //
-// Unlike those of a hash or a set, members that are due count and have a rank until DropDue has dropped them. So that
-// ranks are exact, whoever reads members has to let it drop all of them before, however many they are.
+// Members that are due count and have a rank until DropDue has dropped or hidden them. So that ranks are exact, a
+// command calls DropDue with kAtOnce before it reads members: that frees some and hides the others, in one pass through
+// the order, and they are freed by later calls. Until then Size counts them, and no other method sees them.
 //
 // No score is NaN. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -39,6 +40,8 @@ struct SortedSetLimits {
 class SortedSetValue final : public RichValue {
  public:
   static constexpr ValueType kType = ValueType::kSortedSet;
+  // A budget for DropDue: all members that are due are out of sight afterwards, and a few of them are freed.
+  static constexpr size_t kAtOnce = SIZE_MAX;
 
   // What Find found, for the next change. Invalid after any change.
   class Found {
@@ -56,6 +59,7 @@ class SortedSetValue final : public RichValue {
     double score_ = 0;
     ScoredPack::At at_ = 0;
     Member* member_ = nullptr;
+    Member* hidden_ = nullptr;  // has the name, but is gone
     uint64_t hash_ = 0;
   };
 
@@ -97,6 +101,8 @@ class SortedSetValue final : public RichValue {
   bool AllDue(Now now) const noexcept override;
   size_t DropDue(Now now, size_t budget) noexcept override;
 
+  // Number of members that are not hidden.
+  size_t Live() const noexcept { return is_large() ? large_->live() : small_.size(); }
   bool is_large() const noexcept { return form_ == Form::kLarge; }
   Found Find(std::string_view name) const noexcept;
   std::optional<double> ScoreOf(std::string_view name) const noexcept {
@@ -109,7 +115,7 @@ class SortedSetValue final : public RichValue {
   }
   // REQUIRES: it was found.
   size_t RankOf(const Found& found) const noexcept;
-  // From size() on: the end.
+  // From Live() on: the end.
   Cursor At(size_t rank) const noexcept;
   // The members within the range. Names in the small form are compared as Redis does: from the low end on or, if
   // `from_end`, from the high end on, which makes a difference if scores are not equal.
@@ -130,7 +136,7 @@ class SortedSetValue final : public RichValue {
     const Found found = Find(name);
     found ? SetScore(found, name, score) : Add(found, name, score, limits, home);
   }
-  // As Put, for one of many members that make a new set: until Arrange only Collect, Find, ScoreOf and Size may be used.
+  // As Put, for one of many members that make a new set: until Arrange only Collect, Find, ScoreOf, Size and Live may be used.
   void Collect(std::string_view name, double score, const SortedSetLimits& limits, MemberHome home);
   // Throws std::bad_alloc, and must then be called again.
   void Arrange() {
@@ -150,7 +156,9 @@ class SortedSetValue final : public RichValue {
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
     if (is_large()) {
-      return large_->members().Scan(cursor, [&](const Member& member) { fn(member.name(), member.score()); });
+      return large_->members().Scan(cursor, [&](const Member& member) {
+        if (!LargeSortedSet::IsHidden(member)) fn(member.name(), member.score());
+      });
     }
     for (Cursor at = At(0); at; at.Next()) fn(at.name(), at.score());
     return 0;

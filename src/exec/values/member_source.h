@@ -29,7 +29,8 @@ class MemberSource {
 
   size_t Size() const noexcept {
     if (value_ == nullptr) return 0;
-    return value_->type == ValueType::kSet ? static_cast<const SetValue*>(value_)->Live() : value_->Size();
+    return value_->type == ValueType::kSet ? static_cast<const SetValue*>(value_)->Live()
+                                           : static_cast<const SortedSetValue*>(value_)->Live();
   }
   std::optional<double> ScoreOf(std::string_view name) const noexcept {
     if (value_ == nullptr) return std::nullopt;

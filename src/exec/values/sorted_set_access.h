@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <string_view>
 #include <utility>
 
@@ -21,8 +20,7 @@ inline SortedSetLimits SortedSetLimitsOf(const Context& ctx) noexcept {
 }
 
 // Lets edit(SortedSetValue&, bool& changed) change the sorted set of `key`, or a new one if there is none, and reports
-// what it has changed. If memory runs out in the middle, what was done to an existing one stays and is reported.
-// Throws std::bad_alloc.
+// what it has changed. An existing one is changed as by EditMembers.
 template <typename Edit>
 void EditSortedSet(Context& ctx, const Key& key, const TypedSortedSet& set, const Event& event, Edit&& edit) {
   if (set.entry == nullptr) {
@@ -33,17 +31,7 @@ void EditSortedSet(Context& ctx, const Key& key, const TypedSortedSet& set, cons
       ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, event);
     return;
   }
-  bool failed = false;
-  ctx.keyspace.EditRich<SortedSetValue>(key, *set.entry, ctx.now, event, [&](SortedSetValue& value) {
-    bool changed = false;
-    try {
-      edit(value, changed);
-    } catch (const std::bad_alloc&) {
-      failed = true;
-    }
-    return changed;
-  });
-  if (failed) throw std::bad_alloc();
+  EditMembers<SortedSetValue>(ctx, key, *set.entry, event, std::forward<Edit>(edit));
 }
 
 // Removes these members, and the key with the last one. REQUIRES: there are these.

@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <new>
 
+#include "cache/types/sorted_set_value.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly {
 
 // A command drops at most this many members that are due. The value treats the others as absent, and the loop drops
-// them in slices. A sorted set cannot hide members from its ranks, so there a command drops all, however long it takes.
+// them in slices. A sorted set has to take them out of its order for that, which SortedSetValue::kAtOnce asks for.
 inline constexpr size_t kDropAtOnce = 10'000;
 
 // Drops what is due of the value of an entry that was found; `entry` may be null, and be of any type. Returns the entry,
@@ -23,7 +24,7 @@ inline constexpr size_t kDropAtOnce = 10'000;
   const Expiry own = entry->own();
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0);
   const bool ranked = entry->rich()->type == ValueType::kSortedSet;
-  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, ranked ? SIZE_MAX : kDropAtOnce);
+  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, ranked ? SortedSetValue::kAtOnce : kDropAtOnce);
 }
 template <typename T>
 void DropDueMembers(Context& ctx, const Key& key, Typed<T>& found) {

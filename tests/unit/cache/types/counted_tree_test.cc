@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "cache/types/counted_tree_prune.h"
+
 namespace mayfly {
 namespace {
 
@@ -142,6 +144,36 @@ TEST_CASE_METHOD(CountedTreeFixture, "a range is erased in slices, and each item
   CHECK(seen == 4'000);
   CHECK(SameAsModel());
   CHECK(tree.EraseFrom(990, 50, [&](double key, HeapRef ref) { model.erase({key, ref.bits}); }) == 10);
+  CHECK(SameAsModel());
+}
+
+TEST_CASE_METHOD(CountedTreeFixture, "many items are erased in one pass, without memory") {
+  std::mt19937_64 random(5);
+  // That many of 1,000 items go, from anywhere or from one run.
+  const HeapRefBits per_mille = GENERATE(0U, 1U, 100U, 500U, 970U, 999U, 1000U);
+  const bool in_a_run = GENERATE(false, true);
+  const size_t items = GENERATE(0, 1, 40, 70, 5000, 60'000);
+  for (size_t i = 0; i < items; ++i)
+    Insert(static_cast<double>(random() % 100'000), static_cast<HeapRefBits>(i + 1));
+  blocks_max = blocks;
+  const auto goes = [&](double key, HeapRefBits ref) {
+    return in_a_run ? key < per_mille * 100.0 : ref * 7919U % 1000 < per_mille;
+  };
+  size_t ahead = 0;
+  size_t seen = 0;
+  tree.EraseIf([&](HeapRef) { ++ahead; },
+               [&](double key, HeapRef ref) {
+                 ++seen;
+                 return goes(key, ref.bits);
+               });
+  CHECK(seen == items);
+  CHECK(ahead <= items);
+  std::erase_if(model, [&](const Item& item) { return goes(item.first, item.second); });
+  CHECK(SameAsModel());
+  blocks_max = SIZE_MAX;
+  for (size_t i = 0; i < 300; ++i)
+    Insert(static_cast<double>(random() % 100'000), static_cast<HeapRefBits>(items + i + 1));
+  while (model.size() > 100) Erase(random() % 2 == 0 ? *model.begin() : *model.rbegin());
   CHECK(SameAsModel());
 }
 

@@ -208,6 +208,21 @@ TEST_CASE("a copy of a list is a list of its own") {
   }
 }
 
+TEST_CASE("integers and empty texts that are pushed at once fill nodes, as other texts do") {
+  const ListEnd end = GENERATE(ListEnd::kHead, ListEnd::kTail);
+  const std::string text = GENERATE("", "7", "1234567");
+  const ListLimit limit(-2);
+  ListValue list;
+  Push(list, end, Texts(20'000, text), limit);
+  CHECK(list.EncodingName() == "quicklist");
+  CHECK(list.Validate());
+  // The nodes of a list that has grown one by one are as full as these.
+  ListValue grown;
+  for (int i = 0; i < 20'000; ++i) Push(grown, end, {text}, limit);
+  CHECK(list.Bytes() <= grown.Bytes() + 8192);
+  CHECK(grown.Bytes() <= list.Bytes() + 8192);
+}
+
 TEST_CASE("a list of many nodes is freed in steps, a smaller one at once") {
   const ListLimit limit(-2);
   ListValue small;

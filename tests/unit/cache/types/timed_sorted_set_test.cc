@@ -90,6 +90,49 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
 }
 
 TEST_CASE_METHOD(TimedSortedSetFixture,
+                 "a sorted set hides members that are due, all at once, and frees them in slices") {
+  constexpr int kMembers = 30'000;
+  const int timed_of_100 = GENERATE(1, 50, 99);  // the more, the other way of hiding them
+  int stays = 0;
+  for (int i = 0; i < kMembers; ++i) {
+    const std::string name = "m" + std::to_string(i);
+    Put(name, i % 1000);
+    i % 100 < timed_of_100 ? ExpireIn(10, name) : static_cast<void>(++stays);
+  }
+  ExpireIn(11, "m99");  // is among those that stay
+  --stays;
+  clock.AdvanceTime(10);
+  CHECK(value.DropDue(now(), SortedSetValue::kAtOnce) <= 10'000);
+  CHECK(value.Live() == static_cast<size_t>(stays) + 1);
+  CHECK(value.Validate());
+  CHECK_FALSE(value.Find("m0"));
+  CHECK(value.Clone()->Size() == value.Live());
+  size_t scanned = 0;
+  uint64_t cursor = 0;
+  do {
+    cursor = value.Scan(cursor, [&](std::string_view, double) { ++scanned; });
+  } while (cursor != 0);
+  CHECK(scanned == value.Live());
+  // A name that is hidden may come back, with a deadline that lies before that of others that are hidden.
+  const size_t live = value.Live();
+  Put("m0", 2);
+  ExpireIn(1, "m0");
+  CHECK(value.Find("m0").score() == 2);
+  CHECK(value.Live() == live + 1);
+  CHECK(value.Validate());
+  while (const size_t more = value.DropDue(now(), 1000)) {
+    CHECK(more <= 1000);
+    CHECK(value.Live() == live + 1);
+  }
+  CHECK(value.Validate());
+  CHECK(value.Size() == live + 1);
+  clock.AdvanceTime(1);
+  value.DropDue(now(), SortedSetValue::kAtOnce);
+  CHECK(value.Live() == static_cast<size_t>(stays));
+  CHECK(value.Validate());
+}
+
+TEST_CASE_METHOD(TimedSortedSetFixture,
                  "a copy of a sorted set has its deadlines, all on the clock of the first") {
   Put("a", 1);
   Put("b", 2);
@@ -132,7 +175,7 @@ TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set with deadlines does what m
         break;
       case 3:
         clock.AdvanceTime(random() % 10);
-        value.DropDue(now(), SIZE_MAX);
+        value.DropDue(now(), SortedSetValue::kAtOnce);
         for (auto at = deadlines.begin(); at != deadlines.end();) {
           if (at->second > now().mono_ms) {
             ++at;
