@@ -41,6 +41,8 @@ class Interpreter {
   // Room for the arguments of a call.
   std::vector<std::string_view>& words() noexcept { return words_; }
   uint64_t& random_state() noexcept { return random_state_; }
+  // Of functions in C++, since script/script_clock.h has last looked at the time.
+  size_t& steps() noexcept { return steps_; }
 
   // Compiles a script. LUA_NOREF: it cannot be compiled, and `problem` says why.
   FunctionRef CompileScript(std::string_view text, std::string& problem);
@@ -97,6 +99,7 @@ class Interpreter {
   Watch watch_;
   std::vector<std::string_view> words_;
   uint64_t random_state_;
+  size_t steps_ = 0;
 };
 
 }  // namespace mayfly::script
