@@ -14,6 +14,7 @@
 #include "exec/info/identity.h"
 #include "script/interpreter.h"
 #include "script/reply_values.h"
+#include "script/script_clock.h"
 #include "server/sessions.h"
 #include "server/stats.h"
 #include "server/tracking.h"
@@ -160,6 +161,14 @@ Outcome MakeCall(Run& run, const TableRow* row, std::span<const std::string_view
   return outcome;
 }
 
+// A call that took long counts as the instructions that Lua runs in that time.
+void CountTime(lua_State* L, uint64_t cycles) {
+  constexpr uint64_t kLong = 4096;
+  constexpr uint64_t kCyclesPerStep = 16;
+  if (cycles >= kLong) [[unlikely]]
+    CountSteps(L, cycles / kCyclesPerStep);
+}
+
 int CallCommand(lua_State* L, bool raises) {
   Interpreter& interpreter = Interpreter::Of(L);
   Run* const run = interpreter.run();
@@ -176,12 +185,14 @@ int CallCommand(lua_State* L, bool raises) {
     return raises ? lua_error(L) : 1;
   }
   run->replies.Clear();
+  const uint64_t before = row->calls.cycles;
   try {
     MakeCall(*run, row, *words);
   } catch (const std::bad_alloc&) {
     static_cast<void>(run->session.pool().TakeFailed());  // it concerns this call alone
     throw;
   }
+  CountTime(L, row->calls.cycles - before);
   const std::string_view text = run->replies.Text();
   resp::ReplyReader reader(text);
   PushReply(L, reader, run->replies.writer().version());
