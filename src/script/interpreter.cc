@@ -326,9 +326,22 @@ bool Interpreter::EndWatch() noexcept {
   return watch_.expired;
 }
 
+void Interpreter::CountLarge(size_t size) noexcept {
+  constexpr size_t kMuch = size_t{1} << 20;
+  large_ += size;
+  if (large_ < kMuch || L_ == nullptr || watch_.expired) return;
+  large_ = 0;
+  looks_soon_ = true;
+  lua_sethook(L_, OnCount, LUA_MASKCOUNT, 1);
+}
+
 void Interpreter::OnCount(lua_State* L, lua_Debug*) {
   Interpreter& interpreter = Of(L);
   Watch& watch = interpreter.watch_;
+  if (interpreter.looks_soon_ && !watch.expired) {
+    interpreter.looks_soon_ = false;
+    lua_sethook(interpreter.L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  }
   if (watch.most_us == 0) return;
   const uint64_t us = interpreter.server_.cycle_rate.ToUs(ReadCycles() - watch.began);
   if (!watch.expired && us <= watch.most_us) return;

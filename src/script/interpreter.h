@@ -74,8 +74,14 @@ class Interpreter {
   };
 
   static void* Resize(void* place, void* block, size_t old_size, size_t new_size) noexcept {
+    constexpr size_t kLarge = size_t{64} << 10;
+    if (new_size >= kLarge && new_size > old_size) [[unlikely]]
+      static_cast<Place*>(place)->interpreter.CountLarge(new_size);
     return static_cast<Place*>(place)->heap.Resize(block, old_size, new_size);
   }
+  // Instructions that make large blocks (text .. text) take long: after a megabyte of them the next one looks at the
+  // time. Not within a coroutine, which has a hook of its own.
+  void CountLarge(size_t size) noexcept;
   // Functions for Lua; each gets a pointer to what it works on.
   static int Prepare(lua_State* L);
   static int Enter(lua_State* L);
@@ -100,6 +106,8 @@ class Interpreter {
   std::vector<std::string_view> words_;
   uint64_t random_state_;
   size_t steps_ = 0;
+  size_t large_ = 0;         // bytes of large blocks since the last look for them
+  bool looks_soon_ = false;  // the hook runs at the next instruction
 };
 
 }  // namespace mayfly::script

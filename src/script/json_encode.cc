@@ -5,6 +5,7 @@
 
 #include "script/json.h"
 #include "script/lua_heap.h"
+#include "script/script_clock.h"
 
 namespace mayfly::script::json {
 namespace {
@@ -113,6 +114,7 @@ int Encoder::ArrayLength() {
 void Encoder::AddArray(int length, int depth) {
   out_.Add('[');
   for (int i = 1; i <= length; ++i) {
+    LookAtTime(L_, static_cast<size_t>(i));
     if (i != 1) out_.Add(',');
     lua_rawgeti(L_, -1, i);
     AddTop(depth);
@@ -123,10 +125,10 @@ void Encoder::AddArray(int length, int depth) {
 
 void Encoder::AddObject(int depth) {
   out_.Add('{');
-  bool first = true;
+  size_t count = 0;
   for (lua_pushnil(L_); lua_next(L_, -2) != 0; lua_pop(L_, 1)) {
-    if (!first) out_.Add(',');
-    first = false;
+    if (count != 0) out_.Add(',');
+    LookAtTime(L_, ++count);
     switch (lua_type(L_, -2)) {
       case LUA_TNUMBER:
         out_.Add('"');
@@ -177,6 +179,7 @@ int Encode(lua_State* L) {
   Encoder encoder(L);
   encoder.AddTop(0);
   PushText(L, encoder.text());
+  CountBytes(L, encoder.text().size());
   return 1;
 }
 

@@ -7,6 +7,7 @@
 #include "script/libraries.h"
 #include "script/lua_heap.h"
 #include "script/msgpack.h"
+#include "script/script_clock.h"
 
 namespace mayfly::script {
 namespace {
@@ -102,13 +103,16 @@ void PackTable(lua_State* L, LuaBuffer& out, int level) {
   if (IsArray(L, count)) {
     AddCount(out, count, 0x90, 0xdc);
     for (size_t i = 1; i <= count; ++i) {
+      LookAtTime(L, i);
       lua_rawgeti(L, -1, static_cast<int>(i));
       PackTop(L, out, level + 1);
     }
     return;
   }
   AddCount(out, count, 0x80, 0xde);
+  size_t done = 0;
   for (lua_pushnil(L); lua_next(L, -2) != 0;) {
+    LookAtTime(L, ++done);
     lua_pushvalue(L, -2);
     PackTop(L, out, level + 1);
     PackTop(L, out, level + 1);
@@ -151,6 +155,7 @@ int PackMessage(lua_State* L) {
     PackTop(L, out, 0);
   }
   PushText(L, out.view());
+  CountBytes(L, out.view().size());
   return 1;
 }
 

@@ -222,6 +222,8 @@ int Sha1Hex(lua_State* L) {
   if (lua_gettop(L) != 1) Raise(L, "wrong number of arguments");
   size_t size = 0;
   const char* const text = lua_tolstring(L, 1, &size);
+  constexpr size_t kBytesOfWork = 8;  // of copying, in the time that the sum of a byte takes
+  CountBytes(L, kBytesOfWork * size);
   PushText(L, HexOf(Sha1Of(text != nullptr ? std::string_view(text, size) : std::string_view())));
   return 1;
 }

@@ -173,6 +173,13 @@ TEST_CASE_METHOD(LuaFaultsTest, "a loop of calls that each take long looks at th
       "for i = 1, 1e5 do redis.call('BITCOUNT', 'bits') end",
       "local t = {} for i = 1, 1e5 do t[i] = {} end for i = 1, 1e5 do collectgarbage() end",
       "local s = ('1'):rep(1e6) for i = 1, 1e5 do tonumber(s) end",
+      "local s = ('x'):rep(1e7) for i = 1, 2000 do local joined = s .. i end",
+      "local s = ('x'):rep(1e6) for i = 1, 1e5 do redis.sha1hex(s) end",
+      "local t = {} for i = 1, 1e5 do t[i] = i end for i = 1, 1e5 do cjson.encode(t) end",
+      "local t = {} for i = 1, 1e5 do t[i] = i end for i = 1, 1e5 do cmsgpack.pack(t) end",
+      "local t = {} for i = 1, 1e5 do t['k' .. i] = i end for i = 1, 1e5 do cjson.encode(t) end",
+      "local t = {} for i = 1, 1e6 do t[i] = i end for i = 1, 1e6 - 1 do t[i] = nil end "
+      "for i = 1, 1e9 do next(t) end",
   };
   for (const std::string& loop : loops) CheckCanBeKilled(loop);
 }
