@@ -33,6 +33,7 @@
 #include "net/service_manager.h"
 #include "net/shard_rules.h"
 #include "net/shards.h"
+#include "net/stop_deadline.h"
 #include "server/cluster.h"
 #include "server/event_log.h"
 #include "server/failed_logins.h"
@@ -124,7 +125,8 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
 }
 
 // Until a signal or a client stops it. A problem is the reason why it did not begin.
-config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager, Log& log) {
+config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager,
+                        const CrashWitness& witness, net::StopDeadline& deadline, Log& log) {
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(server.options.settings().pidfile);
@@ -132,7 +134,9 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   loop->ReportTo(manager);
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond what lies on it by now
+  deadline.Watch(witness);
   loop->Run();
+  deadline.Begin();  // a script that is suspended has to end, too
   log.Notice("bye");
   return std::nullopt;
 }
@@ -140,7 +144,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
 // Makes the parts, and runs the loop.
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock,
-                      net::ServiceManager& manager, Log& log) {
+                      net::ServiceManager& manager, net::StopDeadline& deadline, Log& log) {
   const config::Settings& settings = options.settings();
   const Now now = clock.Read();
   Heap heap;
@@ -201,7 +205,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   std::unique_ptr<Cluster> cluster;
   if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(server)) return problem;
-  return RunLoop(server, executor, manager, log);
+  return RunLoop(server, executor, manager, crash_scene, deadline, log);
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,
@@ -213,7 +217,12 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   for (const std::string& warning : warnings) log.Warning(warning);
   if (config::Problem problem = FitFileLimit(options, log)) return problem;
   net::ServiceManager manager(options.settings().supervised, environment, getpid(), log);
-  return Serve(limit_files, files, options, commands, clock, manager, log);
+  const config::Settings& settings = options.settings();
+  net::StopDeadline deadline(settings.logfile, settings.shutdown_timeout_s);
+  options.OnChange([&deadline](const config::Settings& wanted, std::string_view name) {
+    if (name == "shutdown-timeout") deadline.set_seconds(wanted.shutdown_timeout_s);
+  });
+  return Serve(limit_files, files, options, commands, clock, manager, deadline, log);
 }
 
 int Main(const std::vector<std::string>& words, std::vector<std::string> environment) {

@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/log_time.h"
-
 #include <sys/stat.h>
 #if __has_include(<execinfo.h>)
 #include <execinfo.h>
@@ -48,13 +46,6 @@ size_t IndexOf(int number) noexcept {
   const Crash* const end = kCrashes + kCrashCount;
   const Crash* const found = std::find_if(kCrashes, end, [&](const Crash& c) { return c.number == number; });
   return static_cast<size_t>(found - kCrashes);
-}
-
-// The log's file, opened anew as the log does for each line.
-int OpenLog(const std::string& path) noexcept {
-  constexpr mode_t kAsUmaskSays = 0666;
-  return path.empty() ? STDOUT_FILENO
-                      : open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kAsUmaskSays);
 }
 
 // A report that the log has already, because standard error is the same terminal or file, is not written twice.
@@ -95,24 +86,11 @@ void WriteBacktrace(CrashText& text) noexcept {
 #endif
 }
 
-// "12345:M 21 Nov 2025 01:23:45.678 # ", as the log begins a warning.
-void AppendHead(CrashText& text, const LogTime& times) noexcept {
-  constexpr int64_t kMsPerS = 1000;
-  constexpr int64_t kNsPerMs = 1'000'000;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  LogTime::Text room;
-  text.Append(getpid());
-  text.Append(":M ");
-  text.Append(times.Write(now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs, room));
-  text.Append(" # ");
-}
-
 void WriteReport(const Reporter& told, const Crash& crash, const siginfo_t& info,
                  const ucontext_t& context) noexcept {
-  const int log = OpenLog(told.logfile);
+  const int log = OpenLogInHandler(told.logfile);
   CrashText text(log, AreOneFile(log, STDERR_FILENO) ? -1 : STDERR_FILENO);
-  AppendHead(text, told.times);
+  AppendLogHead(text, told.times);
   text.Line("Mayfly ", MAYFLY_VERSION, " crashed by ", crash.name, " (", crash.number, "), code ",
             info.si_code);
   if (info.si_code <= 0)
@@ -122,7 +100,7 @@ void WriteReport(const Reporter& told, const Crash& crash, const siginfo_t& info
   WritePlace(text, context);
   told.witness->Testify(text);
   WriteBacktrace(text);
-  AppendHead(text, told.times);
+  AppendLogHead(text, told.times);
   text.Line("end of the crash report");
 }
 
@@ -154,6 +132,24 @@ void WarmUp() noexcept {
 }
 
 }  // namespace
+
+int OpenLogInHandler(const std::string& path) noexcept {
+  constexpr mode_t kAsUmaskSays = 0666;
+  return path.empty() ? STDOUT_FILENO
+                      : open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kAsUmaskSays);
+}
+
+void AppendLogHead(CrashText& text, const LogTime& times) noexcept {
+  constexpr int64_t kMsPerS = 1000;
+  constexpr int64_t kNsPerMs = 1'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  LogTime::Text room;
+  text.Append(getpid());
+  text.Append(":M ");
+  text.Append(times.Write(now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs, room));
+  text.Append(" # ");
+}
 
 void CrashText::Append(std::string_view text) noexcept {
   used_ += text.copy(line_.data() + used_, line_.size() - used_);

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "base/log_time.h"
 
 namespace mayfly {
 
@@ -60,6 +61,12 @@ class CrashText {
   size_t used_ = 0;
   std::array<char, kLineBytes> line_;  // what is longer is cut off
 };
+
+// For handlers of signals. The log's file, opened anew as the log does for each line: standard output if `path` is empty, -1
+// if it cannot be opened.
+int OpenLogInHandler(const std::string& path) noexcept;
+// "12345:M 21 Nov 2025 01:23:45.678 # ", as the log begins a warning.
+void AppendLogHead(CrashText& text, const LogTime& times) noexcept;
 
 class CrashWitness {
  public:

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/glob.h"
+#include "exec/dispatch/call_flags.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/errors.h"
 #include "exec/docs/command_help.h"
@@ -27,6 +28,8 @@ void Call(Context& ctx, Args& args) {
   Engine& engine = Engine::Of(ctx.server);
   if (ctx.resumed != nullptr) return engine.GoOn(ctx, args);
   const Function* const function = StoreOf(ctx).Find(args[1]);
+  if (function != nullptr && !Engine::HasRoom(ctx, function->flags)) return;
+  Engine::Show(ctx, args);
   if (function == nullptr) return ctx.Fail("ERR Function not found");
   const std::optional<int64_t> keys = ParseInteger(args[2]);
   if (!keys) return ctx.Fail("ERR Bad number of keys provided");
@@ -261,6 +264,13 @@ constexpr Command kRows[] = {
      .subcommands = kSubcommands},
 };
 const CommandFamily kFamily("scripting", kRows);
+
+uint32_t FlagsOfCall(Server& server, const Command& command, std::span<const std::string_view> call) {
+  if (server.scripts == nullptr) return command.flags;
+  const Function* const function = Engine::Of(server).libraries().Find(call[1]);
+  return function != nullptr ? Engine::CommandFlagsOf(command.flags, function->flags) : command.flags;
+}
+const CallFlags kCallFlags(kRows, FlagsOfCall);
 
 }  // namespace
 }  // namespace mayfly

@@ -105,7 +105,7 @@ void NumPat(Context& ctx, Args&) {
 }
 
 constexpr uint32_t kSubscriber = kPubSub | kNoScript | kLoading | kStale | kWhileSubscribed | kEndsBatch;
-constexpr uint32_t kPublisher = kPubSub | kLoading | kStale | kFast;
+constexpr uint32_t kPublisher = kPubSub | kLoading | kStale | kFast | kMayReplicate;
 constexpr uint32_t kFigures = kPubSub | kLoading | kStale;
 constexpr std::string_view kPerName = "O(1) for each one";
 

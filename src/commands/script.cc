@@ -2,9 +2,12 @@
 #include <optional>
 #include <string>
 
+#include "exec/dispatch/call_flags.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "script/engine.h"
+#include "script/run.h"
+#include "script/shebang.h"
 
 namespace mayfly {
 namespace {
@@ -25,10 +28,27 @@ std::optional<size_t> ReadKeyCount(Context& ctx, const Args& args) {
   return static_cast<size_t>(*count);
 }
 
+// The ScriptFlags of the script that a call is to run. kNoShebang also if there is no such script, or its first line is
+// wrong: then it will not run.
+template <bool kBySha>
+uint32_t ScriptFlagsOf(Server& server, std::span<const std::string_view> call) {
+  if constexpr (kBySha) {
+    if (server.scripts == nullptr) return script::kNoShebang;
+    const CachedScript* const found = Engine::Of(server).scripts().Find(call[1]);
+    return found != nullptr ? found->flags : uint32_t{script::kNoShebang};
+  } else {
+    if (!call[1].starts_with("#!")) return script::kNoShebang;
+    const script::Shebang shebang = script::ReadShebang(call[1]);
+    return shebang.problem.empty() ? shebang.flags : uint32_t{script::kNoShebang};
+  }
+}
+
 template <bool kBySha, bool kReadOnly>
 void Eval(Context& ctx, Args& args) {
   Engine& engine = Engine::Of(ctx.server);
   if (ctx.resumed != nullptr) return engine.GoOn(ctx, args);
+  if (!Engine::HasRoom(ctx, ScriptFlagsOf<kBySha>(ctx.server, args.all()))) return;
+  Engine::Show(ctx, args);
   if (kBySha && args[1].size() != ScriptCache::kShaDigits) return ctx.Fail(kNoScriptFound);
   const std::optional<size_t> keys = ReadKeyCount(ctx, args);
   if (!keys) return;
@@ -197,6 +217,13 @@ constexpr Command kRows[] = {
      .subcommands = kSubcommands},
 };
 const CommandFamily kFamily("scripting", kRows);
+
+uint32_t FlagsOfCall(Server& server, const Command& command, std::span<const std::string_view> call) {
+  const bool by_sha = command.handler == Eval<true, false> || command.handler == Eval<true, true>;
+  return Engine::CommandFlagsOf(
+      command.flags, by_sha ? ScriptFlagsOf<true>(server, call) : ScriptFlagsOf<false>(server, call));
+}
+const CallFlags kCallFlags(kRows, FlagsOfCall);
 
 }  // namespace
 }  // namespace mayfly

@@ -172,6 +172,8 @@ constexpr Option kOptions[] = {
 
     {"busy-reply-threshold", "lua-time-limit", &Settings::busy_reply_threshold_ms, "5000", 0, 0, kNoMax,
      "milliseconds after which other clients get BUSY while a script runs, 0 for never"},
+    {"shutdown-timeout", "", &Settings::shutdown_timeout_s, "10", 0, 0, std::numeric_limits<int32_t>::max(),
+     "seconds after SIGTERM or SIGINT until a process that does not come back ends, at least 1"},
 
     {"expire-resolution-ms", "", &Settings::expire_resolution_ms, "1", 0, 1, 1000,
      "keys that expire within this many ms may be freed together"},

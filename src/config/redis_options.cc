@@ -81,7 +81,6 @@ constexpr Option kOptions[] = {
     YesNo("io-threads-do-reads", "no", kFixed),
     Integer("hz", "10", {0, kIntMax}),
     YesNo("dynamic-hz", "yes"),
-    Integer("shutdown-timeout", "10", {0, kIntMax}),
     ShutdownFlags("shutdown-on-sigint"),
     ShutdownFlags("shutdown-on-sigterm"),
     OneOf("enable-protected-configs", "no yes local", "no", kFixed),

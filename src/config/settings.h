@@ -295,6 +295,7 @@ struct Settings {
 
   // Scripts.
   int64_t busy_reply_threshold_ms = 5000;
+  int64_t shutdown_timeout_s = 10;
 
   // Expiry.
   int64_t expire_resolution_ms = 1;

@@ -41,14 +41,31 @@ Engine& Engine::Of(Server& server) {
   return static_cast<Engine&>(*server.scripts);
 }
 
+void Engine::Show(Context& ctx, const Args& call) {
+  ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, call.all(), &ctx.row});
+}
+
+// One that writes nothing needs none. While clients are paused, nothing is evicted.
+bool Engine::HasRoom(Context& ctx, uint32_t flags) {
+  if ((flags & (kNoShebang | kAllowOom | kNoWrites)) != 0) return true;
+  if (ctx.server.parking.paused() != PauseOf::kNobody || ctx.server.executor->MakeRoom(ctx.now)) return true;
+  ctx.Fail(errors::kOutOfMemory);
+  return false;
+}
+
+uint32_t Engine::CommandFlagsOf(uint32_t command, uint32_t script) noexcept {
+  if ((script & kNoShebang) != 0) return command;
+  uint32_t flags = command & ~uint32_t{kStale | kDenyOom | kWrite | kMayReplicate};
+  if ((script & (kAllowOom | kNoWrites)) == 0) flags |= kDenyOom;
+  if ((script & kNoWrites) == 0) flags |= kWrite;
+  if ((script & kAllowStale) != 0) flags |= kStale;
+  return flags;
+}
+
 bool Engine::MayRun(Context& ctx, uint32_t flags, bool read_only) {
   if ((flags & kNoShebang) != 0) return true;
   if ((flags & kNoCluster) != 0 && ctx.server.cluster != nullptr) {
     ctx.Fail("ERR Can not run script on cluster, 'no-cluster' flag is set.");
-    return false;
-  }
-  if ((flags & kAllowOom) == 0 && !ctx.server.executor->MakeRoom(ctx.now)) {
-    ctx.Fail(errors::kOutOfMemory);
     return false;
   }
   if (read_only && (flags & kNoWrites) == 0) {
@@ -105,12 +122,13 @@ void Engine::Work(void* job) {
 }
 
 void Engine::Start(Context& ctx, const Args& call, const Job& job) {
-  // Before the lines of its own calls.
-  ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, call.all(), &ctx.row});
   job_.emplace(job);
-  if (!ctx.MayPark()) return Work(&*job_);
+  if (!ctx.MayPark()) {
+    Work(&*job_);
+    return CountInnerErrors(ctx);
+  }
   job_->run.fiber = &fiber_;
-  if (fiber_.Run(Work, &*job_)) return;
+  if (fiber_.Run(Work, &*job_)) return CountInnerErrors(ctx);
   answer_.Clear();
   answer_.writer().set_version(ctx.reply.version());
   answer_.writer().ForgetErrors();
@@ -149,15 +167,12 @@ void Engine::GoOn(Context& ctx, const Args& call) {
   if (answered_ != ctx.session.id) return ctx.Park(call, ParkingLot::kForever);
   answered_ = 0;
   if (answer_lost_) throw std::bad_alloc();
-  const std::string_view text = answer_.Text();
-  constexpr std::string_view kLineEnd = "\r\n";
-  if (text.starts_with('-')) {
-    ctx.reply.Error(text.substr(1, text.size() - 1 - kLineEnd.size()));
-    if (answer_.writer().errors() == 0) ctx.reply.ForgetErrors();  // it was counted
+  const bool was_counted = answer_.writer().errors() == 0;
+  if (answer_.MoveTo(ctx.reply)) {
+    if (was_counted) ctx.reply.ForgetErrors();
   } else {
-    ctx.reply.out().Append(text);
+    CountInnerErrors(ctx);
   }
-  answer_.Clear();
 }
 
 void Engine::AnswerKill(Context& ctx, bool of_eval) {

@@ -16,6 +16,8 @@
 // Meanwhile nothing is expired or evicted but by the script's own calls, so it still sees one moment of time. Within
 // a transaction a script cannot be parked, and is stopped with an error instead.
 //
+// What a script says of itself is looked at before it runs: CommandFlagsOf.
+//
 // Made by the first command that needs it; lives in Server::scripts. Loop thread only.
 #pragma once
 
@@ -43,8 +45,16 @@ class Engine : public LatePart, private SlicedWork::Step {
   ScriptCache& scripts() noexcept { return scripts_; }
   LibraryStore& libraries() noexcept { return libraries_; }
 
+  // Shows a call that is about to run a script, or to fail, to those who monitor: before the calls that it makes.
+  static void Show(Context& ctx, const Args& call);
+  // Whether there is memory for a script with these flags (ScriptFlag); if not, the error is written.
+  static bool HasRoom(Context& ctx, uint32_t flags);
+  // The flags of a call whose command has those of `command` and which runs a script with those of `script`.
+  static uint32_t CommandFlagsOf(uint32_t command, uint32_t script) noexcept;
+
   // Runs a script and writes its reply, or the error why it may not run. The first `keys` arguments after the
   // number of keys are keys. The client may be parked afterwards.
+  // REQUIRES: HasRoom.
   void RunScript(Context& ctx, const Args& call, const CachedScript& script, size_t keys, bool read_only);
   void RunFunction(Context& ctx, const Args& call, const Function& function, size_t keys, bool read_only);
   // The rest of a call that was parked: writes the reply if its script has ended.
@@ -76,6 +86,10 @@ class Engine : public LatePart, private SlicedWork::Step {
   // With the session as its caller's is.
   Run NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, bool read_only);
   void Start(Context& ctx, const Args& call, const Job& job);
+  // After a run whose reply is written.
+  void CountInnerErrors(const Context& ctx) const noexcept {
+    if (job_->run.inner_errors != 0) ++ctx.row.calls.failed;
+  }
   static void Work(void* job);
 
   Server& server_;

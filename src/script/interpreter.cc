@@ -8,7 +8,9 @@
 #include "base/fiber.h"
 #include "base/tsc.h"
 #include "config/options.h"
+#include "exec/dispatch/executor.h"
 #include "script/libraries.h"
+#include "script/protected_calls.h"
 #include "script/redis_library.h"
 #include "script/reply_values.h"
 #include "script/sandbox.h"
@@ -19,11 +21,14 @@ namespace {
 // What lies at the base of the state's stack.
 enum Slot : int { kOnError = 1, kEnter = 2, kDescribe = 3, kGlobals = 4, kSlots = 4 };
 
-// Between two looks at the time: a tenth of a millisecond, unless instructions have much to copy.
-constexpr int kInstructionsPerLook = 10'000;
+// Between two looks at the time. They take some microseconds, but each may be a function of Lua's library that takes much
+// longer.
+constexpr int kInstructionsPerLook = 2'000;
 constexpr const char* kScriptName = "@user_script";
 constexpr const char* kLibraryName = "@user_function";
 constexpr const char* kKilled = "Script killed by user with SCRIPT KILL...";
+constexpr const char* kLoadTooLong = "FUNCTION LOAD timeout";
+constexpr const char* kErrorFields[] = {"err", "source", "line", "ignore_error_stats_update"};
 constexpr const char* kTooLong = "Script stopped: it has been running for longer than busy-reply-threshold";
 
 // A state without memory for its own error. The exception passes Lua as Lua's own do.
@@ -67,6 +72,7 @@ struct Interpreter::Frame {
   FunctionRef function;
   bool counted = false;    // the reply is an error that was counted
   bool replying = false;   // a reply may be half written
+  bool in_buffer = false;  // the reply is in run.replies
   bool no_memory = false;  // for an error reply
 };
 
@@ -95,6 +101,7 @@ Interpreter::~Interpreter() { lua_close(L_); }
 
 int Interpreter::Prepare(lua_State* L) {
   OpenLuaLibraries(L);
+  ReplaceProtectedCalls(L);
   lua_getglobal(L, LUA_MATHLIBNAME);
   ReplaceRandom(L);
   lua_pop(L, 1);
@@ -180,13 +187,16 @@ bool Interpreter::RunOnce(std::string_view text, void (*push_api)(lua_State*), v
   constexpr uint64_t kMostUs = 500'000;
   Source source{.interpreter = *this, .text = text, .push_api = push_api};
   loading_ = loading;
-  StartWatch(kMostUs, "FUNCTION LOAD timeout");
+  StartWatch(kMostUs, kLoadTooLong);
   const int status = lua_cpcall(L_, CompileAndRun, &source);
-  EndWatch();
+  const bool expired = EndWatch();
   loading_ = nullptr;
   if (status == 0) return true;
+  // A table: reading the error that the library raised has raised another one.
   const char* const why = lua_tostring(L_, -1);
-  problem = why != nullptr ? why : "not enough memory";
+  problem = why != nullptr ? why
+                           : std::string("Error registering functions: ERR ") +
+                                 (expired ? kLoadTooLong : "unknown error");
   lua_pop(L_, 1);
   CollectGarbage();
   return false;
@@ -221,13 +231,45 @@ int Interpreter::Enter(lua_State* L) {
     push_list(run.args);
     lua_call(L, 2, 1);
   }
-  frame.replying = true;
-  frame.counted = WriteValue(L, run.replies.writer().version(), *run.reply);
+  if (lua_istable(L, -1)) {
+    frame.in_buffer = true;
+    frame.counted = WriteIntoBuffer(L, frame);
+  } else {
+    frame.replying = true;
+    frame.counted = WriteValue(L, run.replies.writer().version(), *run.reply);
+  }
   return 0;
 }
 
+// A table is converted into the buffer of the script's calls, which it does not need any more: the conversion may take so
+// long that the client is parked meanwhile, or may end by an error.
+bool Interpreter::WriteIntoBuffer(lua_State* L, Frame& frame) {
+  ReplyBuffer& buffer = frame.run.replies;
+  const int version = buffer.writer().version();
+  buffer.Clear();
+  buffer.writer().ForgetErrors();
+  buffer.writer().set_version(frame.run.reply->version());
+  return WriteValue(L, version, buffer.writer(), Of(L).server_.executor->output_pool().most_bytes);
+}
+
+// Writes what is in the buffer as the reply. Errors within it are counted here.
+void Interpreter::SendBuffer(Frame& frame) {
+  ReplyBuffer& buffer = frame.run.replies;
+  resp::Writer& reply = *frame.run.reply;
+  const bool is_error = buffer.MoveTo(reply);
+  const uint64_t errors = is_error ? 0 : buffer.writer().errors();
+  buffer.writer().ForgetErrors();
+  if (errors == 0) return;
+  frame.run.inner_errors = errors;
+  server_.stats.error_replies += errors;
+  try {
+    server_.stats.errors.Count(buffer.writer().last_error_code(), errors);
+  } catch (const std::bad_alloc&) {  // no memory to count a new code: it goes uncounted
+  }
+}
+
 // Gives the error the place in the script where it was raised: the function that raised it, or if that is not one
-// of Lua's, the one that called it.
+// of Lua's, the one that called it. Runs where the error was raised, so the time is looked at, unless the script must end.
 int Interpreter::OnError(lua_State* L) {
   lua_Debug at;
   const auto look = [L, &at](int level) {
@@ -244,12 +286,30 @@ int Interpreter::OnError(lua_State* L) {
     lua_replace(L, 1);
   }
   lua_settop(L, 1);
-  if (!found) return 1;
-  lua_pushstring(L, at.source);
-  lua_setfield(L, 1, "source");
-  lua_pushinteger(L, at.currentline);
-  lua_setfield(L, 1, "line");
+  const bool is_plain = lua_getmetatable(L, 1) == 0;
+  lua_settop(L, 1);
+  if (found && (is_plain || !Of(L).must_end())) {
+    lua_pushstring(L, at.source);
+    lua_setfield(L, 1, "source");
+    lua_pushinteger(L, at.currentline);
+    lua_setfield(L, 1, "line");
+  }
+  if (!is_plain) ReadErrorFields(L);
   return 1;
+}
+
+// Puts a plain table in the place of the error at index 1, a table with functions of the script's own (__index): later,
+// when nobody looks at the time, none of them may run.
+void Interpreter::ReadErrorFields(lua_State* L) {
+  const bool must_end = Of(L).must_end();
+  lua_createtable(L, 0, 4);
+  for (const char* field : kErrorFields) {
+    lua_pushstring(L, field);
+    lua_pushvalue(L, -1);
+    must_end ? lua_rawget(L, 1) : lua_gettable(L, 1);
+    lua_rawset(L, 2);
+  }
+  lua_replace(L, 1);
 }
 
 // (error, frame): writes the error as the reply.
@@ -263,8 +323,10 @@ int Interpreter::Describe(lua_State* L) {
     text.append("ERR Error running script ").append(run.name).append(", ").append(why.substr(0, kMostText));
   } else {
     lua_settop(L, 1);
-    for (const char* field : {"err", "source", "line", "ignore_error_stats_update"})
-      lua_getfield(L, 1, field);
+    for (const char* field : kErrorFields) {
+      lua_pushstring(L, field);
+      lua_rawget(L, 1);
+    }
     const char* const error = lua_tostring(L, 2);
     const char* const source = lua_tostring(L, 3);
     const char* const line = lua_tostring(L, 4);
@@ -310,7 +372,13 @@ void Interpreter::Call(Run& run, FunctionRef function) {
   const int status = lua_pcall(L_, 1, 0, kOnError);
   run_ = nullptr;
   EndWatch();
-  if (status != 0) Fail(frame);
+  if (status != 0) {
+    run.replies.Clear();
+    static_cast<void>(run.session.pool().TakeFailed());  // or the next client to lack memory would be closed
+    Fail(frame);
+  } else if (frame.in_buffer) {
+    SendBuffer(frame);
+  }
   if (frame.counted) run.reply->ForgetErrors();
 }
 
@@ -323,7 +391,11 @@ void Interpreter::StartWatch(uint64_t most_us, const char* error) noexcept {
 bool Interpreter::EndWatch() noexcept {
   if (watch_.expired) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   watch_.most_us = 0;
-  return watch_.expired;
+  return std::exchange(watch_.expired, false);
+}
+
+void Interpreter::EndIfDue(lua_State* L) noexcept {
+  if (watch_.expired) lua_sethook(L, OnCount, LUA_MASKCOUNT, 1);
 }
 
 void Interpreter::CountLarge(size_t size) noexcept {
@@ -331,17 +403,15 @@ void Interpreter::CountLarge(size_t size) noexcept {
   large_ += size;
   if (large_ < kMuch || L_ == nullptr || watch_.expired) return;
   large_ = 0;
-  looks_soon_ = true;
   lua_sethook(L_, OnCount, LUA_MASKCOUNT, 1);
 }
 
 void Interpreter::OnCount(lua_State* L, lua_Debug*) {
   Interpreter& interpreter = Of(L);
   Watch& watch = interpreter.watch_;
-  if (interpreter.looks_soon_ && !watch.expired) {
-    interpreter.looks_soon_ = false;
-    lua_sethook(interpreter.L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
-  }
+  // A coroutine of a library that has outlived the end of a call.
+  if (!watch.expired && lua_gethookcount(L) == 1)
+    lua_sethook(L, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   if (watch.most_us == 0) return;
   const uint64_t us = interpreter.server_.cycle_rate.ToUs(ReadCycles() - watch.began);
   if (!watch.expired && us <= watch.most_us) return;
@@ -352,7 +422,7 @@ void Interpreter::OnCount(lua_State* L, lua_Debug*) {
   }
   watch.expired = true;
   // From now on at every instruction, so that the script cannot go on after a pcall.
-  lua_sethook(L, OnCount, LUA_MASKCOUNT, 1);
+  interpreter.EndIfDue(L);
   PushError(L, watch.error);
   lua_error(L);
 }

@@ -38,6 +38,11 @@ class Interpreter {
   Server& server() noexcept { return server_; }
   // What runs now; null: nothing, or a library is being loaded.
   Run* run() noexcept { return run_; }
+  // Whether what runs has to end: each of its next instructions raises an error.
+  bool must_end() const noexcept { return watch_.expired; }
+  // If what runs has to end, `L` raises an error at its next instruction. For the main part or a coroutine that goes on when
+  // another one was ended.
+  void EndIfDue(lua_State* L) noexcept;
   // Room for the arguments of a call.
   std::vector<std::string_view>& words() noexcept { return words_; }
   uint64_t& random_state() noexcept { return random_state_; }
@@ -91,6 +96,9 @@ class Interpreter {
   static int CompileAndRun(lua_State* L);
   static void OnCount(lua_State* L, lua_Debug*);
 
+  static void ReadErrorFields(lua_State* L);
+  static bool WriteIntoBuffer(lua_State* L, Frame& frame);
+  void SendBuffer(Frame& frame);
   void Fail(Frame& frame);
   void StartWatch(uint64_t most_us, const char* error) noexcept;
   // Whether it has expired.
@@ -106,8 +114,7 @@ class Interpreter {
   std::vector<std::string_view> words_;
   uint64_t random_state_;
   size_t steps_ = 0;
-  size_t large_ = 0;         // bytes of large blocks since the last look for them
-  bool looks_soon_ = false;  // the hook runs at the next instruction
+  size_t large_ = 0;  // bytes of large blocks since the last look for them
 };
 
 }  // namespace mayfly::script

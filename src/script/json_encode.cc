@@ -37,6 +37,7 @@ class Encoder {
   lua_State* L_;
   const Settings& settings_;
   LuaBuffer out_;
+  size_t values_ = 0;  // within tables
 };
 
 void Encoder::AddEscaped(unsigned char byte) {
@@ -114,7 +115,7 @@ int Encoder::ArrayLength() {
 void Encoder::AddArray(int length, int depth) {
   out_.Add('[');
   for (int i = 1; i <= length; ++i) {
-    LookAtTime(L_, static_cast<size_t>(i));
+    LookAtTime(L_, ++values_);
     if (i != 1) out_.Add(',');
     lua_rawgeti(L_, -1, i);
     AddTop(depth);
@@ -125,10 +126,11 @@ void Encoder::AddArray(int length, int depth) {
 
 void Encoder::AddObject(int depth) {
   out_.Add('{');
-  size_t count = 0;
+  bool first = true;
   for (lua_pushnil(L_); lua_next(L_, -2) != 0; lua_pop(L_, 1)) {
-    if (count != 0) out_.Add(',');
-    LookAtTime(L_, ++count);
+    LookAtTime(L_, ++values_);
+    if (!first) out_.Add(',');
+    first = false;
     switch (lua_type(L_, -2)) {
       case LUA_TNUMBER:
         out_.Add('"');
@@ -157,7 +159,7 @@ void Encoder::AddTop(int depth) {
       return out_.Add(lua_toboolean(L_, -1) != 0 ? "true" : "false");
     case LUA_TTABLE: {
       ++depth;
-      if (depth > settings_.encode_max_depth || lua_checkstack(L_, 3) == 0)
+      if (depth > settings_.encode_max_depth || lua_checkstack(L_, 8) == 0)
         luaL_error(L_, "Cannot serialise, excessive nesting (%d)", depth);
       const int length = ArrayLength();
       return length > 0 ? AddArray(length, depth) : AddObject(depth);

@@ -95,32 +95,37 @@ bool IsArray(lua_State* L, size_t& count) {
   return is_array && highest == static_cast<lua_Number>(count);
 }
 
-// Packs the value on top and pops it.
-void PackTop(lua_State* L, LuaBuffer& out, int level);
+// A message, and how many values it has within tables.
+struct Message : LuaBuffer {
+  using LuaBuffer::LuaBuffer;
+  size_t values = 0;
+};
 
-void PackTable(lua_State* L, LuaBuffer& out, int level) {
+// Packs the value on top and pops it.
+void PackTop(lua_State* L, Message& out, int level);
+
+void PackTable(lua_State* L, Message& out, int level) {
   size_t count = 0;
   if (IsArray(L, count)) {
     AddCount(out, count, 0x90, 0xdc);
     for (size_t i = 1; i <= count; ++i) {
-      LookAtTime(L, i);
+      LookAtTime(L, ++out.values);
       lua_rawgeti(L, -1, static_cast<int>(i));
       PackTop(L, out, level + 1);
     }
     return;
   }
   AddCount(out, count, 0x80, 0xde);
-  size_t done = 0;
   for (lua_pushnil(L); lua_next(L, -2) != 0;) {
-    LookAtTime(L, ++done);
+    LookAtTime(L, ++out.values);
     lua_pushvalue(L, -2);
     PackTop(L, out, level + 1);
     PackTop(L, out, level + 1);
   }
 }
 
-void PackTop(lua_State* L, LuaBuffer& out, int level) {
-  luaL_checkstack(L, 4, "in function mp_encode_lua_table_as_map");
+void PackTop(lua_State* L, Message& out, int level) {
+  luaL_checkstack(L, 8, "in function mp_encode_lua_table_as_map");
   switch (lua_type(L, -1)) {
     case LUA_TSTRING:
       AddText(out, TextAt(L, -1));
@@ -148,7 +153,7 @@ void PackTop(lua_State* L, LuaBuffer& out, int level) {
 int PackMessage(lua_State* L) {
   const int count = lua_gettop(L);
   if (count == 0) return luaL_argerror(L, 0, "MessagePack pack needs input.");
-  LuaBuffer out(L);
+  Message out(L);
   for (int i = 1; i <= count; ++i) {
     luaL_checkstack(L, 1, "in function mp_check");
     lua_pushvalue(L, i);

@@ -129,7 +129,8 @@ std::string_view WhyNot(Run& run, const TableRow* row, std::span<const std::stri
   const uint32_t flags = row->command->flags;
   if ((flags & kNoScript) != 0) return "This Redis command is not allowed from script";
   if (const std::string_view denied = WhyDenied(run, *row, words); !denied.empty()) return denied;
-  if (run.read_only && (flags & kWrite) != 0) return "Write commands are not allowed from read-only scripts.";
+  if (run.read_only && (flags & (kWrite | kMayReplicate)) != 0)
+    return "Write commands are not allowed from read-only scripts.";
   if ((run.server.modes & BitOf(Mode::kClustered)) != 0) return WhyNotHere(run, *row, words);
   return {};
 }
@@ -194,9 +195,10 @@ int CallCommand(lua_State* L, bool raises) {
   }
   CountTime(L, row->calls.cycles - before);
   const std::string_view text = run->replies.Text();
+  const bool failed = text.starts_with('-');
   resp::ReplyReader reader(text);
   PushReply(L, reader, run->replies.writer().version());
-  return raises && text.starts_with('-') ? lua_error(L) : 1;
+  return raises && failed ? lua_error(L) : 1;
 }
 
 int CallOrRaise(lua_State* L) { return CallCommand(L, true); }

@@ -38,6 +38,7 @@ uint32_t ReadFlags(lua_State* L) {
   for (int i = 1;; ++i) {
     lua_rawgeti(L, -1, i);
     if (lua_isnil(L, -1)) break;
+    LookAtTime(L, static_cast<size_t>(i));
     const std::string word = TextOrRaise(L, -1, kUnknown);
     uint32_t flag = 0;
     for (const FlagName& known : FlagNames()) {

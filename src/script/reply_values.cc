@@ -65,6 +65,28 @@ void PushSet(lua_State* L, resp::ReplyReader& reader, int version, size_t count)
 
 // ---- values to replies
 
+// One conversion.
+struct Conversion {
+  resp::Writer& reply;
+  int version;  // of the protocol that the script has chosen
+  uint64_t most_bytes;
+  size_t values = 0;  // so far
+};
+
+bool WriteTop(lua_State* L, Conversion& to);
+
+// The hook may need some places of Lua's stack: where they are lacking, tables are nested deeply, and an outer one will
+// look.
+void LookAround(lua_State* L, const Conversion& to) {
+  constexpr int kPlaces = 10;
+  if (lua_checkstack(L, kPlaces) == 0) return;
+  if (to.reply.out().memory() > to.most_bytes) {
+    PushError(L, "the reply of the script is larger than the replies of all clients may be");
+    lua_error(L);
+  }
+  LookAtTime(L, 0);
+}
+
 // Pushes the field of the table on top; false, and nothing is pushed, if it has another type.
 bool PushField(lua_State* L, const char* name, int type) {
   lua_pushstring(L, name);
@@ -111,70 +133,111 @@ bool WriteVerbatim(lua_State* L, resp::Writer& reply) {
   return has_text;
 }
 
-void WriteMap(lua_State* L, int version, resp::Writer& reply) {
-  resp::Deferred head = reply.Defer();
+void WriteMap(lua_State* L, Conversion& to) {
+  resp::Deferred head = to.reply.Defer();
   size_t pairs = 0;
   for (lua_pushnil(L); lua_next(L, -2) != 0; ++pairs) {
     lua_pushvalue(L, -2);
-    WriteValue(L, version, reply);
-    WriteValue(L, version, reply);
+    WriteTop(L, to);
+    WriteTop(L, to);
   }
   head.Map(pairs);
 }
 
-void WriteSet(lua_State* L, int version, resp::Writer& reply) {
-  resp::Deferred head = reply.Defer();
+void WriteSet(lua_State* L, Conversion& to) {
+  resp::Deferred head = to.reply.Defer();
   size_t count = 0;
   for (lua_pushnil(L); lua_next(L, -2) != 0; ++count) {
     lua_pop(L, 1);
     lua_pushvalue(L, -1);
-    WriteValue(L, version, reply);
+    WriteTop(L, to);
   }
   head.Set(count);
 }
 
 // Up to the first nil.
-void WriteArray(lua_State* L, int version, resp::Writer& reply) {
-  resp::Deferred head = reply.Defer();
+void WriteArray(lua_State* L, Conversion& to) {
+  resp::Deferred head = to.reply.Defer();
   size_t count = 0;
   for (;; ++count) {
     lua_rawgeti(L, -1, static_cast<int>(count + 1));
     if (lua_isnil(L, -1)) break;
-    WriteValue(L, version, reply);
+    WriteTop(L, to);
   }
   lua_pop(L, 1);
   head.Array(count);
 }
 
 // The table on top stays there. Returns whether it is an error that was counted.
-bool WriteTable(lua_State* L, int version, resp::Writer& reply) {
+bool WriteTable(lua_State* L, Conversion& to) {
   const int top = lua_gettop(L);
   bool counted = false;
   if (PushField(L, "err", LUA_TSTRING)) {
-    reply.Error(TextAt(L, -1));
+    to.reply.Error(TextAt(L, -1));
     lua_pop(L, 1);
     counted = PushField(L, "ignore_error_stats_update", LUA_TBOOLEAN) && lua_toboolean(L, -1) != 0;
   } else if (PushField(L, "ok", LUA_TSTRING)) {
     const std::string_view text = TextAt(L, -1);
-    reply.Simple(text.substr(0, text.find('\0')));
+    to.reply.Simple(text.substr(0, text.find('\0')));
   } else if (PushField(L, "double", LUA_TNUMBER)) {
-    reply.Double(lua_tonumber(L, -1));
+    to.reply.Double(lua_tonumber(L, -1));
   } else if (PushField(L, "big_number", LUA_TSTRING)) {
-    WriteBigNumber(reply, TextAt(L, -1));
+    WriteBigNumber(to.reply, TextAt(L, -1));
   } else {
-    const bool is_verbatim = PushField(L, "verbatim_string", LUA_TTABLE) && WriteVerbatim(L, reply);
+    const bool is_verbatim = PushField(L, "verbatim_string", LUA_TTABLE) && WriteVerbatim(L, to.reply);
     lua_settop(L, top);
     if (!is_verbatim) {
       if (PushField(L, "map", LUA_TTABLE)) {
-        WriteMap(L, version, reply);
+        WriteMap(L, to);
       } else if (PushField(L, "set", LUA_TTABLE)) {
-        WriteSet(L, version, reply);
+        WriteSet(L, to);
       } else {
-        WriteArray(L, version, reply);
+        WriteArray(L, to);
       }
     }
   }
   lua_settop(L, top);
+  return counted;
+}
+
+void WriteText(lua_State* L, const Conversion& to) {
+  constexpr size_t kLong = 16 << 10;
+  const std::string_view text = TextAt(L, -1);
+  to.reply.Bulk(text);
+  if (text.size() >= kLong) LookAround(L, to);
+}
+
+bool WriteTop(lua_State* L, Conversion& to) {
+  bool counted = false;
+  constexpr size_t kValuesPerLook = 64;
+  resp::Writer& reply = to.reply;
+  if (++to.values % kValuesPerLook == 0) LookAround(L, to);
+  if (lua_checkstack(L, 6) == 0) {
+    reply.Error("ERR reached lua stack limit");
+    lua_pop(L, 1);
+    return counted;
+  }
+  switch (lua_type(L, -1)) {
+    case LUA_TSTRING:
+      WriteText(L, to);
+      break;
+    case LUA_TNUMBER:
+      reply.Integer(IntegerOf(lua_tonumber(L, -1)));
+      break;
+    case LUA_TBOOLEAN:
+      if (to.version != 2) {
+        reply.Bool(lua_toboolean(L, -1) != 0);
+      } else {
+        lua_toboolean(L, -1) != 0 ? reply.Integer(1) : reply.Null();
+      }
+      break;
+    case LUA_TTABLE:
+      counted = WriteTable(L, to);
+      break;
+    default:
+      reply.Null();
+  }
+  lua_pop(L, 1);
   return counted;
 }
 
@@ -262,35 +325,9 @@ void PushReply(lua_State* L, resp::ReplyReader& reader, int version) {
   }
 }
 
-bool WriteValue(lua_State* L, int version, resp::Writer& reply) {
-  bool counted = false;
-  if (lua_checkstack(L, 6) == 0) {
-    reply.Error("ERR reached lua stack limit");
-    lua_pop(L, 1);
-    return counted;
-  }
-  switch (lua_type(L, -1)) {
-    case LUA_TSTRING:
-      reply.Bulk(TextAt(L, -1));
-      break;
-    case LUA_TNUMBER:
-      reply.Integer(IntegerOf(lua_tonumber(L, -1)));
-      break;
-    case LUA_TBOOLEAN:
-      if (version != 2) {
-        reply.Bool(lua_toboolean(L, -1) != 0);
-      } else {
-        lua_toboolean(L, -1) != 0 ? reply.Integer(1) : reply.Null();
-      }
-      break;
-    case LUA_TTABLE:
-      counted = WriteTable(L, version, reply);
-      break;
-    default:
-      reply.Null();
-  }
-  lua_pop(L, 1);
-  return counted;
+bool WriteValue(lua_State* L, int version, resp::Writer& reply, uint64_t most_bytes) {
+  Conversion to{.reply = reply, .version = version, .most_bytes = most_bytes};
+  return WriteTop(L, to);
 }
 
 }  // namespace mayfly::script

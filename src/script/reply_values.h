@@ -2,6 +2,7 @@
 // https://redis.io/docs/latest/develop/interact/programmability/lua-api/#data-type-conversion
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "resp/reply_reader.h"
@@ -23,9 +24,12 @@ void PushError(lua_State* L, std::string_view error);
 void PushCountedError(lua_State* L, std::string_view error);
 
 // Writes the value on top of the stack and pops it. `version` is the protocol that the script has chosen. Makes no
-// strings, so that it does not fail half way for lack of Lua memory, unless tables are nested very deeply.
-// Returns whether it is an error that was counted already.
-bool WriteValue(lua_State* L, int version, resp::Writer& reply);
+// strings, so that it does not fail half way for lack of Lua memory, unless tables are nested very deeply. No function of
+// the script runs: fields are read as they are, without metatables.
+//
+// Looks at the time now and then, and at the memory of the output: beyond `most_bytes` it raises an error, since a few
+// tables that hold each other many times would fill any memory. Returns whether it is an error that was counted already.
+bool WriteValue(lua_State* L, int version, resp::Writer& reply, uint64_t most_bytes = UINT64_MAX);
 
 // Keeps the names of the fields above alive in this state, so that they need no memory.
 void KeepFieldNames(lua_State* L);

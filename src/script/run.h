@@ -44,8 +44,9 @@ struct Run {
   int slot = -1;          // of the keys so far; -1: it has used none
   bool wrote = false;     // it has made a call that writes
   bool killed = false;
-  uint64_t began = 0;      // cycles
-  Fiber* fiber = nullptr;  // on which it runs and can be suspended; null: on its caller's stack
+  uint64_t inner_errors = 0;  // within its reply
+  uint64_t began = 0;         // cycles
+  Fiber* fiber = nullptr;     // on which it runs and can be suspended; null: on its caller's stack
 };
 
 }  // namespace mayfly::script

@@ -139,5 +139,42 @@ TEST_CASE(
   CHECK(daemon.Wait().exit_code == 0);
 }
 
+TEST_CASE("SIGTERM ends a daemon whose loop does not come back, when shutdown-timeout is over") {
+  Daemon daemon({"--enable-debug-command", "yes", "--shutdown-timeout", "1"});
+  Wire wire = Wire::Tcp(daemon.port());
+  REQUIRE(wire.Send(Request({"DEBUG", "SLEEP", "1000"})));
+  Wire other = Wire::Tcp(daemon.port());
+  PauseMs(100);  // if the request has not come yet, the daemon stops by itself, and the test fails
+  daemon.Signal(SIGTERM);
+  const Ended ended = daemon.Wait();
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.signal == 0);
+  CHECK(ended.output.find(" # the daemon was told to stop 1 s ago and has not stopped (shutdown-timeout)") !=
+        std::string::npos);
+  CHECK(ended.output.find("request: debug|sleep, 3 arguments of 5 5 4 bytes; client 127.0.0.1:") !=
+        std::string::npos);
+}
+
+TEST_CASE("SIGTERM ends a daemon at once while a script runs that never ends") {
+  for (const std::string script : {"while true do pcall(function() while true do end end) end",
+                                   "error(setmetatable({}, {__index = function() while true do end end}))",
+                                   "local function f() while true do end end xpcall(f, f)",
+                                   "coroutine.wrap(function() xpcall(function() error('x') end, function() "
+                                   "while true do end end) end)()",
+                                   "local t = 1 for i = 1, 60 do t = {t, t} end return t"}) {
+    CAPTURE(script);
+    Daemon daemon({"--busy-reply-threshold", "10"});
+    Wire wire = Wire::Tcp(daemon.port());
+    REQUIRE(wire.Send(Request({"EVAL", script, "0"})));
+    Client other(daemon);
+    const bool busy = Eventually([&] { return other.Run({"GET", "k"}).starts_with("-BUSY"); });
+    CHECK(busy);
+    daemon.Signal(SIGTERM);
+    const Ended ended = daemon.Wait();
+    CHECK(ended.exit_code == 0);
+    CHECK(ended.output.find("shutdown-timeout") == std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace mayfly

@@ -24,11 +24,12 @@ bool WouldLeaveTrace(const Session& session, const TableRow& row) noexcept {
 }  // namespace
 
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row) {
-  const uint32_t flags = FlagsOf(session, row);
   const PauseOf whom = server.parking.paused();
-  if (whom == PauseOf::kNobody || (flags & kUnpaused) != 0 || session.Has(Mode::kMonitor)) return false;
-  if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
+  if (whom == PauseOf::kNobody || session.Has(Mode::kMonitor)) return false;
   try {
+    const uint32_t flags = FlagsOf(server, session, row, args);
+    if ((flags & kUnpaused) != 0) return false;
+    if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
     server.parking.HoldBack(session, args.all());
   } catch (const std::bad_alloc&) {
     session.Set(Mode::kDropped);  // its requests must neither run nor be lost without a sign

@@ -409,7 +409,7 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
 void Executor::QueueRequest(Session& session, const Args& args, const TableRow& row) noexcept {
   Answer(session, [&] {
     try {
-      Queue(session, args, row);
+      Queue(server_, session, args, row);
     } catch (...) {
       session.transaction->refused = true;
       throw;

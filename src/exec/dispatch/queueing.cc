@@ -7,13 +7,14 @@
 
 namespace mayfly {
 
-void Queue(Session& session, const Args& args, const TableRow& row) {
+void Queue(Server& server, Session& session, const Args& args, const TableRow& row) {
   assert(MustQueue(session, row));
   Transaction& transaction = *session.transaction;
   if (transaction.lost()) return;
+  const uint32_t flags = CallFlags::Of(server, row, args.all());
   transaction.queued.push_back({CopiedArguments(args.all()), &row});
   transaction.memory += transaction.queued.back().arguments.memory();
-  transaction.flags |= row.command->flags;
+  transaction.flags |= flags;
 }
 
 std::string NoteRefusal(Refusal why, Server& server, Session& session, const TableRow* row,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "exec/dispatch/args.h"
+#include "exec/dispatch/call_flags.h"
 #include "exec/dispatch/command_table.h"
 #include "exec/dispatch/refusal.h"
 #include "exec/dispatch/server.h"
@@ -24,9 +25,15 @@ inline uint32_t FlagsOf(const Session& session, const TableRow& row) noexcept {
   return flags | session.transaction->flags;
 }
 
+// The same of this request: what it runs may depend on its arguments. May throw std::bad_alloc.
+inline uint32_t FlagsOf(Server& server, const Session& session, const TableRow& row, const Args& args) {
+  const bool runs_queue = (row.command->flags & kRunsQueue) != 0;
+  return runs_queue ? FlagsOf(session, row) : CallFlags::Of(server, row, args.all());
+}
+
 // Keeps the request. Not that of a transaction that is lost. Throws std::bad_alloc.
 // REQUIRES: MustQueue. The command is not refused.
-void Queue(Session& session, const Args& args, const TableRow& row);
+void Queue(Server& server, Session& session, const Args& args, const TableRow& row);
 
 // A request of the session was refused with `error`: EXEC will be refused, too; or it is EXEC, and ends the
 // transaction. Returns the error to give. REQUIRES: row is not null, or the command is unknown.

@@ -27,6 +27,8 @@ class ReplyBuffer {
     if (joined_.empty() && piece.size == chain_.size()) return {piece.data, piece.size};
     return Joined();
   }
+  // Sends what was written on to `to`, and clears this. True if it is an error: `to` has counted it. Throws std::bad_alloc.
+  bool MoveTo(resp::Writer& to);
   void Clear() noexcept {
     chain_.Clear();
     joined_.clear();

@@ -165,6 +165,7 @@ const Example kExamples[] = {
      [](const Settings& s) { return s.stream_node_max_entries == 29; }},
     {"expire-resolution-ms", "18", "18", [](const Settings& s) { return s.expire_resolution_ms == 18; }},
     {"busy-reply-threshold", "31", "31", [](const Settings& s) { return s.busy_reply_threshold_ms == 31; }},
+    {"shutdown-timeout", "37", "37", [](const Settings& s) { return s.shutdown_timeout_s == 37; }},
     {"expire-slice-us", "190", "190", [](const Settings& s) { return s.expire_slice_us == 190; }},
     {"dir", "/data", "/data", [](const Settings& s) { return s.dir.path == "/data"; }},
     {"pidfile", "/p", "/p", [](const Settings& s) { return s.pidfile == "/p"; }},
