@@ -1,18 +1,19 @@
 #include "script/base_library.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "script/front.h"
 #include "script/sandbox.h"
+#include "script/script_clock.h"
 #include "script/shield.h"
+#include "script/string_library.h"
+#include "script/table_library.h"
 
 namespace mayfly::script {
 namespace {
-
-// A function that stands in front of another, which is upvalue 1, runs that one in its own place: so levels of the
-// stack and the function's name in errors are those of the other one.
-int RunOriginal(lua_State* L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
 
 // Without a place in the script, as an error of the core has none in a function that is not Lua's.
 int RefuseWrite(lua_State* L) {
@@ -37,6 +38,8 @@ int Next(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   if (PushReal(L, 1)) lua_replace(L, 1);
   lua_settop(L, 2);
+  LookAtClock(
+      L);  // elements that are gone leave places, and passing over a million of them takes a millisecond
   if (lua_next(L, 1) != 0) return 2;
   lua_pushnil(L);
   return 1;
@@ -65,10 +68,18 @@ int CollectGarbage(lua_State* L) {
   const char* const option = kOptions[luaL_checkoption(L, 1, "collect", kOptions)];
   luaL_optinteger(L, 2, 0);
   for (const char* const allowed : {"collect", "count", "step"}) {
-    if (std::strcmp(option, allowed) == 0) return RunOriginal(L);
+    if (std::strcmp(option, allowed) != 0) continue;
+    LookAtClock(L);
+    return RunOriginal(L);
   }
   lua_pushnumber(L, 0);
   return 1;
+}
+
+// A text of many digits takes long.
+int ToNumber(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TSTRING) CountBytes(L, lua_objlen(L, 1));
+  return RunOriginal(L);
 }
 
 // As Redis's: an error that is a table with the field err is given as that field's text.
@@ -92,17 +103,23 @@ int ProtectedCall(lua_State* L) {
 
 // ---- compiling
 
-// Gives the parser a blank first, so that it takes nothing for a binary chunk.
+constexpr size_t kBytesOfWork = 16;  // of copying, in the time in which the parser reads a byte
+
+// Gives the parser a blank first, so that it takes nothing for a binary chunk, and then a piece at a time.
 struct TextSource {
   std::string_view text;
   bool begun = false;
 };
 
-const char* ReadText(lua_State*, void* data, size_t* size) {
+const char* ReadText(lua_State* L, void* data, size_t* size) {
+  constexpr size_t kPiece = size_t{64} << 10;
   auto& source = *static_cast<TextSource*>(data);
-  const std::string_view piece = source.begun ? source.text : " ";
-  if (source.begun) source.text = {};
-  source.begun = true;
+  std::string_view piece = " ";
+  if (std::exchange(source.begun, true)) {
+    piece = source.text.substr(0, kPiece);
+    source.text.remove_prefix(piece.size());
+    CountBytes(L, kBytesOfWork * piece.size());
+  }
   *size = piece.size();
   return piece.empty() ? nullptr : piece.data();
 }
@@ -118,6 +135,7 @@ int LoadString(lua_State* L) {
   size_t size = 0;
   const char* const text = luaL_checklstring(L, 1, &size);
   const char* const name = luaL_optstring(L, 2, text);
+  KeepChunkName(L, name);
   TextSource source{{text, size}};
   return Compiled(L, lua_load(L, ReadText, &source, name));
 }
@@ -137,45 +155,18 @@ const char* ReadPieces(lua_State* L, void* begun, size_t* size) {
   }
   if (lua_isstring(L, -1) == 0) luaL_error(L, "reader function must return a string");
   lua_replace(L, 3);
-  return lua_tolstring(L, 3, size);
+  const char* const piece = lua_tolstring(L, 3, size);
+  CountBytes(L, kBytesOfWork * *size);
+  return piece;
 }
 
 int Load(lua_State* L) {
   const char* const name = luaL_optstring(L, 2, "=(load)");
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 3);
+  KeepChunkName(L, name);
   bool begun = false;
   return Compiled(L, lua_load(L, ReadPieces, &begun, name));
-}
-
-// ---- string and table
-
-// Matching calls itself at most once for each byte of the pattern, and that stack is the server's.
-void CheckPattern(lua_State* L) {
-  constexpr size_t kMostPattern = 8192;
-  size_t size = 0;
-  const char* const pattern = luaL_checklstring(L, 2, &size);
-  if (size > kMostPattern &&
-      std::string_view(pattern, size).find_first_of("^$*+?.([%-") != std::string_view::npos)
-    luaL_error(L, "pattern too complex");
-}
-
-int MatchPattern(lua_State* L) {
-  CheckPattern(L);
-  return RunOriginal(L);
-}
-
-// string.find(text, pattern [, from [, plain]])
-int Find(lua_State* L) {
-  if (lua_toboolean(L, 4) == 0) CheckPattern(L);
-  return RunOriginal(L);
-}
-
-// Puts `function` in front of a field of the table on top.
-void Front(lua_State* L, const char* name, lua_CFunction function) {
-  lua_getfield(L, -1, name);
-  lua_pushcclosure(L, function, 1);
-  lua_setfield(L, -2, name);
 }
 
 void Remove(lua_State* L, const char* name) {
@@ -200,13 +191,13 @@ void ReplaceBaseFunctions(lua_State* L) {
   lua_getfield(L, -1, "next");
   lua_pushcclosure(L, Pairs, 1);
   lua_setfield(L, -2, "pairs");
+  SetFunction(L, "unpack", Unpack);
+  Front(L, "tonumber", ToNumber);
   lua_getfield(L, -1, LUA_STRLIBNAME);
-  Front(L, "find", Find);
-  for (const char* name : {"match", "gmatch", "gfind", "gsub"}) Front(L, name, MatchPattern);
+  ReplaceStringFunctions(L);
   lua_pop(L, 1);
   lua_getfield(L, -1, LUA_TABLIBNAME);
-  Front(L, "insert", RefuseShield);  // it writes past __newindex
-  Front(L, "foreach", SeeThrough);
+  ReplaceTableFunctions(L);
   lua_pop(L, 2);
 }
 

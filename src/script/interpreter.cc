@@ -138,6 +138,7 @@ int Interpreter::Compile(lua_State* L) {
     lua_concat(L, 2);
     source.text = TextAt(L, -1);
   }
+  KeepChunkName(L, kScriptName);
   if (luaL_loadbuffer(L, source.text.data(), source.text.size(), kScriptName) != 0) return lua_error(L);
   source.function = Keep(L);
   return 0;
@@ -155,6 +156,7 @@ FunctionRef Interpreter::CompileScript(std::string_view text, std::string& probl
 
 int Interpreter::CompileAndRun(lua_State* L) {
   Source& source = *static_cast<Source*>(lua_touserdata(L, 1));
+  KeepChunkName(L, kLibraryName);
   if (luaL_loadbuffer(L, source.text.data(), source.text.size(), kLibraryName) != 0) {
     lua_pushfstring(L, "Error compiling function: %s", lua_tostring(L, -1));
     return lua_error(L);
@@ -396,6 +398,14 @@ bool Interpreter::EndWatch() noexcept {
 
 void Interpreter::EndIfDue(lua_State* L) noexcept {
   if (watch_.expired) lua_sethook(L, OnCount, LUA_MASKCOUNT, 1);
+}
+
+void Interpreter::CountLarge(size_t size) noexcept {
+  constexpr size_t kMuch = size_t{1} << 20;
+  large_ += size;
+  if (large_ < kMuch || L_ == nullptr || watch_.expired) return;
+  large_ = 0;
+  lua_sethook(L_, OnCount, LUA_MASKCOUNT, 1);
 }
 
 void Interpreter::OnCount(lua_State* L, lua_Debug*) {

@@ -46,6 +46,8 @@ class Interpreter {
   // Room for the arguments of a call.
   std::vector<std::string_view>& words() noexcept { return words_; }
   uint64_t& random_state() noexcept { return random_state_; }
+  // Of functions in C++, since script/script_clock.h has last looked at the time.
+  size_t& steps() noexcept { return steps_; }
 
   // Compiles a script. LUA_NOREF: it cannot be compiled, and `problem` says why.
   FunctionRef CompileScript(std::string_view text, std::string& problem);
@@ -77,8 +79,14 @@ class Interpreter {
   };
 
   static void* Resize(void* place, void* block, size_t old_size, size_t new_size) noexcept {
+    constexpr size_t kLarge = size_t{64} << 10;
+    if (new_size >= kLarge && new_size > old_size) [[unlikely]]
+      static_cast<Place*>(place)->interpreter.CountLarge(new_size);
     return static_cast<Place*>(place)->heap.Resize(block, old_size, new_size);
   }
+  // Instructions that make large blocks (text .. text) take long: after a megabyte of them the next one looks at the
+  // time. Not within a coroutine, which has a hook of its own.
+  void CountLarge(size_t size) noexcept;
   // Functions for Lua; each gets a pointer to what it works on.
   static int Prepare(lua_State* L);
   static int Enter(lua_State* L);
@@ -105,6 +113,8 @@ class Interpreter {
   Watch watch_;
   std::vector<std::string_view> words_;
   uint64_t random_state_;
+  size_t steps_ = 0;
+  size_t large_ = 0;  // bytes of large blocks since the last look for them
 };
 
 }  // namespace mayfly::script

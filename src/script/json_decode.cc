@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "script/json.h"
 #include "script/lua_heap.h"
+#include "script/script_clock.h"
 
 namespace mayfly::script::json {
 namespace {
@@ -279,6 +280,7 @@ int Decode(lua_State* L) {
     return luaL_error(L, "JSON parser does not support UTF-16 or UTF-32");
   Decoder decoder(L, text);
   decoder.PushWhole();
+  CountBytes(L, size);
   return 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include "script/json.h"
 #include "script/lua_heap.h"
+#include "script/script_clock.h"
 
 namespace mayfly::script::json {
 namespace {
@@ -180,6 +181,7 @@ int Encode(lua_State* L) {
   Encoder encoder(L);
   encoder.AddTop(0);
   PushText(L, encoder.text());
+  CountBytes(L, encoder.text().size());
   return 1;
 }
 

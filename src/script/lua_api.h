@@ -26,6 +26,13 @@ int Guarded(lua_State* L) {
 
 inline void PushText(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
 
+// To be called before `name` is given to the parser as the name of a chunk, which it does not keep alive itself while
+// it reads (CVE-2025-49844): keeps the same string of Lua on the stack.
+inline void KeepChunkName(lua_State* L, const char* name) {
+  luaL_checkstack(L, 1, "too many nested functions");
+  lua_pushstring(L, name);
+}
+
 // The text at `index`, which is a string and stays one: numbers are not converted.
 // REQUIRES: lua_type(L, index) is LUA_TSTRING.
 inline std::string_view TextAt(lua_State* L, int index) {

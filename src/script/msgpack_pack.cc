@@ -7,6 +7,7 @@
 #include "script/libraries.h"
 #include "script/lua_heap.h"
 #include "script/msgpack.h"
+#include "script/script_clock.h"
 
 namespace mayfly::script {
 namespace {
@@ -159,6 +160,7 @@ int PackMessage(lua_State* L) {
     PackTop(L, out, 0);
   }
   PushText(L, out.view());
+  CountBytes(L, out.view().size());
   return 1;
 }
 

@@ -14,6 +14,7 @@
 #include "exec/info/identity.h"
 #include "script/interpreter.h"
 #include "script/reply_values.h"
+#include "script/script_clock.h"
 #include "server/sessions.h"
 #include "server/stats.h"
 #include "server/tracking.h"
@@ -161,6 +162,14 @@ Outcome MakeCall(Run& run, const TableRow* row, std::span<const std::string_view
   return outcome;
 }
 
+// A call that took long counts as the instructions that Lua runs in that time.
+void CountTime(lua_State* L, uint64_t cycles) {
+  constexpr uint64_t kLong = 4096;
+  constexpr uint64_t kCyclesPerStep = 16;
+  if (cycles >= kLong) [[unlikely]]
+    CountSteps(L, cycles / kCyclesPerStep);
+}
+
 int CallCommand(lua_State* L, bool raises) {
   Interpreter& interpreter = Interpreter::Of(L);
   Run* const run = interpreter.run();
@@ -177,6 +186,7 @@ int CallCommand(lua_State* L, bool raises) {
     return raises ? lua_error(L) : 1;
   }
   run->replies.Clear();
+  const uint64_t before = row->calls.cycles;
   try {
     MakeCall(*run, row, *words);
   } catch (const OutputTooLong&) {
@@ -187,11 +197,11 @@ int CallCommand(lua_State* L, bool raises) {
     static_cast<void>(run->session.pool().TakeFailed());  // it concerns this call alone
     throw;
   }
+  CountTime(L, row->calls.cycles - before);
   const std::string_view text = run->replies.Text();
   const bool failed = text.starts_with('-');
   resp::ReplyReader reader(text);
   PushReply(L, reader, run->replies.writer().version());
-  LookAtTime(L, 0);  // some calls take as long as a million instructions
   return raises && failed ? lua_error(L) : 1;
 }
 
@@ -218,6 +228,8 @@ int Sha1Hex(lua_State* L) {
   if (lua_gettop(L) != 1) Raise(L, "wrong number of arguments");
   size_t size = 0;
   const char* const text = lua_tolstring(L, 1, &size);
+  constexpr size_t kBytesOfWork = 8;  // of copying, in the time that the sum of a byte takes
+  CountBytes(L, kBytesOfWork * size);
   PushText(L, HexOf(Sha1Of(text != nullptr ? std::string_view(text, size) : std::string_view())));
   return 1;
 }

@@ -9,7 +9,8 @@
 // Functions of the base library that see through or past this (rawset, setmetatable, next ...) are replaced by ones
 // that know shields, and table.insert, which writes past __newindex. The metatable of strings is shielded as well.
 // Gone are files, modules, print, newproxy (its __gc would run in another script), getfenv and setfenv (an environment
-// would outlive the script), and whatever changes the collector. `load` and `loadstring` take no binary chunks, and a pattern that would need a deep stack is refused.
+// would outlive the script), and whatever changes the collector. `load` and `loadstring` take no binary
+// chunks. Functions that may take long, or that do harm with numbers beyond int, are ours: string_library.h, table_library.h.
 #pragma once
 
 #include "script/lua_api.h"

@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "script/libraries.h"
 #include "script/lua_heap.h"
+#include "script/script_clock.h"
 
 namespace mayfly::script {
 namespace {
@@ -195,6 +196,7 @@ int Pack(lua_State* L) {
     }
   }
   PushText(L, out.view());
+  CountBytes(L, lua_objlen(L, 1) + out.view().size());
   return 1;
 }
 
@@ -246,6 +248,7 @@ int Unpack(lua_State* L) {
     at += field.size;
   }
   lua_pushinteger(L, static_cast<lua_Integer>(at + 1));
+  CountBytes(L, lua_objlen(L, 1) + at);
   return count + 1;
 }
 

@@ -1,0 +1,12 @@
+// The functions of `string` that may take long, in a form of ours: they look at the time of the script
+// (script/script_clock.h), and numbers that do not fit into an int do no harm. Answers and errors are Lua 5.1's.
+#pragma once
+
+#include "script/lua_api.h"
+
+namespace mayfly::script {
+
+// The table `string` is on top of the stack.
+void ReplaceStringFunctions(lua_State* L);
+
+}  // namespace mayfly::script

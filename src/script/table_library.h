@@ -1,0 +1,15 @@
+// The functions of `table` that may take long, in a form of ours, and unpack: they look at the time of the script
+// (script/script_clock.h), and numbers that do not fit into an int do no harm. Answers and errors are Lua 5.1's,
+// and so are the pairs that sort compares.
+#pragma once
+
+#include "script/lua_api.h"
+
+namespace mayfly::script {
+
+// The table `table` is on top of the stack.
+void ReplaceTableFunctions(lua_State* L);
+// unpack(list [, from [, to]])
+int Unpack(lua_State* L);
+
+}  // namespace mayfly::script
