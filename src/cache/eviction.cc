@@ -54,9 +54,12 @@ Evictor::Outcome Evictor::Trim(Namespace& space, const EvictionLimits& limits, N
   }
 }
 
-// Where the nearest one of a database is not in the pool, some of the pool are compared.
+// Where the nearest one of a database is not in the pool, some of the pool are compared: the least recently used ones
+// and a few at random. Not those in turn by the hand: this policy keeps the order of use, and a hit under it does not
+// maintain a hand.
 size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
-  constexpr size_t kSamples = 16;
+  constexpr size_t kColdest = 12;
+  constexpr size_t kAtRandom = 4;
   Victim nearest;
   int64_t least = 0;
   const auto offer = [&](Keyspace& keyspace, Entry* entry) {
@@ -73,8 +76,11 @@ size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
   }
   if (nearest.entry != nullptr) return Evict(nearest, now);
   ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
-    for (size_t left = std::min(quota.CountOf(Quota::kExpiring), kSamples); left != 0; --left)
-      offer(quota.home(), quota.NextInTurn(Quota::kExpiring));
+    Keyspace& keyspace = quota.home();
+    quota.ForColdest(Quota::kExpiring, kColdest, [&](Entry& entry) { offer(keyspace, &entry); });
+    if (quota.CountOf(Quota::kExpiring) <= kColdest) return;
+    for (size_t left = kAtRandom; left != 0; --left)
+      offer(keyspace, keyspace.RandomOf(quota, Quota::kExpiring, random_));
   });
   return Evict(nearest, now);
 }

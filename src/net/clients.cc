@@ -277,20 +277,26 @@ void Clients::CloseFattest(BytesOf bytes_of, Close close) {
   CloseFattest([](const Connection& connection) { return connection.booked_output_bytes(); }, close);
 }
 
+// What exempt clients hold counts, but a part of the limit is always left to the others. Else one exempt client that
+// waits with much would have everybody closed, also the operator who comes to end it.
 [[gnu::noinline, gnu::cold]] void Clients::EvictClients() {
-  const auto close = [this](Connection& connection) {
+  constexpr uint64_t kLeftPart = 4;
+  uint64_t exempt = 0;
+  Connection* fattest = nullptr;
+  for (Connection* connection : all_) {
+    if (connection->evictable_bytes() == connection->held_bytes()) continue;
+    exempt += connection->held_bytes();
+    if (fattest == nullptr || connection->held_bytes() > fattest->held_bytes()) fattest = connection;
+  }
+  const uint64_t most = Pool().most_held_bytes;
+  const uint64_t left = std::max(most - std::min(most, exempt), most / kLeftPart);
+  const auto too_much = [&] { return server_.stats.held_bytes - exempt >= left; };
+  const auto close = [&](Connection& connection) {
     connection.Evict();
-    return server_.stats.held_bytes >= Pool().most_held_bytes;
+    return too_much();
   };
-  CloseFattest([](const Connection& connection) { return connection.evictable_bytes(); }, close);
-  // As in Redis: nobody but those who are exempt can stay, until they hold less.
-  if (server_.stats.held_bytes >= Pool().most_held_bytes && !all_.empty()) Fattest().ReportExempt();
-}
-
-Connection& Clients::Fattest() const noexcept {
-  return **std::max_element(all_.begin(), all_.end(), [](const Connection* a, const Connection* b) {
-    return a->held_bytes() < b->held_bytes();
-  });
+  if (too_much()) CloseFattest([](const Connection& connection) { return connection.evictable_bytes(); }, close);
+  if (fattest != nullptr && server_.stats.held_bytes >= most) fattest->ReportExempt();
 }
 
 }  // namespace mayfly::net

@@ -177,10 +177,9 @@ class Clients final : public Presence {
   void UnthrottleIfCalm();
   // Drops clients, those with the most output first, until the output of all is within the pool.
   void ShrinkOutput();
-  // Drops clients, those that hold the most first, until what all hold is within maxmemory-clients.
+  // Drops clients, those that hold the most first, until what all hold is within maxmemory-clients, or what those hold
+  // that it may close is within their part of it.
   void EvictClients();
-  // REQUIRES: there are clients.
-  Connection& Fattest() const noexcept;
   // Calls `close` for one client after the other, those with the most bytes first, until it returns false or nobody
   // with bytes is left. Takes no memory. `close` sets the bytes of the client to 0.
   template <typename BytesOf, typename Close>

@@ -189,8 +189,8 @@ void Connection::ReportExempt() {
   clients_.Report(
       Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
       clients_.server().stats.held_bytes,
-      " that clients with CLIENT NO-EVICT hold: that is more than maxmemory-clients, so everybody else is "
-      "closed");
+      " that all clients hold: that is more than maxmemory-clients, and those that have said CLIENT NO-EVICT are "
+      "not closed, so a quarter of it is left to the others");
 }
 
 }  // namespace mayfly::net

@@ -12,6 +12,7 @@
 #include "server/latency_monitor.h"
 #include "server/leases.h"
 #include "server/parking.h"
+#include "server/tracking.h"
 
 namespace mayfly::net {
 Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)
@@ -45,7 +46,7 @@ void Timekeeper::BeforePoll() {
   if (turn_.TakeStep()) expiry_.Announce();
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
   if (!eviction_.waits() && executor_.EvictSome(kEntriesPerLook)) eviction_.Announce();
-  if (server_.databases.MayFreeSome() || server_.event_log.MayFreeSome())
+  if (server_.databases.MayFreeSome() || server_.event_log.MayFreeSome() || server_.tracking.MayFreeSome())
     freeing_.Announce();  // big values that were evicted, too
   if (server_.sliced_work.waits() != idling_) {
     idling_ = !idling_;
@@ -140,7 +141,8 @@ bool Timekeeper::Eviction::DoSome(size_t budget) noexcept { return executor_.Evi
 
 bool Timekeeper::Freeing::DoSome(size_t budget) noexcept {
   const bool more = server_.databases.FreeSome(budget);
-  return server_.event_log.FreeSome(budget) || more;
+  const bool more_events = server_.event_log.FreeSome(budget);
+  return server_.tracking.FreeSome(budget) || more_events || more;
 }
 
 }  // namespace mayfly::net

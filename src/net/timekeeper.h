@@ -68,7 +68,7 @@ class Timekeeper {
     bool DoSome(size_t budget) noexcept override;
     Executor& executor_;
   };
-  // Frees keys that a flush has left.
+  // Frees keys that a flush has left, and what clients had read of them.
   class Freeing final : public SlicedWork::Step {
    public:
     explicit Freeing(Server& server) : Step(server.sliced_work), server_(server) {}

@@ -12,6 +12,10 @@
 namespace mayfly {
 namespace {
 
+// Forgotten at once: by a read that makes the table too large, and by what lowers a limit or flushes.
+constexpr size_t kForgetsPerRead = 16;
+constexpr size_t kForgetsAtOnce = 256;
+
 std::string ListOf(std::string_view key) {
   std::string list = "*1\r\n";
   resp::AppendBulk(list, key);
@@ -31,7 +35,7 @@ Tracking::~Tracking() { changes_.Unlisten(*this); }
 void Tracking::Limit(size_t most_keys, size_t most_bytes) noexcept {
   most_keys_ = most_keys;
   most_bytes_ = most_bytes;
-  KeepWithinLimits();
+  KeepWithinLimits(kForgetsAtOnce);
 }
 
 // Broadcast must hear of all changes, the default mode only of entries that were read, and of new keys if somebody has
@@ -120,8 +124,27 @@ size_t Tracking::BytesOf(const Readers& readers) noexcept {
 }
 
 void Tracking::ForgetKeys() noexcept {
+  if (keys_.size() > kForgetsAtOnce) {
+    try {
+      doomed_.push_back(std::move(keys_));
+      doomed_bytes_ += bytes_;
+    } catch (const std::bad_alloc&) {  // then at once, which takes no memory
+    }
+  }
   keys_.clear();
-  items_ = bytes_ = absent_ = 0;
+  items_ = bytes_ = absent_ = hand_ = 0;
+}
+
+bool Tracking::FreeSome(size_t budget) noexcept {
+  for (; budget != 0 && !doomed_.empty(); --budget) {
+    Keys& keys = doomed_.front();
+    const auto first = keys.begin();
+    doomed_bytes_ -= BytesOf(*first->second);
+    keys.erase(first);
+    if (keys.empty()) doomed_.pop_front();
+  }
+  KeepWithinLimits(budget);
+  return MayFreeSome();
 }
 
 void Tracking::Remember(const Session& session, unsigned db, std::string_view key, bool exists) {
@@ -147,13 +170,25 @@ void Tracking::Remember(const Session& session, unsigned db, std::string_view ke
   bytes_ += BytesOf(readers) - before;
   ++items_;
   told_to_forget_ = false;
-  KeepWithinLimits();
+  KeepWithinLimits(kForgetsPerRead);
 }
 
-void Tracking::KeepWithinLimits() noexcept {
-  while (!keys_.empty() &&
-         ((most_keys_ != 0 && keys_.size() > most_keys_) || (most_bytes_ != 0 && bytes_ > most_bytes_)))
+size_t Tracking::KeepWithinLimits(size_t budget) noexcept {
+  for (; budget != 0 && !keys_.empty() && TooMany(); --budget) {
     Invalidate(Next(), 0);
+    ShrinkIfSparse();
+  }
+  return budget;
+}
+
+void Tracking::ShrinkIfSparse() noexcept {
+  constexpr size_t kFewBuckets = 1024;
+  constexpr size_t kSparse = 64;
+  if (keys_.bucket_count() <= kFewBuckets || keys_.size() >= keys_.bucket_count() / kSparse) return;
+  try {
+    keys_.rehash(0);
+  } catch (const std::bad_alloc&) {  // it stays sparse, and Next takes longer
+  }
 }
 
 Tracking::Keys::iterator Tracking::Next() noexcept {

@@ -9,12 +9,17 @@
 // The table of remembered keys is bounded in keys and in bytes: beyond that, clients are told to forget keys that have
 // not changed.
 //
+// A flush tells the clients at once, and the end of the last client that tracks is at once, too; what was remembered is
+// freed later, in slices (FreeSome). Who reads a key meanwhile is remembered in a new table, which these do not touch.
+// Where a limit was lowered, the keys that are too many are forgotten in slices likewise.
+//
 // Ownership: a session owns its TrackingState. Keys and prefixes belong to this. Loop thread only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <span>
@@ -57,14 +62,20 @@ class Tracking final : public ChangeListener {
     if (hears_creations_ && absent_ == 0 && broadcast_clients_ == 0) [[unlikely]]
       Follow();
   }
-  // From now on at most that many keys and bytes are remembered; 0: no limit.
+  // From now on at most that many keys and bytes are remembered; 0: no limit. Where far more are, FreeSome does the rest.
   void Limit(size_t most_keys, size_t most_bytes) noexcept;
+
+  // Whether FreeSome has something to do.
+  bool MayFreeSome() const noexcept { return !doomed_.empty() || TooMany(); }
+  // Frees about `budget` keys that were forgotten, or are too many. Returns true if there are more.
+  bool FreeSome(size_t budget) noexcept;
 
   size_t clients() const noexcept { return clients_; }
   size_t keys() const noexcept { return keys_.size(); }
   size_t items() const noexcept { return items_; }  // keys, once for each client that has read them
   size_t prefixes() const noexcept;
-  size_t bytes() const noexcept { return bytes_; }
+  // Of the keys, and of those that wait to be freed.
+  size_t bytes() const noexcept { return bytes_ + doomed_bytes_; }
 
   void OnChange(const Change& change) override;
 
@@ -92,10 +103,17 @@ class Tracking final : public ChangeListener {
   void BroadcastAll() noexcept;
   void BroadcastTo(Prefix& prefix) noexcept;
   void TellAllToForget() noexcept;
-  void KeepWithinLimits() noexcept;
+  bool TooMany() const noexcept {
+    return (most_keys_ != 0 && keys_.size() > most_keys_) || (most_bytes_ != 0 && bytes_ > most_bytes_);
+  }
+  // Has clients forget at most `budget` keys while there are too many. Returns what is left of it.
+  size_t KeepWithinLimits(size_t budget) noexcept;
+  // So that Next finds a key within a few buckets.
+  void ShrinkIfSparse() noexcept;
   // `keys` is the encoded list of keys, or nothing for all.
   void Send(Session& session, std::string_view keys) noexcept;
   static size_t BytesOf(const Readers& readers) noexcept;
+  // Leaves all keys to FreeSome.
   void ForgetKeys() noexcept;
   // Any key that is remembered, and each in its turn. REQUIRES: there is one.
   Keys::iterator Next() noexcept;
@@ -112,7 +130,9 @@ class Tracking final : public ChangeListener {
   size_t items_ = 0;
   size_t absent_ = 0;  // of keys_
   size_t hand_ = 0;    // the bucket of keys_ that Next has looked at last
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;   // of keys_
+  std::list<Keys> doomed_;  // forgotten; none is empty
+  size_t doomed_bytes_ = 0;
   size_t most_keys_ = 0;
   size_t most_bytes_ = 0;
   bool pending_ = false;

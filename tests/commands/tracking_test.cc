@@ -190,6 +190,59 @@ TEST_CASE_METHOD(TrackingTest, "beyond the limit clients are told to forget keys
   CHECK(server().tracking.bytes() == 0);
 }
 
+TEST_CASE_METHOD(TrackingTest, "a flush tells the client at once, and frees in slices what it had read") {
+  for (const std::vector<std::string>& flush : std::vector<std::vector<std::string>>{
+           {"FLUSHALL"}, {"FLUSHALL", "ASYNC"}, {"FLUSHDB"}, {"SWAPDB", "0", "1"}}) {
+    Run({"CLIENT", "TRACKING", "ON"});
+    for (int i = 0; i < 2000; ++i) RunRaw(EncodeRequest({"GET", "k" + std::to_string(i)}));
+    const size_t bytes = server().tracking.bytes();
+    other().RunRaw(EncodeRequest({flush.begin(), flush.end()}));
+    CHECK(client().Received() == Replies{kForgetAll});
+    CHECK(server().tracking.keys() == 0);
+    CHECK(server().tracking.items() == 0);
+    CHECK(server().tracking.bytes() == bytes);
+    // What it reads from now on is not touched by what is left to do.
+    RunRaw(EncodeRequest({"GET", "k1"}));
+    CHECK(server().tracking.FreeSome(100));
+    CHECK(server().tracking.bytes() < bytes);
+    CHECK(server().tracking.bytes() > bytes / 2);
+    CHECK(Told().empty());
+    CHECK_FALSE(server().tracking.MayFreeSome());
+    CHECK(server().tracking.keys() == 1);
+    other().RunRaw(EncodeRequest({"SET", "k1", "v"}));
+    CHECK(Told() == Replies{Invalidate({"k1"})});
+    CHECK(server().tracking.bytes() == 0);
+    other().RunRaw(EncodeRequest({"DEL", "k1"}));
+    Run({"CLIENT", "TRACKING", "OFF"});
+    Told();
+  }
+}
+
+TEST_CASE_METHOD(TrackingTest, "what the last client that tracks had read is freed in slices when it stops") {
+  Run({"CLIENT", "TRACKING", "ON"});
+  for (int i = 0; i < 2000; ++i) RunRaw(EncodeRequest({"GET", "k" + std::to_string(i)}));
+  Run({"CLIENT", "TRACKING", "OFF"});
+  CHECK(server().tracking.keys() == 0);
+  CHECK(server().tracking.MayFreeSome());
+  Run({"CLIENT", "TRACKING", "ON"});
+  RunRaw(EncodeRequest({"GET", "k1"}));
+  TurnWheels();
+  CHECK_FALSE(server().tracking.MayFreeSome());
+  CHECK(server().tracking.keys() == 1);
+}
+
+TEST_CASE_METHOD(TrackingTest, "a limit that is lowered has clients forget the keys that are too many, in slices") {
+  Run({"CLIENT", "TRACKING", "ON"});
+  for (int i = 0; i < 2000; ++i) RunRaw(EncodeRequest({"GET", "k" + std::to_string(i)}));
+  other().RunRaw(EncodeRequest({"CONFIG", "SET", "tracking-table-max-keys", "10"}));
+  CHECK(server().tracking.keys() > 1000);
+  CHECK(server().tracking.MayFreeSome());
+  CHECK(Told().size() == 1990);
+  CHECK(server().tracking.keys() == 10);
+  for (int i = 0; i < 2000; ++i) other().RunRaw(EncodeRequest({"SET", "k" + std::to_string(i), "v"}));
+  CHECK(server().tracking.bytes() == 0);
+}
+
 TEST_CASE_METHOD(TrackingTest, "what is remembered is counted apart from the data") {
   Run({"CLIENT", "TRACKING", "ON"});
   for (int i = 0; i < 1000; ++i) Run({"GET", "absent-key-number-" + std::to_string(i)});

@@ -66,6 +66,8 @@ void LooplessServer::FreeDue() {
   }
   while (event_log.FreeSome(kSlice)) {
   }
+  while (tracking.FreeSome(kSlice)) {
+  }
   parking.Advance(now.mono_ms);
   leases.Advance(now.mono_ms);
   server.failed_logins.Advance(now.mono_ms, server.log);

@@ -92,6 +92,27 @@ TEST_CASE_METHOD(NamespaceFixture,
   CHECK(Valid());
 }
 
+TEST_CASE_METHOD(NamespaceFixture,
+                 "under volatile-ttl a namespace loses what expires soonest, and hits keep the order of use") {
+  databases.TrackAccesses(AccessTracking::kRecency);
+  Have({{"g", "g:", {.keys = 100, .bytes = 1'000}}});
+  SetNext("g:late", std::string(300, 'v'), In(9'000'000));
+  SetNext("g:soon", std::string(300, 'v'), In(1'000'000));
+  SetNext("g:middle", std::string(300, 'v'), In(5'000'000));
+  Trim(Space("g"), EvictionPolicy::kVolatileTtl);
+  CHECK(Peek("g:soon") == nullptr);
+  Find("g:late");
+  Find("g:middle");
+  CHECK(db().Validate());
+  for (int i = 0; i < 200; ++i) {
+    SetNext("g:" + std::to_string(i), std::string(20, 'v'), In(1'000'000 + static_cast<uint64_t>(i)));
+    Trim(Space("g"), EvictionPolicy::kVolatileTtl);
+    for (int used = 0; used <= i; ++used) Find("g:" + std::to_string(used));
+  }
+  CHECK(Space("g").bytes() <= 1'000);
+  CHECK(Valid());
+}
+
 TEST_CASE_METHOD(NamespaceFixture, "under every policy a flood of one namespace evicts nothing of others") {
   for (const EvictionPolicy policy : kPolicies) {
     const bool lru = policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru ||
