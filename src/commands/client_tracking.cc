@@ -68,24 +68,46 @@ std::string_view ConflictOf(const TrackingRequest& request, const TrackingState*
 
 bool Overlap(std::string_view a, std::string_view b) noexcept { return a.starts_with(b) || b.starts_with(a); }
 
+// The first of the request's prefixes that overlaps with another one of it or of the client; their number if none does.
+// In their order as texts, a prefix comes right before those that begin with it, so that nobody compares each with all.
+size_t FirstThatOverlaps(const TrackingRequest& request, const TrackingState* now) {
+  struct Item {
+    std::string_view text;
+    size_t index;
+  };
+  std::vector<Item> items;
+  for (size_t i = 0; i < request.prefixes.size(); ++i) items.push_back({request.prefixes[i], i});
+  if (now != nullptr) {
+    for (const std::string& old : now->prefixes) items.push_back({old, SIZE_MAX});
+  }
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.text < b.text; });
+  size_t first = request.prefixes.size();
+  const Item* shorter = nullptr;
+  for (const Item& item : items) {
+    if (shorter != nullptr && item.text.starts_with(shorter->text))
+      first = std::min({first, item.index, shorter->index});
+    else
+      shorter = &item;
+  }
+  return first;
+}
+
 // A key must not be reported twice to one client. The error; empty if there is none.
 std::string OverlapOf(const TrackingRequest& request, const TrackingState* now) {
-  for (size_t i = 0; i < request.prefixes.size(); ++i) {
-    const std::string_view prefix = request.prefixes[i];
-    if (now != nullptr) {
-      for (const std::string& other : now->prefixes) {
-        if (Overlap(prefix, other))
-          return "ERR Prefix '" + std::string(prefix) + "' overlaps with an existing prefix '" + other +
-                 "'. Prefixes for a single client must not overlap.";
-      }
-    }
-    for (size_t k = i + 1; k < request.prefixes.size(); ++k) {
-      if (Overlap(prefix, request.prefixes[k]))
-        return "ERR Prefix '" + std::string(prefix) + "' overlaps with another provided prefix '" +
-               std::string(request.prefixes[k]) + "'. Prefixes for a single client must not overlap.";
+  const size_t first = FirstThatOverlaps(request, now);
+  if (first == request.prefixes.size()) return {};
+  const std::string_view prefix = request.prefixes[first];
+  if (now != nullptr) {
+    for (const std::string& other : now->prefixes) {
+      if (Overlap(prefix, other))
+        return "ERR Prefix '" + std::string(prefix) + "' overlaps with an existing prefix '" + other +
+               "'. Prefixes for a single client must not overlap.";
     }
   }
-  return {};
+  size_t other = first + 1;
+  while (!Overlap(prefix, request.prefixes[other])) ++other;
+  return "ERR Prefix '" + std::string(prefix) + "' overlaps with another provided prefix '" +
+         std::string(request.prefixes[other]) + "'. Prefixes for a single client must not overlap.";
 }
 
 void ClientTracking(Context& ctx, Args& args) {

@@ -83,9 +83,19 @@ void Tracking::Stop(Session& session) noexcept {
   Follow();
 }
 
+// A client may have many prefixes, so it is looked for at this one.
+bool Tracking::HasPrefix(const Session& session, std::string_view prefix) const noexcept {
+  const auto same_length = prefixes_.find(prefix.size());
+  if (same_length == prefixes_.end()) return false;
+  const auto found = same_length->second.find(prefix);
+  if (found == same_length->second.end()) return false;
+  const std::vector<Session*>& clients = found->second.clients;
+  return std::find(clients.begin(), clients.end(), &session) != clients.end();
+}
+
 void Tracking::AddPrefix(Session& session, std::string_view prefix) {
+  if (HasPrefix(session, prefix)) return;
   std::vector<std::string>& own = session.tracking->prefixes;
-  if (std::find(own.begin(), own.end(), prefix) != own.end()) return;
   own.emplace_back(prefix);
   try {
     Prefixes& same_length = prefixes_.try_emplace(prefix.size(), 0, hash_).first->second;

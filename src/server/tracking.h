@@ -95,6 +95,7 @@ class Tracking final : public ChangeListener {
   using Prefixes = std::unordered_map<std::string, Prefix, TextHash, std::equal_to<>>;
   using Keys = std::unordered_map<KeyPlace, std::unique_ptr<Readers>, KeyPlaceHash>;
 
+  bool HasPrefix(const Session& session, std::string_view prefix) const noexcept;
   void AddPrefix(Session& session, std::string_view prefix);
   void RemovePrefix(Session& session, std::string_view prefix) noexcept;
   // Tells the readers of a key, and forgets them. `by`: who has changed it.
