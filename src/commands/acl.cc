@@ -183,7 +183,7 @@ void AclSave(Context& ctx, Args&) {
 // ---- the log
 
 void ReplyEntry(resp::Writer& reply, const AclLog::Entry& entry, Now now) {
-  constexpr size_t kFields = 7;
+  constexpr size_t kFields = 10;
   reply.Map(kFields);
   reply.Bulk("count");
   reply.Integer(static_cast<int64_t>(entry.count));
@@ -199,6 +199,12 @@ void ReplyEntry(resp::Writer& reply, const AclLog::Entry& entry, Now now) {
   reply.Double(static_cast<double>(now.mono_ms - entry.mono_ms) / kMsPerSecond);
   reply.Bulk("client-info");
   reply.Bulk(entry.client);
+  reply.Bulk("entry-id");
+  reply.Integer(static_cast<int64_t>(entry.id));
+  reply.Bulk("timestamp-created");
+  reply.Integer(entry.created_wall_ms);
+  reply.Bulk("timestamp-last-updated");
+  reply.Integer(entry.wall_ms);
 }
 
 void AclLogEntries(Context& ctx, Args& args) {

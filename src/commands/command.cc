@@ -75,12 +75,12 @@ bool InCategory(const TableRow& row, std::string_view category) {
   return false;
 }
 
-// Without a filter only commands, with one also their subcommands, as in Redis.
+// Subcommands are listed, too, as in Redis; COMMAND COUNT does not count them.
 void CommandList(Context& ctx, Args& args) {
   const CommandTable& commands = ctx.server.commands;
   std::vector<std::string_view> names;
   if (args.Done()) {
-    for (const TableRow* row : commands.rows()) names.push_back(row->full_name);
+    ForEachRow(commands, [&names](const TableRow& row) { names.push_back(row.full_name); });
     return ReplyNames(ctx.reply, names);
   }
   if (args.Left() != 3 || !args.Accept("FILTERBY")) return ctx.Fail(errors::kSyntax);

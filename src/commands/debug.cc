@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +12,14 @@
 
 #include "base/glob.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "cache/databases.h"
 #include "config/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "exec/values/dataset_digest.h"
 #include "exec/values/value_type.h"
+#include "script/engine.h"
 
 #include <sys/mman.h>
 
@@ -63,8 +66,10 @@ void Crash(Context& ctx, Args&) {
   ctx.reply.Ok();  // not reached
 }
 
-void Panic(Context& ctx, Args&) {
-  if (ctx.server.log != nullptr) ctx.server.log->Warning("a client asked for a panic: DEBUG PANIC");
+// PANIC, ASSERT and OOM: ends the server as the failure that the word names would.
+void Panic(Context& ctx, Args& args) {
+  if (ctx.server.log != nullptr)
+    ctx.server.log->Warning("a client asked for a panic: DEBUG ", UpperCase(args[1]));
   std::abort();
 }
 
@@ -85,8 +90,31 @@ void MatchPattern(Context& ctx, Args& args) {
   ctx.reply.Integer(GlobMatch(pattern, args.Next()) ? 1 : 0);
 }
 
-// For subcommands about replicas and scripts, of which there are none.
+// For subcommands that steer what does not exist here: replicas, an append-only file, tables that are resized at once.
 void DoNothing(Context& ctx, Args&) { ctx.reply.Ok(); }
+
+void SetDisableDenyScripts(Context& ctx, Args& args) {
+  script::Engine::Of(ctx.server).set_allows_tools(args.NextInteger().value_or(0) != 0);
+  ctx.reply.Ok();
+}
+
+// A list's nodes hold elements of any size, so a valid size has no effect.
+void PackedThreshold(Context& ctx, Args& args) {
+  constexpr uint64_t kLargest = (uint64_t{1} << 32) - (uint64_t{1} << 20);
+  const std::optional<uint64_t> bytes = ParseBytes(args.Next());
+  if (!bytes || *bytes > kLargest)
+    return ctx.Fail("ERR argument must be a memory value bigger than 1 and smaller than 4gb");
+  ctx.reply.Ok();
+}
+
+// A client's replies take the blocks that they need, so nothing is resized; only the arguments are looked at.
+void ReplyBufferOptions(Context& ctx, Args& args) {
+  const bool of_peak = args.Accept("PEAK-RESET-TIME", 1);
+  if (!of_peak && !args.Accept("RESIZING", 1)) return ctx.Fail(errors::WrongSubcommand("DEBUG", args[1]));
+  if (of_peak && !args.Accept("NEVER") && !args.Accept("RESET") && !args.NextInteger())
+    return ctx.Fail(errors::kNotInteger);
+  ctx.reply.Ok();
+}
 
 // ---- keys
 
@@ -95,6 +123,36 @@ const Entry* FindKey(Context& ctx, Args& args) {
   const Entry* entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(args.Next()), ctx.now);
   if (entry == nullptr) ctx.Fail(errors::kNoSuchKey);
   return entry;
+}
+
+// The value of key number `index`: "value:0", cut or filled with zero bytes to `bytes`, if that is not 0.
+std::string PopulatedValue(int64_t index, size_t bytes) {
+  std::string value = "value:" + std::to_string(index);
+  if (bytes != 0) value.resize(bytes);
+  return value;
+}
+
+// Keys that exist stay as they are. As in Redis, all keys are made at one go, and maxmemory is not looked at.
+void Populate(Context& ctx, Args& args) {
+  const auto next_count = [&args](int64_t fallback) -> std::optional<int64_t> {
+    if (args.Done()) return fallback;
+    const std::optional<int64_t> number = args.NextInteger();
+    return number && *number >= 0 ? number : std::nullopt;
+  };
+  const std::optional<int64_t> count = next_count(0);
+  const std::string prefix(args.Done() ? "key" : args.Next());
+  const std::optional<int64_t> bytes = next_count(0);
+  if (!count || !bytes) return ctx.Fail("ERR value is out of range, must be positive");
+  constexpr int64_t kLongest = int64_t{512} << 20;
+  if (*bytes > kLongest) return ctx.Fail("ERR value is out of range, must be positive");
+  for (int64_t index = 0; index < *count; ++index) {
+    const std::string name = prefix + ":" + std::to_string(index);
+    const Key key = ctx.keyspace.KeyOf(name);
+    if (ctx.keyspace.Peek(key, ctx.now) != nullptr) continue;
+    const std::string value = PopulatedValue(index, static_cast<size_t>(*bytes));
+    ctx.keyspace.Put(key, nullptr, StringValue::Of(value), Expiry::Never(), ctx.now, Event{""});
+  }
+  ctx.reply.Ok();
 }
 
 // Bytes that a length takes in Redis's snapshot.
@@ -158,6 +216,10 @@ void DigestValue(Context& ctx, Args& args) {
 
 void Listpack(Context& ctx, Args& args) {
   if (FindKey(ctx, args) != nullptr) ctx.Fail("ERR Not a listpack encoded object.");
+}
+
+void Quicklist(Context& ctx, Args& args) {
+  if (FindKey(ctx, args) != nullptr) ctx.Fail("ERR Not a quicklist encoded object.");
 }
 
 void HashTableOf(Context& ctx, Args& args) {
@@ -244,21 +306,40 @@ struct Subcommand {
 };
 constexpr size_t kAny = SIZE_MAX;
 constexpr Subcommand kSubcommands[] = {
+    {"AOF-FLUSH-SLEEP", 1, 1, DoNothing, "us", "Has no effect: there is no append-only file."},
+    {"ASSERT", 0, 0, Panic, "", "As PANIC."},
+    {"CHANGE-REPL-ID", 0, 0, DoNothing, "", "Has no effect: there are no replicas."},
+    {"CLIENT-ENFORCE-REPLY-LIST", 1, 1, DoNothing, "0|1", "Has no effect: all replies are kept in blocks."},
+    {"DELAY-RDB-CLIENT-FREE-SECOND", 1, 1, DoNothing, "seconds", "Has no effect: there are no replicas."},
+    {"DICT-RESIZING", 1, 1, DoNothing, "0|1", "Has no effect: tables grow and shrink by small steps."},
     {"DIGEST", 0, 0, Digest, "", "A signature of all keys and values, as Redis makes it."},
     {"DIGEST-VALUE", 0, kAny, DigestValue, "[key ...]", "Signatures of the values of single keys."},
     {"ERROR", 1, 1, Error, "text", "Answers this error."},
+    {"DROP-CLUSTER-PACKET-FILTER", 1, 1, DoNothing, "type", "Has no effect: nodes send each other nothing."},
     {"HELP", 0, 0, Help, "", kHelpOnHelp},
     {"HTSTATS-KEY", 1, 1, HashTableOf, "key", "The hash table of a value; no value has one."},
     {"JMAP", 0, 0, MemoryMap, "", "The allocator's report of the memory, as MEMORY MALLOC-STATS gives it."},
     {"LISTPACK", 1, 1, Listpack, "key", "The listpack of a value; no value has one."},
     {"LOG", 1, 1, WriteLog, "text", "Writes a line to the log."},
     {"OBJECT", 1, 1, Object, "key", "How a value is kept."},
+    {"OOM", 0, 0, Panic, "", "As PANIC."},
     {"PANIC", 0, 0, Panic, "", "Ends the server by SIGABRT, as a failed assertion would."},
+    {"PAUSE-CRON", 1, 1, DoNothing, "0|1",
+     "Has no effect: there is no periodic job. SET-ACTIVE-EXPIRE stops expiry."},
+    {"POPULATE", 1, 3, Populate, "count [prefix] [size]", "Makes keys with strings that do not expire."},
     {"PROTOCOL", 1, 1, Protocol, "type", "Answers a value of this type of the protocol."},
+    {"QUICKLIST", 1, 2, Quicklist, "key [0|1]", "The quicklist of a value; no value has one."},
+    {"QUICKLIST-PACKED-THRESHOLD", 1, 1, PackedThreshold, "size",
+     "Has no effect: a list's nodes hold elements of any size."},
+    {"REPL-PAUSE", 1, 1, DoNothing, "point", "Has no effect: there are no replicas."},
     {"REPLICATE", 1, kAny, DoNothing, "text ...", "Has no effect: there are no replicas."},
+    {"REPLYBUFFER", 2, 2, ReplyBufferOptions, "PEAK-RESET-TIME|RESIZING value",
+     "Has no effect: replies take the blocks that they need."},
     {"SEGFAULT", 0, 0, Crash, "", "Ends the server by SIGSEGV."},
     {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
-    {"SET-DISABLE-DENY-SCRIPTS", 1, 1, DoNothing, "0|1", "Has no effect: there are no scripts."},
+    {"SET-DISABLE-DENY-SCRIPTS", 1, 1, SetDisableDenyScripts, "0|1",
+     "Whether scripts may call CONFIG, DEBUG, LATENCY and SLOWLOG."},
+    {"SET-SKIP-CHECKSUM-VALIDATION", 1, 1, DoNothing, "0|1", "Has no effect: there are no snapshots."},
     {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},
     {"STRINGMATCH-LEN", 2, 2, MatchPattern, "pattern text",
      "1 where the pattern of KEYS matches the text, else 0."},

@@ -13,18 +13,18 @@ namespace {
 constexpr Event kSAdd{"sadd"};
 constexpr Event kSRem{"srem"};
 
-// Adds the members to the key's set, or to a new one. Returns how many were not there.
+// Adds the members to the key's set, or to a new one, and reports that as `event`. Returns how many were not there.
 size_t AddMembers(Context& ctx, const Key& key, const Typed<SetValue>& found,
-                  std::span<const std::string_view> members) {
+                  std::span<const std::string_view> members, Event event) {
   const SetLimits limits = SetLimitsOf(ctx);
   const MemberHome home = ctx.keyspace.home();
   size_t added = 0;
   if (found.value == nullptr) {
     auto made = std::make_unique<SetValue>();
     added = made->AddAll(members, limits, home);
-    ctx.keyspace.PutRich(key, nullptr, std::move(made), Expiry::Never(), ctx.now, kSAdd);
+    ctx.keyspace.PutRich(key, nullptr, std::move(made), Expiry::Never(), ctx.now, event);
   } else {
-    ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSAdd, [&](SetValue& set) {
+    ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, event, [&](SetValue& set) {
       added = set.AddAll(members, limits, home);
       return added != 0;
     });
@@ -36,7 +36,7 @@ void SAdd(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Typed<SetValue> found;
   if (!FindLive(ctx, key, found)) return;
-  ctx.reply.Integer(static_cast<int64_t>(AddMembers(ctx, key, found, args.all().subspan(2))));
+  ctx.reply.Integer(static_cast<int64_t>(AddMembers(ctx, key, found, args.all().subspan(2), kSAdd)));
 }
 
 void SRem(Context& ctx, Args& args) {
@@ -82,7 +82,8 @@ void SCard(Context& ctx, Args& args) {
   ctx.reply.Integer(found.value != nullptr ? static_cast<int64_t>(found.value->Live()) : 0);
 }
 
-// What needs memory comes first, so the destination changes before the source. A member takes its deadline along.
+// What needs memory comes first, so the destination changes before the source. The events come in Redis's order all the
+// same: the source's first. A member takes its deadline along.
 void SMove(Context& ctx, Args& args) {
   const Key from = ctx.KeyAt(args, 1);
   const Key to = ctx.keyspace.KeyOf(args[2]);
@@ -96,11 +97,16 @@ void SMove(Context& ctx, Args& args) {
   const bool there = in_source.value->Contains(member);
   if (!there || source == target) return ctx.reply.Integer(there ? 1 : 0);
   const Expiry deadline = in_source.value->DeadlineOf(member);
-  deadline.kind == Expiry::Kind::kNever
-      ? AddMembers(ctx, to, in_target, {&member, 1})
-      : AddMembersUntil(ctx, to, in_target, {&member, 1}, deadline, true, kSAdd);
+  constexpr Event kUnreported{""};
+  const size_t added = deadline.kind == Expiry::Kind::kNever
+                           ? AddMembers(ctx, to, in_target, {&member, 1}, kUnreported)
+                           : AddMembersUntil(ctx, to, in_target, {&member, 1}, deadline, true, kUnreported);
   ctx.keyspace.EditRich<SetValue>(from, *ctx.keyspace.Peek(from, ctx.now), ctx.now, kSRem,
                                   [&](SetValue& set) { return set.Remove(member); });
+  if (added != 0) {
+    ctx.keyspace.EditRich<SetValue>(to, *ctx.keyspace.Peek(to, ctx.now), ctx.now, kSAdd,
+                                    [](SetValue&) { return true; });
+  }
   ctx.reply.Integer(1);
 }
 

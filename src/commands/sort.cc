@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/key_slot.h"
 #include "exec/acl/permission.h"
 #include "exec/dispatch/executor.h"
 #include "exec/values/element_pattern.h"
@@ -20,6 +21,15 @@ namespace {
 bool MayReadAnyKey(Context& ctx, const Args& args) {
   const User* const user = ctx.session.user();
   return !ctx.session.restricted() || MayUseAnyKey(*user, ctx.row, args.all(), kKeyAccess);
+}
+
+// Whether every key that the pattern leads to has the slot of `key`: the pattern's hash tag says so, and the star stands
+// after the tag.
+bool StaysInSlotOf(std::string_view pattern, std::string_view key) noexcept {
+  const std::string_view tag = HashTagOf(pattern);
+  if (tag.size() == pattern.size()) return false;
+  const auto end = static_cast<size_t>(tag.data() - pattern.data()) + tag.size();
+  return pattern.find('*') >= end && SlotOf(pattern) == SlotOf(key);
 }
 
 struct SortOptions {
@@ -45,7 +55,8 @@ bool ReadLimit(Context& ctx, Args& args, SortOptions& options) {
 
 // False after having answered the error.
 bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& options) {
-  // What a pattern leads to may be another daemon's.
+  const std::string_view sorted_key = args[1];
+  // What a pattern leads to may be another node's.
   const bool clustered = (ctx.server.modes & BitOf(Mode::kClustered)) != 0;
   while (!args.Done()) {
     if (args.Accept("ASC")) {
@@ -59,19 +70,28 @@ bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& opti
     } else if (may_store && args.Accept("STORE", 1)) {
       options.store = args.Next();
     } else if (args.Accept("BY", 1)) {
-      const ElementPattern pattern(args.Next());
-      if (pattern.has_star() && clustered)
-        return ctx.Fail("ERR BY option of SORT denied in Cluster mode."), false;
+      const std::string_view text = args.Next();
+      const ElementPattern pattern(text);
+      if (pattern.has_star() && clustered && !StaysInSlotOf(text, sorted_key))
+        return ctx.Fail(
+                   "ERR BY option of SORT denied in Cluster mode when keys formed by the pattern may be in "
+                   "different slots."),
+               false;
       if (pattern.has_star() && !MayReadAnyKey(ctx, args))
         return ctx.Fail("ERR BY option of SORT denied due to insufficient ACL permissions."), false;
       // Once nothing is put in order, a later BY does not change that.
       options.as_it_is = options.as_it_is || !pattern.has_star();
       options.by = pattern;
     } else if (args.Accept("GET", 1)) {
-      if (clustered) return ctx.Fail("ERR GET option of SORT denied in Cluster mode."), false;
+      const std::string_view text = args.Next();
+      if (clustered && text != "#" && !StaysInSlotOf(text, sorted_key))
+        return ctx.Fail(
+                   "ERR GET option of SORT denied in Cluster mode when keys formed by the pattern may be in "
+                   "different slots."),
+               false;
       if (!MayReadAnyKey(ctx, args))
         return ctx.Fail("ERR GET option of SORT denied due to insufficient ACL permissions."), false;
-      options.get.emplace_back(args.Next());
+      options.get.emplace_back(text);
     } else {
       return ctx.Fail(errors::kSyntax), false;
     }
@@ -212,6 +232,9 @@ void Sort(Context& ctx, Args& args) {
   options.store ? Store(ctx, options, sorted) : Reply(ctx, options, sorted);
 }
 
+// Which keys BY and GET read depends on the elements.
+constexpr KeySpec kPatternKeys = {.use = kKeyRO | kKeyAccess,
+                                  .notes = "Keys that BY and GET form from the elements."};
 constexpr std::string_view kStoreWords[] = {"STORE"};
 constexpr KeyAfterWord::Skipped kSkipped[] = {{"LIMIT", 2}, {"GET", 1}, {"BY", 1}};
 
@@ -220,6 +243,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .flags = kWrite | kDenyOom | kMovableKeys,
      .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .more_keys = kPatternKeys,
      .key_after_word = {.words = kStoreWords, .from = 2, .use = kKeyOW | kKeyUpdate, .skipped = kSkipped},
      .acl = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
      .handler = Sort<true>,
@@ -233,6 +257,7 @@ constexpr Command kRows[] = {
      .arity = -2,
      .flags = kReadOnly | kMovableKeys,
      .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .more_keys = kPatternKeys,
      .acl = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
      .handler = Sort<false>,
      .since = "7.0.0",

@@ -71,12 +71,51 @@ void XInfoStream(Context& ctx, Args& args) {
   ReplyEdge(ctx, "last-entry", stream, true);
 }
 
+// A stream has no consumer groups here, so whatever group is asked for is missing.
+void XInfoGroups(Context& ctx, Args& args) {
+  Typed<StreamValue> found;
+  if (!ctx.ReadTyped(ctx.KeyAt(args, 2), found)) return;
+  if (found.value == nullptr) return ctx.Fail(errors::kNoSuchKey);
+  ctx.reply.EmptyArray();
+}
+
+void XInfoConsumers(Context& ctx, Args& args) {
+  Typed<StreamValue> found;
+  if (!ctx.ReadTyped(ctx.KeyAt(args, 2), found)) return;
+  if (found.value == nullptr) return ctx.Fail(errors::kNoSuchKey);
+  ctx.Fail("NOGROUP No such consumer group '" + std::string(errors::Repeated(args[3])) + "' for key name '" +
+           std::string(errors::Repeated(args[2])) + "'");
+}
+
+constexpr KeySpec kRead = {2, 2, 1, kKeyRO | kKeyAccess};
+
 constexpr Command kSubcommands[] = {
+    {.name = "consumers",
+     .arity = 4,
+     .flags = kReadOnly,
+     .keys = kRead,
+     .acl = kAclStream,
+     .handler = XInfoConsumers,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers that the stream has no such consumer group.",
+     .syntax = "key groupname",
+     .tips = "nondeterministic_output"},
+    {.name = "groups",
+     .arity = 3,
+     .flags = kReadOnly,
+     .keys = kRead,
+     .acl = kAclStream,
+     .handler = XInfoGroups,
+     .since = "5.0.0",
+     .complexity = "O(1)",
+     .summary = "Answers an empty list: a stream has no consumer groups.",
+     .syntax = "key"},
     HelpRow("5.0.0", kAclStream),
     {.name = "stream",
      .arity = -3,
      .flags = kReadOnly,
-     .keys = {2, 2, 1, kKeyRO | kKeyAccess},
+     .keys = kRead,
      .acl = kAclStream,
      .handler = XInfoStream,
      .since = "5.0.0",
@@ -92,7 +131,7 @@ constexpr Command kRows[] = {
      .complexity = "Depends on subcommand.",
      .summary = "A container for commands about streams.",
      .subcommands = kSubcommands,
-     .notes = "There are no consumer groups."},
+     .notes = "There are no consumer groups, so GROUPS lists none."},
 };
 const CommandFamily kFamily("stream", kRows);
 

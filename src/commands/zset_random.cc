@@ -77,10 +77,10 @@ void ReplyWhole(Context& ctx, const SortedSetValue& value, const ScanOptions& op
   ForEachRank(value, {0, value.Live()}, false, [&](std::string_view name, double score) {
     if (!options.Matches(name)) return;
     ctx.reply.Bulk(name);
-    ReplyShortScore(ctx, score);
+    if (!options.no_values) ReplyShortScore(ctx, score);
     ++shown;
   });
-  header.Array(2 * shown);
+  header.Array((options.no_values ? 1 : 2) * shown);
 }
 
 void ReplyPages(Context& ctx, const SortedSetValue& value, uint64_t start, const ScanOptions& options) {
@@ -93,10 +93,10 @@ void ReplyPages(Context& ctx, const SortedSetValue& value, uint64_t start, const
   });
   ctx.reply.Array(2);
   ctx.reply.BulkInteger(static_cast<int64_t>(scanned.next));
-  ctx.reply.Array(2 * wanted.size());
+  ctx.reply.Array((options.no_values ? 1 : 2) * wanted.size());
   for (const auto& [name, score] : wanted) {
     ctx.reply.Bulk(name);
-    ReplyLongScore(ctx, score);
+    if (!options.no_values) ReplyLongScore(ctx, score);
   }
 }
 
@@ -137,8 +137,9 @@ constexpr Command kRows[] = {
      .since = "2.8.0",
      .complexity = "O(COUNT) for a call, O(N) for a whole iteration, N being the size of the sorted set",
      .summary = "Shows the members and scores of a sorted set, a page at a time.",
-     .syntax = "key cursor [MATCH pattern] [COUNT count]",
-     .tips = "nondeterministic_output"},
+     .syntax = "key cursor [MATCH pattern] [COUNT count] [NOSCORES]",
+     .tips = "nondeterministic_output",
+     .notes = "NOSCORES is of Valkey 8.0."},
 };
 const CommandFamily kFamily("sorted-set", kRows);
 

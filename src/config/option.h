@@ -58,6 +58,7 @@ enum OptionFlag : uint32_t {
   kQuiet = 1 << 7,      // no warning if it is set to its default
   kNoConfig = 1 << 8,   // CONFIG does not know it; if only Redis has it, neither do MAYFLY_ variables
   kRepeats = 1 << 9,    // each line of a file adds to the value; "" empties it
+  kToken = 1 << 10,     // of letters, digits and a few signs: it is a part of lines that programs read
 };
 
 struct Option {

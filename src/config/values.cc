@@ -56,13 +56,29 @@ Problem Read(const Option& option, const std::string& text, uint64_t& value) {
   return ReadByteCount(option, text, value);
 }
 
-Problem Read(const Option&, const std::string& text, std::string& value) {
+// A text is shown in log lines and in replies of one line, which a line break would forge. A password may be anything.
+Problem CheckText(const Option& option, const std::string& text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  if (!option.Has(kSecret) && std::any_of(text.begin(), text.end(), is_control))
+    return "argument must not contain line breaks or other control characters";
+  const auto belongs = [](char c) {
+    constexpr std::string_view kSigns = "-._:%";
+    return IsLower(c) || IsUpper(c) || (c >= '0' && c <= '9') || kSigns.find(c) != std::string_view::npos;
+  };
+  if (option.Has(kToken) && !std::all_of(text.begin(), text.end(), belongs))
+    return "argument may only contain letters, digits and the signs - . _ : %";
+  return std::nullopt;
+}
+
+Problem Read(const Option& option, const std::string& text, std::string& value) {
+  if (Problem problem = CheckText(option, text)) return problem;
   value = text;
   return std::nullopt;
 }
 
-Problem Read(const Option&, const std::string& text, Directory& value) {
+Problem Read(const Option& option, const std::string& text, Directory& value) {
   if (text.empty()) return "argument must be a directory";
+  if (Problem problem = CheckText(option, text)) return problem;
   value.path = text;
   return std::nullopt;
 }

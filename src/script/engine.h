@@ -61,6 +61,10 @@ class Engine : public LatePart, private SlicedWork::Step {
   // REQUIRES: ctx.resumed is not null.
   void GoOn(Context& ctx, const Args& call);
 
+  // DEBUG SET-DISABLE-DENY-SCRIPTS: whether scripts may call CONFIG, DEBUG, LATENCY and SLOWLOG.
+  bool allows_tools() const noexcept { return allows_tools_; }
+  void set_allows_tools(bool allows) noexcept { allows_tools_ = allows; }
+
   // The script that has been running for too long; null: there is none.
   const Run* busy() const noexcept { return fiber_.suspended() ? &job_->run : nullptr; }
   // For how long it has been running.
@@ -104,6 +108,7 @@ class Engine : public LatePart, private SlicedWork::Step {
   Fiber fiber_;
   uint64_t caller_ = 0;    // id of the session whose script is or was suspended
   uint64_t answered_ = 0;  // of the one whose answer is there
+  bool allows_tools_ = false;
 };
 
 }  // namespace mayfly::script

@@ -221,8 +221,14 @@ TEST_CASE_METHOD(AclTest, "what is refused is logged and counted, once for each 
   CHECK(Newest("client-info").find("cmd=set") != std::string::npos);
   AdvanceTime(2500);
   CHECK(Newest("age-seconds") == "2.5");
+  CHECK(Newest("entry-id") == "0");
+  CHECK(Newest("timestamp-created") == std::to_string(WallMs() - 4000));
+  CHECK(Newest("timestamp-last-updated") == std::to_string(WallMs() - 2500));
+  CHECK(Run({"ACL", "LOG"}).elements[0].elements.size() == 20);
   client.Run({"PUBLISH", "c", "m"});
   CHECK(Newest("reason") == "channel");
+  CHECK(Newest("entry-id") == "1");
+  CHECK(Newest("timestamp-created") == std::to_string(WallMs()));
   Connect().Run({"AUTH", "app2", "x"});
   CHECK(Newest("reason") == "auth");
   CHECK(Newest("object") == "AUTH");

@@ -104,10 +104,21 @@ TEST_CASE_METHOD(ClusterTest, "there is only database 0") {
   CHECK(Run({"COPY", "b", "{b}2", "DB", "0"}) == Integer(1));
 }
 
-TEST_CASE_METHOD(ClusterTest, "SORT follows no pattern, since that may lead to another node") {
+// The replies of redis-server 8.0.2.
+TEST_CASE_METHOD(ClusterTest, "SORT follows patterns whose hash tag has the slot of the key, and no others") {
   Run({"RPUSH", "b", "3", "1", "2"});
-  CHECK(Run({"SORT", "b", "BY", "{b}w_*"}) == Error("ERR BY option of SORT denied in Cluster mode."));
-  CHECK(Run({"SORT_RO", "b", "GET", "#"}) == Error("ERR GET option of SORT denied in Cluster mode."));
+  Run({"MSET", "{b}w_1", "30", "{b}w_2", "20", "{b}w_3", "10"});
+  CHECK(Run({"SORT", "b", "BY", "{b}w_*"}) == Bulks({"3", "2", "1"}));
+  CHECK(Run({"SORT_RO", "b", "GET", "#", "GET", "{b}w_*"}) == Bulks({"1", "30", "2", "20", "3", "10"}));
+  CHECK(Run({"SORT", "b", "GET", "{b}x"}) == Array({Null(), Null(), Null()}));
+  const std::string end =
+      " option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots.";
+  for (const char* pattern : {"w_*", "{a}w_*", "{b*}w", "*{b}", "x*->{b}", "{{b}*", "{}b*"}) {
+    INFO(pattern);
+    CHECK(Run({"SORT", "b", "BY", pattern}) == Error("ERR BY" + end));
+    CHECK(Run({"SORT", "b", "GET", pattern}) == Error("ERR GET" + end));
+  }
+  CHECK(Run({"SORT", "b", "GET", "x"}) == Error("ERR GET" + end));
   CHECK(Run({"SORT", "b", "BY", "nosort"}) == Bulks({"3", "1", "2"}));
   CHECK(Run({"SORT", "b"}) == Bulks({"1", "2", "3"}));
 }

@@ -22,8 +22,6 @@ constexpr std::string_view kKillSyntax =
 constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 7.2";
 
 constexpr std::string_view kOwnGroups = "Redis groups the words in another way";
-constexpr std::string_view kSortKeys =
-    "Redis has a specification of an unknown key for BY and GET, and one for STORE";
 
 constexpr Difference kDifferences[] = {
     {"bigkeys", "", "of Mayfly"},
@@ -99,10 +97,15 @@ constexpr Difference kDifferences[] = {
     {"setex", "doc_flags", kSetDeprecated},
     {"setnx", "deprecated_since", kSetDeprecated},
     {"setnx", "doc_flags", kSetDeprecated},
-    {"sort", "arguments", kSortKeys},
-    {"sort", "key specs", kSortKeys},
-    {"sort_ro", "arguments", kSortKeys},
-    {"sort_ro", "key specs", kSortKeys},
+    {"sexpire", "", "since 8.12"},
+    {"sexpireat", "", "since 8.12"},
+    {"sexpiretime", "", "since 8.12"},
+    {"spersist", "", "since 8.12"},
+    {"spexpire", "", "since 8.12"},
+    {"spexpireat", "", "since 8.12"},
+    {"spexpiretime", "", "since 8.12"},
+    {"spttl", "", "since 8.12"},
+    {"sttl", "", "since 8.12"},
     {"tag", "", "of Mayfly"},
     {"taginfo", "", "of Mayfly"},
     {"tags", "", "of Mayfly"},
@@ -115,6 +118,7 @@ constexpr Difference kDifferences[] = {
     {"xinfo|stream", "arguments", kOwnGroups},
     {"xread", "arguments", kOwnGroups},
     {"xtrim", "arguments", kOwnGroups},
+    {"zscan", "arguments", "NOSCORES of Valkey 8.0"},
     {"zrank", "arguments", "WITHSCORE since 7.2"},
     {"zrank", "arity", "WITHSCORE since 7.2"},
     {"zrevrank", "arguments", "WITHSCORE since 7.2"},

@@ -120,4 +120,21 @@ TEST_CASE_METHOD(CommandTest, "CONFIG REWRITE is refused if the server was start
         Error("ERR wrong number of arguments for 'config|rewrite' command"));
 }
 
+// Such a value would forge lines of CLUSTER NODES and of the log.
+TEST_CASE_METHOD(CommandTest, "CONFIG SET refuses line breaks and other control characters in a text") {
+  const std::string start = "ERR CONFIG SET failed (possibly related to argument '";
+  for (const char* value : {"1.2.3.4\r\n", "1.2.3.4 5", "a,b", "a@b", "\x7f"}) {
+    INFO(value);
+    CHECK(Run({"CONFIG", "SET", "cluster-announce-ip", value}) ==
+          Error(start + "cluster-announce-ip') - argument " +
+                (std::string_view(value).find_first_of("\r\x7f") != std::string_view::npos
+                     ? "must not contain line breaks or other control characters"
+                     : "may only contain letters, digits and the signs - . _ : %")));
+  }
+  for (const char* value : {"10.0.0.1", "fe80::1%eth0", "host_1", ""})
+    CHECK(Run({"CONFIG", "SET", "cluster-announce-ip", value}) == Ok());
+  CHECK(Run({"CONFIG", "SET", "metrics-hosts", "a\nb"}).kind == Reply::Kind::kError);
+  CHECK(Run({"CONFIG", "SET", "cluster-announce-hostname", "a\nb"}).kind == Reply::Kind::kError);
+}
+
 }  // namespace mayfly::testing

@@ -122,6 +122,82 @@ TEST_CASE_METHOD(DebugTest, "DEBUG VALIDATE looks at every database") {
   CHECK(Run({"DEBUG", "VALIDATE", "x"}).kind == Reply::Kind::kError);
 }
 
+// The replies of redis-server 7.0.15.
+TEST_CASE_METHOD(DebugTest, "DEBUG POPULATE makes keys, and leaves those that exist") {
+  const Reply refused = Error("ERR value is out of range, must be positive");
+  Run({"SET", "key:1", "mine"});
+  CHECK(Run({"DEBUG", "POPULATE", "3"}) == Ok());
+  CHECK(Run({"MGET", "key:0", "key:1", "key:2", "key:3"}) ==
+        Array({Bulk("value:0"), Bulk("mine"), Bulk("value:2"), Null()}));
+  CHECK(Run({"DEBUG", "POPULATE", "2", "p", "10"}) == Ok());
+  CHECK(Run({"GET", "p:1"}) == Bulk(std::string("value:1\0\0\0", 10)));
+  CHECK(Run({"DEBUG", "POPULATE", "1", "q", "2"}) == Ok());
+  CHECK(Run({"GET", "q:0"}) == Bulk("va"));
+  for (const char* count : {"x", "-1", "99999999999999999999"})
+    CHECK(Run({"DEBUG", "POPULATE", count}) == refused);
+  CHECK(Run({"DEBUG", "POPULATE", "2", "p", "-1"}) == refused);
+  CHECK(Run({"DEBUG", "POPULATE", "2", "p", "1", "x"}).text.starts_with("ERR unknown subcommand or wrong"));
+  CHECK(Run({"DBSIZE"}) == Integer(6));
+  CHECK(Run({"DEBUG", "VALIDATE"}) == Ok());
+}
+
+TEST_CASE_METHOD(
+    DebugTest,
+    "DEBUG SET-DISABLE-DENY-SCRIPTS lets scripts call DEBUG and CONFIG, but nothing that changes "
+    "the session or runs scripts") {
+  const auto call = [this](const std::vector<std::string>& words) {
+    std::vector<std::string> request{"EVAL", "return redis.call(unpack(ARGV))", "0"};
+    request.insert(request.end(), words.begin(), words.end());
+    return Run(request);
+  };
+  const std::string refusal = "ERR This Redis command is not allowed from script";
+  CHECK(call({"DEBUG", "SLEEP", "0"}).text.starts_with(refusal));
+  CHECK(Run({"DEBUG", "SET-DISABLE-DENY-SCRIPTS", "1"}) == Ok());
+  CHECK(call({"DEBUG", "SLEEP", "0"}) == Ok());
+  CHECK(call({"DEBUG", "POPULATE", "1"}) == Ok());
+  CHECK(call({"CONFIG", "GET", "maxmemory-samples"}).elements.size() == 2);
+  CHECK(call({"LATENCY", "LATEST"}) == Array({}));
+  CHECK(call({"SLOWLOG", "LEN"}).kind == Reply::Kind::kInteger);
+  for (const char* name : {"MULTI", "MONITOR", "SHUTDOWN"}) CHECK(call({name}).text.starts_with(refusal));
+  CHECK(call({"EVAL", "return 1", "0"}).text.starts_with(refusal));
+  CHECK(call({"SUBSCRIBE", "c"}).text.starts_with(refusal));
+  CHECK(Run({"DEBUG", "SET-DISABLE-DENY-SCRIPTS", "0"}) == Ok());
+  CHECK(call({"DEBUG", "SLEEP", "0"}).text.starts_with(refusal));
+}
+
+// The replies of redis-server 7.0.15, and of 8.0.2 for what that lacks.
+TEST_CASE_METHOD(DebugTest, "DEBUG takes what steers something that does not exist here") {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"QUICKLIST-PACKED-THRESHOLD", "100b"},
+                                             {"QUICKLIST-PACKED-THRESHOLD", "0"},
+                                             {"PAUSE-CRON", "1"},
+                                             {"REPLYBUFFER", "PEAK-RESET-TIME", "NEVER"},
+                                             {"REPLYBUFFER", "PEAK-RESET-TIME", "100"},
+                                             {"REPLYBUFFER", "RESIZING", "0"},
+                                             {"DICT-RESIZING", "0"},
+                                             {"CHANGE-REPL-ID"},
+                                             {"REPL-PAUSE", "clear"},
+                                             {"SET-SKIP-CHECKSUM-VALIDATION", "1"},
+                                             {"AOF-FLUSH-SLEEP", "0"},
+                                             {"DROP-CLUSTER-PACKET-FILTER", "-1"}}) {
+    INFO(words[0]);
+    std::vector<std::string> request{"DEBUG"};
+    request.insert(request.end(), words.begin(), words.end());
+    CHECK(Run(request) == Ok());
+  }
+  const Reply bad_size = Error("ERR argument must be a memory value bigger than 1 and smaller than 4gb");
+  for (const char* size : {"xx", "5gb"})
+    CHECK(Run({"DEBUG", "QUICKLIST-PACKED-THRESHOLD", size}) == bad_size);
+  CHECK(Run({"DEBUG", "REPLYBUFFER", "PEAK-RESET-TIME", "z"}) ==
+        Error("ERR value is not an integer or out of range"));
+  CHECK(Run({"DEBUG", "REPLYBUFFER", "X", "1"}) ==
+        Error("ERR unknown subcommand or wrong number of arguments for 'REPLYBUFFER'. Try DEBUG HELP."));
+  Run({"SET", "s", "v"});
+  CHECK(Run({"DEBUG", "QUICKLIST", "s"}) == Error("ERR Not a quicklist encoded object."));
+  for (const char* missing : {"RELOAD", "LOADAOF", "RESTART", "LEAK"})
+    CHECK(Run({"DEBUG", missing}).text.starts_with("ERR unknown subcommand or wrong number"));
+}
+
 TEST_CASE_METHOD(DebugTest, "DEBUG answers what else tests send") {
   CHECK(Run({"DEBUG", "ERROR", "FOO bar"}) == Error("FOO bar"));
   CHECK(Run({"DEBUG", "LOG", "hello"}) == Ok());

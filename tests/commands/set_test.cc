@@ -141,6 +141,22 @@ TEST_CASE_METHOD(SetTest,
   CHECK(Run({"SRANDMEMBER", "ints", "1", "1"}) == Error("ERR syntax error"));
 }
 
+TEST_CASE_METHOD(SetTest, "SMOVE reports the source's events before the destination's") {
+  Run({"SADD", "s", "a", "b"});
+  Run({"SADD", "t", "b"});
+  TakeChanges();
+  const auto changes = [this] {
+    std::vector<std::string> lines = TakeChanges();
+    std::erase_if(lines,
+                  [](const std::string& line) { return line.starts_with(" ") || line.starts_with("new "); });
+    return lines;
+  };
+  Run({"SMOVE", "s", "t", "b"});
+  CHECK(changes() == std::vector<std::string>{"srem s"});
+  Run({"SMOVE", "s", "new", "a"});
+  CHECK(changes() == std::vector<std::string>{"srem s", "del s", "sadd new"});
+}
+
 TEST_CASE_METHOD(SetTest, "SMOVE takes a member from one set to another") {
   Run({"SADD", "s", "a", "b"});
   Run({"SADD", "t", "b"});

@@ -174,13 +174,27 @@ TEST_CASE_METHOD(CommandTest, "XINFO STREAM tells what a stream is made of") {
   CHECK(Run({"XINFO", "HELP"}).elements.size() > 3);
 }
 
+// The errors of redis-server 7.0.15 for a stream without groups.
+TEST_CASE_METHOD(CommandTest,
+                 "XINFO GROUPS of a stream is an empty list, and XINFO CONSUMERS names no group") {
+  Run({"XADD", "s", "1-1", "f", "v"});
+  CHECK(Run({"XINFO", "GROUPS", "s"}) == Array({}));
+  CHECK(Run({"XINFO", "GROUPS", "none"}) == Error("ERR no such key"));
+  CHECK(Run({"XINFO", "CONSUMERS", "s", "g"}) ==
+        Error("NOGROUP No such consumer group 'g' for key name 's'"));
+  CHECK(Run({"XINFO", "CONSUMERS", "none", "g"}) == Error("ERR no such key"));
+  CHECK(Run({"XINFO", "CONSUMERS", "s"}) ==
+        Error("ERR wrong number of arguments for 'xinfo|consumers' command"));
+}
+
 TEST_CASE_METHOD(CommandTest, "commands on streams refuse other types") {
   Run({"SET", "text", "v"});
-  const std::vector<Words> requests = {{"XADD", "text", "*", "f", "v"},   {"XLEN", "text"},
-                                       {"XRANGE", "text", "-", "+"},      {"XREVRANGE", "text", "+", "-"},
-                                       {"XREAD", "STREAMS", "text", "0"}, {"XDEL", "text", "1-1"},
-                                       {"XTRIM", "text", "MAXLEN", "1"},  {"XSETID", "text", "1-1"},
-                                       {"XINFO", "STREAM", "text"}};
+  const std::vector<Words> requests = {{"XADD", "text", "*", "f", "v"},    {"XLEN", "text"},
+                                       {"XRANGE", "text", "-", "+"},       {"XREVRANGE", "text", "+", "-"},
+                                       {"XREAD", "STREAMS", "text", "0"},  {"XDEL", "text", "1-1"},
+                                       {"XTRIM", "text", "MAXLEN", "1"},   {"XSETID", "text", "1-1"},
+                                       {"XINFO", "STREAM", "text"},        {"XINFO", "GROUPS", "text"},
+                                       {"XINFO", "CONSUMERS", "text", "g"}};
   for (const Words& request : requests) {
     INFO(request[0]);
     CHECK(Run(request) == kWrong);

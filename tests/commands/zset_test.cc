@@ -5,6 +5,19 @@
 
 namespace mayfly::testing {
 
+TEST_CASE_METHOD(CommandTest, "ZSCAN with NOSCORES shows the members alone") {
+  Run({"ZADD", "z", "1", "a", "2", "b"});
+  CHECK(Run({"ZSCAN", "z", "0", "NOSCORES"}) == Array({Bulk("0"), Bulks({"a", "b"})}));
+  CHECK(Run({"ZSCAN", "z", "0", "MATCH", "b", "NOSCORES"}) == Array({Bulk("0"), Bulks({"b"})}));
+  CHECK(Run({"ZSCAN", "z", "0"}) == Array({Bulk("0"), Bulks({"a", "1", "b", "2"})}));
+  for (int i = 0; i < 300; ++i) Run({"ZADD", "large", std::to_string(i), "m" + std::to_string(i)});
+  const Reply page = Run({"ZSCAN", "large", "0", "COUNT", "1000", "NOSCORES"});
+  REQUIRE(page.elements.size() == 2);
+  CHECK(page.elements[1].elements.size() == 300);
+  Run({"HSET", "h", "f", "v"});
+  CHECK(Run({"HSCAN", "h", "0", "NOSCORES"}) == Error("ERR NOSCORES option can only be used in ZSCAN"));
+}
+
 TEST_CASE_METHOD(CommandTest,
                  "ZADD adds members and answers with how many are new; CH counts new scores, too") {
   CHECK(Run({"ZADD", "z", "2", "b", "1", "a", "3", "c"}) == Integer(3));

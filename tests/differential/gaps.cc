@@ -187,6 +187,15 @@ constexpr Gap kGaps[] = {
     {"set", "SLIDE", GapKind::kUnknown, "as JITTER"},
     {"set", "STALE", GapKind::kUnknown, "of Mayfly; stale_test.cc covers it"},
     {"set", "TAGS", GapKind::kUnknown, "of Mayfly; tag_test.cc covers it"},
+    {"sexpire", "", GapKind::kUnknown, "since 8.12; set_expire_test.cc covers it"},
+    {"sexpireat", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"sexpiretime", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"spersist", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"spexpire", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"spexpireat", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"spexpiretime", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"spttl", "", GapKind::kUnknown, "as SEXPIRE"},
+    {"sttl", "", GapKind::kUnknown, "as SEXPIRE"},
     {"shutdown", "", GapKind::kNeverAccepted,
      "it would end the oracle; life_test.cc of integration covers it"},
     {"ssubscribe", "", GapKind::kNotSent, "as SUBSCRIBE"},
@@ -203,6 +212,8 @@ constexpr Gap kGaps[] = {
     {"waitaof", "", GapKind::kUnknown, "since 7.2; replication_test.cc covers it"},
     {"zrank", "WITHSCORE", GapKind::kUnknown, "since 7.2; zset_test.cc covers it"},
     {"zrevrank", "WITHSCORE", GapKind::kUnknown, "as ZRANK"},
+    {"zscan", "NOSCORES", GapKind::kNotSent,
+     "of Valkey 8.0, and nobody reads the options for an absent key; zset_test.cc covers it"},
 };
 
 constexpr RoughRow kRoughRows[] = {

@@ -257,6 +257,12 @@ Expiry SetValue::DeadlineOf(std::string_view member) const noexcept {
   return ms == 0 ? Expiry::Never() : Expiry{clock_, ms};
 }
 
+bool SetValue::ClearDeadline(std::string_view member) noexcept {
+  if (DeadlineOf(member).kind == Expiry::Kind::kNever) return false;
+  large_->ClearDeadline(*large_->Find(member));
+  return true;
+}
+
 Expiry SetValue::NextDeadline() const noexcept {
   return timed() ? Expiry{clock_, large_->nearest_ms()} : Expiry::Never();
 }

@@ -87,6 +87,8 @@ class SetValue final : public RichValue {
 
   // Never if the member has none. REQUIRES: there is such a member.
   Expiry DeadlineOf(std::string_view member) const noexcept;
+  // Takes a member's deadline away; false if it has none. REQUIRES: there is such a member.
+  bool ClearDeadline(std::string_view member) noexcept;
   // Whether a member has a deadline.
   bool timed() const noexcept { return is_large() && large_->nearest_ms() != TimedMembers::kNever; }
 

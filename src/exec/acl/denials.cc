@@ -46,7 +46,8 @@ void NoteDenial(Server& server, const DeniedCall& call, Permission permission, N
        .object = Shortened(of_command ? call.row.full_name : call.arguments[permission.index]),
        .user = call.session.user()->name(),
        .client = {},
-       .mono_ms = now.mono_ms},
+       .mono_ms = now.mono_ms,
+       .wall_ms = now.wall_ms},
       call.client, now);
 }
 
@@ -58,7 +59,8 @@ void NoteFailedLogin(Server& server, const Session& session, std::string_view co
        .object = std::string(command),
        .user = Shortened(user),
        .client = {},
-       .mono_ms = now.mono_ms},
+       .mono_ms = now.mono_ms,
+       .wall_ms = now.wall_ms},
       session, now);
 }
 

@@ -93,7 +93,7 @@ enum KeyUse : uint16_t {
   kKeyNone = 1 << 9,  // not a key, though it stands for one in a cluster: a shard channel
 };
 struct KeySpec {
-  int16_t first = 0;  // 0: no keys
+  int16_t first = 0;  // 0: no keys; or, with a use, keys whose places the arguments do not tell
   int16_t last = 0;
   int16_t step = 0;
   uint16_t use = 0;

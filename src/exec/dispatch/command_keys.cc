@@ -40,8 +40,9 @@ size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string
 
 std::vector<const KeySpec*> KeySpecsOf(const Command& command) {
   std::vector<const KeySpec*> specs;
-  if (command.keys.first != 0) specs.push_back(&command.keys);
-  if (command.more_keys.first != 0) specs.push_back(&command.more_keys);
+  for (const KeySpec* spec : {&command.keys, &command.more_keys}) {
+    if (spec->first != 0 || spec->use != 0) specs.push_back(spec);
+  }
   return specs;
 }
 

@@ -81,6 +81,12 @@ void WriteCounted(resp::Writer& reply, const KeySpec& keys) {
   WriteNumber(reply, "keystep", keys.step);
 }
 
+// The places of the keys do not follow from the arguments, or not from their positions.
+void WriteUnknown(resp::Writer& reply) {
+  WriteSearch(reply, "begin_search", "unknown", 0);
+  WriteSearch(reply, "find_keys", "unknown", 0);
+}
+
 void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   reply.Map(keys.notes.empty() ? 3 : 4);
   if (!keys.notes.empty()) {
@@ -89,6 +95,7 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   }
   reply.Bulk("flags");
   WriteSimpleSet(reply, KeyUseNames(keys.use));
+  if (keys.first == 0) return WriteUnknown(reply);
   keys.count_at != 0 ? WriteCounted(reply, keys) : WriteRange(reply, keys);
 }
 
@@ -112,12 +119,30 @@ void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_vie
   WriteNumber(reply, "limit", key.half ? 2 : 0);
 }
 
+// A word of which only the last one counts may stand anywhere: SORT's STORE.
+bool HasUnplacedWord(const Command& command) noexcept {
+  return !command.key_after_word.words.empty() && SpecWordsOf(command).empty();
+}
+
+size_t CountKeySpecs(const Command& command) {
+  return KeySpecsOf(command).size() + SpecWordsOf(command).size() + (HasUnplacedWord(command) ? 1 : 0);
+}
+
+void WriteUnplacedWordSpec(resp::Writer& reply, const KeyAfterWord& key) {
+  reply.Map(4);
+  WriteText(reply, "notes", "The key after the last " + std::string(key.words[0]) + ".");
+  reply.Bulk("flags");
+  WriteSimpleSet(reply, KeyUseNames(key.use));
+  WriteUnknown(reply);
+}
+
 void WriteKeySpecs(resp::Writer& reply, const Command& command) {
   const std::vector<const KeySpec*> specs = KeySpecsOf(command);
   const std::span<const std::string_view> words = SpecWordsOf(command);
-  reply.Set(specs.size() + words.size());
+  reply.Set(CountKeySpecs(command));
   for (const KeySpec* spec : specs) WriteKeySpec(reply, *spec);
   for (const std::string_view word : words) WriteWordSpec(reply, command.key_after_word, word);
+  if (HasUnplacedWord(command)) WriteUnplacedWordSpec(reply, command.key_after_word);
 }
 
 // First, last and step over all keys, as COMMAND showed them before there were key specs: zeros if an
@@ -132,17 +157,20 @@ void WriteKeyRange(resp::Writer& reply, const Command& command) {
 }
 
 // Writes arguments in the order of the syntax. The first key belongs to the first key spec, and so
-// on; further keys belong to the last spec.
+// on; further keys belong to the last spec. Patterns from which keys are formed have a spec in common: the second.
 class ArgumentWriter {
  public:
   ArgumentWriter(resp::Writer& reply, const Command& command)
-      : reply_(reply), key_specs_(KeySpecsOf(command).size() + SpecWordsOf(command).size()) {
+      : reply_(reply),
+        key_specs_(CountKeySpecs(command)),
+        forms_keys_(command.more_keys.first == 0 && command.more_keys.use != 0) {
     for (const std::string_view note : SplitWords(command.argument_notes)) notes_.emplace_back(note);
   }
 
   void Write(const SyntaxArgument& argument) {
     const bool nested = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
-    const bool is_key = argument.type == ArgumentType::kKey;
+    const bool forms_keys = forms_keys_ && argument.type == ArgumentType::kPattern;
+    const bool is_key = argument.type == ArgumentType::kKey || forms_keys;
     const bool flagged = argument.optional || argument.multiple;
     const ArgumentNote note = TakeNote(argument);
     const std::string_view name = note.name.empty() ? std::string_view(argument.name) : note.name;
@@ -151,6 +179,7 @@ class ArgumentWriter {
     WriteText(reply_, "name", name);
     WriteText(reply_, "type", NameOf(argument.type));
     if (!nested) WriteText(reply_, "display_text", name);
+    if (forms_keys) keys_ = 1;
     if (is_key) WriteNumber(reply_, "key_spec_index", NextKeySpec());
     if (!argument.token.empty()) WriteText(reply_, "token", argument.token);
     if (!note.since.empty()) WriteText(reply_, "since", note.since);
@@ -189,6 +218,7 @@ class ArgumentWriter {
 
   resp::Writer& reply_;
   const size_t key_specs_;
+  const bool forms_keys_;
   std::vector<ArgumentNote> notes_;
   size_t keys_ = 0;
 };

@@ -1,4 +1,4 @@
-// Deadlines of a hash's fields, as commands read and show them.
+// Deadlines of a hash's fields and a set's members, as commands read and show them.
 #pragma once
 
 #include <cstdint>
@@ -42,24 +42,39 @@ inline int64_t UnixMsOf(Expiry expiry, Now now) noexcept {
                                             : now.WallOf(expiry.deadline_ms);
 }
 
-// Reads FIELDS, their number and the fields, which end the request. `refusal` is the error for a number that is no
-// positive integer. Nothing after having answered the error.
-inline std::optional<std::span<const std::string_view>> ReadFields(
-    Context& ctx, Args& args, std::string_view refusal = "ERR Number of fields must be a positive integer") {
-  if (!args.Accept("FIELDS", 1)) {
-    ctx.Fail("ERR Mandatory argument FIELDS is missing or not at the right position");
-    return std::nullopt;
-  }
+// The words of commands that name members of a value, and their errors.
+struct MemberWords {
+  std::string_view word;          // upper case; comes before the number of members
+  std::string_view missing;       // the word is not where it must be
+  std::string_view too_few;       // the number is no positive integer: HEXPIRE and its kin
+  std::string_view not_positive;  // the same: the other commands
+  std::string_view mismatch;      // it is not the number of the members that follow
+};
+inline constexpr MemberWords kFieldWords = {
+    .word = "FIELDS",
+    .missing = "ERR Mandatory argument FIELDS is missing or not at the right position",
+    .too_few = "ERR Parameter `numFields` should be greater than 0",
+    .not_positive = "ERR Number of fields must be a positive integer",
+    .mismatch = "ERR The `numfields` parameter must match the number of arguments"};
+
+// Reads the word, the number of members and the members, which end the request. `refusal` is the error for a number that
+// is no positive integer. Nothing after having answered the error.
+inline std::optional<std::span<const std::string_view>> ReadMembers(Context& ctx, Args& args,
+                                                                    const MemberWords& words,
+                                                                    std::string_view refusal) {
+  if (!args.Accept(words.word, 1)) return ctx.Fail(words.missing), std::nullopt;
   const std::optional<int64_t> count = args.NextInteger();
   if (!count || *count < 1) return ctx.Fail(refusal), std::nullopt;
-  if (static_cast<uint64_t>(*count) != args.Left()) {
-    ctx.Fail("ERR The `numfields` parameter must match the number of arguments");
-    return std::nullopt;
-  }
+  if (static_cast<uint64_t>(*count) != args.Left()) return ctx.Fail(words.mismatch), std::nullopt;
   return args.Rest();
 }
 
-// Gives the entry of a hash the room for the time of its nearest deadline. Returns the entry, which may be another
+inline std::optional<std::span<const std::string_view>> ReadFields(
+    Context& ctx, Args& args, std::string_view refusal = kFieldWords.not_positive) {
+  return ReadMembers(ctx, args, kFieldWords, refusal);
+}
+
+// Gives the entry of a hash or a set the room for the time of its nearest deadline. Returns the entry, which may be another
 // one now.
 inline Entry* RoomForDeadlines(Context& ctx, const Key& key, Entry& entry) {
   return ctx.keyspace.RoomForOwnTime(key, entry, ctx.now);

@@ -35,6 +35,10 @@ bool ReadScanOptions(Context& ctx, Args& args, ScanOptions& options) {
       if (ctx.row.full_name != "hscan")
         return ctx.Fail("ERR NOVALUES option can only be used in HSCAN"), false;
       options.no_values = true;
+    } else if (args.Accept("NOSCORES")) {
+      if (ctx.row.full_name != "zscan")
+        return ctx.Fail("ERR NOSCORES option can only be used in ZSCAN"), false;
+      options.no_values = true;
     } else {
       return ctx.Fail(errors::kSyntax), false;
     }

@@ -17,7 +17,7 @@ struct ScanOptions {
   uint64_t count = kDefaultCount;
   std::string_view pattern = "*";
   std::optional<std::string> type = {};  // in lower case; of SCAN alone
-  bool no_values = false;                // of HSCAN alone
+  bool no_values = false;                // NOVALUES of HSCAN, NOSCORES of ZSCAN
 
   bool Matches(std::string_view name) const noexcept { return pattern == "*" || GlobMatch(pattern, name); }
 };

@@ -20,11 +20,15 @@ void AclLog::Add(Entry entry, size_t most_entries) {
   const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(looked_at);
   const auto same =
       std::find_if(entries_.begin(), end, [&](const Entry& other) { return IsSame(other, entry); });
-  if (same != end) {
+  const bool again = same != end;
+  entry.id = again ? same->id : next_id_;
+  entry.created_wall_ms = again ? same->created_wall_ms : entry.wall_ms;
+  if (again) {
     entry.count += same->count;
     entries_.erase(same);
   }
   entries_.push_front(std::move(entry));
+  if (!again) ++next_id_;
   if (entries_.size() > most_entries) entries_.resize(most_entries, entries_.front());
 }
 

@@ -1,6 +1,7 @@
 // What was refused to users, for ACL LOG: the newest first, and equal refusals within a minute as one entry.
 //
-// Keeps at most as many entries as Add is told. Times are monotonic ms. Loop thread only.
+// Keeps at most as many entries as Add is told. An entry's age is measured in monotonic ms; the times that ACL LOG shows are
+// wall-clock ms. Ids count from 0 and go on after Clear. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,11 @@ class AclLog {
     std::string user;
     std::string client;  // as CLIENT LIST shows it, of the last time
     uint64_t mono_ms;    // of the last time
+    int64_t wall_ms;     // of the last time
     uint64_t count = 1;
+    // Add sets these two, and they stay when the entry is counted again.
+    uint64_t id = 0;
+    int64_t created_wall_ms = 0;
   };
 
   // Of a key or a name only that much is kept: clients choose them, and may send long ones.
@@ -43,6 +48,7 @@ class AclLog {
 
  private:
   std::deque<Entry> entries_;
+  uint64_t next_id_ = 0;
 };
 
 }  // namespace mayfly

@@ -13,7 +13,8 @@ AclLog::Entry Denied(const std::string& key, uint64_t mono_ms) {
           .object = key,
           .user = "app",
           .client = "id=1 at " + std::to_string(mono_ms),
-          .mono_ms = mono_ms};
+          .mono_ms = mono_ms,
+          .wall_ms = 1'000'000 + static_cast<int64_t>(mono_ms)};
 }
 
 }  // namespace
@@ -30,6 +31,22 @@ TEST_CASE("equal refusals within a minute are one entry, with the time and the c
   log.Add(Denied("a", 2 + 2 * AclLog::kSameMs), 128);
   CHECK(log.entries().size() == 3);
   CHECK(log.entries()[0].count == 1);
+}
+
+TEST_CASE("an entry that is counted again keeps its id and its first time") {
+  AclLog log;
+  log.Add(Denied("a", 1), 128);
+  log.Add(Denied("b", 2), 128);
+  log.Add(Denied("a", 5), 128);
+  REQUIRE(log.entries().size() == 2);
+  CHECK(log.entries()[0].id == 0);
+  CHECK(log.entries()[0].created_wall_ms == 1'000'001);
+  CHECK(log.entries()[0].wall_ms == 1'000'005);
+  CHECK(log.entries()[1].id == 1);
+  log.Clear();
+  log.Add(Denied("a", 6), 128);
+  CHECK(log.entries()[0].id == 2);
+  CHECK(log.entries()[0].created_wall_ms == 1'000'006);
 }
 
 TEST_CASE("only the newest entries are compared, and no more are kept than asked for") {
