@@ -295,7 +295,8 @@ void Clients::CloseFattest(BytesOf bytes_of, Close close) {
     connection.Evict();
     return too_much();
   };
-  if (too_much()) CloseFattest([](const Connection& connection) { return connection.evictable_bytes(); }, close);
+  if (too_much())
+    CloseFattest([](const Connection& connection) { return connection.evictable_bytes(); }, close);
   if (fattest != nullptr && server_.stats.held_bytes >= most) fattest->ReportExempt();
 }
 

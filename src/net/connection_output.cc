@@ -186,11 +186,11 @@ void Connection::Evict() {
 }
 
 void Connection::ReportExempt() {
-  clients_.Report(
-      Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
-      clients_.server().stats.held_bytes,
-      " that all clients hold: that is more than maxmemory-clients, and those that have said CLIENT NO-EVICT are "
-      "not closed, so a quarter of it is left to the others");
+  clients_.Report(Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
+                  clients_.server().stats.held_bytes,
+                  " that all clients hold: that is more than maxmemory-clients, and those that have said "
+                  "CLIENT NO-EVICT are "
+                  "not closed, so a quarter of it is left to the others");
 }
 
 }  // namespace mayfly::net

@@ -36,6 +36,7 @@ int PushFilled(lua_State* L, size_t size, Fill fill) {
   constexpr size_t kPiece = size_t{256} << 10;
   if (size <= kSmall) {
     std::array<char, kSmall> small;
+    small[0] = '\0';  // what an empty text reads
     fill(small.data(), 0, size);
     lua_pushlstring(L, small.data(), size);
     CountBytes(L, size);

@@ -129,9 +129,9 @@ class Tracking final : public ChangeListener {
   size_t clients_ = 0;
   size_t broadcast_clients_ = 0;
   size_t items_ = 0;
-  size_t absent_ = 0;  // of keys_
-  size_t hand_ = 0;    // the bucket of keys_ that Next has looked at last
-  size_t bytes_ = 0;   // of keys_
+  size_t absent_ = 0;       // of keys_
+  size_t hand_ = 0;         // the bucket of keys_ that Next has looked at last
+  size_t bytes_ = 0;        // of keys_
   std::list<Keys> doomed_;  // forgotten; none is empty
   size_t doomed_bytes_ = 0;
   size_t most_keys_ = 0;

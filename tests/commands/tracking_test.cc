@@ -231,7 +231,8 @@ TEST_CASE_METHOD(TrackingTest, "what the last client that tracks had read is fre
   CHECK(server().tracking.keys() == 1);
 }
 
-TEST_CASE_METHOD(TrackingTest, "a limit that is lowered has clients forget the keys that are too many, in slices") {
+TEST_CASE_METHOD(TrackingTest,
+                 "a limit that is lowered has clients forget the keys that are too many, in slices") {
   Run({"CLIENT", "TRACKING", "ON"});
   for (int i = 0; i < 2000; ++i) RunRaw(EncodeRequest({"GET", "k" + std::to_string(i)}));
   other().RunRaw(EncodeRequest({"CONFIG", "SET", "tracking-table-max-keys", "10"}));

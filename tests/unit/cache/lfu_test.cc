@@ -145,7 +145,8 @@ TEST_CASE_METHOD(LfuFixture, "volatile-lfu evicts only keys with a TTL, even if 
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(LfuFixture, "an eviction frees one key, though many have reached their deadlines and wait to be freed") {
+TEST_CASE_METHOD(LfuFixture,
+                 "an eviction frees one key, though many have reached their deadlines and wait to be freed") {
   for (int i = 0; i < 1000; ++i) Set("k" + std::to_string(i), "v", In(10));
   clock.AdvanceTime(20);
   Evict(EvictionPolicy::kAllKeysLfu, 1, 5);

@@ -92,8 +92,9 @@ TEST_CASE_METHOD(NamespaceFixture,
   CHECK(Valid());
 }
 
-TEST_CASE_METHOD(NamespaceFixture,
-                 "under volatile-ttl a namespace loses what expires soonest, and hits keep the order of use") {
+TEST_CASE_METHOD(
+    NamespaceFixture,
+    "under volatile-ttl a namespace loses what expires soonest, and hits keep the order of use") {
   databases.TrackAccesses(AccessTracking::kRecency);
   Have({{"g", "g:", {.keys = 100, .bytes = 1'000}}});
   SetNext("g:late", std::string(300, 'v'), In(9'000'000));
