@@ -96,7 +96,7 @@ TEST_CASE_METHOD(
     NamespaceFixture,
     "under volatile-ttl a namespace loses what expires soonest, and hits keep the order of use") {
   databases.TrackAccesses(AccessTracking::kRecency);
-  Have({{"g", "g:", {.keys = 100, .bytes = 1'000}}});
+  Have({{"g", "g:", {.bytes = 1'000, .keys = 100}}});
   SetNext("g:late", std::string(300, 'v'), In(9'000'000));
   SetNext("g:soon", std::string(300, 'v'), In(1'000'000));
   SetNext("g:middle", std::string(300, 'v'), In(5'000'000));
