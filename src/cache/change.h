@@ -61,7 +61,9 @@ inline constexpr Event kRenameTo{"rename_to"};
 inline constexpr Event kMoveFrom{"move_from"};
 inline constexpr Event kMoveTo{"move_to"};
 inline constexpr Event kCopyTo{"copy_to"};
-// The same value was stored again, in another encoding: nobody needs to know.
+// A key that was created by an unreported change.
+inline constexpr Event kNew{"new"};
+// The same value was stored again, in another encoding: nobody needs to know. Or the change is reported later.
 inline constexpr Event kUnreported{""};
 }  // namespace events
 

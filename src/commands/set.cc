@@ -97,15 +97,16 @@ void SMove(Context& ctx, Args& args) {
   const bool there = in_source.value->Contains(member);
   if (!there || source == target) return ctx.reply.Integer(there ? 1 : 0);
   const Expiry deadline = in_source.value->DeadlineOf(member);
-  constexpr Event kUnreported{""};
-  const size_t added = deadline.kind == Expiry::Kind::kNever
-                           ? AddMembers(ctx, to, in_target, {&member, 1}, kUnreported)
-                           : AddMembersUntil(ctx, to, in_target, {&member, 1}, deadline, true, kUnreported);
+  constexpr Event kSAddToNew{events::kNew.name, kSAdd.name};
+  const size_t added =
+      deadline.kind == Expiry::Kind::kNever
+          ? AddMembers(ctx, to, in_target, {&member, 1}, events::kUnreported)
+          : AddMembersUntil(ctx, to, in_target, {&member, 1}, deadline, true, events::kUnreported);
   ctx.keyspace.EditRich<SetValue>(from, *ctx.keyspace.Peek(from, ctx.now), ctx.now, kSRem,
                                   [&](SetValue& set) { return set.Remove(member); });
   if (added != 0) {
-    ctx.keyspace.EditRich<SetValue>(to, *ctx.keyspace.Peek(to, ctx.now), ctx.now, kSAdd,
-                                    [](SetValue&) { return true; });
+    ctx.keyspace.EditRich<SetValue>(to, *ctx.keyspace.Peek(to, ctx.now), ctx.now,
+                                    target == nullptr ? kSAddToNew : kSAdd, [](SetValue&) { return true; });
   }
   ctx.reply.Integer(1);
 }

@@ -52,6 +52,7 @@ Notifier::Class Notifier::ClassOf(std::string_view event, const Change& change) 
   if (std::find(kGeneric.begin(), kGeneric.end(), event) != kGeneric.end()) return 'g';
   if (event == events::kExpired.name) return 'x';
   if (event == events::kEvicted.name) return 'e';
+  if (event == events::kNew.name) return 'n';
   return ClassOfType(*change.entry);
 }
 
@@ -63,7 +64,8 @@ void Notifier::OnChange(const Change& change) {
   if (change.entry == nullptr || pubsub_.Deserted()) return;
   // In Redis RENAME and COPY delete what they replace, and the key is new.
   const bool anew = change.event.name == events::kRenameTo.name || change.event.name == events::kCopyTo.name;
-  if (change.reason == ChangeReason::kCreated || anew) Tell('n', "new", change.database, change.key);
+  if (change.reason == ChangeReason::kCreated || anew)
+    Tell('n', events::kNew.name, change.database, change.key);
   const auto tell = [&](std::string_view event) {
     Tell(ClassOf(event, change), event, change.database, change.key);
   };

@@ -224,7 +224,8 @@ Reply WithoutClients(Reply log) {
   constexpr size_t kAge = 11;
   constexpr size_t kClient = 13;
   for (Reply& entry : log.elements) {
-    REQUIRE(entry.elements.size() == kClient + 1);
+    REQUIRE(entry.elements.size() >= kClient + 1);
+    entry.elements.resize(kClient + 1);  // those that follow are of Redis 7.2
     entry.elements[kAge] = entry.elements[kClient] = Null();
   }
   return log;

@@ -140,8 +140,6 @@ const std::vector<Words> kRequests = {
     {"ZDIFFSTORE", "foo{x}", "5", "b"},
     {"LMPOP", "x", "a", "LEFT"},
     {"SORT", "a"},
-    {"SORT", "b", "BY", "{b}_*"},
-    {"SORT", "b", "GET", "#"},
     {"SORT", "{b}list", "BY", "nosort"},
     {"BLPOP", "a", "0"},
     {"BLPOP", "b", "bar", "0"},

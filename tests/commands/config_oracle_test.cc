@@ -32,6 +32,7 @@ constexpr Difference kDifferences[] = {
     {"save", "", "CONFIG GET answers what is in force"},
     {"cluster-config-file", "", "may change here: it is written by people"},
     {"maxmemory-clients", "9223372036854775808", "Redis says that it is more than 100 percent"},
+    {"cluster-announce-ip", "", "no spaces and the like, which would forge fields of CLUSTER NODES"},
     {"cluster-link-sendbuf-limit", "9223372036854775808", "too large here"},
     {"activedefrag", "yes", "depends on how the redis-server was built"},
     {"tls-replication", "yes", "depends on the redis-server's certificates"},

@@ -290,9 +290,9 @@ const std::vector<Words> kRequests = {
 
 // What Redis 7.0 does not have.
 const std::vector<std::string> kOfLaterVersions = {
-    "NSFLUSH", "DELEX",      "DELIFEQ",  "EXPIREMEMBER", "HEXPIRE",    "HEXPIREAT",
-    "HGETDEL", "HGETEX",     "HPERSIST", "HPEXPIRE",     "HPEXPIREAT", "HSETEX",
-    "INCREX",  "INVALIDATE", "MSETEX",   "SADDEX",       "TAG"};
+    "NSFLUSH",  "DELEX",    "DELIFEQ",    "EXPIREMEMBER", "HEXPIRE",  "HEXPIREAT",  "HGETDEL", "HGETEX",
+    "HPERSIST", "HPEXPIRE", "HPEXPIREAT", "HSETEX",       "INCREX",   "INVALIDATE", "MSETEX",  "SADDEX",
+    "TAG",      "SEXPIRE",  "SEXPIREAT",  "SPERSIST",     "SPEXPIRE", "SPEXPIREAT"};
 
 }  // namespace
 

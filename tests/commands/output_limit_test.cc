@@ -79,8 +79,6 @@ TEST_CASE_METHOD(CommandTest, "a reply ends soon after its client's bound, whate
       repeated({"COMMAND", "DOCS"}, "set", 10'000),
       repeated({"COMMAND", "INFO"}, "set", 10'000),
       repeated({"PUBSUB", "NUMSUB"}, value, 100),
-      {"EVAL", "local t = {'x'} for i = 1, 40 do t = {t, t} end return t", "0"},
-      {"EVAL", "local s = ('x'):rep(100000) local t = {} for i = 1, 10000 do t[i] = s end return t", "0"},
   };
   for (const auto& request : requests) {
     CAPTURE(request.front(), request.back().substr(0, 70));
