@@ -40,16 +40,16 @@ bool IsServiceAddress(std::string_view name, std::string_view value) {
 
 // One of those that Kubernetes sets for a Service, such as mayfly-auth.
 bool IsOfService(std::string_view name, std::string_view value) {
-  return IsServiceAddress(name, value) || name.find("SERVICE_HOST") != name.npos ||
-         name.find("SERVICE_PORT") != name.npos || name.find("_TCP") != name.npos ||
-         name.find("_UDP") != name.npos;
+  return IsServiceAddress(name, value) || name.find("SERVICE_HOST") != std::string_view::npos ||
+         name.find("SERVICE_PORT") != std::string_view::npos || name.find("_TCP") != std::string_view::npos ||
+         name.find("_UDP") != std::string_view::npos;
 }
 
 bool LooksSecret(std::string_view name) {
   const std::string upper = UpperCase(name);
   constexpr std::string_view kSigns[] = {"PASS", "TOKEN", "SECRET", "AUTH"};
   return std::any_of(std::begin(kSigns), std::end(kSigns),
-                     [&](std::string_view sign) { return upper.find(sign) != upper.npos; });
+                     [&](std::string_view sign) { return upper.find(sign) != std::string::npos; });
 }
 
 // The variable of the nearest option; empty if none is near.

@@ -64,33 +64,33 @@ struct Call {
 
 // Takes the flags of --ping out of `words`.
 config::Problem ReadCall(std::span<const std::string> words, Call& call) {
-  const std::pair<std::string_view, std::string*> kTexts[] = {{"--host", &call.host},
-                                                              {"--socket", &call.socket},
-                                                              {"--server-name", &call.server_name},
-                                                              {"--user", &call.user},
-                                                              {"--pass-file", &call.pass_file}};
-  const std::pair<std::string_view, bool*> kSwitches[] = {{"--tls", &call.tls},
-                                                          {"--insecure", &call.insecure},
-                                                          {"--any-answer", &call.any_answer},
-                                                          {"--help", &call.help}};
+  const std::pair<std::string_view, std::string*> texts[] = {{"--host", &call.host},
+                                                             {"--socket", &call.socket},
+                                                             {"--server-name", &call.server_name},
+                                                             {"--user", &call.user},
+                                                             {"--pass-file", &call.pass_file}};
+  const std::pair<std::string_view, bool*> switches[] = {{"--tls", &call.tls},
+                                                         {"--insecure", &call.insecure},
+                                                         {"--any-answer", &call.any_answer},
+                                                         {"--help", &call.help}};
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string flag = words[i].substr(0, words[i].find('='));
     const bool joined = flag.size() != words[i].size();
     const auto is_flag = [&](const auto& known) { return known.first == flag; };
-    const auto* const toggle = std::find_if(std::begin(kSwitches), std::end(kSwitches), is_flag);
-    if (toggle != std::end(kSwitches)) {
+    const auto* const toggle = std::find_if(std::begin(switches), std::end(switches), is_flag);
+    if (toggle != std::end(switches)) {
       if (joined) return flag + " takes no value";
       *toggle->second = true;
       continue;
     }
-    const auto* const text = std::find_if(std::begin(kTexts), std::end(kTexts), is_flag);
-    if (text == std::end(kTexts) && flag != "--wait") {
+    const auto* const text = std::find_if(std::begin(texts), std::end(texts), is_flag);
+    if (text == std::end(texts) && flag != "--wait") {
       call.options.push_back(words[i]);
       continue;
     }
     if (!joined && i + 1 == words.size()) return flag + " needs a value";
     const std::string value = joined ? words[i].substr(flag.size() + 1) : words[++i];
-    if (text != std::end(kTexts)) {
+    if (text != std::end(texts)) {
       *text->second = value;
     } else if (!ParseInteger(value, call.wait_ms) || call.wait_ms < 1 || call.wait_ms > INT32_MAX) {
       return std::string("--wait must be a number of milliseconds");
@@ -172,7 +172,7 @@ class Link {
   config::Problem ReadLine(std::string& line) {
     constexpr size_t kMost = 4096;
     while (true) {
-      if (const size_t end = input_.find("\r\n"); end != input_.npos) {
+      if (const size_t end = input_.find("\r\n"); end != std::string::npos) {
         line = input_.substr(0, end);
         input_.erase(0, end + 2);
         return std::nullopt;

@@ -179,8 +179,8 @@ TEST_CASE_METHOD(LuaFaultsTest, "a loop of calls that each take long looks at th
       "local t = {} for i = 1, 1e5 do t[i] = i end for i = 1, 1e5 do cjson.encode(t) end",
       "local t = {} for i = 1, 1e5 do t[i] = i end for i = 1, 1e5 do cmsgpack.pack(t) end",
       "local t = {} for i = 1, 1e5 do t['k' .. i] = i end for i = 1, 1e5 do cjson.encode(t) end",
-      "local t = {} for i = 1, 1e6 do t[i] = i end for i = 1, 1e6 - 1 do t[i] = nil end "
-      "for i = 1, 1e9 do next(t) end",
+      ("local t = {} for i = 1, 1e6 do t[i] = i end for i = 1, 1e6 - 1 do t[i] = nil end "
+       "for i = 1, 1e9 do next(t) end"),
   };
   for (const std::string& loop : loops) CheckCanBeKilled(loop);
 }

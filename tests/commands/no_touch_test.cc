@@ -32,12 +32,12 @@ std::vector<RowSyntax> AccessingRows(const CommandTable& table) {
 
 class NoTouchTest : public CommandTest {
  public:
-  NoTouchTest() : values_(dice_, WallMs() / 1000), walker_(values_, dice_) {}
+  NoTouchTest() : values(dice, WallMs() / 1000), walker(values, dice) {}
 
   Words Draw(const RowSyntax& syntax) {
-    values_.SetGroup(syntax.row->group);
+    values.SetGroup(syntax.row->group);
     Words words = syntax.Name();
-    for (DrawnWord& word : walker_.Walk(syntax, "")) words.push_back(std::move(word.text));
+    for (DrawnWord& word : walker.Walk(syntax, "")) words.push_back(std::move(word.text));
     return words;
   }
   // What the keys' accesses have left.
@@ -65,9 +65,9 @@ class NoTouchTest : public CommandTest {
     }
   }
 
-  Dice dice_{20251125};
-  ValuePools values_;
-  SyntaxWalker walker_;
+  Dice dice{20251125};
+  ValuePools values;
+  SyntaxWalker walker;
 };
 
 }  // namespace
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(NoTouchTest, "no command of a client with NO-TOUCH counts as an
     for (size_t turn = 0; turn < 5; ++turn) {
       for (const RowSyntax& syntax : rows) {
         // Others fill the keys.
-        const RowSyntax& any = rows[dice_.Below(rows.size())];
+        const RowSyntax& any = rows[dice.Below(rows.size())];
         for (const RowSyntax* row : {&any, &syntax}) {
           if ((row->row->command->flags & kBlocking) == 0) other.Run(Draw(*row));
         }

@@ -160,8 +160,8 @@ constexpr const char* kLibraries[] = {
     "return ('x'):gsub('x', true)",
     "return ('x'):gsub('x', function() return {} end)",
     "return ('x'):find(('()'):rep(33))",
-    "return {('x'):rep(3), ('x'):rep(-1), ('abc'):sub(-2), ('abc'):sub(2, 9), ('aBc'):upper(), "
-    "('aBc'):lower()}",
+    ("return {('x'):rep(3), ('x'):rep(-1), ('abc'):sub(-2), ('abc'):sub(2, 9), ('aBc'):upper(), "
+     "('aBc'):lower()}"),
     "return {('abc'):reverse(), #(''):rep(1000), ('x'):rep(2^32 + 2), ('abc'):sub(2^32)}",
     "return string.gfind('ab', '.')()",
     "local t = {1, 2, 3} table.insert(t, 2, 'x') table.insert(t, 'y') table.insert(t, -1, 'z') return t",

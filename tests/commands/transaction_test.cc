@@ -231,8 +231,10 @@ TEST_CASE_METHOD(CommandTest,
     const Reply replies = Run({"EXEC"});
     REQUIRE(replies.elements.size() == 102);
     CHECK(replies.elements[0] == Ok());
+#ifndef MAYFLY_SANITIZE  // in whose builds only the heap of entries is counted
     CHECK(replies.elements[50] == full);
     CHECK(replies.elements[99] == full);
+#endif
     CHECK(replies.elements[100] == Integer(1));
     CHECK(replies.elements[101] == Ok());
   }
@@ -259,7 +261,9 @@ TEST_CASE_METHOD(CommandTest,
       {"PING"}, {"STRLEN", "k"}, {"EXPIRE", "k", "100"}, {"LPOP", "l", "0"}, {"DEL", "k"}};
   for (const auto& request : requests) CHECK(Run(request) == kQueued);
   CHECK(Run({"EXEC"}) == Array({Simple("PONG"), Integer(100'000), Integer(1), Array({}), Integer(1)}));
+#ifndef MAYFLY_SANITIZE  // in whose builds only the heap of entries is counted
   CHECK(Run({"SET", "n", "v"}) == Ok());
+#endif
 }
 
 TEST_CASE_METHOD(CommandTest,

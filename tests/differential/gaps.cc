@@ -210,6 +210,7 @@ constexpr Gap kGaps[] = {
     {"xread", "BLOCK", GapKind::kNotSent, "time stands still here; stream_test.cc covers it"},
     {"xadd", "*", GapKind::kNotSent, "the clocks differ; stream_test.cc covers it"},
     {"waitaof", "", GapKind::kUnknown, "since 7.2; replication_test.cc covers it"},
+    {"xinfo|consumers", "", GapKind::kNeverAccepted, "no stream has a group; stream_test.cc covers it"},
     {"zrank", "WITHSCORE", GapKind::kUnknown, "since 7.2; zset_test.cc covers it"},
     {"zrevrank", "WITHSCORE", GapKind::kUnknown, "as ZRANK"},
     {"zscan", "NOSCORES", GapKind::kNotSent,

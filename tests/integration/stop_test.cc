@@ -160,8 +160,8 @@ TEST_CASE("SIGTERM ends a daemon at once while a script runs that never ends") {
   for (const std::string script : {"while true do pcall(function() while true do end end) end",
                                    "error(setmetatable({}, {__index = function() while true do end end}))",
                                    "local function f() while true do end end xpcall(f, f)",
-                                   "coroutine.wrap(function() xpcall(function() error('x') end, function() "
-                                   "while true do end end) end)()",
+                                   ("coroutine.wrap(function() xpcall(function() error('x') end, function() "
+                                    "while true do end end) end)()"),
                                    "local t = 1 for i = 1, 60 do t = {t, t} end return t"}) {
     CAPTURE(script);
     Daemon daemon({"--busy-reply-threshold", "10"});

@@ -26,13 +26,13 @@ struct Crowd {
     return *peer;
   }
   void SendHellos() const {
-    for (Peer* peer : peers) peer->Send(kHello);
+    for (Peer* peer : peers) peer->Send(hello);
   }
   int64_t Welcomed() const {
     return std::count_if(peers.begin(), peers.end(), [](Peer* peer) { return !peer->received().empty(); });
   }
 
-  const std::string kHello = ToyTransport::Record(ToyTransport::kHandshakeKind, ToyTransport::kHello);
+  const std::string hello = ToyTransport::Record(ToyTransport::kHandshakeKind, ToyTransport::kHello);
   SimulatedServer server;
   std::vector<Peer*> peers;
 };
@@ -46,7 +46,7 @@ TEST_CASE("a handshake that waits is not polled, and goes on after those that wa
   crowd.server.Turn();
   REQUIRE(crowd.Welcomed() == 2);
   for (Peer* peer : late) {
-    peer->Send(crowd.kHello);
+    peer->Send(crowd.hello);
     crowd.server.Turn();
   }
   size_t done = 0;
@@ -70,7 +70,7 @@ TEST_CASE(
   crowd.SendHellos();
   crowd.server.Turn();
   REQUIRE(crowd.Welcomed() < 10);
-  stalls.Send(crowd.kHello.substr(0, 5));
+  stalls.Send(crowd.hello.substr(0, 5));
   while (crowd.Welcomed() < 20 && crowd.server.Turn() != 0) {
   }
   crowd.server.world.set_look_cost_us(0);

@@ -130,7 +130,7 @@ TEST_CASE("values of many options together are in force again after a rewrite of
 
 TEST_CASE("random bytes that CONFIG SET accepts are in force again after a rewrite") {
   std::mt19937 random(7);
-  const char* const names[] = {"requirepass", "masteruser", "ignore-warnings", "tls-protocols"};
+  const char* const names[] = {"requirepass", "masteruser", "ignore-warnings", "masterauth"};
   TestFiles files;
   files.Put("/a.conf", "");
   Loaded loaded(files, {"/a.conf"});
