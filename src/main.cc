@@ -167,9 +167,9 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   ResidentGuard resident(&kernel_memory, options.memory_bytes());
   MemoryWatch memory_watch(limit_files, options, resident, &log, now.mono_ms);
   Sessions sessions;
-  ParkingLot parking(changes, hasher, now.mono_ms);
-  WatchedKeys watched_keys(changes, clock, hasher);
-  PubSub pubsub(sessions, hasher);
+  ParkingLot parking(changes, stats, hasher, now.mono_ms);
+  WatchedKeys watched_keys(changes, clock, stats, hasher);
+  PubSub pubsub(sessions, stats, hasher);
   Notifier notifier(changes, pubsub);
   Tracking tracking(changes, sessions, hasher);
   Leases leases(changes, parking.keys(), hasher, random, now.mono_ms);

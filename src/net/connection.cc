@@ -154,7 +154,7 @@ bool Connection::DropsInput() const noexcept {
 }
 
 void Connection::OnDroppedInput(size_t size) {
-  dropped_bytes_ += size;
+  dropped_bytes_ += static_cast<uint32_t>(size);  // a read at a time, and not long beyond the limit
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   if (dropped_bytes_ <= clients_.linger_bytes()) return;
   state_ == State::kLingering ? Drop() : UpdateReading();
@@ -212,13 +212,17 @@ void Connection::Book(const Booked& now) noexcept {
     return SetBooked(now);
   SetBooked({.client = now.client + filter_->transport->memory(),
              .arriving = now.arriving,
+             .announced = now.announced,
              .output = now.output + filter_->to_send(),
              .held = now.held});
 }
 
 void Connection::BookArriving(size_t size) noexcept {
-  clients_.server().stats.arriving_bytes += size;
+  Stats& stats = clients_.server().stats;
+  stats.arriving_bytes += size;
+  stats.announced_bytes -= size;
   booked_.arriving += size;
+  booked_.announced -= size;
 }
 
 void Connection::SetBooked(const Booked& now) noexcept {
@@ -228,6 +232,7 @@ void Connection::SetBooked(const Booked& now) noexcept {
   stats.client_bytes += now.client - booked_.client;
   stats.held_bytes += now.held - booked_.held;
   stats.arriving_bytes += now.arriving - booked_.arriving;
+  stats.announced_bytes += now.announced - booked_.announced;
   clients_.BookOutput(now.output - booked_.output);
   booked_ = now;
 }

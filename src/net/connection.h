@@ -199,16 +199,17 @@ class Connection : public TimedClient {
 
   // This connection's part of what all clients hold.
   struct Booked {
-    uint64_t client = 0;    // of Stats::client_bytes
-    uint64_t arriving = 0;  // and of Stats::arriving_bytes
-    uint64_t output = 0;    // and of what back-pressure goes by
-    uint64_t held = 0;      // of Stats::held_bytes
+    uint64_t client = 0;     // of Stats::client_bytes
+    uint64_t arriving = 0;   // and of Stats::arriving_bytes
+    uint64_t announced = 0;  // and of Stats::announced_bytes
+    uint64_t output = 0;     // and of what back-pressure goes by
+    uint64_t held = 0;       // of Stats::held_bytes
 
     bool operator==(const Booked&) const noexcept = default;
   };
   // Without what the filter holds, which is added.
   void Book(const Booked& now) noexcept;
-  // Input has come to memory that is booked already.
+  // Input has come to memory that is booked as announced.
   void BookArriving(size_t size) noexcept;
 
  private:
@@ -298,18 +299,19 @@ class Connection : public TimedClient {
   } timing_;
   uint64_t taken_bytes_ = 0;               // by the kernel, when that was looked at last
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
-  size_t dropped_bytes_ = 0;               // of what the client sent after its last request
-  uint32_t read_turn_ = 0;                 // the turn in which it was last read from
+  uint32_t dropped_bytes_ =
+      0;                    // of what the client sent after its last request, up to some kilobytes too many
+  uint32_t read_turn_ = 0;  // the turn in which it was last read from
   int descriptor_ = -1;
   State state_ = State::kNew;
   const Kind kind_;
   bool from_loopback_ : 1 = false;
   bool watched_ : 1 = false;  // by Clients::end_watch
   bool is_client_ = false;    // between OnOpen and OnLeave
-  bool reading_ = false;
-  bool throttled_ = false;
-  bool input_full_ = false;
-  bool input_ended_ = false;
+  bool reading_ : 1 = false;
+  bool throttled_ : 1 = false;
+  bool input_full_ : 1 = false;
+  bool input_ended_ : 1 = false;
 };
 
 }  // namespace mayfly::net

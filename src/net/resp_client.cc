@@ -171,6 +171,7 @@ void RespClient::Account() noexcept {
   // clients.
   Book({.client = waiting + output.chunk_memory(),
         .arriving = parser.received(),
+        .announced = parser.awaited(),
         .output = output.memory(),
         .held = HeldBytes(*this)});
 }

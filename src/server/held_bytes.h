@@ -1,14 +1,15 @@
 // What one client holds: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
 // maxmemory-clients limits it.
 //
-// As in Redis: the session, input that waits, the arguments of parked and queued requests, unread replies, and an
-// estimate of what subscriptions, watches and tracking take. A reply that many clients wait for counts for each of
-// them. Bytes. Loop thread only.
+// As in Redis: the session, input that waits, the arguments of parked and queued requests, unread replies, and what
+// subscriptions, watches, waits for keys and tracking take, here with the names. A reply that many clients wait for, and
+// a name that many have given, counts for each of them. Bytes. Loop thread only.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "server/name_bytes.h"
 #include "server/parking.h"
 #include "server/session.h"
 
@@ -30,13 +31,12 @@ inline uint64_t QueuedBytes(const Session& session) noexcept {
 
 // These, and what subscriptions, watches and tracking take.
 inline uint64_t RareBytes(const Session& session) noexcept {
-  constexpr uint64_t kListHooks = 2 * sizeof(void*);
   uint64_t bytes = QueuedBytes(session);
-  if (session.transaction != nullptr)
-    bytes += session.transaction->watches.size() * (sizeof(KeyWatch) + kListHooks);
+  if (session.parked != nullptr) bytes += session.parked->waited_bytes;
+  if (session.transaction != nullptr) bytes += session.transaction->watched_bytes;
   if (session.subscriptions != nullptr) {
-    constexpr uint64_t kEach = sizeof(Subscription) + sizeof(Subscriptions::ByName::value_type) + kListHooks;
-    for (const Subscriptions::ByName& topics : session.subscriptions->by_kind) bytes += topics.size() * kEach;
+    bytes += session.subscriptions->bytes;
+    for (const Subscriptions::ByName& own : session.subscriptions->by_kind) bytes += BucketBytes(own);
   }
   if (session.tracking != nullptr) bytes += session.tracking->prefixes.size() * sizeof(std::string);
   return bytes;

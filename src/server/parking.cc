@@ -6,8 +6,8 @@
 
 namespace mayfly {
 
-ParkingLot::ParkingLot(ChangeHub& changes, const Hasher& hasher, uint64_t now_mono_ms)
-    : keys_(changes, hasher), wheel_(ParkedWheelHooks(), now_mono_ms) {}
+ParkingLot::ParkingLot(ChangeHub& changes, Stats& stats, const Hasher& hasher, uint64_t now_mono_ms)
+    : keys_(changes, stats, hasher), wheel_(ParkedWheelHooks(), now_mono_ms) {}
 
 ParkingLot::~ParkingLot() {
   while (!parked_.empty()) static_cast<void>(Release(*parked_.back()));

@@ -57,6 +57,7 @@ struct Parked {
   bool paused = false;              // held back by CLIENT PAUSE: its request has not begun
   bool delayed = false;             // waits for its deadline and for nothing else: see Delay
   std::vector<Wait> waits;          // one for each key that it waits for
+  uint64_t waited_bytes = 0;        // of these and of the keys' names
   std::optional<ValueType> wanted;  // a key of another type does not wake it
   bool even_absent = false;         // it is served when its key is ready, though there is none
 
@@ -88,8 +89,8 @@ class ParkingLot {
  public:
   static constexpr uint64_t kForever = UINT64_MAX;
 
-  // Borrows `changes`.
-  ParkingLot(ChangeHub& changes, const Hasher& hasher, uint64_t now_mono_ms);
+  // Borrows `changes` and `stats`.
+  ParkingLot(ChangeHub& changes, Stats& stats, const Hasher& hasher, uint64_t now_mono_ms);
   ~ParkingLot();
 
   // Parks `session`, which waits for `keys` of its database, and copies `arguments`. A session that was woken in

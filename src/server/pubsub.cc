@@ -36,6 +36,9 @@ bool Matches(std::string_view pattern, std::string_view text, bool beside_anchor
   return GlobMatch(pattern, text);
 }
 
+constexpr uint64_t kSubscriptionBytes =
+    Heap::SizeClass(sizeof(Subscription)) + NodeBytes<Subscriptions::ByName>();
+
 }  // namespace
 
 // Channel and message, as all subscribers get them.
@@ -74,9 +77,13 @@ bool PubSub::Subscribe(Session& session, TopicKind kind, std::string_view name) 
   try {
     auto subscription =
         std::unique_ptr<Subscription>(new Subscription{&session, &topic, topic.subscribers.size()});
+    const uint64_t array_before = ArrayBytes(topic.subscribers);
     topic.subscribers.push_back(subscription.get());
+    name_bytes_ += ArrayBytes(topic.subscribers) - array_before;
     try {
+      const uint64_t buckets_before = BucketBytes(own);
       own.emplace(topic.name, std::move(subscription));
+      name_bytes_ += kSubscriptionBytes + BucketBytes(own) - buckets_before;
     } catch (...) {
       topic.subscribers.pop_back();
       throw;
@@ -85,6 +92,7 @@ bool PubSub::Subscribe(Session& session, TopicKind kind, std::string_view name) 
     if (topic.subscribers.empty()) Remove(topic);
     throw;
   }
+  session.subscriptions->bytes += BytesWith(topic);
   UpdateMode(session);
   return true;
 }
@@ -115,7 +123,10 @@ void PubSub::Leave(Session& session) noexcept {
 
 void PubSub::UpdateMode(Session& session) noexcept {
   const bool subscribed = !session.subscriptions->empty();
-  if (!subscribed) session.subscriptions.reset();
+  if (!subscribed) {
+    for (const Subscriptions::ByName& own : session.subscriptions->by_kind) name_bytes_ -= BucketBytes(own);
+    session.subscriptions.reset();
+  }
   if (subscribed == session.Has(Mode::kSubscribed)) return;
   session.Put(Mode::kSubscribed, subscribed);
   subscribed ? ++clients_ : --clients_;
@@ -123,6 +134,8 @@ void PubSub::UpdateMode(Session& session) noexcept {
 
 void PubSub::Unlink(Subscription& subscription) noexcept {
   Topic& topic = *subscription.topic;
+  subscription.session->subscriptions->bytes -= BytesWith(topic);
+  name_bytes_ -= kSubscriptionBytes;
   Subscription*& place = topic.subscribers[subscription.place];
   place = topic.subscribers.back();
   place->place = subscription.place;
@@ -147,21 +160,31 @@ PubSub::Anchor PubSub::AnchorOf(std::string_view pattern) noexcept {
   return end.empty() ? Anchor{kFront, {}} : Anchor{kBack, end};
 }
 
+uint64_t PubSub::BytesOf(const Topic& topic) noexcept {
+  return Heap::SizeClass(sizeof(Topic)) + NodeBytes<Topics>() + TextBytes(topic.name) + TextBytes(topic.head);
+}
+
+uint64_t PubSub::BytesWith(const Topic& topic) noexcept { return kSubscriptionBytes + BytesOf(topic); }
+
 Topic& PubSub::Add(TopicKind kind, std::string_view name) {
   auto topic = std::unique_ptr<Topic>(new Topic{kind, std::string(name), HeadOf(kind, name), {}});
   Topic& added = *topic;
+  const uint64_t buckets_before = BucketBytes(all(kind));
   const auto place = all(kind).emplace(added.name, std::move(topic)).first;
+  name_bytes_ += BucketBytes(all(kind)) - buckets_before;
   try {
     if (kind == TopicKind::kPattern) Shelve(added);
   } catch (...) {
     all(kind).erase(place);
     throw;
   }
+  name_bytes_ += BytesOf(added);
   return added;
 }
 
 void PubSub::Remove(Topic& topic) noexcept {
   if (topic.kind == TopicKind::kPattern) Unshelve(topic);
+  name_bytes_ -= BytesOf(topic) + ArrayBytes(topic.subscribers);
   Topics& same_kind = all(topic.kind);
   same_kind.erase(same_kind.find(topic.name));
 }
@@ -170,7 +193,12 @@ void PubSub::Shelve(Topic& pattern) {
   const Anchor anchor = AnchorOf(pattern.name);
   try {
     Shelf& shelf = shelves_[anchor.side].try_emplace(anchor.text.size(), 0, hash_).first->second;
-    shelf[std::string(anchor.text)].push_back(&pattern);
+    const uint64_t buckets_before = BucketBytes(shelf);
+    const auto [place, added] = shelf.try_emplace(std::string(anchor.text));
+    if (added) name_bytes_ += kPlaceBytes + TextBytes(place->first) + BucketBytes(shelf) - buckets_before;
+    const uint64_t array_before = ArrayBytes(place->second);
+    place->second.push_back(&pattern);
+    name_bytes_ += ArrayBytes(place->second) - array_before;
   } catch (...) {
     Unshelve(pattern);
     throw;
@@ -184,9 +212,14 @@ void PubSub::Unshelve(Topic& pattern) noexcept {
   if (shelf == shelves.end()) return;
   if (const auto place = shelf->second.find(anchor.text); place != shelf->second.end()) {
     std::erase(place->second, &pattern);
-    if (place->second.empty()) shelf->second.erase(place);
+    if (place->second.empty()) {
+      name_bytes_ -= kPlaceBytes + TextBytes(place->first) + ArrayBytes(place->second);
+      shelf->second.erase(place);
+    }
   }
-  if (shelf->second.empty()) shelves.erase(shelf);
+  if (!shelf->second.empty()) return;
+  name_bytes_ -= BucketBytes(shelf->second);
+  shelves.erase(shelf);
 }
 
 // ---- messages

@@ -21,7 +21,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "server/name_bytes.h"
 #include "server/sessions.h"
+#include "server/stats.h"
 #include "server/subscriptions.h"
 #include "server/text_hash.h"
 
@@ -37,9 +39,12 @@ struct Topic {
 
 class PubSub {
  public:
-  // Borrows `sessions`.
-  PubSub(Sessions& sessions, const Hasher& hasher)
-      : sessions_(sessions), hash_(hasher), topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
+  // Borrows `sessions`, and `stats` for their name_bytes.
+  PubSub(Sessions& sessions, Stats& stats, const Hasher& hasher)
+      : sessions_(sessions),
+        name_bytes_(stats.name_bytes),
+        hash_(hasher),
+        topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
@@ -77,10 +82,14 @@ class PubSub {
   };
   // Patterns by their anchors, which have the same length.
   using Shelf = std::unordered_map<std::string, std::vector<Topic*>, TextHash, std::equal_to<>>;
+  static constexpr uint64_t kPlaceBytes = NodeBytes<Shelf>();
   static constexpr size_t kFront = 0;
   static constexpr size_t kBack = 1;
 
   Topics& all(TopicKind kind) noexcept { return topics_[static_cast<size_t>(kind)]; }
+  // What a topic takes, and with it one subscription to it.
+  static uint64_t BytesOf(const Topic& topic) noexcept;
+  static uint64_t BytesWith(const Topic& topic) noexcept;
   Topic& Add(TopicKind kind, std::string_view name);
   void Remove(Topic& topic) noexcept;
   static Anchor AnchorOf(std::string_view pattern) noexcept;
@@ -93,6 +102,7 @@ class PubSub {
   void SendTo(Session& session, std::string_view head, const Message& message) noexcept;
 
   Sessions& sessions_;
+  uint64_t& name_bytes_;
   const TextHash hash_;
   std::array<Topics, kTopicKinds> topics_;
   std::array<std::map<size_t, Shelf>, 2>

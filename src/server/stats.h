@@ -72,6 +72,8 @@ struct Stats {
   uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
   uint64_t held_bytes = 0;         // all that clients hold (server/held_bytes.h)
   uint64_t arriving_bytes = 0;     // of client_bytes, what has arrived of big arguments
+  uint64_t announced_bytes = 0;    // of client_bytes, reserved for big arguments that have not arrived
+  uint64_t name_bytes = 0;         // names that clients watch, wait for or have subscribed to, and who does
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
   uint64_t lease_bytes = 0;        // who computes which value, for TAKE
@@ -94,6 +96,8 @@ struct Stats {
     fresh.client_bytes = client_bytes;
     fresh.held_bytes = held_bytes;
     fresh.arriving_bytes = arriving_bytes;
+    fresh.announced_bytes = announced_bytes;
+    fresh.name_bytes = name_bytes;
     fresh.spare_chunk_bytes = spare_chunk_bytes;
     fresh.tracking_bytes = tracking_bytes;
     fresh.lease_bytes = lease_bytes;

@@ -45,6 +45,7 @@ struct Subscriptions {
   }
 
   std::array<ByName, kTopicKinds> by_kind;
+  uint64_t bytes = 0;  // of all subscriptions and their names, without the tables' buckets
 };
 
 }  // namespace mayfly

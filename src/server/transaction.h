@@ -41,6 +41,7 @@ struct Transaction {
   uint64_t queued_bytes() const noexcept { return argument_bytes + queued.capacity() * sizeof(Queued); }
 
   uint64_t argument_bytes = 0;
+  uint64_t watched_bytes = 0;  // of all watches and their names
   std::vector<Queued> queued;
   std::list<KeyWatch> watches;
 };

@@ -2,7 +2,9 @@
 
 #include <cassert>
 
+#include "server/name_bytes.h"
 #include "server/parking.h"
+#include "server/stats.h"
 
 namespace mayfly {
 namespace {
@@ -32,6 +34,9 @@ void Unlink(Wait& wait) noexcept {
 
 }  // namespace
 
+WaitingKeys::WaitingKeys(ChangeHub& changes, Stats& stats, const Hasher& hasher)
+    : changes_(changes), name_bytes_(stats.name_bytes), keys_(0, KeyPlaceHash(hasher)) {}
+
 WaitingKeys::~WaitingKeys() { changes_.Unlisten(*this); }
 
 void WaitingKeys::Enter(Parked& parked, unsigned db, std::span<const std::string_view> keys) {
@@ -54,8 +59,11 @@ void WaitingKeys::Enter(Parked& parked, unsigned db, std::span<const std::string
     throw;
   }
   parked.waits = std::move(waits);
+  name_bytes_ += ArrayBytes(parked.waits);
+  parked.waited_bytes = ArrayBytes(parked.waits);
   for (Wait& wait : parked.waits) {
     wait.key->enters = nullptr;
+    parked.waited_bytes += BytesOf(*wait.key);
     Link(*wait.key, wait);
   }
 }
@@ -72,6 +80,10 @@ const Wait* WaitingKeys::NextAfter(const WaitedKey& key, uint64_t order) noexcep
   return wait;
 }
 
+uint64_t WaitingKeys::BytesOf(const WaitedKey& key) noexcept {
+  return Heap::SizeClass(sizeof(WaitedKey)) + NodeBytes<Keys>() + TextBytes(key.name);
+}
+
 WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {
   const auto found = keys_.find({db, name});
   if (found != keys_.end()) return *found->second;
@@ -79,21 +91,27 @@ WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {
   key->db = db;
   key->name = name;
   WaitedKey& stored = *key;
+  const uint64_t buckets_before = BucketBytes(keys_);
   keys_.emplace(KeyPlace{db, stored.name}, std::move(key));
+  name_bytes_ += BytesOf(stored) + BucketBytes(keys_) - buckets_before;
   return stored;
 }
 
 void WaitingKeys::Leave(Parked& parked) noexcept {
+  if (parked.waits.empty()) return;
   for (Wait& wait : parked.waits) {
     Unlink(wait);
     ForgetIfUnused(*wait.key);
   }
+  name_bytes_ -= ArrayBytes(parked.waits);
   parked.waits.clear();
+  parked.waited_bytes = 0;
 }
 
 // A key that is ready stays until it was taken, so that the list of those needs no search.
 void WaitingKeys::ForgetIfUnused(WaitedKey& key) noexcept {
   if (key.first != nullptr || key.ready || key.held) return;
+  name_bytes_ -= BytesOf(key);
   keys_.erase(keys_.find({key.db, key.name}));
   if (keys_.empty()) changes_.Unlisten(*this);
 }

@@ -23,6 +23,7 @@
 namespace mayfly {
 
 struct Parked;
+struct Stats;
 struct WaitedKey;
 
 // One place in the line of one key.
@@ -48,8 +49,8 @@ struct WaitedKey {
 
 class WaitingKeys final : public ChangeListener {
  public:
-  // Borrows `changes`.
-  WaitingKeys(ChangeHub& changes, const Hasher& hasher) : changes_(changes), keys_(0, KeyPlaceHash(hasher)) {}
+  // Borrows `changes`, and `stats` for their name_bytes.
+  WaitingKeys(ChangeHub& changes, Stats& stats, const Hasher& hasher);
   ~WaitingKeys() override;
 
   // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc, and changes nothing then.
@@ -77,13 +78,17 @@ class WaitingKeys final : public ChangeListener {
   void OnChange(const Change& change) override;
 
  private:
+  // The names are those of the values.
+  using Keys = std::unordered_map<KeyPlace, std::unique_ptr<WaitedKey>, KeyPlaceHash>;
+
+  static uint64_t BytesOf(const WaitedKey& key) noexcept;
   WaitedKey& KeyOf(unsigned db, std::string_view name);
   void ForgetIfUnused(WaitedKey& key) noexcept;
   void MarkReady(WaitedKey& key) noexcept;
 
   ChangeHub& changes_;
-  // The names are those of the values.
-  std::unordered_map<KeyPlace, std::unique_ptr<WaitedKey>, KeyPlaceHash> keys_;
+  uint64_t& name_bytes_;
+  Keys keys_;
   WaitedKey* ready_first_ = nullptr;
   WaitedKey* ready_last_ = nullptr;
 };

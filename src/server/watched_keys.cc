@@ -3,6 +3,8 @@
 #include <cassert>
 
 #include "cache/databases.h"
+#include "server/name_bytes.h"
+#include "server/stats.h"
 #include "server/unseen_change.h"
 
 namespace mayfly {
@@ -18,11 +20,13 @@ bool HasDueMember(const Entry& entry, Now now) noexcept {
   return entry.timed() && entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().Reached(now);
 }
 
+constexpr uint64_t kWatchBytes = Heap::SizeClass(2 * sizeof(void*) + sizeof(KeyWatch));  // in its list
+
 }  // namespace
 
 // A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
-WatchedKeys::WatchedKeys(ChangeHub& changes, Clock& clock, const Hasher& hasher)
-    : changes_(changes), clock_(clock), keys_(0, KeyPlaceHash(hasher)) {
+WatchedKeys::WatchedKeys(ChangeHub& changes, Clock& clock, Stats& stats, const Hasher& hasher)
+    : changes_(changes), clock_(clock), name_bytes_(stats.name_bytes), keys_(0, KeyPlaceHash(hasher)) {
   changes_.Listen(*this, Hearing{});
 }
 
@@ -45,6 +49,8 @@ void WatchedKeys::Watch(Session& session, unsigned db, std::string_view key, boo
   std::list<KeyWatch>& watches = session.transaction->watches;
   if (watches.empty()) ++clients_;
   watches.splice(watches.end(), added);
+  name_bytes_ += kWatchBytes;
+  session.transaction->watched_bytes += kWatchBytes + BytesOf(*watch.key);
   if (!exists) ++absent_;
   Follow();
 }
@@ -54,6 +60,7 @@ void WatchedKeys::Forget(Session& session) noexcept {
   std::list<KeyWatch>& watches = session.transaction->watches;
   for (KeyWatch& watch : watches) Unlink(watch);
   watches.clear();
+  session.transaction->watched_bytes = 0;
   --clients_;
   Follow();
 }
@@ -63,7 +70,10 @@ void WatchedKeys::Unlink(KeyWatch& watch) noexcept {
   (watch.prev != nullptr ? watch.prev->next : key.first) = watch.next;
   if (watch.next != nullptr) watch.next->prev = watch.prev;
   if (!watch.existed) --absent_;
-  if (key.first == nullptr) keys_.erase(keys_.find({key.db, key.name}));
+  name_bytes_ -= kWatchBytes;
+  if (key.first != nullptr) return;
+  name_bytes_ -= BytesOf(key);
+  keys_.erase(keys_.find({key.db, key.name}));
 }
 
 bool WatchedKeys::Changed(const Session& session, Databases& databases, Now now) const noexcept {
@@ -78,12 +88,18 @@ bool WatchedKeys::Changed(const Session& session, Databases& databases, Now now)
   return false;
 }
 
+uint64_t WatchedKeys::BytesOf(const WatchedKey& key) noexcept {
+  return Heap::SizeClass(sizeof(WatchedKey)) + NodeBytes<Keys>() + TextBytes(key.name);
+}
+
 WatchedKey& WatchedKeys::Add(unsigned db, std::string_view name) {
   auto key = std::make_unique<WatchedKey>();
   key->db = db;
   key->name = name;
   WatchedKey& stored = *key;
+  const uint64_t buckets_before = BucketBytes(keys_);
   keys_.emplace(KeyPlace{db, stored.name}, std::move(key));
+  name_bytes_ += BytesOf(stored) + BucketBytes(keys_) - buckets_before;
   return stored;
 }
 

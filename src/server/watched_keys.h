@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 namespace mayfly {
 
 class Databases;
+struct Stats;
 
 // A key that somebody watches.
 struct WatchedKey {
@@ -33,8 +35,8 @@ struct WatchedKey {
 
 class WatchedKeys final : public ChangeListener {
  public:
-  // Borrows both.
-  WatchedKeys(ChangeHub& changes, Clock& clock, const Hasher& hasher);
+  // Borrows all, `stats` for their name_bytes.
+  WatchedKeys(ChangeHub& changes, Clock& clock, Stats& stats, const Hasher& hasher);
   ~WatchedKeys() override;
 
   // The session watches `key` from now on. `exists`: it is there now, and its entry has EntryFlag::kObserved. No
@@ -53,6 +55,9 @@ class WatchedKeys final : public ChangeListener {
   void OnChange(const Change& change) noexcept override;
 
  private:
+  // The names are those of the values.
+  using Keys = std::unordered_map<KeyPlace, std::unique_ptr<WatchedKey>, KeyPlaceHash>;
+
   WatchedKey& Add(unsigned db, std::string_view name);
   void Unlink(KeyWatch& watch) noexcept;
   // Marks the transactions of those who have watched `key` while it existed, and of the others if `if_absent_before`.
@@ -62,10 +67,12 @@ class WatchedKeys final : public ChangeListener {
   // Listens for what the watches need.
   void Follow() noexcept;
 
+  static uint64_t BytesOf(const WatchedKey& key) noexcept;
+
   ChangeHub& changes_;
   Clock& clock_;
-  // The names are those of the values.
-  std::unordered_map<KeyPlace, std::unique_ptr<WatchedKey>, KeyPlaceHash> keys_;
+  uint64_t& name_bytes_;
+  Keys keys_;
   size_t clients_ = 0;  // that watch a key
   size_t absent_ = 0;   // watches of keys that did not exist
   uint32_t reasons_ = 0;

@@ -162,9 +162,16 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(server().memory.Data() == data - 600);
   CHECK(server().memory.Used() == used);
   CHECK(server().memory.AllWith(server().memory.Data()) == server().memory.All());
+  stats().announced_bytes = 500;  // of the 600, and nothing is stored there yet
+  CHECK(server().memory.NotEvictable() == 100);
+  CHECK(server().memory.Data() == data - 600);
+  CHECK(server().memory.Used() == used - 500);
+  CHECK(server().memory.AllWith(server().memory.Data()) == server().memory.All());
+  stats().name_bytes = 50;
+  CHECK(server().memory.Data() == data - 650);
   stats().Reset();
-  CHECK(server().memory.NotEvictable() == 600);
-  stats().client_bytes = stats().arriving_bytes = 0;
+  CHECK(server().memory.NotEvictable() == 150);
+  stats().client_bytes = stats().arriving_bytes = stats().announced_bytes = stats().name_bytes = 0;
 }
 
 }  // namespace mayfly::testing

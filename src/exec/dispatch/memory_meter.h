@@ -2,10 +2,11 @@
 // subtraction.
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
-//   used   all, without reply chunks that are kept for the next client: they are a pool, nobody uses them
-//   data   used, without client buffers, scripts, TLS and what clients have read (neither a client nor a script must ever
-//          evict a key), the shadow list (which must not change what it measures), and what a flush left waiting to
-//          be freed; big arguments are data as far as they have arrived, since they will be values
+//   used   all, without reply chunks that are kept for the next client (they are a pool, nobody uses them), and without
+//          what clients have announced and not sent: nothing is stored there yet
+//   data   used, without client buffers, names that clients watch or have subscribed to, scripts, TLS and what clients
+//          have read (neither a client nor a script must ever evict a key), the shadow list (which must not change what it
+//          measures), and what a flush left to be freed; of big arguments, what has arrived is data: it will be a value
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,16 @@ class MemoryMeter {
       : databases_(databases), stats_(stats), at_start_(databases.heap().ThreadBytes()) {}
 
   uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
-  uint64_t Used() const noexcept { return LessOr0(All(), stats_.spare_chunk_bytes); }
+  uint64_t Used() const noexcept { return LessOr0(All(), Unused()); }
   uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
   // The part of Used that is not Data.
   uint64_t NotEvictable() const noexcept {
-    return stats_.client_bytes - stats_.arriving_bytes + stats_.tracking_bytes + stats_.lease_bytes +
-           stats_.tls_bytes + stats_.scripts.bytes() + databases_.shadow().memory() +
-           databases_.waiting_bytes();
+    return stats_.client_bytes - stats_.announced_bytes - stats_.arriving_bytes + stats_.name_bytes +
+           stats_.tracking_bytes + stats_.lease_bytes + stats_.tls_bytes + stats_.scripts.bytes() +
+           databases_.shadow().memory() + databases_.waiting_bytes();
   }
   // What All is when Data is `data`.
-  uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + stats_.spare_chunk_bytes; }
+  uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + Unused(); }
   uint64_t AtStart() const noexcept { return at_start_; }
   // Samples Used() and returns the highest sample so far.
   uint64_t Peak() noexcept {
@@ -40,6 +41,7 @@ class MemoryMeter {
   void ResetPeak() noexcept { peak_ = Used(); }
 
  private:
+  uint64_t Unused() const noexcept { return stats_.spare_chunk_bytes + stats_.announced_bytes; }
   static uint64_t LessOr0(uint64_t whole, uint64_t part) noexcept { return whole > part ? whole - part : 0; }
 
   Databases& databases_;

@@ -36,11 +36,12 @@ MemoryReport ReportMemory(Server& server, uint64_t own) {
   report.used = Above(server.memory.Used(), own);
   report.peak = server.memory.Peak();
   report.at_start = server.memory.AtStart();
-  report.clients = server.stats.client_bytes;
+  report.clients = server.stats.client_bytes + server.stats.name_bytes;
   report.spare_chunks = server.stats.spare_chunk_bytes;
   report.resident = ResidentBytes();
   report.allocator = server.databases.heap().ReadAllocator();
-  report.overhead = report.at_start + report.clients + server.stats.scripts.bytes() + server.stats.tls_bytes +
+  report.overhead = report.at_start + report.clients - server.stats.announced_bytes +
+                    server.stats.scripts.bytes() + server.stats.tls_bytes +
                     server.databases.miss_ring_bytes() + server.databases.shadow().memory() +
                     server.databases.ghosts().bytes() + server.event_log.ring().bytes();
   for (unsigned i = 0; i < server.databases.count(); ++i) {
