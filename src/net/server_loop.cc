@@ -235,7 +235,7 @@ void ServerLoop::Prepare() {
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were
   // written.
   StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
-            server_.sessions.AnyDirty() || server_.parking.AnyWoken());
+            server_.sessions.AnyDirty() || server_.parking.AnyWoken() || server_.parking.keys().AnySwapped());
   turn_.End();
 }
 

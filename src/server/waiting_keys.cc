@@ -13,6 +13,29 @@ constexpr uint32_t kReasons = ChangeHub::Bit(ChangeReason::kCreated) |
                               ChangeHub::Bit(ChangeReason::kValueChanged) |
                               ChangeHub::Bit(ChangeReason::kSwapped);
 
+void Append(WaitedKeyLinks& ring, WaitedKeyLinks& key) noexcept {
+  key.prev = ring.prev;
+  key.next = &ring;
+  ring.prev->next = &key;
+  ring.prev = &key;
+}
+
+// All of `from`, which is then empty.
+void AppendAll(WaitedKeyLinks& ring, WaitedKeyLinks& from) noexcept {
+  if (from.alone()) return;
+  ring.prev->next = from.next;
+  from.next->prev = ring.prev;
+  from.prev->next = &ring;
+  ring.prev = from.prev;
+  from.next = from.prev = &from;
+}
+
+void Unlink(WaitedKeyLinks& key) noexcept {
+  key.prev->next = key.next;
+  key.next->prev = key.prev;
+  key.next = key.prev = &key;
+}
+
 void Link(WaitedKey& key, Wait& wait) noexcept {
   // Nearly everybody comes last. Only who was woken in vain goes back to an older place, which is mostly the gap that
   // it has left.
@@ -87,12 +110,14 @@ uint64_t WaitingKeys::BytesOf(const WaitedKey& key) noexcept {
 WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {
   const auto found = keys_.find({db, name});
   if (found != keys_.end()) return *found->second;
+  while (idle_.size() <= db) idle_.emplace_back();
   auto key = std::make_unique<WaitedKey>();
   key->db = db;
   key->name = name;
   WaitedKey& stored = *key;
   const uint64_t buckets_before = BucketBytes(keys_);
   keys_.emplace(KeyPlace{db, stored.name}, std::move(key));
+  Append(Idle(db), stored);
   name_bytes_ += BytesOf(stored) + BucketBytes(keys_) - buckets_before;
   return stored;
 }
@@ -108,9 +133,9 @@ void WaitingKeys::Leave(Parked& parked) noexcept {
   parked.waited_bytes = 0;
 }
 
-// A key that is ready stays until it was taken, so that the list of those needs no search.
 void WaitingKeys::ForgetIfUnused(WaitedKey& key) noexcept {
-  if (key.first != nullptr || key.ready || key.held) return;
+  if (key.first != nullptr || key.held) return;
+  Unlink(key);
   name_bytes_ -= BytesOf(key);
   keys_.erase(keys_.find({key.db, key.name}));
   if (keys_.empty()) changes_.Unlisten(*this);
@@ -119,9 +144,8 @@ void WaitingKeys::ForgetIfUnused(WaitedKey& key) noexcept {
 void WaitingKeys::MarkReady(WaitedKey& key) noexcept {
   if (key.ready) return;
   key.ready = true;
-  key.next_ready = nullptr;
-  (ready_last_ != nullptr ? ready_last_->next_ready : ready_first_) = &key;
-  ready_last_ = &key;
+  Unlink(key);
+  Append(ready_, key);
 }
 
 bool WaitingKeys::Announce(const KeyPlace& place) noexcept {
@@ -132,25 +156,24 @@ bool WaitingKeys::Announce(const KeyPlace& place) noexcept {
 }
 
 WaitedKey* WaitingKeys::TakeReady() noexcept {
-  WaitedKey* const key = ready_first_;
-  if (key == nullptr) return nullptr;
-  ready_first_ = key->next_ready;
-  if (ready_first_ == nullptr) ready_last_ = nullptr;
-  key->ready = false;
-  key->held = true;
-  return key;
+  if (!AnyReady()) return nullptr;
+  if (ready_.alone()) --swapped_left_;
+  WaitedKey& key = static_cast<WaitedKey&>(ready_.alone() ? *swapped_.next : *ready_.next);
+  Unlink(key);
+  key.ready = false;
+  key.held = true;
+  return &key;
 }
 
 void WaitingKeys::Release(WaitedKey& key) noexcept {
   key.held = false;
+  if (!key.ready) Append(Idle(key.db), key);
   ForgetIfUnused(key);
 }
 
 void WaitingKeys::OnChange(const Change& change) {
   if (change.reason == ChangeReason::kSwapped) {
-    for (const auto& [place, key] : keys_) {
-      if (place.db == change.database) MarkReady(*key);
-    }
+    if (change.database < idle_.size()) AppendAll(swapped_, Idle(change.database));
     return;
   }
   const auto found = keys_.find({change.database, change.key});

@@ -259,6 +259,49 @@ TEST_CASE_METHOD(ListBlockingTest,
   CHECK(call({"BLPOP", "l", "0"}) == "*2\r\n$1\r\nl\r\n$1\r\nx\r\n");
 }
 
+TEST_CASE_METHOD(ListBlockingTest,
+                 "after SWAPDB all keys that somebody waits for are looked at, some each turn") {
+  constexpr int kTurns = 5;
+  Words waits = {"BLPOP"};
+  for (unsigned i = 0; i < kTurns * WaitingKeys::kSwappedAtOnce; ++i)
+    waits.push_back("k" + std::to_string(i));
+  const std::string last = waits.back();
+  const std::string early = waits[1];
+  waits.push_back("0");
+  b.Run({"SELECT", "1"});
+  b.Run({"RPUSH", last, "v", "w"});
+  a.Run(waits);
+  TestClient& c = Connect();
+  SECTION("those that come last are served turns later") {
+    b.Run({"SWAPDB", "0", "1"});
+    CHECK(server().parking.keys().AnySwapped());
+    CHECK(a.Received().empty());
+    for (int turn = 2; turn < kTurns; ++turn) server().RunWoken();
+    CHECK(a.Received() == Replies{Popped(last, "v")});
+    CHECK_FALSE(server().parking.keys().AnySwapped());
+  }
+  SECTION("the first ones at once") {
+    b.Run({"RPUSH", early, "v"});
+    b.Run({"SWAPDB", "0", "1"});
+    CHECK(a.Received() == Replies{Popped(early, "v")});
+  }
+  SECTION("a key that is pushed to meanwhile is served before the next request") {
+    b.Run({"SWAPDB", "0", "1"});
+    const std::string late = waits[waits.size() - 3];
+    CHECK(Connect().RunRaw(EncodeRequest({"RPUSH", late, "x"}) + EncodeRequest({"LLEN", late})) ==
+          ":1\r\n:0\r\n");
+    CHECK(a.Received() == Replies{Popped(late, "x")});
+  }
+  SECTION("who has left meanwhile takes nothing, and nothing is left of the names") {
+    b.Run({"SWAPDB", "0", "1"});
+    c.Run({"CLIENT", "UNBLOCK", std::to_string(a.session().id)});
+    CHECK(a.Received() == Replies{NullArray()});
+    CHECK(server().parking.keys().size() == 0);
+    for (int turn = 0; turn < kTurns; ++turn) server().RunWoken();
+    CHECK(c.Run({"LLEN", last}) == Integer(2));
+  }
+}
+
 TEST_CASE_METHOD(ListBlockingTest, "clients that wait for lists are served as by a real redis-server") {
   constexpr size_t kWaiters = 5;
   WaitingRedis redis(kWaiters);

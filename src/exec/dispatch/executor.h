@@ -64,7 +64,9 @@ class Executor {
   // of its input may be waiting.
   template <typename Freed>
   void RunWoken(Freed&& freed) {
-    if (server_.parking.AnyReady() && !Busy()) ServeReady();  // for whom a script that took long has provided
+    server_.parking.keys().GoOn();
+    if (server_.parking.AnyReady() && !Busy())
+      ServeReady();  // also for whom a script that took long has provided
     for (;;) {
       if (Session* const session = server_.sessions.TakeResumed()) {
         freed(*session);
