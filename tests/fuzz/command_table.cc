@@ -95,7 +95,7 @@ std::string Special(Dice& dice, const SyntaxArgument& argument, int64_t wall_ms)
   return "";
 }
 
-constexpr std::array<std::array<std::string_view, 2>, 38> kChanges = {{
+constexpr std::array<std::array<std::string_view, 2>, 43> kChanges = {{
     {"maxmemory", "0"},
     {"maxmemory", "20000"},
     {"maxmemory", "200000"},
@@ -109,10 +109,15 @@ constexpr std::array<std::array<std::string_view, 2>, 38> kChanges = {{
     {"maxmemory-policy", "allkeys-lfu"},
     {"maxmemory-policy", "volatile-lfu"},
     {"maxmemory-policy", "allkeys-random"},
+    {"maxmemory-policy", "volatile-random"},
     {"maxmemory-policy", "volatile-ttl"},
     {"maxmemory-policy", "allkeys-sieve"},
     {"maxmemory-policy", "allkeys-s3fifo"},
     {"maxmemory-policy", "volatile-s3fifo"},
+    {"namespace", ""},
+    {"namespace", "few prefix s: maxkeys 1 plain prefix k: maxmemory 2kb maxkeys 3 default-ttl 100ms"},
+    {"namespace", "tiny prefix hash:: maxmemory 1 ordered prefix z: maxmemory 10kb"},
+    {"namespace", "all prefix a: maxkeys 1 most prefix k: maxmemory 1mb some prefix h: maxkeys 2"},
     {"hash-max-listpack-entries", "0"},
     {"hash-max-listpack-entries", "4"},
     {"hash-max-listpack-value", "10"},
