@@ -305,9 +305,9 @@ class Connection : public TimedClient {
   int descriptor_ = -1;
   State state_ = State::kNew;
   const Kind kind_;
+  bool is_client_ = false;  // between OnOpen and OnLeave
   bool from_loopback_ : 1 = false;
   bool watched_ : 1 = false;  // by Clients::end_watch
-  bool is_client_ = false;    // between OnOpen and OnLeave
   bool reading_ : 1 = false;
   bool throttled_ : 1 = false;
   bool input_full_ : 1 = false;
