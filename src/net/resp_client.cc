@@ -168,10 +168,10 @@ void RespClient::Account() noexcept {
   if (HoldsRareThings(*this)) [[unlikely]]
     waiting += QueuedBytes(*this);
   // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
-  // clients.
+  // clients. Announced is all of the parser's blocks that is still empty, with what the allocator has added.
   Book({.client = waiting + output.chunk_memory(),
         .arriving = parser.received(),
-        .announced = parser.awaited(),
+        .announced = parser.awaited() == 0 ? 0 : parser.memory() - parser.received(),
         .output = output.memory(),
         .held = HeldBytes(*this)});
 }
