@@ -175,7 +175,7 @@ class Stage:
         def read():
             for line in process.stdout:
                 lines.append(line.rstrip("\n"))
-                if "Ready to accept" in line or "all shards" in line:
+                if ("shards serve" if "--shards" in command else "Ready to accept") in line:
                     ready.set()
             ready.set()
 
