@@ -89,6 +89,8 @@ def real_clients(tally, words):
     clients.chosen(words)
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
         clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
+        if not words:
+            pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"))  # with the libraries
 
 
 def with_daemon(tally, packages, check):

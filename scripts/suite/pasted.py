@@ -5,7 +5,8 @@ An example is a code block, indented or between fences, with one of these:
     127.0.0.1:6379> GET k     a command for redis-cli; `ann> GET k` is another connection, kept open within the section
     $ redis-cli GET k         a command for bash, in an empty folder; `$ mayfly --port 7001` serves until the section ends
     ```conf                   a conf file, which must be right
-    ```python                 a program, which must end without an error
+    ```python                 a program, which must end without an error; so do javascript, php and ruby. Without the program's
+                              library its syntax is checked, and without its interpreter it is left out.
 
 The lines after a command are its output. A command for bash that shows none must end with 0; `$ cat file` makes the file. Each section (##) has a daemon of its own, which starts empty. Ports are replaced
 by free ones. Numbers from 1,000 on may differ by a fifth, since time passes, and so may the digits of a fraction; a token of
@@ -13,9 +14,8 @@ by free ones. Numbers from 1,000 on may differ by a fifth, since time passes, an
 
     # two seconds later       before this command, so much time passes
     # for instance            the output is not compared; only an error fails
-    # waits                   the command is answered later, after a line `# bob's answer:`
 
-`...` stands for any lines. What has no prompt is not run.
+A connection with a name that shows no output waits: the output stands later, after `bob> # ...` or `# bob's answer:`. `...` stands for any lines. What has no prompt is not run.
 """
 
 import contextlib
@@ -39,6 +39,14 @@ ANSWER_S = 20
 # The ports of the pages. Those of one row stay in a row.
 PORTS = ((6379, 6380), (9121,), (7001, 7002, 7003, 7004))
 
+# Language of a block: the program that runs it, how to ask it for the library, and how to ask it for the syntax alone.
+PROGRAMS = {
+    "python": (["/usr/bin/python3"], ["-c", "import redis"], ["-m", "py_compile"]),
+    "javascript": (["node"], ["-e", "require('ioredis')"], ["--check"]),
+    "php": (["php"], ["-r", "new Redis();"], ["-l"]),
+    "ruby": (["ruby"], ["-e", "require 'redis'"], ["-c"]),
+}
+_ENDINGS = {"javascript": "js"}
 # redis-cli's own remark about an answer that took long.
 _TIME = re.compile(r"^\(\d+\.\d+s\)$")
 # Their clients are sent messages until they leave.
@@ -124,6 +132,7 @@ class Stage:
             self._tool(name, f"exec '{shutil.which(name)}' -p {port} \"$@\"")
         plain = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "REDIS"))}
         self._environment = plain | {"FAKETTY": "1", "PATH": f"{self._tools}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+        self._environment.setdefault("NODE_PATH", os.path.join(ROOT, "build", "clients", "node", "node_modules"))
         self.wording = Wording(self._ports)
 
     def _tool(self, name, text):
@@ -141,16 +150,18 @@ class Stage:
         return self._shell(step) if step.session == "$" else self._redis(step)
 
     def _file(self, language, text):
-        path = os.path.join(self._work, f"example.{language}")
+        path = os.path.join(self._work, f"example.{_ENDINGS.get(language, language)}")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.wording.real(text))
         if language == "conf":
             command = [self._mayfly, "--check-config", path]
         else:
+            command, library, syntax = PROGRAMS[language]
+            if not shutil.which(command[0]):
+                return ""
             self._need_daemon()
-            command = ["/usr/bin/python3", path]
-            if subprocess.run([*command[:1], "-c", "import redis"], capture_output=True).returncode:
-                command = [*command[:1], "-m", "py_compile", path]
+            has_library = subprocess.run([*command, *library], capture_output=True, env=self._environment).returncode == 0
+            command = [*command, *([] if has_library else syntax), path]
         done = subprocess.run(command, capture_output=True, text=True, env=self._environment, cwd=self._work, timeout=ANSWER_S)
         return "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
 
@@ -242,8 +253,8 @@ class Stage:
             return self._compare(step, session.listen(len([line for line in step.output if line])))
         if step.command:
             session.send(self.wording.real(step.command))
-        if any(shown.waits(line) for line in step.output):
-            return ""
+        if not any(line for line in step.output if not line.strip().startswith("# ")) and step.command and step.session.isalpha():
+            return ""  # answered later
         came = session.answer()
         return "no answer" if came is None else self._compare(step, came)
 

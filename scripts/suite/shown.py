@@ -9,7 +9,7 @@ _PROMPT = re.compile(r"^(?:(\$)|(127\.0\.0\.1:\d+|[a-z]+)>) (\S.*)$")
 _COMMENT = re.compile(r"\s{2,}# (.*)$")
 _LATER = re.compile(r"\b(a|one|two|three|four|five|\d+) (second|ms|millisecond)s? later")
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_ANSWER = re.compile(r"^# (\w+)'s (?:answer|message)s?:")
+_ANSWER = re.compile(r"^(?:# (\w+)'s (?:answer|message)s?:|([a-z]+)> # )")
 _TOKEN = re.compile(r"\b[0-9a-f]{16}\b")
 _PIECES = re.compile(r"\b[0-9a-f]{16}\b|\d+(?:\.\d+)?")
 
@@ -76,7 +76,9 @@ def steps_of(first, lines):
     while i < len(lines):
         line = lines[i].rstrip()
         prompt, later = _PROMPT.match(line), _ANSWER.match(line.strip())
-        if prompt:
+        if later:
+            steps.append(Step(first + i, later.group(1) or later.group(2), ""))
+        elif prompt:
             shell, session, command = prompt.groups()
             at, comment = i, _COMMENT.search(command)
             if shell:
@@ -86,8 +88,6 @@ def steps_of(first, lines):
             elif comment:
                 command = command[: comment.start()].rstrip()
             steps.append(Step(first + at, shell or session, command, [], comment.group(1) if comment else ""))
-        elif later:
-            steps.append(Step(first + i, later.group(1), ""))
         elif steps:
             steps[-1].output.append(line)
         i += 1
@@ -100,17 +100,11 @@ def sections(text):
     for line, language, lines in code_blocks(text):
         if language == "##":
             found.append(Section(lines[0]))
-        elif language in ("conf", "python") or (lines and lines[0] == "import redis"):
+        elif language in ("conf", "python", "javascript", "php", "ruby") or (lines and lines[0] == "import redis"):
             found[-1].steps.append((line, language or "python", "\n".join(lines) + "\n"))
         else:
             found[-1].steps += steps_of(line, lines)
     return [section for section in found if section.steps]
-
-
-def waits(line):
-    """Whether a line of shown output says that the answer comes later."""
-    comment = _COMMENT.match(line)
-    return bool(comment) and comment.group(1).startswith("waits")
 
 
 class Wording:
