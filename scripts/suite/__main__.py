@@ -71,7 +71,7 @@ def everything(tally, quick):
     if build(tally, RELEASE, *RELEASE_OPTIONS):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
         tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
-        pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"))
+        pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs)
 
     if not quick:
         heading("Debug, clang, address and undefined-behaviour sanitizers")
@@ -90,7 +90,7 @@ def real_clients(tally, words):
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
         clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
         if not words:
-            pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"))  # with the libraries
+            pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once())  # with the libraries
 
 
 def with_daemon(tally, packages, check):

@@ -8,16 +8,19 @@ An example is a code block, indented or between fences, with one of these:
     ```python                 a program, which must end without an error; so do javascript, php and ruby. Without the program's
                               library its syntax is checked, and without its interpreter it is left out.
 
-The lines after a command are its output. A command for bash that shows none must end with 0; `$ cat file` makes the file. Each section (##) has a daemon of its own, which starts empty. Ports are replaced
-by free ones. Numbers from 1,000 on may differ by a fifth, since time passes, and so may the digits of a fraction; a token of
-16 hexadecimal digits may be any, and stands for the same one later. In comments:
+The lines after a command are its output. A command for bash that shows none must end with 0; `$ cat file` makes the file.
+Each section (##) has a daemon of its own, which starts empty. Ports are replaced by free ones. Numbers from 1,000 on (after TTL
+from 10 on) may differ by a fifth, since time passes, and so may the digits of a fraction; a token of 16 hexadecimal digits may
+be any, and stands for the same one later. In comments:
 
     # two seconds later       before this command, so much time passes
     # for instance            the output is not compared; only an error fails
 
-A connection with a name that shows no output waits: the output stands later, after `bob> # ...` or `# bob's answer:`. `...` stands for any lines. What has no prompt is not run.
+A connection with a name that shows no output waits: the output stands later, after `bob> # ...` or `# bob's answer:`. `...`
+stands for any lines. What has no prompt is not run.
 """
 
+import concurrent.futures
 import contextlib
 import os
 import queue
@@ -35,7 +38,7 @@ import shown
 from shown import Step, Wording
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-ANSWER_S = 20
+ANSWER_S = 60
 # The ports of the pages. Those of one row stay in a row.
 PORTS = ((6379, 6380), (9121,), (7001, 7002, 7003, 7004))
 
@@ -271,7 +274,8 @@ class Stage:
         if "for instance" in step.comment or any("for instance" in line for line in step.output):
             wrong = [line for line in came if line.startswith("(error)") or "Could not connect" in line]
             return wrong[0] if wrong else ""
-        return self.wording.differs(step.output, [line for line in came if not _TIME.match(line)])
+        is_time = bool(re.search(r"TTL\b", step.command, re.I))
+        return self.wording.differs(step.output, [line for line in came if not _TIME.match(line)], is_time)
 
     def close(self):
         for session in self._sessions.values():
@@ -309,7 +313,12 @@ def _is_free(port):
             return False
 
 
-def run_page(mayfly, path, first_port=20000 + os.getpid() % 10000):
+def first_port_of_run():
+    """Below the ports that the kernel gives to clients, and another one in each process."""
+    return 20000 + os.getpid() % 100 * 100
+
+
+def run_page(mayfly, path, first_port):
     """(number of examples, what is wrong: a list of texts) of a page."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -335,18 +344,24 @@ def pages():
     return [os.path.join(ROOT, "README.md"), *(os.path.join(docs, n) for n in sorted(os.listdir(docs)) if n.endswith(".md"))]
 
 
-def run(tally, mayfly):
-    """Every page as one step of the suite; its examples count."""
-    for path in pages():
+def run(tally, mayfly, jobs):
+    """Every page as one step of the suite, `jobs` at a time; its examples count."""
+
+    def one(path, first_port):
         started = time.monotonic()
-        count, wrong = run_page(mayfly, path)
+        count, wrong = run_page(mayfly, path, first_port)
         name = f"examples of {os.path.relpath(path, ROOT)}"
         tally.step(name, count - len(wrong), len(wrong), time.monotonic() - started, "\n".join(wrong))
+
+    first_port = first_port_of_run()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for done in [pool.submit(one, path, first_port + 20 * i) for i, path in enumerate(pages())]:
+            done.result()
 
 
 def main(arguments):
     shown.selftest()
-    first_port = 20000 + os.getpid() % 10000
+    first_port = first_port_of_run()
     if arguments and arguments[0] == "--ports":
         first_port, arguments = int(arguments[1]), arguments[2:]
     if not arguments:
