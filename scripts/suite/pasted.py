@@ -187,10 +187,11 @@ class Stage:
         lines, ready = [], threading.Event()
 
         def read():
-            for line in process.stdout:
-                lines.append(line.rstrip("\n"))
-                if ("shards serve" if "--shards" in command else "Ready to accept") in line:
-                    ready.set()
+            with contextlib.suppress(ValueError):  # closed at the end of the section
+                for line in process.stdout:
+                    lines.append(line.rstrip("\n"))
+                    if ("shards serve" if "--shards" in command else "Ready to accept") in line:
+                        ready.set()
             ready.set()
 
         thread = threading.Thread(target=read, daemon=True)
