@@ -1,4 +1,4 @@
-// Brings the parts of a README that are made from tables up to date: write_readme_table README.md
+// Brings the parts of the manual that are made from tables up to date: write_readme_table DOCS, the folder of the pages.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -7,11 +7,14 @@
 #include "support/readme_table.h"
 
 int main(int count, char** words) {
-  if (count != 2) return std::fprintf(stderr, "usage: write_readme_table README.md\n"), 2;
-  std::ifstream file(words[1]);
-  const std::string before((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto after = mayfly::testing::WithAllParts(before, mayfly::CommandTable());
-  if (!after) return std::fprintf(stderr, "%s: the two lines around a part are missing\n", words[1]), 1;
-  if (*after != before) std::ofstream(words[1]) << *after;
+  if (count != 2) return std::fprintf(stderr, "usage: write_readme_table DOCS\n"), 2;
+  for (const auto& part : mayfly::testing::MadeParts(mayfly::CommandTable())) {
+    const std::string path = std::string(words[1]) + "/" + part.page;
+    std::ifstream file(path);
+    const std::string before((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const auto after = mayfly::testing::WithPart(before, part.name, part.text);
+    if (!after) return std::fprintf(stderr, "%s: the two lines around a part are missing\n", path.c_str()), 1;
+    if (*after != before) std::ofstream(path) << *after;
+  }
   return 0;
 }

@@ -23,7 +23,7 @@ endfunction()
 mayfly_debian_option("bind * -::*" "bind 127.0.0.1 -::1")
 mayfly_debian_option("dir ./" "dir /var/lib/mayfly")
 mayfly_debian_option("logfile \"\"" "logfile /var/log/mayfly/mayfly.log")
-string(REPLACE "# Mayfly's options, each with its default: this file as it stands changes nothing."
+string(REPLACE "# Mayfly's options, each with its default. This file changes nothing as long as no line of it is changed."
                "# Mayfly's options, each with its default. Only bind, dir and logfile have values of this package."
                conf "${conf}")
 file(CONFIGURE OUTPUT ${made}/mayfly.conf CONTENT "${conf}" @ONLY)

@@ -7,7 +7,7 @@ MAP = "src/README.md"
 _FLOOR = re.compile(r"^### (\w+)$")
 _ROW = re.compile(r"^\| (`[^|]*`) \|")
 _PATH = re.compile(r"`((?:(?:\w+|\.)/)+[\w.]+)`")
-_TOP = ("src", "tests", "scripts", "conf")
+_TOP = ("src", "tests", "scripts", "conf", "docs")
 
 
 def _listed(text):

@@ -3,7 +3,7 @@
 import os
 import re
 
-TOP_FOLDERS = ("src", "tests", "scripts", "conf", ".ci")
+TOP_FOLDERS = ("src", "tests", "scripts", "conf", "docs", ".ci")
 CODE = (".cc", ".h")
 
 

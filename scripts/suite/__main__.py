@@ -17,8 +17,10 @@ import image
 import metrics
 import page
 import package
+import pasted
 import programs
 import sharding
+import shown
 import tidy
 from tally import Tally, heading
 
@@ -46,6 +48,7 @@ def build(tally, tree, *options):
 def checks(tally):
     programs.selftest()
     clients.selftest()
+    shown.selftest()
     listed = subprocess.run([script("check"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
     tally.run("the checks can fail", [script("check"), "--selftest"])
     for name in listed:
@@ -68,6 +71,7 @@ def everything(tally, quick):
     if build(tally, RELEASE, *RELEASE_OPTIONS):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
         tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
+        pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs)
 
     if not quick:
         heading("Debug, clang, address and undefined-behaviour sanitizers")
@@ -85,6 +89,8 @@ def real_clients(tally, words):
     clients.chosen(words)
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
         clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
+        if not words:
+            pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once())  # with the libraries
 
 
 def with_daemon(tally, packages, check):

@@ -155,7 +155,7 @@ def drawn(browser, mayfly, view, pictures):
 
 
 def readme_picture(browser, mayfly, pictures):
-    """The upper half of the page after some polls. The README shows tests/page/status.png: copy it if the page looks otherwise."""
+    """The upper half of the page after some polls. docs/operating.md shows tests/page/status.png: copy it if the page looks otherwise."""
     browser.show(f"http://127.0.0.1:{mayfly.metrics_port}/", 1120, 736, "light")
     eventually("some polls", lambda: browser.evaluate("document.querySelector('#ops-line path')?.getAttribute('d').split('L').length ?? 0") >= 8)
     browser.picture(os.path.join(pictures, "readme.png"), x=0, y=0, width=1120, height=736, scale=0.65)
@@ -210,7 +210,7 @@ def run(tally, root, daemon):
                 checked(tally, "/status.json is JSON", lambda: json_is_json(mayfly))
                 for view in VIEWS:
                     checked(tally, f"the status page, {view[0]}", lambda v=view: drawn(browser, mayfly, v, pictures))
-                checked(tally, "the status page, for the README", lambda: readme_picture(browser, mayfly, pictures))
+                checked(tally, "the status page, for the manual", lambda: readme_picture(browser, mayfly, pictures))
                 checked(tally, "the status page without JavaScript", lambda: reads_without_script(browser, mayfly, pictures))
                 checked(tally, "the status page runs nothing foreign", lambda: refuses_strangers(browser, mayfly))
             checked(tally, "the status page says when nobody answers", lambda: shows_the_loss(browser, mayfly))

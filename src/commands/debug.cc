@@ -295,7 +295,7 @@ void Protocol(Context& ctx, Args& args) {
 
 void Help(Context& ctx, Args& args);
 
-// Redis has no rows for these, so neither COMMAND nor the README's table shows them.
+// Redis has no rows for these, so neither COMMAND nor docs/commands.md shows them.
 struct Subcommand {
   std::string_view name;  // upper case, as Args compares
   size_t least;           // number of arguments after the name

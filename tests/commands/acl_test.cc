@@ -405,7 +405,7 @@ TEST_CASE_METHOD(AclFileTest, "the file is read at the start, and a wrong one en
 
 TEST_CASE_METHOD(
     CommandTest,
-    "the application's user of the README drops by tag, reads INFO and hears of its keys, no more") {
+    "the application's user of docs/security.md drops by tag, reads INFO and hears of its keys, no more") {
   SetOption("notify-keyspace-events", "KEA");
   CHECK(Run({"ACL", "SETUSER", "web", "on", ">secret", "~app:*", "resetchannels", "&__keyevent@*__:*",
              "&__keyspace@*__:app:*", "+@all", "-@dangerous", "+invalidate", "+info"}) == Ok());

@@ -233,7 +233,7 @@ void ForEachPair(Fn&& fn) {
   }
 }
 
-// Whether the pair is refused as a syntax error, as the README says.
+// Whether the pair is refused as a syntax error, as the manual says.
 bool IsRefused(const Pair& pair) {
   if (pair.OneGroup()) return true;
   const bool is_absolute = pair.Has("EXAT") || pair.Has("PXAT");

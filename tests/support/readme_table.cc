@@ -13,14 +13,21 @@ struct Group {
   std::string_view title;
 };
 
-// In the README's order. Groups that are not listed come after these, under their own names.
+// In the page's order: values, keys, what calls are made of, the server. A group that is not listed comes after these, under
+// its own name.
 constexpr Group kGroups[] = {{"string", "Strings"},
                              {"bitmap", "Bitmaps"},
+                             {"hash", "Hashes"},
+                             {"list", "Lists"},
                              {"set", "Sets"},
+                             {"sorted-set", "Sorted sets"},
+                             {"geo", "Places"},
                              {"hyperloglog", "HyperLogLogs"},
                              {"stream", "Streams"},
                              {"generic", "Keys"},
+                             {"transactions", "Transactions"},
                              {"scripting", "Scripts and functions"},
+                             {"pubsub", "Publish and subscribe"},
                              {"connection", "Connection"},
                              {"server", "Server"},
                              {"cluster", "Cluster"}};
@@ -61,7 +68,7 @@ void AddGroup(std::string& text, const CommandTable& commands, std::string_view 
     for (const TableRow* sub : row->subcommands) AddRow(rows, *sub);
   }
   if (rows.empty()) return;
-  text.append("\n**").append(title).append("**\n\n| command | since | |\n|---|---|---|\n").append(rows);
+  text.append("\n## ").append(title).append("\n\n| command | since | |\n|---|---|---|\n").append(rows);
 }
 
 }  // namespace
@@ -100,19 +107,19 @@ std::string FixedOptionsMarkdown() {
   return text + ".\n";
 }
 
-std::optional<std::string> WithPart(std::string_view readme, std::string_view name, std::string_view text) {
+std::optional<std::string> WithPart(std::string_view page, std::string_view name, std::string_view text) {
   const std::string first = "<!-- " + std::string(name) + ": made by scripts/readme_table -->\n";
   const std::string last = "<!-- end of " + std::string(name) + " -->\n";
-  const size_t begin = readme.find(first);
-  const size_t end = readme.find(last);
+  const size_t begin = page.find(first);
+  const size_t end = page.find(last);
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return std::nullopt;
-  std::string whole(readme.substr(0, begin + first.size()));
-  return whole.append(text).append(readme.substr(end));
+  std::string whole(page.substr(0, begin + first.size()));
+  return whole.append(text).append(page.substr(end));
 }
 
-std::optional<std::string> WithAllParts(std::string_view readme, const CommandTable& commands) {
-  const auto made = WithPart(readme, "commands", CommandTableMarkdown(commands));
-  return made ? WithPart(*made, "fixed options", FixedOptionsMarkdown()) : std::nullopt;
+std::vector<MadePart> MadeParts(const CommandTable& commands) {
+  return {{"commands.md", "commands", CommandTableMarkdown(commands)},
+          {"options.md", "fixed options", FixedOptionsMarkdown()}};
 }
 
 }  // namespace mayfly::testing

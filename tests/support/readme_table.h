@@ -1,4 +1,4 @@
-// The parts of README.md that are made from the program's own tables. Each part lies between two lines:
+// The parts of the manual (docs/) that are made from the program's own tables. Each part lies between two lines:
 //
 //   <!-- commands: made by scripts/readme_table -->
 //   <!-- end of commands -->
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "exec/dispatch/command_table.h"
 
@@ -18,10 +19,17 @@ std::string CommandTableMarkdown(const CommandTable& commands);
 // Part "fixed options": the names of the options that CONFIG SET does not change.
 std::string FixedOptionsMarkdown();
 
-// `readme` with `text` as its part `name`; nothing if it lacks the two lines.
-std::optional<std::string> WithPart(std::string_view readme, std::string_view name, std::string_view text);
+// A part of a page: the page's file within docs/, the part's name, and the text between the two lines.
+struct MadePart {
+  std::string page;
+  std::string name;
+  std::string text;
+};
 
-// `readme` with all its parts brought up to date; nothing if it lacks the lines of one.
-std::optional<std::string> WithAllParts(std::string_view readme, const CommandTable& commands);
+// All parts, as the program's tables make them.
+std::vector<MadePart> MadeParts(const CommandTable& commands);
+
+// `page` with `text` as its part `name`; nothing if the page lacks the two lines.
+std::optional<std::string> WithPart(std::string_view page, std::string_view name, std::string_view text);
 
 }  // namespace mayfly::testing

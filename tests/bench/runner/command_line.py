@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 TOOLS = os.path.join(ROOT, "build", "bench-tools")
 README = os.path.join(ROOT, "README.md")
-FIGURES = os.path.join(ROOT, "tests", "bench", "README.md")
+FIGURES = os.path.join(ROOT, "docs", "benchmarks.md")
 PLOT = os.path.join(ROOT, "tests", "bench", "bench.svg")
 PROGRAMS = os.path.join(ROOT, "build", "bench", "tests")
 _AS_CACHE = ' --port {port} --bind 127.0.0.1 --maxclients 10100 --save "" --appendonly no'
@@ -80,7 +80,7 @@ def parse(arguments):
         dest="earlier",
         metavar="FILE",
         help="start with the figures of an earlier --json; the sections measured now replace theirs. Without --sections "
-        "nothing is measured, and only plot and README are written",
+        "nothing is measured, and only plots and pages are written",
     )
     parser.add_argument(
         "--plot",
@@ -95,7 +95,7 @@ def parse(arguments):
     parser.add_argument(
         "--readme",
         action="store_true",
-        help="write the main figures into tests/bench/README.md and the most important ones into README.md; full runs only",
+        help="write the main figures into docs/benchmarks.md and the most important ones into README.md; full runs only",
     )
     parser.add_argument("--selftest", action="store_true", help="check the runner itself; measures nothing")
     options = parser.parse_args(arguments)
@@ -200,8 +200,9 @@ def _write(options, found, progress):
         _write_readme(README, readme.short_text(shown, found.machine, found.versions))
         for name, module in own.items():
             if hasattr(module, "FRONT"):
-                _write_readme(README, module.front_text(found.sections[name]), readme.markers_of(module.FRONT))
-        _write_readme(FIGURES, readme.full_text(shown, found.machine, found.versions))
+                _write_readme(FIGURES, module.front_text(found.sections[name]), readme.markers_of(module.FRONT))
+        abouts = {module.TITLE: module.ABOUT for module in own.values()}
+        _write_readme(FIGURES, readme.full_text(shown, found.machine, found.versions, abouts))
 
 
 def _draw(progress, path, draw):

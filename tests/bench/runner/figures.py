@@ -53,7 +53,7 @@ class Figure:
     name: str
     unit: str
     target: Target | None = None
-    # Whether the table of tests/bench/README.md shows it.
+    # Whether docs/benchmarks.md shows it.
     main: bool = False
     # Its name in the short table of README.md; "" if it is not there.
     front: str = ""

@@ -1,6 +1,6 @@
 """Figures as Markdown, written between two markers of a page, so that no number is ever typed by hand.
 
-README.md gets a short table, and those of sections that have one for it; tests/bench/README.md all main figures.
+README.md gets a short table; docs/benchmarks.md all main figures, and the tables that sections have of their own.
 """
 
 from figures import OURS
@@ -33,16 +33,12 @@ def _peers(versions):
     return [column for column in versions if column != OURS]
 
 
-def _table(groups, versions):
-    """A table of [(title, [(name, figure)])], with a row for each title that is not empty."""
+def _table(rows, versions):
+    """A table of [(name, figure)]."""
     heads = {c: f"{c.capitalize()} {v}" for c, v in versions.items()} | {OURS: "Mayfly"}
-    columns = columns_of([figure for _, rows in groups for _, figure in rows])
+    columns = columns_of([figure for _, figure in rows])
     lines = [_row(["", *(heads.get(c, c) for c in columns)]), "|---" + "|---:" * len(columns) + "|"]
-    for title, rows in groups:
-        if title:
-            lines.append(_row([f"**{title}**", *[""] * len(columns)]))
-        lines += [_row([name, *(_value(figure, c, _peers(versions)) for c in columns)]) for name, figure in rows]
-    return lines
+    return lines + [_row([name, *(_value(figure, c, _peers(versions)) for c in columns)]) for name, figure in rows]
 
 
 def _machine(described):
@@ -52,23 +48,22 @@ def _machine(described):
 def short_text(sections, described, versions):
     """README.md's table: the rows that have a name for it. `sections` are (title, figures)."""
     rows = [(f.front, f) for _, figures in sections for f in figures if f.front]
-    return "\n".join([*_table([("", rows)], versions), "", _machine(described)])
+    return "\n".join([*_table(rows, versions), "", _machine(described)])
 
 
-def full_text(sections, described, versions):
-    """All main figures. Sections with a peer's column share one table; the others (designs of wheels) have their own."""
-    shown = [(title, [(f.name, f) for f in figures if f.main]) for title, figures in sections]
-    shown = [(title, rows) for title, rows in shown if rows]
-    beside = [(t, rows) for t, rows in shown if any(p in f.columns() for _, f in rows for p in _peers(versions))]
-    lines = _table(beside, versions) if beside else []
-    for group in shown:
-        if group not in beside:
-            lines += ["", *_table([group], versions)]
-    return "\n".join([*lines, "", _machine(described)])
+def full_text(sections, described, versions, abouts=None):
+    """All main figures: for each section a heading, what was measured (`abouts`, by title), and a table."""
+    lines = []
+    for title, figures in sections:
+        rows = [(f.name, f) for f in figures if f.main]
+        if rows:
+            about = (abouts or {}).get(title, "")
+            lines += [f"### {title}", "", *([about, ""] if about else []), *_table(rows, versions), ""]
+    return "\n".join([*lines, _machine(described)])
 
 
 def markers_of(front):
-    """The markers of a section's own table in README.md; `front` is the section's name for it."""
+    """The markers of a section's own table in docs/benchmarks.md; `front` is the section's name for it."""
     return f"<!-- figures of {front}: made by scripts/bench --readme -->", f"<!-- end of figures of {front} -->"
 
 

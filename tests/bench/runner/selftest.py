@@ -104,15 +104,16 @@ def _wheel():
 def _readme():
     described = {"processor": "P", "processors": 2, "system": "S"}
     shown = [("CPU", _example().all()), ("Wheel", _wheel().all())]
-    text = readme.full_text(shown, described, VERSIONS)
+    text = readme.full_text(shown, described, VERSIONS, {"CPU": "How it was measured."})
     rows = text.splitlines()
-    assert rows[0] == "|  | Mayfly | Redis 7.0.15 | Valkey 8.0.1 | bare server |", rows[0]
-    assert rows[2] == "| **CPU** |  |  |  |  |", rows[2]
-    assert rows[3] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs (7.0×) | 1.80 µs (6.0×) | 0.13 µs |", rows[3]
-    assert rows[4] == "| bytes a key | 30 B |  | 90 B (3.0×) |  |", rows[4]
+    assert rows[:4] == ["### CPU", "", "How it was measured.", ""], rows[:4]
+    assert rows[4] == "|  | Mayfly | Redis 7.0.15 | Valkey 8.0.1 | bare server |", rows[4]
+    assert rows[6] == "| GET hit, pipeline 64 | 0.30 µs | 2.10 µs (7.0×) | 1.80 µs (6.0×) | 0.13 µs |", rows[6]
+    assert rows[7] == "| bytes a key | 30 B |  | 90 B (3.0×) |  |", rows[7]
+    assert rows[8:10] == ["", "### Wheel"], rows[8:10]
     assert "refresh" not in text and "| set, 1,000,000 timers | 22 ns | 80 ns |" in text
     short = readme.short_text(shown, described, VERSIONS).splitlines()
-    assert short[0] == rows[0] and short[2].startswith("| CPU time per GET hit | 0.30 µs |") and len(short) == 5, short
+    assert short[0] == rows[4] and short[2].startswith("| CPU time per GET hit | 0.30 µs |") and len(short) == 5, short
     page = f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n"
     once = readme.insert(page, text)
     assert once.startswith("before\n") and once.endswith(f"{readme.END}\nafter\n") and "old" not in once
@@ -152,7 +153,7 @@ def _own_tables():
     rows = stampede.front_text(found.all()).splitlines()
     assert rows[0] == "| | computed a second | wait, p50 | wait, p99 |", rows[0]
     assert rows[2] == "| GET and SET | 0.90 | 0.10 ms | - ms |" and len(rows) == 7, rows
-    with open(command_line.README, encoding="utf-8") as file:
+    with open(command_line.FIGURES, encoding="utf-8") as file:
         readme.insert(file.read(), "", readme.markers_of(stampede.FRONT))
     try:
         stampede.draw([], "/nowhere/plot.svg")

@@ -3,7 +3,7 @@
 How to add one: a module of this folder with
 
     TITLE = "Server CPU per request"        # the line above its table
-    ABOUT = "..."                           # for --help: what is measured and how, one to six lines
+    ABOUT = "..."                           # for --help and docs/benchmarks.md: what is measured and how
     SECONDS = (120, 20)                     # about how long a full run and a --quick run take
     NEEDS = ""                              # for --help: packages or memory that only it needs; "" for none
     def run(bench): ...                     # measures; returns a figures.Figures
@@ -17,12 +17,12 @@ quick)` picks a size, `bench.folder` is scratch, `bench.attempt(fn, ...)` turns 
 
     found = Figures()
     row = found.figure("GET hit, pipeline 64", "us", target=times_better(6.5, "redis"), main=True)
-                                            # main: also in tests/bench/README.md; front="name": also in README.md
+                                            # main: also in docs/benchmarks.md; front="name": also in README.md
     row.add(server.name, value)             # once for each round; the median counts
     row.add(server.name, Trouble("why"))    # instead of a number
 
-A section may have a plot of its own, PLOT = "name.svg" with draw(figures, path), and a table of its own in README.md, FRONT =
-"name" with front_text(figures), between the markers of readme.markers_of(FRONT).
+A section may have a plot of its own, PLOT = "name.svg" with draw(figures, path), and a table of its own in docs/benchmarks.md,
+FRONT = "name" with front_text(figures), between the markers of readme.markers_of(FRONT).
 
 Less is better in every figure. Within a round all servers take their turn. An error reply is a Trouble, never a fast
 reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").

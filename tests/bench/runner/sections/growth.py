@@ -3,9 +3,9 @@
 from figures import BARE, Figures, Trouble, add_parts, at_most, within
 
 TITLE = "A client beside inserts"
-ABOUT = """One connection inserts 4M keys with a TTL, 200 at a time, while another client asks 1,000 times a second: its longest
-wait and the 99.9th percentile. The bare server (see cpu) shows how much of that the machine itself causes: the two
-clients share a processor. The longest turn of Mayfly's loop is what INFO reports."""
+ABOUT = """A connection inserts 4M keys with a TTL, 200 at a time. Another client asks 1,000 times a second: its longest wait and the
+99.9th percentile. Both clients share a processor; the bare server (see cpu) shows the part of the machine itself. INFO reports
+the longest turn of Mayfly's loop."""
 SECONDS = (180, 7)
 NEEDS = "1.5 GiB of memory"
 

@@ -5,9 +5,9 @@ import time
 from figures import Figures, Trouble, add_parts, at_most
 
 TITLE = "Keys that expire at one instant"
-ABOUT = """1M keys with one deadline. They are freed once DBSIZE is 0 and used_memory has fallen by nine tenths of what they took;
-expired_keys must have risen by exactly their number. Meanwhile, from half a second before, another client asks for
-an absent key 1,000 times a second and measures its waits. The longest turn of Mayfly's loop is what INFO reports."""
+ABOUT = """1M keys have the same deadline. All are freed when DBSIZE is 0 and used_memory has fallen by nine tenths of the keys' memory;
+expired_keys must have risen by exactly their number. From half a second before the deadline, another client asks for an
+absent key 1,000 times a second and measures its waits. INFO reports the longest turn of Mayfly's loop."""
 SECONDS = (115, 9)
 NEEDS = ""
 

@@ -12,11 +12,10 @@ from figures import Figures, Trouble, at_most
 from servers import ServerFailed
 
 TITLE = "Instructions per request"
-ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind:
-one connection, 10,000 keys, values of 64 bytes. It is the difference between a run of 2n and one of n requests, so
-that connecting does not count, and the lesser of two such counts. A busy machine does not change these counts. Then the
-same beside other clients: a subscriber, one that caches (CLIENT TRACKING) and one that watches a key and has an open
-transaction."""
+ABOUT = """User-space instructions of the server for a GET hit and a SET EX at pipeline depths 32 and 1, counted by callgrind: one
+connection, 10,000 keys, values of 64 bytes. The figure is the difference between a run of 2n and a run of n requests, without
+the cost of connecting, and the lesser of two counts. A busy machine does not change these counts. Then the same beside other
+clients: a subscriber, a client with CLIENT TRACKING, and a client with a watched key and an open transaction."""
 SECONDS = (125, 90)
 NEEDS = "valgrind"
 

@@ -5,10 +5,10 @@ import time
 from figures import Figures, Trouble, at_most
 
 TITLE = "Large values"
-ABOUT = """A hash of 1M fields with one deadline: how soon the key is gone and its memory free, and what another client that asks
-1,000 times a second waits meanwhile (servers without field TTLs have no figure). A hash, a set, a sorted set and a list
-grow to 10M elements, and are deleted: the longest turn of the loop that INFO reports, and the longest wait of that client,
-who shares a processor with the one that inserts."""
+ABOUT = """A hash of 1M fields with the same deadline: the time until the key is gone and its memory free, and the waits of another client
+with 1,000 requests a second. Servers without field TTLs have no figure. Then a hash, a set, a sorted set and a list grow to
+10M elements, and are deleted: the longest turn of the loop by INFO, and the longest wait of the other client, on the same
+processor as the inserting client."""
 SECONDS = (900, 20)
 NEEDS = "3 GiB of memory"
 

@@ -3,9 +3,9 @@
 from figures import Figures, Trouble, at_most
 
 TITLE = "Memory"
-ABOUT = """Resident bytes per key, less those of the key (14) and of the value (32), without and with a TTL of 1 to 2 hours, at
-2M keys; the mean of the same while 1M to 2M keys are held whose key and value are 24 to 152 bytes together, each
-length equally often; and resident bytes per connection, for 10,000 that have sent a PING and are idle."""
+ABOUT = """Resident bytes per key, less the key (14) and the value (32), without and with a TTL of 1 to 2 hours, at 2M keys. The mean of
+the same figure at 1M to 2M keys, with key and value of 24 to 152 bytes together, each length equally often. Resident bytes
+per connection, for 10,000 connections that have sent a PING and are idle."""
 SECONDS = (110, 33)
 NEEDS = "1.5 GiB of memory and 10,200 open files"
 

@@ -13,13 +13,13 @@ from figures import OURS, Figures, Trouble, at_most, within
 from servers import Server, ServerFailed, Spec, child_setup
 
 TITLE = "Misses"
-ABOUT = """An application asks for a key and stores it on a miss: 2.2M requests over 1M keys with values of 64 bytes, the same
-requests for all (seed 1); the last 1.2M count. Zipf 0.7, 0.9 and 1.1; Zipf 0.9 with scans (half as many requests
-again go to keys in order); Zipf 0.9 whose most popular keys change. First with the same maxmemory, in which Redis
-holds about 10 % of the keys; then with 10 % of the keys each, as nearly as they can be made to hold (Redis and Valkey
-by adjusting maxmemory all the time, memcached by -m and the size of its chunks). In addition exact LRU, SIEVE and
-Belady's optimum are computed, the optimum also for as many keys as Mayfly holds in the same memory: no cache misses less.
-Last, with shadow-list yes, what Mayfly foretells of twice the memory, and what twice the memory does."""
+ABOUT = """An application asks for a key and stores the key after a miss: 2.2M requests over 1M keys with values of 64 bytes, the same
+requests for all servers (seed 1); the last 1.2M count. Zipf 0.7, 0.9 and 1.1; Zipf 0.9 with scans (half as many requests again
+go to keys in order); Zipf 0.9 with changing popular keys. First with the same maxmemory, in which Redis holds about 10 % of the
+keys. Then with 10 % of the keys each, as nearly as possible: Redis and Valkey by a maxmemory that is adjusted all the time,
+memcached by -m and the size of its chunks. In addition exact LRU, SIEVE and Belady's optimum are computed, the optimum also
+for the number of keys that Mayfly holds in the same memory. Last, with shadow-list yes, Mayfly's prediction for twice the
+memory, and the result with twice the memory."""
 SECONDS = (400, 40)
 NEEDS = ""
 

@@ -4,11 +4,10 @@ from figures import OURS, Figures, Trouble, at_most
 from sections.instructions import counted, need_valgrind, per_request
 
 TITLE = "Namespaces"
-ABOUT = """User-space instructions of a GET hit, a GET miss and a SET at pipeline depth 32, counted by callgrind, without namespaces
-and with 200 of them, all keys in the hundredth. Then a flood: 10,000 keys of a tenant within its maxmemory, and a million SETs of
-other keys, from a namespace with a quota of 16 MB, and from outside of all namespaces up to maxmemory: how many of the tenant's
-keys are lost, how far the flood is above its quota, and the server's CPU per SET of a flood that a quota holds, beside one that
-maxmemory holds."""
+ABOUT = """User-space instructions of a GET hit, a GET miss and a SET at pipeline depth 32, counted by callgrind, without namespaces and with
+200, all keys in the hundredth. Then a flood: 10,000 keys of a tenant within its maxmemory, and a million SETs of other keys,
+from a namespace with a quota of 16 MB, and from outside of all namespaces up to maxmemory. How many of the tenant's keys are
+lost? How far is the flood above its quota? And the server's CPU per SET of a flood up to a quota, and up to maxmemory."""
 SECONDS = (60, 30)
 NEEDS = "valgrind"
 

@@ -3,11 +3,10 @@
 from figures import Figures, Trouble, times_better
 
 TITLE = "Deliveries"
-ABOUT = """One client publishes messages of 64 bytes, 1 or 16 at once, and waits until all subscribers have them: user and system
-time of the server's process for each delivery, publishing included. 100 subscribers of one channel; then 100
-subscribers with 1,000 patterns in all, of which each message matches one: they end with the wildcard, or begin with it.
-A message that comes alone is a system call for each subscriber, which costs the kernel the same whatever the server; so
-the user time, what the server's own code takes, stands beside it."""
+ABOUT = """A client publishes messages of 64 bytes, 1 or 16 at once, and waits until all subscribers have the messages: user and system
+time of the server's process per delivery, publishing included. First 100 subscribers of a single channel. Then 100 subscribers
+with 1,000 patterns in all; each message matches one pattern, with the wildcard at the end or at the beginning. A single message
+is a system call for each subscriber, at the same cost for every server; the user time shows the server's own code."""
 SECONDS = (280, 30)
 NEEDS = ""
 

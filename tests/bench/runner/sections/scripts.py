@@ -3,9 +3,9 @@
 from figures import Figures, Trouble, within
 
 TITLE = "Scripts"
-ABOUT = """EVALSHA at pipeline 16, 50 connections, 1,000 keys: user and system time of the server's process for each call. The
-scripts make the calls of real ones in their order: one GET; a lock that redlock takes and one that it gives back, each
-half of the calls; and a rate limiter that counts with SET NX, INCRBY and PTTL, as rate-limiter-flexible does."""
+ABOUT = """EVALSHA at pipeline 16, 50 connections, 1,000 keys: user and system time of the server's process per call. The scripts make the
+calls of real scripts in their order: a single GET; the lock of redlock, half taken and half given back; a rate limiter with
+SET NX, INCRBY and PTTL, as in rate-limiter-flexible."""
 SECONDS = (60, 6)
 NEEDS = ""
 

@@ -5,10 +5,10 @@ from figures import OURS, Figures, Trouble, at_most
 from table import number
 
 TITLE = "Many callers of one value"
-ABOUT = """1,000 clients that ask for one key ten times a second each. Its value takes 100 ms to compute and lives for 1 s. How
-often is it computed, and how long do callers wait: if everybody who misses it computes it (GET and SET); with a lock key
-(SET NX), for which the others look every 50 ms; with TAKE, which only Mayfly has; with TAKE and EARLY, which renews it before
-it expires; with TAKE of a value that was set with STALE, where the others get the old value meanwhile."""
+ABOUT = """1,000 clients ask for the same key ten times a second each. The value takes 100 ms to compute and lives for 1 s. How often is the
+value computed, and how long do callers wait? Five ways: every caller computes after a miss (GET and SET); a lock key (SET NX),
+with a new look every 50 ms; TAKE, a command of Mayfly alone; TAKE with EARLY, a renewal before the deadline; TAKE of a value
+with STALE, where the others get the old value meanwhile."""
 SECONDS = (560, 70)
 NEEDS = ""
 
@@ -27,7 +27,7 @@ MOST_PER_S = {"take": 1.0, "early": 1.3, "stale": 1.0}
 # A caller that comes when the value is gone waits for one computation, and the clients' own 2 ms; with STALE nobody waits but
 # the one that computes, and all at the first value.
 MOST_WAIT_MS = {"take": COMPUTE_MS + 5, "stale": COMPUTE_MS + 5}
-# What README.md's table and the plot show of each way.
+# What the table of docs/benchmarks.md and the plot show of each way.
 PARTS = {"computed_per_s": "computed a second", "p50_ms": "wait, p50", "p99_ms": "wait, p99"}
 PLOT = "stampede.svg"
 FRONT = "stampede"
@@ -75,7 +75,7 @@ def _value(figures, part, way, column=OURS):
 
 
 def front_text(figures):
-    """README.md's table: Mayfly's figures, a row for each way."""
+    """The table of docs/benchmarks.md: Mayfly's figures, a row for each way."""
     lines = ["| | " + " | ".join(PARTS.values()) + " |", "|---" + "|---:" * len(PARTS) + "|"]
     for way, name in WAYS.items():
         cells = [number(_value(figures, part, way)) + (" ms" if part.endswith("_ms") else "") for part in PARTS]

@@ -5,10 +5,10 @@ import time
 from figures import Figures, Trouble, add_parts, at_most
 
 TITLE = "Connections"
-ABOUT = """10,000 clients connect at once, none waiting for another, and each sends a PING as soon as it is connected: when all
-have their reply. Meanwhile another client asks for an absent key 1,000 times a second and measures its waits. The longest
-turn of Mayfly's loop is what INFO reports. Each server has its own default of tcp-backlog: a client that finds the queue full
-tries again after a second. And the processor time of each second in which 10,000 clients are idle, with a timeout set."""
+ABOUT = """10,000 clients connect at once and each sends a PING after its connection: the time until all have their reply. Meanwhile
+another client asks for an absent key 1,000 times a second and measures its waits. INFO reports the longest turn of Mayfly's
+loop. Each server has its own default of tcp-backlog: a client that finds the queue full tries again after a second. In
+addition the processor time of each second in which 10,000 clients are idle, with a timeout set."""
 SECONDS = (75, 20)
 NEEDS = "10,200 open files"
 

@@ -5,9 +5,9 @@ import time
 from figures import OURS, Figures, Trouble, at_most
 
 TITLE = "Tags"
-ABOUT = """1M keys with three tags each, which only Mayfly has: one that all have, and two of 1,000 that a thousand keys have each.
-Resident bytes for each membership beyond those of the same keys without tags. Then INVALIDATE of the tag that all have: how
-long it takes to answer, when the keys' memory is free, and what another client that asks 1,000 times a second waits meanwhile."""
+ABOUT = """1M keys have three tags each, a feature of Mayfly alone: a tag of all keys, and two tags of 1,000, with a thousand keys each.
+Resident bytes per membership beyond the same keys without tags. Then INVALIDATE of the common tag: the time of the answer,
+the time until the memory is free, and the waits of another client with 1,000 requests a second."""
 SECONDS = (60, 10)
 NEEDS = "1 GiB of memory"
 

@@ -3,10 +3,10 @@
 from figures import OURS, Figures, Trouble, at_most
 
 TITLE = "Delayed tasks"
-ABOUT = """A million keys with a value and a TTL, 50,000 of them due in each second, and a worker that waits for them with
-EXPLOG READ BLOCK VALUES and lets go of them with EXPLOG ACK, which only Mayfly has: how long after its deadline each task
-comes, by the worker's clock, and how many do not come, come twice or with a wrong value, or after one that was due later.
-Alone, and beside ten million other keys with a TTL of 3 minutes to 2 hours."""
+ABOUT = """A million keys have a value and a TTL, with 50,000 deadlines in each second. A worker waits for the keys with EXPLOG READ BLOCK
+VALUES and releases them with EXPLOG ACK, which only Mayfly has: how long after its deadline each task comes, by the worker's
+clock, and how many tasks are missing, come twice, have a wrong value, or come after a task with a later deadline. Alone, and
+beside ten million other keys with a TTL of 3 minutes to 2 hours."""
 SECONDS = (180, 40)
 NEEDS = "3 GiB of memory"
 

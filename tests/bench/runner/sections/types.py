@@ -3,10 +3,10 @@
 from figures import BARE, Figures, Trouble, within
 
 TITLE = "Types"
-ABOUT = """Hashes, sets, sorted sets, lists, streams, HyperLogLogs and geo: server CPU per command at pipeline 32, 50 connections,
-less that of the bare server in the same run (what the kernel and libuv cost), for 100,000 keys of 10 elements, 1,000 keys
-of 1,000, and one key of a million; and resident bytes per element. Where a command takes elements away, every second
-request puts one back."""
+ABOUT = """Hashes, sets, sorted sets, lists, streams, HyperLogLogs and geo: server CPU per command at pipeline 32, 50 connections, less the
+bare server in the same run (the kernel and libuv). Sizes: 100,000 keys of 10 elements, 1,000 keys of 1,000, and a key of a
+million. In addition resident bytes per element. Where a command takes elements away, every second request puts an element
+back."""
 SECONDS = (900, 60)
 NEEDS = "2 GiB of memory"
 

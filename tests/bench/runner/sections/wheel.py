@@ -3,10 +3,10 @@
 from figures import OURS, Figures, at_most
 
 TITLE = "Timing wheel"
-ABOUT = """Nanoseconds to set, move, refresh (move to a later time), remove and expire a timer, in random order, with entries of
-80 bytes, at 1M and 10M timers: Mayfly's wheel, the least that a hierarchical wheel can do, a 4-level cascading
-wheel, a binary heap, and fixed slots with rounds (go-zero's design). No server takes part. Then how many moved
-timers fire at a wrong tick, by Mayfly's wheel and by go-zero's rule."""
+ABOUT = """Nanoseconds to set, move, refresh (move to a later time), remove and expire a timer, in random order, with entries of 80
+bytes, at 1M and 10M timers. Mayfly's wheel stands beside the least that a hierarchical wheel can do, a 4-level cascading wheel,
+a binary heap, and fixed slots with rounds (go-zero's design). No server takes part. Then the number of moved timers that fire
+at a wrong tick, by Mayfly's wheel and by go-zero's rule."""
 SECONDS = (65, 3)
 NEEDS = "2.5 GiB of memory"
 
