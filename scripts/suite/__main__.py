@@ -21,6 +21,7 @@ import pasted
 import programs
 import sharding
 import shown
+import sweep
 import tidy
 from tally import Tally, heading
 
@@ -48,6 +49,7 @@ def build(tally, tree, *options):
 def checks(tally):
     programs.selftest()
     clients.selftest()
+    sweep.selftest()
     shown.selftest()
     listed = subprocess.run([script("check"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
     tally.run("the checks can fail", [script("check"), "--selftest"])
@@ -72,6 +74,8 @@ def everything(tally, quick):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
         tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
         pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs)
+        heading("Twice as much, instructions counted")
+        sweep.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs)
 
     if not quick:
         heading("Debug, clang, address and undefined-behaviour sanitizers")
