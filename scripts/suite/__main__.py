@@ -26,15 +26,23 @@ import tidy
 from tally import Tally, heading
 
 RELEASE = "build/test-release"
-# The benchmarks are built but not run, so that they still compile when somebody needs them.
 RELEASE_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++")
 SANITIZED = "build/test-asan"
+SANITIZED_OPTIONS = ("-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON", "-DMAYFLY_BENCH=ON")
+SANITIZED_OPTIONS += ("-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only")
 LIMIT_S = 300
 SANITIZED_LIMIT_S = 600
+
+# Whose tests run with both kinds of handles and both allocators; those of other parts are the same in both trees.
+BOTH_TREES = ("base", "resp", "cache", "exec", "commands", "integration")
 
 
 def script(name):
     return os.path.join(ROOT, "scripts", name)
+
+
+def daemon():
+    return os.path.join(ROOT, RELEASE, "mayfly")
 
 
 def build(tally, tree, *options):
@@ -49,8 +57,8 @@ def build(tally, tree, *options):
 def checks(tally):
     programs.selftest()
     clients.selftest()
-    sweep.selftest()
     shown.selftest()
+    sweep.selftest()
     listed = subprocess.run([script("check"), "--list"], stdout=subprocess.PIPE, check=True).stdout.decode().split()
     tally.run("the checks can fail", [script("check"), "--selftest"])
     for name in listed:
@@ -63,38 +71,57 @@ def jobs_at_once():
     return int(os.environ.get("JOBS") or 0) or len(os.sched_getaffinity(0))
 
 
-def everything(tally, quick):
+def release(tally, parts, jobs):
+    """Builds the tree with these parts' tests, and runs them. False: it could not be built."""
+    names = programs.of(ROOT, parts)
+    if not build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly", "training", *names):
+        return False
+    programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs, names)
+    return True
+
+
+def everything(tally, quick, deep):
     jobs = jobs_at_once()
 
     heading("Checks")
     checks(tally)
 
     heading("Release, gcc")
-    if build(tally, RELEASE, *RELEASE_OPTIONS):
-        programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs)
+    if release(tally, programs.PARTS if quick or deep else BOTH_TREES, jobs):
         tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
-        pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs)
+        pasted.run(tally, daemon(), jobs)
         heading("Twice as much, instructions counted")
-        sweep.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs)
+        sweep.run(tally, daemon(), jobs)
 
-    if not quick:
-        heading("Debug, clang, address and undefined-behaviour sanitizers")
-        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON", "-DMAYFLY_BENCH=ON"]
-        options += ["-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only"]
-        if build(tally, SANITIZED, *options):
-            programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs)
-            heading("Fuzz targets and clang-tidy")
-            fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs)
-            tidy.run(tally, ROOT, SANITIZED, jobs)
+    if quick:
+        return
+    heading("Debug, clang, address and undefined-behaviour sanitizers")
+    if build(tally, SANITIZED, *SANITIZED_OPTIONS):
+        programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs, programs.of(ROOT, programs.PARTS))
+        heading("Fuzz targets and clang-tidy")
+        fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs, fuzz.SECONDS if deep else 0)
+        tidy.run(tally, ROOT, SANITIZED, SANITIZED_OPTIONS, jobs, deep)
+
+
+def benchmarks(tally):
+    """The benchmarks are built but not run, so that they still compile when somebody needs them."""
+    tally.step("benchmarks build", int(build(tally, RELEASE, *RELEASE_OPTIONS)), 0, 0.0)
+
+
+def one_part(tally, part):
+    if part not in programs.PARTS:
+        tally.step(f"{part}: there is no such part; there are {' '.join(programs.PARTS)}", 0, 1, 0.0)
+    else:
+        release(tally, [part], jobs_at_once())
 
 
 def real_clients(tally, words):
     # A misspelt name fails before the build.
     clients.chosen(words)
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
-        clients.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once(), words)
+        clients.run(tally, daemon(), jobs_at_once(), words)
         if not words:
-            pasted.run(tally, os.path.join(ROOT, RELEASE, "mayfly"), jobs_at_once())  # with the libraries
+            pasted.run(tally, daemon(), jobs_at_once())  # with the libraries
 
 
 def with_daemon(tally, packages, check):
@@ -102,50 +129,83 @@ def with_daemon(tally, packages, check):
     if packages and not tally.run(f"packages: {' '.join(packages)}", [script("install-packages"), *packages]):
         return
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
-        check(tally, ROOT, os.path.join(ROOT, RELEASE, "mayfly"))
+        check(tally, ROOT, daemon())
 
 
 def proxies(tally):
     if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
-        sharding.run(tally, os.path.join(ROOT, RELEASE, "mayfly"))
+        sharding.run(tally, daemon())
 
 
-def main():
+# Suites that need more packages, in the order in which --deep runs them.
+SUITES = {
+    "clients": lambda tally, words: real_clients(tally, words),
+    "sharding": lambda tally, _: proxies(tally),
+    "metrics": lambda tally, _: with_daemon(tally, [], metrics.run),
+    "page": lambda tally, _: with_daemon(tally, ["page"], page.run),
+    "package": lambda tally, _: package.run(tally, ROOT),
+    "image": lambda tally, _: image.run(tally, ROOT),
+    "arm64": lambda tally, _: arm64.run(tally, ROOT, build, jobs_at_once()),
+}
+
+
+def timed(title, act):
+    """(title, seconds) of what `act` does."""
+    started = time.monotonic()
+    act()
+    return title, time.monotonic() - started
+
+
+def all_suites(tally):
+    took = [timed("every test and check", lambda: everything(tally, False, True)), timed("benchmarks", lambda: benchmarks(tally))]
+    for name, suite in SUITES.items():
+        heading(f"--{name}")
+        took.append(timed(f"--{name}", lambda suite=suite: suite(tally, [])))
+    heading("What took how long")
+    for title, seconds in took:
+        heading(f"  {title:<44} {seconds / 60:5.1f} min")
+
+
+def arguments_of():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzzing, no clang-tidy")
-    parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
+    parser.add_argument("part", nargs="*", help=f"only the tests of these, in the release tree: {' '.join(programs.PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzz targets, no clang-tidy")
+    parser.add_argument("--deep", action="store_true", help="all, longer: new fuzz inputs, the analyzer on every source, and every suite below")
     parser.add_argument(
         "--clients",
         nargs="*",
         metavar="NAME",
         help="only: client libraries, frameworks and tools, against Mayfly and redis-server; all, or those with such a name",
     )
-    parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
+    parser.add_argument("--sharding", action="store_true", help="only: daemons behind nutcracker and haproxy, with conf/'s examples")
     parser.add_argument("--metrics", action="store_true", help="only: the metrics port, with Prometheus and its tools")
     parser.add_argument("--page", action="store_true", help="only: the status page, in a headless Chromium")
     parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")
-    parser.add_argument("--sharding", action="store_true", help="only: daemons behind nutcracker and haproxy, with conf/'s examples")
-    arguments = parser.parse_args()
+    parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
+    parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
+    return parser.parse_args()
+
+
+def run(tally, arguments):
+    chosen = {name: getattr(arguments, name) for name in SUITES}
+    chosen = {name: words or [] for name, words in chosen.items() if words not in (False, None)}
+    if arguments.deep:
+        all_suites(tally)
+        return
+    for part in arguments.part:
+        one_part(tally, part)
+    for name, words in chosen.items():
+        SUITES[name](tally, words)
+    if not (arguments.part or chosen):
+        everything(tally, arguments.quick, False)
+
+
+def main():
+    arguments = arguments_of()
     started = time.monotonic()
     tally = Tally()
     try:
-        if arguments.arm64:
-            arm64.run(tally, ROOT, build, jobs_at_once())
-        if arguments.image:
-            image.run(tally, ROOT)
-        if arguments.package:
-            package.run(tally, ROOT)
-        if arguments.clients is not None:
-            real_clients(tally, arguments.clients)
-        if arguments.metrics:
-            with_daemon(tally, [], metrics.run)
-        if arguments.page:
-            with_daemon(tally, ["page"], page.run)
-        if arguments.sharding:
-            proxies(tally)
-        others = arguments.arm64 or arguments.image or arguments.sharding or arguments.package or arguments.clients is not None
-        if not (others or arguments.metrics or arguments.page):
-            everything(tally, arguments.quick)
+        run(tally, arguments)
     except Exception:
         # An error of the suite itself is a failure in the last line, too.
         tally.step("the suite itself", 0, 1, 0.0, traceback.format_exc())

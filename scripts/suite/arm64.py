@@ -25,4 +25,4 @@ def run(tally, root, build, jobs):
             return
     toolchain = "-DCMAKE_TOOLCHAIN_FILE=" + os.path.join(scripts, "arm64.cmake")
     if build(tally, TREE, "-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", toolchain, "--", *TARGETS):
-        programs.run_all(tally, root, TREE, "arm64", LIMIT_S, jobs, EMULATOR)
+        programs.run_all(tally, root, TREE, "arm64", LIMIT_S, jobs, TARGETS, EMULATOR)

@@ -14,6 +14,7 @@ import subprocess
 import time
 
 CORPUS_BYTES = 1 << 20
+SECONDS = 30  # on new inputs, in scripts/test --deep
 # Of one input. Sanitizers make a target about ten times as slow.
 INPUT_LIMIT_S = 20
 MEMORY_LIMIT_MB = 4096
@@ -116,7 +117,7 @@ class Run:
         )
 
 
-def run_one(tally, root, build, target, env):
+def run_one(tally, root, build, target, env, seconds):
     started = time.monotonic()
     fault = corpus_fault(root, target)
     if fault:
@@ -124,7 +125,7 @@ def run_one(tally, root, build, target, env):
         return
     try:
         run = Run(root, build, target, env)
-        ok, text = run.replay()
+        ok, text = run.fuzz(seconds, seed=1) if seconds else run.replay()
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         ok, text = False, str(error)
     if ok:
@@ -132,7 +133,8 @@ def run_one(tally, root, build, target, env):
     tally.step("fuzz_" + target, int(ok), int(not ok), time.monotonic() - started, text)
 
 
-def run_all(tally, root, build, env, jobs):
+def run_all(tally, root, build, env, jobs, seconds):
+    """Replays what is kept, or fuzzes each target for so long."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for done in [pool.submit(run_one, tally, root, build, target, env) for target in targets(root)]:
+        for done in [pool.submit(run_one, tally, root, build, target, env, seconds) for target in targets(root)]:
             done.result()

@@ -39,6 +39,17 @@ def read_summary(output, code):
     return passed, failed
 
 
+# The parts of the project that have tests of their own: floors of src, and the whole daemon.
+PARTS = ("base", "config", "resp", "cache", "server", "exec", "script", "net", "commands", "integration")
+_OTHER_PROGRAMS = {"net": ["sim_tests"], "commands": ["command_tests"], "integration": ["integration_tests"]}
+
+
+def of(root, parts):
+    """The test programs of these parts, by the folders that there are."""
+    found = [f"unit_{part}" for part in parts if os.path.isdir(os.path.join(root, "tests", "unit", part))]
+    return found + [name for part in parts for name in _OTHER_PROGRAMS.get(part, [])]
+
+
 def environment(root):
     """The caller's environment, without what would change the daemon or Catch2, and with a redis-server on the PATH."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "ASAN_", "UBSAN_", "LSAN_"))}
@@ -86,6 +97,9 @@ def run_one(tally, name, program, env, limit_s, emulator=()):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     started = time.monotonic()
+    if not os.access(program, os.X_OK):
+        tally.step(name, 0, 1, 0.0, f"there is no program {program}")
+        return
     process = subprocess.Popen(
         [*emulator, program, "--use-colour", "no"],
         cwd=folder,
@@ -126,18 +140,12 @@ def run_one(tally, name, program, env, limit_s, emulator=()):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run_all(tally, root, build, label, limit_s, jobs, emulator=()):
-    """Every test program of a build tree."""
+def run_all(tally, root, build, label, limit_s, jobs, names, emulator=()):
+    """Test programs of a build tree."""
     folder = os.path.join(root, build, "tests")
-    others = ("command_tests", "sim_tests", "integration_tests")
-    names = [n for n in sorted(os.listdir(folder)) if n.startswith("unit_") or n in others]
-    names = [n for n in names if os.access(os.path.join(folder, n), os.X_OK) and os.path.isfile(os.path.join(folder, n))]
-    if not names:
-        tally.step(f"{label}", 0, 1, 0.0, f"no test program in {folder}")
-        return
     env = environment(root)
     # The longest ones first, so that none of them runs alone at the end.
-    names.sort(key=lambda n: (n not in others, n))
+    names = sorted(names, key=lambda name: (name.startswith("unit_"), name))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = [
             pool.submit(run_one, tally, f"{n} ({label})", os.path.join(folder, n), env, limit_s, emulator) for n in names

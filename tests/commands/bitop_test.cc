@@ -5,7 +5,7 @@ namespace {
 
 using namespace std::string_literals;
 
-constexpr std::string_view kSyntax = "ERR syntax error";
+constexpr std::string_view kSyntaxError = "ERR syntax error";
 
 }  // namespace
 
@@ -82,8 +82,8 @@ TEST_CASE_METHOD(CommandTest, "BITOP of big values is exact to the last byte") {
 
 TEST_CASE_METHOD(CommandTest, "BITOP refuses other operations and numbers of sources") {
   Run({"SET", "d", "kept"});
-  CHECK(Run({"BITOP", "NAND", "d", "a"}) == Error(kSyntax));
-  CHECK(Run({"BITOP", "", "d", "a"}) == Error(kSyntax));
+  CHECK(Run({"BITOP", "NAND", "d", "a"}) == Error(kSyntaxError));
+  CHECK(Run({"BITOP", "", "d", "a"}) == Error(kSyntaxError));
   CHECK(Run({"BITOP", "NOT", "d", "a", "b"}) ==
         Error("ERR BITOP NOT must be called with a single source key."));
   for (const std::string operation : {"DIFF", "DIFF1", "ANDOR"})

@@ -114,14 +114,14 @@ class HandshakeTest : public CommandTest {
 };
 
 // With a password, for the tests in which the client has one.
-class LoginTest : public HandshakeTest {
+class FirstLoginTest : public HandshakeTest {
  public:
-  LoginTest() { SetOption("requirepass", kPassword); }
+  FirstLoginTest() { SetOption("requirepass", kPassword); }
 };
 
 }  // namespace
 
-TEST_CASE_METHOD(LoginTest, "redis-cli connects, with and without -3, and reads its hints") {
+TEST_CASE_METHOD(FirstLoginTest, "redis-cli connects, with and without -3, and reads its hints") {
   Replay({{{"AUTH", kPassword}, kOk},
           {{"SELECT", "2"}, kOk},
           {{"COMMAND", "DOCS"}, kPairs},
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(HandshakeTest, "redis-cli --pipe begins with an empty line and 
         "$20\r\n" + std::string(20, '\xe9') + "\r\n");
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-py 8 connects in both protocols") {
+TEST_CASE_METHOD(FirstLoginTest, "redis-py 8 connects in both protocols") {
   const Line maintenance = {{"CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", "internal-ip"},
                             kRefused};
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword}, kHello3},
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(LoginTest, "redis-py 8 connects in both protocols") {
           {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-client, redis-rb and Sidekiq connect with one pipeline") {
+TEST_CASE_METHOD(FirstLoginTest, "redis-client, redis-rb and Sidekiq connect with one pipeline") {
   const std::vector<Reply> replies =
       Replay({{{"HELLO", "3", "AUTH", "default", kPassword}, kHello3},
               {{"SELECT", "3"}, kOk},
@@ -177,7 +177,7 @@ TEST_CASE_METHOD(HandshakeTest, "redis-rb goes back to RESP2 on NOPROTO") {
   CHECK(replies[0] == Error("NOPROTO unsupported protocol version"));
 }
 
-TEST_CASE_METHOD(LoginTest, "Lettuce connects, with its options in lower case") {
+TEST_CASE_METHOD(FirstLoginTest, "Lettuce connects, with its options in lower case") {
   const std::vector<Reply> replies =
       Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "app"}, kHello3},
               {{"SELECT", "0"}, kOk},
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(LoginTest, "Lettuce connects, with its options in lower case") 
   CHECK(replies[5] == Bulk("app"));
 }
 
-TEST_CASE_METHOD(LoginTest, "Jedis falls back to AUTH and HELLO if its login failed") {
+TEST_CASE_METHOD(FirstLoginTest, "Jedis falls back to AUTH and HELLO if its login failed") {
   const std::vector<Reply> replies = Replay({{{"HELLO", "3"}, kRefused},
                                              {{"AUTH", kPassword}, kOk},
                                              {{"HELLO", "2"}, kHello2},
@@ -205,7 +205,7 @@ TEST_CASE_METHOD(LoginTest, "Jedis falls back to AUTH and HELLO if its login fai
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword}, kHello3}, {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "Redisson connects and waits for no replicas") {
+TEST_CASE_METHOD(FirstLoginTest, "Redisson connects and waits for no replicas") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"HELLO", "3"}, kHello3},
                                              {{"SELECT", "1"}, kOk},
@@ -222,7 +222,7 @@ TEST_CASE_METHOD(LoginTest, "Redisson connects and waits for no replicas") {
   CHECK(replies[9] == Error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."));
 }
 
-TEST_CASE_METHOD(LoginTest, "StackExchange.Redis gets every reply in its order, in both protocols") {
+TEST_CASE_METHOD(FirstLoginTest, "StackExchange.Redis gets every reply in its order, in both protocols") {
   for (const char* protocol : {"2", "3"}) {
     const std::vector<Reply> replies = Replay({{{"AUTH", "default", kPassword}, kOk},
                                                {{"HELLO", protocol}, *protocol == '3' ? kHello3 : kHello2},
@@ -249,7 +249,7 @@ TEST_CASE_METHOD(LoginTest, "StackExchange.Redis gets every reply in its order, 
   }
 }
 
-TEST_CASE_METHOD(LoginTest, "go-redis connects, by AUTH if HELLO fails") {
+TEST_CASE_METHOD(FirstLoginTest, "go-redis connects, by AUTH if HELLO fails") {
   const std::vector<Reply> replies =
       Replay({{{"hello", "3", "auth", "default", kPassword, "setname", "app"}, kHello3},
               {{"select", "4"}, kOk},
@@ -262,7 +262,7 @@ TEST_CASE_METHOD(LoginTest, "go-redis connects, by AUTH if HELLO fails") {
   Replay({{{"hello", "9"}, kRefused}, {{"auth", kPassword}, kOk}, {{"select", "4"}, kOk}});
 }
 
-TEST_CASE_METHOD(LoginTest, "rueidis connects with one pipeline") {
+TEST_CASE_METHOD(FirstLoginTest, "rueidis connects with one pipeline") {
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "rueidis"}, kHello3},
           {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kOk},
           {{"SELECT", "1"}, kOk},
@@ -274,7 +274,7 @@ TEST_CASE_METHOD(LoginTest, "rueidis connects with one pipeline") {
           {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-rs and valkey-glide connect in both protocols") {
+TEST_CASE_METHOD(FirstLoginTest, "redis-rs and valkey-glide connect in both protocols") {
   const std::vector<Line> rest = {{{"SELECT", "1"}, kOk},
                                   {{"CLIENT", "SETNAME", "glide"}, kOk},
                                   {{"CLIENT", "TRACKING", "ON", "OPTIN"}, kOk},
@@ -289,7 +289,7 @@ TEST_CASE_METHOD(LoginTest, "redis-rs and valkey-glide connect in both protocols
   }
 }
 
-TEST_CASE_METHOD(LoginTest, "node-redis 6 connects") {
+TEST_CASE_METHOD(FirstLoginTest, "node-redis 6 connects") {
   Replay({{{"HELLO", "3", "AUTH", "default", kPassword, "SETNAME", "app"}, kHello3},
           {{"SELECT", "1"}, kOk},
           {{"READONLY"}, kRefused},
@@ -300,7 +300,7 @@ TEST_CASE_METHOD(LoginTest, "node-redis 6 connects") {
           {{"PING"}, kPong}});
 }
 
-TEST_CASE_METHOD(LoginTest, "ioredis connects and is ready once INFO says that nothing loads") {
+TEST_CASE_METHOD(FirstLoginTest, "ioredis connects and is ready once INFO says that nothing loads") {
   const std::vector<Reply> replies = Replay({{{"hello", "3", "auth", "default", kPassword}, kHello3},
                                              {{"select", "1"}, kOk},
                                              {{"client", "setname", "app"}, kOk},
@@ -319,7 +319,7 @@ TEST_CASE_METHOD(HandshakeTest,
                             "user. Are you sure your configuration is correct?"));
 }
 
-TEST_CASE_METHOD(LoginTest, "phpredis connects and checks that a kept connection is alive") {
+TEST_CASE_METHOD(FirstLoginTest, "phpredis connects and checks that a kept connection is alive") {
   Replay({{{"AUTH", kPassword}, kOk}, {{"SELECT", "1"}, kOk}, {{"PING"}, kPong}});
   const std::vector<Reply> replies = Replay({{{"ECHO", "liveness-1"}, kRefused},
                                              {{"AUTH", "default", kPassword}, kOk},
@@ -328,7 +328,7 @@ TEST_CASE_METHOD(LoginTest, "phpredis connects and checks that a kept connection
   CHECK(replies[2] == Bulk("liveness-1"));
 }
 
-TEST_CASE_METHOD(LoginTest, "predis connects in either protocol, by AUTH if HELLO fails") {
+TEST_CASE_METHOD(FirstLoginTest, "predis connects in either protocol, by AUTH if HELLO fails") {
   const std::vector<Line> rest = {{{"CLIENT", "SETINFO", "LIB-NAME", "predis"}, kOk},
                                   {{"CLIENT", "SETINFO", "LIB-VER", "3.0.0"}, kOk},
                                   {{"SELECT", "1"}, kOk}};
@@ -350,7 +350,7 @@ TEST_CASE_METHOD(HandshakeTest, "nginx reads a key by an inline command") {
   CHECK(RunRaw("get absent\r\n") == "$-1\r\n");
 }
 
-TEST_CASE_METHOD(LoginTest, "Envoy and twemproxy connect and run their health checks") {
+TEST_CASE_METHOD(FirstLoginTest, "Envoy and twemproxy connect and run their health checks") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"SELECT", "1"}, kOk},
                                              {{"PING"}, kPong},
@@ -362,7 +362,7 @@ TEST_CASE_METHOD(LoginTest, "Envoy and twemproxy connect and run their health ch
   CHECK(replies[5].elements.size() == 2);
 }
 
-TEST_CASE_METHOD(LoginTest, "redis_exporter scrapes") {
+TEST_CASE_METHOD(FirstLoginTest, "redis_exporter scrapes") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"PING"}, kPong},
                                              {{"CLIENT", "SETNAME", "redis_exporter"}, kOk},
@@ -412,7 +412,7 @@ TEST_CASE_METHOD(HandshakeTest, "RedisInsight connects and browses") {
   CHECK(Run({"TYPE", "k"}) == Simple("string"));
 }
 
-TEST_CASE_METHOD(LoginTest, "Redis Sentinel watches, and closes others' connections") {
+TEST_CASE_METHOD(FirstLoginTest, "Redis Sentinel watches, and closes others' connections") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"CLIENT", "SETNAME", "sentinel-8aa1-cmd"}, kOk},
                                              {{"PING"}, kPong},
@@ -433,14 +433,14 @@ TEST_CASE_METHOD(LoginTest, "Redis Sentinel watches, and closes others' connecti
   Replay({{{"AUTH", kPassword}, kOk}, {{"SUBSCRIBE", "__sentinel__:hello"}, kConfirmation}});
 }
 
-TEST_CASE_METHOD(LoginTest, "the Bitnami chart and Spring Boot run their health checks") {
+TEST_CASE_METHOD(FirstLoginTest, "the Bitnami chart and Spring Boot run their health checks") {
   const std::vector<Reply> replies = Replay(
       {{{"AUTH", kPassword}, kOk}, {{"PING"}, kPong}, {{"info", "replication"}, kText}, {{"INFO"}, kText}});
   CHECK(replies[2].text.find("role:master\r\n") != std::string::npos);
   CHECK(replies[3].text.find("\r\nredis_version:7.4.0\r\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(LoginTest, "redis-benchmark and memtier read the options about saving, and connect") {
+TEST_CASE_METHOD(FirstLoginTest, "redis-benchmark and memtier read the options about saving, and connect") {
   const std::vector<Reply> replies = Replay({{{"AUTH", kPassword}, kOk},
                                              {{"CONFIG", "GET", "save"}, kPairs},
                                              {{"CONFIG", "GET", "appendonly"}, kPairs},
@@ -453,7 +453,8 @@ TEST_CASE_METHOD(LoginTest, "redis-benchmark and memtier read the options about 
 }
 
 // Redis loses such a reply where others wait before it; StackExchange.Redis has a workaround for that.
-TEST_CASE_METHOD(LoginTest, "a failed login is answered with its error, wherever in a pipeline it stands") {
+TEST_CASE_METHOD(FirstLoginTest,
+                 "a failed login is answered with its error, wherever in a pipeline it stands") {
   constexpr int kMoreThanOneBatch = 100;
   const Reply wrong = Error("WRONGPASS invalid username-password pair or user is disabled.");
   for (const Words& login :

@@ -28,7 +28,7 @@ std::string WithoutTimes(const std::string& line) {
 }
 
 // Redis shows commands in the order of its table.
-std::vector<std::string> Lines(const std::string& text) {
+std::vector<std::string> SortedLines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(WithoutTimes(line));
@@ -46,7 +46,7 @@ class InfoCallsTest : public CommandTest {
     INFO(section);
     const Words words = {"INFO", section};
     const std::string theirs = TakeReplies(oracle_.Ask(EncodeRequest(words), 1)[0]).at(0).text;
-    CHECK(Lines(Run(words).text) == Lines(theirs));
+    CHECK(SortedLines(Run(words).text) == SortedLines(theirs));
   }
 
  private:

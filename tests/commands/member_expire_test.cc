@@ -11,7 +11,7 @@ using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
 const Reply kWrong = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
-const Reply kNotInteger = Error("ERR value is not an integer or out of range");
+const Reply kTimeNotInteger = Error("ERR value is not an integer or out of range");
 
 class MemberExpireTest : public CommandTest {
  public:
@@ -88,8 +88,8 @@ TEST_CASE_METHOD(MemberExpireTest,
 
 TEST_CASE_METHOD(MemberExpireTest, "SADDEX refuses what is no TTL, and other types") {
   for (const char* seconds : {"0", "-1", "x", "1.5", "9223372036854775807", "99999999999999", ""})
-    CHECK(Run({"SADDEX", "s", seconds, "a"}) == kNotInteger);
-  CHECK(Run({"SADDEX", "s", "KEEPTTL", "0", "a"}) == kNotInteger);
+    CHECK(Run({"SADDEX", "s", seconds, "a"}) == kTimeNotInteger);
+  CHECK(Run({"SADDEX", "s", "KEEPTTL", "0", "a"}) == kTimeNotInteger);
   CHECK(Run({"SADDEX", "s", "KEEPTTL", "2"}) == Error("ERR wrong number of arguments for 'saddex' command"));
   CHECK(Run({"SADDEX", "s", "2"}) == Error("ERR wrong number of arguments for 'saddex' command"));
   Run({"SET", "text", "v"});
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(MemberExpireTest, "EXPIREMEMBER and FIELDTTL refuse what they c
   CHECK(Run({"FIELDTTL", "l", "m"}) == kWrong);
   CHECK(Run({"FIELDTTL", "absent", "m"}) == Integer(-2));
   CHECK(Run({"EXPIREMEMBER", "absent", "m", "5"}) == Integer(0));
-  CHECK(Run({"EXPIREMEMBER", "s", "m", "x"}) == kNotInteger);
+  CHECK(Run({"EXPIREMEMBER", "s", "m", "x"}) == kTimeNotInteger);
   CHECK(Run({"EXPIREMEMBER", "s", "m", "5", "h"}) == Error("ERR Invalid unit arg"));
   CHECK(Run({"EXPIREMEMBER", "s", "m", "5", "s", "s"}) == Error("ERR Invalid number of arguments"));
   const Reply too_far = Error("ERR invalid expire time in 'expiremember' command");

@@ -6,30 +6,30 @@
 namespace mayfly::testing {
 namespace {
 
-const std::string kLong(100'000, 'x');
+const std::string kLongMember(100'000, 'x');
 const std::string kPage(3000, 'p');
 
 // Small and large values of each type.
 const std::vector<Words> kBefore = {
     {"MSET", "k", "value", "bits", "abc"},
     {"SET", "timed", "value", "EX", "100"},
-    {"SET", "block", kLong},
+    {"SET", "block", kLongMember},
     {"RPUSH", "list", "a", "10", "c", "a", "text"},
     {"RPUSH", "nodes", kPage, "a", kPage, "b", kPage, "c", "b"},
     {"HSET", "hash", "field", "value", "n", "10", "f", "1.5", "third", "v"},
-    {"HSET", "wide hash", "field", kLong, "n", "10"},
+    {"HSET", "wide hash", "field", kLongMember, "n", "10"},
     {"HSETEX", "timed hash", "EX", "100", "FIELDS", "2", "a", "1", "b", "2"},
     {"SADD", "ints", "1", "2", "70000"},
     {"SADD", "set", "a", "b", "1"},
-    {"SADD", "large", "a", "b", "c", "d", "e", "f", "g", "1", kLong},
+    {"SADD", "large", "a", "b", "c", "d", "e", "f", "g", "1", kLongMember},
     {"SADDEX", "timed set", "100", "a", "b"},
     {"SADD", "timed set", "lasting"},
     {"ZADD", "zset", "1", "a", "2", "b", "3.5", "c"},
-    {"ZADD", "large zset", "1", "a", "2", "b", "3", kLong},
+    {"ZADD", "large zset", "1", "a", "2", "b", "3", kLongMember},
     {"ZADD", "timed zset", "1", "a", "1", "b"},
     {"EXPIREMEMBER", "timed zset", "a", "100"},
     {"GEOADD", "geo", "13.361389", "38.115556", "p", "15.087269", "37.502669", "q"},
-    {"GEOADD", "large geo", "13", "38", "p", "15", "37", kLong},
+    {"GEOADD", "large geo", "13", "38", "p", "15", "37", kLongMember},
     {"XADD", "stream", "1-1", "f", "v"},
     {"PFADD", "hll", "a", "b"},
 };

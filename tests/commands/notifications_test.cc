@@ -102,7 +102,7 @@ TEST_CASE_METHOD(NotificationsTest,
 namespace {
 
 // One key each, so that the order of the messages is that of the events.
-const std::vector<std::vector<std::string>> kRequests = {
+const std::vector<std::vector<std::string>> kRequestsWithEvents = {
     {"SET", "s", "1"},
     {"INCR", "s"},
     {"APPEND", "s", "x"},
@@ -152,7 +152,7 @@ TEST_CASE_METHOD(NotificationsTest, "each class has the events that it has in a 
     Run({"FLUSHALL"});
     Run({"CONFIG", "SET", "notify-keyspace-events", classes});
     Heard();
-    for (const auto& request : kRequests) {
+    for (const auto& request : kRequestsWithEvents) {
       Run(request);
       redis.Ask(EncodeRequest(request), 1);
     }

@@ -103,23 +103,23 @@ void GoesWithItsTags(World& world) {
 
 void IsThere(World& world) { CHECK(world.Run({"PEEK", "k"}) == Bulk("new")); }
 
-Request Words(std::initializer_list<std::string> words) { return words; }
+Request ToRequest(std::initializer_list<std::string> words) { return words; }
 
 const std::vector<Promise>& Promises() {  // long: one table
   static const std::vector<Promise> kPromises = {
       {"EX", Group::kExpiry, Wants::kAnything, false,
        [](World&) {
-         return Words({"EX", "60"});
+         return ToRequest({"EX", "60"});
        },
        ExpiresOnTime},
       {"PX", Group::kExpiry, Wants::kAnything, false,
        [](World&) {
-         return Words({"PX", "60000"});
+         return ToRequest({"PX", "60000"});
        },
        ExpiresOnTime},
       {"EXAT", Group::kExpiry, Wants::kAnything, false,
        [](World& world) {
-         return Words({"EXAT", world.UnixSeconds(60)});
+         return ToRequest({"EXAT", world.UnixSeconds(60)});
        },
        [](World& world) {
          const auto ttl = static_cast<uint64_t>(world.Pttl());
@@ -132,30 +132,30 @@ const std::vector<Promise>& Promises() {  // long: one table
        }},
       {"PXAT", Group::kExpiry, Wants::kAnything, false,
        [](World& world) {
-         return Words({"PXAT", world.UnixMs(kTtlMs)});
+         return ToRequest({"PXAT", world.UnixMs(kTtlMs)});
        },
        [](World& world) {
          CHECK(world.Pttl() == kTtlMs);
          ExpiresOnTime(world);
        }},
-      {"KEEPTTL", Group::kExpiry, Wants::kKey, false, [](World&) { return Words({"KEEPTTL"}); },
+      {"KEEPTTL", Group::kExpiry, Wants::kKey, false, [](World&) { return ToRequest({"KEEPTTL"}); },
        [](World& world) { CHECK(world.Pttl() == kTtlMs); }},
-      {"NX", Group::kCondition, Wants::kNoKey, false, [](World&) { return Words({"NX"}); }, IsThere},
-      {"XX", Group::kCondition, Wants::kKey, false, [](World&) { return Words({"XX"}); }, IsThere},
+      {"NX", Group::kCondition, Wants::kNoKey, false, [](World&) { return ToRequest({"NX"}); }, IsThere},
+      {"XX", Group::kCondition, Wants::kKey, false, [](World&) { return ToRequest({"XX"}); }, IsThere},
       {"IFEQ", Group::kCondition, Wants::kKey, false,
        [](World&) {
-         return Words({"IFEQ", "old"});
+         return ToRequest({"IFEQ", "old"});
        },
        IsThere},
       {"IFNE", Group::kCondition, Wants::kAnything, false,
        [](World&) {
-         return Words({"IFNE", "x"});
+         return ToRequest({"IFNE", "x"});
        },
        IsThere},
-      {"GET", Group::kReply, Wants::kAnything, false, [](World&) { return Words({"GET"}); }, IsThere},
+      {"GET", Group::kReply, Wants::kAnything, false, [](World&) { return ToRequest({"GET"}); }, IsThere},
       {"IFLEASE", Group::kOther, Wants::kAnything, false,
        [](World& world) {
-         return Words({"IFLEASE", world.token});
+         return ToRequest({"IFLEASE", world.token});
        },
        [](World& world) {
          CHECK(world.Run({"UNLEASE", "k", world.token}) == Integer(0));
@@ -163,21 +163,21 @@ const std::vector<Promise>& Promises() {  // long: one table
        }},
       {"JITTER", Group::kOther, Wants::kAnything, true,
        [](World&) {
-         return Words({"JITTER", "5"});
+         return ToRequest({"JITTER", "5"});
        },
        [](World& world) {
          CHECK(world.Pttl() >= kTtlMs - kJitterMs);
          CHECK(world.Pttl() <= kTtlMs + kJitterMs);
        }},
-      {"SLIDE", Group::kOther, Wants::kAnything, true, [](World&) { return Words({"SLIDE"}); }, SlidesOn},
+      {"SLIDE", Group::kOther, Wants::kAnything, true, [](World&) { return ToRequest({"SLIDE"}); }, SlidesOn},
       {"STALE", Group::kOther, Wants::kAnything, true,
        [](World&) {
-         return Words({"STALE", "30"});
+         return ToRequest({"STALE", "30"});
        },
        IsStaleForAWhile},
       {"TAGS", Group::kOther, Wants::kAnything, false,
        [](World&) {
-         return Words({"TAGS", "2", "t", "u"});
+         return ToRequest({"TAGS", "2", "t", "u"});
        },
        GoesWithItsTags},
   };

@@ -8,7 +8,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
-const Reply kWrong = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
+const Reply kWrongType = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
 
 class SetTest : public CommandTest {
  public:
@@ -170,8 +170,8 @@ TEST_CASE_METHOD(SetTest, "SMOVE takes a member from one set to another") {
   CHECK(TakeChanges() == Lines{"srem s", "del s", "new new", "sadd new"});
   Run({"SET", "text", "v"});
   CHECK(Run({"SMOVE", "s", "text", "b"}) == Integer(0));
-  CHECK(Run({"SMOVE", "t", "text", "b"}) == kWrong);
-  CHECK(Run({"SMOVE", "text", "t", "b"}) == kWrong);
+  CHECK(Run({"SMOVE", "t", "text", "b"}) == kWrongType);
+  CHECK(Run({"SMOVE", "text", "t", "b"}) == kWrongType);
 }
 
 TEST_CASE_METHOD(SetTest, "sets are united, intersected and subtracted, and the result may be stored") {
@@ -256,9 +256,9 @@ TEST_CASE_METHOD(SetTest, "commands on sets refuse other types and change nothin
                                        {"SINTERCARD", "2", "s", "text"}};
   for (const Words& request : requests) {
     INFO(request[0]);
-    CHECK(Run(request) == kWrong);
+    CHECK(Run(request) == kWrongType);
   }
-  CHECK(Run({"GET", "s"}) == kWrong);
+  CHECK(Run({"GET", "s"}) == kWrongType);
   CHECK(TakeChanges().empty());
 }
 

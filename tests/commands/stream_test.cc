@@ -6,7 +6,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
-const Reply kWrong = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
+const Reply kWrongType = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
 
 Reply Entry(const std::string& id, const Words& pairs) {
   return Array({Bulk(id), Bulks({pairs.begin(), pairs.end()})});
@@ -197,7 +197,7 @@ TEST_CASE_METHOD(CommandTest, "commands on streams refuse other types") {
                                        {"XINFO", "CONSUMERS", "text", "g"}};
   for (const Words& request : requests) {
     INFO(request[0]);
-    CHECK(Run(request) == kWrong);
+    CHECK(Run(request) == kWrongType);
   }
 }
 

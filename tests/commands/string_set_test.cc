@@ -3,7 +3,7 @@
 namespace mayfly::testing {
 namespace {
 
-constexpr std::string_view kSyntax = "ERR syntax error";
+constexpr std::string_view kSyntaxError = "ERR syntax error";
 constexpr std::string_view kNotInteger = "ERR value is not an integer or out of range";
 constexpr std::string_view kInvalidExpire = "ERR invalid expire time in 'set' command";
 
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(CommandTest, "options of SET that exclude each other are a synt
   }));
   std::vector<std::string> request{"SET", "k", "v"};
   request.insert(request.end(), options.begin(), options.end());
-  CHECK(Run(request) == Error(kSyntax));
+  CHECK(Run(request) == Error(kSyntaxError));
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
 }
 

@@ -10,7 +10,7 @@
 namespace mayfly::testing {
 namespace {
 
-using Request = std::vector<std::string>;
+using Call = std::vector<std::string>;
 
 const Reply kTtlRequired = Error("ERR a TTL is required for this key");
 
@@ -26,27 +26,27 @@ class TtlKeepTest : public CommandTest {
 TEST_CASE_METHOD(TtlKeepTest, "a write that is refused has answered nothing before, and its client goes on") {
   Run({"SADD", "set", "a"});
   SetOption("ttl-required", "yes");
-  for (const Request& write : std::vector<Request>{{"BITFIELD", "k", "SET", "u8", "0", "1"},
-                                                   {"SETBIT", "k", "7", "1"},
-                                                   {"SETRANGE", "k", "3", "v"},
-                                                   {"APPEND", "k", "v"},
-                                                   {"INCR", "k"},
-                                                   {"INCREX", "k"},
-                                                   {"GETSET", "k", "v"},
-                                                   {"SET", "k", "v", "GET"},
-                                                   {"SETNX", "k", "v"},
-                                                   {"MSET", "other", "v", "k", "v"},
-                                                   {"SUNIONSTORE", "k", "set"},
-                                                   {"SORT", "set", "ALPHA", "STORE", "k"},
-                                                   {"COPY", "set", "k"},
-                                                   {"RENAME", "set", "k"},
-                                                   {"SMOVE", "set", "k", "a"},
-                                                   {"LPUSH", "k", "a"},
-                                                   {"HSET", "k", "f", "v"},
-                                                   {"ZADD", "k", "1", "a"},
-                                                   {"XADD", "k", "*", "f", "v"},
-                                                   {"PFADD", "k", "a"},
-                                                   {"GEOADD", "k", "1", "1", "a"}}) {
+  for (const Call& write : std::vector<Call>{{"BITFIELD", "k", "SET", "u8", "0", "1"},
+                                             {"SETBIT", "k", "7", "1"},
+                                             {"SETRANGE", "k", "3", "v"},
+                                             {"APPEND", "k", "v"},
+                                             {"INCR", "k"},
+                                             {"INCREX", "k"},
+                                             {"GETSET", "k", "v"},
+                                             {"SET", "k", "v", "GET"},
+                                             {"SETNX", "k", "v"},
+                                             {"MSET", "other", "v", "k", "v"},
+                                             {"SUNIONSTORE", "k", "set"},
+                                             {"SORT", "set", "ALPHA", "STORE", "k"},
+                                             {"COPY", "set", "k"},
+                                             {"RENAME", "set", "k"},
+                                             {"SMOVE", "set", "k", "a"},
+                                             {"LPUSH", "k", "a"},
+                                             {"HSET", "k", "f", "v"},
+                                             {"ZADD", "k", "1", "a"},
+                                             {"XADD", "k", "*", "f", "v"},
+                                             {"PFADD", "k", "a"},
+                                             {"GEOADD", "k", "1", "1", "a"}}) {
     INFO(write[0]);
     CHECK(Run(write) == kTtlRequired);
     CHECK(Run({"EXISTS", "k", "other"}) == Integer(0));
@@ -79,25 +79,25 @@ TEST_CASE_METHOD(TtlKeepTest, "a key without a TTL from before can be edited, wh
   Run({"HSET", "h", "f", "1"});
   Run({"RPUSH", "l", "a", "b"});
   SetOption("ttl-required", "yes");
-  for (const Request& edit : std::vector<Request>{{"INCR", "n"},
-                                                  {"INCREX", "n"},
-                                                  {"INCRBYFLOAT", "n", "1.5"},
-                                                  {"APPEND", "s", "w"},
-                                                  {"SETRANGE", "long", "3", "y"},
-                                                  {"BITFIELD", "bits", "SET", "u8", "0", "1"},
-                                                  {"HSET", "h", "g", "2"},
-                                                  {"LPOP", "l"}}) {
+  for (const Call& edit : std::vector<Call>{{"INCR", "n"},
+                                            {"INCREX", "n"},
+                                            {"INCRBYFLOAT", "n", "1.5"},
+                                            {"APPEND", "s", "w"},
+                                            {"SETRANGE", "long", "3", "y"},
+                                            {"BITFIELD", "bits", "SET", "u8", "0", "1"},
+                                            {"HSET", "h", "g", "2"},
+                                            {"LPOP", "l"}}) {
     INFO(edit[0]);
     CHECK(Run(edit).kind != Reply::Kind::kError);
     CHECK(Pttl(edit[1]) == -1);
   }
   SetOption("default-ttl", "60");
-  for (const Request& edit : std::vector<Request>{{"INCRBYFLOAT", "n", "1"},
-                                                  {"APPEND", "s", "w"},
-                                                  {"SETRANGE", "long", "3", "z"},
-                                                  {"BITFIELD", "bits", "SET", "u8", "0", "2"},
-                                                  {"HSET", "h", "g", "3"},
-                                                  {"LMOVE", "l", "l", "LEFT", "RIGHT"}}) {
+  for (const Call& edit : std::vector<Call>{{"INCRBYFLOAT", "n", "1"},
+                                            {"APPEND", "s", "w"},
+                                            {"SETRANGE", "long", "3", "z"},
+                                            {"BITFIELD", "bits", "SET", "u8", "0", "2"},
+                                            {"HSET", "h", "g", "3"},
+                                            {"LMOVE", "l", "l", "LEFT", "RIGHT"}}) {
     INFO(edit[0]);
     CHECK(Run(edit).kind != Reply::Kind::kError);
     CHECK(Pttl(edit[1]) == 60'000);
@@ -126,13 +126,13 @@ TEST_CASE_METHOD(TtlKeepTest, "a maximum that came later leaves a deadline alone
     Run({"DEL", "copy", "renamed"});
     SetOption("max-ttl", "60");
   };
-  for (const Request& keeper : std::vector<Request>{{"INCR", "k"},
-                                                    {"APPEND", "k", "0"},
-                                                    {"INCREX", "k"},
-                                                    {"SETBIT", "k", "7", "0"},
-                                                    {"SET", "k", "2", "KEEPTTL"},
-                                                    {"MSETEX", "1", "k", "2", "KEEPTTL"},
-                                                    {"GETEX", "k"}}) {
+  for (const Call& keeper : std::vector<Call>{{"INCR", "k"},
+                                              {"APPEND", "k", "0"},
+                                              {"INCREX", "k"},
+                                              {"SETBIT", "k", "7", "0"},
+                                              {"SET", "k", "2", "KEEPTTL"},
+                                              {"MSETEX", "1", "k", "2", "KEEPTTL"},
+                                              {"GETEX", "k"}}) {
     INFO(keeper[0]);
     anew();
     CHECK(Run(keeper).kind != Reply::Kind::kError);
@@ -156,11 +156,10 @@ TEST_CASE_METHOD(TtlKeepTest, "a maximum that came later leaves a deadline alone
 TEST_CASE_METHOD(TtlKeepTest, "a deadline that slides keeps the TTL that ttl-jitter has drawn for it") {
   SetOption("ttl-jitter", "10");
   Run({"SET", "k", "v", "JITTER", "0", "EX", "1"});
-  for (const Request& slider :
-       std::vector<Request>{{"SET", "k", "v", "EX", "100", "SLIDE"},
-                            {"GETEX", "k", "EX", "100", "SLIDE"},
-                            {"EXPIRE", "k", "100", "SLIDE"},
-                            {"SET", "k", "v", "EX", "100", "SLIDE", "JITTER", "10"}}) {
+  for (const Call& slider : std::vector<Call>{{"SET", "k", "v", "EX", "100", "SLIDE"},
+                                              {"GETEX", "k", "EX", "100", "SLIDE"},
+                                              {"EXPIRE", "k", "100", "SLIDE"},
+                                              {"SET", "k", "v", "EX", "100", "SLIDE", "JITTER", "10"}}) {
     INFO(slider[0]);
     std::set<int64_t> ttls;
     for (int i = 0; i < 50; ++i) {

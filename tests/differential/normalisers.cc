@@ -277,10 +277,11 @@ bool SameError(const Exchange& pair) {
 
 // Up to the names of what there is to choose from.
 bool SameBeforeChoices(const Exchange& pair) {
-  static constexpr std::string_view kBefore = "must be one of the following: ";
-  const size_t at = pair.redis.text.find(kBefore);
+  static constexpr std::string_view kBeforeChoices = "must be one of the following: ";
+  const size_t at = pair.redis.text.find(kBeforeChoices);
   return SameError(pair) && at != std::string::npos &&
-         pair.mayfly.text.compare(0, at + kBefore.size(), pair.redis.text, 0, at + kBefore.size()) == 0;
+         pair.mayfly.text.compare(0, at + kBeforeChoices.size(), pair.redis.text, 0,
+                                  at + kBeforeChoices.size()) == 0;
 }
 
 // Each server's own lines. Redis takes one filter, Valkey and we any number, and it may be another one of

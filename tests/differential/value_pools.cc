@@ -36,7 +36,7 @@ Words OptionAndValue(ValuePools& pools) {
   return {std::string(pair[0]), std::string(pair[1])};
 }
 
-constexpr Pool kPools[] = {
+constexpr Pool kCommonPools[] = {
     {"config|set", "parameter_value", OptionAndValue},
     {"config|get", "parameter",
      [](ValuePools& p) {
@@ -272,8 +272,9 @@ std::string ValuePools::Key() {
 
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
-  for (const std::span<const Pool> pools : {SetPools(), HyperLogLogPools(), StreamPools(), HashPools(),
-                                            SortedSetPools(), GeoPools(), std::span<const Pool>(kPools)}) {
+  for (const std::span<const Pool> pools :
+       {SetPools(), HyperLogLogPools(), StreamPools(), HashPools(), SortedSetPools(), GeoPools(),
+        std::span<const Pool>(kCommonPools)}) {
     for (const Pool& pool : pools) {
       const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);
       // Those of one command go before those of all.

@@ -11,7 +11,6 @@
 namespace mayfly {
 namespace {
 
-const std::string kPong = "+PONG\r\n";
 constexpr size_t kMegabyte = 1 << 20;
 
 TEST_CASE("a request above client-query-buffer-limit closes its client without a reply") {

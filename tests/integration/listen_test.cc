@@ -15,8 +15,6 @@
 namespace mayfly {
 namespace {
 
-const std::string kPong = "+PONG\r\n";
-
 TEST_CASE("the unix socket serves, with the permissions of unixsocketperm") {
   const Daemon daemon({"--unixsocketperm", "700"});
   CHECK(Client::OverUnixSocket(daemon).Run({"PING"}) == "PONG");

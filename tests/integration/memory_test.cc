@@ -16,7 +16,7 @@ namespace {
 
 // The sanitizers' allocator keeps more, and is not measured.
 #ifndef MAYFLY_SANITIZE
-constexpr int64_t kMegabyte = 1 << 20;
+constexpr int64_t kMib = 1 << 20;
 
 // Sets `count` new keys as fast as the daemon takes them; the number of errors.
 class Filler {
@@ -74,9 +74,9 @@ TEST_CASE("values that change their size do not make a process of 96 MB of data 
   for (const auto& [count, value_bytes] : phases) {
     CHECK(filler.Fill(count, value_bytes) == 0);
     INFO(value_bytes);
-    CHECK(PeakResidentBytes(daemon) < 160 * kMegabyte);
+    CHECK(PeakResidentBytes(daemon) < 160 * kMib);
   }
-  CHECK(filler.client().InfoNumber("used_memory") > 80 * kMegabyte);
+  CHECK(filler.client().InfoNumber("used_memory") > 80 * kMib);
 }
 
 TEST_CASE("big values that arrive side by side make room as they come: not more than maxmemory is data") {
@@ -103,7 +103,7 @@ TEST_CASE("big values that arrive side by side make room as they come: not more 
     for (const Wire& client : clients) CHECK(client.Read(5) == "+OK\r\n");
     most = std::max(most, DataBytes(watcher));
   }
-  CHECK(most <= 50 * kMegabyte + static_cast<int64_t>(kValue));
+  CHECK(most <= 50 * kMib + static_cast<int64_t>(kValue));
   CHECK(watcher.InfoNumber("evicted_keys") > 400'000);
   CHECK(watcher.Run({"STRLEN", "big3"}) == ":" + std::to_string(kValue));
 }

@@ -23,8 +23,6 @@
 namespace mayfly {
 namespace {
 
-const std::string kPong = "+PONG\r\n";
-
 bool Serves(uint16_t port, const std::string& host = "127.0.0.1") {
   try {
     return Wire::Tcp(port, host).Ask("PING\r\n", kPong) == kPong;

@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kPong = "+PONG\r\n";
-
 TEST_CASE("a daemon that is started with closed standard streams serves, and ends with exit code 0") {
   for (const std::vector<int>& closed : {std::vector{0}, {1}, {2}, {0, 1, 2}}) {
     INFO("closed: " << closed.size() << " from " << closed.front());

@@ -30,7 +30,9 @@ std::string Shell(const std::string& line) {
   return output;
 }
 
-bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool HasPart(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // A daemon with a TLS port, and its files.
 struct TlsDaemon {
@@ -67,9 +69,9 @@ TEST_CASE(
   CHECK(tls.Cli("SET k by-tls") == "OK\n");
   CHECK(plain.Run({"GET", "k"}) == "by-tls");
   const std::string port = std::to_string(tls.port);
-  CHECK(Has(tls.Cli("CLIENT LIST"), "laddr=127.0.0.1:" + port));
+  CHECK(HasPart(tls.Cli("CLIENT LIST"), "laddr=127.0.0.1:" + port));
   CHECK(plain.Info("tcp_port") == std::to_string(tls.daemon.port()));
-  CHECK(Has(tls.daemon.log(), "listening on 127.0.0.1:" + port + " with TLS"));
+  CHECK(HasPart(tls.daemon.log(), "listening on 127.0.0.1:" + port + " with TLS"));
   CHECK(tls.Cli("PING", "--sni some.name.example") == "PONG\n");
   CHECK(tls.Cli("-3 HELLO").starts_with("server"));
 }
@@ -77,7 +79,7 @@ TEST_CASE(
 TEST_CASE("port 0 leaves the TLS port alone") {
   const TlsDaemon tls({"--tls-auth-clients", "no", "--port", "0"});
   CHECK(tls.Cli("PING") == "PONG\n");
-  CHECK(Has(tls.Cli("INFO server"), "tcp_port:" + std::to_string(tls.port)));
+  CHECK(HasPart(tls.Cli("INFO server"), "tcp_port:" + std::to_string(tls.port)));
 }
 
 TEST_CASE("without a certificate of its own a client is only served if tls-auth-clients says so") {
@@ -91,16 +93,16 @@ TEST_CASE("without a certificate of its own a client is only served if tls-auth-
     const std::string stranger = "--cert " + tls.files.stranger + " --key " + tls.files.stranger_key;
     CHECK((tls.Cli("PING", stranger) == "PONG\n") == (std::string(wanted) == "no"));
   }
-  CHECK(Has(tls.daemon.log(), "TLS handshake: peer did not return a certificate"));
+  CHECK(HasPart(tls.daemon.log(), "TLS handshake: peer did not return a certificate"));
 }
 
 TEST_CASE("only the protocols of tls-protocols are spoken") {
   const TlsDaemon tls({"--tls-auth-clients", "no", "--tls-protocols", "TLSv1.2"});
-  CHECK(Has(tls.Openssl("-tls1_2"), "+OK"));
-  CHECK_FALSE(Has(tls.Openssl("-tls1_3"), "+OK"));
+  CHECK(HasPart(tls.Openssl("-tls1_2"), "+OK"));
+  CHECK_FALSE(HasPart(tls.Openssl("-tls1_3"), "+OK"));
   CHECK(Client(tls.daemon).Run({"CONFIG", "SET", "tls-protocols", "TLSv1.3"}) == "OK");
-  CHECK_FALSE(Has(tls.Openssl("-tls1_2"), "+OK"));
-  CHECK(Has(tls.Openssl("-tls1_3"), "+OK"));
+  CHECK_FALSE(HasPart(tls.Openssl("-tls1_2"), "+OK"));
+  CHECK(HasPart(tls.Openssl("-tls1_3"), "+OK"));
   CHECK(tls.Cli("PING") == "PONG\n");
 }
 
@@ -109,13 +111,13 @@ TEST_CASE("sessions are resumed, until tls-session-caching is off") {
   for (const char* version : {"-tls1_3", "-tls1_2", "-tls1_2 -no_ticket"}) {
     CAPTURE(version);
     const std::string session = tls.folder / "session";
-    CHECK(Has(tls.Openssl(std::string(version) + " -sess_out " + session), "New, TLS"));
-    CHECK(Has(tls.Openssl(std::string(version) + " -sess_in " + session), "Reused, TLS"));
+    CHECK(HasPart(tls.Openssl(std::string(version) + " -sess_out " + session), "New, TLS"));
+    CHECK(HasPart(tls.Openssl(std::string(version) + " -sess_in " + session), "Reused, TLS"));
   }
   CHECK(Client(tls.daemon).Run({"CONFIG", "SET", "tls-session-caching", "no"}) == "OK");
   const std::string session = tls.folder / "none";
-  CHECK(Has(tls.Openssl("-sess_out " + session), "+OK"));
-  CHECK_FALSE(Has(Shell("ls " + tls.folder.path()), "none"));
+  CHECK(HasPart(tls.Openssl("-sess_out " + session), "+OK"));
+  CHECK_FALSE(HasPart(Shell("ls " + tls.folder.path()), "none"));
 }
 
 TEST_CASE("INFO counts handshakes, those that failed or were resumed, and the connections that are there") {
@@ -124,14 +126,14 @@ TEST_CASE("INFO counts handshakes, those that failed or were resumed, and the co
   const auto counts = [&plain](const std::string& what) { return plain.Info("tls_" + what); };
   CHECK(counts("handshakes") == "0");
   const std::string session = tls.folder / "session";
-  CHECK(Has(tls.Openssl("-sess_out " + session), "New, TLS"));
-  CHECK(Has(tls.Openssl("-sess_in " + session), "Reused, TLS"));
-  CHECK_FALSE(Has(tls.Openssl("-tls1_1"), "+OK"));
+  CHECK(HasPart(tls.Openssl("-sess_out " + session), "New, TLS"));
+  CHECK(HasPart(tls.Openssl("-sess_in " + session), "Reused, TLS"));
+  CHECK_FALSE(HasPart(tls.Openssl("-tls1_1"), "+OK"));
   CHECK(counts("handshakes") == "2");
   CHECK(counts("sessions_resumed") == "1");
   CHECK(counts("handshakes_failed") == "1");
   CHECK(Eventually([&] { return counts("connections") == "0"; }));
-  CHECK(Has(tls.Cli("INFO tls"), "tls_connections:1\r\n"));
+  CHECK(HasPart(tls.Cli("INFO tls"), "tls_connections:1\r\n"));
   const std::string left = counts("server_cert_expires_in_seconds");
   CHECK(std::stoll(left) > 0);
   CHECK(plain.Run({"CONFIG", "RESETSTAT"}) == "OK");
@@ -141,7 +143,9 @@ TEST_CASE("INFO counts handshakes, those that failed or were resumed, and the co
 
 TEST_CASE("certificates are loaded anew by CONFIG SET and by SIGHUP") {
   const TlsDaemon tls({"--tls-auth-clients", "no"});
-  const auto shows = [&tls](const std::string& name) { return Has(tls.Openssl(""), "subject=CN = " + name); };
+  const auto shows = [&tls](const std::string& name) {
+    return HasPart(tls.Openssl(""), "subject=CN = " + name);
+  };
   Client plain(tls.daemon);
   CHECK(shows("localhost"));
   tls.files.Renew("second");
@@ -151,12 +155,13 @@ TEST_CASE("certificates are loaded anew by CONFIG SET and by SIGHUP") {
 
   tls.files.Renew("third");
   tls.daemon.Signal(SIGHUP);
-  CHECK(Eventually([&] { return Has(tls.daemon.log(), "the certificates were loaded again"); }));
+  CHECK(Eventually([&] { return HasPart(tls.daemon.log(), "the certificates were loaded again"); }));
   CHECK(shows("third"));
 
   Shell("echo nonsense > " + tls.files.server);
   tls.daemon.Signal(SIGHUP);
-  CHECK(Eventually([&] { return Has(tls.daemon.log(), "TLS stays as it is: tls-cert-file: cannot load"); }));
+  CHECK(Eventually(
+      [&] { return HasPart(tls.daemon.log(), "TLS stays as it is: tls-cert-file: cannot load"); }));
   CHECK(shows("third"));
 }
 
@@ -179,7 +184,7 @@ TEST_CASE("CONFIG SET refuses files that do not fit, with the reason, and nothin
   CHECK(tls.Cli("PING") == "PONG\n");
   CHECK(plain.Run({"CONFIG", "SET", "tls-key-file", tls.files.client_key, "tls-cert-file",
                    tls.files.client}) == "OK");
-  CHECK(Has(tls.Openssl(""), "subject=CN = client"));
+  CHECK(HasPart(tls.Openssl(""), "subject=CN = client"));
 }
 
 TEST_CASE("CONFIG SET tls-port opens, moves and closes the port") {
@@ -220,7 +225,7 @@ TEST_CASE("plain text on the TLS port is closed, with one line in the log for ma
   for (int i = 0; i < 20; ++i) {
     const Wire wire = Wire::Tcp(tls.port);
     wire.Send("PING\r\n");
-    CHECK_FALSE(Has(wire.ReadToEnd(), "PONG"));
+    CHECK_FALSE(HasPart(wire.ReadToEnd(), "PONG"));
   }
   const std::string log = tls.daemon.log();
   const size_t first = log.find("TLS handshake: wrong version number");
@@ -240,13 +245,13 @@ TEST_CASE("the daemon does not start with files that do not fit, and says why in
   };
   const Ended none = run({});
   CHECK(none.exit_code == 1);
-  CHECK(Has(none.output, "mayfly: tls-cert-file: TLS needs a certificate, and none is given\n"));
+  CHECK(HasPart(none.output, "mayfly: tls-cert-file: TLS needs a certificate, and none is given\n"));
   const Ended without_ca = run({"--tls-cert-file", files.server, "--tls-key-file", files.server_key});
   CHECK(without_ca.exit_code == 1);
-  CHECK(Has(without_ca.output, "mayfly: tls-auth-clients: clients' certificates cannot be verified"));
+  CHECK(HasPart(without_ca.output, "mayfly: tls-auth-clients: clients' certificates cannot be verified"));
   const Ended mismatch = run({"--tls-cert-file", files.server, "--tls-key-file", files.client_key});
-  CHECK(Has(mismatch.output,
-            "mayfly: tls-key-file: cannot load " + files.client_key + ": key values mismatch\n"));
+  CHECK(HasPart(mismatch.output,
+                "mayfly: tls-key-file: cannot load " + files.client_key + ": key values mismatch\n"));
 }
 
 TEST_CASE("an encrypted key wants its passphrase, and the log says if the certificate has expired") {
@@ -258,16 +263,16 @@ TEST_CASE("an encrypted key wants its passphrase, and the log says if the certif
             .ends_with("(it is encrypted: tls-key-file-pass is its passphrase)"));
   CHECK(plain.Run({"CONFIG", "SET", "tls-key-file", key, "tls-key-file-pass", "secret"}) == "OK");
 
-  CHECK_FALSE(Has(tls.daemon.log(), "expired"));
+  CHECK_FALSE(HasPart(tls.daemon.log(), "expired"));
   const std::string expired = tls.folder.path() + "/expired.crt";
   Shell("openssl x509 -days -1 -signkey " + tls.files.server_key + " -in " + tls.files.server + " -out " +
         expired);
   CHECK(plain.Run({"CONFIG", "SET", "tls-cert-file", expired}) == "OK");
-  CHECK(Has(tls.daemon.log(), "tls-cert-file: the certificate has expired"));
+  CHECK(HasPart(tls.daemon.log(), "tls-cert-file: the certificate has expired"));
   std::vector<std::string> options = tls.Options({"--tls-cert-file", expired, "--tls-auth-clients", "no"});
   options[1] = std::to_string(FreePort());
   const Daemon begun_with_it(options);
-  CHECK(Has(begun_with_it.log(), "tls-cert-file: the certificate has expired"));
+  CHECK(HasPart(begun_with_it.log(), "tls-cert-file: the certificate has expired"));
 }
 
 TEST_CASE("a tls-ca-cert-dir must be there, and the log says if it has no certificate") {
@@ -283,13 +288,13 @@ TEST_CASE("a tls-ca-cert-dir must be there, and the log says if it has no certif
   missing.insert(missing.end(), {"--port", "0"});
   const Ended ended = Daemon::RunToEnd(missing);
   CHECK(ended.exit_code == 1);
-  CHECK(Has(ended.output, "mayfly: tls-ca-cert-dir: cannot read /nowhere: No such file or directory\n"));
+  CHECK(HasPart(ended.output, "mayfly: tls-ca-cert-dir: cannot read /nowhere: No such file or directory\n"));
 
   const Folder cas;
   std::string warning =
       "tls-ca-cert-dir: " + cas.path() + " has no certificate under a name that openssl rehash gives";
   const Daemon daemon(options(cas.path()));
-  CHECK(Has(daemon.log(), warning));
+  CHECK(HasPart(daemon.log(), warning));
   const std::string ping = "redis-cli -h localhost -p " + port + " --tls --cacert " + files.ca + " --cert " +
                            files.client + " --key " + files.client_key + " PING";
   CHECK(Shell(ping) != "PONG\n");
@@ -301,7 +306,7 @@ TEST_CASE("a tls-ca-cert-dir must be there, and the log says if it has no certif
   const Folder full;
   Shell("cp " + files.ca + " " + full.path() + "/ca.pem && openssl rehash " + full.path());
   CHECK(plain.Run({"CONFIG", "SET", "tls-ca-cert-dir", full.path()}) == "OK");
-  CHECK_FALSE(Has(daemon.log(), full.path() + " has no"));
+  CHECK_FALSE(HasPart(daemon.log(), full.path() + " has no"));
 }
 
 TEST_CASE("protocols with which nobody could connect are refused") {
@@ -313,7 +318,7 @@ TEST_CASE("protocols with which nobody could connect are refused") {
           "configuration. tls-protocols: without TLSv1.2 and TLSv1.3 nobody could connect, because OpenSSL's "
           "settings here allow nothing older");
   CHECK(plain.Run({"CONFIG", "SET", "tls-protocols", "TLSv1.1 TLSv1.2"}) == "OK");
-  CHECK(Has(tls.Openssl("-tls1_2"), "+OK"));
+  CHECK(HasPart(tls.Openssl("-tls1_2"), "+OK"));
 }
 
 TEST_CASE("an encrypted key, whose passphrase CONFIG GET answers and the log never shows") {
@@ -324,8 +329,8 @@ TEST_CASE("an encrypted key, whose passphrase CONFIG GET answers and the log nev
   CHECK(tls.Cli("PING") == "PONG\n");
   CHECK(plain.Run({"CONFIG", "SET", "tls-key-file-pass", "wrong-one"}).starts_with("-ERR CONFIG SET failed"));
   CHECK(tls.Cli("PING") == "PONG\n");
-  CHECK_FALSE(Has(tls.daemon.log(), testing::Certificates::kPassphrase));
-  CHECK_FALSE(Has(tls.daemon.log(), "wrong-one"));
+  CHECK_FALSE(HasPart(tls.daemon.log(), testing::Certificates::kPassphrase));
+  CHECK_FALSE(HasPart(tls.daemon.log(), "wrong-one"));
 }
 
 TEST_CASE("large values pass by TLS in both directions, unchanged") {

@@ -10,6 +10,8 @@
 
 namespace mayfly {
 
+inline const std::string kPong = "+PONG\r\n";
+
 class Wire {
  public:
   // Throw std::runtime_error if nobody listens.

@@ -12,8 +12,8 @@ constexpr size_t kMegabyte = 1 << 20;
 constexpr size_t kValue = 100'000;
 constexpr size_t kReply = kValue + 11;  // "$100000\r\n" and "\r\n"
 
-struct LimitedServer : SimulatedServer {
-  explicit LimitedServer(const std::string& limit) : peer(Connect()) {
+struct OutputLimitedServer : SimulatedServer {
+  explicit OutputLimitedServer(const std::string& limit) : peer(Connect()) {
     Set("client-output-buffer-limit", limit);
     REQUIRE(Run({"SET", "k", std::string(kValue, 'v')}) == testing::Ok());
     peer.ReadNothing();
@@ -32,7 +32,7 @@ struct LimitedServer : SimulatedServer {
 size_t RepliesAbove(size_t bytes) { return (bytes + 64 * 1024) / kReply + 1; }
 
 TEST_CASE("a client is closed by the reply with which its unread output reaches the hard limit") {
-  LimitedServer server("normal 1mb 0 0");
+  OutputLimitedServer server("normal 1mb 0 0");
   for (size_t i = 1; i < RepliesAbove(kMegabyte); ++i) server.Get();
   CHECK_FALSE(server.peer.closed());
   CHECK(server.closed() == 0);
@@ -43,7 +43,7 @@ TEST_CASE("a client is closed by the reply with which its unread output reaches 
 
 TEST_CASE("a client is closed at once if its reply would be longer than the limit, and others are served") {
   for (const bool heard : {true, false}) {
-    LimitedServer server("normal 1mb 0 0");
+    OutputLimitedServer server("normal 1mb 0 0");
     REQUIRE(server.Run({"SADD", "s", "m"}) == testing::Integer(1));
     if (!heard) server.peer.Request({"CLIENT", "REPLY", "OFF"});
     server.peer.Request({"SRANDMEMBER", "s", "-9223372036854775807"});
@@ -55,7 +55,7 @@ TEST_CASE("a client is closed at once if its reply would be longer than the limi
 }
 
 TEST_CASE("a monitor that does not read is closed by the line with which its output reaches the limit") {
-  LimitedServer server("normal 1mb 0 0");
+  OutputLimitedServer server("normal 1mb 0 0");
   server.peer.Request({"MONITOR"});
   server.Settle();
   size_t lines = 0;
@@ -67,7 +67,7 @@ TEST_CASE("a monitor that does not read is closed by the line with which its out
 }
 
 TEST_CASE("a client that stays above the soft limit is closed after that many seconds, not before") {
-  LimitedServer server("normal 0 1mb 5");
+  OutputLimitedServer server("normal 0 1mb 5");
   server.Get(RepliesAbove(kMegabyte));
   server.AdvanceTime(4'999);
   CHECK_FALSE(server.peer.closed());
@@ -77,7 +77,7 @@ TEST_CASE("a client that stays above the soft limit is closed after that many se
 }
 
 TEST_CASE("more replies above the soft limit do not restart its time") {
-  LimitedServer server("normal 0 1mb 5");
+  OutputLimitedServer server("normal 0 1mb 5");
   server.Get(RepliesAbove(kMegabyte));
   server.AdvanceTime(3'000);
   server.Get();
@@ -88,7 +88,7 @@ TEST_CASE("more replies above the soft limit do not restart its time") {
 }
 
 TEST_CASE("falling below the soft limit restarts its time") {
-  LimitedServer server("normal 0 1mb 5");
+  OutputLimitedServer server("normal 0 1mb 5");
   server.Get(RepliesAbove(kMegabyte));
   server.AdvanceTime(4'000);
   server.peer.ReadAll();
@@ -103,7 +103,7 @@ TEST_CASE("falling below the soft limit restarts its time") {
 }
 
 TEST_CASE("a client that stays below the soft limit is never closed") {
-  LimitedServer server("normal 0 1mb 5");
+  OutputLimitedServer server("normal 0 1mb 5");
   server.Get(RepliesAbove(kMegabyte) - 1);
   server.AdvanceTime(3'600'000);
   CHECK_FALSE(server.peer.closed());

@@ -72,9 +72,9 @@ class LivezService final : public net::Service {
 };
 
 constexpr uint16_t kPort = 9121;
-const char* const kAddress = "127.0.0.1:9121";
+const char* const kServiceAddress = "127.0.0.1:9121";
 const std::string kRequest = "GET /livez HTTP/1.0\r\n\r\n";
-const std::string kAlive = "HTTP/1.0 200 OK\r\n\r\nalive\n";
+const std::string kAliveAnswer = "HTTP/1.0 200 OK\r\n\r\nalive\n";
 
 // Outlives the server that borrows it.
 struct WithService {
@@ -85,7 +85,7 @@ struct LivezServer : WithService, SimulatedServer {
   LivezServer() : SimulatedServer({.logs = true}) { ListenFor(livez, kPort); }
 
   Peer& ConnectHttp() {
-    Peer* const peer = TryConnect("127.0.0.1", kAddress);
+    Peer* const peer = TryConnect("127.0.0.1", kServiceAddress);
     REQUIRE(peer != nullptr);
     Settle();
     return *peer;
@@ -97,7 +97,7 @@ TEST_CASE("another service answers on its own port, and closes in order") {
   Peer& peer = server.ConnectHttp();
   peer.Send(kRequest);
   server.Settle();
-  CHECK(peer.Take() == kAlive);
+  CHECK(peer.Take() == kAliveAnswer);
   CHECK(peer.ended());
   Peer& other = server.ConnectHttp();
   other.Send("GET / HTTP/1.0\r\n\r\n");
@@ -114,7 +114,7 @@ TEST_CASE("a request may arrive in pieces, among those of RESP clients") {
     http.Send({&c, 1});
     CHECK(server.Ask(resp, {"PING"}) == testing::Simple("PONG"));
   }
-  CHECK(http.Take() == kAlive);
+  CHECK(http.Take() == kAliveAnswer);
 }
 
 TEST_CASE("clients of another service are no RESP clients, but count for maxclients") {
@@ -130,7 +130,7 @@ TEST_CASE("clients of another service are no RESP clients, but count for maxclie
   CHECK(refused_too.Take() == "-ERR max number of clients reached\r\n");
   http.Send(kRequest);
   server.Settle();
-  CHECK(http.Take() == kAlive);
+  CHECK(http.Take() == kAliveAnswer);
   http.Leave();
   server.Settle();
   CHECK(server.Ask(server.Connect(), {"PING"}) == testing::Simple("PONG"));
@@ -158,7 +158,7 @@ TEST_CASE("a slow reader of another service gets all, and its memory is counted 
   server.AdvanceTime(10);
   CHECK(server.stats().client_bytes > before + 250'000);
   server.AdvanceTime(400);
-  CHECK(http.received().size() == kAlive.size() + 300'000);
+  CHECK(http.received().size() == kAliveAnswer.size() + 300'000);
   CHECK(http.ended());
   http.Leave();
   server.Settle();
@@ -187,7 +187,7 @@ TEST_CASE("the server's end ends clients of all services") {
   whole.Send(kRequest);
   resp.Send("PING\r\n");
   server.Raise(SIGTERM);
-  CHECK(whole.Take() == kAlive);
+  CHECK(whole.Take() == kAliveAnswer);
   CHECK(resp.Take() == "+PONG\r\n");
   for (Peer* peer : {&half, &whole, &resp}) {
     CHECK(peer->ended());
@@ -195,7 +195,7 @@ TEST_CASE("the server's end ends clients of all services") {
   }
   server.Settle();
   CHECK(server.ended());
-  CHECK(server.TryConnect("127.0.0.1", kAddress) == nullptr);
+  CHECK(server.TryConnect("127.0.0.1", kServiceAddress) == nullptr);
 }
 
 TEST_CASE("CONFIG SET port moves RESP and leaves the other service where it is") {
@@ -206,13 +206,13 @@ TEST_CASE("CONFIG SET port moves RESP and leaves the other service where it is")
   Peer& http = server.ConnectHttp();
   http.Send(kRequest);
   server.Settle();
-  CHECK(http.Take() == kAlive);
+  CHECK(http.Take() == kAliveAnswer);
   // Its port is taken.
   CHECK(server.Ask(resp, {"CONFIG", "SET", "port", "9121"}).kind == testing::Reply::Kind::kError);
   Peer& again = server.ConnectHttp();
   again.Send(kRequest);
   server.Settle();
-  CHECK(again.Take() == kAlive);
+  CHECK(again.Take() == kAliveAnswer);
 }
 
 TEST_CASE("a port that is taken is a problem in words") {

@@ -13,7 +13,7 @@
 namespace mayfly {
 namespace {
 
-using Keys = std::vector<std::string>;
+using KeyNames = std::vector<std::string>;
 
 class SieveFixture : public KeyspaceFixture {
  public:
@@ -24,12 +24,12 @@ class SieveFixture : public KeyspaceFixture {
   ~SieveFixture() { changes.Unlisten(log); }
 
   // The keys evicted since the last call, in order.
-  Keys TakeEvicted() {
-    Keys keys;
+  KeyNames TakeEvicted() {
+    KeyNames keys;
     for (const ChangeLog::Seen& seen : std::exchange(log.seen, {})) keys.push_back(seen.key);
     return keys;
   }
-  Keys Evict(size_t count) {
+  KeyNames Evict(size_t count) {
     for (size_t i = 0; i < count; ++i) sieve.EvictOne(now());
     return TakeEvicted();
   }
@@ -81,7 +81,7 @@ class OneQueue : public SieveFixture {
  private:
   // Values of many lengths, so that an overwrite often relocates the entry.
   void Store(const std::string& key) {
-    Keys expected;
+    KeyNames expected;
     const bool known = Peek(key) != nullptr;
     Set(key, std::string(random_() % 90, 'v'), expiring_ ? In(1 + random_() % 2000) : Expiry::Never());
     if (known) {
@@ -106,12 +106,12 @@ class OneQueue : public SieveFixture {
 TEST_CASE_METHOD(SieveFixture, "the hand passes visited keys, evicts the first other one, and stays there") {
   SetMany("k", 6);
   for (const char* key : {"k0", "k1", "k3"}) Find(key);
-  CHECK(Evict(1) == Keys{"k2"});
+  CHECK(Evict(1) == KeyNames{"k2"});
   Find("k0");
   SetMany("n", 1);
-  CHECK(Evict(2) == Keys{"k4", "k5"});  // k3 was passed
-  CHECK(Evict(2) == Keys{"k1", "k3"});  // a new turn; k0 was visited again
-  CHECK(Evict(2) == Keys{"k0", "n0"});  // the newest last
+  CHECK(Evict(2) == KeyNames{"k4", "k5"});  // k3 was passed
+  CHECK(Evict(2) == KeyNames{"k1", "k3"});  // a new turn; k0 was visited again
+  CHECK(Evict(2) == KeyNames{"k0", "n0"});  // the newest last
   CHECK(Evict(1).empty());
   CHECK(sieve.EvictOne(now()) == 0);
 }
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(SieveFixture,
   Set("k0", std::string(500, 'w'));
   CHECK(Peek("k0") != before);
   CHECK(db().quota().Coldest(Keyspace::kLasting)->key() == "k0");
-  CHECK(Evict(1) == Keys{"k1"});
+  CHECK(Evict(1) == KeyNames{"k1"});
   CHECK(Peek("k0") != nullptr);
   CHECK(db().Validate());
 }
@@ -141,16 +141,16 @@ TEST_CASE_METHOD(SieveFixture,
 TEST_CASE_METHOD(SieveFixture, "the hand stays valid if its entry is removed, relocated or given a TTL") {
   SetMany("k", 8);
   Find("k0");
-  CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2
+  CHECK(Evict(1) == KeyNames{"k1"});  // the hand is at k2
   db().Delete(db().KeyOf("k2"), now());
   CHECK(db().Validate());
   Set("k3", std::string(500, 'w'));  // relocated, and visited
   CHECK(db().Validate());
-  CHECK(Evict(1) == Keys{"k4"});
+  CHECK(Evict(1) == KeyNames{"k4"});
   const Key five = db().KeyOf("k5");
   db().SetExpiry(five, *Peek("k5"), In(1000), now());  // leaves the list
   CHECK(db().Validate());
-  CHECK(Evict(1) == Keys{"k6"});
+  CHECK(Evict(1) == KeyNames{"k6"});
   databases.Flush(0, now());
   databases.Swap(0, 1);
   CHECK(Evict(1).empty());
@@ -216,9 +216,9 @@ TEST_CASE_METHOD(SieveFixture,
     if (i != 1234) Find("k" + std::to_string(i));
   }
   CHECK(sieve.EvictOne(now()) == SieveEvictor::kMostPassed);
-  CHECK(TakeEvicted() == Keys{"k1234"});
+  CHECK(TakeEvicted() == KeyNames{"k1234"});
   CHECK(sieve.EvictOne(now()) == SieveEvictor::kMostPassed);
-  CHECK(TakeEvicted() == Keys{"k4096"});
+  CHECK(TakeEvicted() == KeyNames{"k4096"});
   CHECK(db().Validate());
 }
 
@@ -295,20 +295,20 @@ TEST_CASE_METHOD(SieveFixture, "all invariants hold through random commands, flu
 TEST_CASE_METHOD(SieveFixture, "after a change to LRU and back the hand begins at the oldest key") {
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
-  CHECK(Evict(1) == Keys{"k1"});  // the hand has passed k0
+  CHECK(Evict(1) == KeyNames{"k1"});  // the hand has passed k0
   databases.TrackAccesses(AccessTracking::kRecency);
   databases.TrackAccesses(AccessTracking::kVisitedBit);
   std::mt19937_64 random(1);
   Evictor evictor(databases, random);
   evictor.Run({.maxmemory_bytes = 1, .policy = EvictionPolicy::kAllKeysSieve}, now(), 1,
               [] { return uint64_t{2}; });
-  CHECK(TakeEvicted() == Keys{"k0"});
+  CHECK(TakeEvicted() == KeyNames{"k0"});
 }
 
 TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes the order of use again") {
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
-  CHECK(Evict(1) == Keys{"k1"});  // the hand is at k2
+  CHECK(Evict(1) == KeyNames{"k1"});  // the hand is at k2
   databases.TrackAccesses(AccessTracking::kRecency);
   for (const char* key : {"k2", "k4", "k0", "k3"}) {
     clock.AdvanceTime(Entry::kStampMs);
@@ -319,7 +319,7 @@ TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes the orde
   Evictor evictor(databases, random);
   evictor.Run({.maxmemory_bytes = 1, .policy = EvictionPolicy::kAllKeysLru}, now(), 3,
               [] { return uint64_t{2}; });
-  CHECK(TakeEvicted() == Keys{"k2", "k4", "k0"});
+  CHECK(TakeEvicted() == KeyNames{"k2", "k4", "k0"});
 }
 
 }  // namespace mayfly

@@ -18,7 +18,7 @@ using testing::Bag;
 // Database and key; value, clock and deadline.
 using Image = std::map<std::pair<unsigned, std::string>, std::string>;
 
-std::string TextOf(const Entry& entry) {
+std::string WalkedText(const Entry& entry) {
   std::string text;
   if (entry.encoding() == Encoding::kInteger) {
     text = std::to_string(entry.integer());
@@ -36,7 +36,7 @@ std::string TextOf(const Entry& entry) {
 class Keeper final : public SnapshotVisitor {
  public:
   void Visit(unsigned index, const Entry& entry) noexcept override {
-    const bool first = image.emplace(std::pair(index, std::string(entry.key())), TextOf(entry)).second;
+    const bool first = image.emplace(std::pair(index, std::string(entry.key())), WalkedText(entry)).second;
     visited_twice |= !first;
   }
   Image image;
@@ -56,7 +56,7 @@ class WalkFixture : public KeyspaceFixture {
     Image image;
     for (unsigned i = 0; i < kDatabases; ++i) {
       db(i).ForEach(now(), [&](const Entry& entry) {
-        image.emplace(std::pair(i, std::string(entry.key())), TextOf(entry));
+        image.emplace(std::pair(i, std::string(entry.key())), WalkedText(entry));
       });
     }
     return image;

@@ -13,7 +13,7 @@ namespace mayfly {
 namespace {
 
 // Random operations, beside what the keys of two databases should be.
-class Model : public KeyspaceFixture {
+class StaleModel : public KeyspaceFixture {
  public:
   struct Known {
     std::string value;
@@ -136,7 +136,7 @@ class Model : public KeyspaceFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Model, "whatever happens, a key is there, stale or gone as its times say") {
+TEST_CASE_METHOD(StaleModel, "whatever happens, a key is there, stale or gone as its times say") {
   for (int step = 0; step < 60'000; ++step) {
     Step(step);
     CAPTURE(step);

@@ -18,7 +18,7 @@ std::vector<std::string> WarningsOf(const std::vector<std::string>& words) {
   return loaded.warnings;
 }
 
-std::string ErrorOf(const std::vector<std::string>& words) {
+std::string ErrorOfOptions(const std::vector<std::string>& words) {
   const TestFiles files;
   return Loaded(files, words).error;
 }
@@ -39,9 +39,9 @@ TEST_CASE("maxmemory is auto, a percentage or bytes, and CONFIG GET answers plai
   CHECK(bytes("1k") == "1000");
   CHECK(bytes("0") == "0");
   for (const char* wrong : {"", "%", "x%", "abc", "-1", " 5", "1.5gb", "99999999999gb", "5 %"})
-    CHECK(ErrorOf({"--maxmemory", wrong}) == "--maxmemory: argument must be a memory value");
+    CHECK(ErrorOfOptions({"--maxmemory", wrong}) == "--maxmemory: argument must be a memory value");
   for (const char* wrong : {"0%", "101%"})
-    CHECK(ErrorOf({"--maxmemory", wrong}) ==
+    CHECK(ErrorOfOptions({"--maxmemory", wrong}) ==
           "--maxmemory: percentage argument must be between 1 and 100 inclusive");
 }
 
@@ -138,18 +138,18 @@ TEST_CASE("save and daemonize have warnings of their own, and CONFIG GET answers
   CHECK(loaded.warnings.size() == 2);
   CHECK(loaded.Get("save") == "");
   CHECK(loaded.Get("daemonize") == "no");
-  CHECK(ErrorOf({"--save", "900"}) == "--save: Invalid save parameters");
-  CHECK(ErrorOf({"--save", "0 1"}) == "--save: Invalid save parameters");
+  CHECK(ErrorOfOptions({"--save", "900"}) == "--save: Invalid save parameters");
+  CHECK(ErrorOfOptions({"--save", "0 1"}) == "--save: Invalid save parameters");
 }
 
 TEST_CASE("options whose silent loss would hurt are refused, except with their harmless value") {
-  CHECK(ErrorOf({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
-  CHECK(ErrorOf({"--replicaof", "10.0.0.1", "6379"})
+  CHECK(ErrorOfOptions({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
+  CHECK(ErrorOfOptions({"--replicaof", "10.0.0.1", "6379"})
             .starts_with("--replicaof: replicaof 10.0.0.1 6379 is refused"));
-  CHECK(ErrorOf({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOf({"--replicaof", "no", "one", "--cluster-enabled", "no"}) == "");
+  CHECK(ErrorOfOptions({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOfOptions({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOfOptions({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
+  CHECK(ErrorOfOptions({"--replicaof", "no", "one", "--cluster-enabled", "no"}) == "");
 }
 
 TEST_CASE("a refusal depends on the value that wins, and names its place") {
@@ -164,14 +164,15 @@ TEST_CASE("there may be as many databases as an entry can name, and no more") {
   CHECK(Loaded(files, {"--databases", "256"}).options.settings().databases == 256);
   CHECK(Loaded(files, {"--databases", "1"}).options.settings().databases == 1);
   for (const char* wrong : {"257", "0", "-1", "2147483648"})
-    CHECK(ErrorOf({"--databases", wrong}) == "--databases: argument must be between 1 and 256 inclusive");
+    CHECK(ErrorOfOptions({"--databases", wrong}) ==
+          "--databases: argument must be between 1 and 256 inclusive");
 }
 
 TEST_CASE("dir is kept absolute, and must be a directory") {
   const TestFiles files;
   CHECK(Loaded(files, {}).Get("dir") == "/here");
   CHECK(Loaded(files, {"--dir", "/data"}).Get("dir") == "/data");
-  CHECK(ErrorOf({"--dir", "/missing"}) == "dir /missing: No such file or directory");
+  CHECK(ErrorOfOptions({"--dir", "/missing"}) == "dir /missing: No such file or directory");
 }
 
 TEST_CASE("CONFIG GET knows names, aliases and patterns") {
@@ -191,10 +192,10 @@ TEST_CASE("CONFIG GET knows names, aliases and patterns") {
   CHECK(loaded.Get("bind") == "* -::*");
   CHECK(loaded.Get("unixsocketperm") == "0");
   CHECK(Loaded(files, {"--unixsocketperm", "770"}).Get("unixsocketperm") == "770");
-  CHECK(ErrorOf({"--unixsocketperm", "778"}) ==
+  CHECK(ErrorOfOptions({"--unixsocketperm", "778"}) ==
         "--unixsocketperm: argument couldn't be parsed as an octal number");
   for (const char* wrong : {"1000", "-1"})
-    CHECK(ErrorOf({"--unixsocketperm", wrong}) ==
+    CHECK(ErrorOfOptions({"--unixsocketperm", wrong}) ==
           "--unixsocketperm: argument must be between 0 and 777 inclusive");
 }
 

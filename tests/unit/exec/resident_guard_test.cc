@@ -5,7 +5,7 @@
 namespace mayfly {
 namespace {
 
-constexpr uint64_t kMb = 1 << 20;
+constexpr uint64_t kMegabyte = 1 << 20;
 
 // A kernel that counts what it is told: used bytes, holes between them, and pages that nobody uses.
 struct FakeMemory final : ProcessMemory {
@@ -30,64 +30,64 @@ struct Guarded {
   explicit Guarded(uint64_t limit) : guard(&memory, limit) {}
   // As much passes through the allocator as it takes.
   void Look() {
-    while (!guard.Due(churned)) churned += kMb;
+    while (!guard.Due(churned)) churned += kMegabyte;
     guard.Look(churned, memory.used, maxmemory);
   }
 
   FakeMemory memory;
   ResidentGuard guard;
   uint64_t churned = 0;
-  uint64_t maxmemory = 96 * kMb;
+  uint64_t maxmemory = 96 * kMegabyte;
 };
 
 }  // namespace
 
 TEST_CASE("a guard follows a limit that is lowered or raised, from its next look on, which comes soon") {
-  Guarded guarded(512 * kMb);
-  guarded.memory.used = 100 * kMb;
+  Guarded guarded(512 * kMegabyte);
+  guarded.memory.used = 100 * kMegabyte;
   guarded.Look();
   CHECK_FALSE(guarded.guard.pressed());
-  guarded.guard.SetLimit(100 * kMb);
-  CHECK(guarded.guard.Due(guarded.churned + 2 * kMb));
+  guarded.guard.SetLimit(100 * kMegabyte);
+  CHECK(guarded.guard.Due(guarded.churned + 2 * kMegabyte));
   guarded.Look();
   CHECK(guarded.guard.pressed());
-  guarded.guard.SetLimit(512 * kMb);
+  guarded.guard.SetLimit(512 * kMegabyte);
   guarded.Look();
   CHECK_FALSE(guarded.guard.pressed());
 }
 
 TEST_CASE("a guard looks once in a while, by what went through the allocator, and never without a kernel") {
-  Guarded guarded(128 * kMb);
+  Guarded guarded(128 * kMegabyte);
   CHECK_FALSE(guarded.guard.Due(0));
-  CHECK(guarded.guard.Due(16 * kMb));
-  guarded.guard.Look(16 * kMb, 0, guarded.maxmemory);
-  CHECK_FALSE(guarded.guard.Due(16 * kMb));
-  CHECK(guarded.guard.Due(20 * kMb));
-  const ResidentGuard none(nullptr, 128 * kMb);
+  CHECK(guarded.guard.Due(16 * kMegabyte));
+  guarded.guard.Look(16 * kMegabyte, 0, guarded.maxmemory);
+  CHECK_FALSE(guarded.guard.Due(16 * kMegabyte));
+  CHECK(guarded.guard.Due(20 * kMegabyte));
+  const ResidentGuard none(nullptr, 128 * kMegabyte);
   CHECK_FALSE(none.Due(uint64_t{1} << 40));
 }
 
 TEST_CASE("pages that nobody uses are given back when they are many, by somebody else") {
   Guarded guarded(0);
-  guarded.memory.used = 50 * kMb;
-  guarded.memory.unused = 12 * kMb;
+  guarded.memory.used = 50 * kMegabyte;
+  guarded.memory.unused = 12 * kMegabyte;
   guarded.Look();
   CHECK(guarded.memory.purges_soon == 0);
-  guarded.memory.unused = 13 * kMb;
+  guarded.memory.unused = 13 * kMegabyte;
   guarded.Look();
   CHECK(guarded.memory.purges_soon == 1);
   CHECK(guarded.memory.purges == 0);
-  guarded.maxmemory = 1000 * kMb;  // of more memory more may wait
-  guarded.memory.unused = 120 * kMb;
+  guarded.maxmemory = 1000 * kMegabyte;  // of more memory more may wait
+  guarded.memory.unused = 120 * kMegabyte;
   guarded.Look();
   CHECK(guarded.memory.purges_soon == 1);
   CHECK_FALSE(guarded.guard.pressed());
 }
 
 TEST_CASE("near the limit pages are given back at once, and if that is enough no key has to go") {
-  Guarded guarded(128 * kMb);
-  guarded.memory.used = 96 * kMb;
-  guarded.memory.unused = 30 * kMb;
+  Guarded guarded(128 * kMegabyte);
+  guarded.memory.used = 96 * kMegabyte;
+  guarded.memory.unused = 30 * kMegabyte;
   guarded.Look();
   CHECK(guarded.memory.purges == 1);
   CHECK_FALSE(guarded.guard.pressed());
@@ -96,31 +96,32 @@ TEST_CASE("near the limit pages are given back at once, and if that is enough no
 
 TEST_CASE(
     "the nearer the limit, the less of maxmemory may be used; and all of it again when memory is free") {
-  Guarded guarded(128 * kMb);
-  guarded.memory.used = 96 * kMb;
+  Guarded guarded(128 * kMegabyte);
+  guarded.memory.used = 96 * kMegabyte;
   uint64_t before = guarded.maxmemory;
-  for (guarded.memory.holes = 20 * kMb; guarded.memory.holes <= 27 * kMb; guarded.memory.holes += kMb) {
+  for (guarded.memory.holes = 20 * kMegabyte; guarded.memory.holes <= 27 * kMegabyte;
+       guarded.memory.holes += kMegabyte) {
     guarded.Look();
     CHECK(guarded.guard.pressed());
     CHECK(guarded.guard.Allowed(guarded.maxmemory) < before);
     before = guarded.guard.Allowed(guarded.maxmemory);
   }
   CHECK(before < guarded.maxmemory / 4);
-  guarded.memory.holes = 50 * kMb;
+  guarded.memory.holes = 50 * kMegabyte;
   guarded.Look();
   CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory / 16);
-  guarded.memory.holes = 5 * kMb;
+  guarded.memory.holes = 5 * kMegabyte;
   guarded.Look();
   CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory);
 }
 
 TEST_CASE("where the limit or the kernel's count is unknown no key has to go") {
   Guarded without_limit(0);
-  without_limit.memory.used = 500 * kMb;
+  without_limit.memory.used = 500 * kMegabyte;
   without_limit.Look();
   CHECK_FALSE(without_limit.guard.pressed());
-  Guarded unknown(128 * kMb);
-  unknown.memory.used = 500 * kMb;
+  Guarded unknown(128 * kMegabyte);
+  unknown.memory.used = 500 * kMegabyte;
   unknown.memory.unknown = true;
   unknown.Look();
   CHECK_FALSE(unknown.guard.pressed());
@@ -128,22 +129,22 @@ TEST_CASE("where the limit or the kernel's count is unknown no key has to go") {
 }
 
 TEST_CASE("maxmemory 0 stays without a limit") {
-  Guarded guarded(128 * kMb);
+  Guarded guarded(128 * kMegabyte);
   guarded.maxmemory = 0;
-  guarded.memory.used = 127 * kMb;
+  guarded.memory.used = 127 * kMegabyte;
   guarded.Look();
   CHECK(guarded.guard.Allowed(0) == 0);
 }
 
 TEST_CASE("pages that stay unused are looked for after each 8 MB that went through the allocator") {
   Guarded guarded(0);
-  guarded.guard.EndTurn(8 * kMb - 1);
+  guarded.guard.EndTurn(8 * kMegabyte - 1);
   CHECK(guarded.memory.purges_old == 0);
-  guarded.guard.EndTurn(8 * kMb);
-  guarded.guard.EndTurn(16 * kMb - 1);
+  guarded.guard.EndTurn(8 * kMegabyte);
+  guarded.guard.EndTurn(16 * kMegabyte - 1);
   CHECK(guarded.memory.purges_old == 1);
-  guarded.guard.EndTurn(80 * kMb);
-  guarded.guard.EndTurn(80 * kMb);
+  guarded.guard.EndTurn(80 * kMegabyte);
+  guarded.guard.EndTurn(80 * kMegabyte);
   CHECK(guarded.memory.purges_old == 2);
 }
 

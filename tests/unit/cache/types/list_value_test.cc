@@ -41,9 +41,9 @@ void Push(ListValue& list, ListEnd end, const Texts& texts, const ListLimit& lim
 constexpr ListEnd kEnds[] = {ListEnd::kHead, ListEnd::kTail};
 
 // A list beside a vector that does the same.
-class Model {
+class ListModel {
  public:
-  Model(int64_t option, unsigned seed) : limit_(option), random_(seed) {}
+  ListModel(int64_t option, unsigned seed) : limit_(option), random_(seed) {}
 
   void Step() {
     switch (Below(10)) {
@@ -141,7 +141,7 @@ class Model {
 TEST_CASE("a list does what a vector of texts does, whatever the limit of a node") {
   for (const int64_t option : {-2, -1, -5, 1, 3, 128, 0}) {
     INFO(option);
-    Model model(option, 20240302);
+    ListModel model(option, 20240302);
     for (int step = 0; step < 1500; ++step) {
       model.Step();
       if (step % 10 == 0) model.Check();

@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-using Texts = std::set<std::string>;
+using TextSet = std::set<std::string>;
 
 class TimedSetFixture {
  public:
@@ -25,12 +25,12 @@ class TimedSetFixture {
     if (deadline.kind == Expiry::Kind::kNever) return -1;
     return static_cast<int64_t>(deadline.deadline_ms - Expiry::NowOn(deadline.kind, now()));
   }
-  static Texts All(const SetValue& value) {
-    Texts all;
+  static TextSet All(const SetValue& value) {
+    TextSet all;
     value.ForEach([&](std::string_view member) { REQUIRE(all.emplace(member).second); });
     return all;
   }
-  Texts All() const { return All(set); }
+  TextSet All() const { return All(set); }
   Expiry In(uint64_t ms) { return Expiry::In(ms, now()); }
   Now now() { return clock.Read(); }
 
@@ -111,14 +111,14 @@ TEST_CASE_METHOD(TimedSetFixture, "members of a set that are due and not dropped
   }
   CHECK(due == 0);
   std::mt19937_64 random(1);
-  Texts drawn;
+  TextSet drawn;
   char room[SetValue::kRoom];
   for (int i = 0; i < 2000; ++i) drawn.emplace(set.Random(random, room));
   CHECK(drawn == All());
   const std::unique_ptr<RichValue> copy = set.Clone();
   CHECK(copy->Size() == 75);
   CHECK(All(static_cast<const SetValue&>(*copy)) == All());
-  Texts popped;
+  TextSet popped;
   for (int i = 0; i < 30; ++i) set.Pop(random, [&](std::string_view member) { popped.emplace(member); });
   CHECK(popped.size() == 30);
   CHECK(set.Live() == 10);
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(TimedSetFixture, "a set does what a map of deadlines does") {
     }
     if (step % 500 != 0) continue;
     REQUIRE(set.Validate());
-    Texts names;
+    TextSet names;
     for (const auto& [name, deadline_ms] : model) names.insert(name);
     REQUIRE(All() == names);
   }
