@@ -1,5 +1,5 @@
 // Decides what happens at a string's own time: the end of freshness or of a lease. A string's own time is no deadline
-// of its value's members.
+// of its value's members. The keyspace finds the entry when its own time has come, and calls the policy.
 #pragma once
 
 #include "base/clock.h"

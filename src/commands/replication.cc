@@ -1,5 +1,5 @@
 // WAIT, WAITAOF and ROLE: answers of a server without replicas. Clients send these commands to a server with replicas.
-// This one never has any, so no client waits. This one never has any, so no client waits.
+// This one never has any, so no client waits.
 #include <limits>
 
 #include "exec/dispatch/context.h"
