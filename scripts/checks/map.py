@@ -1,42 +1,58 @@
-"""src/README.md lists every source file under its floor, and no file that does not exist."""
+"""src/README.md lists every source file under its floor, with the first sentence of the file's first comment."""
 
 import os
 import re
 
 MAP = "src/README.md"
-_FLOOR = re.compile(r"^### (\w+)$")
-_ROW = re.compile(r"^\| (`[^|]*`) \|")
+_FILE = re.compile(r"src/(\w+)/((?:\w+/)?\w+)\.(cc|h)$")  # a floor may have rooms
+_COMMENT = re.compile(r"(?:// \S.*\n)+")
+_SENTENCE = re.compile(r"(.*?)(?<!\.)\.(?: |$)")
+_FLOOR = re.compile(r"^### (\w+)\n(?:(?!^#).*\n)*", re.M)
+_TABLE = re.compile(r"^\| file \| what it is \|\n(?:\|.*\n)*", re.M)
+_ROW = re.compile(r"^\| `([\w/]+)` \|", re.M)
 _PATH = re.compile(r"`((?:(?:\w+|\.)/)+[\w.]+)`")
 _TOP = ("src", "tests", "scripts", "conf", "docs")
 
 
-def _listed(text):
-    """{floor: names in the first column of its table}"""
-    found, floor = {}, None
-    for line in text.splitlines():
-        if line.startswith("#"):
-            heading = _FLOOR.match(line)
-            floor = heading and heading.group(1)
-        row = _ROW.match(line)
-        if floor and row:
-            found.setdefault(floor, set()).update(re.findall(r"`(\w+)`", row.group(1)))
-    return found
+def first_sentence(text):
+    """The first sentence of the comment at the head of a source, without its full stop; None if there is none."""
+    comment = _COMMENT.match(text)
+    found = comment and _SENTENCE.match(" ".join(line[3:].strip() for line in comment.group().splitlines()))
+    return found and found.group(1)
 
 
 def _present(files):
-    """{floor: names of its files without their endings}"""
-    found = {}
-    for path in files:
-        match = re.match(r"src/(\w+)/(?:\w+/)?(\w+)\.(?:cc|h)$", path)  # a floor may have rooms
+    """{floor: {name: first sentence}}; the names of a room follow those of the floor itself."""
+    paths = {}
+    for path in sorted(files):  # a header comes after its .cc and replaces it
+        match = _FILE.match(path)
         if match:
-            found.setdefault(match.group(1), set()).add(match.group(2))
-    return found
+            paths.setdefault(match.group(1), {})[match.group(2)] = path
+    order = lambda name: (os.path.dirname(name), name)
+    return {floor: {name: first_sentence(files[names[name]]) for name in sorted(names, key=order)} for floor, names in paths.items()}
+
+
+def with_tables(files):
+    """The map with the table of each floor made anew."""
+    present = _present(files)
+
+    def floor(section):
+        rows = [f"| `{name}` | {text} |\n" for name, text in present.get(section.group(1), {}).items()]
+        table = "| file | what it is |\n|---|---|\n" + "".join(rows)
+        return _TABLE.sub(lambda _: table, section.group())
+
+    return _FLOOR.sub(floor, files[MAP])
+
+
+def _listed(text):
+    """{floor: names in the first column of its table}"""
+    return {floor.group(1): set(_ROW.findall(floor.group())) for floor in _FLOOR.finditer(text)}
 
 
 def _missing_paths(files, text):
-    """Paths in backticks that name no file; those without a top folder are below src/."""
+    """Paths in backticks, outside the tables, that name no file; without a top folder they are below src/."""
     folders = {os.path.dirname(path) for path in files}
-    for name in _PATH.findall(text):
+    for name in _PATH.findall(_ROW.sub("", text)):
         path = name if name.split("/")[0] in _TOP else "src/" + name
         if path not in files and path not in folders and not name.startswith("build/"):
             yield name
@@ -49,19 +65,30 @@ def find(files):
     listed, present = _listed(text), _present(files)
     wrong = []
     for floor in sorted(listed.keys() | present.keys()):
-        here, there = listed.get(floor, set()), present.get(floor, set())
-        wrong += [f"{MAP}: no row for src/{floor}/{name}" for name in sorted(there - here)]
-        wrong += [f"{MAP}: there is no src/{floor}/{name}" for name in sorted(here - there)]
+        here, there = listed.get(floor, set()), present.get(floor, {})
+        wrong += [f"{MAP}: no row for src/{floor}/{name}" for name in sorted(there.keys() - here)]
+        wrong += [f"{MAP}: there is no src/{floor}/{name}" for name in sorted(here - there.keys())]
+        wrong += [f"src/{floor}/{name}: no first sentence for {MAP}" for name, first in there.items() if not first]
+    if not wrong and with_tables(files) != text:
+        wrong = [f"{MAP}: old; scripts/source_map makes the tables anew"]
     return wrong + [f"{MAP}: there is no {name}" for name in _missing_paths(files, text)]
 
 
 def selftest():
-    text = "see `base/clock.h`\n### base\n| file | what |\n|---|---|\n| `clock`, `tsc` | time, not a `date` |\n"
-    files = {MAP: text, "src/base/clock.h": "", "src/base/clock.cc": "", "src/base/tsc.h": "", "src/main.cc": ""}
+    assert first_sentence("// Time, as a ... of\n// 1.5 s. More.\n#pragma once\n") == "Time, as a ... of 1.5 s"
+    assert not first_sentence("// The rules:\n//\n// First. Second.\n") and not first_sentence("#pragma once\n// Late.\n")
+    rows = "| `tsc` | Cycles |\n| `room/clock` | Time |\n"
+    text = f"see `base/room/clock.h`\n### base\nBy hand.\n\n| file | what it is |\n|---|---|\n{rows}\n## Tests\n| `not` | a row |\n"
+    files = {MAP: text, "src/base/room/clock.h": "// Time.\n", "src/base/room/clock.cc": "", "src/base/tsc.cc": "// Cycles.\n", "src/main.cc": ""}
     assert find(files) == [], find(files)
-    assert find(files | {"src/base/log.h": ""}) == [f"{MAP}: no row for src/base/log"]
-    assert find(files | {"src/cache/entry.h": ""}) == [f"{MAP}: no row for src/cache/entry"]
-    gone = {path: text for path, text in files.items() if path != "src/base/tsc.h"}
+    assert with_tables(files | {MAP: text.replace(rows, "")}) == text
+    assert find(files | {"src/base/log.h": "// Lines.\n"}) == [f"{MAP}: no row for src/base/log"]
+    assert find(files | {"src/cache/entry.h": "// A key.\n"}) == [f"{MAP}: no row for src/cache/entry"]
+    assert find(files | {"src/base/tsc.cc": ""}) == [f"src/base/tsc: no first sentence for {MAP}"]
+    old = [f"{MAP}: old; scripts/source_map makes the tables anew"]
+    assert find(files | {"src/base/tsc.cc": "// Ticks.\n"}) == old
+    assert find(files | {MAP: text.replace(rows, "".join(reversed(rows.splitlines(True))))}) == old
+    gone = {path: text for path, text in files.items() if path != "src/base/tsc.cc"}
     assert find(gone) == [f"{MAP}: there is no src/base/tsc"]
     assert find(files | {MAP: text + "`tests/absent.cc`\n"}) == [f"{MAP}: there is no tests/absent.cc"]
     assert find({})

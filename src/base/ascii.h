@@ -1,4 +1,4 @@
-// Letters of ASCII, as the protocol's words have them, whatever the locale: other bytes stay as they are.
+// Letters of ASCII in both cases, and hexadecimal digits. The locale has no influence: other bytes stay as they are.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Integers of 1 to 64 bits within a string of bits (BITFIELD), and what happens when a value overflows its
-// field.
+// Integers of 1 to 64 bits within a string of bits (BITFIELD), and the ways to treat an overflow.
 #pragma once
 
 #include <cstdint>

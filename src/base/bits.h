@@ -1,4 +1,4 @@
-// Bytes as a string of bits, in the order of the bitmap commands: bit 0 is the highest bit of the first byte.
+// Bytes as a string of bits, in the order of the bitmap commands. Bit 0 is the highest bit of the first byte.
 //
 // Reading past the end gives zeros. Units: indices and widths are in bits, sizes in bytes.
 #pragma once

@@ -1,4 +1,5 @@
-// Time, injected: only the Clock made in main reads the system's clocks.
+// Time: the monotonic clock, the wall clock, and a clock for tests. Only the Clock made in main reads the system's
+// clocks.
 //
 // Units: milliseconds unless a name says otherwise. `mono` counts from boot and never steps; it includes time
 // in suspend (CLOCK_BOOTTIME) if the system can tell. `wall` is Unix time; an operator or NTP may step it. A

@@ -1,4 +1,4 @@
-// What is written when the process crashes: by which signal and where, what a witness has to say, and a backtrace.
+// The report of a crash: the signal, the place, the words of a witness, and a backtrace.
 //
 // A crash is SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT. The report goes to the log's file and to standard error; it begins
 // and ends with a line in the log's form. It is

@@ -1,4 +1,4 @@
-// ReadCycles where a test program may replace it; nothing in a tree without tests (base/tsc.h). Nothing else
+// Lets a test program replace the cycle counter, ReadCycles (base/tsc.h). Empty in a tree without tests. Nothing else
 // may stand here: an archive's member is taken as a whole.
 #include "base/tsc.h"
 

@@ -1,5 +1,5 @@
-// How many databases there may be. It is defined here because config, which checks the option, and cache, whose
-// entries name their database, do not see each other.
+// The highest number of databases. It is defined here because config, which checks the option, and cache, whose entries
+// name their database, do not see each other.
 #pragma once
 
 namespace mayfly {

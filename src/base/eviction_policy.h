@@ -1,5 +1,5 @@
-// The names of the eviction policies. In base because config reads the option and cache applies it, and
-// neither may include the other.
+// The names of the eviction policies. In base because config reads the option and cache applies it, and neither may
+// include the other.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A second stack on which a job can stop half way and go on later: a long script lets the loop turn in between.
+// A second stack for a job with pauses: a long script lets the loop turn in between.
 //
 //   Run(job) --------> job ... Suspend() --+        Run and Resume return true when the job has ended, and false
 //        false <---------------------------+        when it has called Suspend

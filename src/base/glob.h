@@ -1,4 +1,4 @@
-// Glob patterns with the rules of Redis's KEYS, SCAN MATCH and CONFIG GET:
+// Glob patterns with the rules of Redis's KEYS, SCAN MATCH and CONFIG GET. The rules:
 //
 //   *                    any number of bytes
 //   ?                    one byte

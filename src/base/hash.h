@@ -1,5 +1,4 @@
-// The keyed hash of keys: XXH3 with a secret that is drawn at start, so that nobody can construct colliding
-// keys.
+// The keyed hash of keys: XXH3 with a secret drawn at start. So nobody can construct colliding keys.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The memory of entries: a jemalloc arena that stays inside one reserved range of addresses, the *region*, so
-// that 32 bits can refer to any object in it.
+// The memory of entries: a jemalloc arena in which 32 bits name an object. The arena stays inside one reserved range of
+// addresses, the *region*, so that 32 bits can refer to any object in it.
 //
 //   reserved, PROT_NONE:  |= arena's extents =|.................................|   up to 64 GiB
 //                         ^ base              ^ grown_to                        ^ end

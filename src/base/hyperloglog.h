@@ -1,5 +1,5 @@
-// HyperLogLog: estimates how many different elements were added, in 12 KB at most, with a standard error of 0.81 %.
-// Its bytes are those that Redis stores in a string, so a value may go from one server to the other.
+// HyperLogLog: estimates the number of different elements in 12 KB at most, with a standard error of 0.81 %. Its bytes
+// are those that Redis stores in a string, so a value may go from one server to the other.
 //
 //   | "HYLL" | encoding 1 | unused 3 | count 8 | registers |
 //

@@ -1,5 +1,5 @@
-// A HyperLogLog that is being changed, byte for byte as Redis changes it (base/hyperloglog.h has the format). It
-// becomes dense when a rank or its size is too much for the sparse encoding.
+// A HyperLogLog during a change, byte for byte as Redis changes it (base/hyperloglog.h has the format). It becomes
+// dense when a rank or its size is too much for the sparse encoding.
 #pragma once
 
 #include <cstddef>

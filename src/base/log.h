@@ -1,4 +1,4 @@
-// The log: one line per event, in Redis's format, so that existing tools can search it.
+// The log: one line for each event, in Redis's format. So existing tools can search it.
 //
 //   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
 //

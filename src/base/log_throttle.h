@@ -1,5 +1,5 @@
-// Keeps an event that may happen a million times a second from filling the log: the first one is reported at
-// once, and those that follow as a sum, once in each interval. Times are monotonic ms. Loop thread only.
+// Limits how often a repeated event is logged. An event may happen a million times a second: the first is reported at
+// once, the following ones as a sum, once in each interval. Times are monotonic ms. Loop thread only.
 #pragma once
 
 #include <cassert>

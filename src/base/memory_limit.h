@@ -1,4 +1,4 @@
-// The memory that this process may use: the base of `maxmemory auto` and `maxmemory 75%`.
+// The memory that this process may use, from RAM and cgroup: the base of `maxmemory auto` and `maxmemory 75%`.
 //
 // The cgroup's limit is the smallest one from the process's own cgroup up to the root, because a parent's
 // limit binds its children. Understands version 2 (memory.max) and version 1 (memory.limit_in_bytes).

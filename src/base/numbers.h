@@ -1,5 +1,5 @@
-// Parses and formats numbers by Redis's rules: the whole text must be the number, without leading zeros,
-// spaces or a plus sign.
+// Parses and formats numbers by Redis's rules. The whole text must be the number, without leading zeros, spaces or a
+// plus sign.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// OutputChain: the replies of one connection that are not written to its socket yet.
+// OutputChain: the replies of one connection until the socket takes them.
 //
 // Shape: a list of 16 KB chunks from a pool. Replies are formatted straight into the last chunk. Bytes that
 // are not in the chunk (a shared block), or not known yet (the header of an array whose length is counted

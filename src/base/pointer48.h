@@ -1,5 +1,5 @@
-// A pointer in 6 bytes, without alignment, so that it fits into what would be padding. What it points to lies below
-// 2^48, as all memory of a process does on x86-64 and arm64. Owns nothing.
+// A pointer in 6 bytes, without alignment. So it fits into what would be padding. What it points to lies below 2^48, as
+// all memory of a process does on x86-64 and arm64. Owns nothing.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Prefetches a cache line before it is needed.
+// Prefetches a cache line before its use.
 //
 // The empty asm keeps the prefetch: gcc considers a function that only prefetches pure, and drops its calls.
 #pragma once

@@ -1,4 +1,4 @@
-// Gives unused pages back to the kernel on a thread of its own: a gigabyte of them takes a tenth of a second.
+// Gives unused pages back to the kernel on a thread of its own. A gigabyte of them takes a tenth of a second.
 //
 // Pages that stay unused for a second go by and by, in steps of 10 ms. jemalloc could do that on a thread of its own,
 // but in steps of 100 ms, and where there is one processor the loop waits for all of a step: after a million frees, 4 ms.

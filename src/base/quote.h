@@ -1,5 +1,5 @@
-// A text in double quotes, as Redis writes it for people: on one line, whatever its bytes are. What does not print in
-// ASCII is escaped (\n, \x00).
+// A text in double quotes on one line, with escapes, as Redis writes it for people. What does not print in ASCII is
+// escaped (\n, \x00).
 #pragma once
 
 #include <string>

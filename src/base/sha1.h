@@ -1,4 +1,4 @@
-// SHA-1, by OpenSSL: for names and digests that Redis forms with it, never for secrets.
+// SHA-1, by OpenSSL: for names and digests of Redis, never for secrets.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// SHA-256, by OpenSSL: how the passwords of users are kept.
+// SHA-256, by OpenSSL: the form in which passwords of users are kept.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A reference-counted block of bytes: a big value, or a payload that is sent to many clients.
+// A reference-counted block of bytes: a big value, or a payload for many clients.
 //
 // Invariant: the bytes do not change while more than one SharedBytes refers to the block (see Unique).
 // Ownership: the last SharedBytes frees the block. Loop thread only: the count is not atomic.

@@ -1,4 +1,4 @@
-// Compares and copies short texts without a function call: keys, words, and values on their way into a reply.
+// Compares and copies short texts without a function call. For keys, words, and values on their way into a reply.
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// The only use of vector intrinsics: finds which of 16 bytes equal a given byte.
+// The only use of vector intrinsics: finds a given byte among 16 bytes.
 //
 // SSE2 is part of every x86-64 and NEON of every arm64, so there is no choice at run time. The plain form
 // serves any other machine. It is compiled everywhere, so that a test can compare the two.

@@ -1,4 +1,4 @@
-// Slabs: objects of 129 to 512 bytes, in size classes 16 bytes apart. jemalloc's classes are 32 and 64 bytes
+// Slabs: the heap's objects of 129 to 512 bytes, in size classes 16 bytes apart. jemalloc's classes are 32 and 64 bytes
 // apart there, and entries would lose a tenth of their memory to rounding.
 //
 //   slab:    | header, 64 | object | free | object | object | never used yet    | rest |

@@ -1,4 +1,4 @@
-// The longest common subsequence of two texts, as LCS reports it.
+// The longest common subsequence of two texts, for LCS.
 //
 // If there are several, the result is the one that Redis finds. Redis walks back from the ends of both texts:
 // if the last bytes are equal they belong to the result; otherwise the text is shortened whose shortening

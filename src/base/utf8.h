@@ -1,4 +1,4 @@
-// UTF-8: where its characters end, and what is none.
+// UTF-8: the ends of characters, and invalid bytes.
 #pragma once
 
 #include <cstddef>

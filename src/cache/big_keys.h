@@ -1,4 +1,4 @@
-// Which keys have the largest values: for BIGKEYS. Bounded: the largest kKept of those that Keyspace has noted.
+// The keys with the largest values, for BIGKEYS. Bounded: the largest kKept of those that Keyspace has noted.
 //
 // Only values that lie outside their entries and take kStepBytes or more are noted, when they are stored and whenever
 // their size passes a multiple of kStepBytes. So a SET of a small value costs nothing, and a change of a rich value one

@@ -1,5 +1,4 @@
-// Values that are no longer in use and have too many members to be freed at once: they wait here, and are freed
-// in slices.
+// Unused values with too many members to be freed at once: freed in slices.
 //
 // Ownership: a value belongs to this object from Bury on. Burying needs no memory. Loop thread only.
 #pragma once

@@ -1,5 +1,5 @@
-// The change point: every creation, change and removal of a key is reported here, to the listeners that
-// registered for its reason.
+// The change point: the listeners learn here of every creation, change and removal of a key. A listener registers for
+// reasons and gets the changes with these reasons.
 //
 // A listener is called after the change, when the keyspace is consistent again, and must not change it. It may
 // also ask to see entries before they change (BeforeChange), as a point-in-time walk does.

@@ -1,4 +1,4 @@
-// Moves entries of a keyspace out of memory that is mostly unused (Heap::IsSparse), so that it comes free.
+// Moves entries of a keyspace out of memory that is mostly unused (Heap::IsSparse). Then the memory comes free.
 //
 // An entry keeps its places in all orders, and to move is no change: nobody hears of it. Entries that are due, and those whose
 // times have neighbours of their own, stay where they are: they go soon, or are few. Borrows the keyspace. Loop thread only.

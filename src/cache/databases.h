@@ -1,5 +1,4 @@
-// The numbered databases, each with a Keyspace, and the operations on all of them: flush, swap, expiry and
-// memory.
+// The numbered databases, each with a Keyspace: flush, swap, expiry and memory of all of them.
 //
 // A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
 // no longer cause evictions. Rich values with many members are freed in the same way. The empty one takes over the id: only the keyspaces in use have ids of their own,

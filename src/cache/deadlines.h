@@ -1,6 +1,6 @@
-// When the entries of a keyspace are due: two timing wheels, one for each clock. An entry is filed once, at its
-// wake (cache/entry.h): its key's deadline, or an earlier time of its own. Whoever takes the due entries from
-// Advance looks at which of both has come. It also counts the entries whose value has members with a deadline.
+// The deadlines of a keyspace's entries, on two timing wheels, one for each clock. An entry is filed once, at its wake
+// (cache/entry.h): its key's deadline, or an earlier time of its own. Whoever takes the due entries from Advance looks
+// at which of both has come. It also counts the entries whose value has members with a deadline.
 //
 // Clocks. A relative time is filed in the wheel of monotonic time, so a step of the wall clock does not move it.
 // A wall time is a promise in Unix time: a step forward makes it due, and after a step back it is due later.

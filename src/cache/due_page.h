@@ -1,4 +1,4 @@
-// A page of the keys that expire soon, read from the lists of the timing wheels: Deadlines::FillPage.
+// A page of the keys that expire soon, read from the lists of the timing wheels (Deadlines::FillPage).
 //
 // The lists go by the time by which they must be empty (`by` in timing_wheel.h), nearest first, those of both wheels
 // together. A page takes one list after another, each as a whole, until it would have looked at too many entries.

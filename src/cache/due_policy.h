@@ -1,5 +1,5 @@
-// What happens at a time of an entry's own that is not a deadline of its value's members: the end of the time in
-// which it is fresh, of a lease ... The keyspace finds the entry when that time has come, and asks.
+// Decides what happens at a string's own time: the end of freshness or of a lease. A string's own time is no deadline
+// of its value's members. The keyspace finds the entry when its own time has come, and calls the policy.
 #pragma once
 
 #include "base/clock.h"

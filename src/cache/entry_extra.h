@@ -1,5 +1,5 @@
-// What few entries need beside their own bytes: times and terms, and tags. One allocation of just the parts that are
-// there, which its entry points to (EntryFlag::kExtra):
+// The rare parts of an entry: two times, terms (STALE, SLIDE) and tags. Few entries need them. One allocation of just
+// the parts that are there, which its entry points to (EntryFlag::kExtra):
 //
 //   offset  bytes
 //        0      8  header

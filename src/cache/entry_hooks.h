@@ -1,5 +1,5 @@
-// Adapters through which the containers of a keyspace (LRU list, timing wheel, hash table) reach into an
-// Entry: one small policy class for each container. They own nothing.
+// Adapters through which the containers of a keyspace reach into an Entry. LRU list, timing wheel and hash table have
+// one small policy class each. They own nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Frees memory: evicts victims chosen by the policy until used memory and the number of keys are within
-// their limits.
+// Frees memory: evicts victims of the policy until used memory and the number of keys are within their limits.
 //
 // The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
 // lists (cache/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve

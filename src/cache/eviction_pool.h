@@ -1,4 +1,4 @@
-// Part of quotas.h: the walk through the quotas that a victim may come from.
+// The walk through the quotas from which a victim may come: a part of quotas.h.
 #pragma once
 
 #include "cache/namespaces.h"

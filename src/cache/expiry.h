@@ -1,4 +1,4 @@
-// When a key, or a member of its value, expires.
+// The expiry of a key, or of a member of its value: a time and its clock.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Statistics of expiry, as shown in INFO's section "# Expiry", and of eviction.
+// Statistics of expiry and eviction: the lateness of frees, and the age of evicted keys. INFO's section "# Expiry"
+// shows those of expiry.
 //
 // Lag is the time from the deadline of a key, or of a member of a value, until it was dropped and that was
 // reported. Members that are dropped together count with the lag of the first of them. It is stored in us. The

@@ -1,5 +1,5 @@
-// Ghosts: the hashes of keys that were evicted not long ago. For S3-FIFO (cache/s3fifo_evictor.h): a key
-// that comes back while its ghost is here is used again and again, only not often enough.
+// Ghosts: the hashes of keys evicted recently, for S3-FIFO (cache/s3fifo_evictor.h). A key that comes back while its
+// ghost is here is used again and again, only not often enough.
 //
 // Shape: cache lines with 32 slots each. The high half of a hash chooses the line, 16 bits of the low half
 // are stored; 0 is empty. Within a line the newest is first, and pushes out the oldest. So adding and

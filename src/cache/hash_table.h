@@ -1,5 +1,5 @@
-// Mayfly's hash table: finds the handle of an entry by its key. A template: the keyspace finds its keys with it, and a
-// large hash, set or sorted set its members (cache/types/members.h).
+// Mayfly's hash table: finds the handle of an entry by its key. Extendible hashing with SIMD groups. A template: the
+// keyspace finds its keys with it, and a large hash, set or sorted set its members (cache/types/members.h).
 //
 // Shape (extendible hashing): the top bits of a 64-bit hash index a directory of 64-bit words. A word refers
 // to a segment of 1 to 127 groups, and the following bits of the hash choose the group. A group is one cache

@@ -1,4 +1,4 @@
-// A set of ids of one byte each, with whoever has such an id: keyspaces, quotas. Owns nothing. Loop thread only.
+// A set of one-byte ids, each with its keyspace or quota. Owns nothing. Loop thread only.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// A Keyspace holds the keys of one database: a hash table that finds them, two LRU lists that order them by
-// last access, and the deadlines of those with a TTL. It is the only owner of the entries and keeps these
-// containers consistent.
+// A Keyspace holds the keys of one database: table, LRU lists and deadlines. It has a hash table that finds the keys,
+// two LRU lists that order them by last access, and the deadlines of those with a TTL. It is the only owner of the
+// entries and keeps these containers consistent.
 //
 //   Key -> HashTable -> Entry <- Quota      an LruList of those with a TTL, and one of those without
 //                             <- Deadlines

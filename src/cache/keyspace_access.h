@@ -1,4 +1,4 @@
-// The inline part of Keyspace: how an entry is found and accessed.
+// The inline part of Keyspace for finding and accessing an entry.
 #pragma once
 
 #include "cache/keyspace.h"

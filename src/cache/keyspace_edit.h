@@ -1,4 +1,4 @@
-// The inline part of Keyspace: a value that is changed where it is, and the deadline that its key must have then.
+// The inline part of Keyspace for changing a value in place, and for the deadline of the key after the change.
 #pragma once
 
 #include "cache/keyspace.h"

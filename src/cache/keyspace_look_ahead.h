@@ -1,4 +1,5 @@
-// Part of keyspace.h: what the last stages of its look-ahead prefetch.
+// The inline part of Keyspace for the last stages of the look-ahead of a batch. It decides what of a found entry is
+// prefetched.
 #pragma once
 
 #include "base/prefetch.h"

@@ -1,4 +1,4 @@
-// What all keyspaces of a server share. Databases owns it.
+// The parts shared by all keyspaces of a server. Databases owns it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The inline part of Keyspace: a value that is put into the entry that its key has.
+// The inline part of Keyspace for putting a value into an existing entry, the end of a SET.
 //
 // Nearly every SET ends here, with a value of the same size and a TTL as before. Nothing on the way of PutText
 // is passed by reference but to functions that are seldom called, so that it stays in registers.

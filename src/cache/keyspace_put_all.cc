@@ -1,4 +1,4 @@
-// Several keys in one step, all of them or none: Keyspace::PutAll.
+// The part of Keyspace that puts several keys in one step, all of them or none.
 //
 // Where every value fits into the room that its key has, nothing is allocated and nothing can fail. Otherwise
 // an entry is made for each key beside what is there; those of new keys enter the table, the last thing that

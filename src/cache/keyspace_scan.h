@@ -1,4 +1,4 @@
-// The inline part of Keyspace: walks through its keys.
+// The inline part of Keyspace for a walk through its keys.
 #pragma once
 
 #include "cache/keyspace.h"

@@ -1,4 +1,4 @@
-// The shares that namespaces have in a keyspace (cache/namespaces.h): how they come, and how they go.
+// The part of Keyspace for the shares of namespaces: creation and flush (cache/namespaces.h).
 //
 // NSFLUSH dooms a share: its entries are absent from then on (Keyspace::Absent), and are freed in slices, without a
 // report for each; the namespace gets a new share with its next key. A doomed share keeps its id until its last entry

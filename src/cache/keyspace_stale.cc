@@ -1,5 +1,5 @@
-// Keys with a window after their deadline: how a value gets one, and what becomes of it when the key has expired
-// (cache/stale_values.h).
+// The part of Keyspace for keys with a window after their deadline, and for their stale values. It gives a value its
+// window, and moves the value to cache/stale_values.h when the key has expired.
 //
 // A key is there or its value is stale, never both: creating the key drops the stale value. The store of stale values
 // is made when the first one comes. In time nothing may fail: if there is no memory for it, the value is freed.

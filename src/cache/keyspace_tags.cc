@@ -1,4 +1,4 @@
-// Keys that have tags, and how they go together (cache/tags.h).
+// The part of Keyspace for keys with tags, and for dropping all keys of a tag (cache/tags.h).
 //
 // Invalidate dooms the tags, which Absent and FindStale see from then on. RemoveSomeInvalidated frees who has them, a few at
 // a time, and reports each as kInvalidated. What a lookup finds before is freed at once.

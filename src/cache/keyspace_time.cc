@@ -1,4 +1,4 @@
-// What happens to the entries of a keyspace in time: keys expire, members are dropped, own times come.
+// The part of Keyspace for due entries: keys expire, members are dropped, own times come.
 //
 // In time nothing is relocated and nothing is allocated, so nothing can fail: an entry that has lost its last own
 // time keeps the room for one.

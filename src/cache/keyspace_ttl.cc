@@ -1,5 +1,4 @@
-// How keys come by their deadlines: what the rules make of those that were asked for (cache/ttl_rules.h), and
-// deadlines that slide, since an access moves them.
+// The part of Keyspace that sets deadlines: by the rules (cache/ttl_rules.h), or sliding with each access.
 #include <algorithm>
 #include <cassert>
 

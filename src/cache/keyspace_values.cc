@@ -1,5 +1,5 @@
-// Values that an entry only points to, and how they come in, change, move and go: texts in blocks of their own,
-// and rich values.
+// The part of Keyspace for values outside their entries: texts in blocks of their own, and rich values. The values are
+// put, changed, moved and freed here.
 #include <cassert>
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
-// Redis's LFU counter: 8 bits that grow with the logarithm of the number of hits, and lose one for every few
-// minutes without a hit. It is stored in the entry's stamp (cache/entry.h):
+// Redis's LFU counter: 8 bits, logarithmic in the number of hits, minus one for every few minutes without a hit. It is
+// stored in the entry's stamp (cache/entry.h):
 //
 //   bit 27   bits 26-24   bits 23-8            bits 7-0
 //     1          0        minute of last hit   counter     an entry that was hit under an LFU policy

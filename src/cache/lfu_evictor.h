@@ -1,5 +1,5 @@
-// Chooses the victims of the LFU policies as Redis does: it samples a few entries of each database, and keeps
-// the best candidates of all samples so far in a pool for later evictions.
+// Chooses the victims of the LFU policies as Redis does, from a sample of each database. The best candidates of all
+// samples so far stay in a pool for later evictions.
 //
 // The best candidate has the lowest counter, and of equal counters the longest idle time. The pool stores
 // keys, not entries: a candidate that was removed or accessed since it was sampled is skipped. Loop thread

@@ -1,5 +1,5 @@
-// A list of entries in the exact order of their last use: the most recently used entry is the hottest, at the
-// front; the least recently used is the coldest, at the back.
+// A list of entries in the exact order of their last use. The most recently used entry is the hottest, at the front;
+// the least recently used is the coldest, at the back.
 //
 //   hottest_ -> entry -> entry -> ... -> coldest_        (colder links)
 //            <-       <-       <-                        (hotter links)

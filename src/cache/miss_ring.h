@@ -1,4 +1,4 @@
-// Remembers why keys are not there: a bounded set of hashes, each with the reason for which its key went.
+// Remembers why keys are absent: a bounded set of hashes of removed keys, each with the reason.
 //
 // Shape: cache lines with 16 slots each. The high half of a hash chooses the line, 29 bits of the low half
 // are stored with the reason in 4 bytes. The slots of a line are in the order of their age:

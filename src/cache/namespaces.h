@@ -1,5 +1,5 @@
-// Namespaces: tenants of one server, each with the keys that begin with its prefix, limits of its own and figures of its
-// own. What one of them stores pushes out nothing of the others.
+// Namespaces: tenants of one server, each with a prefix of keys, limits and figures. What one of them stores pushes out
+// nothing of the others.
 //
 //   namespace "app1", prefix "app1:"
 //     share in keyspace 0  ->  Quota: two LRU lists, bytes       its owner id: 16

@@ -1,4 +1,4 @@
-// Finds the longest of some prefixes that a key begins with: one binary search.
+// Finds the longest prefix of a key among given prefixes, by one binary search.
 //
 //   sorted:     "app:"   "app:a:"   "app:b:"   "web:"
 //   encloses:     -        0          0          -       the longest other prefix that it begins with

@@ -1,6 +1,6 @@
-// A Quota is what the entries of one owner share: two LRU lists (of those with and of those without a TTL),
-// the hands of SIEVE and the gates of S3-FIFO on them, and a count of bytes. Every entry names its owner
-// (Entry::owner), and Quotas finds the owner's quota.
+// A Quota has the LRU lists and the bytes of one owner: a keyspace, or a namespace's share of a keyspace. The lists are
+// two, of the entries with and of those without a TTL; the hands of SIEVE and the gates of S3-FIFO on them belong to
+// the quota. Every entry names its owner (Entry::owner), and Quotas finds the owner's quota.
 //
 // An owner is a keyspace, or a namespace's share of one (cache/namespaces.h). They share the keyspace's table but
 // no list, so what one of them stores pushes out nothing of the others.

@@ -1,4 +1,4 @@
-// The quotas in use, by owner, and which of them holds the least recently used entry: O(log n) of them.
+// The quotas in use, by owner: finds the quota with the least recently used entry in O(log n).
 //
 // Two tournaments, one for each kind of list, hold when the cold end of a quota's list was used last. A list
 // tells (IdSet moved) when its cold end becomes another entry; such keys are computed anew at the next look.

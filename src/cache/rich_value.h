@@ -1,5 +1,5 @@
-// A RichValue is a value that is more than a string: a hash, a list, a set ... One small interface, through
-// which the keyspace stores, copies, times and frees any of them without knowing which it is.
+// A RichValue is the interface of every value that is more than a string: a hash, a list, a set and so on. Through it
+// the keyspace stores, copies, times and frees any of them without knowing which it is.
 //
 // Commands do not use it: they get the concrete type, by `type` and a cast, and make no virtual call.
 //

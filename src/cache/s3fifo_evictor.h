@@ -1,5 +1,5 @@
-// Chooses the victims of S3-FIFO (Yang et al., SOSP 2023): most keys are used once, so a new key is on
-// probation at first, and only one that is used again gets a place among the others.
+// Chooses the victims of S3-FIFO (Yang et al., SOSP 2023). Most keys are used once, so a new key is on probation at
+// first, and only one that is used again gets a place among the others.
 //
 //   hottest (newest)                                                     coldest (oldest)
 //     young entry -> young -> entry -> young -> entry -> entry -> entry -> entry

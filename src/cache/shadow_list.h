@@ -1,5 +1,5 @@
-// The shadow list: the keys that a server with twice the memory would still have. A miss of one of them would have
-// been a hit there.
+// The shadow list: the keys that a server with twice the memory would still have. A miss of one of them would have been
+// a hit there.
 //
 //   hottest                       coldest | newest victim                oldest
 //   the LRU list: keys with their values  | the shadow list: hashes of evicted keys

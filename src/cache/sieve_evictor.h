@@ -1,5 +1,4 @@
-// Chooses SIEVE's victims from all lists of all quotas. Each list has a hand of its own
-// (cache/sieve_hand.h).
+// Chooses SIEVE's victims from all lists of all quotas. Each list has a hand of its own (cache/sieve_hand.h).
 //
 // The ideal is a single queue: its hand examines every other entry once before it examines the same entry
 // again. To come close to that, all hands move in step and complete a turn in the same time. The hand that

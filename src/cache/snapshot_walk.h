@@ -1,4 +1,4 @@
-// A walk through all keys as they were at one moment, in slices, while they go on changing.
+// A walk in slices through all keys as of one moment, during later changes.
 //
 //   start:   Databases::MarkAll marks every entry, at no cost for each
 //   a slice: the next pages of the hash tables; what is still marked there is visited, and its mark removed

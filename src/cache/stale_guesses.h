@@ -1,6 +1,5 @@
-// A filter of the entries that were freed or relocated since the current batch was planned. Look-ahead finds
-// a probable entry for each request of a batch, its *guess*. A guess that names a freed entry must not be
-// followed.
+// A filter of the entries that were freed or relocated since the current batch was planned. Look-ahead finds a probable
+// entry for each request of a batch, its *guess*. A guess that names a freed entry must not be followed.
 //
 // MayHold has false positives but no false negatives. Batch::Plan clears the filter when no guess is in use.
 // A batch seldom frees or relocates more than kBits / 16 entries.

@@ -1,5 +1,4 @@
-// The stale values of a keyspace: what a key held, from its deadline until its window (EntryExtra::stale_ms) has
-// passed as well. Only TAKE sees them.
+// The values of expired keys until the end of their windows (EntryExtra::stale_ms). Only TAKE sees them.
 //
 //   SET k v EX 60 STALE 30       deadline                 end of the window
 //   |------- 60 s ---------------|--------- 30 s ---------|

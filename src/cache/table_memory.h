@@ -1,7 +1,7 @@
-// What the parts of a hash table share: its policy, a count of the bytes that it has allocated, and its *order*, the odd
-// number by which it multiplies hashes. So tables with different orders keep the same keys in different sequences. That
-// matters when one is filled in the sequence of another: with the same order all new keys would belong to a few groups,
-// and nearly all of these would be stashed.
+// The shared state of a hash table's parts: policy, count of bytes, and the *order* of keys. The count is of the bytes
+// that the table has allocated. The order is the odd number by which the table multiplies hashes. So tables with
+// different orders keep the same keys in different sequences. That matters when one is filled in the sequence of
+// another: with the same order all new keys would belong to a few groups, and nearly all of these would be stashed.
 #pragma once
 
 #include <cassert>

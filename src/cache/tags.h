@@ -1,5 +1,5 @@
-// The tags of one keyspace: names that keys were given, so that all keys with one of them can be dropped together
-// (INVALIDATE), whatever they are called.
+// The tags of one keyspace: names of groups of keys, to drop all keys of a group together (INVALIDATE). A key may have
+// any name.
 //
 //   name --> HashTable --> Tag --first--> entry <--> entry <--> entry     those that have the tag, the last one first
 //                           ^               |

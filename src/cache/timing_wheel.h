@@ -1,4 +1,4 @@
-// A hierarchical timing wheel: finds the entries whose deadline has passed. Insert, Move and Remove are O(1).
+// A hierarchical timing wheel: finds the entries past their deadline. Insert, Move and Remove are O(1).
 //
 // Time is counted in ticks. All users of this class use ticks of one millisecond, but the wheel does not
 // depend on it. Each level has 64 slots, which span 1, 64, 4096 ... ticks by level (wheel_geometry.h). The

@@ -1,4 +1,4 @@
-// Who of up to 256 contestants, named by ids of one byte, has the least key: a tree of minima.
+// A tree of minima over up to 256 one-byte ids: finds the id with the least key.
 //
 //   minima_[1]            the least of all
 //   minima_[2], [3]       the least of each half

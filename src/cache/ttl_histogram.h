@@ -1,4 +1,4 @@
-// What will expire when: keys and their bytes, by the time that they have left.
+// A histogram of keys and their bytes by remaining TTL.
 //
 // Why it is counted by walking, and not whenever a deadline changes. The ranges move with time, so counters would have
 // to stand for fixed moments, fine enough for the nearest range and as many as the farthest is long. A SET EX on a key

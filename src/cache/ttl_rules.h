@@ -1,4 +1,4 @@
-// Which TTLs keys may have: a default for those that would have none, a maximum, jitter, and whether one must be given.
+// The rules for TTLs of keys: default, maximum, jitter, and required TTLs.
 //
 //   ttl-rule "sess:*" default 30m max 1d jitter 5      the first rule whose pattern matches the key counts;
 //   ttl-rule "tmp:*" required                          what it does not say is said by the rest:

@@ -1,5 +1,5 @@
-// StringValue: a string that is about to be stored in an entry. It decides the encoding and the bytes to
-// store. Within the keyspace it also takes a rich value into its entry.
+// StringValue: a string on its way into an entry. It decides the encoding and the bytes to store. Within the keyspace
+// it also takes a rich value into its entry.
 //
 // Ownership: a text is borrowed and must stay valid until the keyspace call returns. A block is shared by
 // reference count. A rich value is borrowed; when it is stored, the entry owns it.

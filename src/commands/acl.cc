@@ -1,4 +1,4 @@
-// ACL: users, what they may do, and what was refused to them.
+// ACL: users, their permissions, and the log of refused calls.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,4 +1,4 @@
-// CLIENT: what a client says about itself, what it can learn about clients, and what it may do to others.
+// CLIENT: names and modes of a client, lists of clients, and actions on other clients.
 #include <algorithm>
 #include <optional>
 #include <string>

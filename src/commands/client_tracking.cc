@@ -1,4 +1,4 @@
-// Client-side caching: CLIENT TRACKING, CACHING, TRACKINGINFO, GETREDIR.
+// CLIENT TRACKING, CACHING, TRACKINGINFO, GETREDIR: client-side caching.
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// The commands of cluster clients: which daemon serves which slots. Without a cluster all of them answer that there is
-// none; in one, what would change it answers that it is written in a file (server/cluster_map.h).
+// CLUSTER, ASKING, READONLY, READWRITE: the slots of each daemon, for cluster clients. Without a cluster all of them
+// answer that there is none; in one, what would change it answers that it is written in a file (server/cluster_map.h).
 #include "server/cluster.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// COMMAND: what the table knows about every command.
+// COMMAND: names, flags and documentation of all commands, from the table.
 #include <optional>
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-// CONFIG: the options of the running server, and its counters.
+// CONFIG: the options of the running server, and the reset of counters.
 #include <set>
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-// Commands about the connection itself: the check that the server is there, login, protocol and database.
+// PING, HELLO, AUTH, SELECT and kin: login, protocol and database of the connection.
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// The commands that set, remove and show the expiry of keys.
+// EXPIRE, TTL, PERSIST and kin: set, remove and show the expiry of keys.
 //
 // Deadlines count as Unix time in ms, whichever clock they are kept on, so that Redis's rules for overflow hold exactly.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// EXPLOG: the log of keys that are gone, with their values (server/event_log.h).
+// EXPLOG: reads the log of removed keys, with their values (server/event_log.h).
 #include <array>
 #include <optional>
 #include <string>

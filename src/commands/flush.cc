@@ -1,4 +1,4 @@
-// The commands for a whole database or namespace: its size, emptying it, and exchanging it for another one.
+// DBSIZE, FLUSHALL, NSFLUSH, SWAPDB and kin: size, emptying and exchange of a whole database or namespace.
 #include <algorithm>
 
 #include "cache/databases.h"

@@ -1,4 +1,4 @@
-// Functions in Lua: FCALL, FCALL_RO and FUNCTION.
+// FCALL, FCALL_RO and FUNCTION: functions in Lua.
 #include <optional>
 #include <span>
 #include <string>

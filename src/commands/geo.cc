@@ -1,4 +1,4 @@
-// Places in a sorted set: GEOADD, GEOPOS, GEODIST, GEOHASH.
+// GEOADD, GEOPOS, GEODIST, GEOHASH: places in a sorted set.
 #include <optional>
 
 #include "exec/values/geo_arguments.h"

@@ -1,4 +1,4 @@
-// The places near another one: GEOSEARCH, GEOSEARCHSTORE, and the older GEORADIUS and GEORADIUSBYMEMBER.
+// GEOSEARCH, GEOSEARCHSTORE, and the older GEORADIUS and GEORADIUSBYMEMBER: the places near another place.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// The commands on single fields of hashes: HSET, HGET, HDEL and kin.
+// HSET, HGET, HDEL and kin: single fields of hashes.
 #include "exec/values/hash_access.h"
 
 namespace mayfly {

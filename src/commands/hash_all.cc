@@ -1,4 +1,4 @@
-// The commands that show a hash's fields whichever they are: HGETALL, HKEYS, HVALS, HRANDFIELD, HSCAN.
+// HGETALL, HKEYS, HVALS, HRANDFIELD, HSCAN: fields of hashes without naming the fields.
 #include <algorithm>
 
 #include "exec/values/hash_access.h"

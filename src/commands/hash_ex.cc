@@ -1,4 +1,4 @@
-// HGETEX, HSETEX and HGETDEL of Redis 8: fields are read or set together with their deadlines, or read and deleted.
+// HGETEX, HSETEX and HGETDEL of Redis 8: read or set fields with their deadlines, or read and delete fields.
 #include <optional>
 #include <unordered_set>
 

@@ -1,4 +1,4 @@
-// The commands that set, remove and show the deadlines of a hash's fields: HEXPIRE, HPERSIST, HTTL and kin.
+// HEXPIRE, HPERSIST, HTTL and kin: set, remove and show the deadlines of a hash's fields.
 #include "exec/values/hash_access.h"
 #include "exec/values/member_time.h"
 

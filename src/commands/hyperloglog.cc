@@ -1,4 +1,4 @@
-// HyperLogLogs, which are strings: PFADD, PFCOUNT, PFMERGE, and commands to look inside.
+// PFADD, PFCOUNT, PFMERGE and commands for tests: HyperLogLogs, stored as strings.
 #include "base/hyperloglog.h"
 
 #include <array>

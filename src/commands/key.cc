@@ -1,4 +1,4 @@
-// The commands for keys of any type: whether they exist, their type, and deleting them.
+// DEL, EXISTS, TYPE and kin: keys of any type.
 #include "exec/dispatch/context.h"
 #include "exec/values/value_type.h"
 

@@ -1,5 +1,5 @@
-// The commands that rename, move or copy a key. Value and expiry are kept, and a deadline stays on the clock
-// on which it was given.
+// RENAME, COPY, MOVE and kin: rename, copy or move a key with value and expiry. Value and expiry are kept, and a
+// deadline stays on the clock on which it was given.
 #include "cache/databases.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/database_index.h"

@@ -1,4 +1,4 @@
-// OBJECT: how a value is stored, how long ago it was accessed, and how often.
+// OBJECT: encoding, idle time and access frequency of a value.
 #include <string>
 
 #include "cache/databases.h"

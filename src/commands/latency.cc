@@ -1,4 +1,4 @@
-// LATENCY: what held the server up, and how long commands take.
+// LATENCY: slow events of the server, and the durations of commands.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-// LCS: what two strings have in common.
+// LCS: the longest common subsequence of two strings.
 #include "base/subsequence.h"
 #include "config/options.h"
 #include "exec/values/string_access.h"

@@ -1,5 +1,5 @@
-// Lists: adding at the ends, and reading. list_edit.cc changes elements between the ends, list_pop.cc takes elements
-// away, and list_move.cc moves them to other lists.
+// LPUSH, LRANGE, LPOS and kin: add to the ends of lists, and read lists. list_edit.cc changes elements between the
+// ends, list_pop.cc takes elements away, and list_move.cc moves them to other lists.
 #include <algorithm>
 
 #include "exec/values/index_range.h"

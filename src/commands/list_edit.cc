@@ -1,4 +1,4 @@
-// Lists: LSET, LINSERT, LREM and LTRIM, which change what lies between the ends.
+// LSET, LINSERT, LREM and LTRIM: change elements between the ends of a list.
 #include "exec/values/index_range.h"
 #include "exec/values/list_access.h"
 

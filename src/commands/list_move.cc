@@ -1,4 +1,4 @@
-// Lists: moving an element from an end of one list to an end of another one, or of the same.
+// LMOVE, BLMOVE and kin: move an element from an end of one list to an end of another, or of the same.
 #include <string>
 
 #include "exec/values/list_access.h"

@@ -1,4 +1,5 @@
-// Lists: taking elements from an end. The blocking commands wait until one of their keys is a list.
+// LPOP, LMPOP, BLPOP and kin: take elements from an end of a list. The blocking commands wait until one of their keys
+// is a list.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,4 +1,4 @@
-// LOLWUT: a picture, and which version this is.
+// LOLWUT: a picture and the version.
 #include <string>
 
 #include "exec/dispatch/context.h"

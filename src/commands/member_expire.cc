@@ -1,4 +1,4 @@
-// EXPIREMEMBER of KeyDB and FIELDTTL of Dragonfly: when a member of a hash, a set or a sorted set expires.
+// EXPIREMEMBER of KeyDB and FIELDTTL of Dragonfly: the expiry of a member of a hash, set or sorted set.
 #include <optional>
 
 #include "cache/types/set_value.h"

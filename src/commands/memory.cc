@@ -1,4 +1,4 @@
-// MEMORY: how much memory keys and the server use, advice about it, and giving pages back to the system.
+// MEMORY: memory used by keys and the server, advice, and giving pages back to the system.
 #include <string>
 
 #include "cache/databases.h"

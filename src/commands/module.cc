@@ -1,4 +1,4 @@
-// MODULE: modules cannot be loaded, so there are none.
+// MODULE: answers that no modules are loaded. Modules cannot be loaded here.
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 

@@ -1,4 +1,4 @@
-// MONITOR: shows every call to the client that asks for it.
+// MONITOR: shows every call to the requesting client.
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/monitors.h"

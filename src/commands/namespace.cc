@@ -1,4 +1,4 @@
-// NAMESPACE: sets or removes one namespace, where CONFIG SET namespace takes all of them at once.
+// NAMESPACE: sets or removes one namespace. CONFIG SET namespace takes all of them at once.
 #include <algorithm>
 #include <string>
 #include <utility>

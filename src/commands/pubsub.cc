@@ -1,4 +1,4 @@
-// Publish and subscribe: SUBSCRIBE and its kin, PUBLISH, PUBSUB.
+// SUBSCRIBE, PUBLISH, PUBSUB and kin: publish and subscribe.
 //
 // A client may always get the confirmations of SUBSCRIBE and its kin, also after CLIENT REPLY OFF: like messages, they
 // are pushes.

@@ -1,4 +1,5 @@
-// The commands that clients send to a server with replicas. This one never has any, so no client waits.
+// WAIT, WAITAOF and ROLE: answers of a server without replicas. Clients send these commands to a server with replicas.
+// This one never has any, so no client waits.
 #include <limits>
 
 #include "exec/dispatch/context.h"

@@ -1,4 +1,4 @@
-// The commands that list keys: SCAN, KEYS, RANDOMKEY.
+// SCAN, KEYS, RANDOMKEY: list keys.
 #include <vector>
 
 #include "base/glob.h"

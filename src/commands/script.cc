@@ -1,4 +1,4 @@
-// Scripts in Lua: EVAL and its kin, and SCRIPT.
+// EVAL and kin, and SCRIPT: scripts in Lua.
 #include <optional>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Commands about the server as a whole: what it does, what time it is, and its end.
+// INFO, TIME, SHUTDOWN and kin: state, clock and end of the server.
 #include "base/clock.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/info_sections.h"

@@ -1,4 +1,4 @@
-// Sets: their members one by one.
+// SADD and kin, SSCAN: the members of sets.
 #include <memory>
 #include <utility>
 

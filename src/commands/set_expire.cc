@@ -1,4 +1,4 @@
-// The commands that set, remove and show the deadlines of a set's members: SEXPIRE, SPERSIST, STTL and kin.
+// SEXPIRE, SPERSIST, STTL and kin: set, remove and show the deadlines of a set's members.
 #include "exec/values/member_time.h"
 #include "exec/values/timed_set.h"
 

@@ -1,4 +1,4 @@
-// Several sets at once: union, intersection and difference.
+// SUNION, SINTER, SDIFF and kin: union, intersection and difference of sets.
 #include <algorithm>
 #include <memory>
 #include <utility>

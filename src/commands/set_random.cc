@@ -1,4 +1,4 @@
-// Random members of sets: SPOP takes them out, SRANDMEMBER leaves them in.
+// SPOP and SRANDMEMBER: random members of sets, removed or kept.
 #include <utility>
 #include <vector>
 

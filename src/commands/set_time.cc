@@ -1,4 +1,4 @@
-// SADDEX of Dragonfly: members of a set that expire.
+// SADDEX of Dragonfly: adds members with a deadline to a set.
 #include <optional>
 
 #include "exec/values/field_time.h"

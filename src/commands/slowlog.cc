@@ -1,4 +1,4 @@
-// SLOWLOG: the calls that took long.
+// SLOWLOG: the slow calls.
 #include <algorithm>
 #include <optional>
 #include <string>

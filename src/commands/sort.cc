@@ -1,4 +1,4 @@
-// SORT and SORT_RO: the elements of a list, set or sorted set in order, or what patterns lead to from them.
+// SORT and SORT_RO: elements of a list, set or sorted set in order, or values found by patterns.
 #include <algorithm>
 #include <memory>
 #include <new>

@@ -1,4 +1,4 @@
-// Streams: adding, deleting and trimming entries.
+// XADD, XDEL, XTRIM and kin: add, delete and trim entries of streams.
 #include <memory>
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-// XINFO: what a stream is made of.
+// XINFO: the parts and figures of a stream.
 #include <optional>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Streams: reading entries, and waiting for new ones.
+// XRANGE, XREAD and kin: read entries of streams, and wait for new entries.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,4 +1,4 @@
-// DIGEST answers with a digest of a string; DELEX and DELIFEQ delete a key if its value is a given one.
+// DIGEST, DELEX and DELIFEQ: digest of a string, and deletion of a key with a given value.
 #include "base/digest.h"
 #include "exec/values/value_condition.h"
 

@@ -1,5 +1,4 @@
-// The commands that read strings, among them GETDEL, which also deletes the key, and GETEX, which changes its
-// expiry.
+// GET, MGET, GETDEL, GETEX and kin: read strings. GETDEL also deletes the key, and GETEX changes its expiry.
 #include "exec/values/expire_options.h"
 #include "exec/values/string_access.h"
 #include "exec/values/ttl_words.h"

@@ -1,5 +1,5 @@
-// Reads of strings that Redis does not have: PEEK, which leaves no trace, and GETTTL and MGETTTL, which also answer how
-// long the value lives.
+// PEEK, GETTTL and MGETTTL: read strings without a trace, or with the remaining TTL. Redis does not have these
+// commands.
 #include "exec/values/string_access.h"
 
 namespace mayfly {

@@ -1,4 +1,4 @@
-// GETRANGE, SUBSTR and SETRANGE: parts of a string by their place.
+// GETRANGE, SUBSTR and SETRANGE: parts of a string by position.
 #include "exec/values/index_range.h"
 #include "exec/values/string_edit.h"
 

@@ -1,4 +1,4 @@
-// SET and the older commands that are special cases of it.
+// SET, and the older commands for special cases of SET.
 #include <algorithm>
 #include <iterator>
 #include <utility>

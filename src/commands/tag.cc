@@ -1,5 +1,6 @@
-// Tags: INVALIDATE drops all keys that have a tag, TAGINFO tells how many these are, TAG gives tags to a key of any type,
-// and TAGS tells those of a key. SET gives a string its tags (string_set.cc). See cache/tags.h.
+// INVALIDATE, TAG, TAGS, TAGINFO: tags of keys, and dropping all keys with a tag. TAGINFO tells how many keys have a
+// tag, TAG gives tags to a key of any type, and TAGS tells those of a key. SET gives a string its tags (string_set.cc).
+// See cache/tags.h.
 #include <algorithm>
 #include <vector>
 

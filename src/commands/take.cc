@@ -1,5 +1,5 @@
-// TAKE and UNLEASE: of many clients that miss a key one computes the value, and the others wait for it, or get the
-// stale one if there is one (cache/stale_values.h). go-zero's Take as a server (server/leases.h).
+// TAKE and UNLEASE: on a miss one client computes the value, and other clients wait or get a stale value. The stale
+// value comes from cache/stale_values.h. go-zero's Take as a server (server/leases.h).
 #include <string>
 
 #include "cache/databases.h"

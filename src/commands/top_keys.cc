@@ -1,5 +1,5 @@
-// HOTKEYS and BIGKEYS: the keys that are asked for most often, and those with the largest values. Neither walks
-// through the keys.
+// HOTKEYS and BIGKEYS: the most frequently requested keys, and the keys with the largest values. Neither walks through
+// the keys.
 #include <algorithm>
 #include <cmath>
 #include <tuple>

@@ -1,4 +1,4 @@
-// Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. How requests are queued in between is in
+// MULTI, EXEC, DISCARD, WATCH, UNWATCH: transactions. How requests are queued in between is in
 // exec/dispatch/queueing.h.
 #include <memory>
 #include <span>

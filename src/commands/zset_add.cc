@@ -1,4 +1,4 @@
-// What adds members to a sorted set: ZADD, ZINCRBY.
+// ZADD and ZINCRBY: add members to a sorted set, or change scores.
 #include "base/numbers.h"
 #include "exec/values/sorted_set_add.h"
 #include "exec/values/word.h"

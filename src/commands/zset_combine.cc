@@ -1,4 +1,4 @@
-// What makes one sorted set of several: ZUNION, ZINTER, ZDIFF, their STORE forms, and ZINTERCARD.
+// ZUNION, ZINTER, ZDIFF, their STORE forms, and ZINTERCARD: combine sorted sets.
 //
 // Inputs are combined member by member into a new sorted set, which is stored or shown at the end.
 #include <algorithm>

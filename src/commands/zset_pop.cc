@@ -1,5 +1,4 @@
-// What takes members from an end of a sorted set: ZPOPMIN, ZPOPMAX, ZMPOP, and BZPOPMIN, BZPOPMAX, BZMPOP, which
-// wait for one.
+// ZPOPMIN, ZPOPMAX, ZMPOP, and the waiting BZPOPMIN, BZPOPMAX, BZMPOP: take members from an end of a sorted set.
 #include <array>
 #include <string>
 

@@ -1,4 +1,4 @@
-// What walks through a sorted set in no order: ZRANDMEMBER, ZSCAN.
+// ZRANDMEMBER and ZSCAN: members of a sorted set in no order.
 #include <cmath>
 #include <cstdio>
 #include <utility>

@@ -1,4 +1,5 @@
-// Parts of a sorted set, by rank, score or name: ZRANGE, ZRANGESTORE and the older commands that ZRANGE replaces.
+// ZRANGE, ZRANGESTORE and older commands: ranges of a sorted set by rank, score or name. ZRANGE replaces the older
+// ones.
 #include <variant>
 
 #include "exec/values/score_range.h"

@@ -1,5 +1,4 @@
-// What looks at single members of a sorted set, or counts them: ZCARD, ZSCORE, ZMSCORE, ZRANK, ZREVRANK, ZCOUNT,
-// ZLEXCOUNT.
+// ZCARD, ZSCORE, ZMSCORE, ZRANK, ZREVRANK, ZCOUNT, ZLEXCOUNT: look at members of a sorted set, or count members.
 #include "exec/values/score_range.h"
 #include "exec/values/sorted_set_access.h"
 #include "exec/values/word.h"

@@ -1,4 +1,4 @@
-// What removes members of a sorted set: ZREM, ZREMRANGEBYRANK, ZREMRANGEBYSCORE, ZREMRANGEBYLEX.
+// ZREM, ZREMRANGEBYRANK, ZREMRANGEBYSCORE, ZREMRANGEBYLEX: remove members of a sorted set.
 #include "exec/values/score_range.h"
 #include "exec/values/sorted_set_access.h"
 

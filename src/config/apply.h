@@ -1,4 +1,4 @@
-// What one directive sets: shared by the start, CONFIG REWRITE and --check-config.
+// Applies one directive to the settings: shared by the start, CONFIG REWRITE and --check-config.
 #pragma once
 
 #include <string>

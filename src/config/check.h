@@ -1,4 +1,4 @@
-// mayfly --check-config FILE: reads a conf file whole, with what it includes, and starts nothing.
+// mayfly --check-config FILE: reports every problem of a conf file and its includes, and starts nothing.
 #pragma once
 
 #include <span>

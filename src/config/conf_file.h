@@ -1,5 +1,5 @@
-// Reads a file in redis.conf syntax: `name value ...` lines, quotes, `#` comment lines, and `include path`,
-// which stands for the lines of that file.
+// Reads a file in redis.conf syntax. The lines are `name value ...`, with quotes, `#` comment lines, and `include
+// path`, which stands for the lines of that file.
 //
 // CRLF line ends and a leading byte order mark are accepted. As in Redis, a `#` begins a comment only at the
 // start of a line, a line may be as long as its file, an included path is relative to the working directory,

@@ -1,4 +1,4 @@
-// CONFIG REWRITE: changes single options in the text of a conf file and leaves the rest as it is.
+// CONFIG REWRITE: changes single options in the text of a conf file and leaves the rest unchanged.
 //
 // If the file names the option, its last line is changed and its earlier lines are removed. If the file does
 // not name it, or if an include after its last line would override it, its line is added at the end.

@@ -1,5 +1,4 @@
-// One setting as the user wrote it, in a file, a variable or a flag: the option's name, its words, and the
-// place that an error message names.
+// One setting from a file, a variable or a flag: the option's name, its words, and its place for error messages.
 #pragma once
 
 #include <string>

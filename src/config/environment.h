@@ -1,4 +1,4 @@
-// Reads MAYFLY_<NAME> and MAYFLY_<NAME>_FILE variables.
+// Reads options from environment variables: MAYFLY_NAME, and MAYFLY_NAME_FILE for a value in a file.
 //
 // The second form is for secrets: it reads the value from a file of one line, without line ends after it. A file
 // that holds only white space, or several lines, is an error, for every option. Kubernetes sets variables like

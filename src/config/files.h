@@ -1,5 +1,5 @@
-// The file system as the configuration uses it: a few functions, so that tests and the fuzzer can bring files
-// of their own.
+// The file system as the configuration uses it. A few functions, so that tests and the fuzzer can bring files of their
+// own.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The value of `namespace`: namespaces one after another, each a name and what it has.
+// The value of `namespace`: a list of namespaces, each with a name and its limits.
 //
 //   app1 prefix app1: maxmemory 256mb maxkeys 1m default-ttl 1h   app2 prefix app2:
 #pragma once

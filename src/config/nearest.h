@@ -1,4 +1,4 @@
-// The name that somebody most likely meant by one that does not exist: for "did you mean ...?" in messages.
+// Finds the most similar name, for "did you mean ...?" in messages.
 #pragma once
 
 #include <string>

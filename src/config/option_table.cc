@@ -1,4 +1,4 @@
-// The options that have an effect here, by subject.
+// The table of Mayfly's own options, by subject: those that have an effect here.
 #include "base/ascii.h"
 #include "base/databases_max.h"
 #include "config/option.h"

@@ -1,4 +1,4 @@
-// The outcome of something that may fail: an error text for a person, or nothing if it succeeded.
+// The outcome of an operation that may fail: an error text for a person, or nothing on success.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The options of Redis 7.4 that have no effect here, with Redis's defaults. They are accepted, so that a
-// redis.conf can be used as it is, except for a few whose silent loss would hurt.
+// The options of Redis 7.4 without an effect here, with Redis's defaults. They are accepted, so that a redis.conf can
+// be used as it is, except for a few whose silent loss would hurt.
 #include "config/option.h"
 
 namespace mayfly::config {

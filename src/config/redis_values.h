@@ -1,5 +1,5 @@
-// Checks the values of options that only Redis has. A value that Redis would refuse is refused in Redis's
-// words; any other is kept as the text that Redis would answer.
+// Checks the values of options without an effect here as Redis checks them. A value that Redis would refuse is refused
+// in Redis's words; any other is kept as the text that Redis would answer.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Reads the kinds of values that many options share. Problems are Redis's error texts; on a problem nothing is
-// changed.
+// Reads the kinds of values shared by many options: numbers, sizes and the like. Problems are Redis's error texts; on a
+// problem nothing is changed.
 #pragma once
 
 #include <cstdint>

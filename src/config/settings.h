@@ -1,4 +1,4 @@
-// The values of the options, typed: the hot paths read `settings.maxmemory_policy` and never parse a text.
+// The values of the options with their types. The hot paths read `settings.maxmemory_policy` and never parse a text.
 //
 // Every member belongs to one row of the option table (option_table.cc), which binds it by member pointer.
 // The initial values here are the defaults of that table; a test compares the two. Units are part of the

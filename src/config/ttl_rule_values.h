@@ -1,4 +1,4 @@
-// The value of `ttl-rule`: rules one after another, each a pattern and what it says.
+// The value of `ttl-rule`: a list of rules, each with a pattern and its TTLs.
 //
 //   "sess:*" default 30m max 1d jitter 5   "tmp:*" required
 #pragma once

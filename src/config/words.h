@@ -1,4 +1,4 @@
-// Splits lines into words and quotes words, by the rules of redis.conf; makes texts printable for messages.
+// Splits lines into words and quotes words, by the rules of redis.conf. Makes texts printable for messages.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Bulk strings in a text of one's own, for what is encoded once and sent to many.
+// Bulk strings in a text, to encode a message once and send it to many clients.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// From bytes to requests: RESP arrays of bulk strings, and inline lines. No I/O, no connection.
+// Parses bytes to requests: RESP arrays of bulk strings, and inline lines. No I/O, no connection.
 //
 // One parser per connection. The caller passes the bytes that were received and not yet consumed, as one view
 // that begins with the first unfinished request, and gets one request per call:

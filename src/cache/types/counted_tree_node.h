@@ -1,4 +1,4 @@
-// The nodes of CountedTree: plain arrays, which know nothing of the order of what they hold.
+// The nodes of CountedTree: plain arrays without knowledge of the order of items.
 #pragma once
 
 #include <cassert>

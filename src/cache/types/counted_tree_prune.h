@@ -1,5 +1,5 @@
-// The part of CountedTree that erases many items in one pass. Nothing is searched for and nothing is allocated: each leaf
-// closes its gaps, each inner node takes over what its children have left, and neighbours that are small now are
+// The part of CountedTree for erasing many items in one pass. Nothing is searched for and nothing is allocated: each
+// leaf closes its gaps, each inner node takes over what its children have left, and neighbours that are small now are
 // merged.
 #pragma once
 

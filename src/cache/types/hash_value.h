@@ -1,5 +1,5 @@
-// The value of a hash: fields with values, and deadlines of those that have a TTL. It has one of three forms, as
-// OBJECT ENCODING names them:
+// The value of a hash: fields with values, and deadlines of fields with a TTL. It has one of three forms, as OBJECT
+// ENCODING names them:
 //
 //   listpack      few short fields, in a Pack, in the order in which they came: field, value, field, value ...
 //   listpackex    the same, once a field ever had a deadline: field, value, deadline (0: none) ...

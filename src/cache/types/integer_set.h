@@ -1,4 +1,4 @@
-// A small set of integers in one allocation: sorted, and each as wide as the widest needs (2, 4 or 8 bytes).
+// A small set of integers in one allocation, sorted. Each is as wide as the widest needs (2, 4 or 8 bytes).
 //
 //   | width 4 | count 4 | integer | integer | ...
 //

@@ -1,4 +1,4 @@
-// The large form of a list: nodes, and how elements come into them and go. Part of list_value.h.
+// The large form of a list: insertion and removal of elements in nodes. Part of list_value.h.
 //
 // If memory runs out, a method throws std::bad_alloc and no element has changed.
 #pragma once

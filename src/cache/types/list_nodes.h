@@ -1,5 +1,5 @@
-// The nodes of a large list, in their order: packs, each with the number of its items beside it, so that counting
-// to an element reads 16 bytes a node and no pack.
+// The nodes of a large list, in a ring: packs in order, each with its number of items. The number is beside the pack,
+// so that counting to an element reads 16 bytes a node and no pack.
 //
 // Shape: a ring of slots, a power of two, in blocks of up to 512 slots. Up to one block it grows into another one,
 // twice as large. Beyond, only the directory of blocks is copied, and blocks without nodes are freed: so no push

@@ -1,5 +1,5 @@
-// A list of texts. A small one is one pack; a large one a sequence of them (list_nodes.h), so that its ends are
-// reached at once, and any element by counting nodes from the nearer end.
+// The value of a list: texts, in a small or a large form. A small one is one pack; a large one a sequence of them
+// (list_nodes.h), so that its ends are reached at once, and any element by counting nodes from the nearer end.
 //
 //   small ("listpack")    | pack |
 //   large ("quicklist")   | node | node | node | ...     each within the limit, or one element alone

@@ -1,4 +1,4 @@
-// Prefetches what a request will read of a value that has arrived in the processor's cache.
+// Prefetches the parts of a value that a request will read. The value itself has arrived in the processor's cache.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// One member of a large hash, set or sorted set, in one allocation of the heap:
+// One member of a large hash, set or sorted set, in one allocation of the heap. The layout:
 //
 //   | flags 1 | size of the name 1 or 4 | size of the value 1 or 4, if it has one | score 8, if it has one |
 //   | deadline 8, if it has one | name | value |

@@ -1,4 +1,4 @@
-// The deadlines of the members of a large value, in order: which is nearest, and how many are due.
+// The deadlines of the members of a large value, in order: the nearest, and the number of due members.
 //
 // All of them are on one clock, in ms; the owner knows which. A member without a deadline is not in here. Owns no
 // member. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.

@@ -1,5 +1,5 @@
-// Where the members of large values live: the keyspace's heap, and how they are hashed. Borrows both. And the order of
-// the table that finds them (cache/table_memory.h).
+// The home of the members of large values: the keyspace's heap, their hash, and the order of their table. The order is
+// explained in cache/table_memory.h. Borrows heap and hash.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Parts of a sorted set: of scores, of names, of ranks.
+// Ranges of a sorted set: of scores, of names, of ranks.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The members of a large hash, set or sorted set: found by name, in no order.
+// The members of a large hash, set or sorted set: found by name, unordered.
 //
 // Ownership: owns the members. Borrows heap and hasher. A Member* is valid until that member is changed or removed.
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.

@@ -1,5 +1,5 @@
-// A pack holds the members of a small value in one allocation: fields and values, members and scores, the elements
-// of a list. It is the one codec of all small forms.
+// A pack holds the members of a small value in one allocation. The members are fields and values, members and scores,
+// or the elements of a list. It is the one codec of all small forms.
 //
 //   | bytes 4 | steps 2 | item | item | ...
 //   item:  | head 1 to 9 | text, if it is one |

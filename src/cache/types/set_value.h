@@ -1,4 +1,4 @@
-// The value of a set. It has one of three forms, as OBJECT ENCODING names them:
+// The value of a set: integers, a pack, or timed members. It has one of three forms, as OBJECT ENCODING names them:
 //
 //   intset      integers alone, in an IntegerSet
 //   listpack    few short members, in a Pack, in the order in which they came

@@ -1,7 +1,6 @@
-// The large form of a sorted set: members, found by name, each with its score; and a counted tree of them, found by
-// score and rank. Members with equal scores are in the order of their names, byte by byte. Those that have a deadline
-// are found by it, too; a deadline of 0 in a member means that it has none. All deadlines are on one clock; the owner
-// knows which.
+// The large form of a sorted set: members by name, and a counted tree for scores and ranks. Members with equal scores
+// are in the order of their names, byte by byte. Those that have a deadline are found by it, too; a deadline of 0 in a
+// member means that it has none. All deadlines are on one clock; the owner knows which.
 //
 // Members that are due may be hidden before they are freed: HideUntil takes all of them out of the order in one pass,
 // and DropUntil frees them in slices. A hidden member has NaN for a score and is as good as absent; only FindAny, size()

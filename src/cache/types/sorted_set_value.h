@@ -1,5 +1,5 @@
-// The value of a sorted set: members with scores, in the order of these, and members with equal scores in the order
-// of their names. It has one of two forms, as OBJECT ENCODING names them:
+// The value of a sorted set: members in the order of scores, then of names. It has one of two forms, as OBJECT ENCODING
+// names them:
 //
 //   listpack    few short members, in a LinkedPack: name, score, name, score ... in order
 //   skiplist    a LargeSortedSet

@@ -1,5 +1,4 @@
-// The value of a stream: a log of entries, each with an id that is higher than the one before, and fields with
-// values.
+// The value of a stream: a log of entries, each with an ascending id, fields and values.
 //
 // Entries lie in nodes, each of them a Pack:
 //

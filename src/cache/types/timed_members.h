@@ -1,4 +1,4 @@
-// The members of a large hash or set: found by name, and those that have a deadline also by it. The fields of a hash
+// The members of a large hash or set: found by name, and members with a deadline also by deadline. The fields of a hash
 // have values, the members of a set have none.
 //
 // Members whose deadline is not after gone_until_ms are gone: every method but size() acts as if they were not there.

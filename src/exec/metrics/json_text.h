@@ -1,4 +1,4 @@
-// JSON, written from the front to the back:
+// Writes JSON from the front to the back. For example:
 //
 //   JsonText json;
 //   json.Open('{').Key("keys").Number(2).Key("names").Open('[').String("a\"b").Close(']').Close('}');

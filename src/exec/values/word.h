@@ -1,4 +1,4 @@
-// A protocol word of at most 7 letters as one integer, the same in any case, so that options are a switch:
+// A protocol word of at most 7 letters as one integer, the same in any case. So options are a switch:
 //
 //     switch (WordOf(args.Next())) {
 //       case WordOf("EX"): ...

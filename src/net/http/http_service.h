@@ -1,4 +1,4 @@
-// What the metrics port answers:
+// The service of the metrics port: its pages and their requests. It answers:
 //
 //   /metrics      Prometheus's text (exec/metrics/metrics_page.h)
 //   /livez        200 while the loop turns
