@@ -1,4 +1,4 @@
-// The functions of Lua's libraries that scripts get in another form than Lua has them: script/sandbox.h says why.
+// Functions of Lua's base libraries in another form for scripts. Why in another form: script/sandbox.h.
 #pragma once
 
 #include "script/lua_api.h"
