@@ -1,5 +1,5 @@
-// What LMPOP and ZMPOP are asked for, and BLMPOP and BZMPOP after their timeout:
-// numkeys key [key ...] <an end> [COUNT count].
+// Reads the arguments of LMPOP, ZMPOP, BLMPOP and BZMPOP. After the timeout of the blocking commands: numkeys key [key
+// ...] <an end> [COUNT count].
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // A selector is one set of permissions: commands, and the keys and channels for these commands. A user has one of its
-// own and any number of further ones in parentheses; a call is allowed if one of them allows all of it. A user has one
-// of its own and any number of further ones in parentheses; a call is allowed if one of them allows all of it.
+// own and any number of further ones in parentheses; a call is allowed if one of them allows all of it.
 //
 //   ~app:* %R~shared:* resetchannels &news:* -@all +@read +publish
 //
