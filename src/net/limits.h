@@ -1,4 +1,4 @@
-// The limits of the network floor: bytes and milliseconds for each step. Bytes and milliseconds.
+// The limits of the network floor: bytes and milliseconds for each step.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The interface of a filter between the bytes of a socket and the bytes of a client, such as TLS. It does no I/O
+// The interface of a filter between the bytes of a socket and the bytes of a client, such as TLS. A filter does no I/O
 // itself. A connection without one reads and writes its socket directly.
 //
 //   socket --Receive--> [ ciphertext | plaintext that waits ] --Read--> requests

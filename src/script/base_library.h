@@ -1,4 +1,4 @@
-// Functions of Lua's base libraries in another form for scripts. Why in another form: script/sandbox.h.
+// Functions of Lua's libraries in another form for scripts. script/sandbox.h says why.
 #pragma once
 
 #include "script/lua_api.h"

@@ -1,4 +1,4 @@
-// Sections of INFO about activity: counters, expiry, keys.
+// Sections of INFO about activity: counters, timeliness, expiry, keys.
 #include <algorithm>
 #include <cmath>
 #include <string>

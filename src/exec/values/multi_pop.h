@@ -1,5 +1,5 @@
-// Reads the arguments of LMPOP, ZMPOP, BLMPOP and BZMPOP. After the timeout of the blocking commands: numkeys key [key
-// ...] <an end> [COUNT count].
+// Reads the arguments of LMPOP, ZMPOP, BLMPOP and BZMPOP. The arguments are numkeys key [key ...] <an end> [COUNT
+// count]; the blocking commands have a timeout before these.
 #pragma once
 
 #include <cstdint>

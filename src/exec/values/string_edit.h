@@ -1,4 +1,4 @@
-// Changes a part of a string with growth, for APPEND, SETRANGE and the bitmap commands.
+// Changes a part of a string and may grow the string, for APPEND, SETRANGE and the bitmap commands.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// TLS as a Transport: OpenSSL's state machine between received ciphertext and ciphertext to send. It has no socket of
-// its own.
+// TLS as a Transport: OpenSSL's state machine between received ciphertext and ciphertext to send. A TlsTransport has no
+// socket of its own.
 //
 //   Receive -> arriving_ -> SSL_accept, SSL_read -> plaintext_ -> Read
 //   ToSend <- sending_ <- SSL_write, handshake, alerts <- Write
