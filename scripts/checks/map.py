@@ -28,8 +28,11 @@ def _present(files):
         match = _FILE.match(path)
         if match:
             paths.setdefault(match.group(1), {})[match.group(2)] = path
-    order = lambda name: (os.path.dirname(name), name)
-    return {floor: {name: first_sentence(files[names[name]]) for name in sorted(names, key=order)} for floor, names in paths.items()}
+    present = {}
+    for floor, names in paths.items():
+        order = sorted(names, key=lambda name: (os.path.dirname(name), name))
+        present[floor] = {name: first_sentence(files[names[name]]) for name in order}
+    return present
 
 
 def with_tables(files):
@@ -76,10 +79,13 @@ def find(files):
 
 def selftest():
     assert first_sentence("// Time, as a ... of\n// 1.5 s. More.\n#pragma once\n") == "Time, as a ... of 1.5 s"
-    assert not first_sentence("// The rules:\n//\n// First. Second.\n") and not first_sentence("#pragma once\n// Late.\n")
+    assert not first_sentence("// The rules:\n//\n// First. Second.\n")
+    assert not first_sentence("#pragma once\n// Late.\n")
     rows = "| `tsc` | Cycles |\n| `room/clock` | Time |\n"
-    text = f"see `base/room/clock.h`\n### base\nBy hand.\n\n| file | what it is |\n|---|---|\n{rows}\n## Tests\n| `not` | a row |\n"
-    files = {MAP: text, "src/base/room/clock.h": "// Time.\n", "src/base/room/clock.cc": "", "src/base/tsc.cc": "// Cycles.\n", "src/main.cc": ""}
+    table = f"| file | what it is |\n|---|---|\n{rows}"
+    text = f"see `base/room/clock.h`\n### base\nBy hand.\n\n{table}\n## Tests\n| `not` | a row |\n"
+    clock = {"src/base/room/clock.h": "// Time.\n", "src/base/room/clock.cc": ""}
+    files = {MAP: text, "src/base/tsc.cc": "// Cycles.\n", "src/main.cc": ""} | clock
     assert find(files) == [], find(files)
     assert with_tables(files | {MAP: text.replace(rows, "")}) == text
     assert find(files | {"src/base/log.h": "// Lines.\n"}) == [f"{MAP}: no row for src/base/log"]

@@ -1,4 +1,4 @@
-// Socket addresses as people write them, and what follows from them.
+// Socket addresses as people write them, and properties of addresses.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Who may come in: the decision alone, made before a connection becomes a client.
+// Decides whether a new connection becomes a client. The decision alone.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// All connections of the loop, and what they share: the read buffer, the pool of reply chunks, the wheel that
-// times them, and the pool of output that back-pressure guards.
+// All connections of the loop and their shared parts: read buffer, reply chunks, timing wheel, output pool. The wheel
+// times the connections, and back-pressure guards the pool of output.
 //
 // Ownership: makes each connection at its arrival and forgets it when libuv has closed it (Forget); the loop
 // must run until count() is 0 before this dies. Loop thread only.

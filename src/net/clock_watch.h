@@ -1,6 +1,6 @@
-// Told by the kernel when the wall clock is set, and when the machine wakes from a suspend: a timer far in
-// the future that such a step cancels. Where there is no such timer, the owner must look at the clock now and
-// then. Loop thread only.
+// Reports steps of the wall clock, and the end of a suspend, by a timer of the kernel. The timer lies far in the
+// future, and such a step cancels it. Where there is no such timer, the owner must look at the clock now and then. Loop
+// thread only.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// A client's socket: bytes that arrive go to the service that it speaks, the bytes that wait in its output go out. What
-// the bytes mean is the business of the class that is derived from it: net/resp_client.h.
+// The socket of one client, for any protocol. Bytes that arrive go to the service that it speaks, the bytes that wait
+// in its output go out. What the bytes mean is the business of the class that is derived from it: net/resp_client.h.
 //
 //   kOpen --- QUIT, protocol error, end of input, server stops ----> kEnding: input is dropped
 //     |                                                                 | all replies written

@@ -1,4 +1,4 @@
-// Both directions of a connection with a filter between socket and service: see net/transport.h.
+// The part of Connection for both directions through a filter between socket and service. See net/transport.h.
 //
 // A read brings ciphertext, and what it comes to is handed over at once, as much as the service has lent memory for.
 // The rest waits in the filter until the next turn (Clients::DeliverLater), and the socket is not read from before the

@@ -1,4 +1,4 @@
-// From the socket to the service.
+// The part of Connection for reading from the socket into the service.
 #include "net/clients.h"
 #include "net/connection.h"
 #include "server/stats.h"

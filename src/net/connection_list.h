@@ -1,4 +1,4 @@
-// Connections with a filter that wait for their turn, in the order in which they came. Each list links them through a
+// A list of connections with a filter that wait for their turn, in order of arrival. Each list links them through a
 // place of its own (net/filter.h), so that coming and leaving take constant time and no memory.
 //
 // Ownership: borrows the connections, which leave before they are destroyed. Loop thread only.

@@ -1,4 +1,4 @@
-// From the replies that wait to the socket.
+// The part of Connection for writing replies to the socket.
 #include <array>
 #include <new>
 #include <span>

@@ -1,4 +1,4 @@
-// System calls on a descriptor that libuv has no function for.
+// System calls on descriptors without a function in libuv.
 //
 // Together with <uv.h> this is all through which src/net reaches the network and the kernel's timers while it
 // serves: a test that simulates both defines these functions itself, beside libuv's. Loop thread only.

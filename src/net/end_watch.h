@@ -1,5 +1,6 @@
-// Told by the kernel when the peer of a connection that is not read from has gone. Libuv finds the end of a connection by
-// reading, so it cannot do that. The watched descriptors are in an epoll set of their own, and libuv polls that set.
+// Reports the end of a connection while the connection is not read, by the kernel's epoll. Libuv finds the end of a
+// connection by reading, so it cannot do that. The watched descriptors are in an epoll set of their own, and libuv
+// polls that set.
 //
 // A connection is reported once, from the loop's poll, by Connection::OnPeerGone. Where the kernel has no such thing
 // nothing is reported. Loop thread only.

@@ -1,4 +1,4 @@
-// What a connection keeps of its transport.
+// The state of a connection's transport, kept by the connection.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The bytes that a connection keeps between two reads: requests that wait, and the beginning of one that has
-// not arrived as a whole.
+// The bytes kept by a connection between two reads: waiting requests and the beginning of an incomplete request.
 //
 //   memory  | taken | kept ............ | room |
 //                   ^begin              ^end   ^capacity

@@ -1,4 +1,4 @@
-// How much the network floor does or holds at a time. Bytes and milliseconds.
+// The limits of the network floor: bytes and milliseconds for each step.
 #pragma once
 
 #include <cstddef>

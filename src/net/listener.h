@@ -1,5 +1,4 @@
-// The sockets that wait for clients: TCP on several addresses, by one port for plain clients and one for TLS, and a unix
-// socket.
+// The listening sockets: TCP addresses with a plain port and a TLS port, and a unix socket.
 //
 // Connections are taken by accept itself and not by uv_listen: when a process has no descriptors left, libuv
 // closes everybody who waits without a word, or never comes back from its callback. Here new connections stay

@@ -1,4 +1,4 @@
-// mayfly --ping: asks a daemon whether it serves, for health checks, where Redis's image has redis-cli ping.
+// mayfly --ping: asks a daemon for an answer, for health checks. Redis's image has redis-cli ping for that.
 //
 //   mayfly --ping [conf-file] [--name value ...]
 //

@@ -1,4 +1,4 @@
-// What a daemon arranges with its operating system before it serves.
+// Prepares the process with the operating system before the start of service.
 #pragma once
 
 #include <cstdint>

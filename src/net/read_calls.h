@@ -1,4 +1,4 @@
-// What libuv calls when a connection without a filter has something to read. One pair of functions for each class of
+// The functions that libuv calls to read a connection without a filter. One pair of functions for each class of
 // clients, so that nothing on the way of a request is a virtual call.
 #pragma once
 

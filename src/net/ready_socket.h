@@ -1,5 +1,5 @@
-// Hears when child processes are ready, by systemd's protocol (net/service_manager.h): each sends READY=1 to the socket that
-// its variable NOTIFY_SOCKET names. The kernel tells who has sent it.
+// Learns when child processes are ready, by systemd's protocol (net/service_manager.h). Each sends READY=1 to the
+// socket that its variable NOTIFY_SOCKET names. The kernel tells who has sent it.
 #pragma once
 
 #include <string>

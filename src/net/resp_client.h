@@ -1,4 +1,4 @@
-// A client that speaks RESP: what its socket brings goes to the executor, and the replies of its session go out.
+// A client with RESP: connects the socket to the executor and the session.
 //
 // Input. What has come is run when the turn has read from all clients (Clients::Defer), and what has not run is kept
 // (net/input.h). The input of a big argument waits in the kernel also while keys are evicted to make room for it.

@@ -1,5 +1,4 @@
-// When a process that ended by itself is started again: soon, but less and less soon if it keeps ending. Pure; the caller
-// has the clock.
+// Decides when to restart an ended process: soon, and later after each quick end. Pure; the caller has the clock.
 #pragma once
 
 #include <algorithm>

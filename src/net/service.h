@@ -1,5 +1,5 @@
-// What a listener speaks: it makes the connection of each client that comes (net/connection.h says what a connection
-// of a service has to do). RESP is one: net/resp_client.h.
+// A service is the protocol of a listener: it makes the connection of each new client. net/connection.h says what a
+// connection of a service has to do. RESP is one: net/resp_client.h.
 //
 // All services share the loop: the clients' limits, timeouts, back-pressure and the server's end. A service of observers
 // has limits of its own, and ends last.

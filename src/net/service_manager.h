@@ -1,4 +1,4 @@
-// Tells the service manager that has started the daemon how it gets on: option `supervised`.
+// Reports the state of the daemon to the service manager (option `supervised`).
 //
 // systemd's protocol is one datagram of NAME=value lines to the socket that the variable NOTIFY_SOCKET names: READY=1 when
 // clients are served, RELOADING=1 and READY=1 around a reload, STOPPING=1 at the end, STATUS= for people, and

@@ -1,5 +1,5 @@
-// What a daemon that --shards has started (net/shards.h) leaves to the program that has started it: its ports and its part
-// of the memory, and the conf file, which all shards share.
+// The rules for a daemon started by --shards (net/shards.h): settings that only the parent changes. These are its ports
+// and its part of the memory, and the conf file, which all shards share.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// mayfly --shards N: one daemon for each of N processors, on ports in a row, which together are a cluster.
+// mayfly --shards N: one daemon for each of N processors, on ports in a row, together a cluster.
 //
 // This process serves nobody. It writes the cluster's file, in memory, starts the daemons with its own options and those
 // that tell them apart, each on a processor of its own where the system allows that, and waits. Signals are passed on. A

@@ -1,4 +1,4 @@
-// Ends the process if it was told to stop and does not.
+// Ends a process that does not stop in time after the order to stop.
 //
 // The loop handles SIGTERM and SIGINT, so it does not see them while a command or a script does not come back. Therefore
 // the first of these signals also starts an alarm of the kernel's, which needs no loop. When shutdown-timeout is over and

@@ -1,6 +1,5 @@
-// How a connection hangs on the wheel that times clients: idle ones, those on their way out, and those whose
-// unread replies have been above their soft limit for too long. The same wheel type as for keys; ms,
-// monotonic.
+// The timeouts of a connection on the wheel of clients: idle, closing, or too much unread output. Too much means above
+// the soft limit for too long. The same wheel type as for keys; ms, monotonic.
 #pragma once
 
 #include <cstdint>

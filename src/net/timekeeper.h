@@ -1,4 +1,4 @@
-// The loop's work for time and memory: what is due is freed when it is due, in slices, with I/O between them.
+// The loop's work for time and memory: expiry, eviction and freeing in slices, with I/O between slices.
 //
 //   BeforePoll --- nothing to do now ---> one uv_timer, armed for the nearest deadline of all wheels
 //        |

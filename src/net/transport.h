@@ -1,5 +1,5 @@
-// What lies between the bytes of a socket and those of a client, such as TLS: a filter that does no I/O itself. A
-// connection without one reads and writes its socket directly.
+// The interface of a filter between the bytes of a socket and the bytes of a client, such as TLS. A filter does no I/O
+// itself. A connection without one reads and writes its socket directly.
 //
 //   socket --Receive--> [ ciphertext | plaintext that waits ] --Read--> requests
 //   socket <--ToSend, Sent-- [ ciphertext that waits ] <--Write, End-- replies

@@ -1,4 +1,4 @@
-// One turn of the loop: from the first callback after poll until the loop polls again, or until it is full
+// One turn of the loop, from the first callback after a poll until the next poll. A turn also ends when it is full
 // (ServerLoop::EndFullTurn).
 //
 // The first callback of a turn reads the clock for everybody; every callback that works calls Begin, which

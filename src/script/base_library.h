@@ -1,4 +1,4 @@
-// The functions of Lua's libraries that scripts get in another form than Lua has them: script/sandbox.h says why.
+// Functions of Lua's libraries in another form for scripts. script/sandbox.h says why.
 #pragma once
 
 #include "script/lua_api.h"

@@ -1,4 +1,4 @@
-// bit.*: operations on the bits of numbers, which wrap around to signed 32-bit integers.
+// bit: operations on the bits of numbers, wrapped around to signed 32-bit integers.
 #include <algorithm>
 #include <array>
 #include <bit>

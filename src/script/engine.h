@@ -1,5 +1,4 @@
-// Everything about scripts and functions of one server: what is loaded, what runs them, and the session over which
-// they make their calls.
+// The scripts and functions of one server: storage, states of Lua, and the session of their calls.
 //
 // A script's calls have a session of their own, with its caller's user and database: a SELECT in a script ends with
 // it. Each run begins with RESP2.

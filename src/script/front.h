@@ -1,4 +1,4 @@
-// Functions of ours that stand in front of one of Lua's.
+// Functions of Mayfly that stand in front of Lua's functions.
 #pragma once
 
 #include "script/lua_api.h"

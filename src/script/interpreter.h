@@ -1,5 +1,5 @@
-// One state of Lua with the libraries of scripts, in which nothing that a script does outlives it. EVAL has one,
-// functions have another.
+// One state of Lua with the libraries of scripts: compiles, calls and reports errors. Nothing that a script does
+// outlives it in the state. EVAL has one, functions have another.
 //
 // Whatever may fail runs protected within a method here: its caller gets the error as a reply or a text. The base of
 // the state's stack holds what each call needs, so that a call allocates nothing but what the script itself does.

@@ -1,4 +1,4 @@
-// cjson.*: JSON and values of Lua, with the options and the words of lua-cjson 2.1.0.
+// cjson: converts between JSON and values of Lua, with the options and the words of lua-cjson 2.1.0.
 #pragma once
 
 #include "script/lua_api.h"

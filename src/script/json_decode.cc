@@ -1,4 +1,4 @@
-// JSON to values of Lua.
+// Converts JSON to values of Lua.
 #include <strings.h>
 
 #include <cstdint>

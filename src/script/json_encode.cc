@@ -1,4 +1,4 @@
-// Values of Lua to JSON.
+// Converts values of Lua to JSON.
 #include <array>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The options and the table of cjson.
+// The table of cjson and its options.
 #include <climits>
 
 #include "script/json.h"

@@ -1,4 +1,4 @@
-// The libraries that scripts find beside Lua's own, as in Redis. Each Open function pushes the library's table.
+// The libraries for scripts beside Lua's own, as in Redis. Each Open function pushes the library's table.
 //
 // cjson is ours, not the distribution's lua-cjson: that one takes its memory past the bound of the Lua state, and
 // ends the process if it gets none.

@@ -1,4 +1,4 @@
-// Lua's own interface, and what every function written for Lua here has in common.
+// Lua's own interface, and the common parts of all functions written for Lua here.
 //
 // Lua 5.1 is the distribution's C++ build: an error of Lua is a C++ exception, so destructors run when it passes.
 // The other way round a C++ exception must not pass Lua, which would take it for an error without a value: every

@@ -1,6 +1,6 @@
-// The memory of one Lua state: counted, and bounded, so that a script that takes too much gets an error ("not
-// enough memory") and the server lives on. Scripts take and free small blocks all the time, so some that are free are
-// kept for the next request of their size. Loop thread only. Units: bytes.
+// The memory of one Lua state, counted and bounded. A script that takes too much gets an error ("not enough memory")
+// and the server lives on. Scripts take and free small blocks all the time, so some that are free are kept for the next
+// request of their size. Loop thread only. Units: bytes.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Patterns of Lua 5.1, matched with bounds: the depth of the recursion is limited, and the time of the script is
-// looked at. A pattern that tries many ways takes exponential time, and the library's own matcher looks at no clock.
+// Patterns of Lua 5.1, matched with limits on recursion and time. A pattern that tries many ways takes exponential
+// time, and the library's own matcher looks at no clock.
 //
 // Answers and error texts are those of Lua 5.1. As there, a pattern ends at its first zero byte.
 // Borrows text and pattern, which must lie on the stack of Lua. Loop thread only.

@@ -1,5 +1,4 @@
-// cmsgpack.*: the two directions between Lua's values and MessagePack.
-// https://github.com/msgpack/msgpack/blob/master/spec.md
+// cmsgpack: converts between Lua's values and MessagePack. https://github.com/msgpack/msgpack/blob/master/spec.md
 #pragma once
 
 #include "script/lua_api.h"

@@ -1,4 +1,4 @@
-// Values of Lua to MessagePack, and the table of the library.
+// Converts values of Lua to MessagePack, and has the table of cmsgpack.
 #include <bit>
 #include <cmath>
 #include <cstdint>

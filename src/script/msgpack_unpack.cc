@@ -1,4 +1,4 @@
-// MessagePack to values of Lua.
+// Converts MessagePack to values of Lua.
 #include <bit>
 #include <climits>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// xpcall and coroutines, such that no script outlives its end.
+// xpcall and coroutines for scripts, without a way for a script to outlive its end.
 //
 // A script that has to end gets an error at its next instruction, and at each one after that (Interpreter::MustEnd). Two
 // places of Lua's own library would let it go on:

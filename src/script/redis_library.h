@@ -1,4 +1,4 @@
-// redis.*, which is server.* as well: how a script makes calls and talks with the server.
+// The table redis, also named server: calls, replies and log lines of scripts.
 #pragma once
 
 #include "script/lua_api.h"

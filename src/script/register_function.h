@@ -1,4 +1,4 @@
-// What a library of functions can call while it is loaded: redis.register_function.
+// redis.register_function: registers the functions of a library during FUNCTION LOAD.
 #pragma once
 
 #include <string_view>

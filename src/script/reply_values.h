@@ -1,4 +1,4 @@
-// Replies as values of Lua, and values of Lua as replies: Redis's rules of conversion.
+// Converts replies to values of Lua, and values of Lua to replies, by Redis's rules.
 // https://redis.io/docs/latest/develop/interact/programmability/lua-api/#data-type-conversion
 #pragma once
 

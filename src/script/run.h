@@ -1,4 +1,4 @@
-// One script or function that runs: who runs it, and what it may do.
+// One running script or function: its caller and its permissions.
 //
 // Its Lua functions find it by Interpreter::Of(L).run(). Loop thread only.
 #pragma once

@@ -1,4 +1,4 @@
-// What a script can reach, and that it cannot change it for the next one.
+// The globals that a script can reach, protected from changes by scripts.
 //
 // Lua 5.1 has no tables that cannot be written. So a script never gets the table of a library, nor that of the
 // globals, but an empty one in front of it: reads pass through to the real table, and writes are refused:

@@ -1,4 +1,5 @@
-// The first line of a script, which says what the script may do: "#!lua flags=no-writes,allow-stale".
+// The first line of a script with its engine and flags. For example "#!lua flags=no-writes,allow-stale". The flags say
+// what the script may do.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How functions recognise the tables of script/sandbox.h.
+// Recognises the protected tables of script/sandbox.h.
 #pragma once
 
 #include "script/lua_api.h"

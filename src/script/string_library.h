@@ -1,5 +1,5 @@
-// The functions of `string` that may take long, in a form of ours: they look at the time of the script
-// (script/script_clock.h), and numbers that do not fit into an int do no harm. Answers and errors are Lua 5.1's.
+// Slow functions of Lua's `string` in another form, with a time limit (script/script_clock.h). Numbers that do not fit
+// into an int do no harm. Answers and errors are Lua 5.1's.
 #pragma once
 
 #include "script/lua_api.h"

@@ -1,4 +1,4 @@
-// struct.*: values to binary records and back, by a format of one letter for each value.
+// struct: converts values to binary records and back, by a format of one letter for each value.
 //
 //   > < !n    byte order, alignment          b B h H l L T i I in In   integers; upper case: unsigned
 //   f d       floating point                 cn   n bytes; c0: all of the text, or as many as the number before it says

@@ -1,6 +1,5 @@
-// The functions of `table` that may take long, in a form of ours, and unpack: they look at the time of the script
-// (script/script_clock.h), and numbers that do not fit into an int do no harm. Answers and errors are Lua 5.1's,
-// and so are the pairs that sort compares.
+// Slow functions of Lua's `table`, and unpack, in another form, with a time limit (script/script_clock.h). Numbers that
+// do not fit into an int do no harm. Answers and errors are Lua 5.1's, and so are the pairs that sort compares.
 #pragma once
 
 #include "script/lua_api.h"

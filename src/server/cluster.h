@@ -1,4 +1,4 @@
-// This daemon as a part of a cluster: who serves which slots, and how many keys each slot has here.
+// This daemon as a part of a cluster: the node of each slot, and the number of keys in each slot here.
 //
 // Static: the map is read at the start, and again when an operator wants that (exec/dispatch/cluster_reload.h); nothing
 // moves by itself. Emulated: a cluster of this daemon alone,

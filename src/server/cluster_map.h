@@ -1,5 +1,5 @@
-// Which daemon of a cluster serves which slots, as people have written it down. Nodes do not talk to each other: a map
-// changes only by another file.
+// The cluster map: the node of each slot, read from a file. Nodes do not talk to each other: a map changes only by
+// another file.
 //
 // The file has one line for each node, the same in all their files, in any order:
 //

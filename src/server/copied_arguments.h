@@ -1,4 +1,4 @@
-// The arguments of a request that runs later than it came: one allocation for all of them. Loop thread only.
+// The arguments of a delayed request, in one allocation. Loop thread only.
 #pragma once
 
 #include <cstddef>

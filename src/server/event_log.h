@@ -1,5 +1,5 @@
-// The log of keys that are gone: which, when, why, from which database, and with which value (EXPLOG). With it the wheel is
-// a scheduler: a key is a task, its TTL the delay, its value what is to be done.
+// The log of removed keys, for EXPLOG: name, time, reason, database and value. With it the wheel is a scheduler: a key
+// is a task, its TTL the delay, its value what is to be done.
 //
 // It listens to the change point while the option expire-log-size is not 0, and costs nothing otherwise. Logged are
 // keys that expire, at their deadline or when a lookup finds them before; that are evicted, invalidated by a tag, or

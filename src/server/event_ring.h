@@ -1,4 +1,5 @@
-// A bounded queue of records about keys that are gone, each with a number. What EXPLOG reads (server/event_log.h).
+// A bounded queue of numbered records about removed keys: the memory of server/event_log.h. What EXPLOG reads
+// (server/event_log.h).
 //
 //   segments, the oldest first   [ ..... r r r r ][ r r r r r r r ][ r r r         ]
 //                                        ^ begin                          ^ end

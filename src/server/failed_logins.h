@@ -1,4 +1,4 @@
-// Logins that fail: how long a client that failed often has to wait, and what the log says.
+// Failed logins: the delay after repeated failures, and the lines for the log.
 //
 // Waiting. The first kAtOnce failures of a connection are answered at once: people mistype. From then on each
 // login of that connection waits before its password is looked at, whether it is right or wrong, and longer

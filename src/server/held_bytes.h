@@ -1,4 +1,4 @@
-// What one client holds: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
+// The memory that one client holds: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
 // maxmemory-clients limits it.
 //
 // As in Redis: the session, input that waits, the arguments of parked and queued requests, unread replies, and what

@@ -1,4 +1,4 @@
-// The keys that requests name most often at the moment: for HOTKEYS. An estimate in bounded memory, from a sample.
+// The keys named most often by current requests, for HOTKEYS. An estimate in bounded memory, from a sample.
 //
 //   requests   . . . . x . x . . . . . . x . . x .     x: counted, for as many requests as come between two of them
 //

@@ -1,4 +1,5 @@
-// What an operator should hear of while the server works: writes that are refused, clients that are refused or closed.
+// Incidents for the log: refused writes, refused clients and closed clients. An operator should hear of these while the
+// server works.
 //
 // Each kind of incident is logged at once when it happens first. Those that follow are summed up, one line in kLogMs;
 // the last sum is logged when that time is over, though nothing more has happened.

@@ -1,5 +1,6 @@
-// The tags that were invalidated last (cache/tags.h), so that a value is not stored that was computed from what was
-// there before: SET with IFLEASE and TAGS asks whether one of its tags was invalidated since the lease was given.
+// The latest invalidated tags (cache/tags.h): a lease from before is void for these tags. So a value is not stored that
+// was computed from what was there before: SET with IFLEASE and TAGS asks whether one of its tags was invalidated since
+// the lease was given.
 //
 // Only hashes are remembered, in a ring. Of what is older than the ring the answer is yes: then a value is computed once
 // more than it had to be. Loop thread only.

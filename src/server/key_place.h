@@ -1,4 +1,4 @@
-// A key and its database: how clients that wait for keys, or watch them, are found.
+// A key and its database, to find the clients that wait for the key or watch the key.
 #pragma once
 
 #include <cstddef>

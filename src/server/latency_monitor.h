@@ -1,4 +1,4 @@
-// What held the server up, by event: the samples that LATENCY shows.
+// Samples of slow events, by event, for LATENCY.
 //
 // An event is a kind of work: "command", "expire-cycle" ... Work that took at least the threshold is a sample. Of one
 // second only the longest is kept, and of one event the last kSamplesMax seconds that have one. Units: ms of

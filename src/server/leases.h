@@ -1,4 +1,4 @@
-// Who has to compute the value of a key that is missing (TAKE): one client has the key's lease, the others wait.
+// Leases of TAKE: one client computes the value of a missing key, other clients wait.
 //
 //   Grant --> held --+--> the key is written, deleted or flushed -> it is over: who waits looks at the key again
 //                    +--> its time; its owner leaves -------------> likewise: the first of those who wait gets a lease

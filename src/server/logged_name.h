@@ -1,5 +1,4 @@
-// A name that a client has chosen, as it may stand in a line of the log or of INFO: printable, and not long. Takes no
-// memory: see Log.
+// A name chosen by a client, made printable and short for a line of the log or of INFO. Takes no memory: see Log.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What names and the tables that find them take, as the allocator counts it: for Stats::name_bytes and for what one
-// client holds (server/held_bytes.h).
+// Counts the memory of names and of the tables that find names, as the allocator counts memory. For Stats::name_bytes
+// and for what one client holds (server/held_bytes.h).
 //
 // Whoever keeps names that clients have given adds to Stats::name_bytes when it allocates, and subtracts the same when
 // it frees. A table's buckets stay when its names have gone, and stay counted. Units: bytes.

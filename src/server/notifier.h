@@ -1,4 +1,4 @@
-// Keyspace notifications: changes of keys, published as messages (option notify-keyspace-events).
+// Keyspace notifications: publishes changes of keys as messages (option notify-keyspace-events).
 //
 // It listens to the change point while the option asks for events. Of which class an event is follows from its name, or
 // from the type of the value. Nothing is built while nobody has subscribed to anything. A message for which there is no

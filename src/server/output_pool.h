@@ -1,4 +1,4 @@
-// The limits on what all clients together hold. Only the sizes, in bytes.
+// The limits on unread output, and on everything held by all clients together. Only the sizes, in bytes.
 //
 // Replies that clients have not read are memory outside maxmemory. Two sizes bound them, which nobody has to set:
 //   - calm_bytes: above it, a client that reads, and has more than its share of unread output, is throttled:

@@ -1,4 +1,4 @@
-// The memory of this process as the kernel counts it, and the ways to give some of it back.
+// The memory of this process as the kernel counts it, and the calls that give pages back.
 //
 // An interface, so that a test can play the kernel. Loop thread only. Units: bytes.
 #pragma once

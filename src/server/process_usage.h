@@ -1,5 +1,5 @@
-// What the kernel reports about this process: resident memory and processor time. A few system calls each, so
-// only INFO and its like call them.
+// Resident memory and processor time of this process, from the kernel. A few system calls each, so only INFO and its
+// like call them.
 #pragma once
 
 #include <cstdint>

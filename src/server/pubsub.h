@@ -1,4 +1,4 @@
-// Publish and subscribe: who has subscribed to which channel or pattern, and how a message gets to them.
+// Publish and subscribe: the subscribers of each channel and pattern, and the delivery of messages.
 //
 // A message is encoded once. Its subscribers get copies of a small one, and share the bytes of a larger one. It waits in
 // their output until the end of the turn, when each of them is written once. Patterns are found by the text before their

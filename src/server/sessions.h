@@ -1,5 +1,5 @@
-// The sessions of all connections: their ids, the list of those that have something to write at the end of the
-// turn, and of those that have been woken. Borrows the sessions: a connection adds its session when it opens and removes it
+// The sessions of all connections: ids, the list of sessions with output, and the list of woken sessions. The output is
+// written at the end of the turn. Borrows the sessions: a connection adds its session when it opens and removes it
 // before it is destroyed. Loop thread only.
 #pragma once
 

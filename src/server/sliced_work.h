@@ -1,5 +1,4 @@
-// Work that is done in slices, so that clients are served in between however much there is: keys that are due,
-// keys to evict, flushed keys to free.
+// Work in slices, with service for clients in between: expiry, eviction, freeing of flushed keys.
 //
 //   Announce --> a step waits --> RunSlice: DoSome(budget), a look at the time, DoSome(budget), a look ...
 //                     ^                                                                       |

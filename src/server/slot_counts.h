@@ -1,4 +1,4 @@
-// How many keys each slot of a cluster has: CLUSTER COUNTKEYSINSLOT.
+// The number of keys in each slot of a cluster, for CLUSTER COUNTKEYSINSLOT.
 //
 // A listener at the change point counts the keys that come and go, which costs a checksum of each one's name. Only a
 // daemon that is part of a cluster has it. What removes many keys at once (NSFLUSH, INVALIDATE) makes the counts stale,

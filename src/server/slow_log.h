@@ -1,5 +1,4 @@
-// The calls that took long, newest first: what SLOWLOG shows. Which calls these are, others decide
-// (exec/dispatch/slow_calls.h).
+// The slow calls, newest first, for SLOWLOG. Which calls these are, others decide (exec/dispatch/slow_calls.h).
 //
 // An entry owns copies of its arguments, shortened as in Redis, so that it stays small. Loop thread only.
 #pragma once

@@ -1,5 +1,5 @@
-// Counters that INFO shows: plain numbers, incremented where the event happens. CONFIG RESETSTAT sets them to
-// zero. Loop thread only.
+// Counters for INFO: plain numbers, incremented at the place of the event. CONFIG RESETSTAT sets them to zero. Loop
+// thread only.
 #pragma once
 
 #include <array>

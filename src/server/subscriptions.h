@@ -1,4 +1,4 @@
-// What one client has subscribed to: channels, patterns and shard channels. Loop thread only.
+// The subscriptions of one client: channels, patterns and shard channels. Loop thread only.
 //
 // Ownership: the session owns this; PubSub (server/pubsub.h) links the subscriptions to their topics and is the only one
 // that changes them. A client leaves PubSub before its session is destroyed.

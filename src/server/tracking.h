@@ -1,4 +1,4 @@
-// Client-side caching: which clients have read which keys, and telling them when these change (CLIENT TRACKING).
+// Client-side caching (CLIENT TRACKING): remembers the keys read by each client, and reports changes of the keys.
 //
 // In the default mode the keys that a client reads are remembered, and it is told of the next change of each. An entry
 // that somebody has read so carries EntryFlag::kObserved, so that changes of other entries cost nothing. In broadcast

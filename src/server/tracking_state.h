@@ -1,4 +1,4 @@
-// What one client has asked for by CLIENT TRACKING. The session owns it; Tracking (server/tracking.h) changes it.
+// The settings of one client's CLIENT TRACKING. The session owns it; Tracking (server/tracking.h) changes it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a client has said since WATCH or MULTI: the keys that it watches, and the requests that EXEC will run.
+// A client's transaction: the watched keys since WATCH, and the queued requests since MULTI.
 //
 // Ownership: the session owns its Transaction; WatchedKeys links the watches, so they leave it
 // (WatchedKeys::Forget) before they are destroyed. Loop thread only.

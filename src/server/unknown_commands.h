@@ -1,4 +1,4 @@
-// The number of requests by the name of a command that does not exist, shown by INFO unknowncommands. Loop thread only.
+// The number of requests by name of an unknown command, shown by INFO unknowncommands. Loop thread only.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Changes that WATCH and CLIENT TRACKING do not count, as in Redis: XSETID changes what comes next into a stream, and nothing
-// that a client has read of it. They have events all the same. Whoever makes one leaves EntryFlag::kObserved as it was.
+// Changes that WATCH and CLIENT TRACKING do not count, as in Redis. XSETID changes what comes next into a stream, and
+// nothing that a client has read of it. They have events all the same. Whoever makes one leaves EntryFlag::kObserved as
+// it was.
 #pragma once
 
 #include "cache/change.h"

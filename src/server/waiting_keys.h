@@ -1,4 +1,4 @@
-// Who waits for which key: an index by key, also of keys that do not exist.
+// The clients that wait for a key: an index by key, also of absent keys.
 //
 // It listens to the change point while somebody waits. A key that is created, comes under another name or changes its
 // value is *ready*, once, in the order of these events. Whoever serves the waiters takes the ready keys, and looks

@@ -1,4 +1,4 @@
-// Who watches which key (WATCH), also keys that do not exist.
+// The clients that watch a key (WATCH): an index by key, also of absent keys.
 //
 // It listens to the change point while somebody watches a key. A change of a watched key marks the transactions of
 // all who watch it. An entry that is watched carries EntryFlag::kObserved, so that

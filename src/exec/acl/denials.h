@@ -1,4 +1,4 @@
-// What becomes of a call that the user may not make: its entry of ACL LOG, and what INFO counts. Loop thread only.
+// The effects of a refused call: an entry of ACL LOG, and a count for INFO. Loop thread only.
 #pragma once
 
 #include <span>

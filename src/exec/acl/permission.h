@@ -1,4 +1,4 @@
-// Whether a user may make a call: its command, and each of its keys and channels. Loop thread only.
+// Decides whether a user may make a call: the command, and each of the keys and channels. Loop thread only.
 #pragma once
 
 #include <cstddef>

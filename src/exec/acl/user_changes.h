@@ -1,4 +1,4 @@
-// Puts changes of users in force: for the users, and for the clients that are logged in as them. Loop thread only.
+// Puts changed users in force, for the users and for their logged-in clients. Loop thread only.
 #pragma once
 
 #include <string_view>

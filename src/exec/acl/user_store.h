@@ -1,5 +1,5 @@
-// Users in files: the lines `user NAME rule ...` of the conf file, or those of a file of their own (option aclfile),
-// which ACL LOAD and ACL SAVE read and write. Loop thread only.
+// Users in files: the lines `user NAME rule ...` of the conf file or of the aclfile. ACL LOAD and ACL SAVE read and
+// write the aclfile (option aclfile). Loop thread only.
 #pragma once
 
 #include <string>

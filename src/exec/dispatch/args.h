@@ -1,4 +1,4 @@
-// The arguments of one request, with a cursor over those that follow the command's name.
+// The arguments of one request, with a cursor after the command's name.
 //
 // Views: they die when the handler returns. args[0] is the command's name (args[1] a subcommand's).
 //   while (!args.Done()) {

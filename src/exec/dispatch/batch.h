@@ -1,5 +1,4 @@
-// Plans which requests an Executor runs next: parses what the clients sent, and prefetches the memory that
-// those requests will read.
+// Plans the next requests of an Executor: parses the bytes of clients and prefetches memory for the requests.
 //
 //   feeds (one for each client that sent something) --parse--> requests of many clients, at most kRequests
 //     at once: the key is hashed; its group of the hash table is prefetched

@@ -1,5 +1,6 @@
-// Options that the cache follows, and for which a CONFIG SET gets the memory before anything is in force. Each function
-// does what the option says now, and again whenever a CONFIG SET changes it. Throws std::bad_alloc.
+// Options for the ring of misses, TTLs and namespaces. For these a CONFIG SET gets the memory before anything is in
+// force. Each function does what the option says now, and again whenever a CONFIG SET changes it. Throws
+// std::bad_alloc.
 #pragma once
 
 #include "exec/dispatch/server.h"

@@ -1,4 +1,4 @@
-// A call: one request that runs, whoever sent it.
+// A call: one running request, from any sender.
 //
 // A client's pipeline, a client that was woken, a transaction, a script and a test all make their calls through
 // Executor::MakeCall (a pipeline through the same code without a struct). Calls may be nested: a handler makes one by

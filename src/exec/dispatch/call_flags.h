@@ -1,5 +1,5 @@
-// The CommandFlags of one call. Those of a command that runs scripts depend on its arguments: as in Redis, a script that
-// says in its first line what it does is taken at its word (no-writes), before it runs. Loop thread only.
+// The CommandFlags of one call. Those of a command that runs scripts depend on its arguments: as in Redis, a script
+// that says in its first line what it does is taken at its word (no-writes), before it runs. Loop thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Those who are told of every call: what MONITOR (exec/dispatch/monitors.h) or a replica needs.
+// The observers of every call: for MONITOR (exec/dispatch/monitors.h) or a replica.
 //
 // While there is an observer, all requests are run one by one and their changes are counted (Mode::kObserved).
 // At other times it costs nothing. Borrows observers. Loop thread only.

@@ -1,5 +1,5 @@
-// Times calls, for INFO's commandstats and latencystats. Lives on the stack of whoever makes the calls, so calls
-// may be nested: the time of the outer one includes that of the inner ones, as in Redis.
+// Times calls, alone or in groups, for INFO's commandstats and latencystats. Lives on the stack of whoever makes the
+// calls, so calls may be nested: the time of the outer one includes that of the inner ones, as in Redis.
 //
 // Consecutive calls of one row may be recorded together, as a group. Reading the cycle counter costs a tenth of a
 // GET. Loop thread only.

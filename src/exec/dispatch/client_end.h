@@ -1,4 +1,4 @@
-// What other parts keep for a client, and how all of it is removed: when the client leaves, and by RESET. Loop thread only.
+// Removes the state of a client from other parts, when the client leaves and on RESET. Loop thread only.
 #pragma once
 
 #include "exec/dispatch/server.h"

@@ -1,5 +1,6 @@
-// What a client's modes do to a single request: CLIENT REPLY, NO-TOUCH and TRACKING, messages that wait for its reply,
-// and CLIENT PAUSE, which holds requests back. The executor uses this only for clients that have such a mode (Session::modes). Loop thread only.
+// Applies a client's modes to a request: CLIENT REPLY, NO-TOUCH, TRACKING and PAUSE. Messages wait for the reply of the
+// request, and CLIENT PAUSE holds requests back. The executor uses this only for clients that have such a mode
+// (Session::modes). Loop thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Puts another map of the cluster in force while the daemon serves: by SIGHUP, and by CONFIG SET cluster-config-file, also if
-// that names the same file. A file with a problem changes nothing.
+// Puts a new map of the cluster in force while the daemon serves. By SIGHUP, and by CONFIG SET cluster-config-file,
+// also if that names the same file. A file with a problem changes nothing.
 //
 // When slots go to other nodes, as in Redis
 //   - clients that wait for keys of these slots have their requests run again, which are redirected then

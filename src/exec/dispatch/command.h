@@ -1,5 +1,5 @@
-// One row per command: everything that the server knows of it. COMMAND, COMMAND DOCS, permissions, look-ahead
-// and docs/commands.md are made from these rows.
+// The row of a command: everything the server knows of the command. COMMAND, COMMAND DOCS, permissions, look-ahead and
+// docs/commands.md are made from these rows.
 //
 // A family file in src/commands ends with its rows and one registrar:
 //   static constexpr Command kRows[] = {{.name = "get", .arity = 2, .flags = kReadOnly | kFast, ...}};

@@ -1,4 +1,5 @@
-// Which arguments of a call are keys, by the key specs of its row: COMMAND GETKEYS, permissions.
+// Finds the keys among the arguments of a call, by the key specs of the command's row. For COMMAND GETKEYS and
+// permissions.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a handler gets: the request's surroundings, valid until it returns.
+// The context of a handler: the request's surroundings, valid until the handler returns.
 #pragma once
 
 #include <cstdint>

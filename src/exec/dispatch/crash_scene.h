@@ -1,5 +1,5 @@
-// What a crash report says of requests: which calls ran, of which clients, with how many arguments of which lengths; never
-// what the arguments were, since they may be secrets.
+// The requests in a crash report: running calls, their clients, and the numbers and lengths of arguments. Never what
+// the arguments were, since they may be secrets.
 //
 // Nothing is kept for it on the way of a request. The batch knows which of its requests has begun last, and the calls that
 // are made one by one (in transactions, by scripts, of clients with modes) are linked through the stack

@@ -1,5 +1,5 @@
-// Gives memory back that lies unused among entries: moves entries out of pages that are mostly free, so that the
-// allocator can return these. Values that change their sizes for hours would else leave holes of yesterday's sizes.
+// Moves entries out of mostly free pages, to give the pages back. Values that change their sizes for hours would else
+// leave holes of yesterday's sizes.
 //
 //   kResting --much was freed and allocated (NoteChurn)--> kLooking --a second later--> is a good part unused?
 //      ^                                                                                   | yes: a pass begins

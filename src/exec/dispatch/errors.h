@@ -1,4 +1,4 @@
-// Error texts that several commands give, in Redis's words, each with its code.
+// Error texts shared by several commands, in Redis's words, each with a code.
 #pragma once
 
 #include <algorithm>

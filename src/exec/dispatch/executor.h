@@ -1,4 +1,4 @@
-// From bytes to replies: runs the requests that clients have sent, a Batch at a time.
+// The executor runs the requests of clients, a Batch at a time: bytes in, replies out.
 //
 //   feeds --Batch: parse, hash, prefetch--> planned requests --arity, memory--> handler --> timing
 //                                                |

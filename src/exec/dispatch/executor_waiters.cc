@@ -1,4 +1,4 @@
-// The part of Executor that runs the requests of clients that have waited.
+// The part of Executor for the requests of clients after waiting.
 #include <new>
 
 #include "cache/databases.h"

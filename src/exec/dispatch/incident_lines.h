@@ -1,4 +1,5 @@
-// What the executor tells the log (server/incidents.h). Off the way of requests that run. Loop thread only.
+// Reports refused requests from the executor to the log (server/incidents.h). Off the way of requests that run. Loop
+// thread only.
 #pragma once
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
-// Pushes of TAKE: those who asked to be told of the end of a lease are told at the end of the turn. Loop thread only.
+// Pushes of TAKE: tells clients of the end of leases, at the end of the turn. Only clients that asked for it are told.
+// Loop thread only.
 #pragma once
 
 #include "base/clock.h"

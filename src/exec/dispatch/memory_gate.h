@@ -1,5 +1,4 @@
-// Keeps the data within maxmemory and maxkeys: evicts before commands that write, and says which of them there
-// is no memory for.
+// Keeps the data within maxmemory and maxkeys: evicts before a write, or refuses the write.
 //
 // Before a command that writes runs, it evicts as many bytes as the requests since the last such command added,
 // however many entries that takes: so memory exceeds maxmemory by the bytes of one request at most. If there is

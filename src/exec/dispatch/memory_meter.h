@@ -1,5 +1,4 @@
-// Used memory, counted at the allocator, in the two pools that limits are set for. Two loads and a
-// subtraction.
+// Measures used memory at the allocator, in the two pools with limits. Two loads and a subtraction.
 //
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
 //   used   all, without reply chunks that are kept for the next client (they are a pool, nobody uses them), and without

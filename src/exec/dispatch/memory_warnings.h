@@ -1,4 +1,4 @@
-// What is probably wrong about a maxmemory: lines for the log, at the start and after CONFIG SET. Loop thread only.
+// Warnings for the log about a probably wrong maxmemory, at the start and after CONFIG SET. Loop thread only.
 #pragma once
 
 #include <cstdint>

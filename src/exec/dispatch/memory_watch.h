@@ -1,6 +1,6 @@
-// Looks now and then whether the memory that this process may use has changed: the cgroup's limit, by
-// `docker update` or when a pod is resized in place, or the machine's memory. Then `maxmemory auto` and percentages are
-// computed again, and ResidentGuard keeps below the new limit.
+// Notices a change of the memory limit of this process, by cgroup or machine. The cgroup's limit changes by `docker
+// update` or when a pod is resized in place. Then `maxmemory auto` and percentages are computed again, and
+// ResidentGuard keeps below the new limit.
 //
 // Linux tells nobody of such a change, so the files are read again. This is done in turns that the loop makes anyway,
 // at most once in kSpacingMs; an idle server is not woken for it. If the limit cannot be read for now, the

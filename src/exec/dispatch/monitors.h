@@ -1,4 +1,4 @@
-// The clients that have sent MONITOR: each gets one line for every call.
+// The clients of MONITOR: each gets one line for every call.
 //
 // A call is shown when it has run, or begun to wait; calls that were refused, and those of commands for
 // administrators, are not. A line is made once and shared by all monitors. While there is no monitor, none of this

@@ -1,4 +1,4 @@
-// The part of MemoryGate that keeps namespaces within their limits.
+// The part of MemoryGate for the limits of namespaces.
 #include "config/options.h"
 #include "exec/dispatch/command_keys.h"
 #include "exec/dispatch/memory_gate.h"

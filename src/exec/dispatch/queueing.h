@@ -1,4 +1,4 @@
-// What MULTI does to a client's requests: they are kept until EXEC runs them. Loop thread only.
+// The effect of MULTI on requests: requests are kept until EXEC runs the transaction. Loop thread only.
 #pragma once
 
 #include <cstdint>

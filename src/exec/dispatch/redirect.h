@@ -1,4 +1,4 @@
-// Which daemon of a cluster a call belongs to, by the slots of its keys. In the words and the order of Redis: see
+// Finds the daemon of a cluster for a call, by the slots of the call's keys. In the words and the order of Redis: see
 // Refusal::kElsewhere. Loop thread only.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Why a request does not run. Judge decides it, in Redis's order, and Explain gives the error: nothing else
-// refuses a request before its handler.
+// The reasons to refuse a request before its handler, in Redis's order. Judge decides whether a request is refused, and
+// Explain gives the error: nothing else refuses a request before its handler.
 //
 // A new reason is a member of the enum at its place in the order, a line of Judge and a line of the table of
 // texts. Loop thread only.

@@ -1,4 +1,4 @@
-// A reply that is read back instead of sent: what a script gets from a call, for instance.
+// A reply to be read back instead of sent, for example by a script.
 //
 // Small replies stay where they were written and are read there; one that has several pieces is put together
 // once. A reply that gets longer than the limit ends by OutputTooLong, as a client's does; after Clear the buffer may be

@@ -1,4 +1,4 @@
-// Keeps the memory that the kernel counts for this process near what is used, and below what it may have.
+// Keeps the resident memory of this process near used memory, and below the limit.
 //
 // maxmemory limits what objects take. Resident are also the pages that the allocator keeps for later, and the
 // holes that objects leave which were smaller or larger than those of today. When values change their size,

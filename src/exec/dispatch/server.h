@@ -1,5 +1,5 @@
-// The parts of a server that requests work on. A part is only named here, so that whoever needs one includes
-// its header and nobody has to read them all.
+// The parts of a server for requests to work on. A part is only named here, so that whoever needs one includes its
+// header and nobody has to read them all.
 //
 // Built by main (or a test); everything else borrows it. Loop thread only.
 #pragma once

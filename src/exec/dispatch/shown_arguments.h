@@ -1,4 +1,4 @@
-// A call's arguments as SLOWLOG and MONITOR show them: without secrets.
+// A call's arguments for SLOWLOG and MONITOR: without secrets.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which calls took long: tells the slow log and the latency monitor.
+// Finds slow calls, for the slow log and the latency monitor.
 //
 // Most calls are not looked at one by one. The executor records consecutive calls of one O(1) command together and
 // reads the cycle counter once for the group (exec/dispatch/call_timer.h); only a group that took at least

@@ -1,5 +1,5 @@
-// How a command is written, in the words of its row's syntax: for errors of commands that Redis does not have, which
-// say what was expected where Redis says "syntax error" alone. Throws std::bad_alloc.
+// The usage line of a command, from its row's syntax, for error texts. For errors of commands that Redis does not have,
+// which say what was expected where Redis says "syntax error" alone. Throws std::bad_alloc.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Writes what COMMAND, COMMAND INFO and COMMAND DOCS answer about a row, in Redis's shapes.
+// Writes the replies of COMMAND, COMMAND INFO and COMMAND DOCS about a row, in Redis's shapes.
 #pragma once
 
 #include <string_view>

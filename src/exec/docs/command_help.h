@@ -1,4 +1,4 @@
-// HELP of every container: its text is made from the container's rows, so it cannot be out of date.
+// HELP of every container command, made from the container's rows. So the text cannot be out of date.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Reads the `syntax` text of a command row into the tree of arguments that COMMAND DOCS shows.
+// Parses the `syntax` text of a command row into the tree of arguments for COMMAND DOCS.
 //
 //   lower-case words     a value: "key", "seconds"; its type follows from its name
 //   UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"

@@ -1,5 +1,5 @@
-// The clients that CLIENT KILL and CLIENT LIST are about: those that meet every condition that is given. Both
-// commands read the same conditions; they differ in what Redis has always answered to a wrong ID.
+// Selects the clients of CLIENT KILL and CLIENT LIST: the clients that meet every given condition. Both commands read
+// the same conditions; they differ in what Redis has always answered to a wrong ID.
 //
 // Holds views of the arguments: it dies when the handler returns.
 #pragma once

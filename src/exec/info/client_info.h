@@ -1,4 +1,4 @@
-// The line that CLIENT LIST and CLIENT INFO show of a client, and the kinds of clients that there are.
+// The line of CLIENT LIST and CLIENT INFO about a client, and the kinds of clients.
 #pragma once
 
 #include <cstdint>

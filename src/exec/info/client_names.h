@@ -1,4 +1,4 @@
-// What a client may be called: CLIENT SETNAME, CLIENT SETINFO, HELLO SETNAME.
+// The rules for names of clients: CLIENT SETNAME, CLIENT SETINFO, HELLO SETNAME.
 #pragma once
 
 #include <algorithm>

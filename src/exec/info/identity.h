@@ -1,4 +1,4 @@
-// How the server introduces itself in HELLO and INFO.
+// The name and version of the server in HELLO and INFO.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// INFO: what the server has done, how well it keeps time, and what it holds.
+// Sections of INFO about activity: counters, timeliness, expiry, keys.
 #include <algorithm>
 #include <cmath>
 #include <string>

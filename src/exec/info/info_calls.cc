@@ -1,4 +1,4 @@
-// INFO: what is counted for each command and each error code.
+// Sections of INFO about calls: figures of each command and each error code.
 #include <cstdio>
 #include <string>
 

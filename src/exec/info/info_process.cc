@@ -1,4 +1,4 @@
-// INFO: the process, its clients, its memory, its processor time.
+// Sections of INFO about the process: clients, memory, processor time.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Where the sections of INFO put their fields: each with its name, its kind and its value, so that a sink may write
-// them as INFO's text (info_text.h) or in another form, such as Prometheus's. A sink need not keep every field.
+// The interface for the output of INFO's sections: fields with name, kind and value. So a sink may write them as INFO's
+// text (info_text.h) or in another form, such as Prometheus's. A sink need not keep every field.
 //
 // A group is several numbers about one thing of a kind: the calls of one command, the keys of one database. Its
 // label names the kind and the thing apart, for forms that have labels.

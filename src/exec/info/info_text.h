@@ -1,5 +1,5 @@
-// The text that INFO answers: "# Section", then "field:value" lines, all ended by "\r\n", and an empty line between
-// sections. A group is one line: "cmdstat_get:calls=2,usec=5".
+// The text of INFO: "# Section", then "field:value" lines, and an empty line between sections. All lines end with
+// "\r\n". A group is one line: "cmdstat_get:calls=2,usec=5".
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// LATENCY HISTOGRAM: how many calls of a command took at most so long, in the buckets that Redis has.
+// LATENCY HISTOGRAM: the number of calls of a command by duration, in Redis's buckets.
 #pragma once
 
 #include <cstdint>

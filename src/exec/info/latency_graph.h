@@ -1,4 +1,4 @@
-// LATENCY GRAPH: the samples of one event, as columns of characters over their ages.
+// LATENCY GRAPH: the samples of one event, as columns of characters by age.
 #pragma once
 
 #include <cstdint>

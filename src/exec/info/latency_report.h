@@ -1,4 +1,4 @@
-// LATENCY DOCTOR: what held the server up, in words.
+// LATENCY DOCTOR: a report in words about slow events.
 #pragma once
 
 #include <cstdint>

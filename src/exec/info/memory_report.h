@@ -1,4 +1,4 @@
-// What memory is used for: the figures of INFO memory, MEMORY STATS and MEMORY DOCTOR, taken at one moment.
+// The uses of memory at one moment: the figures of INFO memory, MEMORY STATS and MEMORY DOCTOR.
 //
 // Everything but the keys and values themselves is overhead: what the server used at its start, buffers of
 // clients, and what each database needs to find its entries and to know their order and deadlines. Bytes,

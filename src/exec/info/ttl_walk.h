@@ -1,4 +1,4 @@
-// Counts what will expire when, in all databases: INFO ttlhist (cache/ttl_histogram.h).
+// Counts keys by remaining TTL in all databases, in slices, for INFO ttlhist (cache/ttl_histogram.h).
 //
 // Few keys are counted at once, when somebody asks. If there are more, a walk through the tables begins then, in slices
 // that it shares with other work (server/sliced_work.h), and who asks is shown what the last walk has found, with its

@@ -1,4 +1,4 @@
-// Which of INFO's numbers are metrics, and how Prometheus calls them: one row each, in INFO's order.
+// The table of metrics: INFO's numbers with their Prometheus names, in INFO's order.
 //
 // A name is in base units (seconds, bytes), and a counter's ends with _total. INFO's number is divided by `divisor`.
 // Rows with one name are one metric, so they stand together and differ in their labels only. The rows of a group

@@ -1,4 +1,4 @@
-// The page /metrics: everything that Prometheus is told. Section by section of INFO, then the commands, some at a time.
+// The page /metrics for Prometheus, built in parts. Section by section of INFO, then the commands, some at a time.
 //
 // Not there: INFO ttlhist, which takes a walk through all keys, and the percentiles of latencystats, for which there are
 // histograms.

@@ -1,4 +1,4 @@
-// Prometheus's text format: what INFO's sections write (metric_table.h says which fields), and histograms.
+// Writes Prometheus's text format: fields of INFO's sections, and histograms. metric_table.h says which fields.
 //
 //   # HELP mayfly_db_keys Keys of each database.
 //   # TYPE mayfly_db_keys gauge

@@ -1,4 +1,4 @@
-// A text about the server that is built in parts, so that clients are served in between.
+// A text about the server, built in parts, with service for clients in between.
 #pragma once
 
 #include <cstddef>

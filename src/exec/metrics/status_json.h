@@ -1,4 +1,4 @@
-// The figures of the status page, as JSON: what its script polls (net/http/status/).
+// The figures of the status page as JSON, polled by the page's script (net/http/status/).
 //
 // Names of keys are what clients chose: any bytes, and long ones. They are written as redis-cli shows them, in quotes and
 // escaped, and cut at kShownKeyBytes.

@@ -1,5 +1,5 @@
-// The most important figures in a few lines of plain text, without names that clients chose: what the status page shows
-// where no script runs.
+// The most important figures in a few lines of plain text, for a status page without scripts. It has no names that
+// clients chose.
 #pragma once
 
 #include <string>

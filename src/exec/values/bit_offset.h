@@ -1,4 +1,4 @@
-// Reads the place of a bit, which the bitmap commands take as an argument.
+// Reads the position of a bit, an argument of bitmap commands.
 #pragma once
 
 #include <cstdint>

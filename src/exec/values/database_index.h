@@ -1,4 +1,4 @@
-// Reading the number of a database, as SELECT, MOVE, COPY and SWAPDB do.
+// Reads the number of a database, for SELECT, MOVE, COPY and SWAPDB.
 #pragma once
 
 #include <optional>

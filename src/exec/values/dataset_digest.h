@@ -1,4 +1,4 @@
-// A signature of keys and values, the same as that of a Redis server that holds the same: DEBUG DIGEST.
+// DEBUG DIGEST: a signature of keys and values, the same as Redis's for the same data.
 //
 // Keys are combined by exclusive or, so their order does not matter; the parts of one value are mixed one
 // after the other, so theirs does.

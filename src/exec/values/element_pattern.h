@@ -1,4 +1,4 @@
-// A pattern of SORT's BY and GET: it leads from an element to a value elsewhere.
+// A pattern of SORT's BY and GET: leads from an element to a value elsewhere.
 //
 //   weight_*        the string of the key that has the element in place of the first star
 //   user:*->age     a field of the hash of such a key

@@ -1,4 +1,4 @@
-// NX, XX, GT and LT of EXPIRE, HEXPIRE and their kin: what must be true of the deadline that is there, if any.
+// NX, XX, GT and LT of EXPIRE, HEXPIRE and kin: conditions on the present deadline.
 //
 // Deadlines are compared as Unix time in ms, whichever clock they are kept on, so that Redis's rules for GT and LT hold
 // across both. No deadline is one that never comes.

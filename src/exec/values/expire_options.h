@@ -1,4 +1,4 @@
-// The expiry options that SET, GETEX and similar commands share: EX, PX, EXAT and PXAT with a number.
+// The expiry options of SET, GETEX and similar commands: EX, PX, EXAT and PXAT with a number.
 //
 // Redis looks at the words of all options before it looks at any number, so reading has two steps: Take
 // while the cursor passes the options, Resolve when the rest of the command is known to be well formed. Holds

@@ -1,4 +1,4 @@
-// Deadlines of a hash's fields and a set's members, as commands read and show them.
+// Reads and shows deadlines of a hash's fields and a set's members.
 #pragma once
 
 #include <cstdint>

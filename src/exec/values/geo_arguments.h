@@ -1,4 +1,4 @@
-// What geo commands read from their arguments, and how they write numbers.
+// Reads places, distances and units of the geo commands, and writes numbers.
 #pragma once
 
 #include <optional>

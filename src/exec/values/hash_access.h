@@ -1,4 +1,4 @@
-// How commands find hashes, and what they answer with.
+// Finds hashes for commands, and writes answers from hashes.
 #pragma once
 
 #include <memory>

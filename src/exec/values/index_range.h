@@ -1,5 +1,4 @@
-// A part of a sequence as commands name it: by its first and last index. A negative index counts from the end
-// (-1 is the last).
+// A range of a sequence by first and last index. A negative index counts from the end (-1 is the last).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How commands read, fill and empty lists.
+// Reads, fills and empties lists for commands.
 #pragma once
 
 #include <memory>

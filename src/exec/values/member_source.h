@@ -1,4 +1,4 @@
-// One input of ZUNION, ZINTER and ZDIFF: a sorted set, or a set, whose members have the score 1.
+// One input of ZUNION, ZINTER and ZDIFF: a sorted set, or a set with the score 1 for each member.
 //
 // Borrows the value, of which a caller drops what is due before. Invalid after any change.
 #pragma once

@@ -1,4 +1,4 @@
-// What HEXPIRE and SEXPIRE do, with their kin: deadlines of named members of a hash or a set are set, removed and shown.
+// HEXPIRE, SEXPIRE and kin: sets, removes and shows deadlines of named members of a hash or a set.
 //
 // A command's `Kind` says what differs between the two types:
 //   Value                      the class of the value

@@ -1,5 +1,5 @@
-// What LMPOP and ZMPOP are asked for, and BLMPOP and BZMPOP after their timeout:
-// numkeys key [key ...] <an end> [COUNT count].
+// Reads the arguments of LMPOP, ZMPOP, BLMPOP and BZMPOP. The arguments are numkeys key [key ...] <an end> [COUNT
+// count]; the blocking commands have a timeout before these.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Picking random members: what HRANDFIELD, SRANDMEMBER and ZRANDMEMBER share.
+// Picks random members, for HRANDFIELD, SRANDMEMBER and ZRANDMEMBER.
 //
 // A positive count asks for that many different members, or for all if there are fewer; a negative one for exactly
 // that many, among which members may repeat.

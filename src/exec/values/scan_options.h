@@ -1,4 +1,4 @@
-// The cursor and options of SCAN, HSCAN, SSCAN and ZSCAN, and the walk of those that show a value.
+// The cursor and options of SCAN, HSCAN, SSCAN and ZSCAN, and the walk through a value's pages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reads ranges of scores, names and ranks as commands on sorted sets give them.
+// Reads ranges of scores, names and ranks for commands on sorted sets.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The options that say which form a set has.
+// The options with the limits for each form of a set.
 #pragma once
 
 #include "cache/types/set_value.h"

@@ -1,5 +1,5 @@
-// The elements that SORT puts in order: copied out of a value, so that keys may be read and written meanwhile, each
-// with what it is ordered by.
+// The elements of SORT: copied out of a value, each with its sort key. The copies are put in order; keys may be read
+// and written meanwhile.
 //
 // Order: by weight, then by the element's own text if the weights are numbers; what is still equal stays in the order
 // in which it came. An element without a weight comes before those with a text, and counts as the number 0.

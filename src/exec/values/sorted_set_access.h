@@ -1,4 +1,4 @@
-// How commands read, change and store sorted sets, and show their members.
+// Reads, changes and stores sorted sets for commands, and shows members.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What ZADD, ZINCRBY and GEOADD share: adding members to a sorted set, or setting their scores.
+// Adds members to a sorted set or sets scores, for ZADD, ZINCRBY and GEOADD.
 #pragma once
 
 #include <array>

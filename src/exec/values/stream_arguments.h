@@ -1,4 +1,4 @@
-// What commands on streams read from their arguments: ids, and what to trim.
+// Reads ids and trim options of commands on streams.
 #pragma once
 
 #include <cstddef>

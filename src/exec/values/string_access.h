@@ -1,4 +1,4 @@
-// How commands read string values from entries into replies, and make them from arguments.
+// Reads strings from entries into replies, and makes strings from arguments.
 #pragma once
 
 #include <cassert>

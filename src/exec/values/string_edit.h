@@ -1,4 +1,4 @@
-// Changing a part of a string, which may grow: what APPEND, SETRANGE and the bitmap commands share.
+// Changes a part of a string and may grow the string, for APPEND, SETRANGE and the bitmap commands.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The numbers that strings hold, for the commands that count with them.
+// The numbers in strings, for counting commands.
 #pragma once
 
 #include <cmath>

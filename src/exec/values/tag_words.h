@@ -1,4 +1,4 @@
-// TAGS count tag [tag ...]: the tags that a value is given (cache/tags.h).
+// Reads TAGS count tag [tag ...]: the tags for a value (cache/tags.h).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How commands find and change values whose members may have deadlines: hashes, sets and sorted sets. No command sees
-// a member that is due.
+// Finds and changes hashes, sets and sorted sets without due members, for commands. No command sees a member that is
+// due.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How commands add members with a deadline to a set.
+// Adds members with a deadline to a set.
 #pragma once
 
 #include <memory>

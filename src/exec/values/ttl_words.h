@@ -1,4 +1,4 @@
-// JITTER and SLIDE, words beside a relative time to live, which SET, GETEX, EXPIRE and PEXPIRE share.
+// JITTER and SLIDE: words beside a relative TTL of SET, GETEX, EXPIRE and PEXPIRE.
 //
 //   EX 1800 JITTER 5          a deadline by chance between 5 % earlier and 5 % later
 //   EX 1800 SLIDE             each access moves the deadline to 1800 s after it

@@ -1,4 +1,4 @@
-// The conditions on a string's current value that SET and DELEX share: IFEQ and IFNE compare it with a value,
+// Conditions of SET and DELEX on the current value: IFEQ, IFNE, IFDEQ, IFDNE. IFEQ and IFNE compare it with a value,
 // IFDEQ and IFDNE compare its digest with a given one. (Redis 8.4; Valkey 8.1 has IFEQ.)
 //
 // Holds a view of an argument: it dies when the handler returns.

@@ -1,4 +1,4 @@
-// The names of types and encodings in the replies of TYPE, SCAN and OBJECT.
+// The names of types and encodings for TYPE, SCAN and OBJECT.
 #pragma once
 
 #include <string_view>

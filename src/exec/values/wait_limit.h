@@ -1,4 +1,5 @@
-// The time limit of a blocking command (its last argument, or the one that says so), and how its wait ends.
+// The time limit of a blocking command, and the end of its wait. The limit is its last argument, or the one that says
+// so.
 #pragma once
 
 #include <cmath>

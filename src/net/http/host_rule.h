@@ -1,4 +1,4 @@
-// By which names this machine's own clients may ask the metrics port.
+// The host names accepted by the metrics port from clients of this machine.
 //
 // A page of another site can give its own name the address 127.0.0.1 (DNS rebinding). The browser of whoever looks at it
 // then lets its script read what this port answers, as if that were the site's own. But the browser says in the header

@@ -1,4 +1,4 @@
-// A client of the metrics port: requests of HTTP/1 are answered one after the other, from what HttpService says.
+// A client of the metrics port: requests of HTTP/1 are answered in order by HttpService.
 //
 //   idle --first byte--> reading --whole request--> answering --all is written--> idle, or the next request
 //

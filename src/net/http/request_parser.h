@@ -1,4 +1,4 @@
-// Bytes to requests of HTTP/1, without I/O: a shell around http_parser that bounds what a request may be.
+// Parses bytes to requests of HTTP/1 within limits, without I/O: a shell around http_parser.
 //
 //   parser.Feed(bytes) --> kNeedMore: all were taken
 //                      --> kReady: request() stands, the bytes after it were not taken; Next() goes on

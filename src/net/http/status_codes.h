@@ -1,4 +1,4 @@
-// The statuses that the metrics port answers, and the first lines and headers of its answers.
+// The status codes of the metrics port, and the first lines and headers of answers.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The files of net/http/status/, as the build has embedded them (src/net/http/status/files.cc.in).
+// The files of net/http/status/, embedded by the build (src/net/http/status/files.cc.in).
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// The status page: one HTML document, put together at the start from the files of net/http/status/, which the build embeds.
+// The status page: one HTML document, put together at the start from the files of net/http/status/. The build embeds
+// them.
 //
 // It loads nothing but /status.json. The Content-Security-Policy allows its own script and style by their SHA-256, and
 // nothing else: whatever a key is called, the browser runs nothing of it. Without JavaScript it shows a summary in words,

@@ -1,5 +1,4 @@
-// Bytes in the order in which they came, in blocks that do not move: what a TlsTransport has to send, and what it has
-// decrypted.
+// A queue of bytes in blocks that do not move: ciphertext and decrypted bytes of a TlsTransport.
 //
 //   | consumed | bytes ......... | -> | bytes ......... | -> | bytes .... | room |
 //

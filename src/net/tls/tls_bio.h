@@ -1,5 +1,5 @@
-// The two ends of OpenSSL's state machine, where others have a socket: it reads what a TlsTransport has received, and
-// appends what it writes to what the transport sends.
+// The two ends of OpenSSL's state machine, in memory instead of a socket. OpenSSL reads what a TlsTransport has
+// received, and appends what OpenSSL writes to what the transport sends.
 #pragma once
 
 #include <openssl/bio.h>

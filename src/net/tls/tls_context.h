@@ -1,6 +1,5 @@
-// What all TLS connections of a server have in common: certificate and key, the CAs that clients are verified with,
-// protocols, ciphers, and the sessions that clients may resume. Made from the options, whose files are read then; it
-// never changes, but for its sessions.
+// The shared TLS settings of a server: certificate, key, CAs, protocols, ciphers and resumable sessions. Clients are
+// verified with the CAs. Made from the options, whose files are read then; it never changes, but for its sessions.
 //
 // Shared by the connections that were accepted with it: they keep it when CONFIG SET or SIGHUP has made another. Loop
 // thread only.

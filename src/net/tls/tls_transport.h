@@ -1,4 +1,4 @@
-// TLS as a Transport: OpenSSL's state machine between ciphertext that was received and ciphertext to send, with no
+// TLS as a Transport: OpenSSL's state machine between received ciphertext and ciphertext to send. A TlsTransport has no
 // socket of its own.
 //
 //   Receive -> arriving_ -> SSL_accept, SSL_read -> plaintext_ -> Read

@@ -1,4 +1,4 @@
-// Makes the TLS transports of a server, with the certificates and rules that its options name.
+// Makes the TLS transports of a server, with the certificates and rules of the options.
 //
 // A change takes two steps: Prepare loads the files into a context of their own, and Commit puts it in force for the
 // connections that come from now on, or Abandon drops it. Connections that exist keep theirs.

@@ -1,4 +1,4 @@
-// What was refused to users, for ACL LOG: the newest first, and equal refusals within a minute as one entry.
+// Refused calls of users, for ACL LOG: newest first, equal refusals within a minute as one entry.
 //
 // Keeps at most as many entries as Add is told. An entry's age is measured in monotonic ms; the times that ACL LOG shows are
 // wall-clock ms. Ids count from 0 and go on after Clear. Loop thread only.

@@ -1,4 +1,4 @@
-// What the rules of users know of the commands: their names, and which categories each is in.
+// The names and categories of commands, for the rules of users.
 //
 // The floor above fills it from its table of commands, and its ids are those of the rows there. It knows commands
 // by the names that they had before any rename-command. Constant after that.

@@ -1,4 +1,4 @@
-// Which commands a selector allows: `+get -@dangerous +client|list +select|0`.
+// The commands that a selector allows. For example `+get -@dangerous +client|list +select|0`.
 //
 // A bit for each command and subcommand; a rule for a container is one for all of its subcommands. `+select|0`, of a command
 // without subcommands, allows it with this first argument only. What Describe says are not the rules as they

@@ -1,5 +1,5 @@
-// The beginnings of requests that clients of one user sent before, with the rows of their commands: such a request needs
-// no look-up of its command, and no look at the user's rules.
+// The beginnings of requests sent before by clients of one user, with the rows of the commands. Such a request needs no
+// look-up of its command, and no look at the user's rules.
 //
 // Each user has its own, so what stands here is what its rules let it call whatever the arguments are, or what is
 // looked at again for each request (QuickRights::tests_keys). A cache: it may be cleared at any time, and must be when the rules

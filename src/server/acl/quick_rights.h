@@ -1,4 +1,4 @@
-// The frequent part of a user's permissions, made ready for a test of a few instructions.
+// The frequent part of a user's permissions, prepared for a test of a few instructions.
 //
 // For each command it knows one of three things: the user may run it whatever its arguments are; it may if the
 // call's only key begins with a certain prefix; or all of the rules must be read. The first two are

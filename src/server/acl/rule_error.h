@@ -1,4 +1,4 @@
-// What can be wrong about one rule of a user, and Redis's words for it.
+// The errors in a rule of a user, with Redis's words.
 #pragma once
 
 #include <cstdint>

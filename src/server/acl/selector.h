@@ -1,5 +1,5 @@
-// One set of permissions: commands, and the keys and channels that these may use. A user has one of its own and
-// any number of further ones in parentheses; a call is allowed if one of them allows all of it.
+// A selector is one set of permissions: commands, and the keys and channels for these commands. A user has one of its
+// own and any number of further ones in parentheses; a call is allowed if one of them allows all of it.
 //
 //   ~app:* %R~shared:* resetchannels &news:* -@all +@read +publish
 //

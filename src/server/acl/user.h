@@ -1,4 +1,4 @@
-// A user: its passwords, and what it may do. Changed rule by rule, in Redis's words.
+// A user: passwords, flags and selectors. Changed rule by rule, in Redis's words.
 //
 //   on >secret ~app:* +@all -@dangerous (%R~shared:* +get)
 //

@@ -1,4 +1,4 @@
-// Who may use the server: all users by name. There is always the user `default`.
+// All users by name. There is always the user `default`.
 //
 // While the default user is enabled and needs no password, everybody is that user from the start; so a session without a
 // user is always one that has to log in. A password that is set later applies to clients that connect from then
