@@ -59,8 +59,10 @@ TEST_CASE("a value that was only announced is no used memory, and evicts no key"
   peer.Send(std::string(kMegabyte, 'x'));
   server.Settle();
   CHECK(server.stats().announced_bytes == announced - kMegabyte);
+#ifndef MAYFLY_SANITIZE  // in whose builds only the heap of entries is counted
   CHECK(server.Info("used_memory") > used + 900'000);
   CHECK(server.parts.memory.Data() > data + 900'000);
+#endif
   CHECK(server.Info("evicted_keys") == 0);
   peer.Leave();
   server.Settle();
