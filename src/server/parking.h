@@ -5,7 +5,7 @@
 // further request of a parked session runs. What ends the wait decides when the executor runs the same command
 // again, with the reason:
 //   - a key that it waits for is there: before the next request of anybody, in the order in which they came
-//     (server/waiting_keys.h), so that nobody takes first what a waiter has waited for
+//     (server/waiting_keys.h), so that nobody takes first what a waiter has waited for; after SWAPDB some each turn
 //   - its time limit, an operator, or the next event of the log (server/event_log.h): at the end of the turn, from a
 //     queue
 // Never inside the call that woke it. The time limits are in a timing wheel of their own, in monotonic ms.
