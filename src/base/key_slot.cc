@@ -2,10 +2,11 @@
 
 #include <array>
 
+#include "base/bits.h"
+
 namespace mayfly {
 namespace {
 
-constexpr unsigned kByteBits = 8;
 constexpr uint16_t kPolynomial = 0x1021;
 
 // What each byte does to a checksum: shifted out of its upper half, as the polynomial has it.

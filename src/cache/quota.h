@@ -45,6 +45,7 @@ struct EvictionPool {
 class Quota {
  public:
   enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
+  static constexpr List kLists[] = {kLasting, kExpiring};
   static constexpr uint64_t kTurn = uint64_t{1} << 32;
 
   // Adds `owner` to `moved` whenever the cold end of a list becomes another entry. Borrows both.

@@ -5,8 +5,6 @@
 namespace mayfly {
 namespace {
 
-constexpr Quota::List kLists[] = {Quota::kLasting, Quota::kExpiring};
-
 // When the stamp was set, in ms of monotonic time plus a constant, so that it is never negative. Does not
 // depend on `now` unless the stamp has wrapped.
 uint64_t UsedAt(uint32_t stamp, Now now) noexcept {
@@ -46,7 +44,7 @@ void Quotas::FollowPromises() noexcept {
 void Quotas::FollowPromiseTo(const Quota& quota) noexcept {
   uint8_t& kind = kind_[quota.owner()];
   if (kind == quota.promised) return;
-  for (const Quota::List list : kLists) oldest_[kind][list].Set(quota.owner(), Tournament::kNone);
+  for (const Quota::List list : Quota::kLists) oldest_[kind][list].Set(quota.owner(), Tournament::kNone);
   kind = quota.promised;
   moved_.Add(quota.owner());
 }
@@ -58,7 +56,8 @@ uint64_t Quotas::KeyOf(uint8_t owner, Quota::List list, Now now) const noexcept 
 }
 
 void Quotas::Record(uint8_t owner, Now now) noexcept {
-  for (const Quota::List list : kLists) oldest_[kind_[owner]][list].Set(owner, KeyOf(owner, list, now));
+  for (const Quota::List list : Quota::kLists)
+    oldest_[kind_[owner]][list].Set(owner, KeyOf(owner, list, now));
 }
 
 Quotas::Winner Quotas::LeastOf(bool with_lasting, uint8_t spares) const noexcept {

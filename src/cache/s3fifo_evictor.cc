@@ -6,17 +6,11 @@
 #include "cache/eviction_pool.h"
 
 namespace mayfly {
-namespace {
-
-constexpr Quota::List kLists[] = {Quota::kLasting, Quota::kExpiring};
-
-}  // namespace
-
 S3FifoEvictor::Place S3FifoEvictor::MostYoung(bool with_lasting, const EvictionPool& pool) const noexcept {
   Place best;
   size_t most = 0;
   ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
-    for (const Quota::List list : kLists) {
+    for (const Quota::List list : Quota::kLists) {
       if (list == Quota::kLasting && !with_lasting) continue;
       const size_t count = quota.CountOf(list);
       best.candidates += count;

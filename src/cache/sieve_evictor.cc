@@ -5,8 +5,6 @@
 namespace mayfly {
 namespace {
 
-constexpr Quota::List kLists[] = {Quota::kLasting, Quota::kExpiring};
-
 constexpr uint64_t kHasNotJoined = 0;
 
 // `turned` counts parts of turns and wraps, so the sign of the difference decides which hand is behind.
@@ -40,7 +38,7 @@ SieveEvictor::Place SieveEvictor::LeastFar(const Scope& scope) noexcept {
   Place best;
   uint64_t least = 0;
   ForEachIn(scope.pool, databases_.quotas(), [&](Quota& quota) {
-    for (const Quota::List list : kLists) {
+    for (const Quota::List list : Quota::kLists) {
       if (list == Quota::kLasting && !scope.with_lasting) continue;
       uint64_t& turned = quota.Turned(list);
       if (quota.CountOf(list) < 2) {
@@ -60,7 +58,7 @@ SieveEvictor::Place SieveEvictor::LeastFar(const Scope& scope) noexcept {
 size_t SieveEvictor::EvictSingle(const Scope& scope, Now now) {
   Idlest idlest;
   ForEachIn(scope.pool, databases_.quotas(), [&](Quota& quota) {
-    for (const Quota::List list : kLists) {
+    for (const Quota::List list : Quota::kLists) {
       if (list == Quota::kLasting && !scope.with_lasting) continue;
       Entry* entry = quota.Coldest(list);
       if (entry != nullptr) idlest.Offer(quota, *entry, now);

@@ -18,7 +18,7 @@
 #include "server/acl/acl_log.h"
 #include "server/acl/users.h"
 
-namespace mayfly {
+namespace mayfly::acl_commands {
 namespace {
 
 // ---- what is there
@@ -346,4 +346,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::acl_commands

@@ -8,7 +8,7 @@
 #include "exec/values/string_edit.h"
 #include "exec/values/word.h"
 
-namespace mayfly {
+namespace mayfly::bitfield_commands {
 namespace {
 
 enum class FieldAction : uint8_t { kGet, kSet, kAdd };
@@ -200,4 +200,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("bitmap", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::bitfield_commands

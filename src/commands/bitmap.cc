@@ -4,7 +4,7 @@
 #include "exec/values/index_range.h"
 #include "exec/values/string_edit.h"
 
-namespace mayfly {
+namespace mayfly::bitmap_commands {
 namespace {
 
 constexpr Event kSetBit{"setbit"};
@@ -171,4 +171,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("bitmap", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::bitmap_commands

@@ -5,7 +5,7 @@
 #include "base/bitwise.h"
 #include "exec/values/string_edit.h"
 
-namespace mayfly {
+namespace mayfly::bitop_commands {
 namespace {
 
 struct Operation {
@@ -114,4 +114,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("bitmap", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::bitop_commands

@@ -12,7 +12,7 @@
 #include "server/parking.h"
 #include "server/sessions.h"
 
-namespace mayfly {
+namespace mayfly::client_commands {
 namespace {
 
 void ClientId(Context& ctx, Args&) { ctx.reply.Integer(static_cast<int64_t>(ctx.session.id)); }
@@ -341,4 +341,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("connection", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::client_commands

@@ -8,7 +8,7 @@
 #include "server/sessions.h"
 #include "server/tracking.h"
 
-namespace mayfly {
+namespace mayfly::client_tracking_commands {
 namespace {
 
 struct TrackingRequest {
@@ -234,4 +234,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("connection", kRows, "client");
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::client_tracking_commands

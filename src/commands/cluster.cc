@@ -8,7 +8,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 
-namespace mayfly {
+namespace mayfly::cluster_commands {
 namespace {
 
 // redis-cli and others compare this text as a whole.
@@ -356,4 +356,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("cluster", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::cluster_commands

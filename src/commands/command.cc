@@ -10,7 +10,7 @@
 #include "exec/docs/command_docs.h"
 #include "exec/docs/command_help.h"
 
-namespace mayfly {
+namespace mayfly::command_commands {
 namespace {
 
 void CommandAll(Context& ctx, Args&) {
@@ -211,4 +211,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::command_commands

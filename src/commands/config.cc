@@ -20,7 +20,7 @@
 #include "server/rates.h"
 #include "server/stats.h"
 
-namespace mayfly {
+namespace mayfly::config_commands {
 namespace {
 
 // An option that matches in several spellings is answered once, in the first of them.
@@ -147,4 +147,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::config_commands

@@ -13,7 +13,7 @@
 #include "server/failed_logins.h"
 #include "server/stats.h"
 
-namespace mayfly {
+namespace mayfly::connection_commands {
 namespace {
 
 constexpr std::string_view kNoPasswordSet =
@@ -256,4 +256,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("connection", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::connection_commands

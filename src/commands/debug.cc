@@ -23,7 +23,7 @@
 
 #include <sys/mman.h>
 
-namespace mayfly {
+namespace mayfly::debug_commands {
 namespace {
 
 constexpr std::string_view kNotAllowed =
@@ -382,4 +382,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::debug_commands

@@ -8,7 +8,7 @@
 #include "exec/values/expire_options.h"
 #include "exec/values/ttl_words.h"
 
-namespace mayfly {
+namespace mayfly::expire_commands {
 namespace {
 
 // JITTER and SLIDE go with a relative time only. False after having answered the error.
@@ -208,4 +208,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::expire_commands

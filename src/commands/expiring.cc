@@ -6,7 +6,7 @@
 #include "exec/dispatch/usage.h"
 #include "exec/values/scan_options.h"
 
-namespace mayfly {
+namespace mayfly::expiring_commands {
 namespace {
 
 // A page that is read from the timing wheels may look at this many entries, or at COUNT if that is more: for few keys
@@ -118,4 +118,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::expiring_commands

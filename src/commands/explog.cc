@@ -10,7 +10,7 @@
 #include "exec/values/wait_limit.h"
 #include "server/event_log.h"
 
-namespace mayfly {
+namespace mayfly::explog_commands {
 namespace {
 
 constexpr uint64_t kUsualCount = 1000;
@@ -184,4 +184,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::explog_commands

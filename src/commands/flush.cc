@@ -5,7 +5,7 @@
 #include "exec/dispatch/context.h"
 #include "server/leases.h"
 
-namespace mayfly {
+namespace mayfly::flush_commands {
 namespace {
 
 void DbSize(Context& ctx, Args&) { ctx.reply.Integer(static_cast<int64_t>(ctx.keyspace.size())); }
@@ -118,4 +118,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::flush_commands

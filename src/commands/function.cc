@@ -13,7 +13,7 @@
 #include "script/shebang.h"
 #include "server/parking.h"
 
-namespace mayfly {
+namespace mayfly::function_commands {
 namespace {
 
 using script::Engine;
@@ -273,4 +273,4 @@ uint32_t FlagsOfCall(Server& server, const Command& command, std::span<const std
 const CallFlags kCallFlags(kRows, FlagsOfCall);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::function_commands

@@ -4,7 +4,7 @@
 #include "exec/values/geo_arguments.h"
 #include "exec/values/sorted_set_add.h"
 
-namespace mayfly {
+namespace mayfly::geo_commands {
 namespace {
 
 void GeoAdd(Context& ctx, Args& args) {
@@ -126,4 +126,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("geo", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::geo_commands

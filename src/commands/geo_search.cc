@@ -7,7 +7,7 @@
 #include "exec/values/geo_arguments.h"
 #include "exec/values/sorted_set_access.h"
 
-namespace mayfly {
+namespace mayfly::geo_search_commands {
 namespace {
 
 enum class SearchForm : uint8_t { kSearch, kSearchStore, kRadius, kRadiusByMember };
@@ -364,4 +364,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("geo", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::geo_search_commands

@@ -1,7 +1,7 @@
 // HSET, HGET, HDEL and kin: single fields of hashes.
 #include "exec/values/hash_access.h"
 
-namespace mayfly {
+namespace mayfly::hash_commands {
 namespace {
 
 constexpr Event kSetField{"hset"};
@@ -198,4 +198,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("hash", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::hash_commands

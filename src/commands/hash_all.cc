@@ -5,7 +5,7 @@
 #include "exec/values/random_pick.h"
 #include "exec/values/scan_options.h"
 
-namespace mayfly {
+namespace mayfly::hash_all_commands {
 namespace {
 
 void HGetAll(Context& ctx, Args& args) {
@@ -195,4 +195,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("hash", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::hash_all_commands

@@ -5,7 +5,7 @@
 #include "exec/values/field_time.h"
 #include "exec/values/word.h"
 
-namespace mayfly {
+namespace mayfly::hash_ex_commands {
 namespace {
 
 constexpr Event kSetField{"hset"};
@@ -257,4 +257,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("hash", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::hash_ex_commands

@@ -2,7 +2,7 @@
 #include "exec/values/hash_access.h"
 #include "exec/values/member_time.h"
 
-namespace mayfly {
+namespace mayfly::hash_expire_commands {
 namespace {
 
 struct Fields {
@@ -130,4 +130,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("hash", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::hash_expire_commands

@@ -6,7 +6,7 @@
 #include "exec/values/hash_access.h"
 #include "exec/values/string_number.h"
 
-namespace mayfly {
+namespace mayfly::hash_number_commands {
 namespace {
 
 struct Counter {
@@ -90,4 +90,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("hash", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::hash_number_commands

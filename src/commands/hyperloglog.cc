@@ -10,7 +10,7 @@
 #include "config/options.h"
 #include "exec/values/string_access.h"
 
-namespace mayfly {
+namespace mayfly::hyperloglog_commands {
 namespace {
 
 constexpr Event kPfAdd{"pfadd"};
@@ -314,4 +314,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("hyperloglog", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::hyperloglog_commands

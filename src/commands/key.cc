@@ -2,7 +2,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/value_type.h"
 
-namespace mayfly {
+namespace mayfly::key_commands {
 namespace {
 
 void Del(Context& ctx, Args& args) {
@@ -96,4 +96,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::key_commands

@@ -4,7 +4,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/database_index.h"
 
-namespace mayfly {
+namespace mayfly::key_move_commands {
 namespace {
 
 enum class IfTaken : uint8_t { kReplace, kRefuse };
@@ -139,4 +139,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::key_move_commands

@@ -7,7 +7,7 @@
 #include "exec/docs/command_help.h"
 #include "exec/values/value_type.h"
 
-namespace mayfly {
+namespace mayfly::key_object_commands {
 namespace {
 
 constexpr std::string_view kTakesTime =
@@ -110,4 +110,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::key_object_commands

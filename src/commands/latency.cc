@@ -13,7 +13,7 @@
 #include "exec/info/latency_report.h"
 #include "server/latency_monitor.h"
 
-namespace mayfly {
+namespace mayfly::latency_commands {
 namespace {
 
 int64_t WallSeconds(Now now) noexcept { return now.wall_ms / kMsPerSecond; }
@@ -174,4 +174,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::latency_commands

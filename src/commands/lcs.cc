@@ -3,7 +3,7 @@
 #include "config/options.h"
 #include "exec/values/string_access.h"
 
-namespace mayfly {
+namespace mayfly::lcs_commands {
 namespace {
 
 struct LcsOptions {
@@ -115,4 +115,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::lcs_commands

@@ -5,7 +5,7 @@
 #include "exec/values/index_range.h"
 #include "exec/values/list_access.h"
 
-namespace mayfly {
+namespace mayfly::list_commands {
 namespace {
 
 enum class IfAbsent : uint8_t { kCreate, kNothing };
@@ -221,4 +221,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("list", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::list_commands

@@ -2,7 +2,7 @@
 #include "exec/values/index_range.h"
 #include "exec/values/list_access.h"
 
-namespace mayfly {
+namespace mayfly::list_edit_commands {
 namespace {
 
 constexpr Event kSetEvent{"lset"};
@@ -133,4 +133,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("list", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::list_edit_commands

@@ -4,7 +4,7 @@
 #include "exec/values/list_access.h"
 #include "exec/values/wait_limit.h"
 
-namespace mayfly {
+namespace mayfly::list_move_commands {
 namespace {
 
 struct Ends {
@@ -141,4 +141,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("list", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::list_move_commands

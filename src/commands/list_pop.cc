@@ -8,7 +8,7 @@
 #include "exec/values/multi_pop.h"
 #include "exec/values/wait_limit.h"
 
-namespace mayfly {
+namespace mayfly::list_pop_commands {
 namespace {
 
 template <ListEnd kEnd>
@@ -173,4 +173,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("list", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::list_pop_commands

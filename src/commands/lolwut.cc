@@ -4,7 +4,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/info/identity.h"
 
-namespace mayfly {
+namespace mayfly::lolwut_commands {
 namespace {
 
 constexpr std::string_view kMayfly =
@@ -52,4 +52,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::lolwut_commands

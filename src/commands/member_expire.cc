@@ -7,7 +7,7 @@
 #include "exec/values/timed_set.h"
 #include "exec/values/value_type.h"
 
-namespace mayfly {
+namespace mayfly::member_expire_commands {
 namespace {
 
 // ---- the three types alike
@@ -156,4 +156,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::member_expire_commands

@@ -6,7 +6,7 @@
 #include "exec/info/memory_report.h"
 #include "server/sessions.h"
 
-namespace mayfly {
+namespace mayfly::memory_commands {
 namespace {
 
 // False after having answered the error.
@@ -210,4 +210,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::memory_commands

@@ -2,7 +2,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 
-namespace mayfly {
+namespace mayfly::module_commands {
 namespace {
 
 void ModuleList(Context& ctx, Args&) { ctx.reply.EmptyArray(); }
@@ -61,4 +61,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::module_commands

@@ -3,7 +3,7 @@
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/monitors.h"
 
-namespace mayfly {
+namespace mayfly::monitor_commands {
 namespace {
 
 // A second MONITOR is not answered.
@@ -28,4 +28,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::monitor_commands

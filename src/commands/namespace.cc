@@ -10,7 +10,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 
-namespace mayfly {
+namespace mayfly::namespace_commands {
 namespace {
 
 // Puts these namespaces in force, as CONFIG SET would; CONFIG REWRITE writes them. False after having answered the error.
@@ -115,4 +115,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::namespace_commands

@@ -13,7 +13,7 @@
 #include "exec/dispatch/executor.h"
 #include "exec/docs/command_help.h"
 
-namespace mayfly {
+namespace mayfly::pubsub_commands {
 namespace {
 
 void Confirm(Context& ctx, TopicKind kind, std::string_view word, std::optional<std::string_view> name) {
@@ -242,4 +242,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("pubsub", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::pubsub_commands

@@ -5,7 +5,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/info/identity.h"
 
-namespace mayfly {
+namespace mayfly::replication_commands {
 namespace {
 
 // A timeout in ms. False after having answered the error; as since Redis 7.2, a timeout whose end does not
@@ -89,4 +89,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::replication_commands

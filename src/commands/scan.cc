@@ -6,7 +6,7 @@
 #include "exec/values/scan_options.h"
 #include "exec/values/value_type.h"
 
-namespace mayfly {
+namespace mayfly::scan_commands {
 namespace {
 
 bool Wants(const ScanOptions& options, const Entry& entry) {
@@ -95,4 +95,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::scan_commands

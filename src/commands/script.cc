@@ -9,7 +9,7 @@
 #include "script/run.h"
 #include "script/shebang.h"
 
-namespace mayfly {
+namespace mayfly::script_commands {
 namespace {
 
 using script::CachedScript;
@@ -226,4 +226,4 @@ uint32_t FlagsOfCall(Server& server, const Command& command, std::span<const std
 const CallFlags kCallFlags(kRows, FlagsOfCall);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::script_commands

@@ -4,7 +4,7 @@
 #include "exec/info/info_sections.h"
 #include "server/stats.h"
 
-namespace mayfly {
+namespace mayfly::server_commands {
 namespace {
 
 void Info(Context& ctx, Args& args) {
@@ -96,4 +96,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::server_commands

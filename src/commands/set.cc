@@ -7,7 +7,7 @@
 #include "exec/values/set_limits.h"
 #include "exec/values/timed_set.h"
 
-namespace mayfly {
+namespace mayfly::set_commands {
 namespace {
 
 constexpr Event kSAdd{"sadd"};
@@ -233,4 +233,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::set_commands

@@ -2,7 +2,7 @@
 #include "exec/values/member_time.h"
 #include "exec/values/timed_set.h"
 
-namespace mayfly {
+namespace mayfly::set_expire_commands {
 namespace {
 
 constexpr MemberWords kMemberWords = {
@@ -137,4 +137,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::set_expire_commands

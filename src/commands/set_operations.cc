@@ -8,7 +8,7 @@
 #include "exec/values/set_limits.h"
 #include "exec/values/timed_access.h"
 
-namespace mayfly {
+namespace mayfly::set_operations_commands {
 namespace {
 
 constexpr Event kSUnionStore{"sunionstore"};
@@ -263,4 +263,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::set_operations_commands

@@ -7,7 +7,7 @@
 #include "exec/values/set_limits.h"
 #include "exec/values/timed_access.h"
 
-namespace mayfly {
+namespace mayfly::set_random_commands {
 namespace {
 
 constexpr Event kSPop{"spop"};
@@ -161,4 +161,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::set_random_commands

@@ -4,7 +4,7 @@
 #include "exec/values/field_time.h"
 #include "exec/values/timed_set.h"
 
-namespace mayfly {
+namespace mayfly::set_time_commands {
 namespace {
 
 constexpr Event kAddWithDeadline{"sadd", kSetMemberExpires.name};
@@ -52,4 +52,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::set_time_commands

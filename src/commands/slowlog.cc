@@ -7,7 +7,7 @@
 #include "exec/docs/command_help.h"
 #include "server/slow_log.h"
 
-namespace mayfly {
+namespace mayfly::slowlog_commands {
 namespace {
 
 constexpr int64_t kAll = -1;
@@ -94,4 +94,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::slowlog_commands

@@ -14,7 +14,7 @@
 #include "exec/values/timed_access.h"
 #include "exec/values/value_type.h"
 
-namespace mayfly {
+namespace mayfly::sort_commands {
 namespace {
 
 // BY and GET read keys that no permission names, so they need one for all keys.
@@ -269,4 +269,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::sort_commands

@@ -8,7 +8,7 @@
 #include "exec/values/stream_arguments.h"
 #include "server/unseen_change.h"
 
-namespace mayfly {
+namespace mayfly::stream_commands {
 namespace {
 
 constexpr Event kXAdd{"xadd"};
@@ -254,4 +254,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("stream", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::stream_commands

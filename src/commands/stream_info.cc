@@ -6,7 +6,7 @@
 #include "exec/docs/command_help.h"
 #include "exec/values/stream_arguments.h"
 
-namespace mayfly {
+namespace mayfly::stream_info_commands {
 namespace {
 
 constexpr uint64_t kUsualCount = 10;
@@ -136,4 +136,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("stream", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::stream_info_commands

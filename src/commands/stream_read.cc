@@ -9,7 +9,7 @@
 #include "exec/values/stream_arguments.h"
 #include "exec/values/wait_limit.h"
 
-namespace mayfly {
+namespace mayfly::stream_read_commands {
 namespace {
 
 void ReplyRange(Context& ctx, Args& args, bool falling) {
@@ -202,4 +202,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("stream", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::stream_read_commands

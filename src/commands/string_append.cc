@@ -1,7 +1,7 @@
 // APPEND: adds to the end of a string.
 #include "exec/values/string_edit.h"
 
-namespace mayfly {
+namespace mayfly::string_append_commands {
 namespace {
 
 constexpr Event kAppend{"append"};
@@ -40,4 +40,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_append_commands

@@ -2,7 +2,7 @@
 #include "base/digest.h"
 #include "exec/values/value_condition.h"
 
-namespace mayfly {
+namespace mayfly::string_compare_commands {
 namespace {
 
 void DigestCommand(Context& ctx, Args& args) {
@@ -90,4 +90,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_compare_commands

@@ -4,7 +4,7 @@
 #include "base/long_double.h"
 #include "exec/values/string_number.h"
 
-namespace mayfly {
+namespace mayfly::string_float_commands {
 namespace {
 
 void IncrByFloat(Context& ctx, Args& args) {
@@ -38,4 +38,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_float_commands

@@ -3,7 +3,7 @@
 #include "exec/values/string_access.h"
 #include "exec/values/ttl_words.h"
 
-namespace mayfly {
+namespace mayfly::string_get_commands {
 namespace {
 
 void Get(Context& ctx, Args& args) {
@@ -144,4 +144,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_get_commands

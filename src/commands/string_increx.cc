@@ -7,7 +7,7 @@
 #include "exec/values/expire_options.h"
 #include "exec/values/string_number.h"
 
-namespace mayfly {
+namespace mayfly::string_increx_commands {
 namespace {
 
 struct IncrExOptions {
@@ -233,4 +233,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_increx_commands

@@ -5,7 +5,7 @@
 #include "exec/values/expire_options.h"
 #include "exec/values/string_access.h"
 
-namespace mayfly {
+namespace mayfly::string_mset_commands {
 namespace {
 
 // Sets the pairs of key and value from argument `first` to before `end`: all of them, or none if there is no
@@ -131,4 +131,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_mset_commands

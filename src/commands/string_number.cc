@@ -1,7 +1,7 @@
 // INCR, DECR, INCRBY and DECRBY: strings as 64-bit counters.
 #include "exec/values/string_number.h"
 
-namespace mayfly {
+namespace mayfly::string_number_commands {
 namespace {
 
 // INCR, DECR and DECRBY are reported as INCRBY, too.
@@ -79,4 +79,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_number_commands

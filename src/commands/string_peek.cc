@@ -2,7 +2,7 @@
 // commands.
 #include "exec/values/string_access.h"
 
-namespace mayfly {
+namespace mayfly::string_peek_commands {
 namespace {
 
 constexpr int64_t kNoKey = -2;
@@ -81,4 +81,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_peek_commands

@@ -2,7 +2,7 @@
 #include "exec/values/index_range.h"
 #include "exec/values/string_edit.h"
 
-namespace mayfly {
+namespace mayfly::string_range_commands {
 namespace {
 
 void ReplyPart(Context& ctx, const Entry& entry, IndexRange range) {
@@ -87,4 +87,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_range_commands

@@ -11,7 +11,7 @@
 #include "exec/values/value_condition.h"
 #include "server/leases.h"
 
-namespace mayfly {
+namespace mayfly::string_set_commands {
 namespace {
 
 // Out of the way of most SETs: for values that may be numbers, and big ones.
@@ -314,4 +314,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::string_set_commands

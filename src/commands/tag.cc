@@ -8,7 +8,7 @@
 #include "exec/values/tag_words.h"
 #include "server/leases.h"
 
-namespace mayfly {
+namespace mayfly::tag_commands {
 namespace {
 
 // So many are freed before the answer, and counted one by one; about half a slice of time.
@@ -110,4 +110,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("generic", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::tag_commands

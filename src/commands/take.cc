@@ -9,7 +9,7 @@
 #include "server/leases.h"
 #include "server/parking.h"
 
-namespace mayfly {
+namespace mayfly::take_commands {
 namespace {
 
 // What a value takes to compute is less; whoever asks for more has probably mistaken the unit.
@@ -189,4 +189,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("string", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::take_commands

@@ -11,7 +11,7 @@
 #include "exec/dispatch/usage.h"
 #include "exec/values/value_type.h"
 
-namespace mayfly {
+namespace mayfly::top_keys_commands {
 namespace {
 
 constexpr int64_t kUsualCount = 10;
@@ -102,4 +102,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("server", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::top_keys_commands

@@ -9,7 +9,7 @@
 #include "exec/dispatch/reply_buffer.h"
 #include "server/watched_keys.h"
 
-namespace mayfly {
+namespace mayfly::transaction_commands {
 namespace {
 
 constexpr std::string_view kAborted = "EXECABORT Transaction discarded because of previous errors.";
@@ -140,4 +140,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("transactions", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::transaction_commands

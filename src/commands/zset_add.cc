@@ -3,7 +3,7 @@
 #include "exec/values/sorted_set_add.h"
 #include "exec/values/word.h"
 
-namespace mayfly {
+namespace mayfly::zset_add_commands {
 namespace {
 
 // Reads the options before the first score.
@@ -98,4 +98,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_add_commands

@@ -9,7 +9,7 @@
 #include "exec/values/member_source.h"
 #include "exec/values/sorted_set_access.h"
 
-namespace mayfly {
+namespace mayfly::zset_combine_commands {
 namespace {
 
 enum class Combination : uint8_t { kUnion, kIntersection, kDifference };
@@ -319,4 +319,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_combine_commands

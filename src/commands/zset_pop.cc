@@ -7,7 +7,7 @@
 #include "exec/values/wait_limit.h"
 #include "exec/values/word.h"
 
-namespace mayfly {
+namespace mayfly::zset_pop_commands {
 namespace {
 
 enum class ScoreEnd : uint8_t { kLowest, kHighest };
@@ -220,4 +220,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_pop_commands

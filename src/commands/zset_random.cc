@@ -8,7 +8,7 @@
 #include "exec/values/scan_options.h"
 #include "exec/values/sorted_set_access.h"
 
-namespace mayfly {
+namespace mayfly::zset_random_commands {
 namespace {
 
 size_t RandomRank(Context& ctx, const SortedSetValue& value) { return ctx.server.random() % value.Live(); }
@@ -144,4 +144,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_random_commands

@@ -5,7 +5,7 @@
 #include "exec/values/score_range.h"
 #include "exec/values/sorted_set_access.h"
 
-namespace mayfly {
+namespace mayfly::zset_range_commands {
 namespace {
 
 enum class RangeBy : uint8_t { kRank, kScore, kName };
@@ -232,4 +232,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_range_commands

@@ -3,7 +3,7 @@
 #include "exec/values/sorted_set_access.h"
 #include "exec/values/word.h"
 
-namespace mayfly {
+namespace mayfly::zset_read_commands {
 namespace {
 
 void ZCard(Context& ctx, Args& args) {
@@ -139,4 +139,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_read_commands

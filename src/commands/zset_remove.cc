@@ -2,7 +2,7 @@
 #include "exec/values/score_range.h"
 #include "exec/values/sorted_set_access.h"
 
-namespace mayfly {
+namespace mayfly::zset_remove_commands {
 namespace {
 
 void ZRem(Context& ctx, Args& args) {
@@ -108,4 +108,4 @@ constexpr Command kRows[] = {
 const CommandFamily kFamily("sorted-set", kRows);
 
 }  // namespace
-}  // namespace mayfly
+}  // namespace mayfly::zset_remove_commands

@@ -40,7 +40,7 @@ bool AnswersCompletion(std::span<const std::string> words, CommandLine& result, 
 }
 
 // The name in "--name=value" or "--name".
-std::string NameOf(const std::string& flag) {
+std::string NameOfFlag(const std::string& flag) {
   return flag.substr(std::min<size_t>(2, flag.size()), std::max<size_t>(2, flag.find('=')) - 2);
 }
 
@@ -74,7 +74,7 @@ class Flags {
     std::set<const Option*> used;
     bool include = help;
     for (const std::string& flag : joined) {
-      const std::string name = LowerCase(NameOf(flag));
+      const std::string name = LowerCase(NameOfFlag(flag));
       if (const Option* option = FindOption(name)) used.insert(option);
       include |= name == "include";
     }
@@ -170,7 +170,7 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   if (completion->count() != 0) return "--completion takes no other flags beside it";
   if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty()) {
     const std::string flag = unknown[0].substr(0, unknown[0].find('='));
-    return "unknown flag '" + Printable(flag) + "'" + DidYouMean(NameOf(flag), "--");
+    return "unknown flag '" + Printable(flag) + "'" + DidYouMean(NameOfFlag(flag), "--");
   }
   result.directives = flags.Directives();
   return std::nullopt;

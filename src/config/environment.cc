@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "MAYFLY_";
 constexpr std::string_view kFileSuffix = "_FILE";
-constexpr std::string_view kBlanks = " \t\r\n\v\f";
+constexpr std::string_view kWhitespace = " \t\r\n\v\f";
 
 std::string OptionName(std::string_view name) {
   std::string option_name(name);
@@ -88,7 +88,7 @@ std::vector<std::string> WordsOf(const Option& option, const std::string& value)
 Problem ReadValueFile(const std::string& path, const Files& files, std::string& value) {
   std::string text;
   if (Problem problem = files.read(path, text)) return problem;
-  if (text.find_first_not_of(kBlanks) == std::string::npos) return Printable(path) + ": holds no value";
+  if (text.find_first_not_of(kWhitespace) == std::string::npos) return Printable(path) + ": holds no value";
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   if (text.find('\n') != std::string::npos) return Printable(path) + ": holds more than one line";
   value = std::move(text);

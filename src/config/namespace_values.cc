@@ -18,10 +18,11 @@ namespace {
 
 constexpr size_t kNameMax = 64;
 constexpr size_t kPrefixMax = 1024;
-constexpr std::array<std::string_view, 4> kWords = {"prefix", "maxmemory", "maxkeys", "default-ttl"};
+constexpr std::array<std::string_view, 4> kNamespaceWords = {"prefix", "maxmemory", "maxkeys", "default-ttl"};
 
-bool IsWord(std::string_view word) noexcept {
-  return std::any_of(kWords.begin(), kWords.end(), [&](auto known) { return SameIgnoringCase(word, known); });
+bool IsNamespaceWord(std::string_view word) noexcept {
+  return std::any_of(kNamespaceWords.begin(), kNamespaceWords.end(),
+                     [&](auto known) { return SameIgnoringCase(word, known); });
 }
 
 // It begins with a letter, so that a number after a misspelt word is not taken for one more namespace.
@@ -63,8 +64,8 @@ Problem CheckName(const std::string& name) {
   if (!IsName(name))
     return "a name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter: '" +
            Printable(name) + "'";
-  if (IsWord(name)) return "a namespace begins with its name";
-  for (const std::string_view word : kWords) {
+  if (IsNamespaceWord(name)) return "a namespace begins with its name";
+  for (const std::string_view word : kNamespaceWords) {
     if (AreNear(name, word))
       return "'" + name + "' is too much like the word '" + std::string(word) + "' to be a name";
   }
@@ -73,12 +74,12 @@ Problem CheckName(const std::string& name) {
 
 // Takes the words after the name from the front of `words`, up to the next name.
 Problem ReadTerms(std::span<const std::string>& words, NamespaceTerms& space) {
-  if (words.empty() || !IsWord(words[0])) {
+  if (words.empty() || !IsNamespaceWord(words[0])) {
     const std::string found = words.empty() ? "nothing" : "'" + Printable(words[0]) + "'";
     return "after '" + space.name + "' comes prefix, maxmemory, maxkeys or default-ttl with its value, not " +
            found;
   }
-  while (!words.empty() && IsWord(words[0])) {
+  while (!words.empty() && IsNamespaceWord(words[0])) {
     if (words.size() < 2) return "a value is missing after '" + words[0] + "'";
     if (Problem problem = ReadPart(words[0], words[1], space)) return problem;
     words = words.subspan(2);

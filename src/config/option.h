@@ -61,6 +61,12 @@ enum OptionFlag : uint32_t {
   kToken = 1 << 10,     // of letters, digits and a few signs: it is a part of lines that programs read
 };
 
+// Usual bounds of numbers.
+inline constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
+inline constexpr int64_t kIntMin = std::numeric_limits<int32_t>::min();
+inline constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
+inline constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
+
 struct Option {
   std::string_view name;
   std::string_view alias;  // an older name for the same option, or ""
@@ -68,7 +74,7 @@ struct Option {
   std::string_view default_text;  // as a conf file would have it
   uint32_t flags = 0;
   int64_t min = 0;  // of a number, inclusive; of a file's name, 1 if it must not be empty
-  int64_t max = std::numeric_limits<int64_t>::max();
+  int64_t max = kNoMax;
   // What the option is for. If it is refused: why. If it is ignored: a warning of its own, or nothing.
   std::string_view doc;
   // The words that it may be, separated by spaces; CONFIG GET answers "yes" for "relative=yes".

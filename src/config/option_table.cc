@@ -7,10 +7,6 @@
 namespace mayfly::config {
 namespace {
 
-constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
-constexpr int64_t kIntMin = std::numeric_limits<int32_t>::min();
-constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMegabyte = 1 << 20;
 // As in Redis 8: more samples would make an eviction slow.
 constexpr int64_t kSamplesMax = 64;
@@ -18,7 +14,7 @@ constexpr int64_t kFileModeMax = 0777;
 // 256 MB, which take about 60 ms to clear.
 constexpr int64_t kMissRingMax = int64_t{1} << 26;
 
-constexpr Option kOptions[] = {
+constexpr Option kMayflyOptions[] = {
     // name, alias, member, default, flags, min, max, doc
     {"bind", "", &Settings::bind, "* -::*", kMultiWord, 0, 0,
      "addresses to listen on; '-' before one: it may be missing"},
@@ -236,7 +232,7 @@ const Option* FindIn(std::span<const Option> options, std::string_view name) noe
 
 }  // namespace
 
-std::span<const Option> MayflyOptions() noexcept { return kOptions; }
+std::span<const Option> MayflyOptions() noexcept { return kMayflyOptions; }
 
 const Option* FindOption(std::string_view name) noexcept {
   const Option* option = FindIn(MayflyOptions(), name);

@@ -7,10 +7,6 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr int64_t kIntMax = std::numeric_limits<int32_t>::max();
-constexpr int64_t kIntMin = std::numeric_limits<int32_t>::min();
-constexpr int64_t kUnsignedMax = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kNoMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kPortMax = 65535;
 
 struct Range {
@@ -51,7 +47,7 @@ constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32
   return row;
 }
 
-constexpr Option kOptions[] = {
+constexpr Option kRedisOptions[] = {
     // Refused with any value but the harmless one given here, because the user would rely on something that
     // does not exist.
     Refused("appendonly", "", Foreign::kYesNo, "no", 0,
@@ -181,6 +177,6 @@ constexpr Option kOptions[] = {
 
 }  // namespace
 
-std::span<const Option> RedisOptions() noexcept { return kOptions; }
+std::span<const Option> RedisOptions() noexcept { return kRedisOptions; }
 
 }  // namespace mayfly::config

@@ -15,10 +15,11 @@ namespace {
 // Every write goes through the list, so it must not be long.
 constexpr size_t kRulesMax = 128;
 constexpr int64_t kPercentMax = 100;
-constexpr std::array<std::string_view, 4> kWords = {"default", "max", "jitter", "required"};
+constexpr std::array<std::string_view, 4> kRuleWords = {"default", "max", "jitter", "required"};
 
-bool IsWord(std::string_view word) noexcept {
-  return std::any_of(kWords.begin(), kWords.end(), [&](auto known) { return SameIgnoringCase(word, known); });
+bool IsRuleWord(std::string_view word) noexcept {
+  return std::any_of(kRuleWords.begin(), kRuleWords.end(),
+                     [&](auto known) { return SameIgnoringCase(word, known); });
 }
 
 Problem ReadTime(std::string_view text, std::optional<Duration>& time) {
@@ -31,10 +32,10 @@ Problem ReadOne(std::span<const std::string>& words, TtlRule& rule) {
   // CONFIG SET and CONFIG REWRITE put words between spaces.
   if (rule.pattern.empty() || rule.pattern.find_first_of(" \t\r\n") != std::string::npos)
     return "a pattern must not be empty or contain spaces; '?' matches one";
-  if (IsWord(rule.pattern)) return "a rule begins with a pattern of keys";
+  if (IsRuleWord(rule.pattern)) return "a rule begins with a pattern of keys";
   words = words.subspan(1);
-  if (words.empty() || !IsWord(words[0])) return "a rule must say default, max, jitter or required";
-  while (!words.empty() && IsWord(words[0])) {
+  if (words.empty() || !IsRuleWord(words[0])) return "a rule must say default, max, jitter or required";
+  while (!words.empty() && IsRuleWord(words[0])) {
     const std::string& word = words[0];
     words = words.subspan(1);
     if (SameIgnoringCase(word, "required")) {

@@ -16,7 +16,7 @@ namespace mayfly::script {
 namespace {
 
 // Without a place in the script, as an error of the core has none in a function that is not Lua's.
-int RefuseWrite(lua_State* L) {
+int RefuseWriteWithoutPlace(lua_State* L) {
   lua_pushstring(L, kReadOnlyError);
   return lua_error(L);
 }
@@ -32,7 +32,7 @@ int SeeThrough(lua_State* L) {
   return RunOriginal(L);
 }
 
-int RefuseShield(lua_State* L) { return IsShield(L, 1) ? RefuseWrite(L) : RunOriginal(L); }
+int RefuseShield(lua_State* L) { return IsShield(L, 1) ? RefuseWriteWithoutPlace(L) : RunOriginal(L); }
 
 int Next(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);

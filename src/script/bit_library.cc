@@ -10,7 +10,7 @@ namespace mayfly::script {
 namespace {
 
 constexpr uint32_t kShiftMask = 31;
-constexpr int kMostDigits = 8;
+constexpr int kMostHexDigits = 8;
 
 // Modulo 2^32; fractions are rounded to the nearest integer. Adding 1.5 * 2^52 moves the number's integer part into
 // the lowest bits of the double.
@@ -61,10 +61,10 @@ int SwapBytes(lua_State* L) { return Push(L, __builtin_bswap32(BitsAt(L, 1))); }
 // A negative number of digits asks for upper case.
 int ToHex(lua_State* L) {
   uint32_t bits = BitsAt(L, 1);
-  int count = lua_isnone(L, 2) ? kMostDigits : static_cast<int32_t>(BitsAt(L, 2));
+  int count = lua_isnone(L, 2) ? kMostHexDigits : static_cast<int32_t>(BitsAt(L, 2));
   const char* const digits = count < 0 ? "0123456789ABCDEF" : "0123456789abcdef";
-  count = count < 0 ? (count < -kMostDigits ? kMostDigits : -count) : std::min(count, kMostDigits);
-  std::array<char, kMostDigits> text;
+  count = count < 0 ? (count < -kMostHexDigits ? kMostHexDigits : -count) : std::min(count, kMostHexDigits);
+  std::array<char, kMostHexDigits> text;
   for (int i = count; i > 0; --i, bits >>= 4) text[static_cast<size_t>(i - 1)] = digits[bits & 15];
   lua_pushlstring(L, text.data(), static_cast<size_t>(count));
   return 1;

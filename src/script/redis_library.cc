@@ -27,12 +27,6 @@ namespace {
 // accepted and remembered by nobody.
 enum Replication : int { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplica = 2, kReplicateAll = 3 };
 
-[[noreturn]] void Raise(lua_State* L, std::string_view error) {
-  PushError(L, error);
-  lua_error(L);
-  throw std::bad_alloc();  // not reached
-}
-
 // As an int, without the undefined results of numbers that do not fit.
 int IntegerAt(lua_State* L, int index) {
   const lua_Number number = lua_tonumber(L, index);

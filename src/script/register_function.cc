@@ -14,12 +14,6 @@
 namespace mayfly::script {
 namespace {
 
-[[noreturn]] void Raise(lua_State* L, std::string_view error) {
-  PushError(L, error);
-  lua_error(L);
-  throw std::bad_alloc();  // not reached
-}
-
 // The text at `index`, also that of a number.
 std::string TextOrRaise(lua_State* L, int index, std::string_view error) {
   if (lua_isstring(L, index) == 0) Raise(L, error);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <string>
 
 #include "base/numbers.h"
@@ -269,6 +270,12 @@ void PushError(lua_State* L, std::string_view error) {
   PushText(L, error);
   lua_concat(L, 3);
   lua_setfield(L, -2, "err");
+}
+
+void Raise(lua_State* L, std::string_view error) {
+  PushError(L, error);
+  lua_error(L);
+  throw std::bad_alloc();  // not reached
 }
 
 void PushCountedError(lua_State* L, std::string_view error) {

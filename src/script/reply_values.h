@@ -20,7 +20,9 @@ void PushReply(lua_State* L, resp::ReplyReader& reader, int version);
 // Pushes the table that stands for an error: {err = "CODE text"}. Without a leading '-' the whole is its text, and
 // the code is ERR; with one, the code comes first, if there is a blank after it.
 void PushError(lua_State* L, std::string_view error);
-// The same for an error that was counted already.
+// Raises that table as an error of Lua.
+[[noreturn]] void Raise(lua_State* L, std::string_view error);
+// Like PushError, for an error that was counted already.
 void PushCountedError(lua_State* L, std::string_view error);
 
 // Writes the value on top of the stack and pops it. `version` is the protocol that the script has chosen. Makes no

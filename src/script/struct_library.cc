@@ -205,7 +205,7 @@ void CheckRoom(lua_State* L, size_t at, size_t size, size_t data_size) {
 }
 
 // struct.unpack(format, text [, position]): the values, and the position after them
-int Unpack(lua_State* L) {
+int UnpackStruct(lua_State* L) {
   Format format{luaL_checkstring(L, 1)};
   size_t data_size = 0;
   const char* const data = luaL_checklstring(L, 2, &data_size);
@@ -273,7 +273,7 @@ int Size(lua_State* L) {
 void OpenStruct(lua_State* L) {
   lua_newtable(L);
   SetFunction(L, "pack", Guarded<Pack>);
-  SetFunction(L, "unpack", Guarded<Unpack>);
+  SetFunction(L, "unpack", Guarded<UnpackStruct>);
   SetFunction(L, "size", Guarded<Size>);
 }
 

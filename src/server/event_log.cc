@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-constexpr uint32_t kReasons =
+constexpr uint32_t kLoggedReasons =
     ChangeHub::Bit(ChangeReason::kExpired) | ChangeHub::Bit(ChangeReason::kEvicted) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated);
 
@@ -49,7 +49,7 @@ void EventLog::Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept {
   const bool was_on = on();
   ring_.SetLimit(most_bytes);
   if (on() == was_on) return;
-  changes_.Listen(*this, Hearing{.reasons = on() ? kReasons : 0});
+  changes_.Listen(*this, Hearing{.reasons = on() ? kLoggedReasons : 0});
   // What happened meanwhile was not numbered.
   if (on())
     ring_.SkipTo(

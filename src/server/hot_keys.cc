@@ -4,12 +4,13 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/clock.h"
+
 namespace mayfly {
 namespace {
 
 // So that the first requests after a start do not look like a burst.
 constexpr uint64_t kLeastMs = 1'000;
-constexpr double kMsPerSecond = 1'000;
 constexpr uint64_t kCountBits = 32;
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace mayfly {
 namespace {
 
 // What ends a lease. Expiry and eviction do not: then the value is missing even more.
-constexpr uint32_t kReasons =
+constexpr uint32_t kLeaseReasons =
     ChangeHub::Bit(ChangeReason::kCreated) | ChangeHub::Bit(ChangeReason::kValueChanged) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
     ChangeHub::Bit(ChangeReason::kFlushed) | ChangeHub::Bit(ChangeReason::kRenamed) |
@@ -38,7 +38,7 @@ Leases::~Leases() {
 
 void Leases::Hear(bool on) noexcept {
   hears_ = on;
-  changes_.Listen(*this, Hearing{.reasons = on ? kReasons : 0});
+  changes_.Listen(*this, Hearing{.reasons = on ? kLeaseReasons : 0});
 }
 
 const Lease* Leases::Find(unsigned db, std::string_view key) const noexcept {

@@ -3,7 +3,7 @@
 namespace mayfly {
 namespace {
 
-constexpr uint32_t kReasons =
+constexpr uint32_t kCountedReasons =
     ChangeHub::Bit(ChangeReason::kCreated) | ChangeHub::Bit(ChangeReason::kDeleted) |
     ChangeHub::Bit(ChangeReason::kExpired) | ChangeHub::Bit(ChangeReason::kEvicted) |
     ChangeHub::Bit(ChangeReason::kInvalidated) | ChangeHub::Bit(ChangeReason::kFlushed) |
@@ -12,7 +12,7 @@ constexpr uint32_t kReasons =
 }  // namespace
 
 SlotCounts::SlotCounts(ChangeHub& changes, Databases& databases) : changes_(changes), databases_(databases) {
-  changes_.Listen(*this, kReasons);
+  changes_.Listen(*this, kCountedReasons);
 }
 
 SlotCounts::~SlotCounts() { changes_.Unlisten(*this); }

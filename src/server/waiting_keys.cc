@@ -9,9 +9,9 @@
 namespace mayfly {
 namespace {
 
-constexpr uint32_t kReasons = ChangeHub::Bit(ChangeReason::kCreated) |
-                              ChangeHub::Bit(ChangeReason::kValueChanged) |
-                              ChangeHub::Bit(ChangeReason::kSwapped);
+constexpr uint32_t kWaitedReasons = ChangeHub::Bit(ChangeReason::kCreated) |
+                                    ChangeHub::Bit(ChangeReason::kValueChanged) |
+                                    ChangeHub::Bit(ChangeReason::kSwapped);
 
 void Append(WaitedKeyLinks& ring, WaitedKeyLinks& key) noexcept {
   key.prev = ring.prev;
@@ -64,7 +64,7 @@ WaitingKeys::~WaitingKeys() { changes_.Unlisten(*this); }
 
 void WaitingKeys::Enter(Parked& parked, unsigned db, std::span<const std::string_view> keys) {
   assert(parked.waits.empty());
-  if (keys_.empty()) changes_.Listen(*this, kReasons);
+  if (keys_.empty()) changes_.Listen(*this, kWaitedReasons);
   std::vector<Wait> waits;
   waits.reserve(keys.size());
   try {

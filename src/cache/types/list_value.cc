@@ -13,7 +13,7 @@ namespace mayfly {
 namespace {
 
 // That many nodes are freed at once.
-constexpr size_t kFewNodes = 64;
+constexpr size_t kFewListNodes = 64;
 
 PackItem ItemOf(std::string_view text) {
   if (text.size() >= ElementPack::kTooLong) throw std::bad_alloc();
@@ -67,13 +67,13 @@ std::unique_ptr<RichValue> ListValue::Clone() const {
 
 bool ListValue::FreeSome(size_t budget) noexcept {
   if (!is_large_) return true;
-  for (; budget != 0 && large_->nodes.size() > kFewNodes; --budget)
+  for (; budget != 0 && large_->nodes.size() > kFewListNodes; --budget)
     large_->Drop(ListEnd::kTail, large_->nodes.back().count);
-  return large_->nodes.size() <= kFewNodes;
+  return large_->nodes.size() <= kFewListNodes;
 }
 
 RichValue** ListValue::BurialLink() noexcept {
-  return is_large_ && large_->nodes.size() > kFewNodes ? &large_->buried_before : nullptr;
+  return is_large_ && large_->nodes.size() > kFewListNodes ? &large_->buried_before : nullptr;
 }
 
 void ListValue::ForEachMember(MemberVisitor& visitor) const {

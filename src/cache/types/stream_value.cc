@@ -18,7 +18,7 @@ constexpr int64_t kSameFields = 2;
 // No node has more bytes, whatever the option says.
 constexpr size_t kMostNodeBytes = Pack::kTooLong;
 // Streams of fewer nodes are freed at once.
-constexpr size_t kFewNodes = 16;
+constexpr size_t kFewStreamNodes = 16;
 
 // The items of an entry, without an allocation if they are few.
 class ItemList {
@@ -65,14 +65,16 @@ std::unique_ptr<RichValue> StreamValue::Clone() const {
 }
 
 bool StreamValue::FreeSome(size_t budget) noexcept {
-  for (size_t freed = 0; nodes() > kFewNodes && freed < budget; ++freed) {
+  for (size_t freed = 0; nodes() > kFewStreamNodes && freed < budget; ++freed) {
     freed += nodes_.back().live;
     RemoveNode(nodes_.size() - 1);
   }
-  return nodes() <= kFewNodes;
+  return nodes() <= kFewStreamNodes;
 }
 
-RichValue** StreamValue::BurialLink() noexcept { return nodes() > kFewNodes ? &buried_before_ : nullptr; }
+RichValue** StreamValue::BurialLink() noexcept {
+  return nodes() > kFewStreamNodes ? &buried_before_ : nullptr;
+}
 
 void StreamValue::ForEachMember(MemberVisitor& visitor) const {
   std::vector<std::string> texts;

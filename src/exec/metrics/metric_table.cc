@@ -6,7 +6,6 @@ namespace {
 constexpr Metric::Kind kGauge = Metric::Kind::kGauge;
 constexpr Metric::Kind kCounter = Metric::Kind::kCounter;
 constexpr double kMsPerS = 1e3;
-constexpr double kUsPerS = 1e6;
 constexpr std::string_view kMisses = "Reads of absent keys, by why the key was not there.";
 constexpr std::string_view kClosed = "Clients closed for what they made the server hold.";
 constexpr std::string_view kHandshakes = "TLS handshakes by their end.";

@@ -24,6 +24,7 @@ struct Metric {
 };
 
 inline constexpr std::string_view kMetricPrefix = "mayfly_";
+inline constexpr double kUsPerS = 1e6;
 
 std::span<const Metric> Metrics() noexcept;
 

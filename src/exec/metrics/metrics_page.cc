@@ -8,13 +8,13 @@
 #include "exec/dispatch/command_table.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
+#include "exec/metrics/metric_table.h"
 
 namespace mayfly {
 namespace {
 
 // Of a part. A command has up to 17 samples, which take about 5 us.
 constexpr uint32_t kRowsPerPart = 16;
-constexpr double kUsPerS = 1e6;
 
 constexpr double kCommandBounds[] = {1e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 1e-1, 1};
 constexpr MetricsText::Family kCommandFamily = {
