@@ -80,9 +80,12 @@ void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const 
 
 void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, const TakeOptions& options) {
   Leases& leases = ctx.server.leases;
-  if (!leases.HasRoomFor(key.text)) return ctx.Fail("ERR too many leases");
   // A script has a session of its own, but it takes for the client that has called it.
   const uint64_t owner = ctx.origin == Origin::kScript ? ctx.server.databases.client() : ctx.session.id;
+  const Leases::Room room = leases.RoomFor(owner, key.text);
+  if (room != Leases::Room::kYes)
+    return ctx.Fail(room == Leases::Room::kFull ? "ERR too many leases"
+                                                : "ERR this client holds too many leases");
   const Lease& lease = leases.Grant(owner, ctx.session.db, key.text, ctx.now.mono_ms + options.lease_ms);
   try {
     ReplyTake(ctx, "LEASE", entry, &lease, stale);

@@ -53,6 +53,14 @@ const Lease* Leases::Held(unsigned db, std::string_view key, uint64_t token) con
   return held ? lease : nullptr;
 }
 
+Leases::Room Leases::RoomFor(uint64_t owner, std::string_view key) const noexcept {
+  const size_t bytes = BytesOf(key.size());
+  if (bytes_ + bytes > kMostBytes) return Room::kFull;
+  const auto owned = owned_.find(owner);
+  return owned != owned_.end() && owned->second.bytes + bytes > kMostBytesOfOwner ? Room::kOwnerHasTooMany
+                                                                                  : Room::kYes;
+}
+
 Lease& Leases::Mutable(const Lease& lease) noexcept { return *leases_.find({lease.db, lease.name})->second; }
 
 Lease& Leases::Add(unsigned db, std::string_view key) {
@@ -69,23 +77,22 @@ Lease& Leases::Add(unsigned db, std::string_view key) {
 }
 
 const Lease& Leases::Grant(uint64_t owner, unsigned db, std::string_view key, uint64_t until_mono_ms) {
-  Lease*& first = owned_[owner];
+  Holding& holding = owned_[owner];
   Lease* added = nullptr;
   try {
     added = &Add(db, key);
   } catch (...) {
-    if (first == nullptr) owned_.erase(owner);
+    if (holding.first == nullptr) owned_.erase(owner);
     throw;
   }
   Lease& lease = *added;
   assert(lease.state != Lease::State::kHeld);
-  bytes_ -= lease.message.size();
-  lease.message = {};
+  ForgetFailure(lease);
   lease.state = Lease::State::kHeld;
   lease.owner = owner;
   lease.token = random_();
   lease.invalidations = invalidations_.count();
-  Own(lease, first);
+  Own(lease, holding);
   File(lease, until_mono_ms);
   if (!hears_) Hear(true);
   return lease;
@@ -100,23 +107,29 @@ void Leases::File(Lease& lease, uint64_t until_mono_ms) noexcept {
   static_cast<void>(wheel_.Insert(&lease));
 }
 
-void Leases::Own(Lease& lease, Lease*& first) noexcept {
-  lease.owned_next = first;
+void Leases::Own(Lease& lease, Holding& holding) noexcept {
+  lease.owned_next = holding.first;
   lease.owned_prev = nullptr;
-  if (first != nullptr) first->owned_prev = &lease;
-  first = &lease;
+  if (holding.first != nullptr) holding.first->owned_prev = &lease;
+  holding.first = &lease;
+  holding.bytes += BytesOf(lease.name.size());
 }
 
 void Leases::Disown(Lease& lease) noexcept {
+  const auto owned = owned_.find(lease.owner);
+  Holding& holding = owned->second;
+  holding.bytes -= BytesOf(lease.name.size());
   if (lease.owned_next != nullptr) lease.owned_next->owned_prev = lease.owned_prev;
-  if (lease.owned_prev != nullptr) {
-    lease.owned_prev->owned_next = lease.owned_next;
-  } else if (lease.owned_next != nullptr) {
-    owned_.find(lease.owner)->second = lease.owned_next;
-  } else {
-    owned_.erase(lease.owner);
-  }
+  (lease.owned_prev != nullptr ? lease.owned_prev->owned_next : holding.first) = lease.owned_next;
+  if (holding.first == nullptr) owned_.erase(owned);
   lease.owned_next = lease.owned_prev = nullptr;
+}
+
+void Leases::ForgetFailure(Lease& lease) noexcept {
+  if (lease.state == Lease::State::kFailed)
+    failed_bytes_ -= BytesOf(lease.name.size()) + lease.message.size();
+  bytes_ -= lease.message.size();
+  lease.message = {};
 }
 
 void Leases::Forget(Map::iterator at) noexcept {
@@ -124,7 +137,8 @@ void Leases::Forget(Map::iterator at) noexcept {
   leases_.erase(at);
   if (lease->state == Lease::State::kHeld) Disown(*lease);
   if (wheel_.Contains(lease.get())) wheel_.Remove(lease.get());
-  bytes_ -= BytesOf(lease->name.size()) + lease->message.size();
+  ForgetFailure(*lease);
+  bytes_ -= BytesOf(lease->name.size());
   if (!lease->told.empty()) AddEnded(std::move(lease));
 }
 
@@ -187,16 +201,19 @@ void Leases::Fail(const Lease& lease, std::string_view message, uint64_t until_m
     ended->name = changed.name;
     ended->message = message;
   }
+  const size_t bytes = BytesOf(changed.name.size()) + message.size();
+  const bool remember = failed_bytes_ + bytes <= kMostBytesOfFailures;
   changed.message = message;
   bytes_ += message.size();
   changed.state = Lease::State::kFailed;
+  failed_bytes_ += bytes;
   if (ended != nullptr) {
     ended->db = changed.db;
     ended->state = Lease::State::kFailed;
     ended->told.swap(changed.told);
     AddEnded(std::move(ended));
   }
-  Settle(changed, until_mono_ms, /*remember=*/true);
+  Settle(changed, until_mono_ms, remember);
 }
 
 void Leases::TellEnd(const Lease& lease, uint64_t session) {
@@ -206,7 +223,7 @@ void Leases::TellEnd(const Lease& lease, uint64_t session) {
 
 void Leases::Leave(uint64_t owner) noexcept {
   for (auto owned = owned_.find(owner); owned != owned_.end(); owned = owned_.find(owner))
-    End(leases_.find({owned->second->db, owned->second->name}));
+    End(leases_.find({owned->second.first->db, owned->second.first->name}));
 }
 
 void Leases::Advance(uint64_t now_mono_ms) noexcept {
@@ -232,23 +249,28 @@ void Leases::OnChange(const Change& change) {
 bool Leases::Validate() const {
   size_t held = 0;
   size_t bytes = 0;
+  size_t failed = 0;
   for (const auto& [place, lease] : leases_) {
     if (place.db != lease->db || place.name.data() != lease->name.data()) return false;
     if (!wheel_.Contains(lease.get())) return false;
     if (lease->state == Lease::State::kHeld) ++held;
     bytes += BytesOf(lease->name.size()) + lease->message.size();
+    if (lease->state == Lease::State::kFailed) failed += BytesOf(lease->name.size()) + lease->message.size();
   }
   size_t owned = 0;
-  for (const auto& [owner, first] : owned_) {
+  for (const auto& [owner, holding] : owned_) {
     const Lease* before = nullptr;
-    for (const Lease* lease = first; lease != nullptr; before = lease, lease = lease->owned_next) {
+    size_t held_bytes = 0;
+    for (const Lease* lease = holding.first; lease != nullptr; before = lease, lease = lease->owned_next) {
       if (lease->owner != owner || lease->owned_prev != before || lease->state != Lease::State::kHeld)
         return false;
+      held_bytes += BytesOf(lease->name.size());
       ++owned;
     }
-    if (first == nullptr) return false;
+    if (holding.first == nullptr || holding.bytes != held_bytes) return false;
   }
-  return held == owned && bytes == bytes_ && wheel_.size() == leases_.size() && wheel_.Validate();
+  return held == owned && bytes == bytes_ && failed == failed_bytes_ && wheel_.size() == leases_.size() &&
+         wheel_.Validate();
 }
 
 }  // namespace mayfly

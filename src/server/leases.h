@@ -76,6 +76,10 @@ class Leases final : public ChangeListener {
  public:
   // Enough for 50,000 leases of keys of usual length. More would be clients that ask and never compute anything.
   static constexpr size_t kMostBytes = size_t{16} << 20;
+  // So that one client leaves room for the others. A program's connection that many threads share may hold 13,000.
+  static constexpr size_t kMostBytesOfOwner = kMostBytes / 4;
+  // Likewise for failures that are remembered.
+  static constexpr size_t kMostBytesOfFailures = kMostBytes / 4;
 
   // Borrows all of them.
   Leases(ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
@@ -87,8 +91,9 @@ class Leases final : public ChangeListener {
   // The lease with this token if it is held, or null.
   const Lease* Held(unsigned db, std::string_view key, uint64_t token) const noexcept;
   Invalidations& invalidations() noexcept { return invalidations_; }
-  // Whether there is room for a lease of this key.
-  bool HasRoomFor(std::string_view key) const noexcept { return bytes_ + BytesOf(key.size()) <= kMostBytes; }
+  enum class Room : uint8_t { kYes, kOwnerHasTooMany, kFull };
+  // Whether there is room for a lease of this key, for this owner.
+  Room RoomFor(uint64_t owner, std::string_view key) const noexcept;
   // Gives `owner` the lease of the key and returns it. Throws std::bad_alloc, and changes nothing then.
   // REQUIRES: nobody holds it.
   const Lease& Grant(uint64_t owner, unsigned db, std::string_view key, uint64_t until_mono_ms);
@@ -96,8 +101,9 @@ class Leases final : public ChangeListener {
   void Revoke(const Lease& lease) noexcept;
   // REQUIRES: the lease is held.
   void Release(const Lease& lease, uint64_t now_mono_ms) noexcept;
-  // Until then, and at least until those who wait have been answered, `message` is the answer. Throws std::bad_alloc,
-  // and changes nothing then. REQUIRES: the lease is held.
+  // Until then, and at least until those who wait have been answered, `message` is the answer; while the failures that are
+  // remembered are too many, only those who wait get it. Throws std::bad_alloc, and changes nothing then.
+  // REQUIRES: the lease is held.
   void Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms);
   // The session will be told when the lease ends. Throws std::bad_alloc. REQUIRES: the lease is held.
   void TellEnd(const Lease& lease, uint64_t session);
@@ -132,13 +138,20 @@ class Leases final : public ChangeListener {
   // With the nodes of both maps and their shares of the buckets.
   static constexpr size_t BytesOf(size_t text) noexcept { return sizeof(Lease) + 128 + text; }
 
+  // What an owner holds.
+  struct Holding {
+    Lease* first = nullptr;
+    size_t bytes = 0;
+  };
   using Map = std::unordered_map<KeyPlace, std::unique_ptr<Lease>, KeyPlaceHash>;
 
   Lease& Mutable(const Lease& lease) noexcept;
   Lease& Add(unsigned db, std::string_view key);
   void File(Lease& lease, uint64_t until_mono_ms) noexcept;
-  void Own(Lease& lease, Lease*& first) noexcept;
+  void Own(Lease& lease, Holding& holding) noexcept;
   void Disown(Lease& lease) noexcept;
+  // The lease fails no longer; its state is to be changed.
+  void ForgetFailure(Lease& lease) noexcept;
   // The lease is over: whoever waits for the key looks at it again.
   void End(Map::iterator at) noexcept;
   void Forget(Map::iterator at) noexcept;
@@ -154,10 +167,11 @@ class Leases final : public ChangeListener {
   TimingWheel<LeaseWheelHooks> wheel_;
   // The names are those of the values.
   Map leases_;
-  std::unordered_map<uint64_t, Lease*> owned_;  // the first lease of each owner
+  std::unordered_map<uint64_t, Holding> owned_;
   std::unique_ptr<Lease> ended_first_;
   Lease* ended_last_ = nullptr;
   size_t bytes_ = 0;
+  size_t failed_bytes_ = 0;  // of those in bytes_ that have failed
   bool hears_ = false;
 };
 
