@@ -25,6 +25,9 @@ import sweep
 import tidy
 from tally import Tally, heading
 
+# What scripts/run serves from, with link-time optimisation and training.
+SHIPPED = "build"
+SHIPPED_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 RELEASE = "build/test-release"
 RELEASE_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++")
 SANITIZED = "build/test-asan"
@@ -42,7 +45,7 @@ def script(name):
 
 
 def daemon():
-    return os.path.join(ROOT, RELEASE, "mayfly")
+    return os.path.join(ROOT, SHIPPED, "mayfly")
 
 
 def build(tally, tree, *options):
@@ -71,13 +74,16 @@ def jobs_at_once():
     return int(os.environ.get("JOBS") or 0) or len(os.sched_getaffinity(0))
 
 
-def release(tally, parts, jobs):
-    """Builds the tree with these parts' tests, and runs them. False: it could not be built."""
+def build_daemon(tally):
+    """Builds the daemon that ships."""
+    return build(tally, SHIPPED, *SHIPPED_OPTIONS, "--", "mayfly")
+
+
+def release(tally, parts, jobs, served=None):
+    """Builds the tree with these parts' tests, and runs them. Integration tests start the daemon `served`, or the tree's own."""
     names = programs.of(ROOT, parts)
-    if not build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly", "training", *names):
-        return False
-    programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs, names)
-    return True
+    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "training", *names):
+        programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs, names, served=served)
 
 
 def everything(tally, quick, deep):
@@ -86,12 +92,14 @@ def everything(tally, quick, deep):
     heading("Checks")
     checks(tally)
 
-    heading("Release, gcc")
-    if release(tally, programs.PARTS if quick or deep else BOTH_TREES, jobs):
-        tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
+    heading("The daemon that ships")
+    if build_daemon(tally):
         pasted.run(tally, daemon(), jobs)
-        heading("Twice as much, instructions counted")
         sweep.run(tally, daemon(), jobs)
+
+    heading("Release, gcc")
+    release(tally, programs.PARTS if quick or deep else BOTH_TREES, jobs, daemon())
+    tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
 
     if quick:
         return
@@ -100,7 +108,7 @@ def everything(tally, quick, deep):
         programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs, programs.of(ROOT, programs.PARTS))
         heading("Fuzz targets and clang-tidy")
         fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs, fuzz.SECONDS if deep else 0)
-        tidy.run(tally, ROOT, SANITIZED, SANITIZED_OPTIONS, jobs, deep)
+        tidy.run(tally, ROOT, SANITIZED, SANITIZED_OPTIONS, jobs)
 
 
 def benchmarks(tally):
@@ -118,7 +126,7 @@ def one_part(tally, part):
 def real_clients(tally, words):
     # A misspelt name fails before the build.
     clients.chosen(words)
-    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+    if build_daemon(tally):
         clients.run(tally, daemon(), jobs_at_once(), words)
         if not words:
             pasted.run(tally, daemon(), jobs_at_once())  # with the libraries
@@ -128,12 +136,12 @@ def with_daemon(tally, packages, check):
     """A check of its own, of the release's daemon, that needs more packages."""
     if packages and not tally.run(f"packages: {' '.join(packages)}", [script("install-packages"), *packages]):
         return
-    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+    if build_daemon(tally):
         check(tally, ROOT, daemon())
 
 
 def proxies(tally):
-    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "mayfly"):
+    if build_daemon(tally):
         sharding.run(tally, daemon())
 
 
@@ -170,7 +178,7 @@ def arguments_of():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("part", nargs="*", help=f"only the tests of these, in the release tree: {' '.join(programs.PARTS)}")
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzz targets, no clang-tidy")
-    parser.add_argument("--deep", action="store_true", help="all, longer: new fuzz inputs, the analyzer on every source, and every suite below")
+    parser.add_argument("--deep", action="store_true", help="all, longer: new fuzz inputs, the benchmarks, and every suite below")
     parser.add_argument(
         "--clients",
         nargs="*",

@@ -140,10 +140,12 @@ def run_one(tally, name, program, env, limit_s, emulator=()):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run_all(tally, root, build, label, limit_s, jobs, names, emulator=()):
-    """Test programs of a build tree."""
+def run_all(tally, root, build, label, limit_s, jobs, names, emulator=(), served=None):
+    """Test programs of a build tree. `served` is the daemon that integration tests start, instead of the tree's own."""
     folder = os.path.join(root, build, "tests")
     env = environment(root)
+    if served:
+        env["DAEMON_UNDER_TEST"] = served
     # The longest ones first, so that none of them runs alone at the end.
     names = sorted(names, key=lambda name: (name.startswith("unit_"), name))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

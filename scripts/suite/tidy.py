@@ -5,9 +5,9 @@ most of its time. So each thing is looked at once, by what does it for least:
 
 - the text of every source and test, by clangd, which runs the same checks over it, but not over what it includes;
 - all headers at once, by clang-tidy, in one unit that includes nothing else: one for src, one for tests;
-- the functions of the sources of src, by the static analyzer, and by the check of moved-from objects where something is
-  moved: clangd has neither. Here clang-tidy uses the build's precompiled headers. Tests are left out: they run under the sanitizers.
-  Of the sources those that the newest commits have changed, and with scripts/test --deep every one.
+- the functions of src, by the static analyzer, and by the check of moved-from objects: clangd has neither. Here clang-tidy reads the
+  build's units, each of which joins several sources, and uses its precompiled headers. Tests are left out: they run under the
+  sanitizers.
 
 Sources are parsed without precompiled headers, so one that misses an include fails here. Where the first include of many sources
 leads to the same big header, clangd parses that once for all of them, and they are shown behind it. Tests of one target begin with
@@ -38,8 +38,6 @@ _PREPARSED = re.compile(r" -Xclang -include -Xclang (\S+)")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 # Texts that one clangd looks at in a row: it parses their common headers once for all of them.
 ROW = 40
-# Commits whose sources the analyzer looks at.
-RECENT = 50
 # Sources that make it worth while to parse a header once for all of them.
 SHARE = 8
 
@@ -264,17 +262,16 @@ def headers_faults(shop, source, folder, words):
     return shop.run_clang_tidy(config, *checks, source, "--", *words)
 
 
-def analysis(shop, path):
-    """The checks of a source that clangd lacks."""
+def analysis(shop):
+    """The checks that clangd lacks."""
     analyzer = [check for check in shop.checks("") if "clang-analyzer-" in check]
-    moves = ["bugprone-use-after-move"] if "std::move(" in shop.text(path) or "std::forward" in shop.text(path) else []
-    return "--checks=" + ",".join(["-*", *analyzer, *moves])
+    return "--checks=" + ",".join(["-*", *analyzer, "bugprone-use-after-move"])
 
 
 def analyzed(shop, unit):
     path = unit["file"]
     key = shop.key("analyzer", unit["command"], [path])
-    return Look(key, lambda: shop.run_clang_tidy("-p", shop.build, analysis(shop, path), path))
+    return Look(key, lambda: shop.run_clang_tidy("-p", shop.build, analysis(shop), path))
 
 
 def selftest(shop):
@@ -299,7 +296,7 @@ def selftest(shop):
 
     def in_analysis(text):
         shop.write(written, text)
-        return shop.run_clang_tidy(analysis(shop, written), written, "--", "-std=c++20", "-include-pch", parsed)
+        return shop.run_clang_tidy(analysis(shop), written, "--", "-std=c++20", "-include-pch", parsed)
 
     name = "\nint wrongName() { return 0; }\n"
     right = "\ninline int RightName(int value) { return value; }\n"
@@ -355,17 +352,6 @@ def step(tally, shop, name, rows, jobs):
     tally.step(f"{name}, {counted}", int(not said), int(bool(said)), time.monotonic() - started, "\n".join(said))
 
 
-def recent(root, sources):
-    """Those of the units whose source, or header of the same name, differs from what it was RECENT commits ago: all if
-    nobody knows."""
-    command = ["git", "-C", root, "diff", "--name-only", f"HEAD~{RECENT}", "--", "src"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    if done.returncode != 0:
-        return sources
-    changed = {os.path.splitext(os.path.join(root, path))[0] for path in done.stdout.decode().splitlines()}
-    return [unit for unit in sources if os.path.splitext(unit["file"])[0] in changed]
-
-
 def units_below(tree, folder):
     """The compile commands of a tree for the files of a folder, one for each."""
     with open(os.path.join(tree, "compile_commands.json"), encoding="utf-8") as file:
@@ -374,33 +360,39 @@ def units_below(tree, folder):
     return list({unit["file"]: unit for unit in units if not unit["file"].endswith("/test_main.cc")}.values())
 
 
-def tests_alone(shop, options):
-    """The tests' compile commands: from a tree that is only configured, since the build joins several tests in one unit."""
-    tree = os.path.join(shop.folder, "tests-alone")
+def units_alone(shop, options):
+    """The compile commands of the sources and of the tests: from a tree that is only configured, since the build joins several in
+    one unit."""
+    tree = os.path.join(shop.folder, "alone")
     command = ["cmake", "-S", shop.root, "-B", tree, *options, "-DMAYFLY_JOINED=OFF"]
     subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
-    return units_below(tree, os.path.join(shop.root, "tests"))
+    return units_below(tree, os.path.join(shop.root, "src")), units_below(tree, os.path.join(shop.root, "tests"))
 
 
-def run(tally, root, build, options, jobs, whole):
+def units_of_sources(shop):
+    """The compile commands of the build for what is in src."""
+    joined = units_below(shop.build, os.path.join(shop.build, "joined"))
+    joined = [unit for unit in joined if os.path.basename(unit["file"]).startswith("mayfly_")]
+    return joined + units_below(shop.build, os.path.join(shop.root, "src"))
+
+
+def run(tally, root, build, options, jobs):
     """Three checks: that planted faults are found, and the two tools. `options` are those of the build."""
     shop = Workshop(root, build)
-    sources = units_below(shop.build, os.path.join(root, "src"))
-    tests = tests_alone(shop, options)
+    sources, tests = units_alone(shop, options)
     for folder in ("src", "tests"):
         shop.command_for(os.path.join(root, folder, "sample.cc"), "clang++-14 -std=c++20")
     texts = rows_of_tests(shop, tests) + rows_of_sources(shop, sources)
     others = [[all_headers(shop, "src", sources)], [all_headers(shop, "tests", tests)]]
-    analyses = {unit["file"]: [analyzed(shop, unit)] for unit in sources}
+    others += [[analyzed(shop, unit)] for unit in units_of_sources(shop)]
     shop.write_commands()
-    wanted = {look.key for row in [*texts, *others, *analyses.values()] for look in row}
+    wanted = {look.key for row in [*texts, *others] for look in row}
     for old in set(os.listdir(shop.stamps)) - wanted:
         os.unlink(os.path.join(shop.stamps, old))
     try:
         started = time.monotonic()
         missed = selftest(shop) if sources and tests else ["no translation unit in compile_commands.json"]
         tally.step("planted faults are found", int(not missed), int(bool(missed)), time.monotonic() - started, "\n".join(missed))
-        others += [analyses[unit["file"]] for unit in (sources if whole else recent(root, sources))]
         step(tally, shop, "clang-tidy: headers; the analyzer", others, jobs)
         step(tally, shop, "clangd: sources and tests", texts, jobs)
     finally:

@@ -60,7 +60,7 @@ void Arrange(const Surroundings& surroundings, const std::string& output) {
 // Starts the daemon with both streams going to the file `output`.
 pid_t Start(const std::vector<std::string>& options, const Surroundings& surroundings,
             const std::string& output) {
-  std::vector<std::string> words = {MAYFLY_DAEMON};
+  std::vector<std::string> words = {DaemonProgram()};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -91,6 +91,11 @@ Ended WaitFor(pid_t pid, const std::string& output) {
 }
 
 }  // namespace
+
+std::string DaemonProgram() {
+  const char* const other = std::getenv("DAEMON_UNDER_TEST");
+  return other != nullptr ? other : MAYFLY_DAEMON;
+}
 
 int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -16,6 +16,9 @@ namespace mayfly {
 // How long any test waits for something that must happen.
 inline constexpr int kPatienceMs = 20'000;
 
+// The path of the daemon: DAEMON_UNDER_TEST if it is set, or the one of the tests' own build tree.
+std::string DaemonProgram();
+
 int64_t NowMs();
 void PauseMs(int ms);
 

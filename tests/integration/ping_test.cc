@@ -113,7 +113,7 @@ TEST_CASE("--ping does not wait for ever") {
 
 TEST_CASE("the image's entry point takes a first word redis-server for the daemon") {
   const Folder folder;
-  std::ofstream(folder / "mayfly") << "#!/bin/sh\nexec " MAYFLY_DAEMON " \"$@\"\n";
+  std::ofstream(folder / "mayfly") << "#!/bin/sh\nexec " + DaemonProgram() + " \"$@\"\n";
   const std::string run = "chmod 755 " + (folder / "mayfly") + "; PATH=" + folder.path() +
                           ":$PATH sh " MAYFLY_SOURCE_DIR "/conf/entrypoint.sh ";
   const auto output = [&](const std::string& words) {
