@@ -112,6 +112,7 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
     std::string value = variable.substr(std::min(equals + 1, variable.size()));
     const Option* option = IsServiceAddress(name, value) ? nullptr : FindVariable(name);
     bool by_file = false;
+    std::string place = full_name;
     if (option == nullptr && name.ends_with(kFileSuffix)) {
       option = FindVariable(name.substr(0, name.size() - kFileSuffix.size()));
       by_file = option != nullptr;
@@ -126,10 +127,11 @@ Problem ReadEnvironment(std::span<const std::string> variables, const Files& fil
     if (by_file) {
       const std::string path = std::move(value);
       if (Problem problem = ReadValueFile(path, files, value)) return full_name + ": " + *problem;
+      place += ": " + Printable(path);
     }
     seen.emplace(option, by_file);
     if (seen.contains({option, !by_file})) return full_name + ": given both as a value and as a file";
-    directives.push_back({full_name, false, std::string(option->name), WordsOf(*option, value)});
+    directives.push_back({place, false, std::string(option->name), WordsOf(*option, value)});
   }
   if (!ignored.empty())
     warnings.push_back("environment variables that set no option are ignored: " + ignored);

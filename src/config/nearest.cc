@@ -67,8 +67,25 @@ std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&
   return nearest;
 }
 
+namespace {
+
+// The first option that begins with `name`, or that has it as one of its words: maxmemory-policy for "policy".
+std::string_view LongerOption(std::string_view name) {
+  if (name.size() < kLeastLetters) return {};
+  const std::string wanted = LowerCase(name);
+  for (const Option& option : MayflyOptions()) {
+    const std::string words = '-' + std::string(option.name) + '-';
+    if (option.name.starts_with(wanted) || words.find('-' + wanted + '-') != std::string::npos)
+      return option.name;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string DidYouMean(std::string_view name, std::string_view before) {
-  const std::string_view nearest = NearestOption(name, [](const Option&) { return true; });
+  std::string_view nearest = NearestOption(name, [](const Option&) { return true; });
+  if (nearest.empty()) nearest = LongerOption(name);
   if (nearest.empty()) return {};
   return ", did you mean '" + std::string(before).append(nearest) + "'?";
 }

@@ -121,7 +121,8 @@ std::string Explain(Refusal why, const Session& session, const Args& args, const
     if (text.why != why) continue;
     std::string error(text.before);
     if (!text.after.empty()) error.append(row->full_name).append(text.after);
-    if (why == Refusal::kArity && IsOfMayflyAlone(*row)) error.append(": ").append(UsageOf(*row));
+    if (why == Refusal::kArity && IsOfMayflyAlone(*row) && row->subcommands.empty())
+      error.append(": ").append(UsageOf(*row));
     return error;
   }
   assert(false);

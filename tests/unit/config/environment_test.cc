@@ -53,6 +53,9 @@ TEST_CASE("a _FILE variable reads the value from a file of one line, without the
         "MAYFLY_REQUIREPASS_FILE: /none: No such file or directory");
   CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/lines"}).error ==
         "MAYFLY_REQUIREPASS_FILE: /lines: holds more than one line");
+  files.Put("/word", "much\n");
+  CHECK(Loaded(files, {}, {"MAYFLY_MAXMEMORY_FILE=/word"}).error ==
+        "MAYFLY_MAXMEMORY_FILE: /word: argument must be a memory value");
   CHECK(Loaded(files, {}, {"MAYFLY_REQUIREPASS_FILE=/two", "MAYFLY_REQUIREPASS=x"}).error ==
         "MAYFLY_REQUIREPASS: given both as a value and as a file");
 }

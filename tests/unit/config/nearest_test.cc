@@ -27,4 +27,13 @@ TEST_CASE("an unknown option is answered with the nearest one") {
         "unknown flag '--slave-priorty', did you mean '--slave-priority'?");
 }
 
+TEST_CASE("a part of an option's name is answered with that option") {
+  TestFiles files;
+  CHECK(Loaded(files, {"--maxmem", "1gb"}).error == "unknown flag '--maxmem', did you mean '--maxmemory'?");
+  CHECK(Loaded(files, {"--Policy", "allkeys-lru"}).error ==
+        "unknown flag '--Policy', did you mean '--maxmemory-policy'?");
+  CHECK(Loaded(files, {"--ma", "1gb"}).error == "unknown flag '--ma'");
+  CHECK(Loaded(files, {"--emory", "1gb"}).error == "unknown flag '--emory'");
+}
+
 }  // namespace mayfly::config
