@@ -1,8 +1,10 @@
 // Wiring only: options, then the parts in the order in which they need each other, then the loop.
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <random>
@@ -29,6 +31,7 @@
 #include "exec/dispatch/resident_guard.h"
 #include "net/descriptor.h"
 #include "net/limits.h"
+#include "net/listener.h"
 #include "net/ping.h"
 #include "net/process.h"
 #include "net/server_loop.h"
@@ -236,7 +239,16 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   return Serve(limit_files, files, options, commands, clock, log, run_loop);
 }
 
-// What a start finds beyond the values of single options: renamed commands, users, certificates. Opens nothing.
+// Whether the logfile can be opened as the start would, or made in its folder. Does neither.
+config::Problem CheckLogfile(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path();
+  const bool known = path.empty() || access(path.c_str(), W_OK) == 0 ||
+                     (errno == ENOENT && access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) == 0);
+  return known ? config::Problem() : "cannot write the logfile " + path;
+}
+
+// What a start finds beyond the values of single options: renamed commands, users, certificates, addresses, the logfile.
+// Opens nothing.
 void TryOut(const config::Files& files, config::Options& options, std::vector<std::string>& problems) {
   const config::Settings& settings = options.settings();
   const auto note = [&problems](const config::Problem& problem) {
@@ -245,6 +257,9 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
   CommandTable commands;
   note(RenameCommands(settings, commands));
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return note(problem);
+  note(CheckLogfile(settings.logfile));
+  note(net::CheckAddresses(settings));
+  if (settings.shards != 0) note(net::CheckShards(settings));
   SystemClock clock;
   Log log(clock, Log::Level::kNothing, "");
   const auto nothing = [](Server&, Executor&, const CrashWitness&) -> config::Problem {

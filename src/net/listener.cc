@@ -473,4 +473,12 @@ void Listeners::GoOn() {
   for (const OwnedSocket& socket : sockets_) socket->Watch(loop_);
 }
 
+config::Problem CheckAddresses(const config::Settings& settings) {
+  for (const config::BindAddress& address : settings.bind) {
+    std::string why;
+    if (ResolveHost(address.host, 0, why).empty()) return CannotListen(address.host, why);
+  }
+  return std::nullopt;
+}
+
 }  // namespace mayfly::net

@@ -129,4 +129,7 @@ class Listeners {
   bool closed_ = false;
 };
 
+// What Open would say of bind addresses that nobody knows. Opens nothing; may wait for a name server.
+[[nodiscard]] config::Problem CheckAddresses(const config::Settings& settings);
+
 }  // namespace mayfly::net

@@ -310,7 +310,9 @@ class Shards {
   Problem problem_;
 };
 
-Problem CheckSettings(const config::Settings& settings, const std::vector<std::string>& words) {
+}  // namespace
+
+Problem CheckShards(const config::Settings& settings) {
   constexpr int64_t kPortMax = 65'535;
   const int64_t highest = std::max({settings.port, settings.tls_port, settings.metrics_port});
   if (FirstPort(settings) == 0)
@@ -320,12 +322,8 @@ Problem CheckSettings(const config::Settings& settings, const std::vector<std::s
            "on)";
   if (settings.cluster_mode == config::ClusterMode::kEmulated || settings.cluster_enabled)
     return "shards makes a cluster of its own: leave out cluster-enabled and cluster-mode";
-  if (!words.empty() && words.front() == "-")
-    return "shards: the daemons cannot read their options from standard input, too";
   return std::nullopt;
 }
-
-}  // namespace
 
 std::string ShardsFile(unsigned shards, unsigned first_port, unsigned first_tls_port) {
   std::string text;
@@ -391,7 +389,9 @@ bool StartFolder::Enter() const noexcept { return fd_ >= 0 && ::fchdir(fd_) == 0
 Problem RunShards(const config::Options& options, const std::vector<std::string>& words,
                   const std::vector<std::string>& environment, const StartFolder& start, Log& log) {
   const config::Settings& settings = options.settings();
-  if (Problem problem = CheckSettings(settings, words)) return problem;
+  if (Problem problem = CheckShards(settings)) return problem;
+  if (!words.empty() && words.front() == "-")
+    return "shards: the daemons cannot read their options from standard input, too";
   SharedFile file;
   const std::string text =
       ShardsFile(static_cast<unsigned>(settings.shards), static_cast<unsigned>(FirstPort(settings)),

@@ -47,6 +47,9 @@ class StartFolder {
   int fd_;
 };
 
+// Whether there can be shards with these settings.
+[[nodiscard]] config::Problem CheckShards(const config::Settings& settings);
+
 // Until all daemons have ended. `words`: the command line without the program's name. A problem is the reason why it did
 // not begin, or why a daemon could not start for the first time.
 [[nodiscard]] config::Problem RunShards(const config::Options& options, const std::vector<std::string>& words,

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include "integration/client.h"
@@ -154,6 +156,11 @@ TEST_CASE("--check-config prints every problem of a conf file, and starts nothin
   CHECK(check("rename-command NOSUCH x\n").exit_code == 1);
   CHECK(check("tls-port 7\ntls-cert-file /none\n").exit_code == 1);
   CHECK(check("dir /none\n").exit_code == 1);
+  CHECK(check("logfile /none/my.log\n").output == "cannot write the logfile /none/my.log\n");
+  CHECK(check("dir " + folder.path() + "\nlogfile my.log\n").exit_code == 0);
+  CHECK(access((folder / "my.log").c_str(), F_OK) != 0);
+  CHECK(check("bind 300.1.2.3\n").output.starts_with("cannot listen on 300.1.2.3: "));
+  CHECK(check("shards 2\ncluster-enabled yes\n").exit_code == 1);
   CHECK(Daemon::RunToEnd({"--check-config"}).output ==
         "mayfly: --check-config takes one conf file, and nothing else\n");
   CHECK(Daemon::RunToEnd({"--check-config", "/none"}).output == "/none: No such file or directory\n");
