@@ -1,12 +1,12 @@
 // mayfly --ping: what health checks run.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
