@@ -25,18 +25,6 @@ bool IsLease(const Reply& reply) {
 }
 const std::string& TokenOf(const Reply& lease) { return lease.elements.at(2).text; }
 
-// A key's name of 1 MB and a little more.
-std::string LongName(const std::string& prefix, size_t number) {
-  return prefix + std::to_string(number) + std::string(1 << 20, 'x');
-}
-
-// Takes leases of keys with long names until that is refused; their number. `refusal` becomes the last reply.
-size_t TakeMany(TestClient& client, const std::string& prefix, Reply& refusal) {
-  size_t given = 0;
-  while (IsLease(refusal = client.Run({"TAKE", LongName(prefix, given), "LEASE", "1000"}))) ++given;
-  return given;
-}
-
 class TakeTest : public CommandTest {
  public:
   TakeTest() : a(Connect()), b(Connect()), c(Connect()) {}
@@ -399,38 +387,6 @@ TEST_CASE_METHOD(TakeTest, "a full memory refuses the write and keeps the lease"
   SetOption("maxmemory", "0");
   CHECK(a.Run({"SET", "k", "v", "IFLEASE", token}) == Ok());
   CHECK(b.Received() == Replies{Hit("v")});
-}
-
-TEST_CASE_METHOD(TakeTest, "leases are bounded by their memory, those of one client by a quarter of it") {
-  constexpr size_t kMegabyte = 1 << 20;
-  constexpr size_t kOfOne =
-      Leases::kMostBytesOfOwner / kMegabyte - 1;  // each takes a little more than a megabyte
-  Reply refusal;
-  CHECK(TakeMany(a, "a", refusal) == kOfOne);
-  CHECK(refusal == Error("ERR this client holds too many leases"));
-  for (const std::string name : {"b", "c", "d"}) CHECK(TakeMany(Connect(), name, refusal) == kOfOne);
-  CHECK(TakeMany(b, "e", refusal) == kOfOne);
-  CHECK(refusal == Error("ERR too many leases"));
-  CHECK(server().leases.Validate());
-  Disconnect(a);
-  CHECK(TakeMany(c, "f", refusal) == kOfOne);
-  AdvanceTime(1000);
-  CHECK(server().leases.size() == 0);
-  CHECK(server().leases.bytes() == 0);
-}
-
-TEST_CASE_METHOD(TakeTest,
-                 "failures are remembered while they take little memory, and never take that of all leases") {
-  constexpr size_t kRemembered = Leases::kMostBytesOfFailures / (1 << 20) - 1;
-  for (size_t i = 0; i < 40; ++i) {
-    const std::string key = LongName("k", i);
-    CHECK(Run({"UNLEASE", key, Lease(a, key), "ERR", "down", "RETRY", "5000"}) == Integer(1));
-    const Reply next = Run({"TAKE", key, "LEASE", "1"});
-    CHECK((i < kRemembered ? next == Error("ERR down") : IsLease(next)));
-    AdvanceTime(1);
-  }
-  AdvanceTime(5000);
-  CHECK(server().leases.bytes() == 0);
 }
 
 TEST_CASE_METHOD(TakeTest, "wrong arguments of TAKE and UNLEASE are refused") {
