@@ -69,16 +69,17 @@ std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&
 
 namespace {
 
-// The first option that begins with `name`, or that has it as one of its words: maxmemory-policy for "policy".
+// The shortest option that has `name` as its beginning or as one of its words: maxmemory-policy for "policy".
 std::string_view LongerOption(std::string_view name) {
   if (name.size() < kLeastLetters) return {};
   const std::string wanted = LowerCase(name);
+  std::string_view shortest;
   for (const Option& option : MayflyOptions()) {
     const std::string words = '-' + std::string(option.name) + '-';
-    if (option.name.starts_with(wanted) || words.find('-' + wanted + '-') != std::string::npos)
-      return option.name;
+    const bool has = option.name.starts_with(wanted) || words.find('-' + wanted + '-') != std::string::npos;
+    if (has && (shortest.empty() || option.name.size() < shortest.size())) shortest = option.name;
   }
-  return {};
+  return shortest;
 }
 
 }  // namespace

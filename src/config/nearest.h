@@ -13,7 +13,7 @@ bool AreNear(std::string_view text, std::string_view word);
 
 // The name of the nearest option of which `fits` is true; empty if none is near.
 std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&));
-// The nearest option, or else one that begins with `name` or has it as a word:
+// The nearest option, or else the shortest with `name` as its beginning or a word:
 // ", did you mean '<before>maxmemory'?", or nothing.
 std::string DidYouMean(std::string_view name, std::string_view before = {});
 
