@@ -108,7 +108,7 @@ def everything(tally, quick, deep):
         programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs, programs.of(ROOT, programs.PARTS))
         heading("Fuzz targets and clang-tidy")
         fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs, fuzz.SECONDS if deep else 0)
-        tidy.run(tally, ROOT, SANITIZED, SANITIZED_OPTIONS, jobs)
+        tidy.run(tally, ROOT, SANITIZED, SANITIZED_OPTIONS, jobs, deep)
 
 
 def benchmarks(tally):
@@ -178,7 +178,7 @@ def arguments_of():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("part", nargs="*", help=f"only the tests of these, in the release tree: {' '.join(programs.PARTS)}")
     parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzz targets, no clang-tidy")
-    parser.add_argument("--deep", action="store_true", help="all, longer: new fuzz inputs, the benchmarks, and every suite below")
+    parser.add_argument("--deep", action="store_true", help="all, longer: new fuzz inputs, names in every source, the benchmarks, and every suite below")
     parser.add_argument(
         "--clients",
         nargs="*",

@@ -3,7 +3,8 @@
 clang-tidy 14 goes over all that a unit includes, the standard library and our headers in every unit anew; parsing and that take
 most of its time. So each thing is looked at once, by what does it for least:
 
-- the text of every source and test, by clangd, which runs the same checks over it, but not over what it includes;
+- the text of sources and tests, by clangd, which runs the same checks over it, but not over what it includes: of those that the
+  newest commits have changed, and with scripts/test --deep of every one;
 - all headers at once, by clang-tidy, in one unit that includes nothing else: one for src, one for tests;
 - the functions of src, by the static analyzer, and by the check of moved-from objects: clangd has neither. Here clang-tidy reads the
   build's units, each of which joins several sources, and uses its precompiled headers. Tests are left out: they run under the
@@ -38,6 +39,8 @@ _PREPARSED = re.compile(r" -Xclang -include -Xclang (\S+)")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 # Texts that one clangd looks at in a row: it parses their common headers once for all of them.
 ROW = 40
+# Commits whose sources and tests clangd looks at.
+RECENT = 30
 # Sources that make it worth while to parse a header once for all of them.
 SHARE = 8
 
@@ -352,6 +355,17 @@ def step(tally, shop, name, rows, jobs):
     tally.step(f"{name}, {counted}", int(not said), int(bool(said)), time.monotonic() - started, "\n".join(said))
 
 
+def recent(root, units):
+    """Those of the units whose file, or header of the same name, differs from what it was RECENT commits ago: all if nobody
+    knows."""
+    command = ["git", "-C", root, "diff", "--name-only", f"HEAD~{RECENT}", "--", "src", "tests"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
+        return units
+    changed = {os.path.splitext(os.path.join(root, path))[0] for path in done.stdout.decode().splitlines()}
+    return [unit for unit in units if os.path.splitext(unit["file"])[0] in changed]
+
+
 def units_below(tree, folder):
     """The compile commands of a tree for the files of a folder, one for each."""
     with open(os.path.join(tree, "compile_commands.json"), encoding="utf-8") as file:
@@ -376,13 +390,14 @@ def units_of_sources(shop):
     return joined + units_below(shop.build, os.path.join(shop.root, "src"))
 
 
-def run(tally, root, build, options, jobs):
+def run(tally, root, build, options, jobs, whole):
     """Three checks: that planted faults are found, and the two tools. `options` are those of the build."""
     shop = Workshop(root, build)
     sources, tests = units_alone(shop, options)
     for folder in ("src", "tests"):
         shop.command_for(os.path.join(root, folder, "sample.cc"), "clang++-14 -std=c++20")
-    texts = rows_of_tests(shop, tests) + rows_of_sources(shop, sources)
+    looked_at = (lambda units: units) if whole else (lambda units: recent(root, units))
+    texts = rows_of_tests(shop, looked_at(tests)) + rows_of_sources(shop, looked_at(sources))
     others = [[all_headers(shop, "src", sources)], [all_headers(shop, "tests", tests)]]
     others += [[analyzed(shop, unit)] for unit in units_of_sources(shop)]
     shop.write_commands()
