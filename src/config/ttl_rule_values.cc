@@ -34,7 +34,10 @@ Problem ReadOne(std::span<const std::string>& words, TtlRule& rule) {
     return "a pattern must not be empty or contain spaces; '?' matches one";
   if (IsRuleWord(rule.pattern)) return "a rule begins with a pattern of keys";
   words = words.subspan(1);
-  if (words.empty() || !IsRuleWord(words[0])) return "a rule must say default, max, jitter or required";
+  if (words.empty() || !IsRuleWord(words[0])) {
+    const std::string instead = words.empty() ? "" : ", not '" + Printable(words[0]) + "'";
+    return "after '" + Printable(rule.pattern) + "' comes default, max, jitter or required" + instead;
+  }
   while (!words.empty() && IsRuleWord(words[0])) {
     const std::string& word = words[0];
     words = words.subspan(1);

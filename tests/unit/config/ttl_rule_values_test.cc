@@ -50,9 +50,9 @@ TEST_CASE("rules follow one another, and are answered in one form") {
 }
 
 TEST_CASE("rules that say nothing, or something else, are refused") {
-  CHECK(ReadRules("a") == "a rule must say default, max, jitter or required");
-  CHECK(ReadRules("a default 1 b") == "a rule must say default, max, jitter or required");
-  CHECK(ReadRules("a b default 1") == "a rule must say default, max, jitter or required");
+  CHECK(ReadRules("a") == "after 'a' comes default, max, jitter or required");
+  CHECK(ReadRules("a default 1 b") == "after 'b' comes default, max, jitter or required");
+  CHECK(ReadRules("a b default 1") == "after 'a' comes default, max, jitter or required, not 'b'");
   CHECK(ReadRules("default 1") == "a rule begins with a pattern of keys");
   CHECK(ReadRules("a default") == "a value is missing after 'default'");
   CHECK(ReadRules("a max x").starts_with("argument must be a time"));
