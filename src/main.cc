@@ -248,8 +248,9 @@ config::Problem CheckLogfile(const std::string& path) {
 }
 
 // What a start finds beyond the values of single options: renamed commands, users, certificates, addresses, the logfile.
-// Opens nothing.
-void TryOut(const config::Files& files, config::Options& options, std::vector<std::string>& problems) {
+// Opens nothing. `warnings`: also what a start would warn of in its log.
+void TryOut(const config::Files& files, config::Options& options, std::vector<std::string>& problems,
+            std::vector<std::string>& warnings) {
   const config::Settings& settings = options.settings();
   const auto note = [&problems](const config::Problem& problem) {
     if (problem) problems.push_back(*problem);
@@ -262,10 +263,11 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
   if (settings.shards != 0) note(net::CheckShards(settings));
   SystemClock clock;
   Log log(clock, Log::Level::kNothing, "");
-  const auto nothing = [](Server&, Executor&, const CrashWitness&) -> config::Problem {
+  const auto look = [&warnings](Server& server, Executor&, const CrashWitness&) -> config::Problem {
+    for (std::string& line : WarningsOf(server)) warnings.push_back(std::move(line));
     return std::nullopt;
   };
-  note(Serve(MemoryLimitFiles(), files, options, commands, clock, log, nothing));
+  note(Serve(MemoryLimitFiles(), files, options, commands, clock, log, look));
   std::shared_ptr<const net::TlsContext> context;
   if (settings.tls_port != 0) note(net::TlsContext::Load(settings, context));
 }
@@ -278,7 +280,7 @@ int CheckConfig(const std::string& path, const config::Files& files, uint64_t me
   const std::vector<std::string> words{path};
   if (problems.empty() && path != "-") {
     loaded = options.Load(words, {});
-    loaded.error ? problems.push_back(*loaded.error) : TryOut(files, options, problems);
+    loaded.error ? problems.push_back(*loaded.error) : TryOut(files, options, problems, loaded.warnings);
   }
   for (const std::string& warning : loaded.warnings) std::printf("warning: %s\n", warning.c_str());
   for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());

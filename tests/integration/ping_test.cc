@@ -155,6 +155,10 @@ TEST_CASE("--check-config prints every problem of a conf file, and starts nothin
   CHECK(check("user app on >secret +nosuchcommand\n").exit_code == 1);
   CHECK(check("rename-command NOSUCH x\n").exit_code == 1);
   CHECK(check("tls-port 7\ntls-cert-file /none\n").exit_code == 1);
+  const Ended promises = check("maxmemory 1gb\nnamespace big prefix b: maxmemory 2gb\n");
+  CHECK(promises.output.starts_with("warning: the maxmemory limits of the namespaces are 2.00G together, "));
+  CHECK(promises.exit_code == 0);
+  CHECK(check("maxmemory 100\n").output.starts_with("warning: "));
   CHECK(check("dir /none\n").exit_code == 1);
   CHECK(check("logfile /none/my.log\n").output == "cannot write the logfile /none/my.log\n");
   CHECK(check("dir " + folder.path() + "\nlogfile my.log\n").exit_code == 0);

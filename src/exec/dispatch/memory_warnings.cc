@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/log.h"
 #include "base/numbers.h"
@@ -71,18 +72,24 @@ void WarnOfNamespaces(Server& server) noexcept {
   }
 }
 
+std::vector<std::string> WarningsOf(const Server& server) {
+  const config::Settings& settings = server.options.settings();
+  const MemoryFacts facts{.memory_bytes = server.options.memory_bytes(),
+                          .region_bytes = server.databases.heap().region_bytes(),
+                          .used_bytes = server.memory.Data()};
+  std::vector<std::string> lines = MemoryWarnings(settings.maxmemory, facts);
+  for (std::string& line : NamespaceWarnings(settings, server.memory.AtStart()))
+    lines.push_back(std::move(line));
+  return lines;
+}
+
 void WarnOfMemory(Server& server) noexcept {
   if (server.log == nullptr) return;
   try {
-    const MemoryFacts facts{.memory_bytes = server.options.memory_bytes(),
-                            .region_bytes = server.databases.heap().region_bytes(),
-                            .used_bytes = server.memory.Data()};
-    for (const std::string& line : MemoryWarnings(server.options.settings().maxmemory, facts))
-      server.log->Warning(line);
+    for (const std::string& line : WarningsOf(server)) server.log->Warning(line);
   } catch (const std::bad_alloc&) {
     server.log->Warning("no memory to look at maxmemory");
   }
-  WarnOfNamespaces(server);
 }
 
 }  // namespace mayfly

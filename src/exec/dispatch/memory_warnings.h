@@ -23,6 +23,9 @@ std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, cons
 // the program takes of maxmemory.
 std::vector<std::string> NamespaceWarnings(const config::Settings& settings, uint64_t own_bytes);
 
+// Both, as things are now.
+std::vector<std::string> WarningsOf(const Server& server);
+
 // Logs the warnings about the limits of namespaces that are in force now.
 void WarnOfNamespaces(Server& server) noexcept;
 // The same about maxmemory, and with it of namespaces.
