@@ -91,17 +91,39 @@ def newer_redis_server(root, folder):
     os.chmod(program, 0o755)
 
 
-def run_one(tally, name, program, env, limit_s, emulator=()):
-    """Runs one program in an empty folder of its own, under an emulator if one is given."""
-    folder = program + ".work"
+# Programs that run in several processes, each with an equal portion of the tests: a program has a limit of time, and the
+# longest would run alone at the end.
+_PORTIONS = {"command_tests": 8, "integration_tests": 3, "sim_tests": 2, "unit_cache": 2}
+
+
+def tests_of(program, env, emulator=()):
+    """The names of a program's tests, as its option --input-file takes them."""
+    listed = subprocess.run([*emulator, program, "--list-test-names-only"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    # Its exit code is the number of tests.
+    return [line for line in listed.stdout.decode().split("\n") if line]
+
+
+def portions(names, count):
+    """`count` lists of nearly equal length: tests of one file, which take similar time, go to different ones."""
+    return [part for part in (names[first::count] for first in range(count)) if part]
+
+
+def run_one(tally, name, program, env, limit_s, emulator=(), portion=0, tests=None):
+    """Runs one program in an empty folder of its own, under an emulator if one is given. `tests`: the names of those to run."""
+    folder = f"{program}.work{portion or ''}"
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     started = time.monotonic()
     if not os.access(program, os.X_OK):
         tally.step(name, 0, 1, 0.0, f"there is no program {program}")
         return
+    chosen = []
+    if tests:
+        chosen = ["--input-file", folder + ".names"]
+        with open(chosen[1], "w") as file:
+            file.writelines(f"{test}\n" for test in tests)
     process = subprocess.Popen(
-        [*emulator, program, "--use-colour", "no"],
+        [*emulator, program, "--use-colour", "no", *chosen],
         cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -127,12 +149,14 @@ def run_one(tally, name, program, env, limit_s, emulator=()):
         pass
     text = output.decode(errors="replace")
     passed, failed = read_summary(text, process.returncode)
+    if tests and not failed and passed != len(tests):
+        failed, text = 1, text + f"\n{name}: {passed} tests ran, {len(tests)} were asked for\n"
     failed = max(failed, int(late))
     if late:
         text += f"\n{name}: no end after {limit_s} s\n"
     elif process.returncode < 0:
         text += f"\n{name}: killed by {signal.Signals(-process.returncode).name}\n"
-    elif failed and not _SUMMARY.search(text):
+    elif failed and not (_SUMMARY.search(text) or _ALL_PASSED.search(text)):
         text += f"\n{name}: ended with code {process.returncode} and no summary\n"
     crashed = late or process.returncode < 0 or not _SUMMARY.search(text)
     tally.step(name, passed, failed, time.monotonic() - started, excerpt(text) if crashed else text)
@@ -149,9 +173,15 @@ def run_all(tally, root, build, label, limit_s, jobs, names, emulator=(), served
     # The longest ones first, so that none of them runs alone at the end.
     names = sorted(names, key=lambda name: (name.startswith("unit_"), name))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        waiting = [
-            pool.submit(run_one, tally, f"{n} ({label})", os.path.join(folder, n), env, limit_s, emulator) for n in names
-        ]
+        waiting = []
+        for name in names:
+            program, count = os.path.join(folder, name), _PORTIONS.get(name, 1)
+            if count == 1 or not os.access(program, os.X_OK):
+                waiting.append(pool.submit(run_one, tally, f"{name} ({label})", program, env, limit_s, emulator))
+                continue
+            for number, tests in enumerate(portions(tests_of(program, env, emulator), count), 1):
+                title = f"{name} {number} of {count} ({label})"
+                waiting.append(pool.submit(run_one, tally, title, program, env, limit_s, emulator, number, tests))
         for done in waiting:
             done.result()
 
@@ -170,5 +200,7 @@ def selftest():
         ("half a report", -6, (0, 1)),
         ("test cases: 1 | 1 failed\nassertions: 4 | 3 passed | 1 failed\n", -11, (0, 1)),
     ]
+    assert portions(list("abcdefg"), 3) == [list("adg"), list("be"), list("cf")]
+    assert portions(["a"], 2) == [["a"]]
     for output, code, expected in cases:
         assert read_summary(output, code) == expected, (output, code, read_summary(output, code))

@@ -40,7 +40,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 # Texts that one clangd looks at in a row: it parses their common headers once for all of them.
 ROW = 40
 # Commits whose sources and tests clangd looks at.
-RECENT = 30
+RECENT = 10
 # Sources that make it worth while to parse a header once for all of them.
 SHARE = 8
 

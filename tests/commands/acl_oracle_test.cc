@@ -12,8 +12,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 const std::string kHash = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
 
 // Redis tells of single commands in a random order, so no list leads to two of them; and it knows none of Mayfly's

@@ -4,8 +4,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Two clients that differ in everything that a filter can ask for. The one that asks has no names at all.
 class FilterTest : public CommandTest {
  public:

@@ -18,8 +18,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // For the cluster's bus, which that server insists on.
 uint16_t FreePort() {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

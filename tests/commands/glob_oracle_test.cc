@@ -8,8 +8,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr unsigned kSeed = 20261122;
 constexpr size_t kBatches = 50;
 constexpr size_t kBatch = 200;

@@ -7,8 +7,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 enum class Expect : uint8_t {
   kOk,
   kPong,

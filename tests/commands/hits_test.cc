@@ -6,8 +6,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 struct Counts {
   int64_t hits;
   int64_t misses;

@@ -8,7 +8,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
 const Reply kNoHyperLogLog = Error("WRONGTYPE Key is not a valid HyperLogLog string value.");

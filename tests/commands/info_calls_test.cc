@@ -9,8 +9,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // The digits of a time become one N.
 std::string WithoutTimes(const std::string& line) {
   std::string bare;

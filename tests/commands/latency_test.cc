@@ -5,8 +5,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr auto kUs = static_cast<uint64_t>(LooplessServer::kAnyCyclesPerUs);
 constexpr uint64_t kMs = 1000;
 

@@ -51,7 +51,6 @@ TEST_CASE_METHOD(LfuCommandTest, "a new key starts at 5, and each command that u
 
 // What a copy replaces, what is renamed over, what is overwritten: whose count stays.
 TEST_CASE_METHOD(LfuCommandTest, "each command leaves the counts that it leaves in Redis") {
-  using Words = std::vector<std::string>;
   Oracle oracle({"--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lfu", "--lfu-log-factor", "0"});
   const auto ask_both = [&](const Words& request) {
     const Reply redis = TakeReplies(oracle.Ask(EncodeRequest(request), 1)[0]).at(0);

@@ -12,7 +12,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
 using Replies = std::vector<Reply>;
 
 class ListBlockingTest : public CommandTest {

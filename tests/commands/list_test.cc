@@ -8,8 +8,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 const Reply kWrongType = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
 
 // Most of them wrong in one way or several.

@@ -9,8 +9,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Requests are lines of words with blanks between them.
 struct Talk {
   std::string about;

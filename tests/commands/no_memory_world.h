@@ -10,10 +10,9 @@
 #include "exec/values/dataset_digest.h"
 #include "support/command_test.h"
 #include "support/output_text.h"
+#include "support/words.h"
 
 namespace mayfly::testing {
-
-using Words = std::vector<std::string>;
 
 inline constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
 

@@ -13,8 +13,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Rows whose calls access keys. Not those that give a key the history of another one, or take all keys away.
 std::vector<RowSyntax> AccessingRows(const CommandTable& table) {
   static constexpr std::string_view kNot[] = {"rename",   "renamenx", "move",      "copy",

@@ -7,8 +7,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Of INFO's text.
 int64_t ExpiredKeys(const Reply& info) {
   const std::string name = "expired_keys:";

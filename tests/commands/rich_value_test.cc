@@ -10,7 +10,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
 constexpr Event kAdd{"add"};

@@ -4,7 +4,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
 Reply Integers(std::initializer_list<int64_t> numbers) {

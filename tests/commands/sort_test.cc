@@ -7,8 +7,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 class SortTest : public CommandTest {
  public:
   Reply Whole(const std::string& key) { return Run({"LRANGE", key, "0", "-1"}); }

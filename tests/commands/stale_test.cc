@@ -12,8 +12,6 @@ namespace mayfly::testing {
 namespace {
 
 using Replies = std::vector<Reply>;
-using Words = std::vector<std::string>;
-
 Reply Hit(std::string_view value, int64_t pttl) {
   return Array({Bulk("HIT"), Bulk(value), Null(), Integer(pttl)});
 }

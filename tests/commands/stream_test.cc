@@ -3,7 +3,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
 using Lines = std::vector<std::string>;
 
 const Reply kWrongType = Error("WRONGTYPE Operation against a key holding the wrong kind of value");

@@ -7,8 +7,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 class StringsBesideRedis : public BesideRedis {
  public:
   StringsBesideRedis() : BesideRedis({"--proto-max-bulk-len", "1mb"}) {

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "differential/row_syntax.h"
+#include "support/words.h"
 
 namespace mayfly::testing {
-
-using Words = std::vector<std::string>;
 
 // Valid: what the row's syntax allows, with values that mean something. Invalid: one of those, spoilt.
 enum class Form { kValid, kInvalid };

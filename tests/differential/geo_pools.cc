@@ -5,8 +5,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
-
 // Some near each other, some anywhere, some at the edges of the map.
 Words Coordinate(ValuePools& pools, int64_t near, int64_t most) {
   Dice& dice = pools.dice();

@@ -3,8 +3,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
-
 // Few, so that they meet again: short ones, numbers, and now and then one that makes a hash large.
 Words Field(ValuePools& pools) {
   static const Words kOdd{std::string(64, 'f'), std::string(65, 'f'), std::string("f\0\r\n", 4), ""};

@@ -3,8 +3,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
-
 // Often new, so that values grow.
 Words Element(ValuePools& pools) {
   if (pools.dice().OneIn(10)) return {pools.Value()};

@@ -6,17 +6,18 @@
 #include <string_view>
 
 #include "differential/value_pools.h"
+#include "support/words.h"
 
 namespace mayfly::testing {
 
 struct Pool {
   std::string_view row;  // empty: of every command
   std::string_view argument;
-  ValuePools::Words (*draw)(ValuePools&);
+  Words (*draw)(ValuePools&);
 };
 
 template <size_t kCount>
-ValuePools::Words OneOf(ValuePools& pools, const std::string_view (&words)[kCount]) {
+Words OneOf(ValuePools& pools, const std::string_view (&words)[kCount]) {
   return {pools.dice().Pick(words)};
 }
 

@@ -3,8 +3,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
-
 // Few, so that sets have some in common: integers of all widths, and short texts.
 Words Member(ValuePools& pools) {
   Dice& dice = pools.dice();

@@ -3,8 +3,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
-
 // Few, so that sorted sets have some in common; now and then one that makes a sorted set large.
 Words Member(ValuePools& pools) {
   if (pools.dice().OneIn(60)) return {std::string(65, 'm')};

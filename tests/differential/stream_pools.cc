@@ -3,8 +3,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
-
 std::string Id(ValuePools& pools) {
   Dice& dice = pools.dice();
   std::string id = std::to_string(dice.Below(400));

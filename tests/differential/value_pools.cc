@@ -10,7 +10,6 @@
 namespace mayfly::testing {
 namespace {
 
-using Words = ValuePools::Words;
 using Text = std::string_view;
 
 constexpr int64_t kFarthestTtlS = 1'000'000'000;

@@ -15,13 +15,12 @@
 
 #include "differential/dice.h"
 #include "exec/docs/command_syntax.h"
+#include "support/words.h"
 
 namespace mayfly::testing {
 
 class ValuePools {
  public:
-  using Words = std::vector<std::string>;
-
   ValuePools(Dice& dice, int64_t now_s) : dice_(dice), now_s_(now_s) {}
 
   // Words for a value, mostly one, that mostly mean something. Nothing for a block of arguments that has no

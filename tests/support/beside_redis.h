@@ -11,8 +11,6 @@ namespace mayfly::testing {
 
 class BesideRedis : public CommandTest {
  public:
-  using Words = std::vector<std::string>;
-
   // `options` are those of the redis-server.
   explicit BesideRedis(const std::vector<std::string>& options = {}) : oracle_(options) {}
 

@@ -24,6 +24,7 @@
 
 #include "support/loopless_server.h"
 #include "support/reply.h"
+#include "support/words.h"
 
 namespace mayfly::testing {
 

@@ -61,16 +61,16 @@ class FilterReader {
       std::string_view word;
       std::optional<std::string_view> ClientFilter::*text;
     };
-    static constexpr TextFilter kTexts[] = {{"ADDR", &ClientFilter::address},
-                                            {"LADDR", &ClientFilter::local_address},
-                                            {"IP", &ClientFilter::ip},
-                                            {"NAME", &ClientFilter::name},
-                                            {"LIB-NAME", &ClientFilter::lib_name},
-                                            {"LIB-VER", &ClientFilter::lib_version},
-                                            {"FLAGS", &ClientFilter::flags}};
-    const auto* found = std::find_if(std::begin(kTexts), std::end(kTexts),
+    static constexpr TextFilter kTextFilters[] = {{"ADDR", &ClientFilter::address},
+                                                  {"LADDR", &ClientFilter::local_address},
+                                                  {"IP", &ClientFilter::ip},
+                                                  {"NAME", &ClientFilter::name},
+                                                  {"LIB-NAME", &ClientFilter::lib_name},
+                                                  {"LIB-VER", &ClientFilter::lib_version},
+                                                  {"FLAGS", &ClientFilter::flags}};
+    const auto* found = std::find_if(std::begin(kTextFilters), std::end(kTextFilters),
                                      [&](const TextFilter& text) { return args_.Accept(text.word, 1); });
-    if (found == std::end(kTexts)) return false;
+    if (found == std::end(kTextFilters)) return false;
     filter_.*(found->text) = args_.Next();
     after_ids_ = false;
     if (filter_.flags && filter_.flags->find_first_not_of(kClientFlags) != std::string_view::npos)
