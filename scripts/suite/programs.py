@@ -97,10 +97,15 @@ _PORTIONS = {"command_tests": 8, "integration_tests": 3, "sim_tests": 2, "unit_c
 
 
 def tests_of(program, env, emulator=()):
-    """The names of a program's tests, as its option --input-file takes them."""
+    """The names of a program's tests."""
     listed = subprocess.run([*emulator, program, "--list-test-names-only"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     # Its exit code is the number of tests.
     return [line for line in listed.stdout.decode().split("\n") if line]
+
+
+def pattern_of(name):
+    """What finds the test with this name alone."""
+    return '"' + re.sub(r'([\\,"])', r"\\\1", name) + '"'
 
 
 def portions(names, count):
@@ -121,7 +126,7 @@ def run_one(tally, name, program, env, limit_s, emulator=(), portion=0, tests=No
     if tests:
         chosen = ["--input-file", folder + ".names"]
         with open(chosen[1], "w") as file:
-            file.writelines(f"{test}\n" for test in tests)
+            file.writelines(pattern_of(test) + "\n" for test in tests)
     process = subprocess.Popen(
         [*emulator, program, "--use-colour", "no", *chosen],
         cwd=folder,
@@ -201,6 +206,7 @@ def selftest():
         ("test cases: 1 | 1 failed\nassertions: 4 | 3 passed | 1 failed\n", -11, (0, 1)),
     ]
     assert portions(list("abcdefg"), 3) == [list("adg"), list("be"), list("cf")]
+    assert pattern_of('a, "b"') == r'"a\, \"b\""'
     assert portions(["a"], 2) == [["a"]]
     for output, code, expected in cases:
         assert read_summary(output, code) == expected, (output, code, read_summary(output, code))
