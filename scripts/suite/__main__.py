@@ -33,8 +33,8 @@ RELEASE_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_
 SANITIZED = "build/test-asan"
 SANITIZED_OPTIONS = ("-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON", "-DMAYFLY_BENCH=ON")
 SANITIZED_OPTIONS += ("-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only")
-LIMIT_S = 300
-SANITIZED_LIMIT_S = 600
+LIMIT_S = 900
+SANITIZED_LIMIT_S = 2400
 
 # Whose tests run with both kinds of handles and both allocators; those of other parts are the same in both trees.
 BOTH_TREES = ("base", "resp", "cache", "exec", "commands", "integration")
