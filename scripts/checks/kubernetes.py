@@ -7,7 +7,7 @@ import yaml
 MANIFEST = "conf/kubernetes/mayfly.yaml"
 CONF = "conf/mayfly.conf"
 SERVICE = "src/net/http/http_service.cc"
-PING = "src/net/ping.cc"
+PING = "src/net/process/ping.cc"
 KINDS = ["ConfigMap", "Service", "StatefulSet", "PodDisruptionBudget", "NetworkPolicy"]
 
 

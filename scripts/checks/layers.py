@@ -1,25 +1,40 @@
-"""No #include runs upward, only src/net and src/main.cc know libuv, and only src/net knows OpenSSL's TLS."""
+"""No #include runs upward, neither between floors nor between the rooms of one; only src/net and src/main.cc know libuv, and
+only src/net knows OpenSSL's TLS. The drawing of the floors in src/README.md is made from the tables here."""
 
 import re
 
 from source import is_code, line_of
 
 # What each floor may include beside itself. A floor that is not listed may not exist.
-_LOW = {"base": set(), "config": {"base"}, "resp": {"base"}, "cache": {"base"}}
-_SERVER = {"cache", "resp", "config", "base"}
+_CACHE, _SERVER = {"base"}, {"cache", "resp", "config", "base"}
 _EXEC = _SERVER | {"server"}
-_WIDE = _EXEC | {"exec"}
-_COMMANDS = _WIDE | {"script", "snapshot"}
-_NET = _COMMANDS | {"commands"}
-MAY_INCLUDE = _LOW | {
+MAY_INCLUDE = {
+    "base": set(),
+    "config": {"base"},
+    "resp": {"base"},
+    "cache": _CACHE,
     "server": _SERVER,
     "exec": _EXEC,
-    "script": _WIDE,
-    "snapshot": _WIDE,
-    "commands": _COMMANDS,
-    "net": _NET,
-    "main": _NET | {"net"},
+    "script": _EXEC | {"exec"},
+    "commands": _EXEC | {"exec", "script"},
+    "net": _EXEC | {"exec"},
+    "main": _EXEC | {"exec", "script", "commands", "net"},
 }
+# The rooms of a floor, the lowest one first: a room may include those before it. "." stands for the files that are in no room.
+# A floor that is not listed has no rooms.
+ROOMS = {
+    "base": (".", "text", "bits", "memory", "time", "log"),
+    "config": (".", "sources"),
+    "cache": ("table", "entry", "time", "owners", "gone", "types", "keyspace", "evict", "."),
+    "server": ("figures", "acl", "clients", "waiting", "watch", "cluster", "."),
+    "exec": ("call", "memory", "cluster", "observe", "acl", "dispatch", "arguments", "values", "docs", "info", "metrics"),
+    "script": ("lua", "libraries", "."),
+    "net": ("socket", "process", "tls", "client", "http", "."),
+}
+# In a folder.
+MOST_FILES = 40
+# Each of their files registers itself, and none knows another: they are found by their names.
+_FAMILIES = ("src/commands",)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.M)
 
 
@@ -33,8 +48,58 @@ def floor_of(path):
     return None
 
 
+def _room_of(floor, path):
+    """The room of a file src/<path>; None if the floor has no such room."""
+    parts = path.split("/")
+    room = parts[1] if len(parts) > 2 else "."
+    return room if room in ROOMS[floor] else None
+
+
+def _wrong_room(path, floor, name):
+    """What is wrong with an include within a floor, or None."""
+    if floor not in ROOMS or not path.startswith("src/"):
+        return None
+    here, there = _room_of(floor, path.removeprefix("src/")), _room_of(floor, name)
+    if here is None or there is None:
+        return f"src/{floor} has no such room"
+    if ROOMS[floor].index(there) > ROOMS[floor].index(here):
+        return f"the room {here} is below {there}"
+    return None
+
+
+def drawing():
+    """The floors and their rooms, from the highest to the lowest."""
+    floors = list(MAY_INCLUDE)[::-1]
+    widest = max(map(len, floors))
+    lines = []
+    for floor in floors:
+        below = [other for other in floors if other in MAY_INCLUDE[floor]]
+        # Those that are reached through another one are not drawn.
+        near = [other for other in below if not any(other in MAY_INCLUDE[third] for third in below)]
+        line = f"{floor:<{widest}} -> {', '.join(near)}" if near else floor
+        lines.append(line)
+        rooms = ROOMS.get(floor, ())
+        if rooms:
+            lines.append(f"{'':<{widest}}      rooms: " + " > ".join("its own files" if room == "." else room for room in rooms[::-1]))
+    return "".join(f"    {line}\n" for line in lines)
+
+
+def _crowded(files):
+    """Folders of src with too many files."""
+    count = {}
+    for path in files:
+        if path.startswith("src/") and is_code(path):
+            folder = path.rsplit("/", 1)[0]
+            count[folder] = count.get(folder, 0) + 1
+    return [
+        f"{folder}: {number} files; at most {MOST_FILES} are in a folder, which has rooms then"
+        for folder, number in count.items()
+        if number > MOST_FILES and folder not in _FAMILIES
+    ]
+
+
 def find(files):
-    wrong = []
+    wrong = _crowded(files)
     for path, text in files.items():
         floor = floor_of(path)
         if floor is None or not is_code(path):
@@ -60,35 +125,46 @@ def find(files):
             target = name.split("/")[0]
             if "/" not in name or (target != floor and target not in MAY_INCLUDE[floor]):
                 wrong.append(f'{spot}: {floor} may not include "{name}"')
+            elif target == floor and (trouble := _wrong_room(path, floor, name)):
+                wrong.append(f'{spot}: "{name}": {trouble}')
     return wrong
 
 
 def selftest():
     good = {
-        "src/base/clock.h": "#include <vector>\n",
-        "src/cache/types/list.h": '#include "cache/entry.h"\n#include "base/clock.h"\n',
-        "src/net/loop.cc": '#include <uv.h>\n#include "commands/x.h"\n',
+        "src/base/time/clock.h": "#include <vector>\n",
+        "src/cache/types/list.h": '#include "cache/entry/entry.h"\n#include "base/time/clock.h"\n',
+        "src/net/loop.cc": '#include <uv.h>\n#include "exec/call/x.h"\n#include "net/client/x.h"\n',
         "src/net/tls/context.h": "#include <openssl/ssl.h>\n",
-        "src/base/sha1.cc": "#include <openssl/evp.h>\n",
+        "src/base/bits/sha1.cc": "#include <openssl/evp.h>\n",
         "src/main.cc": '#include <uv.h>\n#include "net/loop.h"\n',
         "tests/unit/net/loop_test.cc": '#include <uv.h>\n#include "support/x.h"\n',
         "tests/unit/cache/lru_test.cc": '#include "unit/cache/fixture.h"\n#include "cache/lru.h"\n',
         "tests/commands/x_test.cc": '#include "commands/x.h"\n',
     }
     bad = {
-        "src/base/clock.cc": '#include "cache/entry.h"\n',
-        "src/cache/entry.cc": '#include "resp/parser.h"\n',
-        "src/resp/parser.cc": '#include "config/options.h"\n',
-        "src/script/lua.cc": '#include "snapshot/rdb.h"\n',
+        "src/base/time/clock.cc": '#include "cache/entry/entry.h"\n',
+        "src/cache/entry/entry.cc": '#include "resp/parser.h"\n',
+        "src/resp/parser.cc": '#include "config/sources/options.h"\n',
+        "src/script/lua.cc": '#include "net/loop.h"\n',
         "src/server/clients.cc": "#  include <uv.h>\n",
         "src/config/tls.cc": "#include <openssl/ssl.h>\n",
         "src/exec/table.cc": '#include "../base/clock.h"\n',
-        "src/server/stats.cc": '#include "clients.h"\n',
+        "src/server/figures/stats.cc": '#include "clients.h"\n',
         "src/attic/a.cc": "",
-        "tests/unit/base/clock_test.cc": '#include "cache/entry.h"\n',
+        "tests/unit/base/clock_test.cc": '#include "cache/entry/entry.h"\n',
+        "src/net/loop.cc": '#include "commands/x.h"\n',
+        "src/cache/table/table.h": '#include "cache/entry/entry.h"\n',
+        "src/cache/entry/entry.h": '#include "cache/databases.h"\n',
+        "src/cache/cellar/entry.h": '#include "cache/entry/entry.h"\n',
         "tests/unit/base/hash_test.cc": '#include "unit/cache/fixture.h"\n',
-        "src/base/output.h": '#include "unit/base/fixture.h"\n',
+        "src/base/memory/output.h": '#include "unit/base/fixture.h"\n',
     }
     assert find(good) == [], find(good)
     for path, text in bad.items():
         assert find({path: text}), path
+    assert find({f"src/cache/entry/{number}.h": "" for number in range(MOST_FILES + 1)})
+    assert not find({f"src/commands/{number}.cc": "" for number in range(MOST_FILES + 1)})
+    assert "    exec     -> server\n" in drawing(), drawing()
+    assert "    main     -> net, commands\n" in drawing(), drawing()
+    assert "rooms: its own files > evict > keyspace" in drawing(), drawing()

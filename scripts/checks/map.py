@@ -1,7 +1,10 @@
-"""src/README.md lists every source file under its floor, with the first sentence of the file's first comment."""
+"""src/README.md lists every source file under its floor, with the first sentence of the file's first comment, and draws the
+floors as scripts/checks/layers.py has them."""
 
 import os
 import re
+
+import layers
 
 MAP = "src/README.md"
 _FILE = re.compile(r"src/(\w+)/((?:\w+/)?\w+)\.(cc|h)$")  # a floor may have rooms
@@ -11,6 +14,7 @@ _FLOOR = re.compile(r"^### (\w+)\n(?:(?!^#).*\n)*", re.M)
 _TABLE = re.compile(r"^\| file \| what it is \|\n(?:\|.*\n)*", re.M)
 _ROW = re.compile(r"^\| `([\w/]+)` \|", re.M)
 _PATH = re.compile(r"`((?:(?:\w+|\.)/)+[\w.]+)`")
+_DRAWING = re.compile(r"(?<=^## Floors\n\n)(?:    .*\n)+", re.M)
 _TOP = ("src", "tests", "scripts", "conf", "docs")
 
 
@@ -36,7 +40,7 @@ def _present(files):
 
 
 def with_tables(files):
-    """The map with the table of each floor made anew."""
+    """The map with the drawing and the table of each floor made anew."""
     present = _present(files)
 
     def floor(section):
@@ -44,7 +48,7 @@ def with_tables(files):
         table = "| file | what it is |\n|---|---|\n" + "".join(rows)
         return _TABLE.sub(lambda _: table, section.group())
 
-    return _FLOOR.sub(floor, files[MAP])
+    return _DRAWING.sub(lambda _: layers.drawing(), _FLOOR.sub(floor, files[MAP]))
 
 
 def _listed(text):
@@ -97,4 +101,6 @@ def selftest():
     gone = {path: text for path, text in files.items() if path != "src/base/tsc.cc"}
     assert find(gone) == [f"{MAP}: there is no src/base/tsc"]
     assert find(files | {MAP: text + "`tests/absent.cc`\n"}) == [f"{MAP}: there is no tests/absent.cc"]
+    drawn = "## Floors\n\n    old\n\nNot this:\n\n    new\n"
+    assert with_tables({MAP: drawn}) == drawn.replace("    old\n", layers.drawing())
     assert find({})

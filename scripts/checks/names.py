@@ -22,7 +22,7 @@ def find(files):
 
 
 def selftest():
-    assert find({"src/base/clock.h": "// a mutable thing, XXH3\n"}) == []
+    assert find({"src/base/time/clock.h": "// a mutable thing, XXH3\n"}) == []
     for path in ("src/base/utils.h", "src/common/a.h", "tests/support/test_util.cc", "scripts/misc.py"):
         assert find({path: ""}), path
     assert find({"src/base/a.h": "int x;  // TO" + "DO later\n"})

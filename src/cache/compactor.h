@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/clock.h"
-#include "cache/keyspace.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/keyspace.h"
 
 namespace mayfly {
 

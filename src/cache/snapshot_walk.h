@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/clock.h"
-#include "cache/change.h"
-#include "cache/databases.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/change.h"
+#include "cache/keyspace/databases.h"
 
 namespace mayfly {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cache/keyspace.h"
+#include "cache/keyspace/keyspace.h"
 
 namespace mayfly {
 

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "config/options.h"
+#include "config/sources/options.h"
 #include "exec/acl/permission.h"
 #include "exec/acl/user_changes.h"
 #include "exec/acl/user_store.h"
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "server/acl/acl_log.h"

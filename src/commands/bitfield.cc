@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/bit_field.h"
-#include "base/bits.h"
-#include "exec/values/bit_offset.h"
+#include "base/bits/bit_field.h"
+#include "base/bits/bits.h"
+#include "exec/arguments/bit_offset.h"
+#include "exec/arguments/word.h"
 #include "exec/values/string_edit.h"
-#include "exec/values/word.h"
 
 namespace mayfly::bitfield_commands {
 namespace {

@@ -1,7 +1,7 @@
 // SETBIT, GETBIT, BITCOUNT and BITPOS: strings as bits.
-#include "base/bits.h"
-#include "exec/values/bit_offset.h"
-#include "exec/values/index_range.h"
+#include "base/bits/bits.h"
+#include "exec/arguments/bit_offset.h"
+#include "exec/arguments/index_range.h"
 #include "exec/values/string_edit.h"
 
 namespace mayfly::bitmap_commands {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bitwise.h"
+#include "base/bits/bitwise.h"
 #include "exec/values/string_edit.h"
 
 namespace mayfly::bitop_commands {

@@ -7,10 +7,10 @@
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "exec/info/client_filter.h"
-#include "exec/info/client_info.h"
 #include "exec/info/client_names.h"
-#include "server/parking.h"
-#include "server/sessions.h"
+#include "exec/observe/client_info.h"
+#include "server/clients/sessions.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::client_commands {
 namespace {

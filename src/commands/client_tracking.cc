@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "exec/dispatch/context.h"
-#include "server/sessions.h"
-#include "server/tracking.h"
+#include "server/clients/sessions.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly::client_tracking_commands {
 namespace {

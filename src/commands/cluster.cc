@@ -1,6 +1,6 @@
 // CLUSTER, ASKING, READONLY, READWRITE: the slots of each daemon, for cluster clients. Without a cluster all of them
-// answer that there is none; in one, what would change it answers that it is written in a file (server/cluster_map.h).
-#include "server/cluster.h"
+// answer that there is none; in one, what would change it answers that it is written in a file (server/cluster/cluster_map.h).
+#include "server/cluster/cluster.h"
 
 #include <algorithm>
 #include <string>

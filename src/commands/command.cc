@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/glob.h"
-#include "exec/dispatch/command_keys.h"
-#include "exec/dispatch/command_table.h"
+#include "base/text/glob.h"
+#include "exec/call/command_keys.h"
+#include "exec/call/command_table.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_docs.h"
 #include "exec/docs/command_help.h"

@@ -6,19 +6,19 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/log.h"
-#include "cache/databases.h"
+#include "base/log/log.h"
+#include "base/text/ascii.h"
+#include "cache/keyspace/databases.h"
 #include "config/option.h"
-#include "config/options.h"
+#include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/acl/user_store.h"
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
 #include "exec/docs/command_help.h"
-#include "server/rates.h"
-#include "server/stats.h"
+#include "server/figures/rates.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::config_commands {
 namespace {

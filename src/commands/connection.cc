@@ -3,15 +3,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "exec/acl/denials.h"
+#include "exec/arguments/database_index.h"
 #include "exec/dispatch/client_end.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/client_names.h"
 #include "exec/info/identity.h"
-#include "exec/values/database_index.h"
-#include "server/failed_logins.h"
-#include "server/stats.h"
+#include "server/clients/failed_logins.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::connection_commands {
 namespace {

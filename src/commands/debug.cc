@@ -10,15 +10,15 @@
 #include <string_view>
 #include <thread>
 
-#include "base/glob.h"
-#include "base/log.h"
-#include "base/numbers.h"
-#include "cache/databases.h"
-#include "config/options.h"
+#include "base/log/log.h"
+#include "base/text/glob.h"
+#include "base/text/numbers.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "exec/values/dataset_digest.h"
-#include "exec/values/value_type.h"
 #include "script/engine.h"
 
 #include <sys/mman.h>

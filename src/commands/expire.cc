@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "exec/values/expire_condition.h"
-#include "exec/values/expire_options.h"
-#include "exec/values/ttl_words.h"
+#include "exec/arguments/expire_condition.h"
+#include "exec/arguments/expire_options.h"
+#include "exec/arguments/ttl_words.h"
 
 namespace mayfly::expire_commands {
 namespace {

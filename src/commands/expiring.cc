@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "exec/arguments/scan_options.h"
+#include "exec/call/usage.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/usage.h"
-#include "exec/values/scan_options.h"
 
 namespace mayfly::expiring_commands {
 namespace {

@@ -1,14 +1,14 @@
-// EXPLOG: reads the log of removed keys, with their values (server/event_log.h).
+// EXPLOG: reads the log of removed keys, with their values (server/watch/event_log.h).
 #include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "exec/arguments/wait_limit.h"
+#include "exec/call/usage.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/usage.h"
 #include "exec/docs/command_help.h"
-#include "exec/values/wait_limit.h"
-#include "server/event_log.h"
+#include "server/watch/event_log.h"
 
 namespace mayfly::explog_commands {
 namespace {

@@ -1,9 +1,9 @@
 // DBSIZE, FLUSHALL, NSFLUSH, SWAPDB and kin: size, emptying and exchange of a whole database or namespace.
 #include <algorithm>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
 #include "exec/dispatch/context.h"
-#include "server/leases.h"
+#include "server/waiting/leases.h"
 
 namespace mayfly::flush_commands {
 namespace {

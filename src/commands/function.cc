@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "base/glob.h"
-#include "exec/dispatch/call_flags.h"
+#include "base/text/glob.h"
+#include "exec/call/call_flags.h"
+#include "exec/call/errors.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/errors.h"
 #include "exec/docs/command_help.h"
 #include "script/engine.h"
 #include "script/shebang.h"
-#include "server/parking.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::function_commands {
 namespace {

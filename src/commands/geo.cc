@@ -1,7 +1,7 @@
 // GEOADD, GEOPOS, GEODIST, GEOHASH: places in a sorted set.
 #include <optional>
 
-#include "exec/values/geo_arguments.h"
+#include "exec/arguments/geo_arguments.h"
 #include "exec/values/sorted_set_add.h"
 
 namespace mayfly::geo_commands {

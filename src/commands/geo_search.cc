@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/values/geo_arguments.h"
+#include "exec/arguments/geo_arguments.h"
 #include "exec/values/sorted_set_access.h"
 
 namespace mayfly::geo_search_commands {

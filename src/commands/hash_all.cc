@@ -1,9 +1,9 @@
 // HGETALL, HKEYS, HVALS, HRANDFIELD, HSCAN: fields of hashes without naming the fields.
 #include <algorithm>
 
+#include "exec/arguments/random_pick.h"
+#include "exec/arguments/scan_options.h"
 #include "exec/values/hash_access.h"
-#include "exec/values/random_pick.h"
-#include "exec/values/scan_options.h"
 
 namespace mayfly::hash_all_commands {
 namespace {

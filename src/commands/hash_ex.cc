@@ -2,8 +2,8 @@
 #include <optional>
 #include <unordered_set>
 
+#include "exec/arguments/word.h"
 #include "exec/values/field_time.h"
-#include "exec/values/word.h"
 
 namespace mayfly::hash_ex_commands {
 namespace {

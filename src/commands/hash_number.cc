@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "base/long_double.h"
+#include "base/text/long_double.h"
 #include "exec/values/hash_access.h"
 #include "exec/values/string_number.h"
 

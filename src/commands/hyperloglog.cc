@@ -1,13 +1,13 @@
 // PFADD, PFCOUNT, PFMERGE and commands for tests: HyperLogLogs, stored as strings.
-#include "base/hyperloglog.h"
+#include "base/bits/hyperloglog.h"
 
 #include <array>
 #include <cmath>
 #include <optional>
 #include <string>
 
-#include "base/hyperloglog_draft.h"
-#include "config/options.h"
+#include "base/bits/hyperloglog_draft.h"
+#include "config/sources/options.h"
 #include "exec/values/string_access.h"
 
 namespace mayfly::hyperloglog_commands {

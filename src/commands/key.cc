@@ -1,6 +1,6 @@
 // DEL, EXISTS, TYPE and kin: keys of any type.
+#include "exec/call/value_type.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly::key_commands {
 namespace {

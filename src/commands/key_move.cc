@@ -1,8 +1,8 @@
 // RENAME, COPY, MOVE and kin: rename, copy or move a key with value and expiry. Value and expiry are kept, and a
 // deadline stays on the clock on which it was given.
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
+#include "exec/arguments/database_index.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/database_index.h"
 
 namespace mayfly::key_move_commands {
 namespace {

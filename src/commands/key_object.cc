@@ -1,11 +1,11 @@
 // OBJECT: encoding, idle time and access frequency of a value.
 #include <string>
 
-#include "cache/databases.h"
-#include "cache/lfu.h"
+#include "cache/keyspace/databases.h"
+#include "cache/owners/lfu.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly::key_object_commands {
 namespace {

@@ -3,15 +3,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
-#include "config/options.h"
+#include "base/time/clock.h"
+#include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_docs.h"
 #include "exec/docs/command_help.h"
 #include "exec/info/latency_buckets.h"
 #include "exec/info/latency_graph.h"
 #include "exec/info/latency_report.h"
-#include "server/latency_monitor.h"
+#include "server/figures/latency_monitor.h"
 
 namespace mayfly::latency_commands {
 namespace {

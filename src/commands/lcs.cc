@@ -1,6 +1,6 @@
 // LCS: the longest common subsequence of two strings.
-#include "base/subsequence.h"
-#include "config/options.h"
+#include "base/text/subsequence.h"
+#include "config/sources/options.h"
 #include "exec/values/string_access.h"
 
 namespace mayfly::lcs_commands {

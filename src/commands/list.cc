@@ -2,7 +2,7 @@
 // ends, list_pop.cc takes elements away, and list_move.cc moves them to other lists.
 #include <algorithm>
 
-#include "exec/values/index_range.h"
+#include "exec/arguments/index_range.h"
 #include "exec/values/list_access.h"
 
 namespace mayfly::list_commands {

@@ -1,5 +1,5 @@
 // LSET, LINSERT, LREM and LTRIM: change elements between the ends of a list.
-#include "exec/values/index_range.h"
+#include "exec/arguments/index_range.h"
 #include "exec/values/list_access.h"
 
 namespace mayfly::list_edit_commands {

@@ -1,8 +1,8 @@
 // LMOVE, BLMOVE and kin: move an element from an end of one list to an end of another, or of the same.
 #include <string>
 
+#include "exec/arguments/wait_limit.h"
 #include "exec/values/list_access.h"
-#include "exec/values/wait_limit.h"
 
 namespace mayfly::list_move_commands {
 namespace {

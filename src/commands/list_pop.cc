@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
+#include "exec/arguments/multi_pop.h"
+#include "exec/arguments/wait_limit.h"
 #include "exec/values/list_access.h"
-#include "exec/values/multi_pop.h"
-#include "exec/values/wait_limit.h"
 
 namespace mayfly::list_pop_commands {
 namespace {

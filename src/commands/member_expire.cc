@@ -3,9 +3,9 @@
 
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
+#include "exec/call/value_type.h"
 #include "exec/values/field_time.h"
 #include "exec/values/timed_set.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly::member_expire_commands {
 namespace {

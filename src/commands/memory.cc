@@ -1,10 +1,10 @@
 // MEMORY: memory used by keys and the server, advice, and giving pages back to the system.
 #include <string>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
 #include "exec/docs/command_help.h"
 #include "exec/info/memory_report.h"
-#include "server/sessions.h"
+#include "server/clients/sessions.h"
 
 namespace mayfly::memory_commands {
 namespace {

@@ -1,7 +1,7 @@
 // MONITOR: shows every call to the requesting client.
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/monitors.h"
+#include "exec/observe/monitors.h"
 
 namespace mayfly::monitor_commands {
 namespace {

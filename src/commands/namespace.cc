@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "config/namespace_values.h"
-#include "config/options.h"
+#include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 

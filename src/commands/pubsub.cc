@@ -2,13 +2,13 @@
 //
 // A client may always get the confirmations of SUBSCRIBE and its kin, also after CLIENT REPLY OFF: like messages, they
 // are pushes.
-#include "server/pubsub.h"
+#include "server/watch/pubsub.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
 #include "exec/docs/command_help.h"
@@ -31,7 +31,7 @@ void SubscribeTo(Context& ctx, Args& args, TopicKind kind, std::string_view word
     ctx.server.pubsub.Subscribe(ctx.session, kind, name);
     Confirm(ctx, kind, word, name);
   }
-  ctx.server.executor->LimitOutput(ctx.session);
+  ctx.server.sessions.LimitOutput(ctx.session);
 }
 
 void UnsubscribeFrom(Context& ctx, Args& args, TopicKind kind, std::string_view word) {
@@ -46,7 +46,7 @@ void UnsubscribeFrom(Context& ctx, Args& args, TopicKind kind, std::string_view 
   };
   for (const std::string& name : all) end(name);
   while (!args.Done()) end(args.Next());
-  ctx.server.executor->LimitOutput(ctx.session);
+  ctx.server.sessions.LimitOutput(ctx.session);
 }
 
 void Subscribe(Context& ctx, Args& args) { SubscribeTo(ctx, args, TopicKind::kChannel, "subscribe"); }

@@ -1,10 +1,10 @@
 // SCAN, KEYS, RANDOMKEY: list keys.
 #include <vector>
 
-#include "base/glob.h"
+#include "base/text/glob.h"
+#include "exec/arguments/scan_options.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/scan_options.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly::scan_commands {
 namespace {

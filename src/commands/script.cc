@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "exec/dispatch/call_flags.h"
+#include "exec/call/call_flags.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "script/engine.h"

@@ -1,8 +1,8 @@
 // INFO, TIME, SHUTDOWN and kin: state, clock and end of the server.
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/info_sections.h"
-#include "server/stats.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::server_commands {
 namespace {

@@ -2,9 +2,9 @@
 #include <memory>
 #include <utility>
 
+#include "exec/arguments/scan_options.h"
+#include "exec/arguments/set_limits.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/scan_options.h"
-#include "exec/values/set_limits.h"
 #include "exec/values/timed_set.h"
 
 namespace mayfly::set_commands {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "exec/arguments/set_limits.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/set_limits.h"
 #include "exec/values/timed_access.h"
 
 namespace mayfly::set_operations_commands {

@@ -2,9 +2,9 @@
 #include <utility>
 #include <vector>
 
+#include "exec/arguments/random_pick.h"
+#include "exec/arguments/set_limits.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/random_pick.h"
-#include "exec/values/set_limits.h"
 #include "exec/values/timed_access.h"
 
 namespace mayfly::set_random_commands {

@@ -5,7 +5,7 @@
 
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
-#include "server/slow_log.h"
+#include "server/figures/slow_log.h"
 
 namespace mayfly::slowlog_commands {
 namespace {

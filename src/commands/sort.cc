@@ -5,14 +5,14 @@
 #include <optional>
 #include <vector>
 
-#include "base/key_slot.h"
+#include "base/bits/key_slot.h"
 #include "exec/acl/permission.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/executor.h"
 #include "exec/values/element_pattern.h"
 #include "exec/values/list_access.h"
 #include "exec/values/sort_elements.h"
 #include "exec/values/timed_access.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly::sort_commands {
 namespace {

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "config/options.h"
+#include "config/sources/options.h"
+#include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/stream_arguments.h"
-#include "server/unseen_change.h"
+#include "server/watch/unseen_change.h"
 
 namespace mayfly::stream_commands {
 namespace {

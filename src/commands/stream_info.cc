@@ -2,9 +2,9 @@
 #include <optional>
 #include <string>
 
+#include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
-#include "exec/values/stream_arguments.h"
 
 namespace mayfly::stream_info_commands {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "exec/arguments/stream_arguments.h"
+#include "exec/arguments/wait_limit.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/stream_arguments.h"
-#include "exec/values/wait_limit.h"
 
 namespace mayfly::stream_read_commands {
 namespace {

@@ -1,5 +1,5 @@
 // DIGEST, DELEX and DELIFEQ: digest of a string, and deletion of a key with a given value.
-#include "base/digest.h"
+#include "base/bits/digest.h"
 #include "exec/values/value_condition.h"
 
 namespace mayfly::string_compare_commands {

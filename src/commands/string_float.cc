@@ -1,7 +1,7 @@
 // INCRBYFLOAT: strings as numbers with a fraction.
 #include <string>
 
-#include "base/long_double.h"
+#include "base/text/long_double.h"
 #include "exec/values/string_number.h"
 
 namespace mayfly::string_float_commands {

@@ -1,7 +1,7 @@
 // GET, MGET, GETDEL, GETEX and kin: read strings. GETDEL also deletes the key, and GETEX changes its expiry.
-#include "exec/values/expire_options.h"
+#include "exec/arguments/expire_options.h"
+#include "exec/arguments/ttl_words.h"
 #include "exec/values/string_access.h"
-#include "exec/values/ttl_words.h"
 
 namespace mayfly::string_get_commands {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "exec/dispatch/usage.h"
-#include "exec/values/expire_options.h"
+#include "exec/arguments/expire_options.h"
+#include "exec/call/usage.h"
 #include "exec/values/string_number.h"
 
 namespace mayfly::string_increx_commands {

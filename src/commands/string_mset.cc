@@ -2,7 +2,7 @@
 #include <climits>
 #include <vector>
 
-#include "exec/values/expire_options.h"
+#include "exec/arguments/expire_options.h"
 #include "exec/values/string_access.h"
 
 namespace mayfly::string_mset_commands {

@@ -1,5 +1,5 @@
 // GETRANGE, SUBSTR and SETRANGE: parts of a string by position.
-#include "exec/values/index_range.h"
+#include "exec/arguments/index_range.h"
 #include "exec/values/string_edit.h"
 
 namespace mayfly::string_range_commands {

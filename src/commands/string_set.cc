@@ -3,13 +3,13 @@
 #include <iterator>
 #include <utility>
 
-#include "exec/values/expire_options.h"
+#include "exec/arguments/expire_options.h"
+#include "exec/arguments/tag_words.h"
+#include "exec/arguments/ttl_words.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
-#include "exec/values/tag_words.h"
-#include "exec/values/ttl_words.h"
 #include "exec/values/value_condition.h"
-#include "server/leases.h"
+#include "server/waiting/leases.h"
 
 namespace mayfly::string_set_commands {
 namespace {

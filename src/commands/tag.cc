@@ -1,12 +1,12 @@
 // INVALIDATE, TAG, TAGS, TAGINFO: tags of keys, and dropping all keys with a tag. TAGINFO tells how many keys have a
 // tag, TAG gives tags to a key of any type, and TAGS tells those of a key. SET gives a string its tags (string_set.cc).
-// See cache/tags.h.
+// See cache/keyspace/tags.h.
 #include <algorithm>
 #include <vector>
 
+#include "exec/arguments/tag_words.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/tag_words.h"
-#include "server/leases.h"
+#include "server/waiting/leases.h"
 
 namespace mayfly::tag_commands {
 namespace {

@@ -1,13 +1,13 @@
 // TAKE and UNLEASE: on a miss one client computes the value, and other clients wait or get a stale value. The stale
-// value comes from cache/stale_values.h. go-zero's Take as a server (server/leases.h).
+// value comes from cache/gone/stale_values.h. go-zero's Take as a server (server/waiting/leases.h).
 #include <string>
 
-#include "cache/databases.h"
-#include "exec/dispatch/usage.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/usage.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
-#include "server/leases.h"
-#include "server/parking.h"
+#include "server/waiting/leases.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::take_commands {
 namespace {

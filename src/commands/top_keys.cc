@@ -5,11 +5,11 @@
 #include <tuple>
 #include <vector>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/usage.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/usage.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly::top_keys_commands {
 namespace {

@@ -3,11 +3,11 @@
 #include <memory>
 #include <span>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/reply_buffer.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/queueing.h"
-#include "exec/dispatch/reply_buffer.h"
-#include "server/watched_keys.h"
+#include "server/watch/watched_keys.h"
 
 namespace mayfly::transaction_commands {
 namespace {

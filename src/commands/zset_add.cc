@@ -1,7 +1,7 @@
 // ZADD and ZINCRBY: add members to a sorted set, or change scores.
-#include "base/numbers.h"
+#include "base/text/numbers.h"
+#include "exec/arguments/word.h"
 #include "exec/values/sorted_set_add.h"
-#include "exec/values/word.h"
 
 namespace mayfly::zset_add_commands {
 namespace {

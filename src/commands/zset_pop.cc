@@ -2,10 +2,10 @@
 #include <array>
 #include <string>
 
-#include "exec/values/multi_pop.h"
+#include "exec/arguments/multi_pop.h"
+#include "exec/arguments/wait_limit.h"
+#include "exec/arguments/word.h"
 #include "exec/values/sorted_set_access.h"
-#include "exec/values/wait_limit.h"
-#include "exec/values/word.h"
 
 namespace mayfly::zset_pop_commands {
 namespace {

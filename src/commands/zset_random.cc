@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "exec/values/random_pick.h"
-#include "exec/values/scan_options.h"
+#include "exec/arguments/random_pick.h"
+#include "exec/arguments/scan_options.h"
 #include "exec/values/sorted_set_access.h"
 
 namespace mayfly::zset_random_commands {

@@ -2,7 +2,7 @@
 // ones.
 #include <variant>
 
-#include "exec/values/score_range.h"
+#include "exec/arguments/score_range.h"
 #include "exec/values/sorted_set_access.h"
 
 namespace mayfly::zset_range_commands {

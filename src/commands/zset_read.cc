@@ -1,7 +1,7 @@
 // ZCARD, ZSCORE, ZMSCORE, ZRANK, ZREVRANK, ZCOUNT, ZLEXCOUNT: look at members of a sorted set, or count members.
-#include "exec/values/score_range.h"
+#include "exec/arguments/score_range.h"
+#include "exec/arguments/word.h"
 #include "exec/values/sorted_set_access.h"
-#include "exec/values/word.h"
 
 namespace mayfly::zset_read_commands {
 namespace {

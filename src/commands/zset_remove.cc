@@ -1,5 +1,5 @@
 // ZREM, ZREMRANGEBYRANK, ZREMRANGEBYSCORE, ZREMRANGEBYLEX: remove members of a sorted set.
-#include "exec/values/score_range.h"
+#include "exec/arguments/score_range.h"
 #include "exec/values/sorted_set_access.h"
 
 namespace mayfly::zset_remove_commands {

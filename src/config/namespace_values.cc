@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/databases_max.h"
-#include "base/numbers.h"
+#include "base/text/ascii.h"
+#include "base/text/numbers.h"
 #include "config/nearest.h"
 #include "config/scalars.h"
 #include "config/words.h"

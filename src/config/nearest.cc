@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace mayfly::config {
 namespace {

@@ -1,6 +1,6 @@
 // The table of Mayfly's own options, by subject: those that have an effect here.
-#include "base/ascii.h"
 #include "base/databases_max.h"
+#include "base/text/ascii.h"
 #include "config/option.h"
 #include "config/words.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/numbers.h"
+#include "base/text/ascii.h"
+#include "base/text/numbers.h"
 #include "config/scalars.h"
 #include "config/words.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "base/numbers.h"
+#include "base/text/ascii.h"
+#include "base/text/numbers.h"
 #include "config/words.h"
 
 namespace mayfly::config {

@@ -4,8 +4,8 @@
 #include <array>
 #include <iterator>
 
-#include "base/ascii.h"
-#include "base/numbers.h"
+#include "base/text/ascii.h"
+#include "base/text/numbers.h"
 #include "config/scalars.h"
 #include "config/words.h"
 

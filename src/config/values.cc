@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/numbers.h"
+#include "base/text/ascii.h"
+#include "base/text/numbers.h"
 #include "config/namespace_values.h"
 #include "config/redis_values.h"
 #include "config/scalars.h"

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstdio>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace mayfly::config {
 namespace {

@@ -5,13 +5,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "config/options.h"
-#include "net/descriptor.h"
-#include "net/process.h"
-#include "server/cluster.h"
-#include "server/failed_logins.h"
-#include "server/incidents.h"
-#include "server/parking.h"
+#include "config/sources/options.h"
+#include "net/process/process.h"
+#include "net/socket/descriptor.h"
+#include "server/clients/failed_logins.h"
+#include "server/cluster/cluster.h"
+#include "server/figures/incidents.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::net {
 namespace {

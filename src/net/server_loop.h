@@ -18,18 +18,18 @@
 
 #include <uv.h>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "config/problem.h"
-#include "exec/dispatch/cluster_reload.h"
-#include "net/clients.h"
+#include "exec/cluster/cluster_reload.h"
+#include "net/client/clients.h"
+#include "net/client/listener.h"
+#include "net/client/resp_client.h"
+#include "net/client/service.h"
+#include "net/client/turn.h"
 #include "net/http/http_service.h"
-#include "net/listener.h"
-#include "net/resp_client.h"
-#include "net/service.h"
-#include "net/service_manager.h"
+#include "net/process/service_manager.h"
 #include "net/timekeeper.h"
 #include "net/tls/tls_transports.h"
-#include "net/turn.h"
 
 namespace mayfly::net {
 
@@ -53,7 +53,7 @@ class ServerLoop {
 
  private:
   // kLastReads: no new connections; what has arrived is still run. kFlushing: replies are written, and
-  // connections linger. kLastAnswers: only observers (net/service.h) are left, who are served until then.
+  // connections linger. kLastAnswers: only observers (net/client/service.h) are left, who are served until then.
   enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kLastAnswers, kClosed };
 
   // A loop that is closed when everything that lives on it is gone.

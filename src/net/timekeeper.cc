@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "base/log.h"
-#include "cache/databases.h"
-#include "exec/dispatch/memory_watch.h"
-#include "exec/dispatch/resident_guard.h"
-#include "server/event_log.h"
-#include "server/failed_logins.h"
-#include "server/incidents.h"
-#include "server/latency_monitor.h"
-#include "server/leases.h"
-#include "server/parking.h"
-#include "server/tracking.h"
+#include "base/log/log.h"
+#include "cache/keyspace/databases.h"
+#include "exec/memory/memory_watch.h"
+#include "exec/memory/resident_guard.h"
+#include "server/clients/failed_logins.h"
+#include "server/figures/incidents.h"
+#include "server/figures/latency_monitor.h"
+#include "server/waiting/leases.h"
+#include "server/waiting/parking.h"
+#include "server/watch/event_log.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly::net {
 Timekeeper::Timekeeper(uv_loop_t& loop, Server& server, Executor& executor, Turn& turn, Clients& clients)
@@ -122,7 +122,8 @@ void Timekeeper::RunSlice() {
     const int64_t now_us = executor_.RefreshNow().wall_ms * kUsPerMs;  // for the whole slice
     stats.wall_behind_us = static_cast<uint64_t>(std::max<int64_t>(server_.clock.ReadWallUs() - now_us, 0));
   }
-  server_.sliced_work.RunSlice(began, server_.cycle_rate.ToCycles(slice_us), kEntriesPerLook);
+  server_.sliced_work.RunSlice(executor_.now(), began, server_.cycle_rate.ToCycles(slice_us),
+                               kEntriesPerLook);
   if (!expires) return;
   stats.wall_behind_us = 0;
   const uint64_t expiry_us = server_.cycle_rate.ToUs(expiry_.spent_cycles() - had_before);
@@ -133,13 +134,13 @@ void Timekeeper::RunSlice() {
   keys_wake_known_ = false;
 }
 
-bool Timekeeper::Expiry::DoSome(size_t budget) noexcept {
-  return !executor_.Busy() && server_.databases.Advance(executor_.now(), budget);
+bool Timekeeper::Expiry::DoSome(Now now, size_t budget) noexcept {
+  return !server_.Busy() && server_.databases.Advance(now, budget);
 }
 
-bool Timekeeper::Eviction::DoSome(size_t budget) noexcept { return executor_.EvictSome(budget); }
+bool Timekeeper::Eviction::DoSome(Now, size_t budget) noexcept { return executor_.EvictSome(budget); }
 
-bool Timekeeper::Freeing::DoSome(size_t budget) noexcept {
+bool Timekeeper::Freeing::DoSome(Now, size_t budget) noexcept {
   const bool more = server_.databases.FreeSome(budget);
   const bool more_events = server_.event_log.FreeSome(budget);
   return server_.tracking.FreeSome(budget) || more_events || more;

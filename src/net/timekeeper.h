@@ -16,10 +16,10 @@
 
 #include <uv.h>
 
-#include "exec/dispatch/defragmenter.h"
-#include "net/clients.h"
-#include "net/clock_watch.h"
-#include "net/turn.h"
+#include "exec/memory/defragmenter.h"
+#include "net/client/clients.h"
+#include "net/client/turn.h"
+#include "net/process/clock_watch.h"
 #include "server/sliced_work.h"
 
 namespace mayfly::net {
@@ -55,7 +55,7 @@ class Timekeeper {
         : Step(server.sliced_work), server_(server), executor_(executor) {}
 
    private:
-    bool DoSome(size_t budget) noexcept override;
+    bool DoSome(Now now, size_t budget) noexcept override;
     Server& server_;
     Executor& executor_;
   };
@@ -65,7 +65,7 @@ class Timekeeper {
     Eviction(Server& server, Executor& executor) : Step(server.sliced_work), executor_(executor) {}
 
    private:
-    bool DoSome(size_t budget) noexcept override;
+    bool DoSome(Now now, size_t budget) noexcept override;
     Executor& executor_;
   };
   // Frees keys that a flush has left, and what clients had read of them.
@@ -74,7 +74,7 @@ class Timekeeper {
     explicit Freeing(Server& server) : Step(server.sliced_work), server_(server) {}
 
    private:
-    bool DoSome(size_t budget) noexcept override;
+    bool DoSome(Now now, size_t budget) noexcept override;
     Server& server_;
   };
 

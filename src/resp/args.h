@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shared_bytes.h"
+#include "base/memory/shared_bytes.h"
 
 namespace mayfly::resp {
 

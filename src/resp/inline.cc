@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace mayfly::resp {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/heap.h"
-#include "base/numbers.h"
+#include "base/memory/heap.h"
+#include "base/text/numbers.h"
 #include "resp/inline.h"
 
 namespace mayfly::resp {

@@ -47,7 +47,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shared_bytes.h"
+#include "base/memory/shared_bytes.h"
 #include "resp/args.h"
 #include "resp/limits.h"
 

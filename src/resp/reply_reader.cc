@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 
 namespace mayfly::resp {
 namespace {

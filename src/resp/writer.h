@@ -18,10 +18,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/numbers.h"
-#include "base/output.h"
-#include "base/shared_bytes.h"
-#include "base/short_bytes.h"
+#include "base/memory/output.h"
+#include "base/memory/shared_bytes.h"
+#include "base/text/numbers.h"
+#include "base/text/short_bytes.h"
 
 namespace mayfly::resp {
 

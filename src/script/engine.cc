@@ -4,16 +4,16 @@
 #include <memory>
 #include <utility>
 
-#include "base/clock.h"
-#include "base/key_slot.h"
-#include "base/log.h"
-#include "base/tsc.h"
-#include "cache/databases.h"
-#include "exec/dispatch/errors.h"
+#include "base/bits/key_slot.h"
+#include "base/log/log.h"
+#include "base/time/clock.h"
+#include "base/time/tsc.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/errors.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/monitors.h"
-#include "server/parking.h"
-#include "server/sessions.h"
+#include "exec/observe/monitors.h"
+#include "server/clients/sessions.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::script {
 
@@ -152,7 +152,7 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
   }
 }
 
-bool Engine::DoSome(size_t) noexcept {
+bool Engine::DoSome(Now, size_t) noexcept {
   server_.databases.SetClient(caller_);  // requests of others have run meanwhile
   try {
     if (!fiber_.Resume()) return true;

@@ -25,9 +25,9 @@
 #include <string_view>
 
 #include "base/fiber.h"
-#include "base/output.h"
+#include "base/memory/output.h"
+#include "exec/call/reply_buffer.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/reply_buffer.h"
 #include "script/interpreter.h"
 #include "script/library_store.h"
 #include "script/script_cache.h"
@@ -83,7 +83,7 @@ class Engine : public LatePart, private SlicedWork::Step {
   // REQUIRES: busy() is not null.
   void Kill() noexcept { job_->run.killed = true; }
   // Goes on with the script that was suspended.
-  bool DoSome(size_t budget) noexcept override;
+  bool DoSome(Now now, size_t budget) noexcept override;
   // Whether what has these flags may run now; if not, the error is written.
   static bool MayRun(Context& ctx, uint32_t flags, bool read_only);
   // With the session as its caller's is.

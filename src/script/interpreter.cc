@@ -4,16 +4,16 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/fiber.h"
-#include "base/tsc.h"
-#include "config/options.h"
+#include "base/time/clock.h"
+#include "base/time/tsc.h"
+#include "config/sources/options.h"
 #include "exec/dispatch/executor.h"
-#include "script/libraries.h"
-#include "script/protected_calls.h"
+#include "script/libraries/libraries.h"
+#include "script/libraries/sandbox.h"
+#include "script/lua/protected_calls.h"
 #include "script/redis_library.h"
 #include "script/reply_values.h"
-#include "script/sandbox.h"
 
 namespace mayfly::script {
 namespace {
@@ -85,7 +85,8 @@ struct Interpreter::Source {
 };
 
 Interpreter::Interpreter(Server& server, uint64_t& used)
-    : server_(server), place_{.heap = LuaHeap(used), .interpreter = *this}, random_state_(server.random()) {
+    : server_(server),
+      place_{{.heap = LuaHeap(used), .on_count = OnCount, .random_state = server.random()}, *this} {
   L_ = lua_newstate(Resize, &place_);
   if (L_ == nullptr) throw std::bad_alloc();
   lua_atpanic(L_, Panic);
@@ -289,7 +290,7 @@ int Interpreter::OnError(lua_State* L) {
   lua_settop(L, 1);
   const bool is_plain = lua_getmetatable(L, 1) == 0;
   lua_settop(L, 1);
-  if (found && (is_plain || !Of(L).must_end())) {
+  if (found && (is_plain || !StateData::Of(L).must_end)) {
     lua_pushstring(L, at.source);
     lua_setfield(L, 1, "source");
     lua_pushinteger(L, at.currentline);
@@ -302,7 +303,7 @@ int Interpreter::OnError(lua_State* L) {
 // Puts a plain table in the place of the error at index 1, a table with functions of the script's own (__index): later,
 // when nobody looks at the time, none of them may run.
 void Interpreter::ReadErrorFields(lua_State* L) {
-  const bool must_end = Of(L).must_end();
+  const bool must_end = StateData::Of(L).must_end;
   lua_createtable(L, 0, 4);
   for (const char* field : kErrorFields) {
     lua_pushstring(L, field);
@@ -388,22 +389,19 @@ void Interpreter::Call(Run& run, FunctionRef function) {
 
 void Interpreter::StartWatch(uint64_t most_us, const char* error) noexcept {
   watch_ = {.began = ReadCycles(), .most_us = most_us, .error = error};
+  place_.must_end = false;
 }
 
 bool Interpreter::EndWatch() noexcept {
-  if (watch_.expired) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  if (place_.must_end) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   watch_.most_us = 0;
-  return std::exchange(watch_.expired, false);
-}
-
-void Interpreter::EndIfDue(lua_State* L) noexcept {
-  if (watch_.expired) lua_sethook(L, OnCount, LUA_MASKCOUNT, 1);
+  return std::exchange(place_.must_end, false);
 }
 
 void Interpreter::CountLarge(size_t size) noexcept {
   constexpr size_t kMuch = size_t{1} << 20;
   large_ += size;
-  if (large_ < kMuch || L_ == nullptr || watch_.expired) return;
+  if (large_ < kMuch || L_ == nullptr || place_.must_end) return;
   large_ = 0;
   lua_sethook(L_, OnCount, LUA_MASKCOUNT, 1);
 }
@@ -411,20 +409,20 @@ void Interpreter::CountLarge(size_t size) noexcept {
 void Interpreter::OnCount(lua_State* L, lua_Debug*) {
   Interpreter& interpreter = Of(L);
   Watch& watch = interpreter.watch_;
+  bool& must_end = interpreter.place_.must_end;
   // A coroutine of a library that has outlived the end of a call.
-  if (!watch.expired && lua_gethookcount(L) == 1)
-    lua_sethook(L, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  if (!must_end && lua_gethookcount(L) == 1) lua_sethook(L, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   if (watch.most_us == 0) return;
   const uint64_t us = interpreter.server_.cycle_rate.ToUs(ReadCycles() - watch.began);
-  if (!watch.expired && us <= watch.most_us) return;
-  if (Run* const run = interpreter.run_; !watch.expired && run != nullptr && run->fiber != nullptr) {
+  if (!must_end && us <= watch.most_us) return;
+  if (Run* const run = interpreter.run_; !must_end && run != nullptr && run->fiber != nullptr) {
     run->fiber->Suspend();
     if (!run->killed) return;
     watch.error = kKilled;
   }
-  watch.expired = true;
+  must_end = true;
   // From now on at every instruction, so that the script cannot go on after a pcall.
-  interpreter.EndIfDue(L);
+  interpreter.place_.EndIfDue(L);
   PushError(L, watch.error);
   lua_error(L);
 }

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "script/lua_api.h"
-#include "script/lua_heap.h"
+#include "script/lua/lua_api.h"
+#include "script/lua/state_data.h"
 #include "script/run.h"
 
 namespace mayfly::script {
@@ -30,24 +30,12 @@ class Interpreter {
   ~Interpreter();
 
   // The one that owns this state, or the coroutine of it.
-  static Interpreter& Of(lua_State* L) noexcept {
-    void* heap = nullptr;
-    lua_getallocf(L, &heap);
-    return static_cast<Place*>(heap)->interpreter;
-  }
+  static Interpreter& Of(lua_State* L) noexcept { return static_cast<Place&>(StateData::Of(L)).interpreter; }
   Server& server() noexcept { return server_; }
   // What runs now; null: nothing, or a library is being loaded.
   Run* run() noexcept { return run_; }
-  // Whether what runs has to end: each of its next instructions raises an error.
-  bool must_end() const noexcept { return watch_.expired; }
-  // If what runs has to end, `L` raises an error at its next instruction. For the main part or a coroutine that goes on when
-  // another one was ended.
-  void EndIfDue(lua_State* L) noexcept;
   // Room for the arguments of a call.
   std::vector<std::string_view>& words() noexcept { return words_; }
-  uint64_t& random_state() noexcept { return random_state_; }
-  // Of functions in C++, since script/script_clock.h has last looked at the time.
-  size_t& steps() noexcept { return steps_; }
 
   // Compiles a script. LUA_NOREF: it cannot be compiled, and `problem` says why.
   FunctionRef CompileScript(std::string_view text, std::string& problem);
@@ -64,8 +52,7 @@ class Interpreter {
 
  private:
   // What the allocator of a state points to.
-  struct Place {
-    LuaHeap heap;
+  struct Place : StateData {
     Interpreter& interpreter;
   };
   struct Frame;
@@ -75,7 +62,6 @@ class Interpreter {
     uint64_t began = 0;    // cycles
     uint64_t most_us = 0;  // 0: never
     const char* error = nullptr;
-    bool expired = false;
   };
 
   static void* Resize(void* place, void* block, size_t old_size, size_t new_size) noexcept {
@@ -112,8 +98,6 @@ class Interpreter {
   void* loading_ = nullptr;
   Watch watch_;
   std::vector<std::string_view> words_;
-  uint64_t random_state_;
-  size_t steps_ = 0;
   size_t large_ = 0;  // bytes of large blocks since the last look for them
 };
 

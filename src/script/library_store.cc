@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "config/words.h"
 #include "script/redis_library.h"
 #include "script/register_function.h"
 #include "script/shebang.h"
-#include "server/stats.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::script {
 namespace {

@@ -3,22 +3,22 @@
 #include <cmath>
 #include <string>
 
-#include "base/log.h"
-#include "base/numbers.h"
-#include "base/sha1.h"
-#include "cache/databases.h"
+#include "base/bits/sha1.h"
+#include "base/log/log.h"
+#include "base/text/numbers.h"
+#include "cache/keyspace/databases.h"
 #include "exec/acl/denials.h"
+#include "exec/cluster/redirect.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/redirect.h"
 #include "exec/info/identity.h"
 #include "script/engine.h"
 #include "script/interpreter.h"
+#include "script/lua/script_clock.h"
 #include "script/reply_values.h"
-#include "script/script_clock.h"
-#include "server/sessions.h"
-#include "server/stats.h"
-#include "server/tracking.h"
+#include "server/clients/sessions.h"
+#include "server/figures/stats.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly::script {
 namespace {

@@ -1,7 +1,7 @@
 // The table redis, also named server: calls, replies and log lines of scripts.
 #pragma once
 
-#include "script/lua_api.h"
+#include "script/lua/lua_api.h"
 
 namespace mayfly::script {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "script/interpreter.h"
 #include "script/library_store.h"
 #include "script/redis_library.h"

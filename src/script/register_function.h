@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "script/lua_api.h"
+#include "script/lua/lua_api.h"
 
 namespace mayfly::script {
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 
 namespace mayfly::script {
 namespace {

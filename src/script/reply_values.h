@@ -7,7 +7,7 @@
 
 #include "resp/reply_reader.h"
 #include "resp/writer.h"
-#include "script/lua_api.h"
+#include "script/lua/lua_api.h"
 
 namespace mayfly::script {
 

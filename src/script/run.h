@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "exec/call/reply_buffer.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/reply_buffer.h"
 
 namespace mayfly {
 class Fiber;

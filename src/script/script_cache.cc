@@ -3,10 +3,10 @@
 #include <new>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/sha1.h"
+#include "base/bits/sha1.h"
+#include "base/text/ascii.h"
 #include "script/shebang.h"
-#include "server/stats.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::script {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/tsc.h"
+#include "base/time/tsc.h"
 
 namespace mayfly {
 
@@ -30,11 +30,11 @@ SlicedWork::Step& SlicedWork::LeastServed() const noexcept {
   return *least;
 }
 
-void SlicedWork::RunSlice(uint64_t began, uint64_t slice_cycles, size_t budget) noexcept {
+void SlicedWork::RunSlice(Now now, uint64_t began, uint64_t slice_cycles, size_t budget) noexcept {
   for (uint64_t before = began; waits();) {
     Step& step = LeastServed();
     level_cycles_ = step.had_cycles_;
-    if (!step.DoSome(budget)) {
+    if (!step.DoSome(now, budget)) {
       step.waits_ = false;
       --waiting_;
     }

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/time/clock.h"
+
 namespace mayfly {
 
 class SlicedWork {
@@ -40,8 +42,8 @@ class SlicedWork {
 
    private:
     friend class SlicedWork;
-    // Works on about `budget` entries. Returns true if more is left.
-    virtual bool DoSome(size_t budget) noexcept = 0;
+    // Works on about `budget` entries; `now` is the turn's. Returns true if more is left.
+    virtual bool DoSome(Now now, size_t budget) noexcept = 0;
 
     SlicedWork& work_;
     uint64_t spent_cycles_ = 0;
@@ -56,7 +58,7 @@ class SlicedWork {
   bool waits() const noexcept { return waiting_ != 0; }
   // Works until nothing is left, or until `slice_cycles` have passed since `began` (ReadCycles). Looks at the time
   // after every `budget` entries. At least one step works.
-  void RunSlice(uint64_t began, uint64_t slice_cycles, size_t budget) noexcept;
+  void RunSlice(Now now, uint64_t began, uint64_t slice_cycles, size_t budget) noexcept;
 
  private:
   Step& LeastServed() const noexcept;

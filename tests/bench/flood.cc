@@ -2,7 +2,7 @@
 // many times a request on random names of the same length that is.
 //
 // An attacker who knows a table's hash sends names that all fall into one bucket, and every request then walks through all
-// of them. Ours are hashed with a secret (base/hash.h), so names that collide under another hash, or under XXH3 without the
+// of them. Ours are hashed with a secret (base/bits/hash.h), so names that collide under another hash, or under XXH3 without the
 // secret, are names like any others. Lua's tables are the exception: its hash of strings has no secret, and skips bytes of
 // long ones; its row shows what that costs a script.
 //
@@ -23,8 +23,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
-#include "base/tsc.h"
+#include "base/bits/hash.h"
+#include "base/time/tsc.h"
 #include "exec/dispatch/client_end.h"
 #include "support/loopless_server.h"
 #include "support/request_text.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "cache/timing_wheel.h"
+#include "cache/time/timing_wheel.h"
 #include "wheel_entries.h"
 
 namespace mayfly::bench {

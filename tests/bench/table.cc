@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
-#include "cache/hash_table.h"
+#include "base/bits/hash.h"
+#include "cache/table/hash_table.h"
 
 namespace mayfly {
 namespace {

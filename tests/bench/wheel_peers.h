@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/timing_wheel.h"
+#include "cache/time/timing_wheel.h"
 #include "wheel_entries.h"
 
 namespace mayfly::bench {

@@ -1,10 +1,10 @@
 // Another map of the cluster while the daemon serves: CONFIG SET cluster-config-file, and what SIGHUP does.
-#include "exec/dispatch/cluster_reload.h"
+#include "exec/cluster/cluster_reload.h"
 
 #include <algorithm>
 #include <string>
 
-#include "base/tsc.h"
+#include "base/time/tsc.h"
 #include "support/cluster_test.h"
 
 namespace mayfly::testing {
@@ -39,7 +39,7 @@ class ReloadTest : public ClusterTest {
     REQUIRE(Set() == Ok());
   }
   // A slice in which about that many keys are dropped.
-  void Slice(size_t keys) { server().sliced_work.RunSlice(ReadCycles(), 0, keys); }
+  void Slice(size_t keys) { server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, keys); }
   bool dropping() { return server().sliced_work.waits(); }
   void DropAll() {
     while (dropping()) Slice(1000);

@@ -1,7 +1,7 @@
 // activedefrag: when entries are moved out of memory that is mostly unused, and for how long at a time.
 #include <string>
 
-#include "exec/dispatch/defragmenter.h"
+#include "exec/memory/defragmenter.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {
@@ -31,7 +31,8 @@ class DefragTest : public CommandTest {
   }
   // As the loop's turns do it.
   void Slice() {
-    if (server().sliced_work.waits()) server().sliced_work.RunSlice(ReadCycles(), 0, kEntriesAtOnce);
+    if (server().sliced_work.waits())
+      server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, kEntriesAtOnce);
   }
   void Finish() {
     while (defragmenter.moves()) {

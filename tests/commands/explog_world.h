@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/event_log.h"
+#include "server/watch/event_log.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

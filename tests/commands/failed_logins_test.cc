@@ -1,5 +1,5 @@
 // Clients that fail to log in: what they are answered, and when; what the log says about them.
-#include "server/failed_logins.h"
+#include "server/clients/failed_logins.h"
 
 #include <unistd.h>
 

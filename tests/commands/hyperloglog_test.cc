@@ -1,4 +1,4 @@
-#include "base/hyperloglog.h"
+#include "base/bits/hyperloglog.h"
 
 #include <random>
 

@@ -4,8 +4,8 @@
 #include <deque>
 #include <random>
 
+#include "exec/call/reply_buffer.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/reply_buffer.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 

@@ -1,7 +1,7 @@
 // Keyspace notifications: which events are published, and when. That their names are Redis's is shown in events_test.cc.
 #include <algorithm>
 
-#include "server/notifier.h"
+#include "server/watch/notifier.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 

@@ -1,6 +1,6 @@
 // How much output a pipeline may pile up before its client reads a byte. Connections close a client whose
 // output is full; here it only stops.
-#include "server/output_pool.h"
+#include "server/clients/output_pool.h"
 #include "support/command_test.h"
 #include "support/long_text.h"
 

@@ -1,11 +1,11 @@
 // SUBSCRIBE and its kin, PUBLISH, PUBSUB; also beside a redis-server.
-#include "server/pubsub.h"
+#include "server/watch/pubsub.h"
 
 #include <algorithm>
 #include <memory>
 #include <random>
 
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 

@@ -1,6 +1,6 @@
 // The commands for keys of any type on a value that is not a string, and the commands on strings that refuse
 // it. The value is a bag of texts that the test puts there: no command makes one.
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
 #include "commands/failing_allocation.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/dataset_digest.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "commands/no_memory_world.h"
-#include "server/leases.h"
+#include "server/waiting/leases.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "exec/dispatch/client_end.h"
-#include "server/leases.h"
+#include "server/waiting/leases.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -1,5 +1,5 @@
 // CLIENT TRACKING, CACHING, TRACKINGINFO, GETREDIR; also beside a redis-server.
-#include "server/tracking.h"
+#include "server/watch/tracking.h"
 
 #include <memory>
 

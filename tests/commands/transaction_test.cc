@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "server/parking.h"
-#include "server/watched_keys.h"
+#include "server/waiting/parking.h"
+#include "server/watch/watched_keys.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 

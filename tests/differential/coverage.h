@@ -10,7 +10,7 @@
 
 #include "differential/case.h"
 #include "differential/dice.h"
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 
 namespace mayfly::testing {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 #include "differential/words.h"
 
 namespace mayfly::testing {

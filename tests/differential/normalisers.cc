@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 #include "differential/words.h"
 
 namespace mayfly::testing {

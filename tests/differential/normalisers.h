@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "differential/case.h"
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "support/reply.h"
 
 namespace mayfly::testing {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "exec/docs/command_syntax.h"
 
 namespace mayfly::testing {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 #include "differential/words.h"
 
 namespace mayfly::testing {

@@ -2,8 +2,8 @@
 
 #include <iterator>
 
-#include "base/clock.h"
-#include "base/numbers.h"
+#include "base/text/numbers.h"
+#include "base/time/clock.h"
 #include "differential/pool.h"
 #include "differential/real_time.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exec/acl/permission.h"
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "server/acl/user.h"
 
 namespace mayfly {

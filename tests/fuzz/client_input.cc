@@ -15,9 +15,9 @@
 
 #include "../support/input_rig.h"
 #include "../support/request_text.h"
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "seed_files.h"
-#include "server/parking.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::testing {
 namespace {
@@ -49,7 +49,7 @@ class Script {
   const uint8_t* end_;
 };
 
-// Sizes around which a buffer or the parser changes its ways (net/limits.h, resp/limits.h).
+// Sizes around which a buffer or the parser changes its ways (net/socket/limits.h, resp/limits.h).
 constexpr std::array<size_t, 16> kSizes = {0,         1,       9,         100,           1024,      4000,
                                            16 * 1024, 30'000,  32 * 1024, 32 * 1024 + 1, 48 * 1024, 64 * 1024,
                                            65'537,    100'000, 131'072,   200'000};

@@ -1,5 +1,5 @@
 // The file of a cluster: whatever it holds, it is read, or refused with one line. What was read is consistent.
-#include "server/cluster_map.h"
+#include "server/cluster/cluster_map.h"
 
 #include <cstddef>
 #include <cstdint>

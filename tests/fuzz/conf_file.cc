@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/options.h"
+#include "config/sources/options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);

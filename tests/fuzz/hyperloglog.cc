@@ -1,12 +1,12 @@
 // Any bytes as a HyperLogLog: counted, merged and changed, or called corrupt, but never read beyond their end.
-#include "base/hyperloglog.h"
+#include "base/bits/hyperloglog.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "base/hyperloglog_draft.h"
+#include "base/bits/hyperloglog_draft.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mayfly;

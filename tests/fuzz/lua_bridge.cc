@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/output.h"
-#include "exec/dispatch/reply_buffer.h"
-#include "script/libraries.h"
-#include "script/lua_heap.h"
+#include "base/memory/output.h"
+#include "exec/call/reply_buffer.h"
+#include "script/libraries/libraries.h"
+#include "script/lua/lua_heap.h"
 #include "script/reply_values.h"
 
 namespace mayfly::script {

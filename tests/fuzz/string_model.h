@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 #include "differential/dice.h"
 
 namespace mayfly::testing {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
+#include "net/socket/limits.h"
 #include "resp/limits.h"
 #include "sim/server.h"
 

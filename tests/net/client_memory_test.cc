@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
-#include "server/held_bytes.h"
-#include "server/sessions.h"
+#include "net/socket/limits.h"
+#include "server/clients/sessions.h"
+#include "server/waiting/held_bytes.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "server/held_bytes.h"
-#include "server/sessions.h"
+#include "server/clients/sessions.h"
+#include "server/waiting/held_bytes.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "server/event_log.h"
+#include "server/watch/event_log.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
-#include "server/failed_logins.h"
+#include "net/socket/limits.h"
+#include "server/clients/failed_logins.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

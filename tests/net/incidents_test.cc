@@ -1,5 +1,5 @@
 // What the log says of writes that are refused, and of clients that are refused or closed.
-#include "server/incidents.h"
+#include "server/figures/incidents.h"
 
 #include <csignal>
 #include <string>

@@ -1,11 +1,11 @@
 // The cgroup's limit changes while the daemon runs.
-#include "exec/dispatch/memory_watch.h"
+#include "exec/memory/memory_watch.h"
 
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "exec/dispatch/resident_guard.h"
+#include "exec/memory/resident_guard.h"
 #include "sim/server.h"
 #include "support/fake_root.h"
 

@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
-#include "server/output_pool.h"
+#include "net/socket/limits.h"
+#include "server/clients/output_pool.h"
 #include "sim/server.h"
 #include "support/long_text.h"
 

@@ -1,5 +1,5 @@
 // What a service manager is told by the loop: while it turns, of a reload, and of its end.
-#include "net/service_manager.h"
+#include "net/process/service_manager.h"
 
 #include <csignal>
 #include <string>

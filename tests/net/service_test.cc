@@ -1,6 +1,6 @@
 // A second service beside RESP, on a listener of its own: it answers "GET /livez" as HTTP/1.0 does. Loop, limits,
 // timeouts and the server's end are those of all clients.
-#include "net/service.h"
+#include "net/client/service.h"
 
 #include <array>
 #include <csignal>
@@ -8,8 +8,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/clients.h"
-#include "net/read_calls.h"
+#include "net/client/clients.h"
+#include "net/client/read_calls.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
+#include "net/socket/limits.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {

@@ -7,8 +7,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/table_layout.h"
-#include "net/limits.h"
+#include "cache/table/table_layout.h"
+#include "net/socket/limits.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {
@@ -199,7 +199,7 @@ TEST_CASE("expiry, eviction and freeing of flushed keys all make progress in eve
 // Another kind of work, as a part of the server would register it.
 struct Chores final : SlicedWork::Step {
   explicit Chores(SimulatedServer& server) : Step(server.parts.server.sliced_work) {}
-  bool DoSome(size_t budget) noexcept override {
+  bool DoSome(Now, size_t budget) noexcept override {
     done += budget;
     left -= std::min(left, budget);
     return left != 0;

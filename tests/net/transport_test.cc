@@ -7,8 +7,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
-#include "server/incidents.h"
+#include "net/socket/limits.h"
+#include "server/figures/incidents.h"
 #include "sim/server.h"
 #include "support/long_text.h"
 

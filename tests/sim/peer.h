@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/transport.h"
+#include "net/socket/transport.h"
 #include "sim/link.h"
 #include "support/reply.h"
 

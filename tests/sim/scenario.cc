@@ -5,7 +5,7 @@
 #include <csignal>
 #include <optional>
 
-#include "net/limits.h"
+#include "net/socket/limits.h"
 
 namespace mayfly::sim {
 namespace {

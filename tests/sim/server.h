@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/log.h"
-#include "net/resp_client.h"
+#include "base/log/log.h"
+#include "net/client/resp_client.h"
 #include "net/server_loop.h"
 #include "sim/peer.h"
 #include "sim/toy_transport.h"

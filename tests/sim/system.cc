@@ -1,4 +1,4 @@
-// The system calls of net/descriptor.h and the cycle counter, on a simulated machine. A program that links these
+// The system calls of net/socket/descriptor.h and the cycle counter, on a simulated machine. A program that links these
 // does not take those of the archives.
 #include <cerrno>
 #include <memory>
@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "base/tsc.h"
-#include "net/descriptor.h"
+#include "base/time/tsc.h"
+#include "net/socket/descriptor.h"
 #include "sim/world.h"
 
 namespace mayfly {

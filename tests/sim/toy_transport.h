@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/transport.h"
+#include "net/socket/transport.h"
 
 namespace mayfly::sim {
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "net/address.h"
+#include "net/socket/address.h"
 
 #include <arpa/inet.h>
 #include <sys/un.h>

@@ -1,5 +1,5 @@
 // A simulated machine with one program on it: its clocks, its network, its signals. Libuv's functions
-// (uv_loop.cc, uv_handles.cc, uv_stream.cc) and net/descriptor.h's (system.cc) act on it.
+// (uv_loop.cc, uv_handles.cc, uv_stream.cc) and net/socket/descriptor.h's (system.cc) act on it.
 //
 // Time stands still while the program works, unless work has a price (set_look_cost_us, Spend). When the loop
 // would wait, time jumps to the next timer or the next event of the test. The order of events that may come in
@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "sim/choices.h"
 #include "sim/link.h"
 

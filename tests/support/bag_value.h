@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 
 namespace mayfly::testing {
 

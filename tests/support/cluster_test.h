@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "server/cluster.h"
+#include "server/cluster/cluster.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "exec/dispatch/client_end.h"
-#include "net/input.h"
+#include "net/socket/input.h"
 #include "support/loopless_server.h"
 
 namespace mayfly::testing {

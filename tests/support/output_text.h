@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "base/output.h"
+#include "base/memory/output.h"
 
 namespace mayfly {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 
 namespace mayfly::testing {
 

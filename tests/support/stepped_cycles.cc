@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "base/tsc.h"
+#include "base/time/tsc.h"
 
 namespace mayfly {
 namespace {
@@ -12,7 +12,7 @@ uint64_t cycles = 0;
 
 }  // namespace
 
-// Instead of the one in base/cycles.cc.
+// Instead of the one in base/time/cycles.cc.
 uint64_t ReadCycles() noexcept { return stepped ? cycles : ReadProcessorCycles(); }
 
 namespace testing {

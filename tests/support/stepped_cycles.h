@@ -1,4 +1,4 @@
-// The cycle counter in the hands of a test (base/tsc.h): how long calls take, it decides.
+// The cycle counter in the hands of a test (base/time/tsc.h): how long calls take, it decides.
 //
 // While an object of this class exists, the counter stands still but for what the test says. At other times it is the
 // processor's. At most one exists at a time.
@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "cache/change.h"
+#include "cache/keyspace/change.h"
 
 namespace mayfly::testing {
 

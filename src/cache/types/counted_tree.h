@@ -30,7 +30,7 @@
 #include <new>
 #include <utility>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "cache/types/counted_tree_node.h"
 
 namespace mayfly {

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 namespace mayfly {
 

@@ -21,8 +21,8 @@
 #include <span>
 #include <string_view>
 
-#include "base/pointer48.h"
-#include "cache/rich_value.h"
+#include "base/memory/pointer48.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/pack.h"
 #include "cache/types/timed_members.h"
 

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 namespace mayfly {
 

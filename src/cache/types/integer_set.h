@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/pointer48.h"
+#include "base/memory/pointer48.h"
 
 namespace mayfly {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "cache/types/list_large.h"
 
 namespace mayfly {

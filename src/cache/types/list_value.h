@@ -18,7 +18,7 @@
 #include <span>
 #include <string_view>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/list_nodes.h"
 #include "cache/types/pack.h"
 

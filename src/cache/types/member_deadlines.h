@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "cache/types/counted_tree.h"
 
 namespace mayfly {

@@ -1,5 +1,5 @@
 // The home of the members of large values: the keyspace's heap, their hash, and the order of their table. The order is
-// explained in cache/table_memory.h. Borrows heap and hash.
+// explained in cache/table/table_memory.h. Borrows heap and hash.
 #pragma once
 
 #include <cstdint>

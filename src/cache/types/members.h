@@ -12,11 +12,11 @@
 #include <span>
 #include <string_view>
 
-#include "base/hash.h"
-#include "base/heap.h"
+#include "base/bits/hash.h"
+#include "base/memory/heap.h"
 #include "base/prefetch.h"
-#include "base/short_bytes.h"
-#include "cache/hash_table.h"
+#include "base/text/short_bytes.h"
+#include "cache/table/hash_table.h"
 #include "cache/types/member.h"
 #include "cache/types/member_home.h"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <new>
 
-#include "base/heap.h"
-#include "base/short_bytes.h"
+#include "base/memory/heap.h"
+#include "base/text/short_bytes.h"
 
 namespace mayfly {
 namespace {

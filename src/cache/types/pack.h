@@ -33,9 +33,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/numbers.h"
-#include "base/pointer48.h"
+#include "base/memory/pointer48.h"
 #include "base/prefetch.h"
+#include "base/text/numbers.h"
 
 namespace mayfly {
 

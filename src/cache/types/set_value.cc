@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/heap.h"
-#include "base/numbers.h"
+#include "base/memory/heap.h"
+#include "base/text/numbers.h"
 
 namespace mayfly {
 namespace {

@@ -22,8 +22,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/pointer48.h"
-#include "cache/rich_value.h"
+#include "base/memory/pointer48.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/integer_set.h"
 #include "cache/types/pack.h"
 #include "cache/types/timed_members.h"

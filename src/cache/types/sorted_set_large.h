@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/counted_tree.h"
 #include "cache/types/member_deadlines.h"
 #include "cache/types/members.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/heap.h"
-#include "base/numbers.h"
+#include "base/memory/heap.h"
+#include "base/text/numbers.h"
 
 namespace mayfly {
 namespace {

@@ -20,8 +20,8 @@
 #include <optional>
 #include <string_view>
 
-#include "base/pointer48.h"
-#include "cache/rich_value.h"
+#include "base/memory/pointer48.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/member_range.h"
 #include "cache/types/pack.h"
 #include "cache/types/sorted_set_large.h"

@@ -7,8 +7,8 @@
 #include <memory_resource>
 #include <string>
 
-#include "base/heap.h"
-#include "base/numbers.h"
+#include "base/memory/heap.h"
+#include "base/text/numbers.h"
 
 namespace mayfly {
 namespace {

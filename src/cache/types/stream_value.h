@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/pack.h"
 #include "cache/types/stream_id.h"
 

@@ -3,9 +3,9 @@
 #include <cassert>
 #include <string>
 
-#include "config/options.h"
-#include "exec/info/client_info.h"
-#include "server/stats.h"
+#include "config/sources/options.h"
+#include "exec/observe/client_info.h"
+#include "server/figures/stats.h"
 
 namespace mayfly {
 namespace {

@@ -4,11 +4,11 @@
 #include <span>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "exec/acl/permission.h"
-#include "exec/dispatch/server.h"
 #include "server/acl/acl_log.h"
-#include "server/session.h"
+#include "server/clients/session.h"
+#include "server/server.h"
 
 namespace mayfly {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "exec/dispatch/command_keys.h"
+#include "exec/call/command_keys.h"
 
 namespace mayfly {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "server/acl/user.h"
 
 namespace mayfly {

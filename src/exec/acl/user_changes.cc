@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "config/options.h"
+#include "config/sources/options.h"
 #include "exec/acl/permission.h"
-#include "server/sessions.h"
-#include "server/subscriptions.h"
+#include "server/clients/sessions.h"
+#include "server/clients/subscriptions.h"
 
 namespace mayfly {
 namespace {

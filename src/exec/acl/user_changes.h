@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/dispatch/server.h"
 #include "server/acl/users.h"
-#include "server/session.h"
+#include "server/clients/session.h"
+#include "server/server.h"
 
 namespace mayfly {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/log.h"
-#include "config/options.h"
+#include "base/log/log.h"
+#include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/acl/user_changes.h"
 #include "server/acl/users.h"

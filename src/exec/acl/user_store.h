@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "config/problem.h"
-#include "exec/dispatch/server.h"
-#include "server/session.h"
+#include "server/clients/session.h"
+#include "server/server.h"
 
 namespace mayfly {
 

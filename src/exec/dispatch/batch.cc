@@ -5,7 +5,7 @@
 #include <new>
 
 #include "cache/types/look_ahead.h"
-#include "server/output_pool.h"
+#include "server/clients/output_pool.h"
 
 namespace mayfly {
 
@@ -36,7 +36,7 @@ void Batch::PlanFrom(Feed& feed) {
   // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
   const User* const user = feed.session->user();
   limits_.authenticated = user != nullptr;
-  feed.session->output.set_limit(limits_.authenticated ? batch_limits_.MostOutputOf(*feed.session)
+  feed.session->output.set_limit(limits_.authenticated ? batch_limits_.output.Of(*feed.session)
                                                        : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;
@@ -171,6 +171,17 @@ void Batch::AskForMembers(size_t end) noexcept {
     }
     member_args_ += planned.arg_count;
   }
+}
+
+Begun Batch::LastBegun() const noexcept {
+  Begun last;
+  const std::string_view* first_argument = args_.data();
+  for (const Planned& planned : requests()) {
+    if (planned.end <= planned.feed->consumed)
+      last = {planned.feed->session, planned.row, {first_argument, planned.arg_count}};
+    first_argument += planned.arg_count;
+  }
+  return last;
 }
 
 }  // namespace mayfly

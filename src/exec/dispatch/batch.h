@@ -10,7 +10,7 @@
 // So the cache misses of a batch overlap with each other and with parsing, whether the requests come from one
 // pipeline or from many clients with one request each. The entry found while planning is only a guess, since
 // an earlier request of the batch may change or remove it: a guess is dropped once its entry is gone
-// (cache/stale_guesses.h), and the command compares the key.
+// (cache/gone/stale_guesses.h), and the command compares the key.
 //
 // Each client's requests keep their order; clients take turns. After a request that may change how the
 // client's next bytes are read (kEndsBatch) or may block it (kBlocking), and after each request of a client
@@ -24,10 +24,11 @@
 #include <span>
 #include <string_view>
 
-#include "cache/databases.h"
-#include "exec/dispatch/command_table.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/command_table.h"
+#include "exec/call/in_flight.h"
 #include "resp/parser.h"
-#include "server/session.h"
+#include "server/clients/sessions.h"
 
 namespace mayfly {
 
@@ -70,14 +71,8 @@ class Batch {
 
   struct Limits {
     size_t max_bulk;  // the longest argument that is accepted
-    // Of clients that are logged in; see OutputChain::set_limit.
-    size_t most_output = SIZE_MAX;
-    size_t most_output_of_subscriber = SIZE_MAX;
+    OutputLimits output = {};
     size_t small_bytes = kSmallBytes;  // a longer request is not small; 0: no request is
-
-    size_t MostOutputOf(const Session& session) const noexcept {
-      return session.Has(Mode::kSubscribed) ? most_output_of_subscriber : most_output;
-    }
   };
   // Discards the last batch and plans the next one. False if the feeds hold no further request that can be
   // planned.
@@ -85,6 +80,8 @@ class Batch {
 
   std::span<const Planned> requests() const noexcept { return {requests_.data(), count()}; }
   const resp::ArgList& args() const noexcept { return args_; }
+  // Of its requests, the one that has begun last.
+  Begun LastBegun() const noexcept;
 
  private:
   static constexpr size_t kStageDistance = 8;

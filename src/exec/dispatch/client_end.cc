@@ -2,10 +2,10 @@
 
 #include "exec/dispatch/executor.h"
 #include "exec/dispatch/queueing.h"
-#include "server/leases.h"
-#include "server/parking.h"
-#include "server/pubsub.h"
-#include "server/tracking.h"
+#include "server/waiting/leases.h"
+#include "server/waiting/parking.h"
+#include "server/watch/pubsub.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly {
 

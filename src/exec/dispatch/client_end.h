@@ -1,8 +1,8 @@
 // Removes the state of a client from other parts, when the client leaves and on RESET. Loop thread only.
 #pragma once
 
-#include "exec/dispatch/server.h"
-#include "server/session.h"
+#include "server/clients/session.h"
+#include "server/server.h"
 
 namespace mayfly {
 

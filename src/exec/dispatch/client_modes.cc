@@ -5,11 +5,11 @@
 #include <span>
 #include <utility>
 
-#include "cache/databases.h"
-#include "exec/dispatch/command_keys.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/command_keys.h"
 #include "exec/dispatch/queueing.h"
-#include "server/parking.h"
-#include "server/tracking.h"
+#include "server/waiting/parking.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly {
 namespace {

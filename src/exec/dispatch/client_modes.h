@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cache/keyspace.h"
+#include "cache/keyspace/keyspace.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly {

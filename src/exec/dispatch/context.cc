@@ -2,11 +2,11 @@
 
 #include <cassert>
 
-#include "cache/databases.h"
-#include "exec/dispatch/call_observers.h"
+#include "cache/keyspace/databases.h"
 #include "exec/dispatch/executor.h"
-#include "server/notifier.h"
-#include "server/parking.h"
+#include "exec/observe/call_observers.h"
+#include "server/waiting/parking.h"
+#include "server/watch/notifier.h"
 
 namespace mayfly {
 

@@ -7,16 +7,16 @@
 #include <span>
 #include <string_view>
 
-#include "base/clock.h"
-#include "cache/keyspace.h"
-#include "exec/dispatch/args.h"
-#include "exec/dispatch/call.h"
-#include "exec/dispatch/command_table.h"
-#include "exec/dispatch/errors.h"
-#include "exec/dispatch/server.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/keyspace.h"
+#include "exec/call/args.h"
+#include "exec/call/call.h"
+#include "exec/call/command_table.h"
+#include "exec/call/errors.h"
 #include "resp/writer.h"
-#include "server/session.h"
-#include "server/stats.h"
+#include "server/clients/session.h"
+#include "server/figures/stats.h"
+#include "server/server.h"
 
 namespace mayfly {
 

@@ -7,27 +7,28 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "cache/databases.h"
-#include "config/options.h"
+#include "base/log/log.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
 #include "exec/acl/denials.h"
 #include "exec/acl/permission.h"
 #include "exec/acl/user_changes.h"
-#include "exec/dispatch/cache_options.h"
+#include "exec/call/command_table.h"
+#include "exec/cluster/redirect.h"
 #include "exec/dispatch/client_modes.h"
-#include "exec/dispatch/command_table.h"
-#include "exec/dispatch/incident_lines.h"
 #include "exec/dispatch/lease_pushes.h"
-#include "exec/dispatch/memory_warnings.h"
 #include "exec/dispatch/queueing.h"
-#include "exec/dispatch/redirect.h"
-#include "server/event_log.h"
-#include "server/incidents.h"
-#include "server/leases.h"
-#include "server/notifier.h"
-#include "server/stats.h"
-#include "server/tracking.h"
+#include "exec/dispatch/refuse.h"
+#include "exec/memory/cache_options.h"
+#include "exec/memory/memory_warnings.h"
+#include "exec/observe/incident_lines.h"
+#include "server/figures/incidents.h"
+#include "server/figures/stats.h"
+#include "server/waiting/leases.h"
+#include "server/watch/event_log.h"
+#include "server/watch/notifier.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly {
 namespace {
@@ -97,9 +98,10 @@ void Executor::FollowOptions() noexcept {
   const uint64_t most = output_pool_.most_bytes;
   slow_calls_.FollowOptions();
   late_cycles_ = std::min(stale_cycles_ + 1, slow_calls_.least_cycles());
+  server_.sessions.output_limits = {.most = hard == 0 ? most : std::min(hard, most),
+                                    .most_of_subscriber = most};
   batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
-                   .most_output = hard == 0 ? most : std::min(hard, most),
-                   .most_output_of_subscriber = most,
+                   .output = server_.sessions.output_limits,
                    .small_bytes = slow_calls_.RecordsAlone(now_) ? 0 : Batch::kSmallBytes};
   server_.tracking.Limit(static_cast<size_t>(settings.tracking_table_max_keys), most / kTrackingPart);
   server_.databases.shadow().Follow(settings.shadow_list, {.bytes = settings.maxmemory.bytes,
@@ -116,10 +118,6 @@ void Executor::EndTurn() noexcept {
   server_.tracking.EndTurn();
   server_.stats.tracking_bytes = server_.tracking.bytes();
   server_.stats.lease_bytes = server_.leases.bytes();
-}
-
-void Executor::LimitOutput(Session& session) const noexcept {
-  session.output.set_limit(batch_limits_.MostOutputOf(session));
 }
 
 uint32_t Executor::ModesOfAll() const noexcept {
@@ -159,12 +157,11 @@ void Executor::Run(std::span<Feed> feeds) {
 }
 
 void Executor::RunPlanned() {
-  const resp::ArgList& arguments = batch_.args();
   gate_.SetCeiling();
   // A plain request that changes the server's modes ends the batch (kEndsTurn).
   uint32_t modes_of_all = ModesOfAll();
   CallTimer timer(server_.stats, track_latency_);
-  const std::string_view* next_call = arguments.data();
+  const std::string_view* next_call = batch_.args().data();
   for (const Planned& planned : batch_.requests()) {
     const std::span<const std::string_view> call(next_call, planned.arg_count);
     next_call += planned.arg_count;
@@ -176,7 +173,7 @@ void Executor::RunPlanned() {
       if (!session.MayRun()) continue;
       planned.feed->consumed = planned.end;
       Args args(call, row != nullptr ? row->cursor : 1);
-      args.SetList(arguments);
+      args.SetList(batch_.args());
       RunWithModes(session, args, row, {planned.hash, planned.guess}, nullptr);
       modes_of_all = ModesOfAll();  // a transaction may change them
       timer.Restart();
@@ -185,14 +182,15 @@ void Executor::RunPlanned() {
       planned.feed->consumed = planned.end;
       if (row != timer.row()) Record(timer, &planned);
       Args args(call, row->cursor);
-      args.SetList(arguments);
+      args.SetList(batch_.args());
       bool admitted = row->Takes(call.size());
       if (row->writes) {
         server_.databases.SetClient(session.id);
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        if (const Refusal why = Judge(session, 0, args, row, gate_, now_, nullptr); why != Refusal::kNone) {
+        if (const Refusal why = WhyRefused(session, 0, args, row, gate_, now_, nullptr);
+            why != Refusal::kNone) {
           Record(timer, &planned);
           RefuseClient(why, session, args, row);
           continue;
@@ -276,7 +274,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = Judge(session, modes, args, row, gate_, now_, server_.cluster);
+  const Refusal why = WhyRefused(session, modes, args, row, gate_, now_, server_.cluster);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
@@ -315,7 +313,7 @@ Outcome Executor::MakeCall(const Call& call) {
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
   const uint32_t modes = call.session.modes & (in_transaction ? BitOf(Mode::kStranger) : ~uint32_t{0});
-  const Refusal why = Judge(call.session, modes, args, call.row, gate_, call.now, nullptr);
+  const Refusal why = WhyRefused(call.session, modes, args, call.row, gate_, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);
   return {why, Perform(call, args, {}, nullptr)};

@@ -17,22 +17,23 @@
 #include <span>
 #include <string_view>
 
+#include "exec/call/call.h"
+#include "exec/call/call_timer.h"
+#include "exec/call/in_flight.h"
 #include "exec/dispatch/batch.h"
-#include "exec/dispatch/call.h"
-#include "exec/dispatch/call_observers.h"
-#include "exec/dispatch/call_timer.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/memory_gate.h"
-#include "exec/dispatch/monitors.h"
-#include "exec/dispatch/slow_calls.h"
-#include "server/hot_keys.h"
-#include "server/output_pool.h"
-#include "server/parking.h"
-#include "server/sessions.h"
+#include "exec/memory/memory_gate.h"
+#include "exec/observe/call_observers.h"
+#include "exec/observe/monitors.h"
+#include "exec/observe/slow_calls.h"
+#include "server/clients/output_pool.h"
+#include "server/clients/sessions.h"
+#include "server/figures/hot_keys.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly {
 
-class Executor {
+class Executor final : public InFlight {
  public:
   static constexpr uint64_t kStaleUs = 200;
 
@@ -65,7 +66,7 @@ class Executor {
   template <typename Freed>
   void RunWoken(Freed&& freed) {
     server_.parking.keys().GoOn();
-    if (server_.parking.AnyReady() && !Busy())
+    if (server_.parking.AnyReady() && !server_.Busy())
       ServeReady();  // also for whom a script that took long has provided
     for (;;) {
       if (Session* const session = server_.sessions.TakeResumed()) {
@@ -73,7 +74,7 @@ class Executor {
         continue;
       }
       // While a script is busy, who is woken would be refused.
-      const std::unique_ptr<Parked> woken = Busy() ? nullptr : server_.parking.TakeWoken();
+      const std::unique_ptr<Parked> woken = server_.Busy() ? nullptr : server_.parking.TakeWoken();
       if (woken == nullptr) return;
       Wake(*woken);
       if (server_.parking.AnyReady()) ServeReady();
@@ -82,11 +83,9 @@ class Executor {
 
   // Before the replies of a turn are written.
   void EndTurn() noexcept;
-  // A script has been running for too long. It goes on in slices, and meanwhile no key may go away.
-  bool Busy() const noexcept { return (server_.modes & BitOf(Mode::kBusy)) != 0; }
 
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
-  bool EvictSome(size_t budget) { return !Busy() && gate_.EvictSome(budget, now_); }
+  bool EvictSome(size_t budget) { return !server_.Busy() && gate_.EvictSome(budget, now_); }
   bool short_of_room() const noexcept { return gate_.short_of_room(); }
   // Whether there is memory for a call that needs some, after the evictions that it takes.
   bool MakeRoom(Now now) { return gate_.MakeRoom(/*only_if_room=*/true, now); }
@@ -97,15 +96,12 @@ class Executor {
   // The limits on what all clients hold, as the options have them now.
   const OutputPool& output_pool() const noexcept { return output_pool_; }
   // How long a reply may be: what a client that has logged in may hold of unread output.
-  size_t most_reply() const noexcept { return batch_limits_.most_output; }
-  // The innermost; null: none runs. A plain request of the batch is not among them.
-  const RunningCall* running() const noexcept { return running_; }
-  const Batch& batch() const noexcept { return batch_; }
+  size_t most_reply() const noexcept { return server_.sessions.output_limits.most; }
+  const RunningCall* InnermostCall() const noexcept override { return running_; }
+  Begun LastRequest() const noexcept override { return batch_.LastBegun(); }
   CallObservers& observers() noexcept { return observers_; }
   Monitors& monitors() noexcept { return monitors_; }
   HotKeys& hot_keys() noexcept { return hot_keys_; }
-  // Sets the limit of the session's output; to be called when it has become a subscriber, or has ceased to be one.
-  void LimitOutput(Session& session) const noexcept;
 
  private:
   void RunPlanned();

@@ -1,9 +1,9 @@
 // The part of Executor for the requests of clients after waiting.
 #include <new>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/executor.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly {
 namespace {
@@ -19,7 +19,7 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
 // A waiter that finds nothing, because another one took it, waits on in its place. So each waiter of a key has one
 // try, while the key is there.
 [[gnu::noinline]] void Executor::ServeReady() noexcept {
-  if (Busy()) return;  // the script that made it ready has not ended
+  if (server_.Busy()) return;  // the script that made it ready has not ended
   WaitingKeys& keys = server_.parking.keys();
   while (WaitedKey* const key = keys.TakeReady()) {
     uint64_t served = 0;

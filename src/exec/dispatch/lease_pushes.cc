@@ -3,10 +3,10 @@
 #include <memory>
 #include <new>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
 #include "exec/acl/permission.h"
-#include "server/leases.h"
-#include "server/sessions.h"
+#include "server/clients/sessions.h"
+#include "server/waiting/leases.h"
 
 namespace mayfly {
 namespace {

@@ -2,8 +2,8 @@
 // Loop thread only.
 #pragma once
 
-#include "base/clock.h"
-#include "exec/dispatch/server.h"
+#include "base/time/clock.h"
+#include "server/server.h"
 
 namespace mayfly {
 

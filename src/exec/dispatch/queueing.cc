@@ -3,7 +3,7 @@
 #include <cassert>
 #include <utility>
 
-#include "server/watched_keys.h"
+#include "server/watch/watched_keys.h"
 
 namespace mayfly {
 

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "exec/dispatch/args.h"
-#include "exec/dispatch/call_flags.h"
-#include "exec/dispatch/command_table.h"
-#include "exec/dispatch/refusal.h"
-#include "exec/dispatch/server.h"
-#include "server/session.h"
+#include "exec/call/args.h"
+#include "exec/call/call_flags.h"
+#include "exec/call/command_table.h"
+#include "exec/call/refusal.h"
+#include "server/clients/session.h"
+#include "server/server.h"
 
 namespace mayfly {
 

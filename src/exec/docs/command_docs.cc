@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "exec/dispatch/command_keys.h"
+#include "exec/call/command_keys.h"
 #include "exec/docs/command_syntax.h"
 
 namespace mayfly {

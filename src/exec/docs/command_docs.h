@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "exec/dispatch/command_table.h"
+#include "exec/call/command_table.h"
 #include "resp/writer.h"
 
 namespace mayfly {

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace mayfly {
 HelpText::HelpText(std::string_view container) {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace mayfly {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/clock.h"
-#include "cache/databases.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
 #include "server/acl/users.h"
 
 namespace mayfly {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "exec/dispatch/context.h"
-#include "exec/info/client_info.h"
-#include "server/sessions.h"
+#include "exec/observe/client_info.h"
+#include "server/clients/sessions.h"
 
 namespace mayfly {
 

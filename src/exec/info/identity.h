@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "exec/dispatch/server.h"
+#include "server/server.h"
 
 namespace mayfly {
 

@@ -3,16 +3,16 @@
 #include <cmath>
 #include <string>
 
-#include "base/clock.h"
-#include "cache/databases.h"
-#include "config/options.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/info/ttl_walk.h"
-#include "server/pubsub.h"
-#include "server/rates.h"
-#include "server/stats.h"
-#include "server/tracking.h"
+#include "server/figures/rates.h"
+#include "server/figures/stats.h"
+#include "server/watch/pubsub.h"
+#include "server/watch/tracking.h"
 
 namespace mayfly::info {
 namespace {

@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <string>
 
-#include "config/options.h"
-#include "exec/dispatch/command_table.h"
+#include "config/sources/options.h"
+#include "exec/call/command_table.h"
 #include "exec/info/info_sections.h"
-#include "server/stats.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::info {
 namespace {

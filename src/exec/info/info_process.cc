@@ -7,23 +7,23 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
-#include "cache/databases.h"
-#include "config/options.h"
-#include "exec/dispatch/memory_meter.h"
-#include "exec/dispatch/resident_guard.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/info/memory_report.h"
-#include "server/event_log.h"
-#include "server/leases.h"
-#include "server/parking.h"
-#include "server/process_usage.h"
-#include "server/pubsub.h"
-#include "server/sessions.h"
-#include "server/stats.h"
-#include "server/tracking.h"
-#include "server/watched_keys.h"
+#include "exec/memory/memory_meter.h"
+#include "exec/memory/resident_guard.h"
+#include "server/clients/sessions.h"
+#include "server/figures/process_usage.h"
+#include "server/figures/stats.h"
+#include "server/waiting/leases.h"
+#include "server/waiting/parking.h"
+#include "server/watch/event_log.h"
+#include "server/watch/pubsub.h"
+#include "server/watch/tracking.h"
+#include "server/watch/watched_keys.h"
 
 #include <sys/utsname.h>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "exec/dispatch/args.h"
+#include "exec/call/args.h"
 #include "exec/info/info_text.h"
 
 namespace mayfly {

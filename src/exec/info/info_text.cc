@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "base/heap.h"
-#include "base/numbers.h"
+#include "base/memory/heap.h"
+#include "base/text/numbers.h"
 
 namespace mayfly {
 namespace {

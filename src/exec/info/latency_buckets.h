@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/histogram.h"
-#include "base/tsc.h"
+#include "base/time/histogram.h"
+#include "base/time/tsc.h"
 
 namespace mayfly {
 
@@ -17,7 +17,7 @@ struct LatencyBucket {
 };
 
 // Only buckets with more calls than the bucket before them. `cycles` has each call's time in cycles; a time counts
-// as up to an eighth longer than it was (base/histogram.h). Throws std::bad_alloc.
+// as up to an eighth longer than it was (base/time/histogram.h). Throws std::bad_alloc.
 std::vector<LatencyBucket> LatencyBucketsOf(const Histogram& cycles, CycleRate rate);
 
 }  // namespace mayfly

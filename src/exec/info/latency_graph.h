@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/latency_monitor.h"
+#include "server/figures/latency_monitor.h"
 
 namespace mayfly {
 

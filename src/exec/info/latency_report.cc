@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace mayfly {
 namespace {

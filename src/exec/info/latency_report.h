@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/settings.h"
-#include "server/latency_monitor.h"
+#include "server/figures/latency_monitor.h"
 
 namespace mayfly {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "cache/databases.h"
-#include "exec/dispatch/memory_meter.h"
-#include "server/event_log.h"
-#include "server/process_usage.h"
-#include "server/stats.h"
+#include "cache/keyspace/databases.h"
+#include "exec/memory/memory_meter.h"
+#include "server/figures/process_usage.h"
+#include "server/figures/stats.h"
+#include "server/watch/event_log.h"
 
 namespace mayfly {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/clock.h"
-#include "cache/databases.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
 #include "exec/dispatch/executor.h"
 
 namespace mayfly {
@@ -50,8 +50,7 @@ bool TtlWalk::Walk(Now now, size_t budget) noexcept {
   return false;
 }
 
-bool TtlWalk::DoSome(size_t budget) noexcept {
-  const Now now = server_.executor->now();
+bool TtlWalk::DoSome(Now now, size_t budget) noexcept {
   if (Walk(now, budget)) return true;
   last_ = draft_;
   const uint64_t spent_us = server_.cycle_rate.ToUs(spent_cycles() - spent_before_cycles_);

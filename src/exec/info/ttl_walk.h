@@ -12,9 +12,9 @@
 
 #include <cstdint>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "cache/ttl_histogram.h"
-#include "exec/dispatch/server.h"
+#include "server/server.h"
 #include "server/sliced_work.h"
 
 namespace mayfly {
@@ -43,7 +43,7 @@ class TtlWalk : public LatePart, private SlicedWork::Step {
   bool in_progress() const noexcept { return waits(); }
 
  private:
-  bool DoSome(size_t budget) noexcept override;
+  bool DoSome(Now now, size_t budget) noexcept override;
   void Begin(Now now) noexcept;
   // Looks at about `budget` keys, or a tenth as many pages of a table. Returns true if more are left.
   bool Walk(Now now, size_t budget) noexcept;

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace mayfly {
 namespace {

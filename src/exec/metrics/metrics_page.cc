@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cache/databases.h"
-#include "config/options.h"
-#include "exec/dispatch/command_table.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/call/command_table.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/metrics/metric_table.h"

@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "exec/dispatch/server.h"
 #include "exec/metrics/metrics_text.h"
 #include "exec/metrics/page.h"
+#include "server/server.h"
 
 namespace mayfly {
 

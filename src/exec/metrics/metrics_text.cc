@@ -3,8 +3,8 @@
 #include <charconv>
 #include <type_traits>
 
-#include "base/quote.h"
-#include "base/utf8.h"
+#include "base/text/quote.h"
+#include "base/text/utf8.h"
 
 namespace mayfly {
 namespace {

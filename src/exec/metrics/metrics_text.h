@@ -5,7 +5,7 @@
 //   mayfly_db_keys{db="0"} 2
 //
 // The samples of a metric must stand together, though fields come one by one: each row of the table collects its own.
-// Label values may be any bytes. One that is not UTF-8 is shown in quotes, with its bytes escaped (base/quote.h), since
+// Label values may be any bytes. One that is not UTF-8 is shown in quotes, with its bytes escaped (base/text/quote.h), since
 // Prometheus would refuse the page. If another value is that very text, only the other's sample is kept: Prometheus refuses
 // a page with one sample twice, too.
 #pragma once
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/histogram.h"
+#include "base/time/histogram.h"
 #include "exec/info/info_sink.h"
 #include "exec/metrics/metric_table.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace mayfly {
 

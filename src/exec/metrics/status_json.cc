@@ -5,21 +5,21 @@
 #include <tuple>
 #include <vector>
 
-#include "base/quote.h"
-#include "cache/databases.h"
-#include "config/options.h"
+#include "base/text/quote.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/call/value_type.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/memory_meter.h"
-#include "exec/dispatch/resident_guard.h"
 #include "exec/info/identity.h"
 #include "exec/info/memory_report.h"
 #include "exec/info/ttl_walk.h"
-#include "exec/values/value_type.h"
-#include "server/parking.h"
-#include "server/pubsub.h"
-#include "server/rates.h"
-#include "server/sessions.h"
-#include "server/stats.h"
+#include "exec/memory/memory_meter.h"
+#include "exec/memory/resident_guard.h"
+#include "server/clients/sessions.h"
+#include "server/figures/rates.h"
+#include "server/figures/stats.h"
+#include "server/waiting/parking.h"
+#include "server/watch/pubsub.h"
 
 namespace mayfly {
 namespace {

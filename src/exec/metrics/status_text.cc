@@ -3,13 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/numbers.h"
-#include "cache/databases.h"
-#include "config/options.h"
-#include "exec/dispatch/memory_meter.h"
-#include "server/rates.h"
-#include "server/sessions.h"
-#include "server/stats.h"
+#include "base/text/numbers.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/memory/memory_meter.h"
+#include "server/clients/sessions.h"
+#include "server/figures/rates.h"
+#include "server/figures/stats.h"
 
 namespace mayfly {
 namespace {

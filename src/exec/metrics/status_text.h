@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "base/clock.h"
-#include "exec/dispatch/server.h"
+#include "base/time/clock.h"
+#include "server/server.h"
 
 namespace mayfly {
 

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/numbers.h"
-#include "exec/values/value_type.h"
+#include "base/text/numbers.h"
+#include "exec/call/value_type.h"
 
 namespace mayfly {
 namespace {

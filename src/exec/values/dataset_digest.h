@@ -6,9 +6,9 @@
 
 #include <string_view>
 
-#include "base/clock.h"
-#include "base/sha1.h"
-#include "cache/databases.h"
+#include "base/bits/sha1.h"
+#include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
 
 namespace mayfly {
 

@@ -1,9 +1,9 @@
 #include "exec/values/element_pattern.h"
 
+#include "exec/call/value_type.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/hash_access.h"
 #include "exec/values/string_access.h"
-#include "exec/values/value_type.h"
 
 namespace mayfly {
 // As in Redis, a zero byte ends the search for a star or an arrow.

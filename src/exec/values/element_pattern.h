@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 #include "cache/types/pack.h"
 
 namespace mayfly {

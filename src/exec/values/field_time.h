@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "exec/values/expire_options.h"
+#include "exec/arguments/expire_options.h"
 #include "exec/values/hash_access.h"
 
 namespace mayfly {

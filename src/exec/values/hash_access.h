@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cache/types/hash_value.h"
-#include "config/options.h"
+#include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/timed_access.h"
 

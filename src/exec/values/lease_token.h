@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace mayfly {
 

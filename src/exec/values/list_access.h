@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "cache/types/list_value.h"
-#include "config/options.h"
+#include "config/sources/options.h"
+#include "exec/arguments/word.h"
 #include "exec/dispatch/context.h"
-#include "exec/values/word.h"
 
 namespace mayfly {
 

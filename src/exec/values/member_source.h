@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "cache/entry.h"
+#include "cache/entry/entry.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
 

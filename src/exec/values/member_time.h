@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/values/expire_condition.h"
+#include "exec/arguments/expire_condition.h"
 #include "exec/values/field_time.h"
 
 namespace mayfly {

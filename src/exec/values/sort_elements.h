@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/list_value.h"
 
 namespace mayfly {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/numbers.h"
-#include "cache/value.h"
+#include "base/text/numbers.h"
+#include "cache/entry/value.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/shared_bytes.h"
-#include "cache/value.h"
-#include "config/options.h"
+#include "base/memory/shared_bytes.h"
+#include "cache/entry/value.h"
+#include "config/sources/options.h"
 #include "exec/values/string_access.h"
 
 namespace mayfly {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/long_double.h"
+#include "base/text/long_double.h"
 #include "exec/values/string_access.h"
 
 namespace mayfly {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/digest.h"
+#include "base/bits/digest.h"
+#include "exec/arguments/word.h"
 #include "exec/values/string_access.h"
-#include "exec/values/word.h"
 
 namespace mayfly {
 

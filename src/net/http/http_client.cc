@@ -3,13 +3,13 @@
 #include <new>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "exec/dispatch/executor.h"
-#include "net/clients.h"
+#include "net/client/clients.h"
+#include "net/client/read_calls.h"
 #include "net/http/http_service.h"
 #include "net/http/status_codes.h"
-#include "net/read_calls.h"
-#include "server/parking.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::net {
 
@@ -59,10 +59,10 @@ bool HttpClient::TakeEnd() {
 
 // ---- answers
 
-bool HttpClient::DoSome(size_t) noexcept {
+bool HttpClient::DoSome(Now now, size_t) noexcept {
   if (state() != State::kOpen || !answer_) return false;
   try {
-    if (answer_->page != nullptr && answer_->page->BuildSome(clients().executor().now())) {
+    if (answer_->page != nullptr && answer_->page->BuildSome(now)) {
       Account();
       return true;
     }
@@ -114,7 +114,7 @@ void HttpClient::OnStop() noexcept {
   last_ = true;
   if (!answer_) return;
   try {
-    while (answer_->page != nullptr && answer_->page->BuildSome(clients().executor().now())) {
+    while (answer_->page != nullptr && answer_->page->BuildSome(now)) {
     }
     Finish();
   } catch (const std::bad_alloc&) {

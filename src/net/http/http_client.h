@@ -6,7 +6,7 @@
 // clients of the cache never wait longer for it than for those. While it is built or written nothing more is read: a
 // client holds one answer at most, and kRoomBytes of input.
 //
-// Time. Each of the three states has its limit (net/limits.h), after which the connection is closed: a request that comes
+// Time. Each of the three states has its limit (net/socket/limits.h), after which the connection is closed: a request that comes
 // byte by byte, an answer that is read byte by byte, and a connection that is kept for nothing. Of the connections that
 // wait between two requests, the idlest gives way when its port is full and another client comes.
 #pragma once
@@ -19,9 +19,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/output.h"
+#include "base/memory/output.h"
 #include "exec/metrics/page.h"
-#include "net/connection.h"
+#include "net/client/connection.h"
 #include "net/http/request_parser.h"
 #include "server/sliced_work.h"
 
@@ -68,7 +68,7 @@ class HttpClient final : private SlicedWork::Step, public Connection {
   std::string_view name() const noexcept override { return peer_; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override;
 
-  bool DoSome(size_t budget) noexcept override;
+  bool DoSome(Now now, size_t budget) noexcept override;
   // Reads the next request, if it may. True if it has written the answer itself, because the request is none.
   bool ReadNext();
   // The answer is whole: it waits to be written.

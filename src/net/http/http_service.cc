@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "config/options.h"
+#include "config/sources/options.h"
 #include "exec/metrics/metrics_page.h"
 #include "exec/metrics/status_json.h"
 #include "net/http/host_rule.h"

@@ -12,10 +12,10 @@
 // are gone. Lives as long as the loop. Loop thread only.
 #pragma once
 
+#include "net/client/service.h"
 #include "net/http/http_client.h"
 #include "net/http/status_page.h"
-#include "net/limits.h"
-#include "net/service.h"
+#include "net/socket/limits.h"
 
 namespace mayfly::net {
 

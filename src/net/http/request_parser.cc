@@ -5,7 +5,7 @@
 #include <climits>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http/status_codes.h"
 
 namespace mayfly::net {

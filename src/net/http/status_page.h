@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "exec/dispatch/server.h"
 #include "exec/metrics/page.h"
+#include "server/server.h"
 
 namespace mayfly::net {
 

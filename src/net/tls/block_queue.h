@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "net/limits.h"
+#include "net/socket/limits.h"
 
 namespace mayfly::net {
 

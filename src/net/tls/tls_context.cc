@@ -16,7 +16,7 @@
 #include <openssl/err.h>
 #include <openssl/x509.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "config/words.h"
 
 namespace mayfly::net {

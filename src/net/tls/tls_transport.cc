@@ -9,7 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/x509.h>
 
-#include "net/limits.h"
+#include "net/socket/limits.h"
 #include "net/tls/tls_bio.h"
 
 namespace mayfly::net {

@@ -22,11 +22,11 @@
 
 #include <openssl/ssl.h>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
+#include "net/socket/transport.h"
 #include "net/tls/block_queue.h"
 #include "net/tls/tls_context.h"
-#include "net/transport.h"
-#include "server/stats.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::net {
 

@@ -10,13 +10,13 @@
 #include <memory>
 #include <string>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "config/problem.h"
 #include "config/settings.h"
+#include "net/socket/transport.h"
 #include "net/tls/block_queue.h"
 #include "net/tls/tls_context.h"
 #include "net/tls/tls_transport.h"
-#include "net/transport.h"
 
 namespace mayfly::net {
 

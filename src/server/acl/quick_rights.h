@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/short_bytes.h"
+#include "base/text/short_bytes.h"
 
 namespace mayfly {
 

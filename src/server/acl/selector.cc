@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "base/glob.h"
+#include "base/text/ascii.h"
+#include "base/text/glob.h"
 
 namespace mayfly {
 

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <optional>
 
-#include "base/ascii.h"
-#include "base/sha256.h"
+#include "base/bits/sha256.h"
+#include "base/text/ascii.h"
 #include "config/words.h"
 
 namespace mayfly {

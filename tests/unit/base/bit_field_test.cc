@@ -1,4 +1,4 @@
-#include "base/bit_field.h"
+#include "base/bits/bit_field.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "base/bits.h"
+#include "base/bits/bits.h"
 
 #include <random>
 #include <string>

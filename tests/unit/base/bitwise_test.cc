@@ -1,4 +1,4 @@
-#include "base/bitwise.h"
+#include "base/bits/bitwise.h"
 
 #include <random>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/bits.h"
+#include "base/bits/bits.h"
 
 namespace mayfly {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/crash_report.h"
+#include "base/log/crash_report.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "base/digest.h"
+#include "base/bits/digest.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "base/geohash.h"
+#include "base/bits/geohash.h"
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "base/bits/hash.h"
 
 #include <array>
 #include <set>

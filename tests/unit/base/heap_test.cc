@@ -1,4 +1,4 @@
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 #include <cstring>
 #include <map>

@@ -1,4 +1,4 @@
-#include "base/histogram.h"
+#include "base/time/histogram.h"
 
 #include <utility>
 #include <vector>

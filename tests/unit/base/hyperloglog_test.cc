@@ -1,4 +1,4 @@
-#include "base/hyperloglog.h"
+#include "base/bits/hyperloglog.h"
 
 #include <memory>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/hyperloglog_draft.h"
+#include "base/bits/hyperloglog_draft.h"
 
 namespace mayfly::hll {
 namespace {

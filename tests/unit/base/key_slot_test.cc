@@ -1,4 +1,4 @@
-#include "base/key_slot.h"
+#include "base/bits/key_slot.h"
 
 #include <string>
 

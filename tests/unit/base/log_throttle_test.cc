@@ -1,4 +1,4 @@
-#include "base/log_throttle.h"
+#include "base/log/log_throttle.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "base/log_time.h"
+#include "base/log/log_time.h"
 
 #include <stdlib.h>
 #include <time.h>

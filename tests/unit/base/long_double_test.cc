@@ -1,5 +1,5 @@
 // The expected values are redis-server's replies to INCRBYFLOAT.
-#include "base/long_double.h"
+#include "base/text/long_double.h"
 
 #include <cfloat>
 #include <cmath>

@@ -1,6 +1,6 @@
 // The expected values are redis-server's: INCRBY for integers, ZADD for doubles, CONFIG SET maxmemory for
 // byte counts.
-#include "base/numbers.h"
+#include "base/text/numbers.h"
 
 #include <bit>
 #include <cerrno>

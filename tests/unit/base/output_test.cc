@@ -1,4 +1,4 @@
-#include "base/output.h"
+#include "base/memory/output.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "base/pointer48.h"
+#include "base/memory/pointer48.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "base/purger.h"
+#include "base/memory/purger.h"
 
 #include <cstring>
 #include <thread>
@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 namespace mayfly {
 

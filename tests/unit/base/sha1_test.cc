@@ -1,4 +1,4 @@
-#include "base/sha1.h"
+#include "base/bits/sha1.h"
 
 #include <catch2/catch.hpp>
 

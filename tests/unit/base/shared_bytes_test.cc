@@ -1,4 +1,4 @@
-#include "base/shared_bytes.h"
+#include "base/memory/shared_bytes.h"
 
 #include <string>
 #include <utility>

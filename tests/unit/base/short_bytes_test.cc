@@ -1,4 +1,4 @@
-#include "base/short_bytes.h"
+#include "base/text/short_bytes.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "base/slabs.h"
+#include "base/memory/slabs.h"
 
 #include <algorithm>
 #include <cstdint>

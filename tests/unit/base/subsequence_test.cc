@@ -1,4 +1,4 @@
-#include "base/subsequence.h"
+#include "base/text/subsequence.h"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,4 @@
-#include "base/syslog.h"
+#include "base/log/syslog.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "support/datagram_socket.h"
 
 namespace mayfly {

@@ -1,4 +1,4 @@
-#include "base/tsc.h"
+#include "base/time/tsc.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Which keys have the largest values, as BigKeys notes them while they come, change and go.
-#include "cache/big_keys.h"
+#include "cache/keyspace/big_keys.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "cache/buried_values.h"
+#include "cache/gone/buried_values.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 
 namespace mayfly {
 namespace {

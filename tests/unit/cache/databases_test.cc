@@ -1,4 +1,4 @@
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
 
 #include <algorithm>
 #include <random>

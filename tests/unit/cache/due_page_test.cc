@@ -1,4 +1,4 @@
-#include "cache/due_page.h"
+#include "cache/time/due_page.h"
 
 #include <map>
 #include <random>

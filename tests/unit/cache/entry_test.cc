@@ -1,11 +1,11 @@
-#include "cache/entry.h"
+#include "cache/entry/entry.h"
 
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "cache/value.h"
+#include "cache/entry/value.h"
 
 namespace mayfly {
 namespace {

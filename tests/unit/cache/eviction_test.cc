@@ -1,4 +1,4 @@
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
 
 #include <random>
 #include <string>

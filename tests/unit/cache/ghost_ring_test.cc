@@ -1,4 +1,4 @@
-#include "cache/ghost_ring.h"
+#include "cache/gone/ghost_ring.h"
 
 #include <random>
 #include <vector>

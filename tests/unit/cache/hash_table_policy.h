@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "cache/hash_table.h"
+#include "cache/table/hash_table.h"
 
 namespace mayfly {
 

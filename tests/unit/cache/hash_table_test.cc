@@ -1,4 +1,4 @@
-#include "cache/hash_table.h"
+#include "cache/table/hash_table.h"
 
 #include <memory>
 #include <unordered_map>

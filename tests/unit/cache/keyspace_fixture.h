@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/databases.h"
+#include "cache/keyspace/databases.h"
 
 namespace mayfly {
 

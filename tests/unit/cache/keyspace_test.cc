@@ -1,4 +1,4 @@
-#include "cache/keyspace.h"
+#include "cache/keyspace/keyspace.h"
 
 #include <map>
 #include <random>

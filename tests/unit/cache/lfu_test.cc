@@ -1,4 +1,4 @@
-#include "cache/lfu.h"
+#include "cache/owners/lfu.h"
 
 #include <set>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

@@ -1,4 +1,4 @@
-#include "cache/lru_list.h"
+#include "cache/owners/lru_list.h"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,4 @@
-#include "cache/miss_ring.h"
+#include "cache/gone/miss_ring.h"
 
 #include <algorithm>
 #include <deque>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

@@ -1,4 +1,4 @@
-#include "cache/namespaces.h"
+#include "cache/owners/namespaces.h"
 
 #include <string>
 #include <vector>

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/due_policy.h"
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
+#include "cache/time/due_policy.h"
 #include "unit/cache/timed_value.h"
 
 namespace mayfly {

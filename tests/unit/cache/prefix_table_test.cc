@@ -1,4 +1,4 @@
-#include "cache/prefix_table.h"
+#include "cache/table/prefix_table.h"
 
 #include <algorithm>
 #include <random>

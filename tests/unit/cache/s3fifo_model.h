@@ -1,4 +1,4 @@
-// S3-FIFO with one list and a main queue of SIEVE (cache/s3fifo_evictor.h), plainly: a vector of keys, newest last,
+// S3-FIFO with one list and a main queue of SIEVE (cache/evict/s3fifo_evictor.h), plainly: a vector of keys, newest last,
 // in which both hands are found by the marks on the keys.
 #pragma once
 

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/eviction.h"
-#include "cache/s3fifo_evictor.h"
+#include "cache/evict/eviction.h"
+#include "cache/evict/s3fifo_evictor.h"
 #include "unit/cache/keyspace_fixture.h"
 #include "unit/cache/s3fifo_model.h"
 

@@ -1,4 +1,4 @@
-#include "cache/shadow_list.h"
+#include "cache/gone/shadow_list.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

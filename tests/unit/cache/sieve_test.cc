@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/eviction.h"
-#include "cache/sieve_evictor.h"
+#include "cache/evict/eviction.h"
+#include "cache/evict/sieve_evictor.h"
 #include "unit/cache/keyspace_fixture.h"
 #include "unit/cache/sieve_model.h"
 

@@ -1,4 +1,4 @@
-// Random operations on keys with windows, beside a model: cache/stale_values.h.
+// Random operations on keys with windows, beside a model: cache/gone/stale_values.h.
 #include <map>
 #include <random>
 #include <string>

@@ -1,5 +1,5 @@
-// Values that are kept as stale after their keys' deadlines: cache/stale_values.h.
-#include "cache/stale_values.h"
+// Values that are kept as stale after their keys' deadlines: cache/gone/stale_values.h.
+#include "cache/gone/stale_values.h"
 
 #include <functional>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

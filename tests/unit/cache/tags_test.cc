@@ -1,5 +1,5 @@
-// Tags, and what becomes of the keys that have one: cache/tags.h.
-#include "cache/tags.h"
+// Tags, and what becomes of the keys that have one: cache/keyspace/tags.h.
+#include "cache/keyspace/tags.h"
 
 #include <map>
 #include <optional>
@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/eviction.h"
+#include "cache/evict/eviction.h"
 #include "cache/snapshot_walk.h"
 #include "unit/cache/keyspace_fixture.h"
 

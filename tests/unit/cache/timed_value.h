@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/rich_value.h"
+#include "cache/entry/rich_value.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

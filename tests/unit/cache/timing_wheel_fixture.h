@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cache/timing_wheel.h"
+#include "cache/time/timing_wheel.h"
 
 namespace mayfly::wheel_test {
 

@@ -1,4 +1,4 @@
-#include "cache/timing_wheel.h"
+#include "cache/time/timing_wheel.h"
 
 #include <algorithm>
 #include <array>

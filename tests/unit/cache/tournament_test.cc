@@ -1,4 +1,4 @@
-#include "cache/tournament.h"
+#include "cache/owners/tournament.h"
 
 #include <algorithm>
 #include <array>

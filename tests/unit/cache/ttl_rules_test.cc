@@ -1,5 +1,5 @@
 // TtlRules: what deadline a key gets instead of the one that was asked for.
-#include "cache/ttl_rules.h"
+#include "cache/time/ttl_rules.h"
 
 #include <catch2/catch.hpp>
 

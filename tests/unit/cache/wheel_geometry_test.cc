@@ -1,4 +1,4 @@
-#include "cache/wheel_geometry.h"
+#include "cache/time/wheel_geometry.h"
 
 #include <array>
 #include <random>

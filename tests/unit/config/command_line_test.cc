@@ -1,4 +1,4 @@
-#include "config/command_line.h"
+#include "config/sources/command_line.h"
 
 #include <catch2/catch.hpp>
 

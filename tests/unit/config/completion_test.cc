@@ -1,4 +1,4 @@
-#include "config/completion.h"
+#include "config/sources/completion.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "config/conf_file.h"
+#include "config/sources/conf_file.h"
 
 #include <algorithm>
 #include <random>

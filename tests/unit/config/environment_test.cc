@@ -1,4 +1,4 @@
-#include "config/environment.h"
+#include "config/sources/environment.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // The real file system, in a fresh directory.
-#include "config/files.h"
+#include "config/sources/files.h"
 
 #include <unistd.h>
 

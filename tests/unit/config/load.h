@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/glob.h"
-#include "config/options.h"
+#include "base/text/glob.h"
+#include "config/sources/options.h"
 #include "config/words.h"
 
 namespace mayfly::config {

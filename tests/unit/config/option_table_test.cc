@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "config/option.h"
 #include "config/values.h"
 #include "config/words.h"

@@ -1,5 +1,5 @@
 // Load of a whole configuration, CONFIG GET and CONFIG SET.
-#include "config/options.h"
+#include "config/sources/options.h"
 
 #include <catch2/catch.hpp>
 

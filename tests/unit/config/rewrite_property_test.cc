@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "config/conf_file.h"
+#include "config/sources/conf_file.h"
 #include "config/values.h"
 #include "unit/config/load.h"
 

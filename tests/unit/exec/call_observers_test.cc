@@ -1,5 +1,5 @@
 // Who is told of calls: a second server that is kept equal by what it is told.
-#include "exec/dispatch/call_observers.h"
+#include "exec/observe/call_observers.h"
 
 #include <random>
 #include <string>

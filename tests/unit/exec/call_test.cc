@@ -1,11 +1,11 @@
 // Calls within calls, by the commands of seam_commands.cc.
-#include "exec/dispatch/call.h"
+#include "exec/call/call.h"
 
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "exec/dispatch/reply_buffer.h"
+#include "exec/call/reply_buffer.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

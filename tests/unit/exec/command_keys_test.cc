@@ -1,4 +1,4 @@
-#include "exec/dispatch/command_keys.h"
+#include "exec/call/command_keys.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "exec/values/index_range.h"
+#include "exec/arguments/index_range.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "exec/dispatch/memory_warnings.h"
+#include "exec/memory/memory_warnings.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
-#include "exec/dispatch/memory_watch.h"
+#include "exec/memory/memory_watch.h"
 
-#include "exec/dispatch/resident_guard.h"
+#include "exec/memory/resident_guard.h"
 #include "support/command_test.h"
 #include "support/fake_root.h"
 

@@ -1,5 +1,5 @@
 // What monitors are shown of calls within calls, by the commands of seam_commands.cc.
-#include "exec/dispatch/monitors.h"
+#include "exec/observe/monitors.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,12 +1,12 @@
 // Clients that wait, by a command that only this test has: AWAIT key milliseconds answers with the key's
 // value, and waits if there is none.
-#include "server/parking.h"
+#include "server/waiting/parking.h"
 
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "exec/dispatch/args.h"
+#include "exec/call/args.h"
 #include "exec/dispatch/context.h"
 #include "support/command_test.h"
 

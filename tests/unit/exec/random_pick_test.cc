@@ -1,4 +1,4 @@
-#include "exec/values/random_pick.h"
+#include "exec/arguments/random_pick.h"
 
 #include <array>
 #include <set>

@@ -1,6 +1,4 @@
 // Why requests are refused: every reason, its text, and which of two reasons is given.
-#include "exec/dispatch/refusal.h"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "exec/acl/user_changes.h"
+#include "exec/dispatch/refuse.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "exec/dispatch/resident_guard.h"
+#include "exec/memory/resident_guard.h"
 
 #include <catch2/catch.hpp>
 

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "base/numbers.h"
+#include "base/text/numbers.h"
+#include "exec/call/reply_buffer.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
-#include "exec/dispatch/reply_buffer.h"
 #include "resp/reply_reader.h"
-#include "server/parking.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::testing {
 namespace {

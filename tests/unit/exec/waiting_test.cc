@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "server/waiting_keys.h"
+#include "server/waiting/waiting_keys.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "exec/values/word.h"
+#include "exec/arguments/word.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "net/admission.h"
+#include "net/client/admission.h"
 
 #include <catch2/catch.hpp>
 
@@ -15,29 +15,29 @@ constexpr Visitor kOverUnixSocket{
 TEST_CASE("protected mode without a password lets in this machine only") {
   const config::Settings settings;
   REQUIRE(settings.protected_mode);
-  CHECK(Judge(settings, kFromHere) == Verdict::kWelcome);
-  CHECK(Judge(settings, kOverUnixSocket) == Verdict::kWelcome);
-  CHECK(Judge(settings, kFromAfar) == Verdict::kProtected);
+  CHECK(VerdictOn(settings, kFromHere) == Verdict::kWelcome);
+  CHECK(VerdictOn(settings, kOverUnixSocket) == Verdict::kWelcome);
+  CHECK(VerdictOn(settings, kFromAfar) == Verdict::kProtected);
 }
 
 TEST_CASE("a password or protected-mode no lets in everybody") {
   Visitor has_to_log_in = kFromAfar;
   has_to_log_in.needs_no_login = false;
-  CHECK(Judge(config::Settings{}, has_to_log_in) == Verdict::kWelcome);
+  CHECK(VerdictOn(config::Settings{}, has_to_log_in) == Verdict::kWelcome);
   config::Settings open;
   open.protected_mode = false;
-  CHECK(Judge(open, kFromAfar) == Verdict::kWelcome);
+  CHECK(VerdictOn(open, kFromAfar) == Verdict::kWelcome);
 }
 
 TEST_CASE("a client above the limit is refused, wherever it comes from") {
   const config::Settings settings;
   Visitor visitor = kFromHere;
   visitor.clients_before = 1;
-  CHECK(Judge(settings, visitor) == Verdict::kWelcome);
+  CHECK(VerdictOn(settings, visitor) == Verdict::kWelcome);
   visitor.clients_before = 2;
-  CHECK(Judge(settings, visitor) == Verdict::kTooMany);
+  CHECK(VerdictOn(settings, visitor) == Verdict::kTooMany);
   visitor.from_loopback = false;
-  CHECK(Judge(settings, visitor) == Verdict::kTooMany);
+  CHECK(VerdictOn(settings, visitor) == Verdict::kTooMany);
 }
 
 TEST_CASE("every refusal is one error line") {

@@ -1,4 +1,4 @@
-#include "net/input_tail.h"
+#include "net/socket/input_tail.h"
 
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-#include "net/process.h"
+#include "net/process/process.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "net/limits.h"
+#include "net/socket/limits.h"
 #include "support/fake_root.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "net/service_manager.h"
+#include "net/process/service_manager.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/clock.h"
-#include "net/descriptor.h"
+#include "base/time/clock.h"
+#include "net/socket/descriptor.h"
 #include "support/datagram_socket.h"
 
 #include <sys/wait.h>

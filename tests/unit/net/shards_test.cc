@@ -1,14 +1,14 @@
-#include "net/shards.h"
+#include "net/process/shards.h"
 
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 
-#include "net/descriptor.h"
-#include "net/ready_socket.h"
-#include "net/restarts.h"
-#include "net/shard_rules.h"
-#include "server/cluster_map.h"
+#include "net/process/restarts.h"
+#include "net/process/shard_rules.h"
+#include "net/socket/descriptor.h"
+#include "net/socket/ready_socket.h"
+#include "server/cluster/cluster_map.h"
 
 namespace mayfly::net {
 

@@ -1,4 +1,4 @@
-#include "net/turn.h"
+#include "net/client/turn.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/output.h"
+#include "base/memory/output.h"
 #include "resp/writer.h"
 
 namespace mayfly::resp {

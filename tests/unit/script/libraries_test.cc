@@ -1,11 +1,11 @@
-#include "script/libraries.h"
+#include "script/libraries/libraries.h"
 
 #include <random>
 #include <string>
 
 #include <catch2/catch.hpp>
 
-#include "script/lua_heap.h"
+#include "script/lua/lua_heap.h"
 
 namespace mayfly::script {
 namespace {

@@ -1,4 +1,4 @@
-#include "script/lua_heap.h"
+#include "script/lua/lua_heap.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "server/cluster_map.h"
+#include "server/cluster/cluster_map.h"
 
 #include <random>
 #include <string>

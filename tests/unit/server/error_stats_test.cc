@@ -1,4 +1,4 @@
-#include "server/error_stats.h"
+#include "server/figures/error_stats.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "server/event_ring.h"
+#include "server/watch/event_ring.h"
 
 #include <algorithm>
 #include <cstdint>

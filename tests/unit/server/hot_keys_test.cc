@@ -1,4 +1,4 @@
-#include "server/hot_keys.h"
+#include "server/figures/hot_keys.h"
 
 #include <bit>
 #include <cmath>

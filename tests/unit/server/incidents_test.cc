@@ -1,4 +1,4 @@
-#include "server/incidents.h"
+#include "server/figures/incidents.h"
 
 #include <unistd.h>
 

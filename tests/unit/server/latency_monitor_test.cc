@@ -1,4 +1,4 @@
-#include "server/latency_monitor.h"
+#include "server/figures/latency_monitor.h"
 
 #include <catch2/catch.hpp>
 

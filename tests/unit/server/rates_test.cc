@@ -1,4 +1,4 @@
-#include "server/rates.h"
+#include "server/figures/rates.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,11 +1,11 @@
-#include "server/sessions.h"
+#include "server/clients/sessions.h"
 
 #include <array>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "base/output.h"
+#include "base/memory/output.h"
 
 namespace mayfly {
 

@@ -23,7 +23,7 @@ struct TimedStep final : SlicedWork::Step {
     takes = each_takes;
     Announce();
   }
-  bool DoSome(size_t budget) noexcept override {
+  bool DoSome(Now, size_t budget) noexcept override {
     last_budget = budget;
     cycles += takes;
     had += takes;
@@ -42,7 +42,7 @@ constexpr uint64_t kEndless = UINT64_MAX;
 constexpr size_t kBudget = 64;
 
 struct Work : SlicedWork {
-  void Slice(uint64_t length) { RunSlice(cycles, length, kBudget); }
+  void Slice(uint64_t length) { RunSlice(Now{}, cycles, length, kBudget); }
 };
 
 TEST_CASE("a step works until it is done, and is not asked again before it announces more") {
@@ -166,7 +166,7 @@ TEST_CASE("no step starves, whatever the others do") {
 
 }  // namespace
 
-// Instead of the processor's (base/tsc.h).
+// Instead of the processor's (base/time/tsc.h).
 uint64_t ReadCycles() noexcept { return cycles; }
 
 }  // namespace mayfly

@@ -1,4 +1,4 @@
-#include "server/slow_log.h"
+#include "server/figures/slow_log.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "server/unknown_commands.h"
+#include "server/figures/unknown_commands.h"
 
 #include <catch2/catch.hpp>
 

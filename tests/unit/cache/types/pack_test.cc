@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 
 namespace mayfly {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/heap.h"
+#include "base/memory/heap.h"
 #include "config/settings.h"
 #include "net/tls/tls_transports.h"
 #include "support/certificates.h"

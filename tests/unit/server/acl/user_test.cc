@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/sha256.h"
+#include "base/bits/sha256.h"
 #include "unit/server/acl/small_catalogue.h"
 
 namespace mayfly {

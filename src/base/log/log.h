@@ -1,0 +1,94 @@
+// The log: one line for each event, in Redis's format. So existing tools can search it.
+//
+//   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
+//
+// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
+// for each line, so it may be moved away at any time; lines are rare. Writing a line allocates no memory, so
+// that running out of memory can be logged too.
+//
+// Lines that cannot be written (the disk is full, the file cannot be opened) are counted. Standard error is told when
+// that begins, at most once in kComplainMs, and the log itself as soon as it can be written again. Lines may
+// go to the system's log as well (base/log/syslog.h), without pid and date, which it adds itself. Loop thread only.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/log/log_throttle.h"
+#include "base/log/syslog.h"
+#include "base/text/numbers.h"
+#include "base/time/clock.h"
+
+namespace mayfly {
+
+class Log {
+ public:
+  enum class Level : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
+
+  static constexpr uint64_t kComplainMs = 10'000;
+
+  // A part of a line: a number, or a text that must outlive the call.
+  class Piece {
+   public:
+    explicit Piece(std::string_view text) noexcept : text_(text) {}
+    template <std::integral Number>
+    explicit Piece(Number number) noexcept {
+      digit_count_ = FormatInteger(static_cast<int64_t>(number), digits_.data());
+    }
+    std::string_view view() const noexcept {
+      return digit_count_ != 0 ? std::string_view(digits_.data(), digit_count_) : text_;
+    }
+
+   private:
+    std::string_view text_;
+    std::array<char, kMaxIntegerText> digits_;
+    size_t digit_count_ = 0;
+  };
+
+  // To `path`, or to standard output if that is empty. Borrows the clock.
+  Log(Clock& clock, Level least, std::string path) : clock_(clock), least_(least), path_(std::move(path)) {}
+
+  // Each line goes to the system's log, too. Borrows it.
+  void AlsoTo(Syslog& syslog) noexcept { syslog_ = &syslog; }
+  void set_least(Level least) noexcept { least_ = least; }
+  bool Takes(Level level) const noexcept { return level >= least_ && level != Level::kNothing; }
+  // Whether a line can be written to the log's file.
+  bool Writable() const noexcept;
+
+  // Each writes its pieces as one line: Warning("closing client ", peer, ": it holds ", bytes, " bytes").
+  template <typename... Pieces>
+  void Debug(const Pieces&... pieces) noexcept {
+    Write(Level::kDebug, {Piece(pieces)...});
+  }
+  template <typename... Pieces>
+  void Verbose(const Pieces&... pieces) noexcept {
+    Write(Level::kVerbose, {Piece(pieces)...});
+  }
+  template <typename... Pieces>
+  void Notice(const Pieces&... pieces) noexcept {
+    Write(Level::kNotice, {Piece(pieces)...});
+  }
+  template <typename... Pieces>
+  void Warning(const Pieces&... pieces) noexcept {
+    Write(Level::kWarning, {Piece(pieces)...});
+  }
+  void Write(Level level, std::initializer_list<Piece> pieces) noexcept;
+
+ private:
+  void NoteLoss(int reason, bool torn) noexcept;
+
+  Clock& clock_;
+  Level least_;
+  std::string path_;
+  Syslog* syslog_ = nullptr;
+  uint64_t lost_ = 0;    // lines, since one was written
+  int lost_reason_ = 0;  // errno of the last of them
+  bool torn_ = false;    // a part of it is there, without its line end
+  LogThrottle complaints_{kComplainMs};
+};
+
+}  // namespace mayfly

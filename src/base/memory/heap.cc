@@ -1,0 +1,284 @@
+#include "base/memory/heap.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#ifndef MAYFLY_SANITIZE
+// Read by jemalloc when the process starts; MALLOC_CONF in the environment goes before it.
+//
+// dirty_decay_ms (Heap::kPagesStayMs): how long pages that were freed stay with us, whichever arena they are
+// of. A table that has grown leaves holes that are too small for new entries, and values of another size need
+// pages of another arena; after jemalloc's usual ten seconds the old ones would still count as resident.
+extern "C" {
+[[gnu::used]] const char* malloc_conf = "dirty_decay_ms:1000,muzzy_decay_ms:0";
+}
+#endif
+
+namespace mayfly {
+
+#ifdef MAYFLY_SANITIZE
+
+Heap::Heap(size_t region_bytes) : region_bytes_(region_bytes) {}
+Heap::~Heap() = default;
+
+void* Heap::Allocate(size_t size) noexcept {
+  if (used_bytes_ + SizeClass(size) > region_bytes_) return nullptr;
+  void* object = nullptr;
+  // As in the real arena, objects of a multiple of 64 bytes are aligned to 64, and the whole size class
+  // belongs to the object: an entry grows in place within it.
+  if (posix_memalign(&object, size % 64 == 0 ? 64 : 16, SizeClass(size)) != 0) return nullptr;
+  used_bytes_ += SizeClass(size);
+  return object;
+}
+
+void Heap::Free(void* object, size_t size) noexcept {
+  assert(used_bytes_ >= SizeClass(size));
+  used_bytes_ -= SizeClass(size);
+  std::free(object);
+}
+
+Heap::Fill Heap::ReadFill() const noexcept { return {.used = used_bytes_, .in_pages = 2 * used_bytes_}; }
+bool Heap::IsSparse(void*, size_t) const noexcept { return true; }
+void* Heap::AllocateDense(size_t size) noexcept { return Allocate(size); }
+void Heap::FreeDense(void* object, size_t size) noexcept { Free(object, size); }
+void Heap::FlushCaches() noexcept {}
+void Heap::Purge() noexcept {}
+void Heap::PurgePages() noexcept {}
+void Heap::PurgeOldPages() noexcept {}
+AllocatorBytes Heap::ReadAllocator() const noexcept {
+  return {.allocated = used_bytes_, .active = used_bytes_, .resident = used_bytes_};
+}
+std::string Heap::AllocatorReport() { return "This build has no allocator that reports."; }
+
+#else
+
+// The state of the extent hooks. In plain memory, outside the region, and alive until the arena's last call.
+struct Heap::Region {
+  extent_hooks_t hooks;
+  uintptr_t begin;
+  uintptr_t grown_to;
+  uintptr_t end;
+
+  static Region* Of(extent_hooks_t* hooks) noexcept { return reinterpret_cast<Region*>(hooks); }
+
+  static void* Alloc(extent_hooks_t* hooks, void* wanted, size_t size, size_t alignment, bool* zero,
+                     bool* commit, unsigned /*arena*/) noexcept {
+    Region* region = Of(hooks);
+    const uintptr_t at = (region->grown_to + alignment - 1) & ~(alignment - 1);
+    if (wanted != nullptr && reinterpret_cast<uintptr_t>(wanted) != at) return nullptr;
+    if (at > region->end || size > region->end - at) return nullptr;
+    void* memory = reinterpret_cast<void*>(at);
+    if (mprotect(memory, size, PROT_READ | PROT_WRITE) != 0) return nullptr;
+    region->grown_to = at + size;
+    *zero = true;
+    *commit = true;
+    return memory;
+  }
+  // The arena keeps the addresses it once had: there are plenty of them, and unused pages are purged.
+  static bool Dalloc(extent_hooks_t*, void*, size_t, bool, unsigned) noexcept { return true; }
+  static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length,
+                          unsigned) noexcept {
+    return madvise(static_cast<char*>(address) + offset, length, MADV_DONTNEED) != 0;
+  }
+  static bool Split(extent_hooks_t*, void*, size_t, size_t, size_t, bool, unsigned) noexcept { return false; }
+  static bool Merge(extent_hooks_t*, void*, size_t, void*, size_t, bool, unsigned) noexcept { return false; }
+};
+
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// "arena.3.purge": a control's name with an arena in it, without an allocation.
+class ArenaControl {
+ public:
+  ArenaControl(const char* before, unsigned arena, const char* after) noexcept {
+    std::snprintf(name_, sizeof name_, "%s.%u.%s", before, arena, after);
+  }
+  const char* name() const noexcept { return name_; }
+
+ private:
+  char name_[64];
+};
+
+template <typename T>
+T ReadControl(const char* name) {
+  T value{};
+  size_t size = sizeof value;
+  if (mallctl(name, &value, &size, nullptr, 0) != 0)
+    throw std::runtime_error(std::string("jemalloc: ") + name);
+  return value;
+}
+
+}  // namespace
+
+Heap::Heap(size_t region_bytes) {
+  Reserve(region_bytes);
+  extent_hooks_t* hooks = &region_->hooks;
+  size_t size = sizeof arena_;
+  if (mallctl("arenas.create", &arena_, &size, &hooks, sizeof hooks) != 0)
+    throw std::runtime_error("jemalloc: arenas.create");
+  tcache_ = ReadControl<unsigned>("tcache.create");
+  flags_ = static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE(tcache_));
+  arena_slabs_.set_arena(arena_);
+  thread_allocated_ = ReadControl<uint64_t*>("thread.allocatedp");
+  thread_freed_ = ReadControl<uint64_t*>("thread.deallocatedp");
+  utilization_size_ = std::size(utilization_);
+  if (mallctlnametomib("experimental.utilization.query", utilization_, &utilization_size_) != 0)
+    utilization_size_ = 0;
+}
+
+// An arena that is destroyed does not lower the thread's count of bytes, so what is empty is returned before.
+Heap::~Heap() {
+  slabs_.Purge();
+  mallctl("tcache.destroy", nullptr, nullptr, &tcache_, sizeof tcache_);
+  mallctl(ArenaControl("arena", arena_, "destroy").name(), nullptr, nullptr, nullptr, 0);
+  munmap(reinterpret_cast<void*>(region_->begin), region_->end - region_->begin);
+  delete region_;
+}
+
+void Heap::Reserve(size_t region_bytes) {
+  rlimit limit{};
+  size_t wanted = std::min(region_bytes, kMaxRegionBytes);
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    wanted = std::min(wanted, static_cast<size_t>(limit.rlim_cur) / 2);
+  wanted &= ~(kPage - 1);
+  void* memory = MAP_FAILED;
+  for (; wanted >= std::min(region_bytes, kMinRegionBytes); wanted = (wanted / 2) & ~(kPage - 1)) {
+    memory = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) break;
+  }
+  if (memory == MAP_FAILED) throw std::runtime_error("cannot reserve address space for the heap");
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  region_ = new Region{.hooks = {},
+                       .begin = begin,
+                       .grown_to = begin + kPage,  // reference 0 stays nobody's
+                       .end = begin + wanted};
+  region_->hooks.alloc = Region::Alloc;
+  region_->hooks.dalloc = Region::Dalloc;
+  region_->hooks.purge_forced = Region::PurgeForced;
+  region_->hooks.split = Region::Split;
+  region_->hooks.merge = Region::Merge;
+  base_ = HeapBase(begin);
+  region_bytes_ = wanted;
+}
+
+// ---- against fragmentation
+
+uint64_t Heap::UntouchedBytes() const noexcept { return slabs_.slab_count() * kPage; }
+
+Heap::Fill Heap::ReadFill() const noexcept {
+  uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  const auto read = [this](const char* what) noexcept {
+    size_t value = 0;
+    size_t size = sizeof value;
+    const ArenaControl control("stats.arenas", arena_, what);
+    return mallctl(control.name(), &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
+  };
+  const uint64_t untouched = UntouchedBytes();
+  const uint64_t pages = read("pactive") * kPage;
+  const uint64_t used = read("small.allocated") + read("large.allocated");
+  const uint64_t idle = slabs_.idle_bytes();
+  return {.used = used > idle ? used - idle : 0, .in_pages = pages > untouched ? pages - untouched : 0};
+}
+
+bool Heap::IsSparse(void* object, size_t size) const noexcept {
+  if (Slabs::Serves(size)) return slabs_.IsSparse(object);
+  // As jemalloc answers. A region is the place of one object, an extent those of one size side by side, and the bin all
+  // extents of this size.
+  struct Utilization {
+    void* next_extent;  // that the next object goes to
+    size_t free_regions;
+    size_t regions;
+    size_t extent_bytes;
+    size_t free_regions_of_bin;
+    size_t regions_of_bin;
+  } found{};
+  size_t answered = sizeof found;
+  if (utilization_size_ == 0 || mallctlbymib(utilization_, utilization_size_, &found, &answered,
+                                             static_cast<void*>(&object), sizeof object) != 0)
+    return false;
+  if (found.free_regions == 0 || found.regions_of_bin == 0) return false;
+  const auto extent = reinterpret_cast<uintptr_t>(found.next_extent);
+  if (reinterpret_cast<uintptr_t>(object) - extent < found.extent_bytes) return false;
+  // Somewhat above the average, or extents that are all alike would stay as they are; but not where little is free anyway.
+  constexpr size_t kLeastFreePart = 16;
+  constexpr size_t kAbove = 8;
+  const size_t used = found.regions - found.free_regions;
+  const size_t used_of_bin = found.regions_of_bin - found.free_regions_of_bin;
+  if (found.free_regions_of_bin * kLeastFreePart < found.regions_of_bin) return false;
+  return used * found.regions_of_bin <= (used_of_bin + used_of_bin / kAbove) * found.regions;
+}
+
+void* Heap::AllocateDense(size_t size) noexcept {
+  return Slabs::Serves(size) ? slabs_.Allocate(size)
+                             : mallocx(size, static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE_NONE));
+}
+
+void Heap::FreeDense(void* object, size_t size) noexcept {
+  Slabs::Serves(size) ? slabs_.Free(object)
+                      : sdallocx(object, size, static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE_NONE));
+}
+
+void Heap::FlushCaches() noexcept { mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_); }
+
+void Heap::Purge() noexcept {
+  slabs_.Purge();
+  mallctl("tcache.flush", nullptr, nullptr, &tcache_, sizeof tcache_);
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+  PurgePages();
+}
+
+void Heap::PurgePages() noexcept {
+  mallctl(ArenaControl("arena", MALLCTL_ARENAS_ALL, "purge").name(), nullptr, nullptr, nullptr, 0);
+}
+
+void Heap::PurgeOldPages() noexcept {
+  mallctl(ArenaControl("arena", MALLCTL_ARENAS_ALL, "decay").name(), nullptr, nullptr, nullptr, 0);
+}
+
+AllocatorBytes Heap::ReadAllocator() const noexcept {
+  uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  const auto read = [](const char* name) noexcept {
+    size_t value = 0;
+    size_t size = sizeof value;
+    return mallctl(name, &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
+  };
+  const ArenaControl muzzy("stats.arenas", MALLCTL_ARENAS_ALL, "pmuzzy");
+  // To the allocator a slab is one object, whether it is full or empty.
+  const uint64_t allocated = read("stats.allocated");
+  const uint64_t active = read("stats.active");
+  const uint64_t idle = slabs_.idle_bytes();
+  const uint64_t untouched = UntouchedBytes();
+  return {.allocated = allocated > idle ? allocated - idle : 0,
+          .active = active > untouched ? active - untouched : 0,
+          .resident = read("stats.resident"),
+          .muzzy = read(muzzy.name()) * kPage};
+}
+
+std::string Heap::AllocatorReport() {
+  std::string report;
+  // Where there is no memory for more of it, the report ends.
+  const auto append = [](void* to, const char* text) noexcept {
+    try {
+      static_cast<std::string*>(to)->append(text);
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  malloc_stats_print(append, &report, nullptr);
+  return report;
+}
+
+#endif
+
+}  // namespace mayfly

@@ -1,0 +1,214 @@
+// The memory of entries: a jemalloc arena in which 32 bits name an object. The arena stays inside one reserved range of
+// addresses, the *region*, so that 32 bits can refer to any object in it.
+//
+//   reserved, PROT_NONE:  |= arena's extents =|.................................|   up to 64 GiB
+//                         ^ base              ^ grown_to                        ^ end
+//   HeapRef = (address - base) / 16. 0 is null, because the first page is never handed out.
+//
+// Sizes whose jemalloc classes are far apart are served from our own slabs (base/memory/slabs.h). Each slab is one
+// allocation of the arena.
+//
+// Invariants: every object is in the region, aligned to 16 (to 64 if its size is a multiple of 64). An object
+// is allocated and freed only through an explicit tcache of this arena, never by plain malloc or free (a
+// thread's own tcache would mix in memory of other arenas). A full region returns nullptr, which becomes
+// Redis's OOM error.
+//
+// Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that ASan detects every use
+// after free. Loop thread only.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#ifndef MAYFLY_SANITIZE
+#include <jemalloc/jemalloc.h>
+#endif
+
+#include "base/memory/slabs.h"
+
+namespace mayfly {
+
+#ifdef MAYFLY_SANITIZE
+using HeapRefBits = uintptr_t;
+#else
+using HeapRefBits = uint32_t;
+#endif
+
+// Refers to an object of the Heap. Zero is the null reference.
+struct HeapRef {
+  HeapRefBits bits = 0;
+  constexpr explicit operator bool() const noexcept { return bits != 0; }
+  constexpr bool operator==(const HeapRef&) const noexcept = default;
+};
+static_assert(std::is_trivially_copyable_v<HeapRef>);
+
+// Resolves references to pointers. Holds the region's base and is small enough to be copied into every
+// container.
+class HeapBase {
+ public:
+  constexpr HeapBase() noexcept = default;
+  explicit constexpr HeapBase(uintptr_t base) noexcept : base_(base) {}
+
+#ifdef MAYFLY_SANITIZE
+  template <typename T>
+  T* Resolve(HeapRef ref) const noexcept {
+    assert(ref);
+    return reinterpret_cast<T*>(ref.bits);
+  }
+  HeapRef RefOf(const void* object) const noexcept { return {reinterpret_cast<uintptr_t>(object)}; }
+#else
+  // REQUIRES: ref is not null.
+  template <typename T>
+  T* Resolve(HeapRef ref) const noexcept {
+    assert(ref);
+    return reinterpret_cast<T*>(base_ + (static_cast<uintptr_t>(ref.bits) << kAlignmentShift));
+  }
+  // REQUIRES: `object` lies in the region.
+  HeapRef RefOf(const void* object) const noexcept {
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(object) - base_;
+    assert(offset >> kAlignmentShift <= std::numeric_limits<HeapRefBits>::max());
+    return {static_cast<HeapRefBits>(offset >> kAlignmentShift)};
+  }
+#endif
+
+ private:
+  static constexpr unsigned kAlignmentShift = 4;
+  [[maybe_unused]] uintptr_t base_ = 0;
+};
+
+// What the allocator reports about all arenas together.
+struct AllocatorBytes {
+  uint64_t allocated = 0;  // by the whole process; of slabs, what their objects take
+  uint64_t active = 0;     // in pages that hold at least one object, or belong to a slab
+  uint64_t resident = 0;   // in pages that are backed by memory
+  uint64_t muzzy = 0;      // in unused pages that the kernel may reclaim
+};
+
+class Heap {
+ public:
+  static constexpr size_t kMaxRegionBytes = size_t{64} << 30;
+  static constexpr size_t kMinRegionBytes = size_t{64} << 20;
+
+  // Reserves min(64 GiB, half of RLIMIT_AS, `region_bytes`), and halves that while the kernel refuses. Throws
+  // std::runtime_error if not even kMinRegionBytes are available.
+  explicit Heap(size_t region_bytes = kMaxRegionBytes);
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  HeapBase base() const noexcept { return base_; }
+  size_t region_bytes() const noexcept { return region_bytes_; }
+
+#ifdef MAYFLY_SANITIZE
+  void* Allocate(size_t size) noexcept;
+  void Free(void* object, size_t size) noexcept;
+#else
+  // Returns nullptr if the region is full.
+  void* Allocate(size_t size) noexcept {
+    return Slabs::Serves(size) ? slabs_.Allocate(size) : mallocx(size, flags_);
+  }
+  // REQUIRES: `size` is in the same size class as the size passed to Allocate.
+  void Free(void* object, size_t size) noexcept {
+    Slabs::Serves(size) ? slabs_.Free(object) : sdallocx(object, size, flags_);
+  }
+#endif
+
+  // Bytes that an object of `size` occupies. An entry can grow in place within its size class.
+  static constexpr size_t SizeClass(size_t size) noexcept {
+    constexpr size_t kQuantum = 16;
+    if (Slabs::Serves(size)) return Slabs::SizeClass(size);
+    if (size <= 8 * kQuantum)
+      return size <= kQuantum / 2 ? kQuantum / 2 : (size + kQuantum - 1) & ~(kQuantum - 1);
+    const size_t step = std::bit_floor(size - 1) / 4;
+    return (size + step - 1) & ~(step - 1);
+  }
+
+  // Bytes in use by all allocations of the loop thread, from this heap and from plain malloc. Of slabs only
+  // their objects count, so that every evicted key lowers the result. Costs a few loads.
+#ifdef MAYFLY_SANITIZE
+  uint64_t ThreadBytes() const noexcept { return used_bytes_; }
+#else
+  uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_ - slabs_.idle_bytes(); }
+#endif
+  // Bytes that the loop thread has allocated or freed so far, through this heap or plain malloc: only rises.
+  // Objects in slabs count when their slab comes or goes, which is when pages do.
+#ifdef MAYFLY_SANITIZE
+  uint64_t ChurnedBytes() const noexcept { return 0; }
+#else
+  uint64_t ChurnedBytes() const noexcept { return *thread_allocated_ + *thread_freed_; }
+#endif
+  // ---- against fragmentation
+  //
+  // Objects that stay pin the pages in which others were freed. A page comes free when its last objects are moved.
+  struct Fill {
+    uint64_t used = 0;      // bytes of this heap's objects
+    uint64_t in_pages = 0;  // that they lie in
+  };
+  // Takes some microseconds.
+  Fill ReadFill() const noexcept;
+  // Whether the object lies among more free room than objects of its size do on the average, so that others of it could
+  // take its place elsewhere. Under the sanitizers every object does.
+  bool IsSparse(void* object, size_t size) const noexcept;
+  // As Allocate and Free, but past the caches: takes the room that will be filled first, and gives it back at once.
+  void* AllocateDense(size_t size) noexcept;
+  void FreeDense(void* object, size_t size) noexcept;
+  // What the caches hold goes back to the pages that it lies in.
+  void FlushCaches() noexcept;
+
+  // Gives unused pages of all arenas back to the kernel now.
+  void Purge() noexcept;
+  // As Purge, but for what the loop thread's caches hold. Any thread.
+  static void PurgePages() noexcept;
+  // Gives those back that have been unused for kPagesStayMs, and some of the younger ones. Any thread.
+  static void PurgeOldPages() noexcept;
+  static constexpr unsigned kPagesStayMs = 1000;
+  AllocatorBytes ReadAllocator() const noexcept;
+  // The allocator's report for people; long.
+  static std::string AllocatorReport();
+
+ private:
+#ifndef MAYFLY_SANITIZE
+  // Bypasses the tcache, which would keep returned slabs and never hand them out again.
+  class ArenaSlabs final : public SlabSource {
+   public:
+    void set_arena(unsigned arena) noexcept { flags_ |= static_cast<int>(MALLOCX_ARENA(arena)); }
+    void* GetSlab() noexcept override { return mallocx(Slabs::kSlabBytes, flags_); }
+    void ReturnSlab(void* slab) noexcept override { sdallocx(slab, Slabs::kSlabBytes, flags_); }
+    size_t BytesTaken() const noexcept override { return nallocx(Slabs::kSlabBytes, flags_); }
+
+   private:
+    int flags_ = static_cast<int>(MALLOCX_ALIGN(Slabs::kSlabAlignment) | MALLOCX_TCACHE_NONE);
+  };
+#endif
+
+  void Reserve(size_t region_bytes);
+#ifndef MAYFLY_SANITIZE
+  // The page behind each slab that nobody touches (Slabs::kSlabBytes) is no memory.
+  uint64_t UntouchedBytes() const noexcept;
+#endif
+
+  HeapBase base_;
+  size_t region_bytes_ = 0;
+  int flags_ = 0;
+#ifdef MAYFLY_SANITIZE
+  uint64_t used_bytes_ = 0;
+#else
+  struct Region;
+  Region* region_ = nullptr;
+  unsigned arena_ = 0;
+  unsigned tcache_ = 0;
+  size_t utilization_[3] = {};  // the address of jemalloc's answer; of size 0 if this one does not answer
+  size_t utilization_size_ = 0;
+  uint64_t* thread_allocated_ = nullptr;
+  uint64_t* thread_freed_ = nullptr;
+  ArenaSlabs arena_slabs_;
+  Slabs slabs_{arena_slabs_};
+#endif
+};
+
+}  // namespace mayfly

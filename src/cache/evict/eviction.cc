@@ -1,0 +1,160 @@
+#include "cache/evict/eviction.h"
+
+#include <algorithm>
+
+#include "cache/evict/eviction_pool.h"
+
+namespace mayfly {
+namespace {
+
+struct Victim {
+  Keyspace* keyspace = nullptr;
+  Entry* entry = nullptr;
+};
+
+size_t Evict(const Victim& victim, Now now) {
+  if (victim.entry == nullptr) return 0;
+  victim.keyspace->Evict(*victim.entry, now);
+  return 1;
+}
+
+}  // namespace
+
+size_t Evictor::EvictLru(bool with_lasting, const EvictionPool& pool, Now now) {
+  if (pool.only == nullptr) {
+    Entry* const victim = databases_.quotas().Oldest(with_lasting, now, pool.spares);
+    if (victim == nullptr) return 0;
+    databases_.quotas().Of(*victim).home().Evict(*victim, now);
+    return 1;
+  }
+  Victim oldest;
+  int64_t longest_ms = -1;
+  for (const Quota* const share : pool.only->shares()) {
+    for (const Quota::List list : {Quota::kExpiring, Quota::kLasting}) {
+      Entry* const entry = list == Quota::kLasting && !with_lasting ? nullptr : share->Coldest(list);
+      if (entry == nullptr) continue;
+      const auto idle_ms = static_cast<int64_t>(Entry::IdleMs(entry->stamp(), now.mono_ms));
+      if (idle_ms <= longest_ms) continue;
+      longest_ms = idle_ms;
+      oldest = {&share->home(), entry};
+    }
+  }
+  return Evict(oldest, now);
+}
+
+Evictor::Outcome Evictor::Trim(Namespace& space, const EvictionLimits& limits, Now now, size_t budget) {
+  for (;;) {
+    const bool too_big = space.TooBig();
+    const bool too_many = space.TooMany();
+    if (!too_big && !too_many) return space.Settle(), Outcome::kWithin;
+    if (budget == 0 && !space.AboveSettled()) return space.Settle(), Outcome::kMore;
+    const size_t looked = EvictOne({limits.policy, limits.samples, &space, too_big, too_many}, now);
+    if (looked == 0) return space.Settle(), Outcome::kNothingToEvict;
+    budget -= std::min(budget, looked);
+  }
+}
+
+// Where the nearest one of a database is not in the pool, some of the pool are compared: the least recently used ones
+// and a few at random. Not those in turn by the hand: this policy keeps the order of use, and a hit under it does not
+// maintain a hand.
+size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
+  constexpr size_t kColdest = 12;
+  constexpr size_t kAtRandom = 4;
+  Victim nearest;
+  int64_t least = 0;
+  const auto offer = [&](Keyspace& keyspace, Entry* entry) {
+    // An entry that waits to be freed counts as due now.
+    const int64_t left = std::max<int64_t>(Keyspace::TtlMs(*entry, now), 0);
+    if (nearest.entry != nullptr && left >= least) return;
+    least = left;
+    nearest = {&keyspace, entry};
+  };
+  for (unsigned i = 0; pool.only == nullptr && i < databases_.count(); ++i) {
+    Keyspace& keyspace = databases_.At(i);
+    Entry* const entry = keyspace.NearestDeadline(now);
+    if (entry != nullptr && pool.Has(databases_.quotas().Of(*entry))) offer(keyspace, entry);
+  }
+  if (nearest.entry != nullptr) return Evict(nearest, now);
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
+    Keyspace& keyspace = quota.home();
+    quota.ForColdest(Quota::kExpiring, kColdest, [&](Entry& entry) { offer(keyspace, &entry); });
+    if (quota.CountOf(Quota::kExpiring) <= kColdest) return;
+    for (size_t left = kAtRandom; left != 0; --left)
+      offer(keyspace, keyspace.RandomOf(quota, Quota::kExpiring, random_));
+  });
+  return Evict(nearest, now);
+}
+
+// Draws a list by its number of candidates, then a random key of it.
+size_t Evictor::EvictRandom(bool with_lasting, const EvictionPool& pool, Now now) {
+  const auto candidates_of = [&](const Quota& quota) {
+    return with_lasting ? quota.size() : quota.CountOf(Quota::kExpiring);
+  };
+  uint64_t candidates = 0;
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) { candidates += candidates_of(quota); });
+  if (candidates == 0) return 0;
+  uint64_t at = std::uniform_int_distribution<uint64_t>(0, candidates - 1)(random_);
+  Victim victim;
+  ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
+    if (victim.keyspace != nullptr) return;
+    if (at >= candidates_of(quota)) {
+      at -= candidates_of(quota);
+      return;
+    }
+    const Quota::List list = at >= quota.CountOf(Quota::kExpiring) ? Quota::kLasting : Quota::kExpiring;
+    victim = {&quota.home(), quota.home().RandomOf(quota, list, random_)};
+  });
+  return Evict(victim, now);
+}
+
+size_t Evictor::EvictLfu(bool with_lasting, const EvictionPool& pool, size_t samples, Now now) {
+  if (pool.only != nullptr) return lfu_.EvictWithin(*pool.only, with_lasting, now);
+  return lfu_.EvictOne(with_lasting, pool.spares, samples, now);
+}
+
+size_t Evictor::EvictOne(const Task& task, Now now) {
+  const EvictionPool for_keys{.only = task.only, .spares = EvictionPool::kForKeys};
+  const EvictionPool pool = task.too_big ? EvictionPool{task.only, EvictionPool::kForBytes} : for_keys;
+  const bool too_big = task.too_big;
+  const bool too_many = task.too_many;
+  size_t looked = 0;
+  if (databases_.RemoveInvalidated()) return 1;
+  if (too_big && task.only == nullptr && databases_.EvictStale(now)) return 1;
+  switch (task.policy) {
+    case EvictionPolicy::kAllKeysSieve:
+      looked = sieve_.EvictOne(now, {.pool = pool});
+      return looked == 0 && too_many ? sieve_.EvictOne(now, {.pool = for_keys}) : looked;
+    case EvictionPolicy::kAllKeysS3Fifo:
+      looked = s3fifo_.EvictOne(true, now, pool);
+      return looked == 0 && too_many ? s3fifo_.EvictOne(true, now, for_keys) : looked;
+    case EvictionPolicy::kVolatileS3Fifo:
+      if (too_big) looked = s3fifo_.EvictOne(false, now, pool);
+      return looked == 0 && too_many ? s3fifo_.EvictOne(true, now, for_keys) : looked;
+    case EvictionPolicy::kAllKeysLfu:
+      looked = EvictLfu(true, pool, task.samples, now);
+      return looked == 0 && too_many ? EvictLfu(true, for_keys, task.samples, now) : looked;
+    case EvictionPolicy::kVolatileLfu:
+      if (too_big) looked = EvictLfu(false, pool, task.samples, now);
+      return looked == 0 && too_many ? EvictLfu(true, for_keys, task.samples, now) : looked;
+    case EvictionPolicy::kNoEviction:
+      break;
+    case EvictionPolicy::kAllKeysLru:
+      if (too_big) looked = EvictLru(true, pool, now);
+      break;
+    case EvictionPolicy::kVolatileLru:
+      if (too_big) looked = EvictLru(false, pool, now);
+      break;
+    case EvictionPolicy::kVolatileTtl:
+      if (too_big) looked = EvictNearestDeadline(pool, now);
+      break;
+    case EvictionPolicy::kAllKeysRandom:
+      if (too_big) looked = EvictRandom(true, pool, now);
+      break;
+    case EvictionPolicy::kVolatileRandom:
+      if (too_big) looked = EvictRandom(false, pool, now);
+      break;
+  }
+  return looked == 0 && too_many ? EvictLru(true, for_keys, now) : looked;
+}
+
+}  // namespace mayfly

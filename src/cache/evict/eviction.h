@@ -1,0 +1,106 @@
+// Frees memory: evicts victims of the policy until used memory and the number of keys are within their limits.
+//
+// The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
+// lists (cache/owners/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve
+// see cache/evict/sieve_evictor.h, for the S3-FIFO policies cache/evict/s3fifo_evictor.h, for the LFU policies
+// cache/evict/lfu_evictor.h. The limit `maxkeys` evicts the least recently used key; under SIEVE, S3-FIFO and
+// LFU, whose lists are not in that order, it evicts their own victim, chosen from all keys. SIEVE and
+// S3-FIFO need AccessTracking::kVisitedBit, the latter also ghosts (Databases::KeepGhosts), the LFU
+// policies need AccessTracking::kFrequency.
+//
+// Stale values (cache/gone/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. They
+// are no keys, so they do not count for `maxkeys`.
+//
+// A namespace is kept within its own limits by Trim, at the cost of no other: maxmemory by the policy, from its own
+// keys, and its limit of keys as `maxkeys` is. While what is promised to namespaces fits (Namespaces::Promise), Run
+// takes nothing from those who have a promise; if the policy finds no victim in the rest, it evicts nothing.
+//
+// Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+
+#include "base/eviction_policy.h"
+#include "base/time/clock.h"
+#include "cache/evict/lfu_evictor.h"
+#include "cache/evict/s3fifo_evictor.h"
+#include "cache/evict/sieve_evictor.h"
+#include "cache/keyspace/databases.h"
+
+namespace mayfly {
+
+struct EvictionLimits {
+  uint64_t maxmemory_bytes = 0;  // 0: no limit
+  uint64_t maxkeys = 0;          // 0: no limit
+  EvictionPolicy policy = EvictionPolicy::kNoEviction;
+  size_t samples = 5;  // entries of each database that LFU samples for a victim; not 0
+};
+
+// What one call must get rid of, however many entries that takes: it goes on beyond its budget while more than
+// this is there.
+struct EvictionOwed {
+  uint64_t above_bytes = UINT64_MAX;
+  uint64_t above_keys = UINT64_MAX;
+};
+
+class Evictor {
+ public:
+  enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
+
+  Evictor(Databases& databases, std::mt19937_64& random)
+      : databases_(databases),
+        random_(random),
+        sieve_(databases),
+        s3fifo_(databases, sieve_),
+        lfu_(databases, random) {}
+
+  // Evicts entries until the limits are met or `budget` entries have been examined. Evicts at least one if a
+  // limit is exceeded, `budget` is not 0 and there is a victim. Calls used_bytes() before each eviction; the
+  // result must not include memory that only waits to be freed. Returns kWithin if both limits are met; kMore
+  // if one is exceeded but there are victims left; kNothingToEvict if one is exceeded and there is no victim.
+  template <typename UsedBytes>
+  Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes,
+              const EvictionOwed& owed = {}) {
+    for (;;) {
+      const uint64_t keys = limits.maxkeys != 0 ? databases_.total_keys() : 0;
+      const uint64_t used = limits.maxmemory_bytes != 0 ? used_bytes() : 0;
+      const bool too_many = keys > limits.maxkeys;
+      const bool too_big = used > limits.maxmemory_bytes;
+      if (!too_many && !too_big) return Outcome::kWithin;
+      if (budget == 0 && keys <= owed.above_keys && used <= owed.above_bytes) return Outcome::kMore;
+      const size_t looked = EvictOne({limits.policy, limits.samples, nullptr, too_big, too_many}, now);
+      if (looked == 0) return Outcome::kNothingToEvict;
+      budget -= std::min(budget, looked);
+    }
+  }
+
+  // Evicts entries of the namespace until it is within its limits. What it was above them before the last write, it
+  // may keep when `budget` entries have been examined (Namespace::AboveSettled). Of `limits`, policy and samples count.
+  Outcome Trim(Namespace& space, const EvictionLimits& limits, Now now, size_t budget);
+
+ private:
+  // What is to be evicted, and from whom.
+  struct Task {
+    EvictionPolicy policy;
+    size_t samples;
+    const Namespace* only;  // null: all but those to whom it is promised
+    bool too_big;
+    bool too_many;
+  };
+  // Each returns the number of entries examined, or 0 if there is no victim.
+  size_t EvictOne(const Task& task, Now now);
+  size_t EvictLru(bool with_lasting, const EvictionPool& pool, Now now);
+  size_t EvictNearestDeadline(const EvictionPool& pool, Now now);
+  size_t EvictRandom(bool with_lasting, const EvictionPool& pool, Now now);
+  size_t EvictLfu(bool with_lasting, const EvictionPool& pool, size_t samples, Now now);
+
+  Databases& databases_;
+  std::mt19937_64& random_;
+  SieveEvictor sieve_;
+  S3FifoEvictor s3fifo_;
+  LfuEvictor lfu_;
+};
+
+}  // namespace mayfly

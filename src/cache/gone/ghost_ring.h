@@ -1,0 +1,86 @@
+// Ghosts: the hashes of keys evicted recently, for S3-FIFO (cache/evict/s3fifo_evictor.h). A key that comes back while its
+// ghost is here is used again and again, only not often enough.
+//
+// Shape: cache lines with 32 slots each. The high half of a hash chooses the line, 16 bits of the low half
+// are stored; 0 is empty. Within a line the newest is first, and pushes out the oldest. So adding and
+// finding touch one line, and a ring with a slot for each key, of 2 bytes, remembers about as many victims
+// as there are keys.
+//
+// The ring follows the number of keys by a few lines at a time (linear hashing), so no step is long. Of the
+// ghosts of a line that is split, those that belong to the new line are forgotten; the last line goes with
+// its ghosts. Lines come in segments of 4 KiB. If there is no memory for one, the ring stays as it is.
+//
+// A key that was not evicted is taken for a ghost with a probability of 1 in 2,000.
+//
+// Invariants (Validate): no two slots of a line are equal, and none follows an empty one. Owns its
+// segments. Loop thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/memory/heap.h"
+
+namespace mayfly {
+
+class GhostRing {
+ public:
+  static constexpr size_t kWays = 32;  // slots of a line
+  static constexpr size_t kSegmentLines = 64;
+  // So a ring has its size long before it is full, and forgets little as it grows.
+  static constexpr size_t kLinesPerAdd = 8;
+  static constexpr size_t kLinesMax = size_t{1} << 27;  // for 2^32 keys, more than there can be
+
+  // Off at first. Borrows `heap`.
+  explicit GhostRing(Heap& heap) noexcept : heap_(heap) {}
+  ~GhostRing() { Follow(false); }
+  GhostRing(const GhostRing&) = delete;
+  GhostRing& operator=(const GhostRing&) = delete;
+
+  bool on() const noexcept { return on_; }
+  // Turns it on or off, where it forgets all and frees its memory.
+  void Follow(bool on) noexcept;
+  // From now on it is to remember about as many victims as that.
+  void set_wanted(size_t ghosts) noexcept { wanted_ = ghosts; }
+
+  // In the functions below, `hash` is well mixed in all bits.
+  //
+  // A key was evicted. Adds lines or removes one if the ring has not the wanted size.
+  // REQUIRES: on().
+  void Add(uint64_t hash) noexcept;
+  // Whether this is the hash of a ghost, which is forgotten then.
+  bool Take(uint64_t hash) noexcept;
+
+  size_t capacity() const noexcept { return lines_ * kWays; }
+  // Memory of the ring.
+  uint64_t bytes() const noexcept { return segments_.size() * Heap::SizeClass(sizeof(Segment)); }
+  bool Validate() const noexcept;
+
+ private:
+  struct alignas(64) Line {
+    std::array<uint16_t, kWays> slots;
+  };
+  using Segment = std::array<Line, kSegmentLines>;
+
+  static uint16_t PrintOf(uint64_t hash) noexcept {
+    const auto print = static_cast<uint16_t>(hash);
+    return print != 0 ? print : 1;
+  }
+  // The line of the hash. REQUIRES: lines_ != 0.
+  Line& LineOf(uint64_t hash) const noexcept;
+  Line& At(size_t line) const noexcept { return (*segments_[line / kSegmentLines])[line % kSegmentLines]; }
+  // Adds a line. False if there is no memory.
+  bool Grow() noexcept;
+  void Shrink() noexcept;
+  bool AddSegment() noexcept;
+
+  Heap& heap_;
+  bool on_ = false;
+  size_t wanted_ = 0;
+  size_t lines_ = 0;  // in use
+  std::vector<Segment*> segments_;
+};
+
+}  // namespace mayfly

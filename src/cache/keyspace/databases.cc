@@ -1,0 +1,278 @@
+#include "cache/keyspace/databases.h"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace mayfly {
+
+Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
+    : parts_{.heap = heap, .hasher = hasher, .changes = changes, .expiry_stats = expiry_stats_},
+      wall_minus_mono_ms_(now.wall_ms - static_cast<int64_t>(now.mono_ms)) {
+  assert(count >= 1 && count <= kDatabasesMax);
+  parts_.first_share = count;
+  databases_.reserve(count);
+  for (unsigned id = 0; id < count; ++id) {
+    databases_.push_back(std::make_unique<Keyspace>(parts_, static_cast<uint8_t>(id), id, now));
+    databases_.back()->Enlist();
+    index_of_.push_back(static_cast<uint8_t>(id));
+  }
+}
+
+// What goes now is missed by nobody.
+Databases::~Databases() { parts_.misses = MissRing(); }
+
+void Databases::Flush(unsigned index, Now now) {
+  if (!IsEmpty(index)) {
+    DigGraves(1);
+    Bury(index, Successor(At(index), now));
+  }
+  parts_.shadow.ForgetAll(At(index).id());
+}
+
+std::unique_ptr<Keyspace> Databases::Successor(const Keyspace& old, Now now) {
+  return std::make_unique<Keyspace>(parts_, old.id(), old.database(), now);
+}
+
+size_t Databases::FlushNamespace(const Namespace& space) {
+  size_t keys = 0;
+  for (const auto& database : databases_) {
+    Quota* const share = space.ShareIn(*database);
+    if (share == nullptr) continue;
+    keys += database->Doom(*share);
+    Tell(ChangeReason::kNamespaceFlushed, *database, space.prefix());
+  }
+  return keys;
+}
+
+void Databases::PromiseNamespaces(const QuotaLimits& all) noexcept {
+  parts_.namespaces.Promise(all);
+  parts_.quotas.FollowPromises();
+}
+
+void Databases::AdoptNamespaces() noexcept {
+  parts_.namespaces.Adopt();
+  parts_.quotas.FollowPromises();
+}
+
+void Databases::DigGraves(size_t graves) {
+  assert(graves <= kWaitingMax);
+  while (FreeableGraves() + graves > kWaitingMax) FreeSome(std::numeric_limits<size_t>::max());
+  graveyard_.reserve(graveyard_.size() + graves);
+}
+
+void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
+  assert(graveyard_.size() < graveyard_.capacity());
+  parts_.stale_guesses.NoteAll();
+  At(index).Delist();
+  parts_.big_keys.ForgetAll(At(index).id());
+  fresh->Enlist();
+  graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
+  Tell(ChangeReason::kFlushed, *graveyard_.back(), {});
+}
+
+void Databases::Tell(ChangeReason reason, Keyspace& keyspace, std::string_view prefix) {
+  if (!parts_.changes.Wants(reason)) return;
+  parts_.changes.Tell({.reason = reason,
+                       .event = {},
+                       .keyspace = keyspace,
+                       .database = keyspace.database(),
+                       .key = prefix,
+                       .entry = nullptr,
+                       .client = parts_.client},
+                      /*observed=*/true);
+}
+
+void Databases::MarkAll() noexcept {
+  for (const auto& database : databases_) database->MarkAll();
+}
+
+void Databases::Swap(unsigned a, unsigned b) {
+  assert(a < count() && b < count());
+  if (a == b) return;
+  parts_.stale_guesses.NoteAll();
+  std::swap(databases_[a], databases_[b]);
+  std::swap(index_of_[At(a).id()], index_of_[At(b).id()]);
+  for (const unsigned index : {a, b}) At(index).set_database(index);
+  for (const unsigned index : {a, b}) Tell(ChangeReason::kSwapped, At(index), {});
+}
+
+void Databases::FlushAll(Now now) {
+  std::vector<std::unique_ptr<Keyspace>> fresh(count());
+  size_t graves = 0;
+  for (unsigned i = 0; i < count(); ++i) {
+    if (IsEmpty(i)) continue;
+    fresh[i] = Successor(At(i), now);
+    ++graves;
+  }
+  DigGraves(graves);
+  for (unsigned i = 0; i < count(); ++i) {
+    if (fresh[i] != nullptr) Bury(i, std::move(fresh[i]));
+  }
+  parts_.shadow.Clear();
+}
+
+Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept {
+  const auto was_flushed = [&](const auto& grave) {
+    return grave->id() == keyspace.id() && grave->Holds(key.text, now);
+  };
+  const bool remembers = parts_.misses.capacity() != 0;
+  if (remembers && std::any_of(graveyard_.begin(), graveyard_.end(), was_flushed))
+    return {MissReason::kDeleted, false};
+  const bool touches = !tracking_suspended();
+  return {parts_.misses.Find(KeyspaceParts::MarkOf(keyspace.id(), key.hash)),
+          parts_.shadow.Hit(keyspace.id(), key.hash, touches, now)};
+}
+
+void Databases::AdoptMissRing() noexcept {
+  if (made_misses_) parts_.misses = std::move(*made_misses_);
+  made_misses_.reset();
+}
+
+bool Databases::RemoveInvalidated() {
+  if (parts_.doomed == 0) return false;
+  return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {
+    size_t one = 1;
+    database->RemoveSomeInvalidated(&one);
+    return one == 0;
+  });
+}
+
+bool Databases::EvictStale(Now now) noexcept {
+  Keyspace* home = nullptr;
+  uint64_t longest_ms = 0;
+  parts_.with_stale.ForEach([&](uint8_t id) {
+    const uint64_t idle_ms = Entry::IdleMs(WithId(id).ColdestStale()->stamp(), now.mono_ms);
+    if (home != nullptr && idle_ms <= longest_ms) return;
+    home = &WithId(id);
+    longest_ms = idle_ms;
+  });
+  if (home == nullptr) return false;
+  home->EvictStale();
+  return true;
+}
+
+size_t Databases::stale_values() const noexcept {
+  size_t values = 0;
+  for (const auto& database : databases_) values += database->stale_values();
+  return values;
+}
+
+uint64_t Databases::stale_bytes() const noexcept {
+  uint64_t bytes = 0;
+  for (const auto& database : databases_) bytes += database->stale_bytes();
+  return bytes;
+}
+
+void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {
+  assert(tracking != AccessTracking::kNone && parts_.tracking != AccessTracking::kNone);
+  assert(tracking != AccessTracking::kFrequency || rules.random != nullptr);
+  parts_.lfu = rules;
+  if (tracking == parts_.tracking) return;
+  parts_.tracking = tracking;
+  parts_.quotas.ForEach([](Quota& quota) { quota.ForgetHands(); });
+  parts_.quotas.ForgetOrder();
+}
+
+void Databases::SetActiveExpiry(bool on) noexcept {
+  active_expiry_ = on;
+  parts_.rearm.any = true;
+}
+
+uint64_t Databases::RecordWake(uint8_t id, Now now) noexcept {
+  const uint64_t wait = WithId(id).NextWakeMs(now);
+  const uint64_t wake = wait < Tournament::kNone - now.mono_ms ? now.mono_ms + wait : Tournament::kNone;
+  wakes_.Set(id, wake);
+  return wake;
+}
+
+void Databases::CatchUp(Now now) noexcept {
+  const int64_t wall_minus_mono_ms = now.wall_ms - static_cast<int64_t>(now.mono_ms);
+  if (wall_minus_mono_ms != wall_minus_mono_ms_) [[unlikely]] {
+    wall_minus_mono_ms_ = wall_minus_mono_ms;
+    for (const auto& database : databases_) {
+      database->FollowWallStep(now);
+      parts_.rearm.who.Add(database->id());
+    }
+  }
+  parts_.rearm.who.TakeEach([&](uint8_t id) { RecordWake(id, now); });
+}
+
+bool Databases::AdvanceSome(size_t begin, size_t end, Now now, size_t* budget) {
+  for (size_t at = begin; (at = wakes_.NextUpTo(at, now.mono_ms)) < end; ++at) {
+    const auto id = static_cast<uint8_t>(at);
+    const bool gets_some = *budget != 0;
+    const bool more = WithId(id).Advance(now, budget);
+    RecordWake(id, now);
+    if (!more) continue;
+    // It has spent the budget: the next call begins with those after it.
+    advance_from_ = gets_some ? (at + 1) % Tournament::kEnd : at;
+    return true;
+  }
+  return false;
+}
+
+bool Databases::Advance(Now now, size_t budget) {
+  parts_.client = 0;
+  if (!active_expiry_) return false;
+  CatchUp(now);
+  const size_t from = advance_from_;
+  if (AdvanceSome(from, Tournament::kEnd, now, &budget)) return true;
+  return AdvanceSome(0, from, now, &budget);
+}
+
+uint64_t Databases::NextWakeMs(Now now) noexcept {
+  if (!active_expiry_) return UINT64_MAX;
+  CatchUp(now);
+  for (;;) {
+    const uint64_t least = wakes_.least();
+    if (least == Tournament::kNone) return UINT64_MAX;
+    const uint64_t wake = RecordWake(wakes_.First(), now);
+    if (wake <= std::max(least, now.mono_ms)) return wake - now.mono_ms;
+  }
+}
+
+size_t Databases::Backlog(Now now) const {
+  size_t count = 0;
+  for (const auto& database : databases_) count += database->Backlog(now, kBacklogCounted - count);
+  return count;
+}
+
+uint64_t Databases::DoomedBytes() const noexcept {
+  uint64_t bytes = 0;
+  for (const auto& keyspace : graveyard_) bytes += keyspace->bytes();
+  if (parts_.shares_to_free == 0) return bytes;
+  parts_.quotas.ForEach([&](const Quota& quota) { bytes += quota.doomed ? quota.bytes : 0; });
+  return bytes;
+}
+
+size_t Databases::waiting_keys() const noexcept {
+  size_t keys = parts_.buried.size();
+  for (const auto& keyspace : graveyard_) keys += keyspace->size() + keyspace->stale_values();
+  if (parts_.shares_to_free == 0) return keys;
+  parts_.quotas.ForEach([&](const Quota& quota) { keys += quota.doomed ? quota.size() : 0; });
+  return keys;
+}
+
+size_t Databases::FreeableGraves() const noexcept {
+  return static_cast<size_t>(std::count_if(graveyard_.begin(), graveyard_.end(),
+                                           [](const auto& keyspace) { return !keyspace->held(); }));
+}
+
+// Values first: while a keyspace is freed, its big values come here.
+bool Databases::FreeSome(size_t budget) noexcept {
+  budget = parts_.shadow.FreeSome(parts_.buried.FreeSome(budget));
+  for (const auto& database : databases_) {
+    if (budget == 0 || parts_.shares_to_free == 0) break;
+    database->FreeDoomed(&budget);
+  }
+  if (budget == 0) return MayFreeSome();
+  const auto last = std::find_if(graveyard_.rbegin(), graveyard_.rend(),
+                                 [](const auto& keyspace) { return !keyspace->held(); });
+  if (last != graveyard_.rend() && (*last)->FreeSome(budget)) graveyard_.erase(std::next(last).base());
+  return MayFreeSome();
+}
+
+}  // namespace mayfly

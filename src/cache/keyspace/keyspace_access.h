@@ -1,0 +1,70 @@
+// The inline part of Keyspace for finding and accessing an entry.
+#pragma once
+
+#include "cache/keyspace/keyspace.h"
+
+namespace mayfly {
+
+[[gnu::always_inline]] inline bool Keyspace::Expired(const Entry& entry, Now now) noexcept {
+  if (!entry.timed()) [[likely]]
+    return false;
+  if (entry.expires() && ExpiryOf(entry).Reached(now)) return true;
+  return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
+}
+
+[[gnu::always_inline]] inline bool Keyspace::Invalidated(const Entry& entry) const noexcept {
+  return parts_.doomed != 0 && tags_.IsDoomed(entry);
+}
+
+[[gnu::always_inline]] inline bool Keyspace::Doomed(const Entry& entry) const noexcept {
+  return parts_.doomed != 0 && InDoomedShare(entry);
+}
+
+[[gnu::always_inline]] inline bool Keyspace::Absent(const Entry& entry, Now now) const noexcept {
+  if (Expired(entry, now)) return true;
+  if (parts_.doomed == 0) [[likely]]
+    return false;
+  return Invalidated(entry) || Doomed(entry);
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {
+  const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
+  Entry* entry =
+      alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
+  if (entry != nullptr && Absent(*entry, now)) [[unlikely]] {
+    RemoveAbsent(key, *entry, now);
+    return nullptr;
+  }
+  return entry;
+}
+
+[[gnu::always_inline]] inline Entry* Keyspace::Find(const Key& key, Now now) {
+  Entry* entry = Peek(key, now);
+  if (entry != nullptr) Touch(*entry, now);
+  return entry;
+}
+
+inline void Keyspace::DropStale(const Key& key) noexcept {
+  if (stale_ != nullptr) [[unlikely]]
+    DropStaleOf(key);
+}
+
+inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
+  if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
+}
+
+[[gnu::always_inline]] inline void Keyspace::Touch(Entry& entry, Now now) noexcept {
+  if (entry.Has(EntryFlag::kExtra)) [[unlikely]]
+    Slide(entry, now);
+  if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
+    entry.set_stamp(Entry::StampOf(now.mono_ms));
+    return QuotaOf(entry).MoveToHottest(entry);
+  }
+  if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
+    return CountHit(entry, now);
+  if (parts_.tracking == AccessTracking::kNone) return;
+  entry.set_stamp(Entry::StampOf(now.mono_ms));
+  entry.Set(EntryFlag::kVisited);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,93 @@
+// The parts shared by all keyspaces of a server. Databases owns it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bits/hash.h"
+#include "base/memory/heap.h"
+#include "cache/entry/id_set.h"
+#include "cache/gone/buried_values.h"
+#include "cache/gone/ghost_ring.h"
+#include "cache/gone/miss_ring.h"
+#include "cache/gone/shadow_list.h"
+#include "cache/gone/stale_guesses.h"
+#include "cache/keyspace/big_keys.h"
+#include "cache/keyspace/change.h"
+#include "cache/owners/lfu.h"
+#include "cache/owners/namespaces.h"
+#include "cache/owners/quotas.h"
+#include "cache/time/deadlines.h"
+#include "cache/time/ttl_rules.h"
+
+namespace mayfly {
+
+class DuePolicy;
+struct ExpiryStats;
+
+// What an access changes in its entry (see Databases::TrackAccesses).
+enum class AccessTracking : uint8_t {
+  kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
+  kVisitedBit,  // SIEVE, S3-FIFO: the stamp and the visited bit are set; the entry does not move
+  kFrequency,   // LFU: the counter may rise; the entry does not move
+  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendTracking)
+};
+
+// Borrows heap, hasher, changes and expiry_stats.
+struct KeyspaceParts {
+  Heap& heap;
+  const Hasher& hasher;
+  ChangeHub& changes;
+  ExpiryStats& expiry_stats;
+  AccessTracking tracking = AccessTracking::kRecency;
+  IdSet with_stale = {};     // the keyspaces that are enlisted and have stale values
+  size_t keys = 0;           // of all keyspaces that are enlisted
+  DuePolicy* due = nullptr;  // asked at the own times of entries
+  StaleGuesses stale_guesses = {};
+  Rearm rearm = {};
+  Quotas quotas = {};
+  Namespaces namespaces = {};
+  size_t first_share = 0;  // the least id that a share may have: those below are the keyspaces'
+  // Tags and shares of all keyspaces, flushed ones too, that are doomed and not freed yet. While there are none, only
+  // time makes a key absent.
+  size_t doomed = 0;
+  size_t shares_to_free = 0;  // doomed ones of keyspaces that are enlisted
+  IdSet pinned = {};          // shares that keep their ids though they may be empty
+  LfuRules lfu = {};          // lfu.random is not null under AccessTracking::kFrequency
+  TtlRules ttl_rules = {};
+  uint64_t dooms = 0;   // of tags, so far: the number of the last one
+  uint64_t client = 0;  // Change::client of what changes now by a command
+  BuriedValues buried = {};
+  BigKeys big_keys = {};
+  uint32_t table_orders = 0;  // drawn so far
+  MissRing misses = {};       // why keys are not there, by MarkOf
+  ShadowList shadow = ShadowList(heap);
+  GhostRing ghosts = GhostRing(heap);  // victims, by MarkOf; on under S3-FIFO
+
+  // Stands for the key with this hash in the keyspace with this id.
+  static uint64_t MarkOf(uint8_t id, uint64_t hash) noexcept {
+    constexpr uint64_t kStep = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio
+    return hash ^ (id * kStep);
+  }
+  // The key will soon be gone; it is not there any more.
+  void PrefetchGone(uint8_t id, uint64_t hash) const noexcept { misses.Prefetch(MarkOf(id, hash)); }
+  void NoteGone(uint8_t id, uint64_t hash, MissReason why) noexcept { misses.Add(MarkOf(id, hash), why); }
+
+  // Whether the new key with this hash begins on probation (cache/evict/s3fifo_evictor.h).
+  bool BeginsYoung(uint8_t id, uint64_t hash) noexcept {
+    if (!ghosts.on()) [[likely]]
+      return false;
+    return !ghosts.Take(MarkOf(id, hash));
+  }
+
+  // Frees the id of a share that does without it. False if there is none.
+  bool TakeBackShare();
+
+  // An order for a new hash table (cache/table/table_memory.h): odd, and another one each time.
+  uint32_t DrawTableOrder() noexcept {
+    constexpr uint32_t kStep = 2654435769;  // 2^32 by the golden ratio
+    return (++table_orders * kStep) | 1U;
+  }
+};
+
+}  // namespace mayfly

@@ -1,0 +1,98 @@
+// The part of Keyspace that puts several keys in one step, all of them or none.
+//
+// Where every value fits into the room that its key has, nothing is allocated and nothing can fail. Otherwise
+// an entry is made for each key beside what is there; those of new keys enter the table, the last thing that
+// may need memory; and only then all of them take their places. A key that comes twice finds there what its
+// first value made.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "cache/keyspace/keyspace.h"
+
+namespace mayfly {
+
+void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now, const Event& event) {
+  struct Unpin {
+    ~Unpin() { pinned = {}; }
+    IdSet& pinned;
+  } const unpin{parts_.pinned};
+  bool all_fit = true;
+  for (KeyPut& put : puts) {
+    put.entry = Peek(put.key, now);
+    put.expiry =
+        Obeying(put.key.text, keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry, now);
+    all_fit = all_fit && put.entry != nullptr && !put.entry->Has(EntryFlag::kExtra) &&
+              put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), put.expiry));
+  }
+  if (all_fit) {
+    for (KeyPut& put : puts) Put(put.key, put.entry, std::move(put.value), put.expiry, now, event);
+    return;
+  }
+  size_t made = 0;
+  try {
+    for (KeyPut& put : puts) {
+      put.entry = Make(put, keep_expiry ? put.entry : nullptr);
+      ++made;
+    }
+    for (KeyPut& put : puts) {
+      if (LookUp(put.key.text, put.key.hash) != nullptr) continue;
+      if (!table_.Insert(RefOf(*put.entry), put.key.hash)) throw std::bad_alloc();
+      put.inserted = true;
+    }
+  } catch (...) {
+    for (KeyPut& put : puts.first(made)) Discard(put);
+    throw;
+  }
+  // Nobody is told of anything before all that is in the table is everywhere.
+  for (KeyPut& put : puts) {
+    if (!put.inserted) continue;
+    parts_.shadow.Forget(id_, put.key.hash);
+    DropStale(put.key);
+    Grow(*put.entry, BytesOf(*put.entry));
+    put.entry->set_stamp(Entry::StampOf(now.mono_ms));
+    if (parts_.BeginsYoung(id_, put.key.hash)) put.entry->set_young(true);
+    File(*put.entry, now);
+  }
+  for (KeyPut& put : puts) Install(put, now, event);
+}
+
+Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
+  Entry::Shape shape = ShapeFor(put.key, put.value.stored_bytes(), put.expiry);
+  const EntryTerms terms = kept != nullptr ? kept->terms() : EntryTerms{};
+  shape.extra.times |= terms.any();
+  shape.extra.tags = kept != nullptr ? kept->tags() : uint8_t{0};
+  const uint8_t owner = put.entry == nullptr ? OwnerOfNew(put.key.text) : id_;  // Install keeps what is there
+  parts_.pinned.Add(owner);
+  Entry* entry = Allocate(put.key, shape, put.expiry);
+  entry->set_owner(owner);
+  if (terms.any()) entry->times().terms = terms;
+  entry->set_encoding(put.value.encoding());
+  put.value.StoreTo(entry->stored_data());
+  return entry;
+}
+
+void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
+  Entry& entry = *put.entry;
+  if (!put.inserted) {
+    Entry& old = *LookUp(put.key.text, put.key.hash);
+    TellBefore(old);
+    Grow(old, BytesOf(entry) - BytesOf(old));
+    DropValue(old);
+    if (entry.tags() != 0) tags_.Hand(old, entry);
+    Replace(put.key, old, entry, now);
+    Touch(entry, now);
+  }
+  NoteStored(entry);
+  Tell(put.inserted ? ChangeReason::kCreated : ChangeReason::kValueChanged, event, put.key.text, &entry);
+}
+
+void Keyspace::Discard(KeyPut& put) noexcept {
+  Entry& entry = *put.entry;
+  if (put.inserted) table_.EraseRef(RefOf(entry), put.key.hash);
+  DropValue(entry);
+  FreeMemory(entry);
+  if (const Entry* const kept = LookUp(put.key.text, put.key.hash)) NoteStored(*kept);  // DropValue forgot it
+}
+
+}  // namespace mayfly

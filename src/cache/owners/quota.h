@@ -1,0 +1,185 @@
+// A Quota has the LRU lists and the bytes of one owner: a keyspace, or a namespace's share of a keyspace. The lists are
+// two, of the entries with and of those without a TTL; the hands of SIEVE and the gates of S3-FIFO on them belong to
+// the quota. Every entry names its owner (Entry::owner), and Quotas finds the owner's quota.
+//
+// An owner is a keyspace, or a namespace's share of one (cache/owners/namespaces.h). They share the keyspace's table but
+// no list, so what one of them stores pushes out nothing of the others.
+//
+// Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/memory/heap.h"
+#include "cache/entry/entry.h"
+#include "cache/entry/entry_hooks.h"
+#include "cache/entry/id_set.h"
+#include "cache/owners/lru_list.h"
+#include "cache/owners/sieve_hand.h"
+
+namespace mayfly {
+
+class Keyspace;
+class Namespace;
+class Quota;
+
+// 0: no limit.
+struct QuotaLimits {
+  uint64_t bytes = 0;
+  uint64_t keys = 0;
+};
+
+// The quotas that a victim of eviction may come from.
+struct EvictionPool {
+  static constexpr uint8_t kForBytes = 1;  // in Quota::promised
+  static constexpr uint8_t kForKeys = 2;
+
+  const Namespace* only = nullptr;  // the shares of this namespace; null: all quotas,
+  uint8_t spares = 0;               // but those to which one of these is promised
+
+  bool Has(const Quota& quota) const noexcept;
+};
+
+class Quota {
+ public:
+  enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
+  static constexpr List kLists[] = {kLasting, kExpiring};
+  static constexpr uint64_t kTurn = uint64_t{1} << 32;
+
+  // Adds `owner` to `moved` whenever the cold end of a list becomes another entry. Borrows both.
+  Quota(Keyspace& home, uint8_t owner, HeapBase base, IdSet& moved) noexcept
+      : home_(home),
+        base_(base),
+        lists_{Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner))},
+        owner_(owner) {}
+  Quota(const Quota&) = delete;
+  Quota& operator=(const Quota&) = delete;
+
+  static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
+
+  // The keyspace that holds the entries.
+  Keyspace& home() const noexcept { return home_; }
+  uint8_t owner() const noexcept { return owner_; }
+  size_t CountOf(List list) const noexcept { return lists_[list].size(); }
+  size_t size() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
+  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
+  Entry* Coldest(List list) const noexcept {
+    const HeapRef ref = lists_[list].coldest();
+    return ref ? At(ref) : nullptr;
+  }
+
+  // Calls fn(entry) for the coldest entries of `list`, at most `most`, the coldest first.
+  template <typename Fn>
+  void ForColdest(List list, size_t most, Fn&& fn) const {
+    HeapRef ref = lists_[list].coldest();
+    for (; ref && most != 0; ref = lists_[list].Hotter(ref), --most) fn(*At(ref));
+  }
+
+  // ---- for the keyspace: the entry's place in its list
+  void Push(Entry& entry) noexcept {
+    const List list = ListOf(entry);
+    const HeapRef ref = base_.RefOf(&entry);
+    lists_[list].PushHottest(ref);
+    if (entry.young() && young_[list]++ == 0) [[unlikely]]
+      lists_[list].set_gate(ref);
+  }
+  void Remove(Entry& entry) noexcept {
+    const List list = ListOf(entry);
+    lists_[list].Remove(base_.RefOf(&entry));
+    young_[list] -= entry.young() ? 1 : 0;
+  }
+  // REQUIRES: both belong to the same list, and both or none are young.
+  void Replace(Entry& old, Entry& fresh) noexcept {
+    assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh) && old.young() == fresh.young());
+    lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
+  }
+  [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
+    LineOf(entry).MoveToHottest(base_.RefOf(&entry));
+  }
+
+  // ---- SIEVE
+  // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
+  // passes, and calls passed(entry). If `spares_young`, it passes young entries too, and leaves their bit. The
+  // victim stays in the keyspace until Evict.
+  // REQUIRES: CountOf(list) >= 2.
+  template <typename Passed>
+  HandWalk<Entry*> Sieve(List list, size_t most, bool spares_young, Passed&& passed) noexcept {
+    const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
+      Entry& entry = *At(ref);
+      if (!(spares_young && entry.young())) {
+        if (!entry.Has(EntryFlag::kVisited)) return false;
+        entry.Clear(EntryFlag::kVisited);
+      }
+      passed(entry);
+      return true;
+    });
+    return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
+  }
+  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
+  // first.
+  uint64_t& Turned(List list) noexcept { return turned_[list]; }
+  // Lets the hands and the gates start at the oldest entries again.
+  void ForgetHands() noexcept {
+    for (Lru& list : lists_) list.set_hand({}), list.set_gate({});
+  }
+
+  // ---- S3-FIFO
+  // The entries of `list` on probation.
+  size_t YoungIn(List list) const noexcept { return young_[list]; }
+  // Lets the gate examine up to `most` entries of `list`, until `keep` of them or fewer are young. A young one
+  // that was visited stays in its place and is young no more; the first other one is the victim, which stays in
+  // the keyspace until Evict.
+  // REQUIRES: YoungIn(list) > keep, and keep is not 0.
+  HandWalk<Entry*> Gate(List list, size_t most, size_t keep) noexcept;
+
+  // The next entry of `list` in turn, by the hand, which belongs to SIEVE: for a policy that has no hand.
+  // REQUIRES: CountOf(list) != 0.
+  Entry* NextInTurn(List list) noexcept {
+    assert(CountOf(list) != 0);
+    Lru& lru = lists_[list];
+    const HeapRef next = lru.hand() ? lru.hand() : lru.coldest();
+    lru.set_hand(lru.Hotter(next));
+    return At(next);
+  }
+
+  // All but the number of young entries, which the keyspace knows.
+  bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
+
+  uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
+  uint64_t stale = 0;  // stale values that name the owner; likewise
+  // ---- of a share; written by the keyspace and the namespace
+  Namespace* space = nullptr;      // whose it is; null if it is doomed, or no share
+  bool doomed = false;             // its entries are absent and wait to be freed
+  bool gone_before_marks = false;  // it was doomed when the entries were last marked (Databases::MarkAll)
+  uint8_t promised = 0;  // EvictionPool bits: for what its entries are not evicted in favour of others
+
+ private:
+  using Lru = LruList<EntryLruHooks>;
+  struct alignas(Entry::Bit(EntryFlag::kExpires)) Line : Lru {
+    using Lru::Lru;
+  };
+
+  Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit comes through here.
+  [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
+    static_assert(sizeof(Line) == Entry::Bit(EntryFlag::kExpires) && kExpiring == 1);
+    return *reinterpret_cast<Line*>(reinterpret_cast<char*>(lists_) +
+                                    (entry.flags() & Entry::Bit(EntryFlag::kExpires)));
+  }
+
+  Keyspace& home_;
+  HeapBase base_;
+  Line lists_[2];
+  uint64_t turned_[2] = {0, 0};
+  size_t young_[2] = {0, 0};
+  uint8_t owner_;
+};
+
+inline bool EvictionPool::Has(const Quota& quota) const noexcept {
+  if (only != nullptr) return quota.space == only;
+  return !quota.doomed && (quota.promised & spares) == 0;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,223 @@
+// The slow paths of HashTable: growing, shrinking, draining and sampling. Included by hash_table.h only.
+//
+// Every step builds the new segments first and installs them at the end, so running out of memory changes
+// nothing: an insert then uses the room that is left, and an erase leaves a segment larger than necessary.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+
+#include "cache/table/hash_table.h"
+
+namespace mayfly {
+
+template <typename Policy>
+bool HashTable<Policy>::Create(uint32_t size, uint32_t depth, Segment* made) noexcept {
+  const uint32_t groups = GroupsOfSize(size);
+  void* block = memory_.Allocate(Segment::BytesOf(groups));
+  if (block == nullptr) return false;
+  std::memset(block, 0, Segment::BytesOf(groups));
+  auto* header = new (block) Header{};
+  header->size = size;
+  header->limit = LimitOfSize(size);
+  // At least 1, so that erasing the last entry calls Shrink.
+  header->low = std::max(ShrinkBelow(size), depth > 0 ? kMergeEntriesMax / 2 : 1U);
+  *made = Segment(reinterpret_cast<const Group*>(header + 1), groups, depth);
+  return true;
+}
+
+// Makes `segment` the segment of all hashes that share the first segment.depth() bits of `hash`.
+template <typename Policy>
+void HashTable<Policy>::Install(uint64_t hash, Segment segment) noexcept {
+  const uint32_t spare_bits = depth_ - segment.depth();
+  uint64_t* first = directory_ + (TopBits(hash, segment.depth()) << spare_bits);
+  std::fill_n(first, size_t{1} << spare_bits, segment.word());
+}
+
+// Returns the segment of `hash`, with room for one more entry if memory and depth allow it.
+template <typename Policy>
+typename HashTable<Policy>::Segment HashTable<Policy>::MakeRoom(uint64_t hash) noexcept {
+  Segment segment = SegmentOf(hash);
+  while (segment.full()) {
+    bool grown = false;
+    if (segment.is_empty_constant()) {
+      grown = Resize(hash, 0);
+    } else if (segment.header().size < kLargestSize) {
+      grown = Resize(hash, segment.header().size + 1);
+    } else if (segment.depth() < kMaxTableDepth) {
+      grown = Split(hash);
+    }
+    if (!grown) break;
+    segment = SegmentOf(hash);
+  }
+  return segment;
+}
+
+template <typename Policy>
+void HashTable<Policy>::Shrink(uint64_t hash) noexcept {
+  if (size_ == 0) return Clear();
+  const Segment segment = SegmentOf(hash);
+  if (segment.depth() > 0 && Merge(hash)) return;
+  const uint32_t size = segment.header().size;
+  if (segment.total() < ShrinkBelow(size)) Resize(hash, std::min(size - 1, SizeFor(segment.total())));
+}
+
+template <typename Policy>
+bool HashTable<Policy>::Resize(uint64_t hash, uint32_t size) noexcept {
+  const Segment old = SegmentOf(hash);
+  Segment made = old;
+  if (!Create(size, old.depth(), &made)) return false;
+  if (!TableRelay<Policy>(memory_, old, made, made, 0).Run()) {
+    made.Free(memory_);
+    return false;
+  }
+  Install(hash, made);
+  old.Free(memory_);
+  return true;
+}
+
+template <typename Policy>
+bool HashTable<Policy>::Split(uint64_t hash) noexcept {
+  const Segment old = SegmentOf(hash);
+  const uint32_t depth = old.depth() + 1;
+  if (depth > depth_ && !SetDirectoryDepth(depth)) return false;
+  // The number of entries in the lower groups is roughly the number that go to the lower half.
+  uint32_t lower = 0;
+  for (uint32_t i = 0; i < old.group_count() / 2; ++i) lower += std::popcount(old.groups()[i].UsedSlots());
+  const size_t upper = old.total() - lower;
+  Segment low = old;
+  Segment high = old;
+  if (!Create(SizeFor(lower), depth, &low)) return false;
+  if (!Create(SizeFor(upper), depth, &high)) {
+    low.Free(memory_);
+    return false;
+  }
+  if (!TableRelay<Policy>(memory_, old, low, high, 0).Run()) {
+    low.Free(memory_);
+    high.Free(memory_);
+    return false;
+  }
+  const uint64_t bit = uint64_t{1} << (64 - depth);
+  Install(hash & ~bit, low);
+  Install(hash | bit, high);
+  if (depth == depth_) deepest_ += 2;
+  old.Free(memory_);
+  return true;
+}
+
+// Merges the segment of `hash` with its buddy if both are sparse and equally deep. Returns whether it did.
+template <typename Policy>
+bool HashTable<Policy>::Merge(uint64_t hash) noexcept {
+  const Segment mine = SegmentOf(hash);
+  const uint32_t depth = mine.depth();
+  const uint64_t bit = uint64_t{1} << (64 - depth);
+  const Segment low = SegmentOf(hash & ~bit);
+  const Segment high = SegmentOf(hash | bit);
+  const size_t total = low.total() + high.total();
+  if (low.depth() != high.depth() || total > kMergeEntriesMax) return false;
+  Segment made = mine;
+  if (!Create(SizeFor(total), depth - 1, &made)) return false;
+  if (!TableRelay<Policy>(memory_, low, made, made, 0).Run() ||
+      !TableRelay<Policy>(memory_, high, made, made, 1).Run()) {
+    made.Free(memory_);
+    return false;
+  }
+  Install(hash, made);
+  low.Free(memory_);
+  high.Free(memory_);
+  if (depth == depth_ && (deepest_ -= 2) == 0) SetDirectoryDepth(depth_ - 1);
+  return true;
+}
+
+// Doubles or halves the directory. Returns false if out of memory.
+// REQUIRES: `depth` differs from depth_ by one, and no segment is deeper than `depth`.
+template <typename Policy>
+bool HashTable<Policy>::SetDirectoryDepth(uint32_t depth) noexcept {
+  assert(depth == depth_ + 1 || (depth + 1 == depth_ && deepest_ == 0));
+  uint64_t* made = &single_;
+  if (depth > 0) {
+    made = static_cast<uint64_t*>(memory_.Allocate(DirectoryBytes(depth)));
+    if (made == nullptr) return false;
+  }
+  const size_t words = size_t{1} << depth;
+  const bool doubled = depth > depth_;
+  deepest_ = 0;
+  for (size_t i = 0; i < words; ++i) {
+    made[i] = directory_[doubled ? i >> 1 : i << 1];
+    if (Segment(made[i]).depth() == depth) ++deepest_;
+  }
+  if (directory_ != &single_) memory_.Free(directory_, DirectoryBytes(depth_));
+  directory_ = made;
+  depth_ = depth;
+  return true;
+}
+
+template <typename Policy>
+template <typename Rng>
+typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
+  if (size_ == 0) return kNull;
+  // Rejection sampling keeps it fair: a slot of a large segment and one of a small segment must be equally
+  // likely. After many rejections (which takes a table with a hostile hash function) the first entry of a
+  // scan from a random position is returned.
+  constexpr uint32_t kTries = 1000;
+  constexpr uint32_t kMostGroups = GroupsOfSize(kLargestSize);
+  for (uint32_t i = 0; i < kTries; ++i) {
+    const uint64_t bits = rng();
+    const Segment segment = SegmentOf(bits);
+    const uint32_t own = segment.group_count();
+    const uint32_t all = own + segment.header().stash_groups;
+    const uint32_t among = depth_ == 0 ? all : std::max(all, kMostGroups);
+    const uint64_t dice = rng();
+    // A segment that fills 2^n directory words is drawn 2^n times as often.
+    if ((dice >> 32 & ((uint64_t{1} << (depth_ - segment.depth())) - 1)) != 0) continue;
+    const auto index = static_cast<uint32_t>((dice & 0xFFFF'FFFF) * among >> 32);
+    if (index >= all) continue;
+    const Group& group = index < own ? segment.groups()[index] : segment.header().stash[index - own];
+    const auto slot = static_cast<uint32_t>((bits & 0xFFFF) * Group::kSlots >> 16);
+    if (group.tags[slot] != 0) return group.refs[slot];
+  }
+  Ref found = kNull;
+  for (uint64_t cursor = rng() >> (64 - kPositionBits); found == kNull;) {
+    cursor = Scan(cursor, [&](Ref ref) { found = ref; });
+  }
+  return found;
+}
+
+template <typename Policy>
+template <typename Fn>
+bool HashTable<Policy>::DrainSome(size_t budget, Fn&& fn) {
+  while (size_ > 0) {
+    if (budget == 0) return false;
+    const size_t index = drain_next_ & (directory_words() - 1);
+    const Segment segment(directory_[index]);
+    const uint64_t hash = depth_ == 0 ? 0 : uint64_t{index} << (64 - depth_);
+    const size_t taken = segment.total();
+    Install(hash, Segment::Empty(segment.depth()));
+    size_ -= taken;
+    segment.ForEach(fn);
+    segment.Free(memory_);
+    budget -= std::min(budget, std::max<size_t>(taken, 1));
+    drain_next_ = static_cast<uint32_t>(index + (size_t{1} << (depth_ - segment.depth())));
+  }
+  Clear();
+  return true;
+}
+
+template <typename Policy>
+void HashTable<Policy>::Clear() noexcept {
+  for (size_t i = 0; i < directory_words();) {
+    const Segment segment(directory_[i]);
+    i += size_t{1} << (depth_ - segment.depth());
+    segment.Free(memory_);
+  }
+  if (directory_ != &single_) memory_.Free(directory_, DirectoryBytes(depth_));
+  single_ = Segment::Empty(0).word();
+  directory_ = &single_;
+  size_ = 0;
+  depth_ = 0;
+  deepest_ = 1;
+  drain_next_ = 0;
+  memory_.ChangeOrder();  // who puts all entries back does it in the sequence in which a scan reported them
+}
+
+}  // namespace mayfly

@@ -1,0 +1,194 @@
+// The deadlines of a keyspace's entries, on two timing wheels, one for each clock. An entry is filed once, at its wake
+// (cache/entry/entry.h): its key's deadline, or an earlier time of its own. Whoever takes the due entries from Advance looks
+// at which of both has come. It also counts the entries whose value has members with a deadline.
+//
+// Clocks. A relative time is filed in the wheel of monotonic time, so a step of the wall clock does not move it.
+// A wall time is a promise in Unix time: a step forward makes it due, and after a step back it is due later.
+// Nothing is handed back early.
+// If a deadline and an own time are on two clocks, which of them is earlier depends on how the wall clock is
+// set. Such entries are in a list, too, in the order in which their wake was chosen. After every step, and be
+// it one of a millisecond, Advance goes through them, chooses again and files them anew, in slices like all of
+// its work.
+//
+// Invariants (Validate): those of both wheels and of that list. Owns no entry, allocates nothing. Loop thread
+// only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/memory/heap.h"
+#include "base/time/clock.h"
+#include "cache/entry/entry.h"
+#include "cache/entry/entry_hooks.h"
+#include "cache/entry/expiry.h"
+#include "cache/entry/id_set.h"
+#include "cache/time/due_page.h"
+#include "cache/time/timing_wheel.h"
+
+namespace mayfly {
+
+// Told by the deadlines of several keyspaces that one was filed which is nearer than all others of its keyspace.
+struct Rearm {
+  bool any = false;
+  IdSet who;  // ids of the keyspaces
+
+  void Note(uint8_t id) noexcept {
+    any = true;
+    who.Add(id);
+  }
+};
+
+class Deadlines {
+ public:
+  static constexpr size_t kBatch = 64;  // the most entries that Advance hands over at a time
+
+  // Notes `id` in `rearm`, which it borrows, whenever NextWakeMs becomes less by anything but the passing of
+  // time.
+  Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept;
+
+  // Number of filed entries.
+  size_t size() const noexcept { return mono_.size() + wall_.size(); }
+  // Number of entries of which a member has a deadline, from SetTimes until Unfile.
+  size_t with_timed_members() const noexcept { return with_timed_members_; }
+
+  // Files the entry by the times that it has.
+  // REQUIRES: it has a deadline or a wake, and is not filed.
+  void File(Entry& entry, Now now) noexcept;
+  // No effect if the entry is not filed: Advance has just handed it back, or it has no time.
+  void Unfile(Entry& entry) noexcept;
+  static bool Filed(const Entry& entry) noexcept { return entry.timed() && entry.filed() != wheel::kUnfiled; }
+  // Gives a filed entry another deadline, no own time, and no terms (EntryTerms).
+  // REQUIRES: entry.expires(), and `deadline` is not Never; an extra, if it is above Entry::kMaxNearDeadline.
+  [[gnu::always_inline]] void Move(Entry& entry, Expiry deadline, Now now) noexcept {
+    assert(entry.expires() && deadline.kind != Expiry::Kind::kNever);
+    if (deadline.kind == Expiry::Kind::kWall || (entry.flags() & kSeldom) != 0) [[unlikely]]
+      return MoveSlowly(entry, deadline, now);
+    MoveOn(mono_, entry, deadline.deadline_ms);
+  }
+  // Gives the entry a deadline and an own time, either of which may be Never, and files it by them, or takes it
+  // out.
+  // REQUIRES: entry.expires() says whether there is a deadline, and the entry has the room: a timed block unless
+  // both are Never, and an extra if NeedExtra.
+  void SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noexcept;
+  // Whether these need EntryTimes.
+  static bool NeedExtra(Expiry deadline, Expiry own) noexcept;
+
+  // Takes the due entries out and calls on_due(refs, budget) for a batch of them at a time. on_due frees them or
+  // files them again, and subtracts from `*budget` what it does beyond one step for each. Subtracts the entries
+  // that it touched itself. Returns true if work is left at `now`.
+  template <typename OnDue>
+  bool Advance(Now now, size_t* budget, OnDue&& on_due) {
+    FollowWallStep(now);
+    const bool unsure = RefileMixed(now, budget);
+    const auto advance = [&](Wheel& wheel, uint64_t to) {
+      return wheel.size() != 0 && AdvanceWheel(wheel, to, budget, on_due);
+    };
+    // The wheels take turns at going first, or a backlog on one would use up every budget.
+    wall_first_ = !wall_first_;
+    bool more = wall_first_ && advance(wall_, WallMs(now));
+    more |= advance(mono_, now.mono_ms);
+    if (!wall_first_) more |= advance(wall_, WallMs(now));
+    return more || unsure;
+  }
+
+  // Milliseconds from `now` until Advance has work; UINT64_MAX if nothing is filed.
+  uint64_t NextWakeMs(Now now) const noexcept;
+  // Number of keys that have expired and are still filed. Stops counting at `most`.
+  size_t Backlog(Now now, size_t most) const;
+  // Notices that the wall clock was set. All methods that file by it do so first; this is for a keyspace that
+  // has nothing else to do.
+  void FollowWallStep(Now now) noexcept {
+    if (now.wall_ms - static_cast<int64_t>(now.mono_ms) != wall_minus_mono_ms_) [[unlikely]]
+      OnWallStep(now);
+  }
+  // A key whose deadline is one of the nearest, or null if none is found among the first entries of the slots:
+  // those may be full of entries with an own time.
+  Entry* Nearest(Now now) const noexcept;
+
+  // Puts into page.entries those filed entries with a deadline that are in lists which may hold a deadline of at
+  // most `within_ms` from now; many of them may be due later, and some already are. Goes on at page.cursor, and sets
+  // it to where the next page begins, or to 0 after the last. Looks at no more than `most` entries. Returns false,
+  // with no entries, if the page would need more or the cursor is void: the caller must walk the table instead.
+  // Throws std::bad_alloc. See cache/time/due_page.h.
+  // REQUIRES: FollowWallStep(now); page.entries is empty; page.cursor is 0 or DuePage::Owns it.
+  bool FillPage(DuePage& page, uint64_t within_ms, size_t most, Now now) const;
+
+  // Which slots of a level have entries, of both wheels: see TimingWheel::SlotsAhead.
+  uint64_t SlotsAhead(int level, Now now) const noexcept {
+    return mono_.SlotsAhead(level, now.mono_ms) | wall_.SlotsAhead(level, WallMs(now));
+  }
+
+  bool Validate() const noexcept;
+  // Number of filed entries with Entry::has_two_times.
+  size_t with_two_times() const noexcept { return with_two_times_; }
+  // Filed entries with a wall-clock wake.
+  size_t on_wall_clock() const noexcept { return wall_.size(); }
+  // Whether an entry with this deadline and own time is where it has to be.
+  bool ValidateEntry(const Entry& entry, Expiry own) const noexcept;
+
+  static uint64_t WallMs(Now now) noexcept {
+    return static_cast<uint64_t>(std::max<int64_t>(now.wall_ms, 0));
+  }
+  // The time on the clock of a deadline.
+  static uint64_t NowOn(Expiry::Kind kind, Now now) noexcept {
+    return kind == Expiry::Kind::kWall ? WallMs(now) : now.mono_ms;
+  }
+
+ private:
+  using Wheel = TimingWheel<EntryWheelHooks>;
+  // An entry without these is in the monotonic wheel and in nothing else.
+  static constexpr unsigned kSeldom = Entry::Bit(EntryFlag::kWallDeadline) | Entry::Bit(EntryFlag::kExtra);
+
+  Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  Wheel& WheelOf(const Entry& entry) noexcept { return entry.Has(EntryFlag::kWallDeadline) ? wall_ : mono_; }
+  // REQUIRES: the entry has no extra.
+  [[gnu::always_inline]] void MoveOn(Wheel& wheel, Entry& entry, uint64_t deadline_ms) noexcept {
+    assert(!entry.Has(EntryFlag::kExtra));
+    entry.set_near_deadline_ms(deadline_ms);
+    if (wheel.Move(base_.RefOf(&entry))) rearm_.Note(id_);
+  }
+  void MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept;
+  void OnWallStep(Now now) noexcept;
+  // Chooses again the wakes that were chosen before the last step. Returns whether some are left.
+  bool RefileMixed(Now now, size_t* budget) noexcept;
+  bool Unsure() const noexcept { return mixed_first_ && At(mixed_first_)->extra()->step != steps_; }
+  void UnfileSeldom(Entry& entry) noexcept;
+  void FileExtra(Entry& entry) noexcept;
+  void UnfileExtra(Entry& entry) noexcept;
+  void Link(Entry& entry) noexcept;
+  void Unlink(Entry& entry) noexcept;
+  void FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept;
+
+  template <typename OnDue>
+  static bool AdvanceWheel(Wheel& wheel, uint64_t to, size_t* budget, OnDue& on_due) {
+    std::array<HeapRef, kBatch> due;
+    for (;;) {
+      const typename Wheel::Progress progress = wheel.Advance(to, due, *budget);
+      *budget -= progress.touched;
+      if (progress.due != 0) on_due(std::span<const HeapRef>(due.data(), progress.due), budget);
+      if (!progress.more && !wheel.HasWork(to)) return false;
+      if (*budget == 0) return true;
+    }
+  }
+
+  HeapBase base_;
+  Rearm& rearm_;
+  Wheel mono_;
+  Wheel wall_;
+  // The entries with times on two clocks; those whose wake was chosen first come first.
+  HeapRef mixed_first_{};
+  HeapRef mixed_last_{};
+  uint32_t steps_ = 1;  // of the wall clock
+  int64_t wall_minus_mono_ms_;
+  size_t with_timed_members_ = 0;
+  size_t with_two_times_ = 0;
+  uint8_t id_;
+  bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
+};
+
+}  // namespace mayfly

@@ -1,0 +1,22 @@
+// Reads places, distances and units of the geo commands, and writes numbers.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/bits/geohash.h"
+#include "exec/dispatch/context.h"
+
+namespace mayfly {
+
+// Nothing, for all of these, after having answered the error.
+std::optional<GeoPoint> ReadGeoPoint(Context& ctx, std::string_view longitude, std::string_view latitude);
+// The meters of a unit: m, km, ft, mi.
+std::optional<double> ReadGeoUnit(Context& ctx, std::string_view word);
+
+// Four digits after the point.
+void ReplyGeoDistance(Context& ctx, double distance);
+// Longitude and latitude, as Redis writes numbers for people: 17 digits after the point, less trailing zeros.
+void ReplyGeoPoint(Context& ctx, const GeoPoint& point);
+
+}  // namespace mayfly

@@ -1,0 +1,69 @@
+// The time limit of a blocking command, and the end of its wait. The limit is its last argument, or the one that says
+// so.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/text/long_double.h"
+#include "base/text/numbers.h"
+#include "exec/dispatch/context.h"
+#include "server/waiting/parking.h"
+
+namespace mayfly {
+
+// Reads seconds, perhaps with a fraction, rounded up to a millisecond; 0 is for ever. Returns the deadline in
+// monotonic ms, or nothing after having answered the error.
+inline std::optional<uint64_t> ReadWaitLimit(Context& ctx, std::string_view seconds) {
+  constexpr auto kMsPerUnit = static_cast<long double>(kMsPerSecond);
+  const std::optional<long double> number = ParseLongDouble(seconds);
+  if (!number) return ctx.Fail("ERR timeout is not a float or out of range"), std::nullopt;
+  const long double ms = std::ceil(*number * kMsPerUnit);
+  if (ms < 0) return ctx.Fail("ERR timeout is negative"), std::nullopt;
+  if (ms >= static_cast<long double>(INT64_MAX - static_cast<int64_t>(ctx.now.mono_ms)))
+    return ctx.Fail("ERR timeout is out of range"), std::nullopt;
+  return ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(ms);
+}
+
+// As ReadWaitLimit, for BLOCK's milliseconds.
+inline std::optional<uint64_t> ReadBlock(Context& ctx, std::string_view milliseconds) {
+  const std::optional<int64_t> ms = ParseInteger(milliseconds);
+  if (!ms) return ctx.Fail("ERR timeout is not an integer or out of range"), std::nullopt;
+  if (*ms < 0) return ctx.Fail("ERR timeout is negative"), std::nullopt;
+  if (*ms > INT64_MAX - ctx.now.wall_ms) return ctx.Fail("ERR timeout is out of range"), std::nullopt;
+  return *ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(*ms);
+}
+
+// As ReadWaitLimit; 0 for a request that runs again, whose deadline stays.
+inline std::optional<uint64_t> ReadFirstWaitLimit(Context& ctx, std::string_view seconds) {
+  return ctx.resumed != nullptr ? std::optional<uint64_t>(0) : ReadWaitLimit(ctx, seconds);
+}
+
+// True after having answered, if the wait of a command for keys is over, in vain.
+inline bool AnswerEndOfWait(Context& ctx) {
+  switch (ctx.wake()) {
+    case WakeReason::kTimeout:
+      ctx.reply.NullArray();
+      return true;
+    case WakeReason::kUnblocked:
+      ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+      return true;
+    default:
+      return false;
+  }
+}
+
+// As Context::FindTyped, for a key that a command may wait for. What waits is not disturbed by a key of another type.
+template <typename T>
+bool FindAwaited(Context& ctx, const Key& key, Typed<T>& found) {
+  if (ctx.wake() == WakeReason::kNone) return ctx.FindTyped(key, found);
+  Entry* const entry = ctx.keyspace.Find(key, ctx.now);
+  const bool fits =
+      entry != nullptr && entry->encoding() == Encoding::kRich && entry->rich()->type == T::kType;
+  if (fits) found = {entry, static_cast<T*>(entry->rich())};
+  return true;
+}
+
+}  // namespace mayfly

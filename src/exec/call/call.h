@@ -1,0 +1,64 @@
+// A call: one running request, from any sender.
+//
+// A client's pipeline, a client that was woken, a transaction, a script and a test all make their calls through
+// Executor::MakeCall (a pipeline through the same code without a struct). Calls may be nested: a handler makes one by
+// Context::MakeCall. Everything that belongs to one call lies on the stack: its arguments, its clock and its timer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/time/clock.h"
+#include "exec/call/command_table.h"
+#include "exec/call/refusal.h"
+#include "resp/writer.h"
+#include "server/clients/session.h"
+
+namespace mayfly {
+
+enum class Origin : uint8_t {
+  kClient,       // a client sent it
+  kWoken,        // a client sent it and had to wait
+  kTransaction,  // a part of another call: it cannot wait, and the outer one is the client's last command
+  kScript,
+};
+
+// Whether a call may park its client.
+constexpr bool MayBlock(Origin origin) noexcept {
+  return origin == Origin::kClient || origin == Origin::kWoken;
+}
+
+struct Call {
+  Session& session;
+  resp::Writer& reply;  // where the reply goes: the session's, or into a buffer (exec/call/reply_buffer.h)
+  Now now;              // a transaction and a script pass their own: for them time stands still
+  Origin origin;
+  std::span<const std::string_view> arguments;  // not empty
+  const TableRow* row;                          // null: the command is unknown
+};
+
+// A call that is made on its own, while it runs. They are linked through the stack, from the innermost to the outermost.
+class RunningCall {
+ public:
+  RunningCall(const Call& running, const RunningCall*& innermost) noexcept
+      : call(running), outer(innermost), innermost_(innermost) {
+    innermost = this;
+  }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+  ~RunningCall() { innermost_ = outer; }
+
+  const Call& call;
+  const RunningCall* const outer;  // null: none
+
+ private:
+  const RunningCall*& innermost_;
+};
+
+struct Outcome {
+  Refusal refused = Refusal::kNone;
+  uint64_t errors = 0;  // error replies, a refusal's included
+};
+
+}  // namespace mayfly

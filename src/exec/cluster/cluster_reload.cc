@@ -1,0 +1,162 @@
+#include "exec/cluster/cluster_reload.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/bits/key_slot.h"
+#include "base/log/log.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "server/clients/sessions.h"
+#include "server/cluster/cluster.h"
+#include "server/waiting/parking.h"
+#include "server/watch/pubsub.h"
+
+namespace mayfly {
+namespace {
+
+// Ends one subscription, and tells the client, as SUNSUBSCRIBE does.
+void EndSubscription(Server& server, Session& session, const Topic& topic) noexcept {
+  try {
+    resp::Writer to = session.Pusher();
+    to.Push(3);
+    to.Bulk("sunsubscribe");
+    to.Bulk(topic.name);
+    to.Integer(static_cast<int64_t>(session.subscriptions->count(TopicKind::kShardChannel)) - 1);
+  } catch (const std::bad_alloc&) {
+    static_cast<void>(session.pool().TakeFailed());  // it was not the reply of whoever has changed the map
+    session.Set(Mode::kDropped);
+  }
+  server.pubsub.Unsubscribe(session, TopicKind::kShardChannel, topic.name);
+  server.sessions.LimitOutput(session);
+  if (session.attached()) server.sessions.MarkDirty(session);
+}
+
+}  // namespace
+
+ClusterReload::ClusterReload(Server& server) : Step(server.sliced_work), server_(server) {
+  server.options.BeforeSet([this](const config::Settings& wanted, std::string_view name) -> config::Problem {
+    if (name != "cluster-config-file") return std::nullopt;
+    // The reason has words of the file in it, and a client need not learn what is in any file that can be read here.
+    if (Prepare(wanted)) return "Unable to read the cluster from this file. Check server logs.";
+    return std::nullopt;
+  });
+  server.options.AfterSet([this](bool accepted) { accepted ? Commit() : next_.reset(); });
+}
+
+void ClusterReload::Reload() {
+  if (!Prepare(server_.options.settings())) Commit();
+}
+
+config::Problem ClusterReload::Prepare(const config::Settings& settings) {
+  auto map = std::make_unique<ClusterMap>();
+  config::Problem problem = ReadClusterFile(settings, server_.options.files(), *map);
+  if (problem) {
+    if (server_.log != nullptr) server_.log->Warning("the cluster stays as it is: ", *problem);
+  } else {
+    next_ = std::move(map);
+  }
+  return problem;
+}
+
+void ClusterReload::Commit() noexcept {
+  if (next_ == nullptr) return;
+  Cluster& cluster = *server_.cluster;
+  size_t came = 0;
+  size_t went = 0;
+  for (size_t i = 0; i < kSlots; ++i) {
+    const auto slot = static_cast<uint16_t>(i);
+    const bool was_here = cluster.map().IsOwn(slot);
+    const bool is_here = next_->IsOwn(slot);
+    if (is_here && !was_here) ++came;
+    if (was_here && !is_here) ++went;
+  }
+  if (came != 0 && waits()) {
+    constexpr size_t kMany = 10'000;
+    while (DropSome(server_.clock.Read(), kMany)) {
+    }
+  }
+  cluster.Adopt(std::move(*next_));
+  next_.reset();
+  RedirectWaiters();
+  if (went != 0) {
+    EndShardSubscriptions();
+    cursor_ = 0;
+    keys_dropped_ = false;
+    Announce();
+  }
+  if (server_.log == nullptr) return;
+  try {
+    server_.log->Notice(cluster.Describe(), "; slots that came: ", came, ", that went: ", went);
+    for (const std::string& warning : cluster.Warnings()) server_.log->Warning(warning);
+  } catch (const std::bad_alloc&) {  // not for a line of the log
+  }
+}
+
+// Also those of slots that nobody may use any more, because the cluster is down now.
+void ClusterReload::RedirectWaiters() noexcept {
+  server_.parking.keys().ForEach([this](const WaitedKey& key) {
+    if (server_.cluster->Serves(SlotOf(key.name))) return;
+    for (const Wait* wait = key.first; wait != nullptr; wait = wait->next)
+      server_.parking.Wake(*wait->parked, WakeReason::kReady);
+  });
+}
+
+void ClusterReload::EndShardSubscriptions() noexcept {
+  const PubSub::Topics& topics = server_.pubsub.topics(TopicKind::kShardChannel);
+  for (auto at = topics.begin(); at != topics.end();) {
+    const Topic& topic = *at->second;
+    ++at;  // the topic goes with its last subscriber
+    if (server_.cluster->map().IsOwn(SlotOf(topic.name))) continue;
+    for (size_t left = topic.subscribers.size(); left != 0; --left)
+      EndSubscription(server_, *topic.subscribers.back()->session, topic);
+  }
+}
+
+bool ClusterReload::DoSome(Now now, size_t budget) noexcept {
+  return server_.Busy() || DropSome(now, budget);
+}
+
+bool ClusterReload::DropSome(Now now, size_t budget) noexcept {
+  constexpr size_t kMost = 64;  // of a page; what does not fit is met again
+  constexpr size_t kCostOfPage = 10;
+  Keyspace& keyspace = server_.databases.At(0);
+  server_.databases.SetClient(0);
+  while (!keys_dropped_) {
+    if (budget == 0) return true;
+    std::array<std::string_view, kMost> found;
+    size_t count = 0;
+    bool all = true;
+    const uint64_t next = keyspace.Scan(cursor_, now, [&](const Entry& entry) {
+      if (server_.cluster->map().IsOwn(SlotOf(entry.key()))) return;
+      if (count == kMost)
+        all = false;
+      else
+        found[count++] = entry.key();
+    });
+    for (size_t i = 0; i < count; ++i) {
+      const Key key = keyspace.KeyOf(found[i]);
+      if (Entry* const entry = keyspace.Peek(key, now)) keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+    }
+    budget -= std::min(budget, count + kCostOfPage);
+    if (!all) continue;
+    cursor_ = next;
+    keys_dropped_ = next == 0;
+  }
+  return DropSomeStale(budget);
+}
+
+bool ClusterReload::DropSomeStale(size_t budget) noexcept {
+  Keyspace& keyspace = server_.databases.At(0);
+  for (; budget != 0; --budget) {
+    const Entry* const entry = keyspace.ColdestStale();
+    if (entry == nullptr) return false;
+    keyspace.DropStale(keyspace.KeyOf(entry->key()));
+  }
+  return true;
+}
+
+}  // namespace mayfly

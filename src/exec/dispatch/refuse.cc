@@ -1,0 +1,142 @@
+#include "exec/dispatch/refuse.h"
+
+#include <array>
+#include <cassert>
+
+#include "base/text/ascii.h"
+#include "exec/acl/permission.h"
+#include "exec/call/errors.h"
+#include "exec/call/usage.h"
+#include "exec/cluster/redirect.h"
+#include "exec/dispatch/queueing.h"
+#include "exec/memory/memory_gate.h"
+
+namespace mayfly {
+namespace {
+
+// Between the two parts stands the command's name, unless the second one is empty.
+struct Text {
+  Refusal why;
+  std::string_view before;
+  std::string_view after = {};
+};
+
+constexpr std::array<Text, 13> kTexts = {{
+    {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
+    {Refusal::kLogin, errors::kNoAuth},
+    {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
+    {Refusal::kPermission, "NOPERM this user has no permissions to run the '", "' command"},
+    {Refusal::kKey, "NOPERM this user has no permissions to access one of the keys used as arguments"},
+    {Refusal::kChannel,
+     "NOPERM this user has no permissions to access one of the channels used as arguments"},
+    {Refusal::kMemory, errors::kOutOfMemory},
+    {Refusal::kNamespace, errors::kOutOfMemory},
+    {Refusal::kSubscriber, "ERR Can't execute '",
+     "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
+    {Refusal::kLoading, "LOADING Redis is loading the dataset in memory"},
+    {Refusal::kBusy, errors::kBusyScript},
+    {Refusal::kBusyFunction, errors::kBusyFunction},
+    {Refusal::kMonitor, "ERR Replica can't interact with the keyspace"},
+}};
+
+constexpr size_t kMostText = 128;
+
+std::string UnknownCommand(const Args& args) {
+  std::string text = "ERR unknown command '" + std::string(errors::Repeated(args[0], kMostText)) +
+                     "', with args beginning with: ";
+  std::string shown;
+  for (size_t i = 1; i < args.size() && shown.size() < kMostText; ++i)
+    shown += "'" + std::string(errors::Repeated(args[i], kMostText - shown.size())) + "' ";
+  return text + shown;
+}
+
+std::string UnknownSubcommand(const Args& args) {
+  const std::string name = UpperCase(errors::Repeated(args[0], kMostText));
+  return "ERR unknown subcommand '" + std::string(errors::Repeated(args[1], kMostText)) + "'. Try " + name +
+         " HELP.";
+}
+
+Refusal RefusalOf(Denial denial) noexcept {
+  switch (denial) {
+    case Denial::kNone:
+      return Refusal::kNone;
+    case Denial::kKey:
+      return Refusal::kKey;
+    case Denial::kChannel:
+      return Refusal::kChannel;
+    case Denial::kCommand:
+      break;
+  }
+  return Refusal::kPermission;
+}
+
+bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
+
+// The same whether the command runs or is queued: so when memory is full, a transaction may still be made that frees some.
+bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now now) {
+  const uint32_t flags = FlagsOf(session, row);
+  if (!row.writes && (flags & kDenyOom) == 0) return true;
+  return gate.MakeRoom((flags & kDenyOom) != 0, now);
+}
+
+}  // namespace
+
+Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, const TableRow* row,
+                   MemoryGate& gate, Now now, const Cluster* cluster) {
+  if (row == nullptr) return Refusal::kUnknownCommand;
+  // A subcommand that is known has a row of its own.
+  if (!row->subcommands.empty() && args.size() >= 2) return Refusal::kUnknownSubcommand;
+  if (!row->Takes(args.size())) return Refusal::kArity;
+  const uint32_t flags = row->command->flags;
+  if (Has(modes, Mode::kStranger) && row->needs_login) return Refusal::kLogin;
+  if (Has(modes, Mode::kTransaction) && (flags & kNoMulti) != 0) return Refusal::kNoMulti;
+  if (session.restricted()) {
+    const Permission permission = FindPermission(*session.user(), *row, args.all());
+    if (!permission.granted()) return RefusalOf(permission.denial);
+  }
+  if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
+    return Refusal::kElsewhere;
+  if (!Has(modes, Mode::kPaused)) {
+    if (!HasRoom(session, *row, gate, now)) return Refusal::kMemory;
+    if (!gate.KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
+  }
+  if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
+    return Refusal::kSubscriber;
+  if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
+  if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0)
+    return Has(modes, Mode::kBusyFunction) ? Refusal::kBusyFunction : Refusal::kBusy;
+  if (Has(modes, Mode::kMonitor) && (flags & (kReadOnly | kWrite | kMayReplicate)) != 0)
+    return Refusal::kMonitor;
+  return Refusal::kNone;
+}
+
+std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
+                    const Cluster* cluster) {
+  assert(why != Refusal::kNone && (row != nullptr || why == Refusal::kUnknownCommand));
+  if (why == Refusal::kUnknownCommand) return UnknownCommand(args);
+  if (why == Refusal::kUnknownSubcommand) return UnknownSubcommand(args);
+  if (why == Refusal::kElsewhere)
+    return RedirectText(*cluster, session, DirectionOf(*cluster, session, *row, args.all()));
+  for (const Text& text : kTexts) {
+    if (text.why != why) continue;
+    std::string error(text.before);
+    if (!text.after.empty()) error.append(row->full_name).append(text.after);
+    if (why == Refusal::kArity && IsOfMayflyAlone(*row) && row->subcommands.empty())
+      error.append(": ").append(UsageOf(*row));
+    return error;
+  }
+  assert(false);
+  return {};
+}
+
+std::string ExplainInTransaction(Refusal why, const Session& session, const Args& args, const TableRow* row) {
+  if (!IsDenial(why)) return Explain(why, session, args, row, nullptr);
+  std::string text =
+      "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This "
+      "command is no longer allowed for the following reason: ";
+  if (why == Refusal::kKey) return text + "no permission to touch the specified keys";
+  if (why == Refusal::kChannel) return text + "no permission to access one of the channels used as arguments";
+  return text + "no permission to execute the command or subcommand";
+}
+
+}  // namespace mayfly

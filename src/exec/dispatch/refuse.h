@@ -1,0 +1,33 @@
+// Finds whether a request is refused before its handler, and makes the error. Nothing else refuses a request there.
+//
+// A new reason is a member of Refusal (exec/call/refusal.h) at its place in the order, a line of WhyRefused and a line of
+// the table of texts. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time/clock.h"
+#include "exec/call/args.h"
+#include "exec/call/command_table.h"
+#include "exec/call/refusal.h"
+#include "server/clients/session.h"
+
+namespace mayfly {
+
+class Cluster;
+class MemoryGate;
+
+// `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room
+// for a command that writes; not during CLIENT PAUSE. `cluster`: not null with Mode::kClustered.
+Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, const TableRow* row,
+                   MemoryGate& gate, Now now, const Cluster* cluster);
+
+// The error that Redis gives. Throws std::bad_alloc.
+// REQUIRES: WhyRefused gave `why`, which is not kNone.
+std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
+                    const Cluster* cluster);
+// The same for a part of a transaction, which was not refused when it was queued.
+std::string ExplainInTransaction(Refusal why, const Session& session, const Args& args, const TableRow* row);
+
+}  // namespace mayfly

@@ -1,0 +1,52 @@
+// Measures used memory at the allocator, in the two pools with limits. Two loads and a subtraction.
+//
+//   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
+//   used   all, without reply chunks that are kept for the next client (they are a pool, nobody uses them), and without
+//          what clients have announced and not sent: nothing is stored there yet
+//   data   used, without client buffers, names that clients watch or have subscribed to, scripts, TLS and what clients
+//          have read (neither a client nor a script must ever evict a key), the shadow list (which must not change what it
+//          measures), and what a flush left to be freed; of big arguments, what has arrived is data: it will be a value
+#pragma once
+
+#include <cstdint>
+
+#include "cache/keyspace/databases.h"
+#include "server/figures/stats.h"
+
+namespace mayfly {
+
+class MemoryMeter {
+ public:
+  MemoryMeter(Databases& databases, const Stats& stats) noexcept
+      : databases_(databases), stats_(stats), at_start_(databases.heap().ThreadBytes()) {}
+
+  uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
+  uint64_t Used() const noexcept { return LessOr0(All(), Unused()); }
+  uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
+  // The part of Used that is not Data.
+  uint64_t NotEvictable() const noexcept {
+    return stats_.client_bytes - stats_.announced_bytes - stats_.arriving_bytes + stats_.name_bytes +
+           stats_.tracking_bytes + stats_.lease_bytes + stats_.tls_bytes + stats_.scripts.bytes() +
+           databases_.shadow().memory() + databases_.waiting_bytes();
+  }
+  // What All is when Data is `data`.
+  uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + Unused(); }
+  uint64_t AtStart() const noexcept { return at_start_; }
+  // Samples Used() and returns the highest sample so far.
+  uint64_t Peak() noexcept {
+    if (Used() > peak_) peak_ = Used();
+    return peak_;
+  }
+  void ResetPeak() noexcept { peak_ = Used(); }
+
+ private:
+  uint64_t Unused() const noexcept { return stats_.spare_chunk_bytes + stats_.announced_bytes; }
+  static uint64_t LessOr0(uint64_t whole, uint64_t part) noexcept { return whole > part ? whole - part : 0; }
+
+  Databases& databases_;
+  const Stats& stats_;
+  uint64_t at_start_;
+  uint64_t peak_ = 0;
+};
+
+}  // namespace mayfly

@@ -1,7 +1,0 @@
-#include "exec/values/expire_options.h"
-
-namespace mayfly {
-
-void RefuseExpireTime(Context& ctx) { ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name)); }
-
-}  // namespace mayfly

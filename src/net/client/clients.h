@@ -1,0 +1,219 @@
+// All connections of the loop and their shared parts: read buffer, reply chunks, timing wheel, output pool. The wheel
+// times the connections, and back-pressure guards the pool of output.
+//
+// Ownership: makes each connection at its arrival and forgets it when libuv has closed it (Forget); the loop
+// must run until count() is 0 before this dies. Loop thread only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <uv.h>
+
+#include "base/log/log.h"
+#include "base/log/log_throttle.h"
+#include "base/memory/output.h"
+#include "config/sources/options.h"
+#include "exec/dispatch/executor.h"
+#include "net/client/connection.h"
+#include "net/client/connection_list.h"
+#include "net/client/end_watch.h"
+#include "net/client/resp_client.h"
+#include "net/client/service.h"
+#include "net/client/turn.h"
+#include "net/socket/limits.h"
+#include "server/clients/output_pool.h"
+#include "server/clients/presence.h"
+#include "server/figures/incidents.h"
+
+namespace mayfly::net {
+
+class Clients final : public Presence {
+ public:
+  Clients(Server& server, Executor& executor, Turn& turn, Log& log);
+  Clients(const Clients&) = delete;
+  Clients& operator=(const Clients&) = delete;
+  ~Clients();
+  // Watches for the ends of clients that are not read from. The loop must run once more after CloseWatch.
+  void StartWatch(uv_loop_t& loop) { end_watch_.Start(loop); }
+  void CloseWatch() { end_watch_.Close(); }
+
+  // Takes over the descriptor of a new connection of this service and lets it in or refuses it.
+  void Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, const Service& service);
+  // At most so many connections may linger at one time.
+  void set_lingering_max(size_t most) noexcept { lingering_max_ = most; }
+  // The end of a turn: runs what was woken and writes what waits.
+  void FinishTurn();
+  // What to do when a turn has read from as many clients as one may, and there are more. To be set once.
+  void OnFullTurn(std::function<void()> end_turn) { end_turn_ = std::move(end_turn); }
+  // A read has filled all its room: what came runs now, and the turn is full when there were many of these.
+  void RunFullRead(size_t size);
+  // The last thing of each callback that has read. The connection may be closed then.
+  void EndTurnIfFull() {
+    if (turn_is_full_) [[unlikely]]
+      EndFullTurn();
+  }
+
+  // The server is about to stop: those that observe it are told so.
+  void SetStopping() noexcept { stopping_ = true; }
+  bool stopping() const noexcept { return stopping_; }
+  // Ends every connection but those of observers, because the server stops.
+  void EndAll();
+  // The others are gone.
+  void EndObservers();
+  void DropAll();
+  // Every connection but those of observers.
+  void DropGuests();
+  // Connections that are not those of observers.
+  size_t guests() const noexcept { return all_.size() - observers_known_; }
+  // How many clients have not got all of their replies, and how many bytes these are.
+  struct Undelivered {
+    size_t clients = 0;
+    size_t bytes = 0;
+  };
+  Undelivered CountUndelivered() const noexcept;
+  size_t count() const noexcept { return all_.size(); }
+  // Whether requests have arrived that were not read yet. Asks the kernel about each client.
+  bool InputWaits() const noexcept;
+  bool IsThere(const Session& session) const noexcept override;
+
+  // ---- time
+  void Advance(uint64_t now_mono_ms);
+  uint64_t NextWake() const noexcept;
+  // The option `timeout` has changed.
+  void RefileAll();
+
+  // ---- for connections
+  Server& server() noexcept { return server_; }
+  Executor& executor() noexcept { return executor_; }
+  const config::Settings& settings() const noexcept { return server_.options.settings(); }
+  Turn& turn() noexcept { return turn_; }
+  Log& log() noexcept { return log_; }
+  // A line of the log about a kind of incident that may be frequent.
+  template <typename... Pieces>
+  void Report(Incidents::Kind kind, const Pieces&... pieces) noexcept {
+    server_.incidents.Tell(kind, turn_.now().mono_ms, &log_, pieces...);
+  }
+  ChunkPool& chunks() noexcept { return chunks_; }
+  // The text of an address that mostly is that of the connection before; null if there is no memory.
+  SharedBytes ShareAddress(std::string_view text) noexcept;
+  // `size` bytes of the buffer that all connections share. If there is too little room, the input that lies
+  // there is run first, and the turn is full.
+  char* LendInput(size_t size);
+  // `input` of this connection is to be run when the turn has read from all clients. It lies at the front of
+  // what was lent last, or in memory of the connection that does not change until then.
+  void Defer(RespClient& client, std::string_view input);
+  // Runs what was deferred. To be called before anything else acts on a connection's state.
+  void RunDeferred();
+  // Then: runs the requests of clients that were woken, and what these clients have sent after them.
+  void RunWoken();
+
+  // The filter of this connection holds plaintext: the loop does not sleep before it was delivered.
+  void DeliverLater(Connection& connection) noexcept { with_plaintext_.Add(connection); }
+  // Handshakes have taken so many cycles more of this turn, and whether that leaves time for others in it.
+  void SpendOnHandshakes(uint64_t cycles) noexcept { handshake_cycles_ += cycles; }
+  bool HandshakesMayGoOn() noexcept;
+  // The handshake of this connection goes on, after those that were postponed before, as soon as there is time: the loop
+  // does not sleep before.
+  void Postpone(Connection& connection) noexcept { handshakes_.Add(connection); }
+  void ForgetHandshake(Connection& connection) noexcept { handshakes_.Remove(connection); }
+  bool HandshakesWait() const noexcept { return !handshakes_.empty(); }
+  bool PlaintextWaits() const noexcept { return !with_plaintext_.empty(); }
+  // It is closed: nothing of its filter's goes on.
+  void ForgetWaiting(Connection& connection) noexcept {
+    with_plaintext_.Remove(connection);
+    handshakes_.Remove(connection);
+  }
+  EndWatch& end_watch() noexcept { return end_watch_; }
+
+  // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
+  // filing: OnTime looks again.
+  void File(Connection& connection);
+  void Unfile(Connection& connection) noexcept;
+  bool ending() const noexcept { return ending_; }
+  // Adds to the sum of all clients' output; wraps, so that a part may be taken away.
+  void BookOutput(uint64_t difference) noexcept { output_bytes_ += difference; }
+  // Whether clients together hold more output than is calm.
+  bool Crowded() const noexcept { return output_bytes_ > Pool().calm_bytes; }
+  // A connection is throttled from now on, or is no more.
+  void CountThrottled(bool throttled) noexcept { throttled ? ++throttled_ : --throttled_; }
+  // While the server stops, every connection lingers: its descriptor is needed for nothing else.
+  bool MayLinger() const noexcept { return ending_ || lingering_ < lingering_max_; }
+  size_t linger_bytes() const noexcept { return ending_ ? kStopLingerBytes : kLingerBytes; }
+  void BeginLinger() noexcept { ++lingering_; }
+  void EndLinger() noexcept { --lingering_; }
+  // It was let in, or has left.
+  void CountIn(Connection& connection) noexcept {
+    if (connection.is_observer())
+      observers_.push_back(&connection);
+    else
+      ++let_in_;
+  }
+  void CountOut(Connection& connection) noexcept {
+    if (connection.is_observer())
+      std::erase(observers_, &connection);
+    else
+      --let_in_;
+  }
+  void Remember(Connection& connection) { all_.insert(&connection); }
+  // Libuv has let go of it.
+  void Forget(Connection& connection) noexcept {
+    all_.erase(&connection);
+    if (connection.is_observer()) --observers_known_;
+  }
+
+ private:
+  const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
+  void LetIn(Connection& connection, size_t observers_max);
+  void EndFullTurn();
+  // Closes the observer that has been spare for longest. False if none is.
+  bool CloseSpareObserver();
+  void DeliverListed();
+  void GoOnWithHandshakes();
+  void UnthrottleIfCalm();
+  // Drops clients, those with the most output first, until the output of all is within the pool.
+  void ShrinkOutput();
+  // Drops clients, those that hold the most first, until what all hold is within maxmemory-clients, or what those hold
+  // that it may close is within their part of it.
+  void EvictClients();
+  // Calls `close` for one client after the other, those with the most bytes first, until it returns false or nobody
+  // with bytes is left. Takes no memory. `close` sets the bytes of the client to 0.
+  template <typename BytesOf, typename Close>
+  void CloseFattest(BytesOf bytes_of, Close close);
+
+  Server& server_;
+  Executor& executor_;
+  Turn& turn_;
+  Log& log_;
+  ChunkPool chunks_;
+  SharedBytes last_address_;
+  ClientWheel wheel_;
+  std::unordered_set<Connection*> all_;
+  size_t let_in_ = 0;                   // connections that have not left since, but for observers
+  std::vector<Connection*> observers_;  // these; LetIn makes room
+  size_t observers_known_ = 0;          // of all_
+  ConnectionList<&Filter::plaintext> with_plaintext_;
+  ConnectionList<&Filter::handshake> handshakes_;
+  EndWatch end_watch_;
+  uint64_t handshake_cycles_ = 0;  // spent in handshake_turn_
+  uint32_t handshake_turn_ = 0;
+  uint64_t output_bytes_ = 0;
+  size_t throttled_ = 0;  // connections that are
+  size_t lingering_ = 0;
+  size_t lingering_max_ = kLingeringMax;
+  LogThrottle refusals_logged_{kPauseLogMs};
+  bool stopping_ = false;
+  bool ending_ = false;
+  bool turn_is_full_ = false;
+  size_t full_read_bytes_ = 0;  // of this turn
+  std::function<void()> end_turn_;
+  std::vector<Feed> deferred_;
+  size_t input_used_ = 0;  // of shared_input_, by what is deferred
+  std::array<char, kSharedInputBytes> shared_input_;
+};
+
+}  // namespace mayfly::net

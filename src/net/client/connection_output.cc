@@ -1,0 +1,196 @@
+// The part of Connection for writing replies to the socket.
+#include <array>
+#include <new>
+#include <span>
+#include <type_traits>
+
+#include "base/time/clock.h"
+#include "net/client/clients.h"
+#include "net/client/connection.h"
+#include "server/figures/stats.h"
+
+namespace mayfly::net {
+namespace {
+
+struct Pieces {
+  std::array<uv_buf_t, kPiecesPerWrite> buffers;
+  unsigned count = 0;
+  size_t bytes = 0;
+};
+
+Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
+  std::array<OutputPiece, kPiecesPerWrite> found;
+  Pieces pieces;
+  pieces.count = static_cast<unsigned>(output.Gather(std::span(found).first(most)));
+  for (unsigned i = 0; i < pieces.count; ++i) {
+    pieces.buffers[i].base = const_cast<char*>(found[i].data);
+    pieces.buffers[i].len = found[i].size;
+    pieces.bytes += found[i].size;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+bool Connection::WriteOut() {
+  if (state_ != State::kOpen && state_ != State::kEnding) return false;
+  if (EnforceOutputLimit()) return false;
+  if (write_ == nullptr) Write();
+  if (state_ == State::kClosed) return false;
+  NoticeReading();
+  return true;
+}
+
+void Connection::Write() {
+  if (filter_ != nullptr) [[unlikely]]
+    return WriteFiltered();
+  while (!output_.empty()) {
+    const Pieces pieces = GatherFrom(output_, kPiecesPerWrite);
+    int written = uv_try_write(stream(), pieces.buffers.data(), pieces.count);
+    if (written == UV_EAGAIN) written = 0;
+    if (written < 0) return Drop();
+    const auto size = static_cast<size_t>(written);
+    CountOutput(size);
+    if (size < pieces.bytes) return WriteLater();
+  }
+}
+
+void Connection::CountOutput(size_t size) noexcept {
+  output_.Consume(size);
+  clients_.server().stats.net_output_bytes += size;
+  written_bytes_ += size;
+}
+
+// The kernel takes no more for now. What the write names stays in place until OnWritten, whatever is
+// appended.
+void Connection::WriteLater() {
+  static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
+  Pieces pieces;
+  if (filter_ == nullptr) {
+    pieces = GatherFrom(output_, kPiecesPerWaitingWrite);
+  } else {
+    const std::string_view sealed = filter_->transport->ToSend();
+    pieces.buffers[0] = uv_buf_init(const_cast<char*>(sealed.data()), static_cast<unsigned>(sealed.size()));
+    pieces.count = 1;
+    pieces.bytes = sealed.size();
+  }
+  write_.reset(new (std::nothrow) WaitingWrite);
+  if (write_ == nullptr) return DropForMemory("its replies");
+  write_->request.data = this;
+  write_->bytes = pieces.bytes;
+  const auto done = [](uv_write_t* request, int status) { Of(request->data).OnWritten(status); };
+  if (uv_write(&write_->request, stream(), pieces.buffers.data(), pieces.count, done) != 0) {
+    write_.reset();
+    Drop();
+  }
+}
+
+void Connection::OnWritten(int status) {
+  const size_t bytes = write_->bytes;
+  write_.reset();
+  if (state_ == State::kClosed) return;
+  if (status != 0) return Drop();
+  clients_.turn().Begin();
+  if (filter_ == nullptr) {
+    CountOutput(bytes);
+  } else {
+    filter_->transport->Sent(bytes);
+    filter_->sent_bytes += bytes;
+  }
+  Flush();
+}
+
+void Connection::Settle() {
+  if (state_ == State::kEnding) {
+    if (filter_ != nullptr) LeaveHandshakes();
+    if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
+    return input_ended_ ? Drop() : Linger();
+  }
+  if (throttled_ || output_.size() > kOutputOwnBytes) [[unlikely]]
+    Throttle();
+  UpdateReading();
+}
+
+void Connection::NoticeReading() noexcept {
+  const size_t under_way = write_ == nullptr ? 0 : write_->bytes - uv_stream_get_write_queue_size(stream());
+  const uint64_t taken = (filter_ == nullptr ? written_bytes_ : filter_->sent_bytes) + under_way;
+  if (taken == taken_bytes_) return;
+  taken_bytes_ = taken;
+  heard_mono_ms_ = timing_.took_mono_ms = clients_.turn().now().mono_ms;
+}
+
+void Connection::Throttle() {
+  const bool reads = clients_.turn().now().mono_ms - timing_.took_mono_ms < kStalledMs;
+  const size_t much = throttled_ ? kOutputOwnBytes / 2 : kOutputOwnBytes;
+  const bool wanted = reads && output_.size() > much && (throttled_ || clients_.Crowded());
+  if (wanted == throttled_) return;
+  SetThrottled(wanted);
+  if (wanted) clients_.File(*this);
+}
+
+void Connection::SetThrottled(bool throttled) noexcept {
+  if (throttled == throttled_) return;
+  throttled_ = throttled;
+  clients_.CountThrottled(throttled);
+}
+
+void Connection::Unthrottle() {
+  if (state_ == State::kClosed) return;
+  SetThrottled(false);
+  UpdateReading();
+}
+
+const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
+  return clients_.settings().client_output_buffer_limit.normal;
+}
+
+// As in Redis, what counts is what waits before the write, so that one reply may be too much already.
+bool Connection::EnforceOutputLimit() {
+  const config::OutputLimit& limit = LimitOfOutput();
+  const uint64_t now = clients_.turn().now().mono_ms;
+  const size_t waiting = waiting_output();
+  bool broken = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
+  if (limit.soft_bytes == 0 || waiting < limit.soft_bytes) {
+    above_soft_since_mono_ms_ = 0;
+  } else if (above_soft_since_mono_ms_ == 0) {
+    above_soft_since_mono_ms_ = now;
+    clients_.File(*this);
+  } else {
+    const uint64_t since = now - above_soft_since_mono_ms_;
+    broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
+  }
+  if (!broken) return false;
+  const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
+  DropForOutput(IsStranger()                ? "more than a client that has not logged in may"
+                : by_pool && output_.full() ? "more than is left for output"
+                                            : "more than client-output-buffer-limit");
+  return true;
+}
+
+void Connection::DropForOutput(const char* why) {
+  ++clients_.server().stats.output_limit_disconnections;
+  const size_t waiting = waiting_output();
+  // A reply that was ended before it was written (OutputChain::RequireRoom) is not among them.
+  const bool begun = !output_.full() || waiting >= output_.limit();
+  clients_.Report(Incidents::Kind::kUnreadReplies, "closing client ", name(), ": it holds ", waiting,
+                  " bytes of unread replies, ", begun ? "" : "and one more would be ", why);
+  Drop();
+}
+
+void Connection::Evict() {
+  ++clients_.server().stats.evicted_clients;
+  clients_.Report(Incidents::Kind::kClientMemory, "closing client ", name(), ": it holds ", booked_.held,
+                  " bytes of ", clients_.server().stats.held_bytes,
+                  " that all clients hold, which is more than maxmemory-clients");
+  Drop();
+}
+
+void Connection::ReportExempt() {
+  clients_.Report(Incidents::Kind::kOnlyExempt, "client ", name(), " holds ", booked_.held, " bytes of ",
+                  clients_.server().stats.held_bytes,
+                  " that all clients hold: that is more than maxmemory-clients, and those that have said "
+                  "CLIENT NO-EVICT are "
+                  "not closed, so a quarter of it is left to the others");
+}
+
+}  // namespace mayfly::net

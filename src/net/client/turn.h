@@ -1,0 +1,80 @@
+// One turn of the loop, from the first callback after a poll until the next poll. A turn also ends when it is full
+// (ServerLoop::EndFullTurn).
+//
+// The first callback of a turn reads the clock for everybody; every callback that works calls Begin, which
+// costs one test after the first. Durations are measured with the TSC. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "base/time/tsc.h"
+#include "cache/keyspace/databases.h"
+#include "exec/dispatch/executor.h"
+#include "exec/memory/memory_meter.h"
+#include "net/socket/limits.h"
+#include "server/figures/rates.h"
+#include "server/figures/stats.h"
+
+namespace mayfly::net {
+
+class Turn {
+ public:
+  Turn(Server& server, Executor& executor) noexcept : server_(server), executor_(executor) {
+    distance_ms_ = Distance(executor_.now());
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  void Begin() noexcept {
+    finished_ = false;
+    if (!running_) [[unlikely]]
+      Start();
+  }
+  // Everything that the callbacks have left was done. True until the next callback that works.
+  void SetFinished() noexcept { finished_ = true; }
+  bool finished() const noexcept { return finished_; }
+  // The loop is about to poll, or the turn is full.
+  void End() noexcept {
+    if (!running_) return;
+    running_ = false;
+    static_cast<void>(server_.memory.Peak());  // asking notices it
+    const uint64_t us = server_.cycle_rate.ToUs(ReadCycles() - began_);
+    if (us > server_.stats.loop_turn_max_us) server_.stats.loop_turn_max_us = us;
+  }
+
+  // Different in each turn (but for wrapping round).
+  uint32_t number() const noexcept { return number_; }
+  Now now() const noexcept { return executor_.now(); }
+  // True once after the wall clock was found to have stepped.
+  bool TakeStep() noexcept { return std::exchange(stepped_, false); }
+
+ private:
+  static int64_t Distance(Now now) noexcept { return now.wall_ms - static_cast<int64_t>(now.mono_ms); }
+
+  void Start() noexcept {
+    running_ = true;
+    began_ = ReadCycles();
+    ++number_;
+    ++server_.stats.loop_turns;
+    const Now fresh = executor_.RefreshNow();
+    server_.rates.Sample(fresh.mono_ms, RateTotals(server_.stats));
+    const int64_t distance = Distance(fresh);
+    const int64_t moved = distance - distance_ms_;
+    distance_ms_ = distance;
+    if (moved < kClockStepMs && moved > -kClockStepMs) return;
+    ++server_.databases.expiry_stats().clock_steps;
+    stepped_ = true;
+  }
+
+  Server& server_;
+  Executor& executor_;
+  uint64_t began_ = 0;
+  int64_t distance_ms_;
+  uint32_t number_ = 0;
+  bool running_ = false;
+  bool finished_ = false;
+  bool stepped_ = false;
+};
+
+}  // namespace mayfly::net

@@ -1,0 +1,49 @@
+// Reports the state of the daemon to the service manager (option `supervised`).
+//
+// systemd's protocol is one datagram of NAME=value lines to the socket that the variable NOTIFY_SOCKET names: READY=1 when
+// clients are served, RELOADING=1 and READY=1 around a reload, STOPPING=1 at the end, STATUS= for people, and
+// WATCHDOG=1 at least every WATCHDOG_USEC microseconds if that is set. Its library is libsystemd; one datagram is not
+// worth another library that is loaded at each start, so this file writes it itself. Upstart's protocol is that
+// the daemon stops itself with SIGSTOP when it is ready.
+//
+// If the option is `no`, or the manager's variable is missing, each call does nothing. Loop thread only.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/log/log.h"
+#include "config/settings.h"
+
+namespace mayfly::net {
+
+class ServiceManager {
+ public:
+  // The variables are "NAME=value" texts. Borrows the log, and warns there if a manager is asked for and absent.
+  ServiceManager(config::Supervised wanted, std::span<const std::string> environment, pid_t pid, Log& log);
+  ServiceManager(const ServiceManager&) = delete;
+  ServiceManager& operator=(const ServiceManager&) = delete;
+
+  // Clients are served from now on. Under Upstart, returns when it lets the daemon go on.
+  void Ready();
+  // A reload has begun at this time of CLOCK_MONOTONIC, and has ended.
+  void Reloaded(uint64_t began_us);
+  void Stopping();
+  void StillAlive();
+  // How often StillAlive must be called: twice as often as the manager asks for. 0: it does not ask.
+  uint64_t watchdog_ms() const noexcept { return watchdog_ms_; }
+
+ private:
+  void Tell(std::string_view text, unsigned patience_s = 1);
+
+  Log& log_;
+  std::string socket_;  // empty: systemd does not listen
+  bool upstart_ = false;
+  uint64_t watchdog_ms_ = 0;
+};
+
+}  // namespace mayfly::net

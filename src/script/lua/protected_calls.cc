@@ -1,0 +1,83 @@
+#include "script/lua/protected_calls.h"
+
+#include "script/lua/state_data.h"
+
+namespace mayfly::script {
+namespace {
+
+// Stands in front of the handler of a script, which is upvalue 1. The error is at index 1.
+int HandleError(lua_State* L) {
+  if (StateData::Of(L).must_end) return 1;
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+// xpcall(function, handler)
+int CallWithHandler(lua_State* L) {
+  luaL_checkany(L, 2);
+  lua_settop(L, 2);
+  if (lua_isfunction(L, 2))
+    lua_pushcclosure(L, HandleError, 1);  // anything else is an error of its own in Lua
+  lua_insert(L, 1);
+  const bool succeeded = lua_pcall(L, 0, LUA_MULTRET, 1) == 0;
+  lua_pushboolean(L, succeeded ? 1 : 0);
+  lua_replace(L, 1);
+  return lua_gettop(L);
+}
+
+// At its end, also by an error: if the script must end, so must the coroutine (or the script's main part) that has
+// resumed another one.
+class Resumer {
+ public:
+  explicit Resumer(lua_State* L) noexcept : L_(L) {}
+  Resumer(const Resumer&) = delete;
+  Resumer& operator=(const Resumer&) = delete;
+  ~Resumer() { StateData::Of(L_).EndIfDue(L_); }
+
+ private:
+  lua_State* L_;
+};
+
+// coroutine.resume, which is upvalue 1. Runs that one in its own place.
+int Resume(lua_State* L) {
+  const Resumer resumer(L);
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+// A function that coroutine.wrap has made: upvalue 1 is the coroutine, as in the original, which is upvalue 2.
+int ResumeWrapped(lua_State* L) {
+  const Resumer resumer(L);
+  return lua_tocfunction(L, lua_upvalueindex(2))(L);
+}
+
+// coroutine.wrap, which is upvalue 1.
+int Wrap(lua_State* L) {
+  lua_tocfunction(L, lua_upvalueindex(1))(L);
+  const lua_CFunction original = lua_tocfunction(L, -1);
+  lua_getupvalue(L, -1, 1);
+  lua_pushcfunction(L, original);
+  lua_pushcclosure(L, ResumeWrapped, 2);
+  return 1;
+}
+
+void Front(lua_State* L, const char* name, lua_CFunction function) {
+  lua_getfield(L, -1, name);
+  lua_pushcclosure(L, function, 1);
+  lua_setfield(L, -2, name);
+}
+
+}  // namespace
+
+void ReplaceProtectedCalls(lua_State* L) {
+  lua_pushcfunction(L, CallWithHandler);
+  lua_setglobal(L, "xpcall");
+  lua_getglobal(L, LUA_COLIBNAME);
+  Front(L, "resume", Resume);
+  Front(L, "wrap", Wrap);
+  lua_pop(L, 1);
+}
+
+}  // namespace mayfly::script

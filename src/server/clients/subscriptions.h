@@ -1,0 +1,51 @@
+// The subscriptions of one client: channels, patterns and shard channels. Loop thread only.
+//
+// Ownership: the session owns this; PubSub (server/watch/pubsub.h) links the subscriptions to their topics and is the only one
+// that changes them. A client leaves PubSub before its session is destroyed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "server/clients/text_hash.h"
+
+namespace mayfly {
+
+struct Session;
+struct Topic;
+
+enum class TopicKind : uint8_t { kChannel, kPattern, kShardChannel };
+inline constexpr size_t kTopicKinds = 3;
+
+struct Subscription {
+  Session* session = nullptr;
+  Topic* topic = nullptr;
+  size_t place = 0;  // among the topic's subscribers
+};
+
+struct Subscriptions {
+  // By the names of their topics, which these views refer to.
+  using ByName = std::unordered_map<std::string_view, std::unique_ptr<Subscription>, TextHash>;
+
+  explicit Subscriptions(TextHash hash) : by_kind{ByName(0, hash), ByName(0, hash), ByName(0, hash)} {}
+
+  ByName& of(TopicKind kind) noexcept { return by_kind[static_cast<size_t>(kind)]; }
+  size_t count(TopicKind kind) const noexcept { return by_kind[static_cast<size_t>(kind)].size(); }
+  // As SUBSCRIBE and its kin report them: shard channels are counted apart.
+  size_t CountFor(TopicKind kind) const noexcept {
+    if (kind == TopicKind::kShardChannel) return count(kind);
+    return count(TopicKind::kChannel) + count(TopicKind::kPattern);
+  }
+  bool empty() const noexcept {
+    return CountFor(TopicKind::kChannel) + CountFor(TopicKind::kShardChannel) == 0;
+  }
+
+  std::array<ByName, kTopicKinds> by_kind;
+  uint64_t bytes = 0;  // of all subscriptions and their names, without the tables' buckets
+};
+
+}  // namespace mayfly

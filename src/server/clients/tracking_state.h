@@ -1,0 +1,25 @@
+// The settings of one client's CLIENT TRACKING. The session owns it; Tracking (server/watch/tracking.h) changes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mayfly {
+
+struct TrackingOptions {
+  bool broadcast = false;
+  bool opt_in = false;    // remembers only what is read after CLIENT CACHING YES
+  bool opt_out = false;   // all but what is read after CLIENT CACHING NO
+  bool no_loop = false;   // is not told of its own changes
+  uint64_t redirect = 0;  // id of the client that is told instead; 0: none
+};
+
+struct TrackingState {
+  TrackingOptions options;
+  bool caching = false;          // CLIENT CACHING was called for the next request
+  bool redirect_broken = false;  // the client that was to be told is gone
+  std::vector<std::string> prefixes;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,76 @@
+// Incidents for the log: refused writes, refused clients and closed clients. An operator should hear of these while the
+// server works.
+//
+// Each kind of incident is logged at once when it happens first. Those that follow are summed up, one line in kLogMs;
+// the last sum is logged when that time is over, though nothing more has happened.
+//
+// Refused writes are a state. The log says when it begins and when it is over: there is room, and no write has been
+// refused for kCalmMs. So a server at its limit, where some writes find room and others do not, logs two lines and not
+// two for each write.
+//
+// Allocates no memory, since there may be none. Loop thread only. Times are monotonic ms.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/log/log.h"
+#include "base/log/log_throttle.h"
+
+namespace mayfly {
+
+class Incidents {
+ public:
+  enum class Kind : uint8_t {
+    kTooManyClients,  // refused because of maxclients
+    kProtected,       // refused because of protected-mode
+    kHttp,            // closed because the client speaks HTTP
+    kUnreadReplies,   // closed because of a limit on output
+    kLongRequest,     // closed because of client-query-buffer-limit
+    kHandshake,       // closed because its handshake failed or was not finished in time
+    kClientMemory,    // closed because of maxmemory-clients
+    kOnlyExempt,      // not closed: it holds maxmemory-clients with others like it, after CLIENT NO-EVICT
+    kNoMemory,        // a request or a client for which an allocation failed
+  };
+  static constexpr size_t kKinds = 9;
+  static constexpr uint64_t kNever = LogThrottle::kNever;
+  static constexpr uint64_t kLogMs = 10'000;
+  static constexpr uint64_t kCalmMs = 10'000;
+
+  // It has happened; `pieces` are its line, as for Log::Warning. `log` may be null.
+  template <typename... Pieces>
+  void Tell(Kind kind, uint64_t now_mono_ms, Log* log, const Pieces&... pieces) noexcept {
+    const uint64_t times = throttles_[static_cast<size_t>(kind)].Note(now_mono_ms);
+    FindNextReport();
+    if (times == 0 || log == nullptr) return;
+    if (times == 1) return log->Warning(pieces...);
+    log->Warning(pieces..., " (and ", times - 1, " more before)");
+  }
+
+  // A write was refused, while `used` bytes of `most` are used.
+  void TellRefusedWrite(uint64_t now_mono_ms, Log* log, uint64_t used, uint64_t most) noexcept;
+  // Whether that has begun and is not over.
+  bool refuses_writes() const noexcept { return refused_writes_ != 0; }
+  // To be called in each turn while writes are refused, with whether a write would find room now.
+  void LookForRoom(uint64_t now_mono_ms, Log* log, bool has_room) noexcept;
+
+  // Logs the sums that are due.
+  void Advance(uint64_t now_mono_ms, Log* log) noexcept;
+  // When Advance or LookForRoom has something to do; kNever if they have nothing.
+  uint64_t NextWake() const noexcept;
+
+ private:
+  void FindNextReport() noexcept;
+
+  std::array<LogThrottle, kKinds> throttles_{LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
+                                             LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
+                                             LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs)};
+  uint64_t next_report_mono_ms_ = kNever;
+  uint64_t refused_writes_ = 0;  // since it began
+  uint64_t refusing_since_mono_ms_ = 0;
+  uint64_t last_refused_mono_ms_ = 0;
+  bool waits_for_room_ = false;  // kCalmMs are over: the first turn with room ends it
+};
+
+}  // namespace mayfly

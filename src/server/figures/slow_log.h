@@ -1,0 +1,50 @@
+// The slow calls, newest first, for SLOWLOG. Which calls these are, others decide (exec/observe/slow_calls.h).
+//
+// An entry owns copies of its arguments, shortened as in Redis, so that it stays small. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mayfly {
+
+struct SlowCall {
+  uint64_t id = 0;  // rises by one with each entry; RESET does not set it back
+  int64_t wall_s = 0;
+  uint64_t us = 0;
+  std::vector<std::string> arguments;
+  std::string peer;
+  std::string name;  // of the client; may be empty
+};
+
+class SlowLog {
+ public:
+  static constexpr size_t kArgumentsMax = 32;
+  static constexpr size_t kArgumentBytesMax = 128;
+
+  // At most kArgumentsMax texts of at most kArgumentBytesMax bytes each. What is left out is counted in their place:
+  // "... (3 more arguments)", "... (10 more bytes)".
+  static std::vector<std::string> Shorten(std::span<const std::string_view> arguments);
+
+  // Adds an entry and assigns its id. The oldest beyond `most` entries are dropped. Throws std::bad_alloc, and has
+  // changed nothing then.
+  void Add(SlowCall call, size_t most);
+  // Drops the oldest entries until there are at most `most`.
+  void Trim(size_t most) noexcept {
+    while (calls_.size() > most) calls_.pop_back();
+  }
+  void Reset() noexcept { calls_.clear(); }
+
+  const std::deque<SlowCall>& newest_first() const noexcept { return calls_; }
+
+ private:
+  std::deque<SlowCall> calls_;
+  uint64_t next_id_ = 0;
+};
+
+}  // namespace mayfly

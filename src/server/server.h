@@ -1,0 +1,96 @@
+// The parts of a server for requests to work on. A part is only named here, so that whoever needs one includes its
+// header and nobody has to read them all.
+//
+// Built by main (or a test); everything else borrows it. Loop thread only.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <string>
+
+#include "base/time/tsc.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/users.h"
+
+namespace mayfly {
+
+namespace config {
+class Options;
+}
+
+class Clock;
+class Cluster;
+class CommandTable;
+class Databases;
+class EventLog;
+class Evictor;
+class Executor;
+class FailedLogins;
+class Incidents;
+class LatencyMonitor;
+class Leases;
+class Log;
+class MemoryMeter;
+class MemoryWatch;
+class Notifier;
+class ParkingLot;
+class PubSub;
+class Rates;
+class ResidentGuard;
+class Sessions;
+class SlicedWork;
+class SlowLog;
+class Tracking;
+class WatchedKeys;
+struct Stats;
+
+// A part that the first command that needs it makes. Whoever makes it knows what it is.
+struct LatePart {
+  LatePart() = default;
+  LatePart(const LatePart&) = delete;
+  LatePart& operator=(const LatePart&) = delete;
+  virtual ~LatePart() = default;
+};
+
+struct Server {
+  Clock& clock;
+  config::Options& options;
+  Databases& databases;
+  Evictor& evictor;
+  MemoryMeter& memory;
+  ResidentGuard& resident;
+  Sessions& sessions;
+  ParkingLot& parking;
+  WatchedKeys& watched_keys;
+  PubSub& pubsub;
+  Notifier& notifier;
+  Tracking& tracking;
+  Leases& leases;
+  EventLog& event_log;
+  Stats& stats;
+  Rates& rates;             // sampled whenever the loop turns
+  SlicedWork& sliced_work;  // the loop runs a slice of it in each turn
+  FailedLogins& failed_logins;
+  Incidents& incidents;
+  SlowLog& slow_log;
+  LatencyMonitor& latency_monitor;
+  const CommandTable& commands;
+  CycleRate cycle_rate;
+  std::mt19937_64& random;
+  std::string run_id;               // 40 hex digits, drawn at start
+  bool shutdown_requested = false;  // the loop stops at the end of the turn
+  Executor* executor = nullptr;     // sets this itself
+  uint32_t modes = 0;               // those Modes that concern every client
+  Users users = {};
+  AclLog acl_log = {};
+  Log* log = nullptr;                            // null: there is none
+  Cluster* cluster = nullptr;                    // null: this is no part of one
+  MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory
+  std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
+  std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
+
+  // A script has been running for too long. It goes on in slices, and meanwhile no key may go away.
+  bool Busy() const noexcept;
+};
+
+}  // namespace mayfly

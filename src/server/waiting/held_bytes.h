@@ -1,0 +1,50 @@
+// The memory that one client holds: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
+// maxmemory-clients limits it.
+//
+// As in Redis: the session, input that waits, the arguments of parked and queued requests, unread replies, and what
+// subscriptions, watches, waits for keys and tracking take, here with the names. A reply that many clients wait for, and
+// a name that many have given, counts for each of them. Bytes. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/clients/name_bytes.h"
+#include "server/clients/session.h"
+#include "server/waiting/parking.h"
+
+namespace mayfly {
+
+// Whether it has something that few clients have: HeldBytes looks at that only then.
+inline bool HoldsRareThings(const Session& session) noexcept {
+  return session.parked != nullptr || session.transaction != nullptr || session.subscriptions != nullptr ||
+         session.tracking != nullptr;
+}
+
+// The arguments of requests that wait.
+inline uint64_t QueuedBytes(const Session& session) noexcept {
+  uint64_t bytes = 0;
+  if (session.parked != nullptr) bytes += session.parked->arguments.memory();
+  if (session.transaction != nullptr) bytes += session.transaction->queued_bytes();
+  return bytes;
+}
+
+// These, and what subscriptions, watches and tracking take.
+inline uint64_t RareBytes(const Session& session) noexcept {
+  uint64_t bytes = QueuedBytes(session);
+  if (session.parked != nullptr) bytes += session.parked->waited_bytes;
+  if (session.transaction != nullptr) bytes += session.transaction->watched_bytes;
+  if (session.subscriptions != nullptr) {
+    bytes += session.subscriptions->bytes;
+    for (const Subscriptions::ByName& own : session.subscriptions->by_kind) bytes += BucketBytes(own);
+  }
+  if (session.tracking != nullptr) bytes += session.tracking->prefixes.size() * sizeof(std::string);
+  return bytes;
+}
+
+inline uint64_t HeldBytes(const Session& session) noexcept {
+  const uint64_t rare = HoldsRareThings(session) ? RareBytes(session) : 0;
+  return sizeof(Session) + session.input_memory + session.output.memory() + rare;
+}
+
+}  // namespace mayfly

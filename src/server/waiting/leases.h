@@ -1,0 +1,178 @@
+// Leases of TAKE: one client computes the value of a missing key, other clients wait.
+//
+//   Grant --> held --+--> the key is written, deleted or flushed -> it is over: who waits looks at the key again
+//                    +--> its time; its owner leaves -------------> likewise: the first of those who wait gets a lease
+//                    +--> Revoke ------------------------------------> likewise
+//                    +--> Release -----> released ----------------> who waits is answered that nothing came
+//                    '--> Fail --------> failed ---> its time ----> who waits is answered the error, and so is
+//                                                                   who asks before that time
+//
+// A lease is known by its token, not by a connection: clients lend connections to each other. That the old value of
+// the key expires or is evicted does not end its lease. Who waits is in WaitingKeys, whose ready keys are served
+// before the next request of anybody. Who asked to be told by a push instead is told at the end of the turn.
+//
+// It listens to the change point while there are leases. The times are in a timing wheel of their own, in
+// monotonic ms. Invariant: of two leases none is of the same key. Owns the leases. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/prefetch.h"
+#include "cache/keyspace/change.h"
+#include "cache/time/timing_wheel.h"
+#include "cache/time/wheel_geometry.h"
+#include "server/waiting/invalidations.h"
+#include "server/waiting/key_place.h"
+#include "server/waiting/waiting_keys.h"
+
+namespace mayfly {
+
+struct Lease {
+  enum class State : uint8_t {
+    kHeld,
+    kReleased,  // until those who wait were answered
+    kFailed     // until its time
+  };
+
+  unsigned db = 0;
+  std::string name;
+  uint64_t token = 0;
+  uint64_t owner = 0;  // Session::id
+  uint64_t until_mono_ms = 0;
+  uint64_t invalidations = 0;  // Invalidations::count when it was given
+  State state = State::kHeld;
+  std::string message = {};         // of a failure
+  std::vector<uint64_t> told = {};  // ids of the sessions to which its end is pushed
+
+  Lease* owned_next = nullptr;  // of the same owner
+  Lease* owned_prev = nullptr;
+  Lease* ended_next = nullptr;
+  Lease* wheel_next = nullptr;
+  Lease* wheel_prev = nullptr;
+  uint16_t filed = wheel::kUnfiled;
+};
+
+struct LeaseWheelHooks {
+  using Ref = Lease*;
+  static constexpr Ref kNull = nullptr;
+  Ref Next(Ref ref) const noexcept { return ref->wheel_next; }
+  Ref Prev(Ref ref) const noexcept { return ref->wheel_prev; }
+  void SetNext(Ref ref, Ref next) const noexcept { ref->wheel_next = next; }
+  void SetPrev(Ref ref, Ref prev) const noexcept { ref->wheel_prev = prev; }
+  uint64_t Deadline(Ref ref) const noexcept { return ref->until_mono_ms; }
+  uint16_t Slot(Ref ref) const noexcept { return ref->filed; }
+  void SetSlot(Ref ref, uint16_t slot) const noexcept { ref->filed = slot; }
+  void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
+};
+
+class Leases final : public ChangeListener {
+ public:
+  // Enough for 50,000 leases of keys of usual length. More would be clients that ask and never compute anything.
+  static constexpr size_t kMostBytes = size_t{16} << 20;
+  // So that one client leaves room for the others. A program's connection that many threads share may hold 13,000.
+  static constexpr size_t kMostBytesOfOwner = kMostBytes / 4;
+  // Likewise for failures that are remembered.
+  static constexpr size_t kMostBytesOfFailures = kMostBytes / 4;
+
+  // Borrows all of them.
+  Leases(ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
+         uint64_t now_mono_ms);
+  ~Leases() override;
+
+  // The lease of the key, in whatever state; null if there is none.
+  const Lease* Find(unsigned db, std::string_view key) const noexcept;
+  // The lease with this token if it is held, or null.
+  const Lease* Held(unsigned db, std::string_view key, uint64_t token) const noexcept;
+  Invalidations& invalidations() noexcept { return invalidations_; }
+  enum class Room : uint8_t { kYes, kOwnerHasTooMany, kFull };
+  // Whether there is room for a lease of this key, for this owner.
+  Room RoomFor(uint64_t owner, std::string_view key) const noexcept;
+  // Gives `owner` the lease of the key and returns it. Throws std::bad_alloc, and changes nothing then.
+  // REQUIRES: nobody holds it.
+  const Lease& Grant(uint64_t owner, unsigned db, std::string_view key, uint64_t until_mono_ms);
+  // Takes the lease back: who waits looks at the key again. REQUIRES: the lease is held.
+  void Revoke(const Lease& lease) noexcept;
+  // REQUIRES: the lease is held.
+  void Release(const Lease& lease, uint64_t now_mono_ms) noexcept;
+  // Until then, and at least until those who wait have been answered, `message` is the answer; while the failures that are
+  // remembered are too many, only those who wait get it. Throws std::bad_alloc, and changes nothing then.
+  // REQUIRES: the lease is held.
+  void Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms);
+  // The session will be told when the lease ends. Throws std::bad_alloc. REQUIRES: the lease is held.
+  void TellEnd(const Lease& lease, uint64_t session);
+  // Ends the leases of a database's keys, or of those with a prefix.
+  void EndAllOf(unsigned db, std::string_view prefix = {}) noexcept;
+  // Ends the leases of a client that leaves.
+  void Leave(uint64_t owner) noexcept;
+
+  // Ends the leases whose time has come.
+  void Advance(uint64_t now_mono_ms) noexcept;
+  // The monotonic time in ms at which Advance has work; UINT64_MAX if there is none.
+  uint64_t NextWake() const noexcept { return wheel_.NextWake(); }
+  // A lease that is over and of which somebody is to be told, the oldest first; null if there is none.
+  std::unique_ptr<Lease> TakeEnded() noexcept;
+  // Whether there is a lease, or was one since the last EndTurn.
+  bool any() const noexcept { return hears_; }
+  // At the end of a turn, after TakeEnded: listens no longer if there is no lease.
+  void EndTurn() noexcept {
+    if (hears_ && leases_.empty()) [[unlikely]]
+      Hear(false);
+  }
+
+  // The number of leases that are held, or failed and remembered.
+  size_t size() const noexcept { return leases_.size(); }
+  // About what they take.
+  size_t bytes() const noexcept { return bytes_; }
+
+  void OnChange(const Change& change) override;
+  [[nodiscard]] bool Validate() const;
+
+ private:
+  // With the nodes of both maps and their shares of the buckets.
+  static constexpr size_t BytesOf(size_t text) noexcept { return sizeof(Lease) + 128 + text; }
+
+  // What an owner holds.
+  struct Holding {
+    Lease* first = nullptr;
+    size_t bytes = 0;
+  };
+  using Map = std::unordered_map<KeyPlace, std::unique_ptr<Lease>, KeyPlaceHash>;
+
+  Lease& Mutable(const Lease& lease) noexcept;
+  Lease& Add(unsigned db, std::string_view key);
+  void File(Lease& lease, uint64_t until_mono_ms) noexcept;
+  void Own(Lease& lease, Holding& holding) noexcept;
+  void Disown(Lease& lease) noexcept;
+  // The lease fails no longer; its state is to be changed.
+  void ForgetFailure(Lease& lease) noexcept;
+  // The lease is over: whoever waits for the key looks at it again.
+  void End(Map::iterator at) noexcept;
+  void Forget(Map::iterator at) noexcept;
+  // Answers those who wait by the lease's state, which stays until its time; forgets it if nobody needs that.
+  void Settle(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept;
+  void AddEnded(std::unique_ptr<Lease> lease) noexcept;
+  void Hear(bool on) noexcept;
+
+  ChangeHub& changes_;
+  WaitingKeys& waiting_;
+  std::mt19937_64& random_;
+  Invalidations invalidations_;
+  TimingWheel<LeaseWheelHooks> wheel_;
+  // The names are those of the values.
+  Map leases_;
+  std::unordered_map<uint64_t, Holding> owned_;
+  std::unique_ptr<Lease> ended_first_;
+  Lease* ended_last_ = nullptr;
+  size_t bytes_ = 0;
+  size_t failed_bytes_ = 0;  // of those in bytes_ that have failed
+  bool hears_ = false;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,75 @@
+#include "server/watch/event_log.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text/numbers.h"
+#include "cache/entry/entry.h"
+
+namespace mayfly {
+namespace {
+
+constexpr uint32_t kLoggedReasons =
+    ChangeHub::Bit(ChangeReason::kExpired) | ChangeHub::Bit(ChangeReason::kEvicted) |
+    ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated);
+
+// A value whose last members have expired has expired.
+EventKind KindOf(const Change& change) noexcept {
+  switch (change.reason) {
+    case ChangeReason::kExpired:
+      return EventKind::kExpired;
+    case ChangeReason::kEvicted:
+      return EventKind::kEvicted;
+    case ChangeReason::kInvalidated:
+      return EventKind::kInvalidated;
+    default:
+      return events::IsOfExpiredMembers(change.event) ? EventKind::kExpired : EventKind::kDeleted;
+  }
+}
+
+// An expired key's event is at its deadline, as a Unix time: that of a relative TTL as the wall clock is set now.
+int64_t TimeOf(const Change& change, Now now) noexcept {
+  const Expiry deadline = change.entry->deadline();
+  if (change.reason != ChangeReason::kExpired || deadline.kind == Expiry::Kind::kNever) return now.wall_ms;
+  const bool wall = deadline.kind == Expiry::Kind::kWall;
+  return wall ? static_cast<int64_t>(deadline.deadline_ms) : now.WallOf(deadline.deadline_ms);
+}
+
+}  // namespace
+
+// A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
+EventLog::EventLog(ChangeHub& changes, ParkingLot& parking, Clock& clock)
+    : changes_(changes), parking_(parking), clock_(clock) {
+  changes_.Listen(*this, Hearing{});
+}
+
+void EventLog::Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept {
+  value_bytes_ = value_bytes;
+  if (most_bytes == ring_.limit()) return;
+  const bool was_on = on();
+  ring_.SetLimit(most_bytes);
+  if (on() == was_on) return;
+  changes_.Listen(*this, Hearing{.reasons = on() ? kLoggedReasons : 0});
+  // What happened meanwhile was not numbered.
+  if (on())
+    ring_.SkipTo(
+        std::max(ring_.next_number() + 1, static_cast<uint64_t>(std::max<int64_t>(clock_.ReadWallUs(), 0))));
+  else
+    parking_.WakeEventReaders();
+}
+
+void EventLog::OnChange(const Change& change) {
+  if (change.entry == nullptr) return;  // a DEL of an absent key
+  const Entry& entry = *change.entry;
+  char digits[kMaxIntegerText];
+  std::optional<std::string_view> value;
+  if (value_bytes_ != 0 && entry.encoding() != Encoding::kRich && entry.TextLength() <= value_bytes_) {
+    const bool is_text = entry.encoding() != Encoding::kInteger;
+    value = is_text ? entry.text() : std::string_view(digits, FormatInteger(entry.integer(), digits));
+  }
+  ring_.Append(KindOf(change), TimeOf(change, *now_), change.database, change.key, value);
+  if (parking_.AnyEventReader()) [[unlikely]]
+    parking_.WakeEventReaders();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,158 @@
+// A bounded queue of numbered records about removed keys: the memory of server/watch/event_log.h. What EXPLOG reads
+// (server/watch/event_log.h).
+//
+//   segments, the oldest first   [ ..... r r r r ][ r r r r r r r ][ r r r         ]
+//                                        ^ begin                          ^ end
+//   a record   flags 1 | [skipped] | time | [database] | key length | key | [value length | value]
+//
+// Numbers are stored 7 bits a byte, low bits first, and what is in brackets only if a flag says so. The time is that
+// since the record before (zigzag: it may be less). `skipped` numbers before this record's have no record. So a record
+// takes about 4 bytes beside its key and value.
+//
+// Numbers. They rise by one with each event, also with one for which there is no room; so a reader who expects n
+// and gets a higher number knows how many it has missed.
+//
+// Memory. A segment is one allocation, made when the one before is full. The bytes of all segments are never above the
+// limit: the oldest segment goes, with its records, before another would exceed it. The segments that LetGo and a lower
+// limit leave are freed by FreeSome, in slices, or when another one needs the room; only after the limit was lowered
+// they may exceed it meanwhile. The last segment is kept when its records go, so that a reader who is up to date makes
+// and frees none. While the limit is 0, nothing is kept or numbered.
+//
+// Units: Unix time in ms. Owns its segments. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+
+namespace mayfly {
+
+enum class EventKind : uint8_t { kExpired, kEvicted, kDeleted, kInvalidated };
+
+// The views belong to the ring and die with its next change.
+struct EventRecord {
+  uint64_t number = 0;
+  int64_t wall_ms = 0;
+  EventKind kind = EventKind::kExpired;
+  unsigned database = 0;
+  std::string_view key;
+  std::optional<std::string_view> value = {};
+};
+
+class EventRing {
+ public:
+  // A search within a segment reads no more than this, unless it has a single large record.
+  static constexpr size_t kSegmentMax = size_t{64} << 10;
+  static constexpr size_t kSegmentMin = 1024;
+  // A small limit is divided into this many segments, so that little is lost when the oldest goes.
+  static constexpr size_t kSegments = 64;
+  // A record is copied while clients wait; copying this much takes about 0.1 ms.
+  static constexpr size_t kRecordMax = size_t{2} << 20;
+  // No record takes more than this part of the limit, so that none pushes out most of the others.
+  static constexpr size_t kRecordPart = 4;
+  // What one Append frees at most of what waits for that: enough for the largest record.
+  static constexpr size_t kFreedAtOnce = kRecordMax / kSegmentMax + 1;
+
+  EventRing() = default;
+  EventRing(const EventRing&) = delete;
+  EventRing& operator=(const EventRing&) = delete;
+  ~EventRing();
+
+  // The most bytes of all segments; 0: nothing is kept. Drops the oldest records of a larger ring.
+  void SetLimit(uint64_t bytes) noexcept;
+  uint64_t limit() const noexcept { return limit_; }
+  // The next number becomes `next`, if that is higher. Records are not affected.
+  void SkipTo(uint64_t next) noexcept {
+    if (next > next_) next_ = next;
+  }
+
+  // Adds a record and assigns the next number to it. A value for which there is no room is left out. If there is no
+  // room or no memory for the rest, the number stays without a record and counts as dropped.
+  // REQUIRES: limit() is not 0.
+  void Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
+              std::optional<std::string_view> value) noexcept;
+
+  // Calls fn(const EventRecord&) -> bool for each record whose number is at least `from`, in order, until fn returns
+  // false. O(log n) to find the first.
+  template <typename Fn>
+  void ReadFrom(uint64_t from, Fn&& fn) const {
+    for (size_t i = SegmentWith(from); i < segments_.size(); ++i) {
+      const Segment& segment = *segments_[i];
+      Place place = segment.begin;
+      while (place.at != segment.end) {
+        const EventRecord record = Next(segment, place);
+        if (record.number >= from && !fn(record)) return;
+      }
+    }
+  }
+  // Whether there is a record whose number is at least `from`.
+  bool HasFrom(uint64_t from) const noexcept {
+    return records_ != 0 && SegmentWith(from) != segments_.size();
+  }
+  // Drops the records with numbers up to `last`, and returns how many these were.
+  size_t LetGo(uint64_t last) noexcept;
+
+  // The number of the first record; that of the next one if there is none.
+  uint64_t first_number() const noexcept;
+  uint64_t next_number() const noexcept { return next_; }
+  size_t size() const noexcept { return records_; }
+  // Those that went though nobody has let go of them, and those that found no room or memory.
+  uint64_t dropped() const noexcept { return dropped_; }
+  // Of all segments, also those that are not freed yet.
+  uint64_t bytes() const noexcept { return bytes_; }
+
+  bool MayFreeSome() const noexcept { return doomed_ != nullptr; }
+  // Frees up to `budget` segments. Returns MayFreeSome().
+  bool FreeSome(size_t budget) noexcept;
+
+  // Checks all invariants by reading every record. For tests.
+  [[nodiscard]] bool Validate() const;
+
+ private:
+  // Where a record begins, and what is known from those before it.
+  struct Place {
+    size_t at;
+    uint64_t number;  // the next record's, unless it says that some were skipped
+    int64_t wall_ms;  // of the record before
+  };
+  struct Segment {
+    Segment* next_doomed = nullptr;
+    size_t room;  // for records; they follow this struct
+    size_t end = 0;
+    size_t records = 0;
+    Place begin;
+    uint64_t next_number;  // after the last record
+    int64_t last_wall_ms;  // of the last record
+
+    char* bytes() noexcept { return reinterpret_cast<char*>(this + 1); }
+    const char* bytes() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+    size_t allocated() const noexcept { return sizeof(Segment) + room; }
+  };
+
+  // Reads the record at `place`, which moves behind it.
+  static EventRecord Next(const Segment& segment, Place& place) noexcept;
+  // The index of the first segment that has a number of at least `from`.
+  size_t SegmentWith(uint64_t from) const noexcept;
+  size_t SegmentSize() const noexcept;
+  size_t MostOfRecord() const noexcept;
+  // A segment with room for that many bytes at its end; null if there is none.
+  Segment* RoomFor(size_t record, int64_t wall_ms) noexcept;
+  // Takes the oldest segment out; it waits to be freed.
+  void DoomOldest() noexcept;
+  // As DoomOldest, and its records count as dropped.
+  void DropOldest() noexcept;
+  uint64_t KeptBytes() const noexcept { return bytes_ - doomed_bytes_; }
+
+  std::deque<Segment*> segments_;
+  Segment* doomed_ = nullptr;
+  uint64_t doomed_bytes_ = 0;
+  uint64_t limit_ = 0;
+  uint64_t bytes_ = 0;  // of all segments
+  uint64_t next_ = 0;
+  uint64_t dropped_ = 0;
+  size_t records_ = 0;
+};
+
+}  // namespace mayfly
