@@ -26,15 +26,15 @@ bool Compactor::Move(Entry& entry, Now now) noexcept {
   const uint64_t hash = keyspace_.HashOf(entry.key());
   keyspace_.parts_.stale_guesses.Note(keyspace_.RefOf(entry));
   const bool filed = Deadlines::Filed(entry);
-  if (filed) keyspace_.deadlines_.Unfile(entry);
+  if (filed) keyspace_.lifetimes_.deadlines().Unfile(entry);
   std::memcpy(memory, &entry, size);
   Entry& moved = *static_cast<Entry*>(memory);
   [[maybe_unused]] const bool replaced =
       keyspace_.table_.Replace(keyspace_.RefOf(entry), keyspace_.RefOf(moved), hash);
   assert(replaced);
-  keyspace_.QuotaOf(entry).Replace(entry, moved);
+  keyspace_.owners_.Of(entry).Replace(entry, moved);
   if (moved.tags() != 0) keyspace_.tags_.FollowMove(moved);
-  if (filed) keyspace_.deadlines_.File(moved, now);
+  if (filed) keyspace_.lifetimes_.deadlines().File(moved, now);
   heap.FreeDense(&entry, size);
   return true;
 }

@@ -52,8 +52,9 @@ void SnapshotWalk::BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept
 }
 
 void SnapshotWalk::Visit(const Part& part, const Entry& entry) noexcept {
-  if (visitor_ == nullptr || Keyspace::Expired(entry, start_)) return;
-  if (part.keyspace->tags().DoomedBefore(entry, dooms_ + 1) || part.keyspace->GoneBeforeMarks(entry)) return;
+  if (visitor_ == nullptr || HasExpired(entry, start_)) return;
+  if (part.keyspace->tags().DoomedBefore(entry, dooms_ + 1) || part.keyspace->owners().GoneBeforeMarks(entry))
+    return;
   visitor_->Visit(part.index, entry);
 }
 

@@ -42,9 +42,9 @@ class TtlHistogram {
 
   // REQUIRES: the entry has not expired.
   void Count(const Entry& entry, Now now) noexcept {
-    Sum& sum = entry.expires() ? in_[RangeOf(static_cast<uint64_t>(Keyspace::TtlMs(entry, now)))] : lasting_;
+    Sum& sum = entry.expires() ? in_[RangeOf(static_cast<uint64_t>(TtlMs(entry, now)))] : lasting_;
     ++sum.keys;
-    sum.bytes += Keyspace::MemoryOf(entry);
+    sum.bytes += EntryMemory::Of(entry);
   }
   static constexpr size_t RangeOf(uint64_t ttl_ms) noexcept {
     size_t range = 0;

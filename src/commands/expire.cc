@@ -57,7 +57,7 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
   if (entry == nullptr) return ctx.reply.Integer(0);
   std::optional<int64_t> current_unix_ms;
-  if (entry->expires()) current_unix_ms = Keyspace::UnixDeadlineMs(*entry, ctx.now);
+  if (entry->expires()) current_unix_ms = UnixDeadlineMs(*entry, ctx.now);
   if (!conditions.Allow(current_unix_ms, unix_ms)) return ctx.reply.Integer(0);
   if (ms < 0 || unix_ms <= ctx.now.wall_ms) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
@@ -86,8 +86,7 @@ void ReplyTime(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 1));
   if (entry == nullptr) return ctx.reply.Integer(kNoKey);
   if (!entry->expires()) return ctx.reply.Integer(kNoExpiry);
-  const int64_t ms =
-      base == TimeBase::kNow ? Keyspace::TtlMs(*entry, ctx.now) : Keyspace::UnixDeadlineMs(*entry, ctx.now);
+  const int64_t ms = base == TimeBase::kNow ? TtlMs(*entry, ctx.now) : UnixDeadlineMs(*entry, ctx.now);
   if (unit == TimeUnit::kMilliseconds) return ctx.reply.Integer(ms);
   ctx.reply.Integer(ms / 1000 + (ms % 1000 >= 500 ? 1 : 0));
 }

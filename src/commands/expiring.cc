@@ -62,7 +62,8 @@ uint64_t WalkPage(Context& ctx, const Range& range, Look&& look) {
     ctx.keyspace.FollowWallStep(ctx.now);
     DuePage page{.cursor = cursor};
     const auto most = static_cast<size_t>(std::max(range.options.count, kLeastPage));
-    if (ctx.keyspace.deadlines().FillPage(page, static_cast<uint64_t>(range.to_ms), most, ctx.now)) {
+    if (ctx.keyspace.lifetimes().deadlines().FillPage(page, static_cast<uint64_t>(range.to_ms), most,
+                                                      ctx.now)) {
       for (const Entry* entry : page.entries) look_at_live(*entry);
       return page.cursor;
     }
@@ -83,7 +84,7 @@ void Expiring(Context& ctx, Args& args) {
   if (range.from_ms > range.to_ms) return ReplyNoPage(ctx);
   std::vector<Shown> shown;
   const uint64_t next = WalkPage(ctx, range, [&](const Entry& entry) {
-    const int64_t ttl_ms = Keyspace::TtlMs(entry, ctx.now);
+    const int64_t ttl_ms = TtlMs(entry, ctx.now);
     if (ttl_ms < range.from_ms || ttl_ms > range.to_ms || !range.options.Matches(entry.key())) return;
     shown.push_back({ttl_ms, &entry});
   });

@@ -25,7 +25,7 @@ void MemoryUsage(Context& ctx, Args& args) {
   if (!ReadUsageOptions(ctx, args)) return;
   const Entry* entry = ctx.keyspace.Peek(ctx.KeyAt(args, 2), ctx.now);
   if (entry == nullptr) return ctx.reply.Null();
-  ctx.reply.Integer(static_cast<int64_t>(Keyspace::MemoryOf(*entry)));
+  ctx.reply.Integer(static_cast<int64_t>(EntryMemory::Of(*entry)));
 }
 
 // One field after the other, counted as they come.

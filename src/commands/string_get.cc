@@ -79,7 +79,7 @@ void GetEx(Context& ctx, Args& args) {
   }
   // It throws if the key must have a TTL: before the value is answered.
   if (expiry && expiry->kind == Expiry::Kind::kNever)
-    expiry = ctx.keyspace.Obeying(key.text, *expiry, ctx.now);
+    expiry = ctx.keyspace.lifetimes().Obeying(key.text, *expiry, ctx.now);
   ReplyString(ctx, *entry);
   if (!expiry) return;
   if (expiry->Reached(ctx.now)) return ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);

@@ -162,13 +162,13 @@ Expiry NextExpiry(const Context& ctx, const Key& key, const IncrExOptions& optio
   if (options.persist) return Expiry::Never();
   const bool keeps = options.only_without_expiry && existing != nullptr && existing->expires();
   if (options.expire.given() && !keeps) return asked_for;
-  return existing != nullptr ? ctx.keyspace.KeptExpiry(key, *existing, ctx.now) : Expiry::Never();
+  return existing != nullptr ? ctx.keyspace.lifetimes().Kept(key.text, *existing, ctx.now) : Expiry::Never();
 }
 
 // As EXPIRE, PERSIST and INCRBY of the same key would report it.
 template <typename Kind>
 const Event& EventOf(const IncrExOptions& options, const Entry* existing, Expiry next) {
-  const Expiry present = existing != nullptr ? Keyspace::ExpiryOf(*existing) : Expiry::Never();
+  const Expiry present = existing != nullptr ? existing->deadline() : Expiry::Never();
   if (next.kind == Expiry::Kind::kNever)
     return present.kind != Expiry::Kind::kNever ? Kind::kEventWithoutExpiry : Kind::kEvent;
   const bool keeps = options.only_without_expiry && present.kind != Expiry::Kind::kNever;

@@ -150,13 +150,14 @@ void SetWithOptions(Context& ctx, Args& args) {
   refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease, options.tags));
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) {
-      expiry = Keyspace::ExpiryOf(*existing);
+      expiry = existing->deadline();
       const uint64_t stale_ms = options.stale ? terms.stale_ms : existing->stale_ms();
       terms = existing->terms();
       terms.stale_ms = stale_ms;
     }
     // It throws if the key must have a TTL: before the old value is answered.
-    if (expiry.kind == Expiry::Kind::kNever) expiry = ctx.keyspace.Obeying(key.text, expiry, ctx.now);
+    if (expiry.kind == Expiry::Kind::kNever)
+      expiry = ctx.keyspace.lifetimes().Obeying(key.text, expiry, ctx.now);
   }
   if (options.get) {
     if (existing == nullptr) {
@@ -222,7 +223,7 @@ void GetSet(Context& ctx, Args& args) {
   Entry* existing = ctx.Read(key);
   if (existing != nullptr && !RequireString(ctx, *existing)) return;
   // It throws if the key must have a TTL: before the old value is answered.
-  const Expiry expiry = ctx.keyspace.Obeying(key.text, Expiry::Never(), ctx.now);
+  const Expiry expiry = ctx.keyspace.lifetimes().Obeying(key.text, Expiry::Never(), ctx.now);
   existing == nullptr ? ctx.reply.Null() : ReplyString(ctx, *existing);
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
 }

@@ -75,7 +75,7 @@ void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const 
   lease != nullptr ? ctx.reply.Bulk(LeaseTokenText(lease->token)) : ctx.reply.Null();
   if (stale == IsStale::kYes && entry != nullptr) ++ctx.server.stats.stale_served;
   if (entry == nullptr || stale == IsStale::kYes) return ctx.reply.Integer(kNoKey);
-  ctx.reply.Integer(entry->expires() ? Keyspace::TtlMs(*entry, ctx.now) : kNoExpiry);
+  ctx.reply.Integer(entry->expires() ? TtlMs(*entry, ctx.now) : kNoExpiry);
 }
 
 void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, const TakeOptions& options) {
@@ -116,12 +116,11 @@ void Take(Context& ctx, Args& args) {
   if (entry != nullptr && !RequireString(ctx, *entry)) return;
   const Lease* const lease = LeaseInForce(ctx, key);
   if (entry != nullptr) {
-    const bool early =
-        entry->expires() && Keyspace::TtlMs(*entry, ctx.now) <= static_cast<int64_t>(options.early_ms);
+    const bool early = entry->expires() && TtlMs(*entry, ctx.now) <= static_cast<int64_t>(options.early_ms);
     if (early && lease == nullptr) return GiveLease(ctx, key, entry, IsStale::kNo, options);
     return ReplyTake(ctx, "HIT", entry, nullptr);
   }
-  const Entry* const stale = ctx.keyspace.FindStale(key, ctx.now);
+  const Entry* const stale = ctx.keyspace.stale().Find(key, ctx.now);
   if (lease == nullptr) return GiveLease(ctx, key, stale, IsStale::kYes, options);
   if (lease->state == Lease::State::kFailed) return ctx.Fail("ERR " + lease->message);
   if (stale != nullptr) return ReplyTake(ctx, "STALE", stale, nullptr, IsStale::kYes);

@@ -55,7 +55,7 @@ void BigKeysCommand(Context& ctx, Args& args) {
   if (!ReadCount(ctx, args, count)) return;
   std::vector<BigKey> biggest;
   ctx.server.databases.ForEachBigKey(ctx.now, [&](const Keyspace& keyspace, const Entry& entry) {
-    const uint64_t bytes = Keyspace::MemoryOf(entry);
+    const uint64_t bytes = EntryMemory::Of(entry);
     if (bytes >= BigKeys::kStepBytes) biggest.push_back({keyspace.database(), &entry, bytes});
   });
   std::sort(biggest.begin(), biggest.end(), [](const BigKey& a, const BigKey& b) {

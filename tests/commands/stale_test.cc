@@ -101,7 +101,7 @@ TEST_CASE_METHOD(StaleTest, "a value is stale up to the end of its window, and n
     CHECK(IsStale());
     pass(1);
     CHECK_FALSE(IsStale());
-    CHECK(keyspace().stale_values() == 0);
+    CHECK(keyspace().stale().size() == 0);
   }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(StaleTest, "what deletes the key drops the stale value too") {
     MakeStale();
     const std::string token = Lease(a, "old");
     Run(end);
-    CHECK(keyspace().stale_values() == 0);
+    CHECK(keyspace().stale().size() == 0);
     CHECK(a.Run({"SET", "k", "late", "EX", "60", "IFLEASE", token}) == Null());
     CHECK_FALSE(IsStale());
   }
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(StaleTest, "every write that creates the key drops the stale va
     MakeStale();
     Run(write);
     CHECK(Run({"EXISTS", "k"}) == Integer(1));
-    CHECK(keyspace().stale_values() == 0);
+    CHECK(keyspace().stale().size() == 0);
     Run({"DEL", "k"});
     CHECK_FALSE(IsStale());
   }
@@ -379,8 +379,8 @@ TEST_CASE_METHOD(StaleTest, "stale values are evicted before any key and before 
     SetOption("maxmemory", std::to_string(used - 100'000));
     CHECK(Run({"SET", "k", "v"}) == Ok());
     CHECK(Run({"DBSIZE"}) == Integer(2));
-    CHECK(keyspace().stale_values() < 50);
-    CHECK(keyspace().stale_values() > 20);
+    CHECK(keyspace().stale().size() < 50);
+    CHECK(keyspace().stale().size() > 20);
     CHECK(Info("evicted_keys") == "0");
     SetOption("maxmemory", "0");
     Run({"FLUSHALL"});

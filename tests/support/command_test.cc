@@ -18,6 +18,7 @@ std::string_view NameOf(ChangeReason reason) {
     case ChangeReason::kCreated:
     case ChangeReason::kValueChanged:
     case ChangeReason::kExpiryChanged:
+    case ChangeReason::kSlid:
     case ChangeReason::kDeleted:
     case ChangeReason::kExpired:
     case ChangeReason::kEvicted:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cache/evict/eviction_pool.h"
+#include "cache/keyspace/sampling.h"
 
 namespace mayfly {
 namespace {
@@ -64,14 +65,14 @@ size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
   int64_t least = 0;
   const auto offer = [&](Keyspace& keyspace, Entry* entry) {
     // An entry that waits to be freed counts as due now.
-    const int64_t left = std::max<int64_t>(Keyspace::TtlMs(*entry, now), 0);
+    const int64_t left = std::max<int64_t>(TtlMs(*entry, now), 0);
     if (nearest.entry != nullptr && left >= least) return;
     least = left;
     nearest = {&keyspace, entry};
   };
   for (unsigned i = 0; pool.only == nullptr && i < databases_.count(); ++i) {
     Keyspace& keyspace = databases_.At(i);
-    Entry* const entry = keyspace.NearestDeadline(now);
+    Entry* const entry = Sampling(keyspace).NearestDeadline(now);
     if (entry != nullptr && pool.Has(databases_.quotas().Of(*entry))) offer(keyspace, entry);
   }
   if (nearest.entry != nullptr) return Evict(nearest, now);
@@ -80,7 +81,7 @@ size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
     quota.ForColdest(Quota::kExpiring, kColdest, [&](Entry& entry) { offer(keyspace, &entry); });
     if (quota.CountOf(Quota::kExpiring) <= kColdest) return;
     for (size_t left = kAtRandom; left != 0; --left)
-      offer(keyspace, keyspace.RandomOf(quota, Quota::kExpiring, random_));
+      offer(keyspace, Sampling(keyspace).RandomOf(quota, Quota::kExpiring, random_));
   });
   return Evict(nearest, now);
 }
@@ -102,7 +103,7 @@ size_t Evictor::EvictRandom(bool with_lasting, const EvictionPool& pool, Now now
       return;
     }
     const Quota::List list = at >= quota.CountOf(Quota::kExpiring) ? Quota::kLasting : Quota::kExpiring;
-    victim = {&quota.home(), quota.home().RandomOf(quota, list, random_)};
+    victim = {&quota.home(), Sampling(quota.home()).RandomOf(quota, list, random_)};
   });
   return Evict(victim, now);
 }

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "cache/keyspace/sampling.h"
 #include "cache/owners/namespaces.h"
 
 namespace mayfly {
@@ -42,7 +43,7 @@ size_t LfuEvictor::Look(bool with_lasting, uint8_t spares, size_t samples, Now n
     Keyspace& keyspace = databases_.At(i);
     if ((with_lasting ? keyspace.size() : keyspace.expiring()) == 0) continue;
     for (size_t sample = 0; sample < samples; ++sample) {
-      Entry* const entry = keyspace.Sample(with_lasting, {.spares = spares}, random_);
+      Entry* const entry = Sampling(keyspace).Sample(with_lasting, {.spares = spares}, random_);
       if (entry == nullptr) break;
       ++looked;
       try {

@@ -21,7 +21,8 @@ class Keyspace;
 enum class ChangeReason : uint8_t {
   kCreated,           // the key did not exist
   kValueChanged,      // another value, perhaps with another expiry: a SET of a key that exists
-  kExpiryChanged,     // the expiry alone
+  kExpiryChanged,     // the expiry alone, by a command
+  kSlid,              // the expiry alone, by an access of a key with SLIDE: no client is told
   kDeleted,           // by a command; also reported for a key that did not exist
   kExpired,           // at its deadline
   kEvicted,           // to free memory
@@ -45,6 +46,7 @@ inline constexpr Event kSet{"set"};
 inline constexpr Event kSetWithExpiry{"set", "expire"};
 inline constexpr Event kExpire{"expire"};
 inline constexpr Event kPersist{"persist"};
+inline constexpr Event kSlid{"slid"};
 inline constexpr Event kDel{"del"};
 inline constexpr Event kExpired{"expired"};
 inline constexpr Event kEvicted{"evicted"};
@@ -100,7 +102,9 @@ struct Hearing {
 class ChangeHub {
  public:
   static constexpr uint32_t Bit(ChangeReason reason) noexcept { return 1U << static_cast<unsigned>(reason); }
-  static constexpr uint32_t kAllReasons = ~uint32_t{0};
+  static constexpr uint32_t kEverything = ~uint32_t{0};
+  // What clients may hear of.
+  static constexpr uint32_t kAllReasons = kEverything & ~(1U << static_cast<unsigned>(ChangeReason::kSlid));
 
   // Calls the listener as `hearing` says, until Unlisten. Replaces an earlier registration of the same
   // listener. Borrows `listener`.

@@ -22,14 +22,14 @@ Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsig
 }
 
 // What goes now is missed by nobody.
-Databases::~Databases() { parts_.misses = MissRing(); }
+Databases::~Databases() { parts_.departures.misses() = MissRing(); }
 
 void Databases::Flush(unsigned index, Now now) {
   if (!IsEmpty(index)) {
     DigGraves(1);
     Bury(index, Successor(At(index), now));
   }
-  parts_.shadow.ForgetAll(At(index).id());
+  parts_.departures.shadow().ForgetAll(At(index).id());
 }
 
 std::unique_ptr<Keyspace> Databases::Successor(const Keyspace& old, Now now) {
@@ -41,7 +41,7 @@ size_t Databases::FlushNamespace(const Namespace& space) {
   for (const auto& database : databases_) {
     Quota* const share = space.ShareIn(*database);
     if (share == nullptr) continue;
-    keys += database->Doom(*share);
+    keys += database->owners().Doom(*share);
     Tell(ChangeReason::kNamespaceFlushed, *database, space.prefix());
   }
   return keys;
@@ -111,23 +111,23 @@ void Databases::FlushAll(Now now) {
   for (unsigned i = 0; i < count(); ++i) {
     if (fresh[i] != nullptr) Bury(i, std::move(fresh[i]));
   }
-  parts_.shadow.Clear();
+  parts_.departures.shadow().Clear();
 }
 
 Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept {
   const auto was_flushed = [&](const auto& grave) {
     return grave->id() == keyspace.id() && grave->Holds(key.text, now);
   };
-  const bool remembers = parts_.misses.capacity() != 0;
+  const bool remembers = parts_.departures.misses().capacity() != 0;
   if (remembers && std::any_of(graveyard_.begin(), graveyard_.end(), was_flushed))
     return {MissReason::kDeleted, false};
   const bool touches = !tracking_suspended();
-  return {parts_.misses.Find(KeyspaceParts::MarkOf(keyspace.id(), key.hash)),
-          parts_.shadow.Hit(keyspace.id(), key.hash, touches, now)};
+  return {parts_.departures.Why(keyspace.id(), key.hash),
+          parts_.departures.shadow().Hit(keyspace.id(), key.hash, touches, now)};
 }
 
 void Databases::AdoptMissRing() noexcept {
-  if (made_misses_) parts_.misses = std::move(*made_misses_);
+  if (made_misses_) parts_.departures.misses() = std::move(*made_misses_);
   made_misses_.reset();
 }
 
@@ -135,7 +135,7 @@ bool Databases::RemoveInvalidated() {
   if (parts_.doomed == 0) return false;
   return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {
     size_t one = 1;
-    database->RemoveSomeInvalidated(&one);
+    database->FreeInvalidated(&one);
     return one == 0;
   });
 }
@@ -144,25 +144,25 @@ bool Databases::EvictStale(Now now) noexcept {
   Keyspace* home = nullptr;
   uint64_t longest_ms = 0;
   parts_.with_stale.ForEach([&](uint8_t id) {
-    const uint64_t idle_ms = Entry::IdleMs(WithId(id).ColdestStale()->stamp(), now.mono_ms);
+    const uint64_t idle_ms = Entry::IdleMs(WithId(id).stale().Coldest()->stamp(), now.mono_ms);
     if (home != nullptr && idle_ms <= longest_ms) return;
     home = &WithId(id);
     longest_ms = idle_ms;
   });
   if (home == nullptr) return false;
-  home->EvictStale();
+  home->stale().Evict();
   return true;
 }
 
 size_t Databases::stale_values() const noexcept {
   size_t values = 0;
-  for (const auto& database : databases_) values += database->stale_values();
+  for (const auto& database : databases_) values += database->stale().size();
   return values;
 }
 
 uint64_t Databases::stale_bytes() const noexcept {
   uint64_t bytes = 0;
-  for (const auto& database : databases_) bytes += database->stale_bytes();
+  for (const auto& database : databases_) bytes += database->stale().bytes();
   return bytes;
 }
 
@@ -236,7 +236,8 @@ uint64_t Databases::NextWakeMs(Now now) noexcept {
 
 size_t Databases::Backlog(Now now) const {
   size_t count = 0;
-  for (const auto& database : databases_) count += database->Backlog(now, kBacklogCounted - count);
+  for (const auto& database : databases_)
+    count += database->lifetimes().deadlines().Backlog(now, kBacklogCounted - count);
   return count;
 }
 
@@ -250,7 +251,7 @@ uint64_t Databases::DoomedBytes() const noexcept {
 
 size_t Databases::waiting_keys() const noexcept {
   size_t keys = parts_.buried.size();
-  for (const auto& keyspace : graveyard_) keys += keyspace->size() + keyspace->stale_values();
+  for (const auto& keyspace : graveyard_) keys += keyspace->size() + keyspace->stale().size();
   if (parts_.shares_to_free == 0) return keys;
   parts_.quotas.ForEach([&](const Quota& quota) { keys += quota.doomed ? quota.size() : 0; });
   return keys;
@@ -263,7 +264,7 @@ size_t Databases::FreeableGraves() const noexcept {
 
 // Values first: while a keyspace is freed, its big values come here.
 bool Databases::FreeSome(size_t budget) noexcept {
-  budget = parts_.shadow.FreeSome(parts_.buried.FreeSome(budget));
+  budget = parts_.departures.shadow().FreeSome(parts_.buried.FreeSome(budget));
   for (const auto& database : databases_) {
     if (budget == 0 || parts_.shares_to_free == 0) break;
     database->FreeDoomed(&budget);

@@ -68,8 +68,6 @@ class Databases {
   }
   Heap& heap() noexcept { return parts_.heap; }
   ChangeHub& changes() noexcept { return parts_.changes; }
-  // Borrows `policy`, which is asked at the own times of entries; null: own times pass.
-  void SetDuePolicy(DuePolicy* policy) noexcept { parts_.due = policy; }
   Quotas& quotas() noexcept { return parts_.quotas; }
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
@@ -123,15 +121,15 @@ class Databases {
   void MakeMissRing(size_t entries) { made_misses_.emplace(parts_.heap, entries); }
   void AdoptMissRing() noexcept;
   void DropMissRing() noexcept { made_misses_.reset(); }
-  uint64_t miss_ring_bytes() const noexcept { return parts_.misses.bytes(); }
+  uint64_t miss_ring_bytes() const noexcept { return parts_.departures.misses().bytes(); }
   // Changed by AdoptNamespaces and PromiseNamespaces only (see Namespaces), but for what Prepare and Drop do.
   Namespaces& namespaces() noexcept { return parts_.namespaces; }
   void AdoptNamespaces() noexcept;
   void PromiseNamespaces(const QuotaLimits& all) noexcept;
   TtlRules& ttl_rules() noexcept { return parts_.ttl_rules; }
   // Victims of eviction, while it is on.
-  ShadowList& shadow() noexcept { return parts_.shadow; }
-  const ShadowList& shadow() const noexcept { return parts_.shadow; }
+  ShadowList& shadow() noexcept { return parts_.departures.shadow(); }
+  const ShadowList& shadow() const noexcept { return parts_.departures.shadow(); }
 
   // ---- tags (cache/keyspace/tags.h)
   //
@@ -151,10 +149,10 @@ class Databases {
   // ---- ghosts of evicted keys, for S3-FIFO
   //
   // Turns them on or off. While they are on, new keys are young (Entry::young) unless their ghost is remembered.
-  void KeepGhosts(bool on) noexcept { parts_.ghosts.Follow(on); }
+  void KeepGhosts(bool on) noexcept { parts_.departures.ghosts().Follow(on); }
   // About as many are to be remembered.
-  void WantGhosts(size_t ghosts) noexcept { parts_.ghosts.set_wanted(ghosts); }
-  const GhostRing& ghosts() const noexcept { return parts_.ghosts; }
+  void WantGhosts(size_t ghosts) noexcept { parts_.departures.ghosts().set_wanted(ghosts); }
+  const GhostRing& ghosts() const noexcept { return parts_.departures.ghosts(); }
 
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.
@@ -179,7 +177,7 @@ class Databases {
   size_t waiting_keys() const noexcept;
   // Whether FreeSome has anything to do: keyspaces that somebody holds must wait.
   bool MayFreeSome() const noexcept {
-    return !parts_.buried.empty() || parts_.shadow.doomed() != 0 || parts_.shares_to_free != 0 ||
+    return !parts_.buried.empty() || parts_.departures.shadow().doomed() != 0 || parts_.shares_to_free != 0 ||
            (!graveyard_.empty() && FreeableGraves() != 0);
   }
   // Frees about `budget` members of values, keys of the shadow list and entries of flushed keyspaces, at most a
@@ -190,7 +188,7 @@ class Databases {
   size_t FreeableGraves() const noexcept;
   // Whether a flush has nothing to do: the database has no key and no stale value.
   bool IsEmpty(unsigned index) const noexcept {
-    return At(index).size() == 0 && At(index).stale_values() == 0;
+    return At(index).size() == 0 && At(index).stale().size() == 0;
   }
   // Makes room in graveyard_ for this many more. Throws std::bad_alloc.
   // REQUIRES: graves <= kWaitingMax.

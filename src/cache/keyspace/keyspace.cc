@@ -1,13 +1,11 @@
 #include "cache/keyspace/keyspace.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <limits>
 #include <new>
 #include <utility>
 
-#include "cache/entry/rich_value.h"
 #include "cache/gone/stale_values.h"
 #include "cache/time/expiry_stats.h"
 
@@ -31,26 +29,24 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
     : parts_(parts),
       base_(parts.heap.base()),
       id_(id),
-      phase_(0),
       database_(database),
       table_(EntryTablePolicy(parts.heap, parts.hasher), parts.DrawTableOrder()),
-      own_(*this, id, base_, parts.quotas.moved()),
-      deadlines_(base_, parts.rearm, id, now),
-      tags_(parts.heap, parts.hasher, parts.DrawTableOrder(), parts.doomed) {}
+      tags_(parts.heap, parts.hasher, parts.DrawTableOrder(), parts.doomed),
+      owners_(*this, parts, id),
+      memory_(parts, tags_, id),
+      lifetimes_(parts, id, now),
+      stale_(parts, owners_, tags_, memory_, id) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
   }
-  for (const auto& other : others_) parts_.doomed -= other->doomed ? 1 : 0;
 }
-
-// ---- owners
 
 void Keyspace::Enlist() noexcept {
   assert(!enlisted_);
   enlisted_ = true;
-  assert(others_.empty());
-  parts_.quotas.Enter(own_);
+  owners_.Enter();
+  memory_.Enter();
   parts_.keys += size();
   parts_.rearm.who.Add(id_);
 }
@@ -58,40 +54,17 @@ void Keyspace::Enlist() noexcept {
 void Keyspace::Delist() noexcept {
   assert(enlisted_);
   enlisted_ = false;
-  parts_.quotas.Leave(own_);
   parts_.keys -= size();
-  LeaveShares();
+  owners_.Leave();
+  memory_.Leave();
   parts_.with_stale.Remove(id_);
-}
-
-uint64_t Keyspace::bytes() const noexcept {
-  uint64_t bytes = own_.bytes + table_.memory() + stale_bytes() + tags_.bytes();
-  for (const auto& other : others_) bytes += other->bytes;
-  return bytes;
-}
-
-Quota* Keyspace::QuotaWith(List list, const EvictionPool& pool) const noexcept {
-  Quota& own = parts_.quotas.WithId(id_);
-  if (pool.Has(own) && own.CountOf(list) != 0) return &own;
-  for (const auto& other : others_) {
-    if (pool.Has(*other) && other->CountOf(list) != 0) return other.get();
-  }
-  return nullptr;
 }
 
 // ---- lookup
 
-int64_t Keyspace::TtlMs(const Entry& entry, Now now) noexcept {
-  assert(entry.expires());
-  const Expiry expiry = ExpiryOf(entry);
-  return static_cast<int64_t>(expiry.deadline_ms - Deadlines::NowOn(expiry.kind, now));
-}
-
-int64_t Keyspace::UnixDeadlineMs(const Entry& entry, Now now) noexcept {
-  assert(entry.expires());
-  const Expiry expiry = ExpiryOf(entry);
-  return expiry.kind == Expiry::Kind::kWall ? static_cast<int64_t>(expiry.deadline_ms)
-                                            : now.WallOf(expiry.deadline_ms);
+const Entry* Keyspace::LookAt(std::string_view text, Now now) const noexcept {
+  const Entry* const entry = LookUp(text, parts_.hasher(text));
+  return entry != nullptr && !Absent(*entry, now) ? entry : nullptr;
 }
 
 Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
@@ -102,7 +75,7 @@ Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
     if (!Absent(*At(ref), now)) return At(ref);
   }
   for (const List list : {kLasting, kExpiring}) {
-    const Quota* const quota = QuotaWith(list);
+    const Quota* const quota = owners_.With(list);
     Entry* const entry = quota != nullptr ? quota->Coldest(list) : nullptr;
     if (entry != nullptr && !Absent(*entry, now)) return entry;
   }
@@ -113,50 +86,45 @@ void Keyspace::CountHit(Entry& entry, Now now) noexcept {
   entry.set_stamp(LfuHit(entry.stamp(), now.mono_ms, parts_.lfu));
 }
 
-// ---- changes
+void Keyspace::Slide(Entry& entry, Now now) noexcept {
+  if (parts_.tracking == AccessTracking::kNone) return;
+  const Expiry deadline = Lifetimes::Slid(entry, now);
+  if (deadline.kind == Expiry::Kind::kNever) return;
+  TellBefore(entry);
+  lifetimes_.deadlines().SetTimes(entry, deadline, OwnTimeOf(entry), now);
+  Tell(ChangeReason::kSlid, events::kSlid, entry.key(), &entry);
+}
 
-Entry* Keyspace::Allocate(const Key& key, const Entry::Shape& shape, Expiry expiry) {
-  EntryExtra* const extra = shape.extra.any() ? EntryExtra::New(shape.extra) : nullptr;
-  void* memory = parts_.heap.Allocate(shape.Total());
-  if (memory == nullptr) {
-    EntryExtra::Delete(extra);
-    throw std::bad_alloc();
-  }
-  Entry* entry = Entry::Format(memory, shape, key.text);
-  entry->set_owner(id_);
-  entry->set_flags(entry->flags() | phase_);
-  if (extra != nullptr) entry->set_extra(extra);
-  if (shape.expires) {
-    if (expiry.kind == Expiry::Kind::kWall) entry->Set(EntryFlag::kWallDeadline);
-    entry->set_deadline_ms(expiry.deadline_ms);
-    entry->set_filed(wheel::kUnfiled);
-  } else if (shape.timed) {
-    entry->clear_wake();
-    entry->set_filed(wheel::kUnfiled);
-  }
+// ---- put
+
+Entry* Keyspace::NewEntry(const Key& key, const Entry::Shape& shape, Expiry expiry) {
+  Entry* const entry = memory_.New(key, shape, expiry);
+  entry->set_flags(entry->flags() | marks_.phase());
   return entry;
 }
 
 Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry,
                         Now now) {
-  const uint8_t owner = OwnerOfNew(key.text);
-  Entry* entry = Allocate(key, shape, expiry);
+  const uint8_t owner = owners_.ForNew(key.text);
+  Entry* entry = NewEntry(key, shape, expiry);
   entry->set_owner(owner);
   if (!table_.Insert(RefOf(*entry), key.hash)) {
-    FreeMemory(*entry);
+    memory_.Delete(*entry);
     throw std::bad_alloc();
   }
-  parts_.shadow.Forget(id_, key.hash);
-  DropStale(key);
+  stale_.Drop(key);
   entry->set_encoding(value.encoding());
-  const bool alone = value.encoding() < Encoding::kBlock && !shape.extra.any();
   value.StoreTo(entry->stored_data());
-  Grow(*entry, alone ? Heap::SizeClass(shape.Total()) : BytesOf(*entry));
-  entry->set_stamp(Entry::StampOf(now.mono_ms));
-  if (parts_.BeginsYoung(id_, key.hash)) entry->set_young(true);
-  File(*entry, now);
-  NoteStored(*entry);
+  Settle(*entry, key.hash, now);
+  memory_.NoteStored(*entry);
   return entry;
+}
+
+void Keyspace::Settle(Entry& entry, uint64_t hash, Now now) noexcept {
+  owners_.Grow(entry, EntryMemory::BytesOf(entry));
+  entry.set_stamp(Entry::StampOf(now.mono_ms));
+  if (parts_.departures.Came(id_, hash)) entry.set_young(true);
+  File(entry, now);
 }
 
 Entry* Keyspace::PutTextAnew(Key key, Entry* existing, std::string_view text, Expiry expiry, Now now,
@@ -166,19 +134,19 @@ Entry* Keyspace::PutTextAnew(Key key, Entry* existing, std::string_view text, Ex
 
 Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                          Expiry expiry, Now now) {
-  if (Marked(existing)) {
+  if (marks_.Has(existing)) {
     ReportBefore(existing);
     return OverwriteAs(key, existing, shape, std::move(value), expiry, now);
   }
-  Entry* entry = Allocate(key, shape, expiry);
-  Grow(existing, 0 - BytesOf(existing));
-  DropValue(existing);
+  Entry* entry = NewEntry(key, shape, expiry);
+  owners_.Grow(existing, 0 - EntryMemory::BytesOf(existing));
+  memory_.DropValue(existing);
   Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());
   value.StoreTo(entry->stored_data());
-  Grow(*entry, BytesOf(*entry));
+  owners_.Grow(*entry, EntryMemory::BytesOf(*entry));
   Touch(*entry, now);
-  NoteStored(*entry);
+  memory_.NoteStored(*entry);
   return entry;
 }
 
@@ -186,7 +154,7 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
   const uint32_t stamp = existing.stamp();
   const EntryTerms terms = existing.terms();
   // What is not reported is no change: PFCOUNT stores what it has counted, and is a read.
-  Expiry kept = event.name.empty() ? ExpiryOf(existing) : KeptExpiry(key, existing, now);
+  Expiry kept = event.name.empty() ? existing.deadline() : lifetimes_.Kept(key.text, existing, now);
   kept.standing = Expiry::Standing::kKept;
   Entry* entry = !existing.Has(EntryFlag::kExtra) ? Put(key, &existing, std::move(value), kept, now, event)
                                                   : PutOnTerms(key, &existing, std::move(value), kept, terms,
@@ -195,21 +163,109 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
   return entry;
 }
 
-Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
-                          Expiry own, Now now) {
-  Entry* entry = Allocate(key, shape, deadline);
-  if (shape.extra.times && shape.expires) entry->times().terms = existing.terms();
-  // With room for other tags it gets those by its caller.
-  if (shape.extra.tags != 0 && existing.tags() == shape.extra.tags) tags_.Hand(existing, *entry);
-  QuotaOf(existing).bytes -= BytesOf(existing);
-  const std::string_view value = existing.stored();
-  if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
-  entry->set_encoding(existing.encoding());
-  Replace(key, existing, *entry, now);
-  Grow(*entry, BytesOf(*entry));
-  if (own.kind != Expiry::Kind::kNever) deadlines_.SetTimes(*entry, deadline, own, now);
+Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
+                            EntryTerms terms, Now now, const Event& event, TagHold tags) {
+  const Expiry wanted = expiry;
+  expiry = lifetimes_.Obeying(key.text, wanted, now);
+  lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
+  Entry* const entry = Place(key, existing, std::move(value), expiry, terms, std::move(tags), now);
+  Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
 }
+
+Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
+                       TagHold tags, Now now) {
+  Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
+  const bool on_terms = shape.expires && terms.any();
+  shape.extra.times |= on_terms;
+  shape.extra.tags = tags.size();
+  if (existing != nullptr) TellBefore(*existing);
+  Entry* const entry = existing == nullptr
+                           ? Create(key, shape, std::move(value), expiry, now)
+                           : OverwriteAs(key, *existing, shape, std::move(value), expiry, now);
+  if (on_terms) entry->times().terms = terms;
+  if (!tags.empty()) tags_.Link(*entry, std::move(tags));
+  return entry;
+}
+
+// Far from the way of a SET. While Place runs, `value` still owns the value: if there is no memory, it is freed
+// here.
+Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry,
+                         Now now, const Event& event, EntryTerms terms, TagHold tags) {
+  assert(value->Size() != 0);
+  RichValue* const pointer = value.get();
+  const Expiry wanted = expiry;
+  expiry = lifetimes_.Obeying(key.text, wanted, now);
+  lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
+  Entry* entry = PlaceRich(key, existing, pointer, expiry, terms, std::move(tags), now);
+  static_cast<void>(value.release());
+  Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
+  return entry;
+}
+
+// The entry has room for the time of its nearest member from the start.
+Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, EntryTerms terms,
+                           TagHold tags, Now now) {
+  StringValue pointer = StringValue::Rich(value);
+  const Expiry own = value->NextDeadline();
+  Entry::Shape shape = ShapeFor(key, pointer.stored_bytes(), expiry);
+  shape.timed = own.kind != Expiry::Kind::kNever;
+  const bool on_terms = shape.expires && terms.any();
+  shape.extra = {.times = Deadlines::NeedExtra(expiry, own) || on_terms, .tags = tags.size()};
+  if (existing != nullptr) TellBefore(*existing);
+  Entry* entry = existing == nullptr ? Create(key, shape, std::move(pointer), expiry, now)
+                                     : PutAnew(key, *existing, shape, std::move(pointer), expiry, now);
+  if (shape.timed) lifetimes_.deadlines().SetTimes(*entry, expiry, own, now);
+  if (on_terms) entry->times().terms = terms;
+  if (!tags.empty()) tags_.Link(*entry, std::move(tags));
+  return entry;
+}
+
+Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
+  const Expiry expiry = source.deadline().Moved();
+  TagHold tags = tags_.HoldThoseOf(source);
+  Entry* entry = source.encoding() == Encoding::kRich
+                     ? PutRich(key, existing, source.rich()->Clone(), expiry, now, events::kCopyTo,
+                               source.terms(), std::move(tags))
+                     : PutOnTerms(key, existing, StringValue::CopyOf(source), expiry, source.terms(), now,
+                                  events::kCopyTo, std::move(tags));
+  entry->set_stamp(Entry::StampOf(now.mono_ms));
+  return entry;
+}
+
+// The new place is taken first, so that nothing has changed if memory runs out. Until the old entry is freed,
+// both refer to the same value.
+void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
+                    Now now) {
+  assert(&to != this || key.text != new_key.text);
+  const Expiry wanted = entry.deadline().Moved();
+  Expiry expiry = to.lifetimes_.Obeying(new_key.text, wanted, now);
+  EntryTerms terms = entry.terms();
+  to.lifetimes_.FitSlide(new_key.text, terms, wanted, expiry, now);
+  TagHold tags = to.tags_.HoldThoseOf(entry);
+  TellBefore(entry);
+  const bool rich = entry.encoding() == Encoding::kRich;
+  RichValue* const value = rich ? entry.rich() : nullptr;
+  Entry* moved =
+      rich ? to.PlaceRich(new_key, existing, value, expiry, terms, std::move(tags), now)
+           : to.Place(new_key, existing, StringValue::CopyOf(entry), expiry, terms, std::move(tags), now);
+  moved->set_stamp(entry.stamp());
+  parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
+  TakeOut(key, entry);
+  parts_.departures.Went(id_, key.hash, MissReason::kDeleted);
+  const bool renamed = &to == this;
+  Tell(ChangeReason::kRenamed, renamed ? events::kRenameFrom : events::kMoveFrom, entry.key(), &entry);
+  to.Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated,
+          renamed ? events::kRenameTo : events::kMoveTo, new_key.text, moved);
+  owners_.Of(entry).bytes -= EntryMemory::BytesOf(entry);
+  if (rich)
+    memory_.ForgetSize(key.hash);
+  else
+    memory_.DropValue(entry);
+  memory_.Delete(entry);
+}
+
+// ---- containers
 
 void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   constexpr unsigned kOfTheShape = Entry::kOfTheRoom | Entry::Bit(EntryFlag::kWallDeadline);
@@ -222,19 +278,14 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   assert(replaced);
   // SIEVE and LFU keep the order of insertion.
   if (parts_.tracking != AccessTracking::kRecency && old.expires() == fresh.expires()) {
-    QuotaOf(old).Replace(old, fresh);
-    deadlines_.Unfile(old);
-    if (fresh.expires()) deadlines_.File(fresh, now);
+    owners_.Of(old).Replace(old, fresh);
+    lifetimes_.deadlines().Unfile(old);
+    if (fresh.expires()) lifetimes_.deadlines().File(fresh, now);
   } else {
     Unfile(old);
     File(fresh, now);
   }
-  FreeMemory(old);
-}
-
-const Entry* Keyspace::LookAt(std::string_view text, Now now) const noexcept {
-  const Entry* const entry = LookUp(text, HashOf(text));
-  return entry != nullptr && !Absent(*entry, now) ? entry : nullptr;
+  memory_.Delete(old);
 }
 
 void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
@@ -244,11 +295,28 @@ void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
   Unfile(entry);
 }
 
+void Keyspace::File(Entry& entry, Now now) noexcept {
+  owners_.Push(entry);
+  if (entry.expires()) lifetimes_.deadlines().File(entry, now);
+}
+
+void Keyspace::Unfile(Entry& entry) noexcept {
+  owners_.Remove(entry);
+  lifetimes_.deadlines().Unfile(entry);
+}
+
+void Keyspace::Free(Entry& entry) noexcept {
+  owners_.Of(entry).bytes -= EntryMemory::BytesOf(entry);
+  memory_.DeleteWhole(entry);
+}
+
+// ---- remove
+
 void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
-  parts_.PrefetchGone(id_, key.hash);
+  parts_.departures.Prefetch(id_, key.hash);
   TellBefore(entry);
   TakeOut(key, entry);
-  parts_.NoteGone(id_, key.hash, MissReasonOf(reason));
+  parts_.departures.Went(id_, key.hash, MissReasonOf(reason));
   Tell(reason, EventOfRemoval(reason), entry.key(), &entry);
   Free(entry);
 }
@@ -256,14 +324,31 @@ void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
 bool Keyspace::Delete(const Key& key, Now now) {
   Entry* entry = Peek(key, now);
   if (entry == nullptr) {
-    parts_.shadow.Forget(id_, key.hash);
-    DropStale(key);
+    parts_.departures.Unwanted(id_, key.hash);
+    stale_.Drop(key);
     Tell(ChangeReason::kDeleted, events::kDel, key.text, nullptr);
     return false;
   }
   Remove(key, *entry, ChangeReason::kDeleted);
   return true;
 }
+
+void Keyspace::Evict(Entry& entry, Now now) {
+  if (Invalidated(entry)) return RemoveInvalidated(entry);
+  ExpiryStats& stats = parts_.expiry_stats;
+  ++stats.evicted_keys;
+  stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
+  if (Namespace* const space = owners_.Of(entry).space) ++space->stats.evicted;
+  Departures& departures = parts_.departures;
+  const uint64_t hash = parts_.hasher(entry.key());
+  const uint64_t bytes =
+      departures.NeedsBytes() ? EntryMemory::Of(entry) + table_.memory() / table_.size() : 0;
+  const Expiry deadline = entry.deadline();
+  Remove({entry.key(), hash}, entry, ChangeReason::kEvicted);
+  departures.WasEvicted(id_, hash, bytes, deadline, now);
+}
+
+// ---- reports
 
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
   if (event.name.empty()) return;
@@ -278,162 +363,40 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
                        .entry = entry,
                        .client = by_itself ? 0 : parts_.client},
                       observed);
-  if (observed && entry != nullptr) entry->Clear(EntryFlag::kObserved);
+  // Who observes an entry for a client does not hear that it slid.
+  if (observed && entry != nullptr && reason != ChangeReason::kSlid) entry->Clear(EntryFlag::kObserved);
 }
 
 void Keyspace::ReportBefore(Entry& entry) noexcept {
   parts_.changes.TellBefore(*this, entry);
-  Unmark(entry);
+  Marks::Remove(entry);
 }
 
-// ---- lists and deadlines
-
-void Keyspace::File(Entry& entry, Now now) {
-  ++parts_.keys;
-  QuotaOf(entry).Push(entry);
-  if (entry.expires()) deadlines_.File(entry, now);
-}
-
-void Keyspace::Unfile(Entry& entry) noexcept {
-  Quota& quota = QuotaOf(entry);
-  --(quota.doomed ? doomed_keys_ : parts_.keys);
-  quota.Remove(entry);
-  deadlines_.Unfile(entry);
-}
-
-// ---- memory
-
-size_t Keyspace::BytesOf(const Entry& entry) noexcept {
-  if (entry.encoding() >= Encoding::kBlock || entry.Has(EntryFlag::kExtra)) return MemoryOf(entry);
-  return Heap::SizeClass(entry.allocated_bytes());
-}
-
-uint64_t Keyspace::MemoryOutside(Encoding encoding, size_t bytes) noexcept {
-  return encoding == Encoding::kBlock ? Heap::SizeClass(SharedBytes::kHeaderBytes + bytes) : bytes;
-}
-
-uint64_t Keyspace::MemoryOf(const Entry& entry) noexcept {
-  uint64_t bytes = Heap::SizeClass(entry.allocated_bytes());
-  if (entry.Has(EntryFlag::kExtra)) bytes += Heap::SizeClass(entry.extra()->shape().Total());
-  return bytes + MemoryOutside(entry.encoding(), OutsideBytes(entry));
-}
-
-char* Keyspace::OwnBlock(Entry& entry, size_t size) {
-  SharedBytes block = SharedBytes::Adopt(entry.pointer());
-  const size_t old = block.size();
-  try {
-    block.Own(size);
-  } catch (...) {
-    static_cast<void>(block.Release());  // the entry still owns its reference
-    throw;
-  }
-  Grow(entry, MemoryOutside(Encoding::kBlock, block.size()) - MemoryOutside(Encoding::kBlock, old));
-  NoteSize(entry, old, block.size());
-  char* const bytes = block.data();
-  StringValue::Block(std::move(block)).StoreTo(entry.stored_data());
-  return bytes;
-}
-
-void Keyspace::FreeMemory(Entry& entry) noexcept {
-  if (entry.Has(EntryFlag::kExtra)) FreeExtra(entry);
-  parts_.heap.Free(&entry, entry.allocated_bytes());
-}
-
-void Keyspace::Free(Entry& entry) noexcept {
-  QuotaOf(entry).bytes -= BytesOf(entry);
-  DropValue(entry);
-  FreeMemory(entry);
-}
-
-// ---- eviction
-
-Entry* Keyspace::NearestDeadline(Now now) const noexcept {
-  if (expiring() == 0) return nullptr;
-  if (Entry* entry = deadlines_.Nearest(now); entry != nullptr && !Doomed(*entry)) return entry;
-  // The nearest slots are full of entries with an own time, or of a doomed share. So a few of those with a TTL are compared.
-  constexpr size_t kSamples = 16;
-  Entry* nearest = nullptr;
-  QuotaWith(kExpiring)->ForColdest(kExpiring, kSamples, [&](Entry& entry) {
-    if (nearest == nullptr || TtlMs(entry, now) < TtlMs(*nearest, now)) nearest = &entry;
-  });
-  return nearest;
-}
-
-Entry* Keyspace::RandomOf(List list, std::mt19937_64& random) const {
-  constexpr int kTries = 64;  // if few of many keys are in `list`, return its coldest
-  const Quota* const quota = QuotaWith(list);
-  if (quota == nullptr) return nullptr;
-  for (int i = 0; i < kTries; ++i) {
-    Entry* entry = At(table_.Random(random));
-    if (Quota::ListOf(*entry) == list && !Doomed(*entry)) return entry;
-  }
-  return quota->Coldest(list);
-}
-
-Entry* Keyspace::RandomOf(const Quota& quota, List list, std::mt19937_64& random) const {
-  constexpr int kTries = 64;
-  if (quota.CountOf(list) == 0) return nullptr;
-  for (int i = 0; i < kTries; ++i) {
-    Entry* entry = At(table_.Random(random));
-    if (Quota::ListOf(*entry) == list && entry->owner() == quota.owner()) return entry;
-  }
-  return quota.Coldest(list);
-}
-
-Entry* Keyspace::Sample(bool with_lasting, const EvictionPool& pool, std::mt19937_64& random) noexcept {
-  assert(parts_.tracking == AccessTracking::kFrequency);
-  Quota* quota = QuotaWith(kExpiring, pool);
-  const List list = quota != nullptr ? kExpiring : kLasting;
-  if (quota == nullptr && with_lasting) quota = QuotaWith(kLasting, pool);
-  if (quota == nullptr) return nullptr;
-  constexpr int kTries = 8;
-  for (int i = 0; i < kTries; ++i) {
-    Entry* entry = At(table_.Random(random));
-    if ((with_lasting || entry->expires()) && pool.Has(QuotaOf(*entry))) return entry;
-  }
-  return quota->NextInTurn(list);
-}
-
-void Keyspace::Evict(Entry& entry, Now now) {
-  if (Invalidated(entry)) return RemoveInvalidated(entry);
-  ExpiryStats& stats = parts_.expiry_stats;
-  ++stats.evicted_keys;
-  stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
-  if (Namespace* const space = QuotaOf(entry).space) ++space->stats.evicted;
-  const Key key = KeyOf(entry.key());
-  if (parts_.ghosts.on()) [[unlikely]]
-    parts_.ghosts.Add(KeyspaceParts::MarkOf(id_, key.hash));
-  if (!parts_.shadow.on()) [[likely]]
-    return Remove(key, entry, ChangeReason::kEvicted);
-  const uint64_t bytes = MemoryOf(entry) + table_.memory() / table_.size();
-  const Expiry deadline = ExpiryOf(entry);
-  Remove(key, entry, ChangeReason::kEvicted);
-  parts_.shadow.Add(id_, key.hash, bytes, deadline, now);
+void Keyspace::MarkAll() noexcept {
+#ifndef NDEBUG
+  table_.ForEach([&](HeapRef ref) { assert(!marks_.Has(*At(ref))); });
+#endif
+  marks_.MarkAll();
+  owners_.NoteMarks();
 }
 
 // ---- end
 
 // Of a large keyspace, the last keys to go are remembered as deleted.
 bool Keyspace::FreeSome(size_t budget) noexcept {
-  if (stale_ != nullptr && !FreeSomeStale(budget)) return false;
+  if (!stale_.DrainSome(budget)) return false;
   return table_.DrainSome(budget, [this](HeapRef ref) {
     Entry& entry = *At(ref);
-    if (table_.size() < parts_.misses.capacity())
-      parts_.NoteGone(id_, parts_.hasher(entry.key()), MissReason::kDeleted);
-    own_.bytes -= BytesOf(entry);  // whoever its owner is: only the sum counts now
-    DropValue(entry);
-    FreeMemory(entry);
+    if (table_.size() < parts_.departures.misses().capacity())
+      parts_.departures.Went(id_, parts_.hasher(entry.key()), MissReason::kDeleted);
+    owners_.own().bytes -= EntryMemory::BytesOf(entry);  // whoever its owner is: only the sum counts now
+    memory_.DeleteWhole(entry);
   });
 }
 
-bool Keyspace::AnyMarked() const noexcept {
-  bool any = false;
-  table_.ForEach([&](HeapRef ref) { any = any || Marked(*At(ref)); });
-  return any;
-}
-
 bool Keyspace::Validate() const {
-  if (!table_.Validate() || !deadlines_.Validate()) return false;
+  const Deadlines& deadlines = lifetimes_.deadlines();
+  if (!table_.Validate() || !deadlines.Validate()) return false;
   size_t filed = 0;
   size_t wall = 0;
   size_t with_timed_members = 0;
@@ -450,13 +413,14 @@ bool Keyspace::Validate() const {
     with_timed_members += timed_members;
     with_two_times += Deadlines::Filed(entry) && entry.has_two_times();
     sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
-            deadlines_.ValidateEntry(entry, own) && entry.Has(EntryFlag::kTimedMembers) == timed_members;
+            deadlines.ValidateEntry(entry, own) && entry.Has(EntryFlag::kTimedMembers) == timed_members;
   });
-  sound = sound && ValidateQuota(own_) && ValidateShares();
+  owners_.ForEach([&](const Quota& quota) { sound = sound && ValidateQuota(quota); });
+  sound = sound && owners_.Validate();
   return sound && ValidateStale(&links) && tags_.Validate(links) &&
-         CountOf(kLasting) + CountOf(kExpiring) == size() && filed == deadlines_.size() &&
-         wall == deadlines_.on_wall_clock() && with_timed_members == deadlines_.with_timed_members() &&
-         with_two_times == deadlines_.with_two_times();
+         owners_.CountOf(kLasting) + owners_.CountOf(kExpiring) == size() && filed == deadlines.size() &&
+         wall == deadlines.on_wall_clock() && with_timed_members == deadlines.with_timed_members() &&
+         with_two_times == deadlines.with_two_times();
 }
 
 bool Keyspace::ValidateQuota(const Quota& quota) const {
@@ -468,11 +432,25 @@ bool Keyspace::ValidateQuota(const Quota& quota) const {
     if (entry.owner() != quota.owner()) return;
     ++counts[Quota::ListOf(entry)];
     young[Quota::ListOf(entry)] += entry.young() ? 1 : 0;
-    bytes += BytesOf(entry);
+    bytes += EntryMemory::BytesOf(entry);
   });
-  return quota.Validate() && bytes == quota.bytes && counts[kLasting] == quota.CountOf(kLasting) &&
+  return bytes == quota.bytes && counts[kLasting] == quota.CountOf(kLasting) &&
          counts[kExpiring] == quota.CountOf(kExpiring) && young[kLasting] == quota.YoungIn(kLasting) &&
          young[kExpiring] == quota.YoungIn(kExpiring);
+}
+
+bool Keyspace::ValidateStale(size_t* links) const {
+  const StaleValues* const values = stale_.values();
+  if (parts_.with_stale.Has(id_) != (enlisted_ && stale_.size() != 0)) return !enlisted_;
+  if (values == nullptr) return true;
+  bool sound = values->Validate();
+  uint64_t bytes = 0;
+  values->ForEach([&](const Entry& entry) {
+    bytes += EntryMemory::Of(entry);
+    *links += entry.tags();
+    sound = sound && LookUp(entry.key(), parts_.hasher(entry.key())) == nullptr;
+  });
+  return sound && bytes == values->entry_bytes();
 }
 
 }  // namespace mayfly

@@ -5,26 +5,11 @@
 
 namespace mayfly {
 
-[[gnu::always_inline]] inline bool Keyspace::Expired(const Entry& entry, Now now) noexcept {
-  if (!entry.timed()) [[likely]]
-    return false;
-  if (entry.expires() && ExpiryOf(entry).Reached(now)) return true;
-  return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
-}
-
-[[gnu::always_inline]] inline bool Keyspace::Invalidated(const Entry& entry) const noexcept {
-  return parts_.doomed != 0 && tags_.IsDoomed(entry);
-}
-
-[[gnu::always_inline]] inline bool Keyspace::Doomed(const Entry& entry) const noexcept {
-  return parts_.doomed != 0 && InDoomedShare(entry);
-}
-
 [[gnu::always_inline]] inline bool Keyspace::Absent(const Entry& entry, Now now) const noexcept {
-  if (Expired(entry, now)) return true;
+  if (HasExpired(entry, now)) return true;
   if (parts_.doomed == 0) [[likely]]
     return false;
-  return Invalidated(entry) || Doomed(entry);
+  return Invalidated(entry) || owners_.Doomed(entry);
 }
 
 [[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {
@@ -44,11 +29,6 @@ namespace mayfly {
   return entry;
 }
 
-inline void Keyspace::DropStale(const Key& key) noexcept {
-  if (stale_ != nullptr) [[unlikely]]
-    DropStaleOf(key);
-}
-
 inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
   if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
 }
@@ -58,7 +38,7 @@ inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
     Slide(entry, now);
   if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
     entry.set_stamp(Entry::StampOf(now.mono_ms));
-    return QuotaOf(entry).MoveToHottest(entry);
+    return owners_.Of(entry).MoveToHottest(entry);
   }
   if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
     return CountHit(entry, now);

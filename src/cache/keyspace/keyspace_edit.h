@@ -1,18 +1,12 @@
-// The inline part of Keyspace for changing a value in place, and for the deadline of the key after the change.
+// The inline part of Keyspace for edits: a value is changed in place.
 #pragma once
 
 #include "cache/keyspace/keyspace.h"
 
 namespace mayfly {
 
-[[gnu::always_inline]] inline Expiry Keyspace::Obeying(std::string_view key, Expiry wanted, Now now) const {
-  if (parts_.ttl_rules.any()) [[unlikely]]
-    return ObeyingRules(key, wanted, now);
-  return wanted;
-}
-
 [[gnu::always_inline]] inline Entry* Keyspace::WithDeadline(const Key& key, Entry& entry, Now now) {
-  if (parts_.ttl_rules.any() && !entry.expires()) [[unlikely]]
+  if (lifetimes_.ruled() && !entry.expires()) [[unlikely]]
     return GiveDeadline(key, entry, now);
   return &entry;
 }
@@ -43,15 +37,9 @@ inline Entry* Keyspace::EditRich(const Key& key, Entry& existing, Now now, const
   return changed ? FinishEdit(key, entry, value.Size() == 0, now, event) : &entry;
 }
 
-[[gnu::always_inline]] inline void Keyspace::DropValue(Entry& entry) noexcept {
-  if (entry.encoding() >= Encoding::kBlock) [[unlikely]]
-    DropOutside(entry);
-}
-
 inline void Keyspace::CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept {
-  Grow(entry, after - before);
-  if (BigKeys::Passes(before, after)) [[unlikely]]
-    NoteSize(entry, before, after);
+  owners_.Grow(entry, after - before);
+  memory_.NoteSize(entry, before, after);
 }
 
 template <typename Write>

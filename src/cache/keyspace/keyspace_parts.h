@@ -8,9 +8,7 @@
 #include "base/memory/heap.h"
 #include "cache/entry/id_set.h"
 #include "cache/gone/buried_values.h"
-#include "cache/gone/ghost_ring.h"
-#include "cache/gone/miss_ring.h"
-#include "cache/gone/shadow_list.h"
+#include "cache/gone/departures.h"
 #include "cache/gone/stale_guesses.h"
 #include "cache/keyspace/big_keys.h"
 #include "cache/keyspace/change.h"
@@ -22,7 +20,6 @@
 
 namespace mayfly {
 
-class DuePolicy;
 struct ExpiryStats;
 
 // What an access changes in its entry (see Databases::TrackAccesses).
@@ -40,9 +37,8 @@ struct KeyspaceParts {
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
   AccessTracking tracking = AccessTracking::kRecency;
-  IdSet with_stale = {};     // the keyspaces that are enlisted and have stale values
-  size_t keys = 0;           // of all keyspaces that are enlisted
-  DuePolicy* due = nullptr;  // asked at the own times of entries
+  IdSet with_stale = {};  // the keyspaces that are enlisted and have stale values
+  size_t keys = 0;        // of all keyspaces that are enlisted
   StaleGuesses stale_guesses = {};
   Rearm rearm = {};
   Quotas quotas = {};
@@ -60,25 +56,7 @@ struct KeyspaceParts {
   BuriedValues buried = {};
   BigKeys big_keys = {};
   uint32_t table_orders = 0;  // drawn so far
-  MissRing misses = {};       // why keys are not there, by MarkOf
-  ShadowList shadow = ShadowList(heap);
-  GhostRing ghosts = GhostRing(heap);  // victims, by MarkOf; on under S3-FIFO
-
-  // Stands for the key with this hash in the keyspace with this id.
-  static uint64_t MarkOf(uint8_t id, uint64_t hash) noexcept {
-    constexpr uint64_t kStep = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio
-    return hash ^ (id * kStep);
-  }
-  // The key will soon be gone; it is not there any more.
-  void PrefetchGone(uint8_t id, uint64_t hash) const noexcept { misses.Prefetch(MarkOf(id, hash)); }
-  void NoteGone(uint8_t id, uint64_t hash, MissReason why) noexcept { misses.Add(MarkOf(id, hash), why); }
-
-  // Whether the new key with this hash begins on probation (cache/evict/s3fifo_evictor.h).
-  bool BeginsYoung(uint8_t id, uint64_t hash) noexcept {
-    if (!ghosts.on()) [[likely]]
-      return false;
-    return !ghosts.Take(MarkOf(id, hash));
-  }
+  Departures departures = Departures(heap);
 
   // Frees the id of a share that does without it. False if there is none.
   bool TakeBackShare();

@@ -17,35 +17,17 @@ namespace mayfly {
           .extra = {.times = expires && expiry.deadline_ms > Entry::kMaxNearDeadline}};
 }
 
-inline uint8_t Keyspace::OwnerOfNew(std::string_view key) {
-  if (!parts_.namespaces.any()) [[likely]]
-    return id_;
-  return OwnerByPrefix(key);
-}
-
-inline void Keyspace::Grow(const Entry& entry, uint64_t bytes) noexcept {
-  Quota& quota = QuotaOf(entry);
-  quota.bytes += bytes;
-  if (quota.space != nullptr) [[unlikely]]
-    parts_.namespaces.NoteGrown(*quota.space);
-}
-
-inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expiry, Now now) {
-  const size_t bytes = value.stored_bytes();
-  return Create(key, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
-}
-
 [[gnu::always_inline]] inline Entry* Keyspace::PutText(const Key& key, Entry* existing, std::string_view text,
                                                        Expiry expiry, Now now, const Event& event) {
   assert(StringValue::IsPlain(text));
   char* room = nullptr;
-  if (existing != nullptr && !parts_.ttl_rules.any()) [[likely]]
-    room = existing->Become(ShapeFor(key, text.size(), expiry), phase_);
+  if (existing != nullptr && !lifetimes_.ruled()) [[likely]]
+    room = existing->Become(ShapeFor(key, text.size(), expiry), marks_.phase());
   if (room == nullptr) [[unlikely]]
     return PutTextAnew(key, existing, text, expiry, now, event);
   if (existing->encoding() >= Encoding::kBlock) [[unlikely]]
-    ExchangeOutside(*existing, Encoding::kText, 0);
-  if (expiry.kind != Expiry::Kind::kNever) deadlines_.Move(*existing, expiry, now);
+    owners_.Grow(*existing, memory_.Exchange(*existing, Encoding::kText, 0));
+  if (expiry.kind != Expiry::Kind::kNever) lifetimes_.deadlines().Move(*existing, expiry, now);
   existing->set_encoding(Encoding::kText);
   CopyBytes(room, text.data(), text.size());
   Touch(*existing, now);
@@ -53,21 +35,15 @@ inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expir
   return existing;
 }
 
-[[gnu::always_inline]] inline Entry* Keyspace::Overwrite(const Key& key, Entry& existing, StringValue&& value,
-                                                         Expiry expiry, Now now) {
-  const size_t bytes = value.stored_bytes();
-  return OverwriteAs(key, existing, ShapeFor(key, bytes, expiry), std::move(value), expiry, now);
-}
-
 [[gnu::always_inline]] inline Entry* Keyspace::OverwriteAs(const Key& key, Entry& existing,
                                                            const Entry::Shape& shape, StringValue&& value,
                                                            Expiry expiry, Now now) {
-  char* const room = existing.Become(shape, phase_);
+  char* const room = existing.Become(shape, marks_.phase());
   if (room == nullptr) [[unlikely]]
     return PutAnew(key, existing, shape, std::move(value), expiry, now);
   if (existing.encoding() >= Encoding::kBlock || value.outside_bytes() != 0) [[unlikely]]
-    ExchangeOutside(existing, value.encoding(), value.outside_bytes());
-  if (shape.expires) deadlines_.Move(existing, expiry, now);
+    owners_.Grow(existing, memory_.Exchange(existing, value.encoding(), value.outside_bytes()));
+  if (shape.expires) lifetimes_.deadlines().Move(existing, expiry, now);
   existing.set_encoding(value.encoding());
   value.StoreTo(room);
   Touch(existing, now);
@@ -76,13 +52,14 @@ inline Entry* Keyspace::Create(const Key& key, StringValue&& value, Expiry expir
 
 [[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
                                                    Expiry expiry, Now now, const Event& event) {
-  expiry = Obeying(key.text, expiry, now);
+  expiry = lifetimes_.Obeying(key.text, expiry, now);
+  const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
   Entry* entry = nullptr;
   if (existing == nullptr) {
-    entry = Create(key, std::move(value), expiry, now);
+    entry = Create(key, shape, std::move(value), expiry, now);
     Tell(ChangeReason::kCreated, event, key.text, entry);
   } else {
-    entry = Overwrite(key, *existing, std::move(value), expiry, now);
+    entry = OverwriteAs(key, *existing, shape, std::move(value), expiry, now);
     Tell(ChangeReason::kValueChanged, event, key.text, entry);
   }
   return entry;

@@ -20,8 +20,8 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   bool all_fit = true;
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
-    put.expiry =
-        Obeying(put.key.text, keep_expiry && put.entry != nullptr ? ExpiryOf(*put.entry) : expiry, now);
+    put.expiry = lifetimes_.Obeying(
+        put.key.text, keep_expiry && put.entry != nullptr ? put.entry->deadline() : expiry, now);
     all_fit = all_fit && put.entry != nullptr && !put.entry->Has(EntryFlag::kExtra) &&
               put.entry->Fits(ShapeFor(put.key, put.value.stored_bytes(), put.expiry));
   }
@@ -47,12 +47,8 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   // Nobody is told of anything before all that is in the table is everywhere.
   for (KeyPut& put : puts) {
     if (!put.inserted) continue;
-    parts_.shadow.Forget(id_, put.key.hash);
-    DropStale(put.key);
-    Grow(*put.entry, BytesOf(*put.entry));
-    put.entry->set_stamp(Entry::StampOf(now.mono_ms));
-    if (parts_.BeginsYoung(id_, put.key.hash)) put.entry->set_young(true);
-    File(*put.entry, now);
+    stale_.Drop(put.key);
+    Settle(*put.entry, put.key.hash, now);
   }
   for (KeyPut& put : puts) Install(put, now, event);
 }
@@ -62,9 +58,10 @@ Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
   const EntryTerms terms = kept != nullptr ? kept->terms() : EntryTerms{};
   shape.extra.times |= terms.any();
   shape.extra.tags = kept != nullptr ? kept->tags() : uint8_t{0};
-  const uint8_t owner = put.entry == nullptr ? OwnerOfNew(put.key.text) : id_;  // Install keeps what is there
+  const uint8_t owner =
+      put.entry == nullptr ? owners_.ForNew(put.key.text) : id_;  // Install keeps what is there
   parts_.pinned.Add(owner);
-  Entry* entry = Allocate(put.key, shape, put.expiry);
+  Entry* entry = NewEntry(put.key, shape, put.expiry);
   entry->set_owner(owner);
   if (terms.any()) entry->times().terms = terms;
   entry->set_encoding(put.value.encoding());
@@ -77,22 +74,22 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
   if (!put.inserted) {
     Entry& old = *LookUp(put.key.text, put.key.hash);
     TellBefore(old);
-    Grow(old, BytesOf(entry) - BytesOf(old));
-    DropValue(old);
+    owners_.Grow(old, EntryMemory::BytesOf(entry) - EntryMemory::BytesOf(old));
+    memory_.DropValue(old);
     if (entry.tags() != 0) tags_.Hand(old, entry);
     Replace(put.key, old, entry, now);
     Touch(entry, now);
   }
-  NoteStored(entry);
+  memory_.NoteStored(entry);
   Tell(put.inserted ? ChangeReason::kCreated : ChangeReason::kValueChanged, event, put.key.text, &entry);
 }
 
 void Keyspace::Discard(KeyPut& put) noexcept {
   Entry& entry = *put.entry;
   if (put.inserted) table_.EraseRef(RefOf(entry), put.key.hash);
-  DropValue(entry);
-  FreeMemory(entry);
-  if (const Entry* const kept = LookUp(put.key.text, put.key.hash)) NoteStored(*kept);  // DropValue forgot it
+  memory_.DeleteWhole(entry);
+  if (const Entry* const kept = LookUp(put.key.text, put.key.hash))
+    memory_.NoteStored(*kept);  // DropValue forgot it
 }
 
 }  // namespace mayfly

@@ -152,9 +152,9 @@ bool ClusterReload::DropSome(Now now, size_t budget) noexcept {
 bool ClusterReload::DropSomeStale(size_t budget) noexcept {
   Keyspace& keyspace = server_.databases.At(0);
   for (; budget != 0; --budget) {
-    const Entry* const entry = keyspace.ColdestStale();
+    const Entry* const entry = keyspace.stale().Coldest();
     if (entry == nullptr) return false;
-    keyspace.DropStale(keyspace.KeyOf(entry->key()));
+    keyspace.stale().Drop(keyspace.KeyOf(entry->key()));
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <new>
 
+#include "cache/keyspace/look_ahead.h"
 #include "cache/types/look_ahead.h"
 #include "server/clients/output_pool.h"
 
@@ -97,7 +98,7 @@ void Batch::ForgetUnplanned() noexcept {
   const uint64_t hash = keyspace.HashOf((args_.end() - request.arg_count)[first_key]);
   next.keyspace = &keyspace;
   next.hash = hash;
-  next.trail = keyspace.PrefetchGroup(hash);
+  next.trail = LookAhead(keyspace).Group(hash);
   return row->ends_batch;
 }
 
@@ -142,17 +143,17 @@ void Batch::StepStages(size_t distance) noexcept {
   size_t at = entries_asked_;
   for (; at + distance < count; ++at) {
     Planned& planned = requests_[at];
-    if (planned.keyspace != nullptr) planned.guess = planned.keyspace->PrefetchEntry(planned.trail);
+    if (planned.keyspace != nullptr) planned.guess = LookAhead(*planned.keyspace).Candidate(planned.trail);
   }
   entries_asked_ = at;
   for (at = neighbours_asked_; at + 2 * distance < count; ++at) {
     Planned& planned = requests_[at];
     if (planned.guess) {
-      planned.keyspace->PrefetchNeighbours(planned.guess, planned.row->writes);
-      planned.value = planned.keyspace->PrefetchRich(planned.guess);
+      LookAhead(*planned.keyspace).Neighbours(planned.guess, planned.row->writes);
+      planned.value = LookAhead(*planned.keyspace).Rich(planned.guess);
       has_rich_ = has_rich_ || planned.value != nullptr;
     } else if (planned.keyspace != nullptr) {
-      planned.guess = planned.keyspace->PrefetchStray(planned.trail, planned.hash);
+      planned.guess = LookAhead(*planned.keyspace).Stray(planned.trail, planned.hash);
       planned.value = nullptr;
     }
   }

@@ -50,13 +50,13 @@ struct Feed {
 
 struct Planned {
   Feed* feed;
-  const TableRow* row;     // null: unknown
-  size_t end;              // the offset in the feed's input at which it ends
-  size_t arg_count;        // its arguments follow those of the request before; 0: nothing to run
-  Keyspace* keyspace;      // of its first key; null: no key
-  uint64_t hash;           // of the first key; 0 if there is none
-  Keyspace::Trail trail;   // where to look for it; only with a keyspace
-  HeapRef guess;           // its entry, perhaps
+  const TableRow* row;           // null: unknown
+  size_t end;                    // the offset in the feed's input at which it ends
+  size_t arg_count;              // its arguments follow those of the request before; 0: nothing to run
+  Keyspace* keyspace;            // of its first key; null: no key
+  uint64_t hash;                 // of the first key; 0 if there is none
+  Keyspace::Table::Trail trail;  // where to look for it; only with a keyspace
+  HeapRef guess;                 // its entry, perhaps
   const RichValue* value;  // of that entry, if it is rich; only while planning, and only if there is a guess
   bool small;              // the arguments' size does not matter for the time it takes (Limits::small_bytes)
   bool plain;  // the command is known, and its user may call it unless a mode of the session says otherwise

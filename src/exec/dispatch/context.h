@@ -130,7 +130,7 @@ struct Context {
   [[gnu::always_inline]] void CountHit(const Entry& found) {
     ++server.stats.keyspace_hits;
     if (found.owner() != keyspace.id()) [[unlikely]]
-      keyspace.CountHitOf(found);
+      keyspace.owners().CountHitOf(found);
   }
   // By value, so that a hit need not keep the key in memory.
   void CountMiss(Key key);

@@ -5,6 +5,7 @@
 
 #include "base/time/clock.h"
 #include "cache/keyspace/databases.h"
+#include "cache/keyspace/sampling.h"
 #include "config/sources/options.h"
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
@@ -22,9 +23,9 @@ int64_t MeanTtlMs(const Keyspace& keyspace, std::mt19937_64& random, Now now) {
   constexpr int kSamples = 8;
   int64_t sum_ms = 0;
   for (int i = 0; i < kSamples; ++i) {
-    const Entry* entry = keyspace.RandomOf(Keyspace::kExpiring, random);
+    const Entry* entry = Sampling(keyspace).RandomOf(Keyspace::kExpiring, random);
     if (entry == nullptr) return 0;
-    sum_ms += std::max<int64_t>(Keyspace::TtlMs(*entry, now), 0) / kSamples;
+    sum_ms += std::max<int64_t>(TtlMs(*entry, now), 0) / kSamples;
   }
   return sum_ms;
 }
@@ -226,7 +227,7 @@ void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
     const InfoMember members[] = {{"keys", keyspace.size()},
                                   {"expires", keyspace.expiring()},
                                   {"avg_ttl", MeanTtlMs(keyspace, server.random, now)},
-                                  {"subexpiry", keyspace.with_timed_members()}};
+                                  {"subexpiry", keyspace.lifetimes().deadlines().with_timed_members()}};
     sink.Group({"db", "db", std::to_string(i)}, members);
   }
 }

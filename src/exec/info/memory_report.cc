@@ -14,7 +14,7 @@ namespace {
 DatabaseOverhead OverheadOf(unsigned index, const Keyspace& keyspace) noexcept {
   return {.index = index,
           .keys = keyspace.size(),
-          .table = keyspace.table_bytes(),
+          .table = keyspace.table().memory(),
           .headers = keyspace.size() * sizeof(EntryHeader),
           .expiries = keyspace.expiring() * sizeof(EntryExpiry)};
 }

@@ -121,7 +121,7 @@ void StatusJson::AddWheel(Now now) {
   for (int level = 0; level < kLevels; ++level) {
     uint64_t slots = 0;
     for (unsigned i = 0; i < server_.databases.count(); ++i)
-      slots |= server_.databases.At(i).deadlines().SlotsAhead(level, now);
+      slots |= server_.databases.At(i).lifetimes().deadlines().SlotsAhead(level, now);
     char digits[17];
     std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(slots));
     json_.String(digits);
@@ -160,7 +160,7 @@ void StatusJson::AddBigKeys(Now now) {
   };
   std::vector<Big> biggest;
   server_.databases.ForEachBigKey(now, [&](const Keyspace& keyspace, const Entry& entry) {
-    const uint64_t bytes = Keyspace::MemoryOf(entry);
+    const uint64_t bytes = EntryMemory::Of(entry);
     if (bytes >= BigKeys::kStepBytes) biggest.push_back({bytes, keyspace.database(), &entry});
   });
   std::sort(biggest.begin(), biggest.end(), [](const Big& a, const Big& b) {

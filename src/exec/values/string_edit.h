@@ -53,8 +53,9 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, cons
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
     return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), size, event, write);
   // `write` may begin to answer, so whatever refuses a new key comes first.
-  const Expiry expiry =
-      existing == nullptr ? ctx.keyspace.Obeying(key.text, Expiry::Never(), ctx.now) : Expiry::Never();
+  const Expiry expiry = existing == nullptr
+                            ? ctx.keyspace.lifetimes().Obeying(key.text, Expiry::Never(), ctx.now)
+                            : Expiry::Never();
   char digits[kMaxIntegerText];
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
   StringDraft draft(std::max(size, old.size()));

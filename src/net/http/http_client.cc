@@ -114,7 +114,7 @@ void HttpClient::OnStop() noexcept {
   last_ = true;
   if (!answer_) return;
   try {
-    while (answer_->page != nullptr && answer_->page->BuildSome(now)) {
+    while (answer_->page != nullptr && answer_->page->BuildSome(clients().executor().now())) {
     }
     Finish();
   } catch (const std::bad_alloc&) {

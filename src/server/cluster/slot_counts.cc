@@ -42,7 +42,7 @@ uint32_t SlotCounts::KeysIn(uint16_t slot, Now now) {
     databases_.At(0).ForEach(now, [this](const Entry& entry) { ++keys_[SlotOf(entry.key())]; });
     // Keys that are due but not freed yet were not counted, and their end will be reported: until then the counts stay
     // stale.
-    stale_ = databases_.At(0).Backlog(now, 1) != 0;
+    stale_ = databases_.At(0).lifetimes().deadlines().Backlog(now, 1) != 0;
   }
   return keys_[slot];
 }

@@ -38,7 +38,7 @@ class CompactFixture : public KeyspaceFixture {
   static std::string NameOf(size_t i) { return "key:" + std::to_string(i); }
   std::vector<std::string> ColdestFirst(Quota::List list) {
     std::vector<std::string> names;
-    db().quota().ForColdest(list, SIZE_MAX, [&](Entry& entry) { names.emplace_back(entry.key()); });
+    db().owners().own().ForColdest(list, SIZE_MAX, [&](Entry& entry) { names.emplace_back(entry.key()); });
     return names;
   }
 };

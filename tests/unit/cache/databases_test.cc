@@ -189,7 +189,7 @@ TEST_CASE_METHOD(
     uint64_t wait = UINT64_MAX;
     for (unsigned i = 0; i < kCount; ++i) {
       many.At(i).ForEach(now(), [&](const Entry& entry) {
-        if (entry.expires()) wait = std::min(wait, static_cast<uint64_t>(Keyspace::TtlMs(entry, now())));
+        if (entry.expires()) wait = std::min(wait, static_cast<uint64_t>(TtlMs(entry, now())));
       });
     }
     return wait;

@@ -18,18 +18,17 @@ class DuePageTest : public TimedValueFixture {
   bool Next(uint64_t within_ms, size_t most) {
     db().FollowWallStep(now());
     page.entries.clear();
-    if (!db().deadlines().FillPage(page, within_ms, most, now())) {
+    if (!db().lifetimes().deadlines().FillPage(page, within_ms, most, now())) {
       CHECK(page.entries.empty());
       return false;
     }
     CHECK(page.entries.size() <= most);
     for (const Entry* entry : page.entries) {
-      if (!Keyspace::Expired(*entry, now()) && Left(*entry) <= within_ms)
-        seen.insert(std::string(entry->key()));
+      if (!HasExpired(*entry, now()) && Left(*entry) <= within_ms) seen.insert(std::string(entry->key()));
     }
     return true;
   }
-  uint64_t Left(const Entry& entry) { return static_cast<uint64_t>(Keyspace::TtlMs(entry, now())); }
+  uint64_t Left(const Entry& entry) { return static_cast<uint64_t>(TtlMs(entry, now())); }
   // Those that a brute-force search finds, with their deadlines.
   std::map<std::string, std::pair<Expiry::Kind, uint64_t>> Within(uint64_t within_ms) {
     std::map<std::string, std::pair<Expiry::Kind, uint64_t>> found;
@@ -116,8 +115,7 @@ TEST_CASE_METHOD(DuePageTest, "while a key has two times, a page has all keys or
   for (uint64_t i = 0; i < 100; ++i) Set(Name(i), "v", In(1 + i));
   SetTimed("h", In(5000));
   Edit("h", [&](TimedValue& value) { value.Set(1, InMs(40)); });
-  db().FileMembers(*Peek("h"), now());
-  REQUIRE(db().deadlines().with_two_times() == 1);
+  REQUIRE(db().lifetimes().deadlines().with_two_times() == 1);
   CHECK_FALSE(Next(1000, 50));
   REQUIRE(Next(1000, 101));
   CHECK(page.cursor == 0);
@@ -126,25 +124,25 @@ TEST_CASE_METHOD(DuePageTest, "while a key has two times, a page has all keys or
   CHECK(seen.size() == 101);
   CHECK(db().Validate());
   db().Delete(db().KeyOf("h"), now());
-  CHECK(db().deadlines().with_two_times() == 0);
+  CHECK(db().lifetimes().deadlines().with_two_times() == 0);
   CHECK(Next(1000, 50));
 }
 
 TEST_CASE_METHOD(DuePageTest, "a deadline above 48 bits counts as two times until it goes") {
   const uint64_t far = Entry::kMaxNearDeadline + 1000;
   Set("far", "v", In(far));
-  CHECK(db().deadlines().with_two_times() == 1);
+  CHECK(db().lifetimes().deadlines().with_two_times() == 1);
   CHECK(Next(UINT64_MAX, 10));
   CHECK(seen.contains("far"));
   Entry* entry = Peek("far");
   entry = db().SetExpiry(db().KeyOf("far"), *entry, In(100), now());
-  CHECK(db().deadlines().with_two_times() == 0);
+  CHECK(db().lifetimes().deadlines().with_two_times() == 0);
   db().SetExpiry(db().KeyOf("far"), *entry, In(far), now());
-  CHECK(db().deadlines().with_two_times() == 1);
+  CHECK(db().lifetimes().deadlines().with_two_times() == 1);
   CHECK(db().Validate());
   clock.AdvanceTime(5);
   db().SetExpiry(db().KeyOf("far"), *Peek("far"), Expiry::Never(), now());
-  CHECK(db().deadlines().with_two_times() == 0);
+  CHECK(db().lifetimes().deadlines().with_two_times() == 0);
   CHECK(db().Validate());
 }
 

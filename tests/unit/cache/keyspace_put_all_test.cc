@@ -60,13 +60,13 @@ TEST_CASE_METHOD(KeyspaceFixture, "keys that are put together keep their expiry,
   const Pairs longer = {{"mono", "longer than before"}, {"wall", "w"}, {"new", "v"}};
   std::vector<KeyPut> puts = PutsOf(db(), longer);
   db().PutAll(puts, true, Expiry::Never(), now());
-  CHECK(Keyspace::TtlMs(*Peek("mono"), now()) == 100);
-  CHECK(Keyspace::TtlMs(*Peek("wall"), now()) == 200);
+  CHECK(TtlMs(*Peek("mono"), now()) == 100);
+  CHECK(TtlMs(*Peek("wall"), now()) == 200);
   CHECK_FALSE(Peek("new")->expires());
   const Pairs shorter = {{"mono", "v"}, {"wall", "w"}, {"new", "v"}};
   puts = PutsOf(db(), shorter);
   db().PutAll(puts, false, In(300), now());
-  for (const char* key : {"mono", "wall", "new"}) CHECK(Keyspace::TtlMs(*Peek(key), now()) == 300);
+  for (const char* key : {"mono", "wall", "new"}) CHECK(TtlMs(*Peek(key), now()) == 300);
   CHECK(db().Validate());
 }
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cache/keyspace/look_ahead.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {
@@ -62,7 +63,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a guess is not followed once its entry was fr
   Set("k", "v", In(20));
   Set("other", "v");
   Key key = db().KeyOf("k");
-  key.guess = db().PrefetchEntry(db().PrefetchGroup(key.hash));
+  key.guess = LookAhead(db()).Candidate(LookAhead(db()).Group(key.hash));
   REQUIRE(key.guess);
   CHECK(db().Peek(key, now()) == Peek("k"));
   clock.AdvanceTime(20);
@@ -117,7 +118,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a step of the wall clock affects absolute dea
   Settle();
   CHECK(Peek("relative") == nullptr);
   REQUIRE(Peek("absolute") != nullptr);
-  CHECK(Keyspace::TtlMs(*Peek("absolute"), now()) == 60'000);
+  CHECK(TtlMs(*Peek("absolute"), now()) == 60'000);
   clock.AdvanceTime(59'999);
   Settle();
   CHECK(Peek("absolute") != nullptr);
@@ -151,11 +152,11 @@ TEST_CASE_METHOD(KeyspaceFixture, "an entry that gains or loses a TTL is relocat
     Entry* entry = Set("k", value);
     const Key key = db().KeyOf("k");
     entry = db().SetExpiry(key, *entry, In(1000), now());
-    CHECK(Keyspace::TtlMs(*entry, now()) == 1000);
+    CHECK(TtlMs(*entry, now()) == 1000);
     CHECK(db().expiring() == 1);
     REQUIRE(db().Validate());
     entry = db().SetExpiry(key, *entry, Expiry::At(now().wall_ms + 500), now());
-    CHECK(Keyspace::UnixDeadlineMs(*entry, now()) == now().wall_ms + 500);
+    CHECK(UnixDeadlineMs(*entry, now()) == now().wall_ms + 500);
     REQUIRE(db().Validate());
     entry = db().SetExpiry(key, *entry, Expiry::Never(), now());
     CHECK(db().expiring() == 0);
@@ -166,7 +167,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "an entry that gains or loses a TTL is relocat
 
 TEST_CASE_METHOD(KeyspaceFixture, "the largest deadline of the protocol is kept exactly") {
   Entry* entry = Set("k", "v", Expiry::At(INT64_MAX));
-  CHECK(Keyspace::UnixDeadlineMs(*entry, now()) == INT64_MAX);
+  CHECK(UnixDeadlineMs(*entry, now()) == INT64_MAX);
   CHECK(db().Validate());
   Set("k", "v", In(1));
   CHECK(db().Validate());
@@ -235,7 +236,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "a big text is edited in place, and the edit i
   CHECK(entry->text().size() == 90'000);
   CHECK(entry->text().substr(39'999, 2) == std::string_view("o\0", 2));
   CHECK(entry->text().back() == 'e');
-  CHECK(Keyspace::TtlMs(*entry, now()) == 10);
+  CHECK(TtlMs(*entry, now()) == 10);
   CHECK(log.seen ==
         std::vector<ChangeLog::Seen>{{ChangeReason::kValueChanged, "k"}, {ChangeReason::kValueChanged, "k"}});
   CHECK(db().Validate());
@@ -292,11 +293,11 @@ TEST_CASE_METHOD(KeyspaceFixture,
                                                  {Reason::kValueChanged, "taken"},
                                                  {Reason::kRenamed, "wall"},
                                                  {Reason::kCreated, "wall"}});
-  CHECK(Keyspace::ExpiryOf(*Peek("taken")).kind == Expiry::Kind::kRelative);
+  CHECK(Peek("taken")->deadline().kind == Expiry::Kind::kRelative);
   const Entry* wall = db(1).Peek(db(1).KeyOf("wall"), now());
-  CHECK(Keyspace::ExpiryOf(*wall).kind == Expiry::Kind::kWall);
-  CHECK(Keyspace::TtlMs(*wall, now()) == 100);
-  CHECK(Keyspace::TtlMs(*Peek("taken"), now()) == 100);
+  CHECK(wall->deadline().kind == Expiry::Kind::kWall);
+  CHECK(TtlMs(*wall, now()) == 100);
+  CHECK(TtlMs(*Peek("taken"), now()) == 100);
   CHECK(db().size() == 1);
   CHECK(db().Validate());
   CHECK(db(1).Validate());

@@ -53,8 +53,8 @@ TEST_CASE_METHOD(BagFixture,
   Entry* entry = PutBag("k", 10, In(200));
   CHECK(entry->encoding() == Encoding::kRich);
   CHECK(BagOf("k").texts().size() == 10);
-  CHECK(Keyspace::TtlMs(*entry, now()) == 200);
-  CHECK(Keyspace::MemoryOf(*entry) >= Bag::kOwnBytes + 10 * Bag::kBytesPerText);
+  CHECK(TtlMs(*entry, now()) == 200);
+  CHECK(EntryMemory::Of(*entry) >= Bag::kOwnBytes + 10 * Bag::kBytesPerText);
   CHECK(db().bytes() >= with_string + Bag::kOwnBytes + 10 * Bag::kBytesPerText);
   CHECK(Valid());
   PutBag("k", 3);
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(BagFixture,
   Move("a", "taken");
   CHECK(Peek("a") == nullptr);
   CHECK(Peek("taken")->rich() == value);
-  CHECK(Keyspace::TtlMs(*Peek("taken"), now()) == 100);
+  CHECK(TtlMs(*Peek("taken"), now()) == 100);
   Move("taken", "taken", 1);
   CHECK(db(1).Peek(db(1).KeyOf("taken"), now())->rich() == value);
   CHECK(db().size() == 0);
@@ -208,7 +208,7 @@ TEST_CASE_METHOD(BagFixture, "a plain text takes the place of whatever was there
     db().PutText(key, Peek("k"), text, expiry, now(), events::kSet);
     CHECK(Peek("k")->encoding() == Encoding::kText);
     CHECK(Peek("k")->text() == text);
-    CHECK(Keyspace::ExpiryOf(*Peek("k")).deadline_ms == expiry.deadline_ms);
+    CHECK(Peek("k")->deadline().deadline_ms == expiry.deadline_ms);
     CHECK(Valid());
   };
   put("new", In(10));
@@ -224,7 +224,7 @@ TEST_CASE_METHOD(BagFixture, "a plain text takes the place of whatever was there
   CHECK(databases.waiting_keys() == 1);
   databases.MarkAll();
   put("ijklmnop", Expiry::At(now().wall_ms + 50));
-  CHECK_FALSE(db().Marked(*Peek("k")));
+  CHECK_FALSE(db().marks().Has(*Peek("k")));
   const Seen seen = Changes();
   CHECK(seen.size() == 11);
   CHECK(seen.front().reason == Reason::kCreated);

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cache/keyspace/sampling.h"
 #include "cache/snapshot_walk.h"
 #include "unit/cache/namespace_fixture.h"
 
@@ -46,8 +47,8 @@ TEST_CASE_METHOD(NamespaceFixture,
   for (uint64_t cursor = db(0).Scan(0, now(), [&](const Entry&) { ++seen; }); cursor != 0;)
     cursor = db(0).Scan(cursor, now(), [&](const Entry&) { ++seen; });
   CHECK(seen == 4);
-  CHECK(db(0).RandomOf(Keyspace::kExpiring, random) == nullptr);
-  CHECK(db(0).NearestDeadline(now()) == nullptr);
+  CHECK(Sampling(db(0)).RandomOf(Keyspace::kExpiring, random) == nullptr);
+  CHECK(Sampling(db(0)).NearestDeadline(now()) == nullptr);
   CHECK(Valid());
 
   Set("a:3", "new");
@@ -156,10 +157,10 @@ TEST_CASE_METHOD(NamespaceFixture, "stale values go with their namespace") {
   Settle();
   CHECK(databases.stale_values() == 301);
   CHECK(Space("a").keys() == 0);
-  CHECK(db().FindStale(db().KeyOf("a:1"), now()) != nullptr);
+  CHECK(db().stale().Find(db().KeyOf("a:1"), now()) != nullptr);
   databases.FlushNamespace(Space("a"));
-  CHECK(db().FindStale(db().KeyOf("a:1"), now()) == nullptr);
-  CHECK(db().FindStale(db().KeyOf("k"), now()) != nullptr);
+  CHECK(db().stale().Find(db().KeyOf("a:1"), now()) == nullptr);
+  CHECK(db().stale().Find(db().KeyOf("k"), now()) != nullptr);
   Set("a:2", "v");
   FreeAll();
   CHECK(databases.stale_values() == 1);

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cache/keyspace/sampling.h"
 #include "unit/cache/namespace_fixture.h"
 
 namespace mayfly {
@@ -102,7 +103,7 @@ class Model : public NamespaceFixture {
   void EvictAny() {
     const auto list = Below(2) == 0 ? Quota::kLasting : Quota::kExpiring;
     const unsigned index = AnyDb();
-    Entry* const victim = db(index).RandomOf(list, random);
+    Entry* const victim = Sampling(db(index)).RandomOf(list, random);
     if (victim == nullptr) return;
     const Place place{index, std::string(victim->key())};
     db(index).Evict(*victim, now());

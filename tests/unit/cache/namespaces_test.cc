@@ -37,7 +37,7 @@ TEST_CASE_METHOD(NamespaceFixture, "a key's namespace is that of its longest pre
   CHECK(Space("a").keys() == 2);
   CHECK(Space("ab").keys() == 1);
   CHECK(Space("a").shares().size() == 2);
-  CHECK(db().quota().size() == 2);
+  CHECK(db().owners().own().size() == 2);
   CHECK(db().size() == 4);
   CHECK(databases.total_keys() == 5);
   CHECK(Valid());
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(NamespaceFixture,
   db().PutAll(puts, /*keep_expiry=*/false, Expiry::Never(), now());
   CHECK(Space("g").keys() == 1);
   CHECK(Space("g").bytes() < 100);
-  CHECK(db().quota().size() == 1);
+  CHECK(db().owners().own().size() == 1);
   CHECK(Valid());
 }
 
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(NamespaceFixture,
   CHECK(Space("g").keys() == 3);
   CHECK(db(1).size() == 0);  // g2
   CHECK(Peek("g1") != nullptr);
-  CHECK(db().quota().size() == 2);
+  CHECK(db().owners().own().size() == 2);
   CHECK(Space("g").stats.evicted == 1);
   CHECK(Valid());
 }
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(NamespaceFixture,
     return evictor.Run(limits, now(), 1000, [&] { return databases.total_keys() * 100; });
   };
   const auto keys = [&] {
-    return std::vector<size_t>{Space("p").keys(), Space("q").keys(), db().quota().size()};
+    return std::vector<size_t>{Space("p").keys(), Space("q").keys(), db().owners().own().size()};
   };
   databases.PromiseNamespaces({.bytes = 100'000, .keys = 0});
   CHECK(databases.namespaces().promises_bytes());
@@ -253,7 +253,7 @@ TEST_CASE_METHOD(NamespaceFixture,
   CHECK(databases.namespaces().Of("a:1") == nullptr);
   for (int i = 0; i < 5; ++i) SetNext("a:" + std::to_string(i));
   CHECK(Peek("a:1") != nullptr);
-  CHECK(db().quota().size() == 4);  // a:1 is still in its share
+  CHECK(db().owners().own().size() == 4);  // a:1 is still in its share
   Have({{"b", "other:"}, {"a", "a:", {.keys = 3}}});
   CHECK(Space("a").keys() == 1);
   CHECK(Space("b").keys() == 0);
@@ -277,7 +277,7 @@ TEST_CASE_METHOD(NamespaceFixture, "hits, misses, evicted and expired keys are c
   SetNext("a:2");
   SetNext("a:3");
   Trim(Space("a"));
-  db().CountHitOf(*Peek("a:3"));
+  db().owners().CountHitOf(*Peek("a:3"));
   databases.namespaces().CountMiss("a:1");
   databases.namespaces().CountMiss("b");
   const NamespaceStats& stats = Space("a").stats;

@@ -112,6 +112,29 @@ TEST_CASE_METHOD(KeyspaceFixture,
   changes.Unlisten(all);
 }
 
+TEST_CASE_METHOD(KeyspaceFixture,
+                 "an access that moves a deadline is told to who follows every change, and to no client") {
+  ChangeLog follower;
+  ChangeLog client;
+  changes.Listen(follower, ChangeHub::kEverything);
+  changes.Listen(client, {.reasons = ChangeHub::kAllReasons, .observed_only = true});
+  const Key key = db().KeyOf("session");
+  db().PutOnTerms(key, nullptr, StringValue::Of("v"), In(100), {.slide_ms = 100}, now(), events::kSet);
+  Peek("session")->Set(EntryFlag::kObserved);
+  follower.seen.clear();
+  client.seen.clear();
+  CHECK(Find("session") != nullptr);  // in the same ms: the deadline stays
+  CHECK(follower.seen.empty());
+  clock.AdvanceTime(40);
+  CHECK(TtlMs(*Find("session"), now()) == 100);
+  CHECK(Peek("session") != nullptr);
+  CHECK(follower.seen == std::vector<ChangeLog::Seen>{{ChangeReason::kSlid, "session"}});
+  CHECK(client.seen.empty());
+  CHECK(Peek("session")->Has(EntryFlag::kObserved));  // the client still waits for a change
+  changes.Unlisten(follower);
+  changes.Unlisten(client);
+}
+
 TEST_CASE_METHOD(KeyspaceFixture, "a change says in which database its key is now, and a flush what goes") {
   class Places final : public ChangeListener {
    public:

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "cache/evict/eviction.h"
-#include "cache/time/due_policy.h"
+#include "cache/keyspace/sampling.h"
 #include "unit/cache/timed_value.h"
 
 namespace mayfly {
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(TimedValueFixture, "a key with deadlines of members only has no
   }
   const Entry& entry = *Peek("h0");
   CHECK_FALSE(entry.expires());
-  CHECK(Keyspace::ExpiryOf(entry).kind == Kind::kNever);
+  CHECK(entry.deadline().kind == Kind::kNever);
   CHECK(db().expiring() == 1);
   CHECK(databases.Backlog(now()) == 0);
   std::mt19937_64 random(1);
@@ -75,9 +75,9 @@ TEST_CASE_METHOD(TimedValueFixture, "volatile-ttl goes by the key's deadline, no
   SetTimed("late", In(1'000'000));
   Edit("late", [&](TimedValue& value) { value.Set(1, InMs(5)); });
   Set("soon", "v", In(500'000));
-  CHECK(db().NearestDeadline(now())->key() == "soon");
+  CHECK(Sampling(db()).NearestDeadline(now())->key() == "soon");
   db().Delete(db().KeyOf("soon"), now());
-  CHECK(db().NearestDeadline(now())->key() == "late");
+  CHECK(Sampling(db()).NearestDeadline(now())->key() == "late");
 }
 
 TEST_CASE_METHOD(TimedValueFixture,
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(TimedValueFixture, "members that are due together are dropped i
   CHECK(MembersOf("h") == 1);
   CHECK(databases.expiry_stats().lag_us.total() == 1000);
   CHECK(databases.expiry_stats().lag_us.max() == 2'000);
-  CHECK(Keyspace::TtlMs(*Peek("h"), now()) == 1'000'000 - 12);
+  CHECK(TtlMs(*Peek("h"), now()) == 1'000'000 - 12);
 }
 
 TEST_CASE_METHOD(TimedValueFixture,
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(TimedValueFixture,
           value.Set(1, member_by_wall ? WallInMs(100) : InMs(100));
           value.Set(2);
         });
-        CHECK(Keyspace::TtlMs(*entry, now()) == static_cast<int64_t>(key_ms));
+        CHECK(TtlMs(*entry, now()) == static_cast<int64_t>(key_ms));
         REQUIRE(db().Validate());
         for (uint64_t ms = 1; ms <= 200; ++ms) {
           clock.AdvanceTime(1);
@@ -210,8 +210,8 @@ TEST_CASE_METHOD(TimedValueFixture, "a change of the key's expiry keeps the memb
   for (const Expiry expiry : {In(1000), Expiry::At(now().wall_ms + 20), Expiry::Never(), In(20),
                               Expiry::At(INT64_MAX), In(50), Expiry::At(now().wall_ms + 1000)}) {
     Entry* entry = db().SetExpiry(key, *Peek("h"), expiry, now());
-    CHECK(Keyspace::ExpiryOf(*entry).kind == expiry.kind);
-    CHECK(Keyspace::ExpiryOf(*entry).deadline_ms == expiry.deadline_ms);
+    CHECK(entry->deadline().kind == expiry.kind);
+    CHECK(entry->deadline().deadline_ms == expiry.deadline_ms);
     CHECK(db().Validate());
   }
   clock.AdvanceTime(49);
@@ -228,20 +228,15 @@ TEST_CASE_METHOD(TimedValueFixture, "a change of the key's expiry keeps the memb
 TEST_CASE_METHOD(TimedValueFixture, "a keyspace knows how many of its keys have members with a deadline") {
   SetTimed("h", In(20));
   Entry* entry = Edit("h", [&](TimedValue& value) { value.Set(1, InMs(50)), value.Set(2); });
-  CHECK(db().with_timed_members() == 1);
+  CHECK(db().lifetimes().deadlines().with_timed_members() == 1);
   // The key's deadline comes first, so the entry needs no other; room for one does not change the count.
   CHECK(entry->own().kind == Kind::kNever);
   db().SetExpiry(db().KeyOf("h"), *entry, In(30), now());
   CHECK(db().RoomForOwnTime(db().KeyOf("h"), *Peek("h"), now()) != nullptr);
-  CHECK(db().with_timed_members() == 1);
-  CHECK(db().Validate());
-  // The own time of a string is not that of a member.
-  entry = Set("k", "v", In(100));
-  db().SetOwnTime(*db().RoomForOwnTime(db().KeyOf("k"), *entry, now()), In(10), now());
-  CHECK(db().with_timed_members() == 1);
+  CHECK(db().lifetimes().deadlines().with_timed_members() == 1);
   CHECK(db().Validate());
   Edit("h", [&](TimedValue& value) { value.Set(1); });
-  CHECK(db().with_timed_members() == 0);
+  CHECK(db().lifetimes().deadlines().with_timed_members() == 0);
   CHECK(db().Validate());
 }
 
@@ -259,53 +254,6 @@ TEST_CASE_METHOD(TimedValueFixture,
   Edit("h", [&](TimedValue& value) { value.Drop(3); });
   CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
   CHECK(db().Validate());
-}
-
-namespace {
-
-// Keys that are fresh until their own time and are kept, stale, until their deadline.
-class StaleWindow final : public DuePolicy {
- public:
-  Expiry OnOwnTime(const Entry& entry, Now) noexcept override {
-    stale += std::string(entry.key()) + " ";
-    return std::exchange(next, Expiry::Never());
-  }
-  std::string stale;
-  Expiry next = Expiry::Never();  // the own time that the entry gets
-};
-
-}  // namespace
-
-TEST_CASE_METHOD(TimedValueFixture,
-                 "at an entry's own time its policy is asked, and its key expires at its deadline") {
-  StaleWindow window;
-  databases.SetDuePolicy(&window);
-  const Key key = db().KeyOf("k");
-  db().SetOwnTime(*db().RoomForOwnTime(key, *Set("k", "v", In(100)), now()), In(60), now());
-  CHECK(Keyspace::TtlMs(*Peek("k"), now()) == 100);
-  CHECK(databases.NextWakeMs(now()) == 60);
-  clock.AdvanceTime(60);
-  window.next = In(10);
-  Settle();
-  CHECK(window.stale == "k ");
-  clock.AdvanceTime(10);
-  Settle();
-  CHECK(window.stale == "k k ");
-  CHECK(Peek("k") != nullptr);
-  CHECK(db().Validate());
-  clock.AdvanceTime(29);
-  Settle();
-  CHECK(db().size() == 1);
-  clock.AdvanceTime(1);
-  Settle();
-  CHECK(db().size() == 0);
-  CHECK(window.stale == "k k ");
-  db().SetOwnTime(*db().RoomForOwnTime(key, *Set("k", "v"), now()), In(5), now());
-  databases.SetDuePolicy(nullptr);
-  clock.AdvanceTime(5);
-  Settle();
-  CHECK(Peek("k") != nullptr);
-  CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
 }
 
 namespace {
@@ -359,8 +307,8 @@ class TimedModel : public TimedValueFixture {
     if (!model.contains(name)) return;
     const Entry& entry = *Peek(name);
     REQUIRE(ValueOf(entry).members() == model[name].members);
-    REQUIRE(Keyspace::ExpiryOf(entry).kind == model[name].expiry.kind);
-    REQUIRE(Keyspace::ExpiryOf(entry).deadline_ms == model[name].expiry.deadline_ms);
+    REQUIRE(entry.deadline().kind == model[name].expiry.kind);
+    REQUIRE(entry.deadline().deadline_ms == model[name].expiry.deadline_ms);
   }
 
   std::map<std::string, ModelKey> model;

@@ -74,7 +74,7 @@ TEST_CASE_METHOD(S3FifoFixture,
   CHECK_FALSE(Peek("k1")->young());
   CHECK_FALSE(Peek("k2")->Has(EntryFlag::kVisited));  // that was for the probation
   CHECK(Peek("k5")->young());
-  CHECK(db().quota().YoungIn(Quota::kLasting) == 1);
+  CHECK(db().owners().own().YoungIn(Quota::kLasting) == 1);
   CHECK(db().Validate());
 }
 
@@ -184,7 +184,7 @@ TEST_CASE_METHOD(S3FifoFixture, "the gate stays valid if its entry is removed, r
   CHECK(Evict(1) == Keys{"k3"});
   db().SetExpiry(db().KeyOf("k4"), *Peek("k4"), In(1000), now());
   CHECK(Peek("k4")->young());
-  CHECK(db().quota().YoungIn(Quota::kExpiring) == 1);
+  CHECK(db().owners().own().YoungIn(Quota::kExpiring) == 1);
   CHECK(db().Validate());
   CHECK(Evict(1) == Keys{"k5"});
   databases.Flush(0, now());

@@ -36,7 +36,7 @@ class SieveFixture : public KeyspaceFixture {
   void SetMany(const std::string& prefix, int count, Expiry expiry = Expiry::Never(), unsigned index = 0) {
     for (int i = 0; i < count; ++i) Set(prefix + std::to_string(i), "v", expiry, index);
   }
-  size_t CountLeft(unsigned index, Keyspace::List list) { return db(index).CountOf(list); }
+  size_t CountLeft(unsigned index, Keyspace::List list) { return db(index).owners().CountOf(list); }
 
   ChangeLog log;
   SieveEvictor sieve{databases};
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(SieveFixture, "a hit does not change the order but counts as us
   CHECK(Find("a")->Has(EntryFlag::kVisited));
   CHECK(Peek("a")->stamp() == Entry::StampOf(now().mono_ms));
   CHECK_FALSE(Peek("b")->Has(EntryFlag::kVisited));
-  CHECK(db().quota().Coldest(Keyspace::kLasting)->key() == "a");
+  CHECK(db().owners().own().Coldest(Keyspace::kLasting)->key() == "a");
 }
 
 TEST_CASE_METHOD(SieveFixture,
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(SieveFixture,
   const Entry* before = Peek("k0");
   Set("k0", std::string(500, 'w'));
   CHECK(Peek("k0") != before);
-  CHECK(db().quota().Coldest(Keyspace::kLasting)->key() == "k0");
+  CHECK(db().owners().own().Coldest(Keyspace::kLasting)->key() == "k0");
   CHECK(Evict(1) == KeyNames{"k1"});
   CHECK(Peek("k0") != nullptr);
   CHECK(db().Validate());

@@ -27,7 +27,7 @@ std::string WalkedText(const Entry& entry) {
   } else {
     text = entry.text();
   }
-  const Expiry expiry = Keyspace::ExpiryOf(entry);
+  const Expiry expiry = entry.deadline();
   return text + " until " + std::to_string(static_cast<int>(expiry.kind)) + ":" +
          std::to_string(expiry.deadline_ms);
 }
@@ -105,7 +105,8 @@ class WalkFixture : public KeyspaceFixture {
         return databases.Swap(static_cast<unsigned>(Below(kDatabases)),
                               static_cast<unsigned>(Below(kDatabases)));
       case 4:
-        if (Entry* coldest = keyspace.quota().Coldest(Quota::kLasting)) keyspace.Evict(*coldest, now());
+        if (Entry* coldest = keyspace.owners().own().Coldest(Quota::kLasting))
+          keyspace.Evict(*coldest, now());
         return;
       case 5:
         clock.AdvanceTime(Below(30));

@@ -66,7 +66,7 @@ class StaleModel : public KeyspaceFixture {
     const bool is_known = found != known_[base_].end();
     const bool is_live = is_known && !found->second.expiry.Reached(now());
     const Entry* const there = db(base_).Peek(key, now());
-    const Entry* const stale = there == nullptr ? db(base_).FindStale(key, now()) : nullptr;
+    const Entry* const stale = there == nullptr ? db(base_).stale().Find(key, now()) : nullptr;
     const Entry* const either = there != nullptr ? there : stale;
     return (there != nullptr) == is_live && (either != nullptr) == is_known &&
            (either == nullptr || either->text() == found->second.value);
@@ -107,10 +107,10 @@ class StaleModel : public KeyspaceFixture {
     }
   }
   void EvictSome() {
-    const Entry* const coldest = db(base_).ColdestStale();
+    const Entry* const coldest = db(base_).stale().Coldest();
     if (coldest == nullptr || Below(3) != 0) return;
     known_[base_].erase(std::string(coldest->key()));
-    db(base_).EvictStale();
+    db(base_).stale().Evict();
   }
   void TurnOver() {
     if (Below(100) == 0) {

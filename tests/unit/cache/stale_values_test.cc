@@ -30,7 +30,7 @@ class StaleFixture : public KeyspaceFixture {
   std::optional<std::string> StaleOf(std::string_view key, unsigned index = 0) {
     const Key hashed = db(index).KeyOf(key);
     if (db(index).Peek(hashed, now()) != nullptr) return std::nullopt;
-    const Entry* const entry = db(index).FindStale(hashed, now());
+    const Entry* const entry = db(index).stale().Find(hashed, now());
     return entry != nullptr ? std::optional(std::string(entry->text())) : std::nullopt;
   }
   bool Valid() {
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(StaleFixture, "a value is stale from its key's deadline until i
         REQUIRE(Valid());
         clock.AdvanceTime(1);
       }
-      CHECK(db().stale_bytes() == 0);
+      CHECK(db().stale().bytes() == 0);
     }
   }
 }
@@ -144,7 +144,7 @@ TEST_CASE_METHOD(StaleFixture, "a deletion drops the stale value, or the window 
   SetStale("k", "v", In(20), 30);
   clock.AdvanceTime(20);
   Settle();
-  db().DropStale(db().KeyOf("k"));
+  db().stale().Drop(db().KeyOf("k"));
   CHECK(databases.stale_values() == 0);
   CHECK(Valid());
 }
@@ -156,9 +156,7 @@ TEST_CASE_METHOD(StaleFixture, "what changes the value and keeps the expiry keep
       [&](const std::string&) { db().SetExpiry(key, *Peek("k"), In(40), now()); },
       [&](const std::string&) { db().SetExpiry(key, *Peek("k"), Expiry::At(now().wall_ms + 40), now()); },
       [&](const std::string&) { db().SetExpiry(key, *Peek("k"), Expiry::At(INT64_MAX - 1000), now()); },
-      [&](const std::string&) {
-        db().SetOwnTime(*db().RoomForOwnTime(key, *Peek("k"), now()), In(10), now());
-      },
+      [&](const std::string&) { db().RoomForOwnTime(key, *Peek("k"), now()); },
       [&](const std::string& value) {
         db().PutValue(key, *Peek("k"), StringValue::Of(value), now(), events::kSet);
       },
@@ -188,7 +186,7 @@ TEST_CASE_METHOD(StaleFixture, "what changes the value and keeps the expiry keep
       db().SetExpiry(key, *Peek("k"), In(20), now());
       clock.AdvanceTime(20);
       Settle();
-      const Entry* const stale = db().FindStale(key, now());
+      const Entry* const stale = db().stale().Find(key, now());
       REQUIRE(stale != nullptr);
       CHECK(stale->encoding() != Encoding::kRich);
       if (value == "17") {
@@ -199,10 +197,10 @@ TEST_CASE_METHOD(StaleFixture, "what changes the value and keeps the expiry keep
       CHECK(Valid());
       clock.AdvanceTime(29);
       Settle();
-      CHECK(db().FindStale(key, now()) != nullptr);
+      CHECK(db().stale().Find(key, now()) != nullptr);
       clock.AdvanceTime(1);
       Settle();
-      CHECK(db().FindStale(key, now()) == nullptr);
+      CHECK(db().stale().Find(key, now()) == nullptr);
       databases.Flush(0, now());
     }
   }
@@ -373,7 +371,7 @@ TEST_CASE_METHOD(StaleFixture, "without memory for the table a value is freed at
   while (tiny.Advance(now(), 1000)) {
   }
   CHECK(keyspace.size() == keys - 100);
-  CHECK(keyspace.stale_values() <= 100);
+  CHECK(keyspace.stale().size() <= 100);
   CHECK(keyspace.Validate());
   CHECK_THROWS_AS(
       [&] {

@@ -174,10 +174,10 @@ TEST_CASE_METHOD(TagsFixture, "a stale value goes with the tags of its key") {
   clock.AdvanceTime(5);
   Settle();
   CHECK(With("t") == 0);
-  CHECK(db().FindStale(db().KeyOf("a"), now()) != nullptr);
+  CHECK(db().stale().Find(db().KeyOf("a"), now()) != nullptr);
   CHECK(Valid());
   CHECK(Invalidate({"t"}, 0) == 0);
-  CHECK(db().FindStale(db().KeyOf("a"), now()) == nullptr);
+  CHECK(db().stale().Find(db().KeyOf("a"), now()) == nullptr);
   CHECK(databases.stale_values() == 1);
   Settle();
   CHECK(databases.stale_values() == 0);
@@ -318,7 +318,7 @@ class TagsModel : public TagsFixture {
     if (is_live) return TagsOf(name_) == found->second.tags;
     const Key key = db().KeyOf(name_);
     static_cast<void>(db().Peek(key, now()));
-    return (db().FindStale(key, now()) != nullptr) == is_known;
+    return (db().stale().Find(key, now()) != nullptr) == is_known;
   }
 
  private:

@@ -21,7 +21,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   TtlHistogram histogram;
   const auto count = [&](const Entry* entry) { histogram.Count(*entry, now()); };
   const Entry* const second = Set("second", "v", In(999));
-  const uint64_t bytes = Keyspace::MemoryOf(*second);
+  const uint64_t bytes = EntryMemory::Of(*second);
   count(second);
   count(Set("wall", std::string(300, 'x'), Expiry::At(now().wall_ms + 1000)));
   count(Set("week", "v", In(7 * TtlHistogram::kDayMs)));

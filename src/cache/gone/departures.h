@@ -1,0 +1,64 @@
+// Departures hears of every key that comes and goes, for whoever remembers keys that are not there: why they are not
+// (MissRing), which of them a larger memory would have kept (ShadowList), and the ghosts of S3-FIFO (GhostRing).
+//
+// A key is named by the id of its keyspace and its hash. One for all keyspaces. Loop thread only.
+#pragma once
+
+#include <cstdint>
+
+#include "base/memory/heap.h"
+#include "base/time/clock.h"
+#include "cache/entry/expiry.h"
+#include "cache/gone/ghost_ring.h"
+#include "cache/gone/miss_ring.h"
+#include "cache/gone/shadow_list.h"
+
+namespace mayfly {
+
+class Departures {
+ public:
+  explicit Departures(Heap& heap) noexcept : shadow_(heap), ghosts_(heap) {}
+
+  // The key was created. Returns whether it begins on probation (cache/evict/s3fifo_evictor.h).
+  bool Came(uint8_t id, uint64_t hash) noexcept {
+    shadow_.Forget(id, hash);
+    if (!ghosts_.on()) [[likely]]
+      return false;
+    return !ghosts_.Take(MarkOf(id, hash));
+  }
+  // The key will soon be gone; it is not there any more.
+  void Prefetch(uint8_t id, uint64_t hash) const noexcept { misses_.Prefetch(MarkOf(id, hash)); }
+  void Went(uint8_t id, uint64_t hash, MissReason why) noexcept { misses_.Add(MarkOf(id, hash), why); }
+  // It went because memory was full. `bytes`: what keeping it would have taken; only if NeedsBytes.
+  void WasEvicted(uint8_t id, uint64_t hash, uint64_t bytes, Expiry deadline, Now now) noexcept {
+    if (ghosts_.on()) [[unlikely]]
+      ghosts_.Add(MarkOf(id, hash));
+    if (shadow_.on()) [[unlikely]]
+      shadow_.Add(id, hash, bytes, deadline, now);
+  }
+  bool NeedsBytes() const noexcept { return shadow_.on(); }
+  // A command has deleted the key, which was not there.
+  void Unwanted(uint8_t id, uint64_t hash) noexcept { shadow_.Forget(id, hash); }
+  // Why the key is not there.
+  MissReason Why(uint8_t id, uint64_t hash) const noexcept { return misses_.Find(MarkOf(id, hash)); }
+
+  MissRing& misses() noexcept { return misses_; }
+  const MissRing& misses() const noexcept { return misses_; }
+  ShadowList& shadow() noexcept { return shadow_; }
+  const ShadowList& shadow() const noexcept { return shadow_; }
+  GhostRing& ghosts() noexcept { return ghosts_; }
+  const GhostRing& ghosts() const noexcept { return ghosts_; }
+
+ private:
+  // Stands for the key with this hash in the keyspace with this id.
+  static uint64_t MarkOf(uint8_t id, uint64_t hash) noexcept {
+    constexpr uint64_t kStep = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio
+    return hash ^ (id * kStep);
+  }
+
+  MissRing misses_;
+  ShadowList shadow_;
+  GhostRing ghosts_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,201 @@
+// The part of Keyspace for what goes by itself: keys expire, members are dropped, and what was invalidated or doomed is freed.
+//
+// In time nothing is relocated and nothing is allocated, so nothing can fail: an entry that has lost its last own
+// time keeps the room for one.
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "base/prefetch.h"
+#include "cache/entry/rich_value.h"
+#include "cache/keyspace/keyspace.h"
+#include "cache/time/expiry_stats.h"
+
+namespace mayfly {
+namespace {
+
+const Event& MembersExpired(const RichValue& value) noexcept {
+  if (value.type == ValueType::kSet) return events::kSetMembersExpired;
+  return value.type == ValueType::kSortedSet ? events::kSortedSetMembersExpired : events::kFieldsExpired;
+}
+
+}  // namespace
+
+// What a lookup finds absent, and what the wheel hands back, ends here for one of three reasons.
+void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
+  if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
+  Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
+}
+
+// ---- expiry
+
+void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
+  if (entry.deadline().Reached(now)) {
+    lifetimes_.CountExpired(entry, now);
+    if (Namespace* const space = owners_.Of(entry).space) ++space->stats.expired;
+    if (entry.stale_ms() != 0) [[unlikely]]
+      return Retire(key, entry, now);
+    return Remove(key, entry, ChangeReason::kExpired);
+  }
+  // The value is freed as a whole, in slices if it is large.
+  TellBefore(entry);
+  lifetimes_.CountExpiredMembers(entry.rich()->Size(), entry.rich()->NextDeadline(), now);
+  RemoveEmptied(key, entry, MembersExpired(*entry.rich()));
+}
+
+void Keyspace::Retire(const Key& key, Entry& entry, Now now) {
+  TellBefore(entry);
+  TakeOut(key, entry);
+  parts_.departures.Went(id_, key.hash, MissReason::kExpired);
+  Tell(ChangeReason::kExpired, events::kExpired, entry.key(), &entry);
+  if (!stale_.Keep(key.hash, entry, now)) return Free(entry);
+  owners_.Of(entry).bytes -= EntryMemory::BytesOf(entry);
+  if (entry.encoding() == Encoding::kBlock) memory_.ForgetSize(key.hash);
+}
+
+void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
+  TakeOut(key, entry);
+  const bool expired = events::IsOfExpiredMembers(event);
+  parts_.departures.Went(id_, key.hash, expired ? MissReason::kExpired : MissReason::kDeleted);
+  Tell(ChangeReason::kDeleted, {event.name, events::kDel.name}, entry.key(), &entry);
+  Free(entry);
+}
+
+// Two passes: the memory that a removal touches is prefetched before the first removal.
+void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
+  std::array<uint64_t, Deadlines::kBatch> hashes;
+  for (size_t i = 0; i < due.size(); ++i) {
+    const Entry& entry = *At(due[i]);
+    hashes[i] = parts_.hasher(entry.key());
+    table_.PrefetchGroup(hashes[i]);
+    parts_.departures.Prefetch(id_, hashes[i]);
+    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
+    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
+  }
+  for (size_t i = 0; i < due.size(); ++i) {
+    Entry& entry = *At(due[i]);
+    const Key key{entry.key(), hashes[i]};
+    if (Absent(entry, now))
+      RemoveAbsent(key, entry, now);
+    else
+      OnOwnTime(key, entry, now, budget);
+  }
+}
+
+void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) {
+  assert(entry.encoding() == Encoding::kRich);
+  // One more than the budget has left: the step that handed the entry back was for a member, too.
+  size_t left = *budget + 1;
+  Entry* const kept = DropMembers(key, entry, now, &left);
+  *budget = std::min(*budget, left);
+  if (kept != nullptr) FileMembers(*kept, now);
+}
+
+Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
+  RichValue& value = *entry.rich();
+  const Expiry first = value.NextDeadline();
+  if (!first.Reached(now)) return &entry;
+  TellBefore(entry);
+  const uint64_t before = value.Bytes();
+  const size_t dropped = value.DropDue(now, *budget);
+  assert(dropped != 0);
+  *budget -= std::min(*budget, dropped);
+  lifetimes_.CountExpiredMembers(dropped, first, now);
+  CountEdit(entry, before, value.Bytes());
+  return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
+}
+
+// Keys and stale values take turns at going first, or a backlog of the one would use up every budget. What was
+// invalidated waits for neither: nobody is waiting for it.
+bool Keyspace::Advance(Now now, size_t* budget) {
+  stale_first_ = !stale_first_;
+  bool more = stale_first_ && stale_.Advance(now, budget);
+  more |= lifetimes_.deadlines().Advance(
+      now, budget, [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
+  if (!stale_first_) more |= stale_.Advance(now, budget);
+  return FreeInvalidated(budget) || more;
+}
+
+uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
+  if (tags_.doomed() != 0) return 0;
+  return std::min(lifetimes_.deadlines().NextWakeMs(now), stale_.NextWakeMs(now));
+}
+
+void Keyspace::FollowWallStep(Now now) noexcept {
+  lifetimes_.deadlines().FollowWallStep(now);
+  stale_.FollowWallStep(now);
+}
+
+// ---- tags (cache/keyspace/tags.h)
+//
+// Invalidate dooms the tags, which every lookup sees from then on. Who has them is freed a few at a time, and each is
+// reported as kInvalidated. What a lookup finds before is freed at once.
+
+// What is freed at once is counted key by key. Of the others, a key that has several of the tags counts for each of
+// them, and so does one that has expired or was doomed before.
+size_t Keyspace::Invalidate(std::span<const std::string_view> names, Now now, size_t budget) {
+  const uint64_t first = parts_.dooms + 1;
+  int64_t dropped = 0;
+  for (const std::string_view name : names) {
+    const Tag* const tag = tags_.Doom(name, parts_.dooms + 1);
+    if (tag == nullptr) continue;
+    ++parts_.dooms;
+    dropped += tag->keys;
+  }
+  for (Entry* entry = tags_.FirstDoomed(); entry != nullptr; entry = tags_.FirstDoomed()) {
+    if (budget-- == 0) {
+      parts_.rearm.Note(id_);
+      break;
+    }
+    if (!entry->extra()->retired) {
+      const unsigned counted = tags_.DoomedSince(*entry, first);
+      const bool was_there =
+          !tags_.DoomedBefore(*entry, first) && !HasExpired(*entry, now) && !owners_.Doomed(*entry);
+      dropped += (was_there ? 1 : 0) - static_cast<int64_t>(counted);
+    }
+    RemoveInvalidated(*entry);
+  }
+  return static_cast<size_t>(std::max<int64_t>(dropped, 0));
+}
+
+void Keyspace::RemoveInvalidated(Entry& entry) {
+  const Key key = KeyOf(entry.key());
+  if (entry.extra()->retired) return stale_.Free(key.hash, entry);
+  if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
+  ++parts_.expiry_stats.invalidated_keys;
+  Remove(key, entry, ChangeReason::kInvalidated);
+}
+
+bool Keyspace::FreeInvalidated(size_t* budget) {
+  if (tags_.doomed() == 0) return false;
+  for (Entry* entry = tags_.FirstDoomed(); entry != nullptr; entry = tags_.FirstDoomed()) {
+    if (*budget == 0) return true;
+    --*budget;
+    RemoveInvalidated(*entry);
+  }
+  return false;
+}
+
+// ---- doomed shares (cache/keyspace/owners.h)
+
+void Keyspace::RemoveDoomed(const Key& key, Entry& entry) noexcept {
+  TellBefore(entry);
+  TakeOut(key, entry);
+  parts_.departures.Went(id_, key.hash, MissReason::kDeleted);
+  Free(entry);
+}
+
+bool Keyspace::FreeDoomed(size_t* budget) noexcept {
+  while (Quota* const share = owners_.NextDoomed()) {
+    if (*budget == 0) return true;
+    for (; *budget != 0 && share->size() != 0; --*budget) {
+      Entry* entry = share->Coldest(kLasting);
+      if (entry == nullptr) entry = share->Coldest(kExpiring);
+      RemoveDoomed(KeyOf(entry->key()), *entry);
+    }
+    while (*budget != 0 && share->stale != 0) stale_.FreeDoomed(budget);
+  }
+  return false;
+}
+
+}  // namespace mayfly

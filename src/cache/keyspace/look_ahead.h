@@ -1,0 +1,58 @@
+// Look-ahead of a batch for the keys of a keyspace. Three stages, with other work between them: each prefetches what the next
+// one reads. A fourth for rich values is in cache/types/look_ahead.h.
+//
+//   hash --Group--> the table's group --Entry--> the entry --Neighbours, Rich--> what an access will write to and read
+//
+// A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+
+#include "base/prefetch.h"
+#include "cache/keyspace/keyspace.h"
+
+namespace mayfly {
+
+class LookAhead {
+ public:
+  using Trail = Keyspace::Table::Trail;
+
+  explicit LookAhead(const Keyspace& keyspace) noexcept : keyspace_(keyspace) {}
+
+  Trail Group(uint64_t hash) const noexcept { return keyspace_.table().PrefetchGroup(hash); }
+  HeapRef Candidate(const Trail& trail) const noexcept { return keyspace_.table().PrefetchCandidates(trail); }
+  // The second stage's other half, if Candidate returned null.
+  HeapRef Stray(const Trail& trail, uint64_t hash) const noexcept {
+    return keyspace_.table().PrefetchStray(trail, hash);
+  }
+  // Prefetches the entries that a Touch of this one will write to; with `writes`, also those that a new
+  // deadline will write to.
+  // REQUIRES: guess is not null.
+  void Neighbours(HeapRef guess, bool writes) const noexcept {
+    assert(guess);
+    const Entry& entry = *keyspace_.At(guess);
+    if (keyspace_.parts().tracking == AccessTracking::kRecency) {
+      if (entry.hotter()) PrefetchToWrite(keyspace_.At(entry.hotter()));
+      if (entry.colder()) PrefetchToWrite(keyspace_.At(entry.colder()));
+    }
+    if (!writes || !entry.expires()) return;
+    if (entry.wheel_next()) PrefetchToWrite(keyspace_.At(entry.wheel_next()));
+    if (entry.wheel_prev()) PrefetchToWrite(keyspace_.At(entry.wheel_prev()));
+  }
+  // Prefetches the rich value of this entry and returns it; null if the entry holds a string.
+  // REQUIRES: guess is not null.
+  const RichValue* Rich(HeapRef guess) const noexcept {
+    assert(guess);
+    const Entry& entry = *keyspace_.At(guess);
+    if (entry.encoding() != Encoding::kRich) [[likely]]
+      return nullptr;
+    PrefetchToRead(entry.rich());
+    return entry.rich();
+  }
+
+ private:
+  const Keyspace& keyspace_;
+};
+
+}  // namespace mayfly

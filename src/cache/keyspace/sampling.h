@@ -1,0 +1,34 @@
+// Finds entries of a keyspace for eviction policies that need one by chance or by deadline. Entries may have expired. Changes
+// nothing but the hand of a quota.
+#pragma once
+
+#include <random>
+
+#include "cache/keyspace/keyspace.h"
+
+namespace mayfly {
+
+class Sampling {
+ public:
+  using List = Keyspace::List;
+
+  explicit Sampling(const Keyspace& keyspace) noexcept : keyspace_(keyspace) {}
+
+  // A key whose deadline is one of the nearest, or null if no key has one.
+  Entry* NearestDeadline(Now now) const noexcept;
+  // A random entry of `list`; null if the list is empty.
+  Entry* RandomOf(List list, std::mt19937_64& random) const;
+  // The same of one quota. REQUIRES: it is of this keyspace.
+  Entry* RandomOf(const Quota& quota, List list, std::mt19937_64& random) const;
+  // An entry of the pool for a policy that samples: a random one; or, if few are in the pool, or `with_lasting` is
+  // false and few have a TTL, the next one in a list of those. Null if there is none.
+  // REQUIRES: tracking is AccessTracking::kFrequency.
+  Entry* Sample(bool with_lasting, const EvictionPool& pool, std::mt19937_64& random) noexcept;
+
+ private:
+  Entry& Any(std::mt19937_64& random) const { return *keyspace_.At(keyspace_.table().Random(random)); }
+
+  const Keyspace& keyspace_;
+};
+
+}  // namespace mayfly

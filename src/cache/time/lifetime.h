@@ -1,0 +1,58 @@
+// What the times of an entry say: its key's deadline, the own time for its members, and the end of its stale window.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <limits>
+
+#include "base/time/clock.h"
+#include "cache/entry/entry.h"
+#include "cache/entry/expiry.h"
+#include "cache/entry/rich_value.h"
+#include "cache/time/deadlines.h"
+
+namespace mayfly {
+
+// Milliseconds until the deadline; <= 0 if the entry has expired but is not freed yet.
+// REQUIRES: entry.expires().
+inline int64_t TtlMs(const Entry& entry, Now now) noexcept {
+  assert(entry.expires());
+  const Expiry expiry = entry.deadline();
+  return static_cast<int64_t>(expiry.deadline_ms - Deadlines::NowOn(expiry.kind, now));
+}
+
+// The deadline as Unix time in ms.
+// REQUIRES: entry.expires().
+inline int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept {
+  assert(entry.expires());
+  const Expiry expiry = entry.deadline();
+  return expiry.kind == Expiry::Kind::kWall ? static_cast<int64_t>(expiry.deadline_ms)
+                                            : now.WallOf(expiry.deadline_ms);
+}
+
+// Whether all members of a rich value have had their deadlines. Not in line: few keys come here.
+bool AllMembersDue(const Entry& entry, Now now) noexcept;
+
+// A key without a deadline has expired, too, when all members of its value have.
+[[gnu::always_inline]] inline bool HasExpired(const Entry& entry, Now now) noexcept {
+  if (!entry.timed()) [[likely]]
+    return false;
+  if (entry.expires() && entry.deadline().Reached(now)) return true;
+  return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
+}
+
+// The own time that the entry should have: the nearest deadline of its value's members.
+inline Expiry OwnTimeOf(const Entry& entry) noexcept {
+  return entry.encoding() == Encoding::kRich ? entry.rich()->NextDeadline() : Expiry::Never();
+}
+
+// Until when the value may be given out after its deadline (STALE).
+inline Expiry EndOfWindow(const Entry& entry) noexcept {
+  constexpr uint64_t kLatest = std::numeric_limits<int64_t>::max();
+  const Expiry deadline = entry.deadline();
+  const uint64_t left = kLatest - std::min(deadline.deadline_ms, kLatest);
+  return {deadline.kind, deadline.deadline_ms + std::min(entry.stale_ms(), left)};
+}
+
+}  // namespace mayfly
