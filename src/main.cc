@@ -16,19 +16,14 @@
 #include "base/log/syslog.h"
 #include "base/memory/memory_limit.h"
 #include "base/time/clock.h"
-#include "cache/evict/eviction.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/check.h"
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/acl/user_store.h"
-#include "exec/call/command_table.h"
-#include "exec/dispatch/executor.h"
-#include "exec/memory/memory_meter.h"
 #include "exec/memory/memory_warnings.h"
-#include "exec/memory/memory_watch.h"
-#include "exec/memory/resident_guard.h"
 #include "exec/observe/crash_scene.h"
+#include "exec/parts.h"
 #include "net/client/listener.h"
 #include "net/process/ping.h"
 #include "net/process/process.h"
@@ -40,22 +35,7 @@
 #include "net/socket/descriptor.h"
 #include "net/socket/limits.h"
 #include "net/tls/tls_context.h"
-#include "server/clients/failed_logins.h"
-#include "server/clients/sessions.h"
 #include "server/cluster/cluster.h"
-#include "server/figures/incidents.h"
-#include "server/figures/latency_monitor.h"
-#include "server/figures/process_memory.h"
-#include "server/figures/rates.h"
-#include "server/figures/slow_log.h"
-#include "server/figures/stats.h"
-#include "server/waiting/leases.h"
-#include "server/waiting/parking.h"
-#include "server/watch/event_log.h"
-#include "server/watch/notifier.h"
-#include "server/watch/pubsub.h"
-#include "server/watch/tracking.h"
-#include "server/watch/watched_keys.h"
 
 namespace mayfly {
 namespace {
@@ -155,67 +135,20 @@ template <typename Then>
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock, Log& log,
                       Then&& then) {
-  const config::Settings& settings = options.settings();
-  const Now now = clock.Read();
-  Heap heap;
-  const Hasher hasher;
-  ChangeHub changes;
-  std::mt19937_64 random{std::random_device{}()};
-  Databases databases(heap, hasher, changes, static_cast<unsigned>(settings.databases), now);
-  Evictor evictor(databases, random);
-  Stats stats;
-  stats.started_mono_ms = now.mono_ms;
-  MemoryMeter memory(databases, stats);
-  KernelMemory kernel_memory(heap);
-  ResidentGuard resident(&kernel_memory, options.memory_bytes());
-  MemoryWatch memory_watch(limit_files, options, resident, &log, now.mono_ms);
-  Sessions sessions;
-  ParkingLot parking(changes, stats, hasher, now.mono_ms);
-  WatchedKeys watched_keys(changes, clock, stats, hasher);
-  PubSub pubsub(sessions, stats, hasher);
-  Notifier notifier(changes, pubsub);
-  Tracking tracking(changes, sessions, hasher);
-  Leases leases(changes, parking.keys(), hasher, random, now.mono_ms);
-  EventLog event_log(changes, parking, clock);
-  Rates rates;
-  SlicedWork sliced_work;
-  FailedLogins failed_logins;
-  Incidents incidents;
-  SlowLog slow_log;
-  LatencyMonitor latency_monitor;
-  Server server{.clock = clock,
-                .options = options,
-                .databases = databases,
-                .evictor = evictor,
-                .memory = memory,
-                .resident = resident,
-                .sessions = sessions,
-                .parking = parking,
-                .watched_keys = watched_keys,
-                .pubsub = pubsub,
-                .notifier = notifier,
-                .tracking = tracking,
-                .leases = leases,
-                .event_log = event_log,
-                .stats = stats,
-                .rates = rates,
-                .sliced_work = sliced_work,
-                .failed_logins = failed_logins,
-                .incidents = incidents,
-                .slow_log = slow_log,
-                .latency_monitor = latency_monitor,
-                .commands = commands,
-                .cycle_rate = CycleRate::Measure(),
-                .random = random,
-                .run_id = DrawRunId(),
-                .log = &log,
-                .memory_watch = &memory_watch};
-  Executor executor(server);
-  CrashScene crash_scene(server, executor);
+  Parts parts({.clock = clock,
+               .options = options,
+               .commands = commands,
+               .hasher = Hasher(),
+               .random_seed = std::random_device{}(),
+               .cycle_rate = CycleRate::Measure(),
+               .run_id = DrawRunId(),
+               .log = &log,
+               .limit_files = &limit_files});
+  CrashScene crash_scene(parts.server, parts.executor);
   std::unique_ptr<Cluster> cluster;
-  if (config::Problem problem = JoinCluster(server, changes, files, cluster)) return problem;
-  if (config::Problem problem = LoadUsersAtStart(server)) return problem;
-  return then(server, executor, crash_scene);
+  if (config::Problem problem = JoinCluster(parts.server, parts.changes, files, cluster)) return problem;
+  if (config::Problem problem = LoadUsersAtStart(parts.server)) return problem;
+  return then(parts.server, parts.executor, crash_scene);
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,

@@ -26,8 +26,8 @@ ROOMS = {
     "base": (".", "text", "bits", "memory", "time", "log"),
     "config": (".", "sources"),
     "cache": ("table", "entry", "time", "owners", "gone", "types", "keyspace", "evict", "."),
-    "server": ("figures", "acl", "clients", "waiting", "watch", "cluster", "."),
-    "exec": ("call", "memory", "cluster", "observe", "acl", "dispatch", "arguments", "values", "docs", "info", "metrics"),
+    "server": ("hubs", "figures", "acl", "clients", "waiting", "watch", "cluster", "."),
+    "exec": ("call", "memory", "cluster", "observe", "acl", "dispatch", "arguments", "values", "docs", "info", "metrics", "."),
     "script": ("lua", "libraries", "."),
     "net": ("socket", "process", "tls", "client", "http", "."),
 }

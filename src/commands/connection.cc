@@ -6,7 +6,6 @@
 #include "base/log/log.h"
 #include "exec/acl/denials.h"
 #include "exec/arguments/database_index.h"
-#include "exec/dispatch/client_end.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/client_names.h"
 #include "exec/info/identity.h"
@@ -162,7 +161,7 @@ void Quit(Context& ctx, Args&) {
 
 void Reset(Context& ctx, Args&) {
   Session& session = ctx.session;
-  EndClientState(ctx.server, session);
+  ctx.server.hubs.client_ends.Tell(session);
   session.db = 0;
   if (!session.names().name.empty()) session.MutableNames().name.clear();
   session.no_evict = false;

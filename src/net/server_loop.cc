@@ -35,6 +35,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
       log_(log),
       turn_(server, executor),
       tls_(server.databases.heap(), server.stats.tls_bytes, server.stats.tls),
+      tls_account_(server.hubs.accounts, server.stats.tls_bytes),
       clients_(server, executor, turn_, log),
       listeners_(uv_.loop, log, {.plain = resp_, .tls = resp_over_tls_},
                  [this](int descriptor, Connection::Kind kind, const Service& service) {
@@ -323,8 +324,7 @@ void ServerLoop::EndObservers() {
 
 void ServerLoop::Close() {
   phase_ = Phase::kClosed;
-  server_.failed_logins.Advance(FailedLogins::kNever, &log_);  // what was not reported yet
-  server_.incidents.Advance(Incidents::kNever, &log_);
+  server_.hubs.alarms.End(&log_);
   clients_.DropAll();
   clients_.CloseWatch();
   listeners_.Close();

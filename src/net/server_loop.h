@@ -100,6 +100,7 @@ class ServerLoop {
   UvLoop uv_;
   Turn turn_;
   TlsTransports tls_;
+  const Accounts::Account tls_account_;
   Clients clients_;
   const RespService resp_;
   const RespService resp_over_tls_{&tls_};

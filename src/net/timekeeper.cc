@@ -6,8 +6,6 @@
 #include "cache/keyspace/databases.h"
 #include "exec/memory/memory_watch.h"
 #include "exec/memory/resident_guard.h"
-#include "server/clients/failed_logins.h"
-#include "server/figures/incidents.h"
 #include "server/figures/latency_monitor.h"
 #include "server/waiting/leases.h"
 #include "server/waiting/parking.h"
@@ -68,9 +66,7 @@ uint64_t Timekeeper::NextWake() {
       keys_wake_mono_ms_ = std::min(keys_wake_mono_ms_, now.mono_ms + kClockLookMs);
     keys_wake_known_ = true;
   }
-  return std::min({keys_wake_mono_ms_, server_.parking.NextWake(), server_.leases.NextWake(),
-                   clients_.NextWake(), defragmenter_.NextWake(), server_.failed_logins.NextWake(),
-                   server_.incidents.NextWake()});
+  return std::min(keys_wake_mono_ms_, server_.hubs.alarms.NextWake());
 }
 
 // Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.
@@ -87,12 +83,7 @@ void Timekeeper::OnTimer() {
   turn_.Begin();
   armed_for_mono_ms_ = kNever;
   const Now now = executor_.RefreshNow();
-  server_.parking.Advance(now.mono_ms);
-  server_.leases.Advance(now.mono_ms);
-  clients_.Advance(now.mono_ms);
-  defragmenter_.Advance(now);
-  server_.failed_logins.Advance(now.mono_ms, server_.log);
-  server_.incidents.Advance(now.mono_ms, server_.log);
+  server_.hubs.alarms.Wake(now, server_.log);
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;
   ++server_.databases.expiry_stats().wheel_wakeups;
   expiry_.Announce();

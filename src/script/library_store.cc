@@ -49,6 +49,11 @@ Heading ReadHeading(std::string_view text) {
 
 }  // namespace
 
+LibraryStore::LibraryStore(Server& server)
+    : server_(server),
+      heap_account_(server.hubs.accounts, server.stats.scripts.function_heap_bytes),
+      text_account_(server.hubs.accounts, server.stats.scripts.library_bytes) {}
+
 const Library* LibraryStore::Load(std::string_view text, bool replaces, std::string& problem) {
   Heading heading = ReadHeading(text);
   const auto fail = [&problem](std::string why) {

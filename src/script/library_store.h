@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "script/interpreter.h"
+#include "server/hubs/accounts.h"
 
 namespace mayfly::script {
 
@@ -33,7 +34,7 @@ class LibraryStore {
  public:
   static constexpr std::string_view kEngineName = "LUA";
 
-  explicit LibraryStore(Server& server) noexcept : server_(server) {}
+  explicit LibraryStore(Server& server);
 
   // Loads a library in place of one of the same name, if `replaces`, and returns it. Null: nothing has changed, and
   // `problem` says what is wrong, without a code. Throws std::bad_alloc.
@@ -56,6 +57,8 @@ class LibraryStore {
   void Count() noexcept;
 
   Server& server_;
+  const Accounts::Account heap_account_;
+  const Accounts::Account text_account_;
   std::unique_ptr<Interpreter> interpreter_;
   std::map<std::string, Library, std::less<>> libraries_;
   std::map<std::string, const Function*, std::less<>> functions_;  // by the name in lower case

@@ -10,6 +10,11 @@
 
 namespace mayfly::script {
 
+ScriptCache::ScriptCache(Server& server)
+    : server_(server),
+      heap_account_(server.hubs.accounts, server.stats.scripts.eval_heap_bytes),
+      text_account_(server.hubs.accounts, server.stats.scripts.cached_bytes) {}
+
 CachedScript* ScriptCache::Lookup(std::string_view lower_sha) noexcept {
   const auto found = scripts_.find(lower_sha);
   if (found == scripts_.end()) return nullptr;

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "script/interpreter.h"
+#include "server/hubs/accounts.h"
 
 namespace mayfly::script {
 
@@ -34,7 +35,7 @@ class ScriptCache {
   static constexpr size_t kShaDigits = 40;
   enum class From : uint8_t { kEval, kLoad };
 
-  explicit ScriptCache(Server& server) noexcept : server_(server) {}
+  explicit ScriptCache(Server& server);
 
   // In any case of letters; null if it is not there. Valid until the next Load or Flush.
   const CachedScript* Find(std::string_view sha);
@@ -62,6 +63,8 @@ class ScriptCache {
   void Count() noexcept;
 
   Server& server_;
+  const Accounts::Account heap_account_;
+  const Accounts::Account text_account_;
   std::unique_ptr<Interpreter> interpreter_;
   std::unordered_map<std::string_view, std::unique_ptr<CachedScript>, FirstDigits> scripts_;
   std::list<CachedScript*> from_eval_;  // the one used last comes first

@@ -11,6 +11,7 @@
 #include "base/time/tsc.h"
 #include "server/acl/acl_log.h"
 #include "server/acl/users.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly {
 
@@ -53,6 +54,7 @@ struct LatePart {
 };
 
 struct Server {
+  Hubs& hubs;
   Clock& clock;
   config::Options& options;
   Databases& databases;

@@ -25,7 +25,6 @@
 
 #include "base/bits/hash.h"
 #include "base/time/tsc.h"
-#include "exec/dispatch/client_end.h"
 #include "support/loopless_server.h"
 #include "support/request_text.h"
 
@@ -191,7 +190,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client() {
-    EndClientState(server_.server, session_);
+    server_.server.hubs.client_ends.Tell(session_);
     server_.sessions.Remove(session_);
   }
 

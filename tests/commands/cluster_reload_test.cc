@@ -39,7 +39,7 @@ class ReloadTest : public ClusterTest {
     REQUIRE(Set() == Ok());
   }
   // A slice in which about that many keys are dropped.
-  void Slice(size_t keys) { server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, keys); }
+  void Slice(size_t keys) { server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, keys); }
   bool dropping() { return server().sliced_work.waits(); }
   void DropAll() {
     while (dropping()) Slice(1000);

@@ -26,13 +26,13 @@ class DefragTest : public CommandTest {
     if (defragmenter.NextWake() == Defragmenter::kNever) return false;
     if (defragmenter.NextWake() > now().mono_ms) AdvanceTime(defragmenter.NextWake() - now().mono_ms);
     server().executor.RefreshNow();
-    defragmenter.Advance(now());
+    defragmenter.OnWake(now(), nullptr);
     return true;
   }
   // As the loop's turns do it.
   void Slice() {
     if (server().sliced_work.waits())
-      server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, kEntriesAtOnce);
+      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, kEntriesAtOnce);
   }
   void Finish() {
     while (defragmenter.moves()) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "commands/explog_world.h"
-#include "exec/dispatch/client_end.h"
 
 namespace mayfly::testing {
 namespace {
@@ -85,7 +84,7 @@ TEST_CASE_METHOD(ExpLogTest, "readers that disconnect, time out or are unblocked
   for (TestClient* reader : {&gone, &unblocked, &refused, &last})
     REQUIRE(ReadBy(*reader, 0, {"BLOCK", "0"}) == NoReply());
   REQUIRE(ReadBy(late, 0, {"BLOCK", "50"}) == NoReply());
-  EndClientState(server().server, gone.session());
+  server().server.hubs.client_ends.Tell(gone.session());
   AdvanceTime(50);
   CHECK(late.Received() == Replies{Array({})});
   CHECK(Run({"CLIENT", "UNBLOCK", std::to_string(unblocked.session().id)}) == Integer(1));

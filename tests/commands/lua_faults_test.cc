@@ -26,7 +26,7 @@ class LuaFaultsTest : public CommandTest {
     CHECK(Eval(script) == NoReply());
     CHECK(other.Run({"GET", "k"}).text.starts_with("BUSY"));
     CHECK(other.Run({"SCRIPT", "KILL"}) == Ok());
-    server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, 1);
+    server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 1);
     server().RunWoken();
     const std::vector<Reply> replies = client().Received();
     REQUIRE(replies.size() == 1);

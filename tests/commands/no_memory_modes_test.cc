@@ -95,7 +95,7 @@ class ModesWorld : public World {
     Run(newcomer, {"GET", "the next request"});
     Run(newcomer, {"EVAL", "return redis.call('GET', KEYS[1])", "1", "the next request"});
     const bool works = OutputText(newcomer.output) == "+OK\r\n$1\r\nv\r\n$1\r\nv\r\n";
-    EndClientState(server.server, newcomer);
+    server.server.hubs.client_ends.Tell(newcomer);
     server.sessions.Remove(newcomer);
     return works && Valid();
   }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "commands/failing_allocation.h"
-#include "exec/dispatch/client_end.h"
 #include "exec/values/dataset_digest.h"
 #include "support/command_test.h"
 #include "support/output_text.h"
@@ -29,7 +28,7 @@ class World {
   }
   ~World() {
     for (Session* session : {&client, &bystander}) {
-      EndClientState(server.server, *session);
+      server.server.hubs.client_ends.Tell(*session);
       server.sessions.Remove(*session);
     }
   }

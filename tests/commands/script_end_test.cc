@@ -14,7 +14,7 @@ class ScriptEndTest : public CommandTest {
   Reply Eval(const std::string& script) { return Run({"EVAL", script, "0"}); }
   // What the loop does in a turn while a script is busy.
   void Slice() {
-    server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, 1);
+    server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 1);
     server().RunWoken();
   }
   // The reply to a script that goes on until SCRIPT KILL.

@@ -20,7 +20,7 @@ class ScriptTest : public CommandTest {
   std::string Load(const std::string& script) { return Run({"SCRIPT", "LOAD", script}).text; }
   // What the loop does in a turn while a script is busy.
   void Slice() {
-    server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, 1);
+    server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 1);
     server().RunWoken();
   }
   void SliceToEnd() {

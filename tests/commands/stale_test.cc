@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "exec/dispatch/client_end.h"
 #include "server/waiting/leases.h"
 #include "support/command_test.h"
 
@@ -310,7 +309,7 @@ TEST_CASE_METHOD(StaleTest,
   }
   SECTION("with its owner") {
     Lease(a, "old");
-    EndClientState(server().server, a.session());
+    server().server.hubs.client_ends.Tell(a.session());
     server().RunWoken();
   }
   SECTION("given back") {

@@ -1,7 +1,6 @@
 // How much memory leases may take: all of them, those of one client, and failures that are remembered.
 #include <string>
 
-#include "exec/dispatch/client_end.h"
 #include "server/waiting/leases.h"
 #include "support/command_test.h"
 
@@ -39,7 +38,7 @@ TEST_CASE_METHOD(CommandTest, "leases are bounded by their memory, those of one 
   CHECK(TakeMany(b, "e", refusal) == kOfOne);
   CHECK(refusal == Error("ERR too many leases"));
   CHECK(server().leases.Validate());
-  EndClientState(server().server, a.session());
+  server().server.hubs.client_ends.Tell(a.session());
   CHECK(TakeMany(Connect(), "f", refusal) == kOfOne);
   AdvanceTime(1000);
   CHECK(server().leases.size() == 0);

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "exec/dispatch/client_end.h"
 #include "server/waiting/leases.h"
 #include "support/command_test.h"
 
@@ -41,7 +40,7 @@ class TakeTest : public CommandTest {
   }
   // The client disconnects; what is told of it elsewhere goes.
   void Disconnect(TestClient& client) {
-    EndClientState(server().server, client.session());
+    server().server.hubs.client_ends.Tell(client.session());
     server().RunWoken();
   }
 

@@ -54,7 +54,7 @@ class TtlHistTest : public CommandTest {
   // What the loop does in a turn, for so many keys.
   void Slice(size_t keys) {
     server().executor.RefreshNow();
-    server().sliced_work.RunSlice(server().executor->now(), ReadCycles(), 0, keys);
+    server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, keys);
   }
   void SliceToEnd() {
     while (server().sliced_work.waits()) Slice(100);

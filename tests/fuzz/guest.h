@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "commands/failing_allocation.h"
-#include "exec/dispatch/client_end.h"
 #include "support/loopless_server.h"
 
 namespace mayfly::testing {
@@ -37,7 +36,7 @@ class Guest {
   Guest(const Guest&) = delete;
   Guest& operator=(const Guest&) = delete;
   ~Guest() {
-    EndClientState(server_.server, session);
+    server_.server.hubs.client_ends.Tell(session);
     server_.sessions.Remove(session);
   }
 

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "exec/dispatch/client_end.h"
-
 namespace mayfly::testing {
 namespace {
 
@@ -70,7 +68,7 @@ TestClient::TestClient(TestServer& server) : server_(server), session_(server.ch
 
 TestClient::~TestClient() {
   std::erase(server_.clients, this);
-  EndClientState(server_.server, session_);
+  server_.server.hubs.client_ends.Tell(session_);
   server_.sessions.Remove(session_);
 }
 

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/dispatch/client_end.h"
 #include "net/socket/input.h"
 #include "support/loopless_server.h"
 
@@ -74,7 +73,7 @@ class InputRig {
   void Close(Client& client) {
     if (client.closed) return;
     client.closed = true;
-    EndClientState(server_.server, client.session);
+    server_.server.hubs.client_ends.Tell(client.session);
     server_.sessions.Remove(client.session);
     client.input.Release();
   }

@@ -44,7 +44,8 @@ bool SpeaksHttp(const Args& args) noexcept {
 }  // namespace
 
 Executor::Executor(Server& server)
-    : server_(server),
+    : Ear(server.hubs.client_ends),
+      server_(server),
       batch_(server.commands, server.databases),
       gate_(server),
       observers_(server),
@@ -110,14 +111,17 @@ void Executor::FollowOptions() noexcept {
   track_latency_ = settings.latency_tracking;
 }
 
+void Executor::OnClientEnd(Session& session) noexcept {
+  Discard(server_, session);
+  monitors_.Remove(session);
+}
+
 void Executor::EndTurn() noexcept {
   if (server_.leases.any()) [[unlikely]]
     TellOfEndedLeases(server_, now_);
   if (server_.incidents.refuses_writes()) [[unlikely]]
     server_.incidents.LookForRoom(now_.mono_ms, server_.log, gate_.HasRoom());
   server_.tracking.EndTurn();
-  server_.stats.tracking_bytes = server_.tracking.bytes();
-  server_.stats.lease_bytes = server_.leases.bytes();
 }
 
 uint32_t Executor::ModesOfAll() const noexcept {

@@ -29,11 +29,12 @@
 #include "server/clients/output_pool.h"
 #include "server/clients/sessions.h"
 #include "server/figures/hot_keys.h"
+#include "server/server.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly {
 
-class Executor final : public InFlight {
+class Executor final : public InFlight, private ClientEnds::Ear {
  public:
   static constexpr uint64_t kStaleUs = 200;
 
@@ -104,6 +105,7 @@ class Executor final : public InFlight {
   HotKeys& hot_keys() noexcept { return hot_keys_; }
 
  private:
+  void OnClientEnd(Session& session) noexcept override;
   void RunPlanned();
   // Counts the first key of a request for HOTKEYS.
   void CountKey(const Planned& request) noexcept;

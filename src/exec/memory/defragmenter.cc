@@ -28,7 +28,8 @@ unsigned PercentFor(const Heap::Fill& fill, const config::Settings& settings) no
 
 }  // namespace
 
-Defragmenter::Defragmenter(Server& server) : Step(server.sliced_work), server_(server) {
+Defragmenter::Defragmenter(Server& server)
+    : Step(server.sliced_work), Alarm(server.hubs.alarms), server_(server) {
   server.options.OnChange([this](const config::Settings&, std::string_view name) {
     if (name.starts_with("active")) NoteChurn(server_.clock.Read());
   });
@@ -40,7 +41,7 @@ unsigned Defragmenter::Measure() noexcept {
   return PercentFor(fill, server_.options.settings());
 }
 
-void Defragmenter::Advance(Now now) noexcept {
+void Defragmenter::OnWake(Now now, Log*) noexcept {
   if (now.mono_ms < wake_mono_ms_) return;
   wake_mono_ms_ = kNever;
   if (state_ == State::kMoving) return Announce();

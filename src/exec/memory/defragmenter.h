@@ -24,13 +24,14 @@
 
 #include "base/memory/heap.h"
 #include "base/time/clock.h"
+#include "server/hubs/alarms.h"
 #include "server/sliced_work.h"
 
 namespace mayfly {
 
 struct Server;
 
-class Defragmenter final : private SlicedWork::Step {
+class Defragmenter final : private SlicedWork::Step, private Alarms::Alarm {
  public:
   static constexpr uint64_t kNever = UINT64_MAX;
   // From a churn to the look at it: what is about to be filled again, or freed, then is.
@@ -51,9 +52,8 @@ class Defragmenter final : private SlicedWork::Step {
     state_ = State::kLooking;
     wake_mono_ms_ = std::max(now.mono_ms + kLookMs, rests_until_mono_ms_);
   }
-  // When Advance has something to do; kNever: nothing.
-  uint64_t NextWake() const noexcept { return wake_mono_ms_; }
-  void Advance(Now now) noexcept;
+  uint64_t NextWake() const noexcept override { return wake_mono_ms_; }
+  void OnWake(Now now, Log* log) noexcept override;
   bool moves() const noexcept { return state_ == State::kMoving; }
 
  private:

@@ -3,30 +3,34 @@
 //   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
 //   used   all, without reply chunks that are kept for the next client (they are a pool, nobody uses them), and without
 //          what clients have announced and not sent: nothing is stored there yet
-//   data   used, without client buffers, names that clients watch or have subscribed to, scripts, TLS and what clients
-//          have read (neither a client nor a script must ever evict a key), the shadow list (which must not change what it
-//          measures), and what a flush left to be freed; of big arguments, what has arrived is data: it will be a value
+//   data   used, without client buffers and what has an account (server/hubs/accounts.h): neither a client nor a script
+//          must ever evict a key; without the shadow list (which must not change what it measures), and what a flush left to
+//          be freed; of big arguments, what has arrived is data: it will be a value
 #pragma once
 
 #include <cstdint>
 
 #include "cache/keyspace/databases.h"
 #include "server/figures/stats.h"
+#include "server/hubs/accounts.h"
 
 namespace mayfly {
 
 class MemoryMeter {
  public:
-  MemoryMeter(Databases& databases, const Stats& stats) noexcept
-      : databases_(databases), stats_(stats), at_start_(databases.heap().ThreadBytes()) {}
+  // Borrows all.
+  MemoryMeter(Databases& databases, const Stats& stats, const Accounts& accounts) noexcept
+      : databases_(databases),
+        stats_(stats),
+        accounts_(accounts),
+        at_start_(databases.heap().ThreadBytes()) {}
 
   uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
   uint64_t Used() const noexcept { return LessOr0(All(), Unused()); }
   uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
   // The part of Used that is not Data.
   uint64_t NotEvictable() const noexcept {
-    return stats_.client_bytes - stats_.announced_bytes - stats_.arriving_bytes + stats_.name_bytes +
-           stats_.tracking_bytes + stats_.lease_bytes + stats_.tls_bytes + stats_.scripts.bytes() +
+    return stats_.client_bytes - stats_.announced_bytes - stats_.arriving_bytes + accounts_.Sum() +
            databases_.shadow().memory() + databases_.waiting_bytes();
   }
   // What All is when Data is `data`.
@@ -45,6 +49,7 @@ class MemoryMeter {
 
   Databases& databases_;
   const Stats& stats_;
+  const Accounts& accounts_;
   uint64_t at_start_;
   uint64_t peak_ = 0;
 };

@@ -14,7 +14,12 @@
 namespace mayfly::net {
 
 Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
-    : server_(server), executor_(executor), turn_(turn), log_(log), wheel_({}, executor.now().mono_ms) {
+    : Alarm(server.hubs.alarms),
+      server_(server),
+      executor_(executor),
+      turn_(turn),
+      log_(log),
+      wheel_({}, executor.now().mono_ms) {
   deferred_.reserve(kDeferredMax);
   server_.parking.AskPresence(this);
 }
@@ -220,12 +225,12 @@ void Clients::Unfile(Connection& connection) noexcept {
   if (wheel_.Contains(&connection)) wheel_.Remove(&connection);
 }
 
-void Clients::Advance(uint64_t now_mono_ms) {
+void Clients::OnWake(Now now, Log*) {
   constexpr size_t kBatch = 64;
   std::array<TimedClient*, kBatch> due;
   for (bool more = true; more;) {
-    const ClientWheel::Progress progress = wheel_.Advance(now_mono_ms, due, due.size());
-    for (size_t i = 0; i < progress.due; ++i) Connection::Of(*due[i]).OnTime(now_mono_ms);
+    const ClientWheel::Progress progress = wheel_.Advance(now.mono_ms, due, due.size());
+    for (size_t i = 0; i < progress.due; ++i) Connection::Of(*due[i]).OnTime(now.mono_ms);
     more = progress.more;
   }
 }

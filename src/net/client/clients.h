@@ -29,10 +29,11 @@
 #include "server/clients/output_pool.h"
 #include "server/clients/presence.h"
 #include "server/figures/incidents.h"
+#include "server/hubs/alarms.h"
 
 namespace mayfly::net {
 
-class Clients final : public Presence {
+class Clients final : public Presence, private Alarms::Alarm {
  public:
   Clients(Server& server, Executor& executor, Turn& turn, Log& log);
   Clients(const Clients&) = delete;
@@ -81,9 +82,6 @@ class Clients final : public Presence {
   bool InputWaits() const noexcept;
   bool IsThere(const Session& session) const noexcept override;
 
-  // ---- time
-  void Advance(uint64_t now_mono_ms);
-  uint64_t NextWake() const noexcept;
   // The option `timeout` has changed.
   void RefileAll();
 
@@ -167,6 +165,9 @@ class Clients final : public Presence {
   }
 
  private:
+  // When the time of a connection comes.
+  uint64_t NextWake() const noexcept override;
+  void OnWake(Now now, Log* log) override;
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
   void LetIn(Connection& connection, size_t observers_max);
   void EndFullTurn();

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/log/log.h"
-#include "exec/dispatch/client_end.h"
 #include "net/client/clients.h"
 #include "net/client/read_calls.h"
 #include "server/clients/sessions.h"
@@ -46,7 +45,7 @@ void RespClient::OnOpen() {
 void RespClient::OnLeave() noexcept {
   Server& server = clients().server();
   if (server.log != nullptr) server.log->Debug("client ", id, " from ", peer, " is gone");
-  EndClientState(server, *this);
+  server.hubs.client_ends.Tell(*this);
   server.sessions.Remove(*this);
   input_.Release();
 }

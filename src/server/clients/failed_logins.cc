@@ -15,7 +15,7 @@ void FailedLogins::Note(Session& session, std::string_view user, uint64_t now_mo
                  name.view(), "\"");
 }
 
-void FailedLogins::Advance(uint64_t now_mono_ms, Log* log) noexcept {
+void FailedLogins::Report(uint64_t now_mono_ms, Log* log) noexcept {
   const uint64_t failures = throttle_.Due(now_mono_ms);
   if (failures == 0 || log == nullptr) return;
   log->Warning(failures, failures == 1 ? " more failed login" : " more failed logins");

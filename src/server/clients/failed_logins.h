@@ -25,10 +25,11 @@
 #include "base/log/log.h"
 #include "base/log/log_throttle.h"
 #include "server/clients/session.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly {
 
-class FailedLogins {
+class FailedLogins final : private Alarms::Alarm {
  public:
   static constexpr uint64_t kNever = LogThrottle::kNever;
   // Failures in a row that cost nothing: enough for a mistyped password and for a library that tries HELLO
@@ -39,6 +40,8 @@ class FailedLogins {
   static constexpr uint64_t kLongestWaitMs = 1000;
   static constexpr uint64_t kLogMs = 10'000;
 
+  explicit FailedLogins(Hubs& hubs) : Alarm(hubs.alarms) {}
+
   // How long the next login waits after that many failures in a row.
   static constexpr uint64_t WaitMs(uint32_t failures) noexcept {
     if (failures < kAtOnce) return 0;
@@ -48,12 +51,15 @@ class FailedLogins {
 
   // A login of `session` as `user` has failed. `log` may be null.
   void Note(Session& session, std::string_view user, uint64_t now_mono_ms, Log* log) noexcept;
-  // Reports what was not reported yet, if it is time.
-  void Advance(uint64_t now_mono_ms, Log* log) noexcept;
-  // When Advance has something to report; kNever if there is nothing.
-  uint64_t NextWake() const noexcept { return throttle_.NextReport(); }
+  // When something is to be reported; kNever if there is nothing.
+  uint64_t NextWake() const noexcept override { return throttle_.NextReport(); }
 
  private:
+  void OnWake(Now now, Log* log) noexcept override { Report(now.mono_ms, log); }
+  void AtEnd(Log* log) noexcept override { Report(kNever, log); }
+  // Reports what was not reported yet, if it is time.
+  void Report(uint64_t now_mono_ms, Log* log) noexcept;
+
   LogThrottle throttle_{kLogMs};
 };
 

@@ -43,7 +43,7 @@ void Incidents::LookForRoom(uint64_t now_mono_ms, Log* log, bool has_room) noexc
   refused_writes_ = 0;
 }
 
-void Incidents::Advance(uint64_t now_mono_ms, Log* log) noexcept {
+void Incidents::Report(uint64_t now_mono_ms, Log* log) noexcept {
   if (now_mono_ms < next_report_mono_ms_) return;
   for (size_t kind = 0; kind < kKinds; ++kind) {
     const uint64_t times = throttles_[kind].Due(now_mono_ms);

@@ -17,10 +17,11 @@
 
 #include "base/log/log.h"
 #include "base/log/log_throttle.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly {
 
-class Incidents {
+class Incidents final : private Alarms::Alarm {
  public:
   enum class Kind : uint8_t {
     kTooManyClients,  // refused because of maxclients
@@ -37,6 +38,8 @@ class Incidents {
   static constexpr uint64_t kNever = LogThrottle::kNever;
   static constexpr uint64_t kLogMs = 10'000;
   static constexpr uint64_t kCalmMs = 10'000;
+
+  explicit Incidents(Hubs& hubs) : Alarm(hubs.alarms) {}
 
   // It has happened; `pieces` are its line, as for Log::Warning. `log` may be null.
   template <typename... Pieces>
@@ -55,12 +58,14 @@ class Incidents {
   // To be called in each turn while writes are refused, with whether a write would find room now.
   void LookForRoom(uint64_t now_mono_ms, Log* log, bool has_room) noexcept;
 
-  // Logs the sums that are due.
-  void Advance(uint64_t now_mono_ms, Log* log) noexcept;
-  // When Advance or LookForRoom has something to do; kNever if they have nothing.
-  uint64_t NextWake() const noexcept;
+  // When sums are due, or LookForRoom has something to do; kNever if there is nothing.
+  uint64_t NextWake() const noexcept override;
+  void OnWake(Now now, Log* log) noexcept override { Report(now.mono_ms, log); }
 
  private:
+  void AtEnd(Log* log) noexcept override { Report(kNever, log); }
+  // Logs the sums that are due.
+  void Report(uint64_t now_mono_ms, Log* log) noexcept;
   void FindNextReport() noexcept;
 
   std::array<LogThrottle, kKinds> throttles_{LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),

@@ -37,8 +37,8 @@ struct TlsFigures {
   int64_t certificate_expires_s = 0;  // Unix time; 0: there is no certificate
 };
 
-struct Stats {
-  uint64_t started_mono_ms = 0;  // kept by Reset
+// What CONFIG RESETSTAT sets to zero.
+struct Counters {
   uint64_t connections_received = 0;
   uint64_t connections_rejected = 0;
   uint64_t commands_processed = 0;
@@ -67,19 +67,6 @@ struct Stats {
   uint64_t defrag_ms = 0;     // the time of all that since it last began
   uint64_t defrag_total_ms = 0;
   TlsFigures tls;
-  // Not counters, so Reset keeps them. Clients' memory is separate from the keys': it causes no evictions, but
-  // for what has arrived of big arguments, which will be values.
-  uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
-  uint64_t held_bytes = 0;         // all that clients hold (server/waiting/held_bytes.h)
-  uint64_t arriving_bytes = 0;     // of client_bytes, what has arrived of big arguments
-  uint64_t announced_bytes = 0;    // of client_bytes, reserved for big arguments that have not arrived
-  uint64_t name_bytes = 0;         // names that clients watch, wait for or have subscribed to, and who does
-  uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
-  uint64_t tracking_bytes = 0;     // what clients have read, for CLIENT TRACKING
-  uint64_t lease_bytes = 0;        // who computes which value, for TAKE
-  uint8_t defrag_percent = 0;      // of the processor's time that is spent on moving entries now
-  uint64_t tls_bytes = 0;          // of TLS what no client holds: certificates, sessions, spare buffers
-  ScriptFigures scripts;
 
   void CountMiss(MissReason reason, bool in_shadow) noexcept {
     ++keyspace_misses;
@@ -89,24 +76,28 @@ struct Stats {
   uint64_t MissesOf(MissReason reason) const noexcept {
     return misses_by_reason[static_cast<size_t>(reason)];
   }
+};
 
+// What it keeps: how much there is now.
+struct Levels {
+  uint64_t started_mono_ms = 0;
+  // It causes no evictions, but for what has arrived of big arguments, which will be values.
+  uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
+  uint64_t held_bytes = 0;         // all that clients hold (server/waiting/held_bytes.h)
+  uint64_t arriving_bytes = 0;     // of client_bytes, what has arrived of big arguments
+  uint64_t announced_bytes = 0;    // of client_bytes, reserved for big arguments that have not arrived
+  uint64_t name_bytes = 0;         // names that clients watch, wait for or have subscribed to, and who does
+  uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
+  uint8_t defrag_percent = 0;      // of the processor's time that is spent on moving entries now
+  uint64_t tls_bytes = 0;          // of TLS what no client holds: certificates, sessions, spare buffers
+  ScriptFigures scripts;
+};
+
+struct Stats : Counters, Levels {
   void Reset() noexcept {
-    Stats fresh;
-    fresh.started_mono_ms = started_mono_ms;
-    fresh.client_bytes = client_bytes;
-    fresh.held_bytes = held_bytes;
-    fresh.arriving_bytes = arriving_bytes;
-    fresh.announced_bytes = announced_bytes;
-    fresh.name_bytes = name_bytes;
-    fresh.spare_chunk_bytes = spare_chunk_bytes;
-    fresh.tracking_bytes = tracking_bytes;
-    fresh.lease_bytes = lease_bytes;
-    fresh.defrag_percent = defrag_percent;
-    fresh.tls_bytes = tls_bytes;
-    fresh.scripts = scripts;
-    fresh.tls.connections = tls.connections;
-    fresh.tls.certificate_expires_s = tls.certificate_expires_s;
-    *this = std::move(fresh);
+    const TlsFigures kept{.connections = tls.connections, .certificate_expires_s = tls.certificate_expires_s};
+    static_cast<Counters&>(*this) = Counters();
+    tls = kept;
   }
 };
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "server/clients/session.h"
+
 namespace mayfly {
 namespace {
 
@@ -19,14 +21,17 @@ constexpr uint32_t kLeaseReasons =
 }  // namespace
 
 // A listener that hears nothing costs nothing. From now on it has its place, so that Hear takes no memory.
-Leases::Leases(ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
-               uint64_t now_mono_ms)
-    : changes_(changes),
+Leases::Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher,
+               std::mt19937_64& random, uint64_t now_mono_ms)
+    : Alarm(hubs.alarms),
+      Ear(hubs.client_ends),
+      changes_(changes),
       waiting_(waiting),
       random_(random),
       invalidations_(hasher),
       wheel_(LeaseWheelHooks(), now_mono_ms),
-      leases_(0, KeyPlaceHash(hasher)) {
+      leases_(0, KeyPlaceHash(hasher)),
+      account_(hubs.accounts, account_bytes_) {
   changes_.Listen(*this, Hearing{});
 }
 
@@ -221,16 +226,18 @@ void Leases::TellEnd(const Lease& lease, uint64_t session) {
   if (std::find(told.begin(), told.end(), session) == told.end()) told.push_back(session);
 }
 
-void Leases::Leave(uint64_t owner) noexcept {
+void Leases::OnClientEnd(Session& session) noexcept {
+  const uint64_t owner = session.id;
   for (auto owned = owned_.find(owner); owned != owned_.end(); owned = owned_.find(owner))
     End(leases_.find({owned->second.first->db, owned->second.first->name}));
+  session.Clear(Mode::kPushTarget);
 }
 
-void Leases::Advance(uint64_t now_mono_ms) noexcept {
+void Leases::OnWake(Now now, Log*) noexcept {
   constexpr size_t kBatch = 64;
   std::array<Lease*, kBatch> due;
   for (bool more = true; more;) {
-    const auto progress = wheel_.Advance(now_mono_ms, due, kBatch);
+    const auto progress = wheel_.Advance(now.mono_ms, due, kBatch);
     for (Lease* lease : std::span(due).first(progress.due)) {
       const auto at = leases_.find({lease->db, lease->name});
       lease->state == Lease::State::kHeld ? End(at) : Forget(at);

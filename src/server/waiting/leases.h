@@ -28,6 +28,7 @@
 #include "cache/keyspace/change.h"
 #include "cache/time/timing_wheel.h"
 #include "cache/time/wheel_geometry.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/invalidations.h"
 #include "server/waiting/key_place.h"
 #include "server/waiting/waiting_keys.h"
@@ -72,7 +73,7 @@ struct LeaseWheelHooks {
   void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
 };
 
-class Leases final : public ChangeListener {
+class Leases final : public ChangeListener, private Alarms::Alarm, private ClientEnds::Ear {
  public:
   // Enough for 50,000 leases of keys of usual length. More would be clients that ask and never compute anything.
   static constexpr size_t kMostBytes = size_t{16} << 20;
@@ -82,7 +83,7 @@ class Leases final : public ChangeListener {
   static constexpr size_t kMostBytesOfFailures = kMostBytes / 4;
 
   // Borrows all of them.
-  Leases(ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
+  Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
          uint64_t now_mono_ms);
   ~Leases() override;
 
@@ -109,19 +110,13 @@ class Leases final : public ChangeListener {
   void TellEnd(const Lease& lease, uint64_t session);
   // Ends the leases of a database's keys, or of those with a prefix.
   void EndAllOf(unsigned db, std::string_view prefix = {}) noexcept;
-  // Ends the leases of a client that leaves.
-  void Leave(uint64_t owner) noexcept;
-
-  // Ends the leases whose time has come.
-  void Advance(uint64_t now_mono_ms) noexcept;
-  // The monotonic time in ms at which Advance has work; UINT64_MAX if there is none.
-  uint64_t NextWake() const noexcept { return wheel_.NextWake(); }
   // A lease that is over and of which somebody is to be told, the oldest first; null if there is none.
   std::unique_ptr<Lease> TakeEnded() noexcept;
   // Whether there is a lease, or was one since the last EndTurn.
   bool any() const noexcept { return hears_; }
   // At the end of a turn, after TakeEnded: listens no longer if there is no lease.
   void EndTurn() noexcept {
+    account_bytes_ = bytes();
     if (hears_ && leases_.empty()) [[unlikely]]
       Hear(false);
   }
@@ -135,6 +130,10 @@ class Leases final : public ChangeListener {
   [[nodiscard]] bool Validate() const;
 
  private:
+  uint64_t NextWake() const noexcept override { return wheel_.NextWake(); }
+  // Ends the leases whose time has come.
+  void OnWake(Now now, Log* log) noexcept override;
+  void OnClientEnd(Session& session) noexcept override;
   // With the nodes of both maps and their shares of the buckets.
   static constexpr size_t BytesOf(size_t text) noexcept { return sizeof(Lease) + 128 + text; }
 
@@ -173,6 +172,8 @@ class Leases final : public ChangeListener {
   size_t bytes_ = 0;
   size_t failed_bytes_ = 0;  // of those in bytes_ that have failed
   bool hears_ = false;
+  uint64_t account_bytes_ = 0;  // bytes(), at the end of the last turn
+  Accounts::Account account_;
 };
 
 }  // namespace mayfly

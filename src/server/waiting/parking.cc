@@ -6,8 +6,12 @@
 
 namespace mayfly {
 
-ParkingLot::ParkingLot(ChangeHub& changes, Stats& stats, const Hasher& hasher, uint64_t now_mono_ms)
-    : keys_(changes, stats, hasher), wheel_(ParkedWheelHooks(), now_mono_ms) {}
+ParkingLot::ParkingLot(Hubs& hubs, ChangeHub& changes, Stats& stats, const Hasher& hasher,
+                       uint64_t now_mono_ms)
+    : Alarm(hubs.alarms),
+      Ear(hubs.client_ends),
+      keys_(changes, stats, hasher),
+      wheel_(ParkedWheelHooks(), now_mono_ms) {}
 
 ParkingLot::~ParkingLot() {
   while (!parked_.empty()) static_cast<void>(Release(*parked_.back()));
@@ -101,11 +105,11 @@ void ParkingLot::HoldBack(Session& session, std::span<const std::string_view> ar
   Park(session, arguments, kForever).paused = true;
 }
 
-void ParkingLot::Advance(uint64_t now_mono_ms) noexcept {
-  if (paused_ != PauseOf::kNobody && now_mono_ms >= paused_until_mono_ms_) Unpause();
+void ParkingLot::OnWake(Now now, Log*) noexcept {
+  if (paused_ != PauseOf::kNobody && now.mono_ms >= paused_until_mono_ms_) Unpause();
   std::array<Parked*, 64> due;
   for (;;) {
-    const auto progress = wheel_.Advance(now_mono_ms, due, due.size());
+    const auto progress = wheel_.Advance(now.mono_ms, due, due.size());
     for (size_t i = 0; i < progress.due; ++i) Wake(*due[i], WakeReason::kTimeout);
     if (!progress.more) return;
   }

@@ -34,6 +34,7 @@
 #include "server/clients/copied_arguments.h"
 #include "server/clients/presence.h"
 #include "server/clients/session.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/waiting_keys.h"
 
 namespace mayfly {
@@ -85,12 +86,12 @@ struct ParkedWheelHooks {
   void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
 };
 
-class ParkingLot {
+class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
  public:
   static constexpr uint64_t kForever = UINT64_MAX;
 
-  // Borrows `changes` and `stats`.
-  ParkingLot(ChangeHub& changes, Stats& stats, const Hasher& hasher, uint64_t now_mono_ms);
+  // Borrows all but the time.
+  ParkingLot(Hubs& hubs, ChangeHub& changes, Stats& stats, const Hasher& hasher, uint64_t now_mono_ms);
   ~ParkingLot();
 
   // Parks `session`, which waits for `keys` of its database, and copies `arguments`. A session that was woken in
@@ -118,7 +119,7 @@ class ParkingLot {
   bool AnyEventReader() const noexcept { return reader_first_ != nullptr; }
   // Wakes those who wait for an event, in the order in which they came. Takes no memory.
   void WakeEventReaders() noexcept;
-  // Removes a session that is about to be destroyed. No effect if it is not parked.
+  // Forgets a session. No effect if it is not parked.
   void Leave(Session& session) noexcept;
 
   // Holds back the requests of `whom` until `until_mono_ms`. During a pause it can only be extended, in time
@@ -132,10 +133,8 @@ class ParkingLot {
   // REQUIRES: paused() is not kNobody; the session is not parked.
   void HoldBack(Session& session, std::span<const std::string_view> arguments);
 
-  // Wakes the sessions whose deadline has passed, and ends a pause that is over.
-  void Advance(uint64_t now_mono_ms) noexcept;
-  // The monotonic time in ms at which Advance has work; kForever if there is no deadline.
-  uint64_t NextWake() const noexcept;
+  // When a session's deadline comes, or a pause is over.
+  uint64_t NextWake() const noexcept override;
 
   // Whether a key that somebody waits for is there.
   bool AnyReady() const noexcept { return keys_.AnyReady(); }
@@ -151,6 +150,9 @@ class ParkingLot {
   size_t blocked() const noexcept { return parked_.size() - delayed_; }
 
  private:
+  // Wakes the sessions whose deadline has passed, and ends a pause that is over.
+  void OnWake(Now now, Log* log) noexcept override;
+  void OnClientEnd(Session& session) noexcept override { Leave(session); }
   void LeaveReaders(Parked& parked) noexcept;
   // No longer parked and on no list; the caller owns it.
   std::unique_ptr<Parked> Release(Parked& parked) noexcept;

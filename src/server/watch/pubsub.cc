@@ -109,7 +109,7 @@ bool PubSub::Unsubscribe(Session& session, TopicKind kind, std::string_view name
   return true;
 }
 
-void PubSub::Leave(Session& session) noexcept {
+void PubSub::OnClientEnd(Session& session) noexcept {
   if (session.subscriptions == nullptr) return;
   for (Subscriptions::ByName& own : session.subscriptions->by_kind) {
     while (!own.empty()) {

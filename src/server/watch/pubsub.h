@@ -26,6 +26,7 @@
 #include "server/clients/subscriptions.h"
 #include "server/clients/text_hash.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly {
 
@@ -37,11 +38,12 @@ struct Topic {
   std::vector<Subscription*> subscribers;  // in no order
 };
 
-class PubSub {
+class PubSub final : private ClientEnds::Ear {
  public:
-  // Borrows `sessions`, and `stats` for their name_bytes.
-  PubSub(Sessions& sessions, Stats& stats, const Hasher& hasher)
-      : sessions_(sessions),
+  // Borrows all, `stats` for their name_bytes.
+  PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher)
+      : Ear(hubs.client_ends),
+        sessions_(sessions),
         name_bytes_(stats.name_bytes),
         hash_(hasher),
         topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
@@ -52,8 +54,6 @@ class PubSub {
   bool Subscribe(Session& session, TopicKind kind, std::string_view name);
   // True if there was a subscription.
   bool Unsubscribe(Session& session, TopicKind kind, std::string_view name) noexcept;
-  // Ends all subscriptions of the session.
-  void Leave(Session& session) noexcept;
 
   // Sends the message to all who have subscribed to the channel, or to a pattern that it matches. Returns how many
   // messages that are. Throws std::bad_alloc before the first is sent.
@@ -74,6 +74,8 @@ class PubSub {
   const Topics& topics(TopicKind kind) const noexcept { return topics_[static_cast<size_t>(kind)]; }
 
  private:
+  // Ends all subscriptions of the session.
+  void OnClientEnd(Session& session) noexcept override;
   class Message;
   // The text with which a pattern begins, or if that is empty, ends.
   struct Anchor {

@@ -25,8 +25,13 @@ std::string ListOf(std::string_view key) {
 }  // namespace
 
 // A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
-Tracking::Tracking(ChangeHub& changes, Sessions& sessions, const Hasher& hasher)
-    : changes_(changes), sessions_(sessions), hash_(hasher), keys_(0, KeyPlaceHash(hasher)) {
+Tracking::Tracking(Hubs& hubs, ChangeHub& changes, Sessions& sessions, const Hasher& hasher)
+    : Ear(hubs.client_ends),
+      changes_(changes),
+      sessions_(sessions),
+      hash_(hasher),
+      keys_(0, KeyPlaceHash(hasher)),
+      account_(hubs.accounts, account_bytes_) {
   changes_.Listen(*this, Hearing{});
 }
 

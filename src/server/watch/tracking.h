@@ -32,17 +32,18 @@
 #include "server/clients/sessions.h"
 #include "server/clients/text_hash.h"
 #include "server/clients/tracking_state.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/key_place.h"
 
 namespace mayfly {
 
-class Tracking final : public ChangeListener {
+class Tracking final : public ChangeListener, private ClientEnds::Ear {
  public:
   // The RESP2 channel that a client subscribes to, to which others redirect.
   static constexpr std::string_view kChannel = "__redis__:invalidate";
 
-  // Borrows both.
-  Tracking(ChangeHub& changes, Sessions& sessions, const Hasher& hasher);
+  // Borrows all.
+  Tracking(Hubs& hubs, ChangeHub& changes, Sessions& sessions, const Hasher& hasher);
   ~Tracking() override;
 
   // Begins tracking, or changes its options; `prefixes` are added to those it has. Throws std::bad_alloc, and has changed
@@ -57,6 +58,7 @@ class Tracking final : public ChangeListener {
   void Remember(const Session& session, unsigned db, std::string_view key, bool exists);
   // At the end of a turn: tells those in broadcast mode what has changed.
   void EndTurn() noexcept {
+    account_bytes_ = bytes();
     if (pending_) [[unlikely]]
       BroadcastAll();
     if (hears_creations_ && absent_ == 0 && broadcast_clients_ == 0) [[unlikely]]
@@ -80,6 +82,7 @@ class Tracking final : public ChangeListener {
   void OnChange(const Change& change) override;
 
  private:
+  void OnClientEnd(Session& session) noexcept override { Stop(session); }
   struct Readers {
     std::string name;
     std::vector<uint64_t> ids;  // sorted
@@ -139,6 +142,8 @@ class Tracking final : public ChangeListener {
   bool pending_ = false;
   bool told_to_forget_ = false;  // and nothing was remembered or told since
   bool hears_creations_ = false;
+  uint64_t account_bytes_ = 0;  // bytes(), at the end of the last turn
+  Accounts::Account account_;
 };
 
 }  // namespace mayfly

@@ -30,14 +30,15 @@ struct Logged {
   }
   void Pass(uint64_t ms) {
     now += ms;
-    incidents.Advance(now, &log);
+    incidents.OnWake({.mono_ms = now}, &log);
   }
 
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("mayfly-incidents-test-" + std::to_string(getpid()));
   SteppedClock clock;
   Log log{clock, Log::Level::kNotice, path.string()};
-  Incidents incidents;
+  Hubs hubs;
+  Incidents incidents{hubs};
   uint64_t now = 1'000'000;
 };
 
@@ -92,11 +93,12 @@ TEST_CASE("refused writes are one line at their begin and one at their end") {
 }
 
 TEST_CASE("without a log incidents are forgotten in the same way") {
-  Incidents incidents;
+  Hubs hubs;
+  Incidents incidents{hubs};
   incidents.Tell(Kind::kNoMemory, 5, nullptr, "x");
   incidents.Tell(Kind::kNoMemory, 5, nullptr, "x");
   incidents.TellRefusedWrite(5, nullptr, 2, 1);
-  incidents.Advance(5 + Incidents::kLogMs, nullptr);
+  incidents.OnWake({.mono_ms = 5 + Incidents::kLogMs}, nullptr);
   incidents.LookForRoom(5 + Incidents::kCalmMs, nullptr, true);
   CHECK(incidents.NextWake() == Incidents::kNever);
 }

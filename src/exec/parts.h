@@ -1,0 +1,97 @@
+// All parts of a server that need no loop, built in the order in which they need each other: for main, and for the tests that
+// have no loop.
+//
+// A new part has its header, its source and one line here: what others must do for it, it registers itself (server/hubs/hubs.h).
+// Handlers reach a part by its name in Server, or, if only commands of its own do, as a LatePart. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "base/bits/hash.h"
+#include "base/memory/heap.h"
+#include "base/time/clock.h"
+#include "base/time/tsc.h"
+#include "cache/evict/eviction.h"
+#include "cache/keyspace/databases.h"
+#include "exec/call/command_table.h"
+#include "exec/dispatch/executor.h"
+#include "exec/memory/memory_meter.h"
+#include "exec/memory/memory_watch.h"
+#include "exec/memory/resident_guard.h"
+#include "server/clients/failed_logins.h"
+#include "server/clients/sessions.h"
+#include "server/figures/incidents.h"
+#include "server/figures/latency_monitor.h"
+#include "server/figures/process_memory.h"
+#include "server/figures/rates.h"
+#include "server/figures/slow_log.h"
+#include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
+#include "server/server.h"
+#include "server/sliced_work.h"
+#include "server/waiting/leases.h"
+#include "server/waiting/parking.h"
+#include "server/watch/event_log.h"
+#include "server/watch/notifier.h"
+#include "server/watch/pubsub.h"
+#include "server/watch/tracking.h"
+#include "server/watch/watched_keys.h"
+
+namespace mayfly {
+
+// What the parts get from outside. Borrows all that is a reference or a pointer.
+struct Surroundings {
+  Clock& clock;
+  config::Options& options;
+  CommandTable& commands;
+  Hasher hasher;
+  uint64_t random_seed;
+  CycleRate cycle_rate;
+  std::string run_id;
+  Log* log = nullptr;  // null: there is none
+  const MemoryLimitFiles* limit_files =
+      nullptr;  // null: neither the process's memory nor its limit is looked at
+};
+
+struct Parts {
+  explicit Parts(Surroundings&& from);
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  Hubs hubs;
+  Heap heap;
+  const Hasher hasher;
+  ChangeHub changes;
+  std::mt19937_64 random;
+  Databases databases;
+  Evictor evictor;
+  Stats stats;
+  MemoryMeter memory;
+  std::optional<KernelMemory> kernel_memory;
+  ResidentGuard resident;
+  std::optional<MemoryWatch> memory_watch;
+  Sessions sessions;
+  ParkingLot parking;
+  WatchedKeys watched_keys;
+  PubSub pubsub;
+  Notifier notifier;
+  Tracking tracking;
+  Leases leases;
+  EventLog event_log;
+  Rates rates;
+  SlicedWork sliced_work;
+  FailedLogins failed_logins;
+  Incidents incidents;
+  SlowLog slow_log;
+  LatencyMonitor latency_monitor;
+  Server server;
+  Executor executor;
+
+ private:
+  const Accounts::Account names_;  // that clients have given, to several parts
+};
+
+}  // namespace mayfly
