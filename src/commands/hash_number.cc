@@ -57,7 +57,6 @@ void HIncrByFloat(Context& ctx, Args& args) {
   if (!sum) return ctx.Fail("ERR increment would produce NaN or Infinity");
   const std::string text = FormatLongDouble(*sum);
   Store(ctx, counter, args[2], text, {"hincrbyfloat"});
-  ctx.ReportInstead({"HSETEX", args[1], "KEEPTTL", "FIELDS", "1", args[2], text});
   ctx.reply.Bulk(text);
 }
 

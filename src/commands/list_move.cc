@@ -45,7 +45,6 @@ void MoveElement(Context& ctx, const Args& args, const Key& key, TypedList sourc
     PushTexts(ctx, to, destination, ends.to, texts);
     DropItems(ctx, key, source, ends.from, 1);
   }
-  ctx.ReportInstead({"LMOVE", args[1], args[2], WordOf(ends.from), WordOf(ends.to)});
   ctx.reply.Bulk(text);
 }
 

@@ -60,7 +60,6 @@ void BlockingPop(Context& ctx, Args& args) {
   if (!FindFirstList(ctx, names, found)) return;
   if (found.list.entry == nullptr)
     return ctx.MayPark() ? ctx.Park(args, *deadline, names, ValueType::kList) : ctx.reply.NullArray();
-  ctx.ReportInstead({kEnd == ListEnd::kHead ? "LPOP" : "RPOP", found.name});
   ctx.reply.Array(2);
   ctx.reply.Bulk(found.name);
   ReplyItem(ctx, found.list.value->At(kEnd));
@@ -69,7 +68,6 @@ void BlockingPop(Context& ctx, Args& args) {
 
 void ReplyMultiPop(Context& ctx, const MultiPop<ListEnd>& pop, const FoundList& found) {
   const uint64_t count = std::min<uint64_t>(pop.count, found.list.value->Size());
-  ctx.ReportInstead({pop.end == ListEnd::kHead ? "LPOP" : "RPOP", found.name, std::to_string(count)});
   ctx.reply.Array(2);
   ctx.reply.Bulk(found.name);
   PopItems(ctx, found.key, found.list, pop.end, count);

@@ -18,7 +18,6 @@ void IncrByFloat(Context& ctx, Args& args) {
   if (!sum) return ctx.Fail("ERR increment would produce NaN or Infinity");
   const std::string text = FormatLongDouble(*sum);
   StoreKeepingExpiry(ctx, key, existing, StringValue::Text(text), FloatKind::kEvent);
-  ctx.ReportInstead({"SET", args[1], text, "KEEPTTL"});
   ctx.reply.Bulk(text);
 }
 

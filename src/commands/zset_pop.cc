@@ -79,7 +79,6 @@ void BzPop(Context& ctx, Args& args) {
   if (!FindFirst(ctx, names, found)) return;
   if (found.set.entry == nullptr)
     return ctx.MayPark() ? ctx.Park(args, *deadline, names, ValueType::kSortedSet) : ctx.reply.NullArray();
-  ctx.ReportInstead({PopCommand(kEnd), found.name});
   const RankRange ranks = RanksAt(*found.set.value, kEnd, 1);
   SortedSetValue::Cursor at = found.set.value->At(ranks.first);
   ctx.reply.Array(3);
@@ -104,7 +103,6 @@ std::optional<ScoreEnd> ReadScoreEnd(Context& ctx, std::string_view text) {
 // In both protocols each member is a pair.
 void TakeAndReply(Context& ctx, const MultiPop<ScoreEnd>& pop, const FoundSet& found) {
   const RankRange ranks = RanksAt(*found.set.value, pop.end, pop.count);
-  ctx.ReportInstead({PopCommand(pop.end), found.name, std::to_string(ranks.count)});
   ctx.reply.Array(2);
   ctx.reply.Bulk(found.name);
   ctx.reply.Array(ranks.count);

@@ -61,8 +61,4 @@ void Context::CountUntold(const Key& key) {
   if (server.databases.namespaces().any()) server.databases.namespaces().CountMiss(key.text);
 }
 
-void Context::StoreInstead(std::initializer_list<std::string_view> words) {
-  report->instead.assign(words.begin(), words.end());
-}
-
 }  // namespace mayfly

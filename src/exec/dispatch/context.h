@@ -20,7 +20,6 @@
 
 namespace mayfly {
 
-struct CallReport;
 struct Parked;
 enum class WakeReason : uint8_t;
 
@@ -47,7 +46,6 @@ struct Context {
   Origin origin;
   FirstKey first_key = {};
   const Parked* resumed = nullptr;  // set when a parked client's request runs again
-  CallReport* report = nullptr;     // null: nobody is told of this call
 
   // Why this request runs again; kNone on its first run.
   WakeReason wake() const noexcept;
@@ -114,12 +112,6 @@ struct Context {
   // As the first, of a command that was looked up before.
   Outcome MakeCall(std::span<const std::string_view> arguments, const TableRow& command, resp::Writer& to,
                    Origin inner);
-  // What has the effect of this call wherever and whenever it runs, in place of the request (CallReport).
-  // Costs nothing while nobody is told of calls. Throws std::bad_alloc.
-  void ReportInstead(std::initializer_list<std::string_view> words) {
-    if (report != nullptr) [[unlikely]]
-      StoreInstead(words);
-  }
 
  private:
   [[gnu::always_inline]] void CountLookup(const Key& key, const Entry* found) {
@@ -135,7 +127,6 @@ struct Context {
   // By value, so that a hit need not keep the key in memory.
   void CountMiss(Key key);
   void CountUntold(const Key& key);
-  void StoreInstead(std::initializer_list<std::string_view> words);
 };
 
 }  // namespace mayfly

@@ -329,8 +329,6 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   if (MayBlock(call.origin))
     server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
   const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;
-  CallReport report;
-  const uint64_t changes_before = observers_.changes();
   Context context{.server = server_,
                   .session = call.session,
                   .row = *call.row,
@@ -339,8 +337,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .now = call.now,
                   .origin = call.origin,
                   .first_key = first_key,
-                  .resumed = resumed,
-                  .report = observed ? &report : nullptr};
+                  .resumed = resumed};
   const uint64_t errors = ExecuteInMode(context, args);
   if (call.session.tracking != nullptr) RememberReads(server_, call.session, call, context.keyspace);
   if (call.row->writes) gate_.HoldKeys(call.now);
@@ -350,11 +347,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   if (MayBlock(call.origin) && recorded.ended - refreshed_at_ > stale_cycles_)
     RefreshNow();  // for an inner call time stands still
   if (!waits && recorded.cycles >= slow_calls_.least_cycles()) slow_calls_.Note(call, recorded.cycles, now_);
-  if (observed) {
-    report.changes = observers_.changes() - changes_before;
-    report.waits = waits;
-    observers_.Tell(call, report);
-  }
+  if (observed) observers_.Tell(call);
   return errors;
 }
 

@@ -21,7 +21,7 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 13> kTexts = {{
+constexpr std::array<Text, 12> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
@@ -33,7 +33,6 @@ constexpr std::array<Text, 13> kTexts = {{
     {Refusal::kNamespace, errors::kOutOfMemory},
     {Refusal::kSubscriber, "ERR Can't execute '",
      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
-    {Refusal::kLoading, "LOADING Redis is loading the dataset in memory"},
     {Refusal::kBusy, errors::kBusyScript},
     {Refusal::kBusyFunction, errors::kBusyFunction},
     {Refusal::kMonitor, "ERR Replica can't interact with the keyspace"},
@@ -102,7 +101,6 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
   }
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
-  if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
   if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0)
     return Has(modes, Mode::kBusyFunction) ? Refusal::kBusyFunction : Refusal::kBusy;
   if (Has(modes, Mode::kMonitor) && (flags & (kReadOnly | kWrite | kMayReplicate)) != 0)

@@ -69,7 +69,7 @@ void Monitors::Show(const Call& call) noexcept {
   }
 }
 
-void Monitors::OnCall(const Call& call, const CallReport&) {
+void Monitors::OnCall(const Call& call) {
   const bool was_shown = call.origin == Origin::kWoken;  // when it began to wait
   if (!was_shown && (call.row->command->flags & (kSkipMonitor | kAdmin)) == 0) Send(call);
 }

@@ -36,7 +36,7 @@ class Monitors final : public CallObserver {
   // theirs. Its row has kSkipMonitor, so that it is not shown again at its end. No effect without monitors.
   void Show(const Call& call) noexcept;
 
-  void OnCall(const Call& call, const CallReport& report) override;
+  void OnCall(const Call& call) override;
 
  private:
   void Send(const Call& call);

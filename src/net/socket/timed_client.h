@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "base/prefetch.h"
+#include "cache/time/pointer_wheel_hooks.h"
 #include "cache/time/timing_wheel.h"
 
 namespace mayfly::net {
@@ -16,18 +16,7 @@ struct TimedClient {
   wheel::ListId filed = wheel::kUnfiled;
 };
 
-struct TimedClientHooks {
-  using Ref = TimedClient*;
-  static constexpr Ref kNull = nullptr;
-  Ref Next(Ref ref) const noexcept { return ref->wheel_next; }
-  Ref Prev(Ref ref) const noexcept { return ref->wheel_prev; }
-  void SetNext(Ref ref, Ref next) const noexcept { ref->wheel_next = next; }
-  void SetPrev(Ref ref, Ref prev) const noexcept { ref->wheel_prev = prev; }
-  uint64_t Deadline(Ref ref) const noexcept { return ref->deadline_mono_ms; }
-  wheel::ListId Slot(Ref ref) const noexcept { return ref->filed; }
-  void SetSlot(Ref ref, wheel::ListId slot) const noexcept { ref->filed = slot; }
-  void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
-};
+using TimedClientHooks = PointerWheelHooks<TimedClient, &TimedClient::deadline_mono_ms>;
 
 using ClientWheel = TimingWheel<TimedClientHooks>;
 

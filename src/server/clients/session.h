@@ -41,7 +41,6 @@ enum class Mode : uint32_t {
   kMonitor = 1 << 15,      // MONITOR: it is sent a line for every call, and may use no key
   // Those of the server, which concern every client (Server::modes). No session has them.
   kPaused = 1 << 24,        // CLIENT PAUSE
-  kLoading = 1 << 25,       // the data are not complete yet
   kBusy = 1 << 26,          // a script or a function has been running for too long
   kBusyFunction = 1 << 27,  // it is a function
   kObserved = 1 << 28,      // somebody is told of every call (exec/observe/call_observers.h)

@@ -24,8 +24,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/prefetch.h"
 #include "cache/keyspace/change.h"
+#include "cache/time/pointer_wheel_hooks.h"
 #include "cache/time/timing_wheel.h"
 #include "cache/time/wheel_geometry.h"
 #include "server/hubs/hubs.h"
@@ -60,18 +60,7 @@ struct Lease {
   uint16_t filed = wheel::kUnfiled;
 };
 
-struct LeaseWheelHooks {
-  using Ref = Lease*;
-  static constexpr Ref kNull = nullptr;
-  Ref Next(Ref ref) const noexcept { return ref->wheel_next; }
-  Ref Prev(Ref ref) const noexcept { return ref->wheel_prev; }
-  void SetNext(Ref ref, Ref next) const noexcept { ref->wheel_next = next; }
-  void SetPrev(Ref ref, Ref prev) const noexcept { ref->wheel_prev = prev; }
-  uint64_t Deadline(Ref ref) const noexcept { return ref->until_mono_ms; }
-  uint16_t Slot(Ref ref) const noexcept { return ref->filed; }
-  void SetSlot(Ref ref, uint16_t slot) const noexcept { ref->filed = slot; }
-  void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
-};
+using LeaseWheelHooks = PointerWheelHooks<Lease, &Lease::until_mono_ms>;
 
 class Leases final : public ChangeListener, private Alarms::Alarm, private ClientEnds::Ear {
  public:

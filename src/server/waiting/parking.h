@@ -28,8 +28,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/prefetch.h"
 #include "cache/entry/rich_value.h"
+#include "cache/time/pointer_wheel_hooks.h"
 #include "cache/time/timing_wheel.h"
 #include "server/clients/copied_arguments.h"
 #include "server/clients/presence.h"
@@ -73,18 +73,7 @@ struct Parked {
   uint16_t filed = 0;
 };
 
-struct ParkedWheelHooks {
-  using Ref = Parked*;
-  static constexpr Ref kNull = nullptr;
-  Ref Next(Ref ref) const noexcept { return ref->wheel_next; }
-  Ref Prev(Ref ref) const noexcept { return ref->wheel_prev; }
-  void SetNext(Ref ref, Ref next) const noexcept { ref->wheel_next = next; }
-  void SetPrev(Ref ref, Ref prev) const noexcept { ref->wheel_prev = prev; }
-  uint64_t Deadline(Ref ref) const noexcept { return ref->deadline_mono_ms; }
-  uint16_t Slot(Ref ref) const noexcept { return ref->filed; }
-  void SetSlot(Ref ref, uint16_t slot) const noexcept { ref->filed = slot; }
-  void Prefetch(Ref ref) const noexcept { PrefetchToRead(ref); }
-};
+using ParkedWheelHooks = PointerWheelHooks<Parked, &Parked::deadline_mono_ms>;
 
 class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
  public:

@@ -30,7 +30,6 @@ const Reply kNoLongerPermitted = Error(
     "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This "
     "command "
     "is no longer allowed for the following reason: no permission to execute the command or subcommand");
-const Reply kLoadingError = Error("LOADING Redis is loading the dataset in memory");
 const Reply kBusyError =
     Error("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.");
 const Reply kSubscriberError = Error(
@@ -49,11 +48,7 @@ TEST_CASE_METHOD(RefusalTest, "a user runs only what it may, and others run on")
   CHECK(server().commands.Find("fetch")->calls.rejected == 2);
 }
 
-TEST_CASE_METHOD(RefusalTest, "while data are loading, or a script is busy, little is allowed") {
-  SetOfAll(Mode::kLoading);
-  CHECK(Run({"FETCH", "k"}) == kLoadingError);
-  CHECK(Run({"ALWAYS"}).kind == Reply::Kind::kInteger);
-  ClearOfAll(Mode::kLoading);
+TEST_CASE_METHOD(RefusalTest, "while a script is busy, little is allowed") {
   SetOfAll(Mode::kBusy);
   CHECK(Run({"FETCH", "k"}) == kBusyError);
   CHECK(Run({"ALWAYS"}).kind == Reply::Kind::kInteger);
@@ -74,10 +69,8 @@ TEST_CASE_METHOD(RefusalTest, "of several reasons the first one in Redis's order
   Run({"ENTER"});
   SetOfAll(Mode::kBusy);
   CHECK(Run({"FETCH", "k"}) == kSubscriberError);
-  SetOfAll(Mode::kLoading);
-  CHECK(Run({"FETCH", "k"}) == kSubscriberError);
   client().session().Clear(Mode::kSubscribed);
-  CHECK(Run({"FETCH", "k"}) == kLoadingError);
+  CHECK(Run({"FETCH", "k"}) == kBusyError);
   client().session().Set(Mode::kSubscribed);
   SetOption("maxmemory-policy", "noeviction");
   SetOption("maxmemory", "1");

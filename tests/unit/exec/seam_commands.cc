@@ -102,7 +102,6 @@ void Add(Context& ctx, Args& args) {
   const int64_t old = entry != nullptr ? ParseInteger(TextIn(*entry)).value_or(0) : 0;
   const std::string sum = std::to_string(old + ParseInteger(args[2]).value_or(0));
   Store(ctx, args[1], sum);
-  ctx.ReportInstead({"KEEP", args[1], sum});
   ctx.reply.Bulk(sum);
 }
 
