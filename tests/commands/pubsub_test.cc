@@ -139,6 +139,7 @@ TEST_CASE_METHOD(CommandTest, "a client that leaves, or is about to be closed, g
   CHECK(server().pubsub.clients() == 0);
   CHECK(Run({"PUBLISH", "a", "m"}) == Integer(0));
   CHECK(Run({"PUBSUB", "CHANNELS"}) == Array({}));
+  CHECK(Run({"PUBSUB", "HELP"}).elements.size() > 8);
   CHECK(Run({"PUBSUB", "NUMPAT"}) == Integer(0));
   TestClient& quitting = Connect();
   quitting.Run({"SUBSCRIBE", "a"});
