@@ -16,6 +16,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "server/acl/acl_log.h"
+#include "server/acl/user.h"
 #include "server/acl/users.h"
 
 namespace mayfly::acl_commands {

@@ -6,6 +6,7 @@
 
 #include "exec/dispatch/context.h"
 #include "server/clients/sessions.h"
+#include "server/clients/tracking_state.h"
 #include "server/watch/tracking.h"
 
 namespace mayfly::client_tracking_commands {

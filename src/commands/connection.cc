@@ -9,8 +9,11 @@
 #include "exec/dispatch/context.h"
 #include "exec/info/client_names.h"
 #include "exec/info/identity.h"
+#include "server/acl/user.h"
+#include "server/acl/users.h"
 #include "server/clients/failed_logins.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly::connection_commands {
 namespace {

@@ -8,6 +8,7 @@
 #include "exec/call/usage.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
+#include "server/clients/session.h"
 #include "server/watch/event_log.h"
 
 namespace mayfly::explog_commands {

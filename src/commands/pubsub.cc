@@ -12,6 +12,9 @@
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
 #include "exec/docs/command_help.h"
+#include "server/clients/session.h"
+#include "server/clients/sessions.h"
+#include "server/clients/subscriptions.h"
 
 namespace mayfly::pubsub_commands {
 namespace {

@@ -6,6 +6,8 @@
 #include "exec/call/usage.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
+#include "server/clients/session.h"
+#include "server/figures/stats.h"
 #include "server/waiting/leases.h"
 #include "server/waiting/parking.h"
 

@@ -1,5 +1,7 @@
 // MULTI, EXEC, DISCARD, WATCH, UNWATCH: transactions. How requests are queued in between is in
 // exec/dispatch/queueing.h.
+#include "server/clients/transaction.h"
+
 #include <memory>
 #include <span>
 

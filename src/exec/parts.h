@@ -21,6 +21,8 @@
 #include "exec/memory/memory_meter.h"
 #include "exec/memory/memory_watch.h"
 #include "exec/memory/resident_guard.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/users.h"
 #include "server/clients/failed_logins.h"
 #include "server/clients/sessions.h"
 #include "server/figures/incidents.h"
@@ -62,6 +64,8 @@ struct Parts {
   Parts& operator=(const Parts&) = delete;
 
   Hubs hubs;
+  Users users;
+  AclLog acl_log;
   Heap heap;
   const Hasher hasher;
   ChangeHub changes;

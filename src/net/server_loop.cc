@@ -8,9 +8,12 @@
 #include "config/sources/options.h"
 #include "net/process/process.h"
 #include "net/socket/descriptor.h"
+#include "server/acl/users.h"
 #include "server/clients/failed_logins.h"
 #include "server/cluster/cluster.h"
 #include "server/figures/incidents.h"
+#include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly::net {

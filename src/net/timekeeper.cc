@@ -7,6 +7,8 @@
 #include "exec/memory/memory_watch.h"
 #include "exec/memory/resident_guard.h"
 #include "server/figures/latency_monitor.h"
+#include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/leases.h"
 #include "server/waiting/parking.h"
 #include "server/watch/event_log.h"

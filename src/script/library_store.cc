@@ -9,6 +9,7 @@
 #include "script/register_function.h"
 #include "script/shebang.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly::script {
 namespace {

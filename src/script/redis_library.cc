@@ -16,6 +16,7 @@
 #include "script/interpreter.h"
 #include "script/lua/script_clock.h"
 #include "script/reply_values.h"
+#include "server/acl/user.h"
 #include "server/clients/sessions.h"
 #include "server/figures/stats.h"
 #include "server/watch/tracking.h"

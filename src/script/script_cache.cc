@@ -7,6 +7,7 @@
 #include "base/text/ascii.h"
 #include "script/shebang.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly::script {
 

@@ -9,9 +9,6 @@
 #include <string>
 
 #include "base/time/tsc.h"
-#include "server/acl/acl_log.h"
-#include "server/acl/users.h"
-#include "server/hubs/hubs.h"
 
 namespace mayfly {
 
@@ -19,6 +16,7 @@ namespace config {
 class Options;
 }
 
+class AclLog;
 class Clock;
 class Cluster;
 class CommandTable;
@@ -42,7 +40,9 @@ class Sessions;
 class SlicedWork;
 class SlowLog;
 class Tracking;
+class Users;
 class WatchedKeys;
+struct Hubs;
 struct Stats;
 
 // A part that the first command that needs it makes. Whoever makes it knows what it is.
@@ -55,6 +55,8 @@ struct LatePart {
 
 struct Server {
   Hubs& hubs;
+  Users& users;
+  AclLog& acl_log;
   Clock& clock;
   config::Options& options;
   Databases& databases;
@@ -79,12 +81,10 @@ struct Server {
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
-  std::string run_id;               // 40 hex digits, drawn at start
-  bool shutdown_requested = false;  // the loop stops at the end of the turn
-  Executor* executor = nullptr;     // sets this itself
-  uint32_t modes = 0;               // those Modes that concern every client
-  Users users = {};
-  AclLog acl_log = {};
+  std::string run_id;                            // 40 hex digits, drawn at start
+  bool shutdown_requested = false;               // the loop stops at the end of the turn
+  Executor* executor = nullptr;                  // sets this itself
+  uint32_t modes = 0;                            // those Modes that concern every client
   Log* log = nullptr;                            // null: there is none
   Cluster* cluster = nullptr;                    // null: this is no part of one
   MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory

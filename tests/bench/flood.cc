@@ -25,6 +25,7 @@
 
 #include "base/bits/hash.h"
 #include "base/time/tsc.h"
+#include "server/hubs/hubs.h"
 #include "support/loopless_server.h"
 #include "support/request_text.h"
 

@@ -7,6 +7,7 @@
 
 #include "exec/acl/user_changes.h"
 #include "exec/acl/user_store.h"
+#include "server/acl/users.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands/explog_world.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly::testing {
 namespace {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "server/acl/users.h"
 #include "support/command_test.h"
 #include "support/long_text.h"
 

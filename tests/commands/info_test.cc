@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "server/acl/users.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

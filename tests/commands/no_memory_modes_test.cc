@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "commands/no_memory_world.h"
+#include "server/acl/user.h"
+#include "server/acl/users.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly::testing {
 namespace {

@@ -7,6 +7,8 @@
 
 #include "commands/failing_allocation.h"
 #include "exec/values/dataset_digest.h"
+#include "server/acl/users.h"
+#include "server/hubs/hubs.h"
 #include "support/command_test.h"
 #include "support/output_text.h"
 #include "support/words.h"

@@ -1,6 +1,7 @@
 // How much memory leases may take: all of them, those of one client, and failures that are remembered.
 #include <string>
 
+#include "server/hubs/hubs.h"
 #include "server/waiting/leases.h"
 #include "support/command_test.h"
 

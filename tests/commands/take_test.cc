@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "server/hubs/hubs.h"
 #include "server/waiting/leases.h"
 #include "support/command_test.h"
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "server/hubs/hubs.h"
 #include "support/command_test.h"
 #include "support/oracle.h"
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands/failing_allocation.h"
+#include "server/hubs/hubs.h"
 #include "support/loopless_server.h"
 
 namespace mayfly::testing {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "server/hubs/hubs.h"
+
 namespace mayfly::testing {
 namespace {
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "net/socket/input.h"
+#include "server/hubs/hubs.h"
 #include "support/loopless_server.h"
 
 namespace mayfly::testing {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "server/acl/users.h"
+
 namespace mayfly::testing {
 namespace {
 

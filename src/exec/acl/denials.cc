@@ -5,6 +5,7 @@
 
 #include "config/sources/options.h"
 #include "exec/observe/client_info.h"
+#include "server/acl/user.h"
 #include "server/figures/stats.h"
 
 namespace mayfly {

@@ -8,6 +8,7 @@
 
 #include "config/sources/options.h"
 #include "exec/acl/permission.h"
+#include "server/acl/user.h"
 #include "server/clients/sessions.h"
 #include "server/clients/subscriptions.h"
 

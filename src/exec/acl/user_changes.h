@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/acl/user.h"
 #include "server/acl/users.h"
 #include "server/clients/session.h"
 #include "server/server.h"

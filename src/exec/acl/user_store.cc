@@ -11,6 +11,7 @@
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/acl/user_changes.h"
+#include "server/acl/user.h"
 #include "server/acl/users.h"
 
 namespace mayfly {

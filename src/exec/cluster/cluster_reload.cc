@@ -11,6 +11,7 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "server/clients/sessions.h"
+#include "server/clients/subscriptions.h"
 #include "server/cluster/cluster.h"
 #include "server/waiting/parking.h"
 #include "server/watch/pubsub.h"

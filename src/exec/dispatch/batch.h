@@ -29,6 +29,7 @@
 #include "exec/call/in_flight.h"
 #include "resp/parser.h"
 #include "server/clients/sessions.h"
+#include "server/acl/known_heads.h"
 
 namespace mayfly {
 

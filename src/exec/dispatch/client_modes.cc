@@ -8,6 +8,8 @@
 #include "cache/keyspace/databases.h"
 #include "exec/call/command_keys.h"
 #include "exec/dispatch/queueing.h"
+#include "server/clients/session.h"
+#include "server/clients/tracking_state.h"
 #include "server/waiting/parking.h"
 #include "server/watch/tracking.h"
 

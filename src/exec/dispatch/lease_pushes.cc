@@ -5,6 +5,7 @@
 
 #include "cache/keyspace/databases.h"
 #include "exec/acl/permission.h"
+#include "server/acl/user.h"
 #include "server/clients/sessions.h"
 #include "server/waiting/leases.h"
 

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "server/clients/transaction.h"
 #include "server/watch/watched_keys.h"
 
 namespace mayfly {

@@ -9,6 +9,7 @@
 #include "exec/call/command_table.h"
 #include "exec/call/refusal.h"
 #include "server/clients/session.h"
+#include "server/clients/transaction.h"
 #include "server/server.h"
 
 namespace mayfly {

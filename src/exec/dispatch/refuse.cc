@@ -10,6 +10,7 @@
 #include "exec/cluster/redirect.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/memory/memory_gate.h"
+#include "server/acl/user.h"
 
 namespace mayfly {
 namespace {

@@ -7,6 +7,7 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 #include "server/server.h"
 
 namespace mayfly {

@@ -2,7 +2,11 @@
 
 #include "base/time/clock.h"
 #include "exec/call/args.h"
+#include "server/acl/user.h"
 #include "server/acl/users.h"
+#include "server/clients/subscriptions.h"
+#include "server/clients/tracking_state.h"
+#include "server/clients/transaction.h"
 #include "server/waiting/held_bytes.h"
 
 namespace mayfly {

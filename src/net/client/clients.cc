@@ -7,8 +7,10 @@
 
 #include "net/client/admission.h"
 #include "net/socket/descriptor.h"
+#include "server/acl/users.h"
 #include "server/clients/sessions.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly::net {

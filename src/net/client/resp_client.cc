@@ -6,8 +6,11 @@
 #include "base/log/log.h"
 #include "net/client/clients.h"
 #include "net/client/read_calls.h"
+#include "server/acl/users.h"
 #include "server/clients/sessions.h"
+#include "server/clients/transaction.h"
 #include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/held_bytes.h"
 #include "server/waiting/parking.h"
 

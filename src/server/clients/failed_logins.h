@@ -25,7 +25,7 @@
 #include "base/log/log.h"
 #include "base/log/log_throttle.h"
 #include "server/clients/session.h"
-#include "server/hubs/hubs.h"
+#include "server/hubs/alarms.h"
 
 namespace mayfly {
 
@@ -40,7 +40,7 @@ class FailedLogins final : private Alarms::Alarm {
   static constexpr uint64_t kLongestWaitMs = 1000;
   static constexpr uint64_t kLogMs = 10'000;
 
-  explicit FailedLogins(Hubs& hubs) : Alarm(hubs.alarms) {}
+  explicit FailedLogins(Alarms& alarms) : Alarm(alarms) {}
 
   // How long the next login waits after that many failures in a row.
   static constexpr uint64_t WaitMs(uint32_t failures) noexcept {

@@ -13,14 +13,14 @@
 #include "base/memory/shared_bytes.h"
 #include "resp/parser.h"
 #include "resp/writer.h"
-#include "server/acl/user.h"
-#include "server/clients/subscriptions.h"
-#include "server/clients/tracking_state.h"
-#include "server/clients/transaction.h"
 
 namespace mayfly {
 
+class User;
 struct Parked;
+struct Subscriptions;
+struct TrackingState;
+struct Transaction;
 
 // What makes a client's next request different from a plain one: one bit each, in Session::modes. A batch tests
 // that word once for each request, so a mode costs only the client that has it.
@@ -69,9 +69,8 @@ struct ClientNames {
 // and the loop writes. One that was never added to Sessions belongs to something else, for instance a script:
 // its replies stay in `output`, or wherever the caller has them written (exec/call/call.h).
 struct Session {
-  explicit Session(ChunkPool& chunks) : output(chunks), reply(output) {
-    output.set_full_mark(&modes, BitOf(Mode::kOutputFull));
-  }
+  explicit Session(ChunkPool& chunks);
+  ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -97,12 +96,8 @@ struct Session {
   // Who is logged in; null: nobody.
   const User* user() const noexcept { return user_; }
   // Whether there is a call that its user may not make.
-  bool restricted() const noexcept { return user_ != nullptr && user_->restricted(); }
-  void LogIn(const User* user) noexcept {
-    user_ = user;
-    Put(Mode::kStranger, user == nullptr);
-    Put(Mode::kRestricted, user != nullptr && user->tests_keys());
-  }
+  bool restricted() const noexcept;
+  void LogIn(const User* user) noexcept;
 
   // What CLIENT REPLY said last.
   Replies replies() const noexcept { return replies_; }

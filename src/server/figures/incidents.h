@@ -17,7 +17,7 @@
 
 #include "base/log/log.h"
 #include "base/log/log_throttle.h"
-#include "server/hubs/hubs.h"
+#include "server/hubs/alarms.h"
 
 namespace mayfly {
 
@@ -39,7 +39,7 @@ class Incidents final : private Alarms::Alarm {
   static constexpr uint64_t kLogMs = 10'000;
   static constexpr uint64_t kCalmMs = 10'000;
 
-  explicit Incidents(Hubs& hubs) : Alarm(hubs.alarms) {}
+  explicit Incidents(Alarms& alarms) : Alarm(alarms) {}
 
   // It has happened; `pieces` are its line, as for Log::Warning. `log` may be null.
   template <typename... Pieces>

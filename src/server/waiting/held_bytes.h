@@ -11,6 +11,9 @@
 
 #include "server/clients/name_bytes.h"
 #include "server/clients/session.h"
+#include "server/clients/subscriptions.h"
+#include "server/clients/tracking_state.h"
+#include "server/clients/transaction.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly {

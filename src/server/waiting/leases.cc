@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "server/clients/session.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly {
 namespace {

@@ -28,12 +28,16 @@
 #include "cache/time/pointer_wheel_hooks.h"
 #include "cache/time/timing_wheel.h"
 #include "cache/time/wheel_geometry.h"
-#include "server/hubs/hubs.h"
+#include "server/hubs/accounts.h"
+#include "server/hubs/alarms.h"
+#include "server/hubs/client_ends.h"
 #include "server/waiting/invalidations.h"
 #include "server/waiting/key_place.h"
 #include "server/waiting/waiting_keys.h"
 
 namespace mayfly {
+
+struct Hubs;
 
 struct Lease {
   enum class State : uint8_t {

@@ -4,6 +4,10 @@
 #include <array>
 #include <cassert>
 
+#include "server/clients/session.h"
+#include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
+
 namespace mayfly {
 
 ParkingLot::ParkingLot(Hubs& hubs, ChangeHub& changes, Stats& stats, const Hasher& hasher,

@@ -33,11 +33,15 @@
 #include "cache/time/timing_wheel.h"
 #include "server/clients/copied_arguments.h"
 #include "server/clients/presence.h"
-#include "server/clients/session.h"
-#include "server/hubs/hubs.h"
+#include "server/hubs/alarms.h"
+#include "server/hubs/client_ends.h"
 #include "server/waiting/waiting_keys.h"
 
 namespace mayfly {
+
+struct Hubs;
+struct Session;
+struct Stats;
 
 enum class WakeReason : uint8_t {
   kNone,      // not woken: the first run of the request

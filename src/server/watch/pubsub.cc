@@ -6,6 +6,9 @@
 
 #include "base/text/glob.h"
 #include "resp/bulk_text.h"
+#include "server/clients/sessions.h"
+#include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly {
 namespace {
@@ -40,6 +43,13 @@ constexpr uint64_t kSubscriptionBytes =
     Heap::SizeClass(sizeof(Subscription)) + NodeBytes<Subscriptions::ByName>();
 
 }  // namespace
+
+PubSub::PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher)
+    : Ear(hubs.client_ends),
+      sessions_(sessions),
+      name_bytes_(stats.name_bytes),
+      hash_(hasher),
+      topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
 
 // Channel and message, as all subscribers get them.
 class PubSub::Message {

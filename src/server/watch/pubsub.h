@@ -22,13 +22,15 @@
 #include <vector>
 
 #include "server/clients/name_bytes.h"
-#include "server/clients/sessions.h"
 #include "server/clients/subscriptions.h"
 #include "server/clients/text_hash.h"
-#include "server/figures/stats.h"
-#include "server/hubs/hubs.h"
+#include "server/hubs/client_ends.h"
 
 namespace mayfly {
+
+class Sessions;
+struct Hubs;
+struct Stats;
 
 // A channel or pattern that somebody has subscribed to.
 struct Topic {
@@ -41,12 +43,7 @@ struct Topic {
 class PubSub final : private ClientEnds::Ear {
  public:
   // Borrows all, `stats` for their name_bytes.
-  PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher)
-      : Ear(hubs.client_ends),
-        sessions_(sessions),
-        name_bytes_(stats.name_bytes),
-        hash_(hasher),
-        topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
+  PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 

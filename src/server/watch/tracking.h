@@ -32,10 +32,13 @@
 #include "server/clients/sessions.h"
 #include "server/clients/text_hash.h"
 #include "server/clients/tracking_state.h"
-#include "server/hubs/hubs.h"
+#include "server/hubs/accounts.h"
+#include "server/hubs/client_ends.h"
 #include "server/waiting/key_place.h"
 
 namespace mayfly {
+
+struct Hubs;
 
 class Tracking final : public ChangeListener, private ClientEnds::Ear {
  public:

@@ -4,6 +4,7 @@
 
 #include "cache/keyspace/databases.h"
 #include "server/clients/name_bytes.h"
+#include "server/clients/transaction.h"
 #include "server/figures/stats.h"
 #include "server/watch/unseen_change.h"
 

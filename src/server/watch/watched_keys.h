@@ -20,6 +20,7 @@
 #include "cache/keyspace/change.h"
 #include "server/clients/session.h"
 #include "server/waiting/key_place.h"
+#include "server/clients/transaction.h"
 
 namespace mayfly {
 

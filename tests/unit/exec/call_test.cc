@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "exec/call/reply_buffer.h"
+#include "server/acl/users.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

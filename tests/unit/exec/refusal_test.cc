@@ -7,6 +7,8 @@
 
 #include "exec/acl/user_changes.h"
 #include "exec/dispatch/refuse.h"
+#include "server/acl/user.h"
+#include "server/acl/users.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

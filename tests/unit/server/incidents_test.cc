@@ -37,8 +37,8 @@ struct Logged {
       std::filesystem::temp_directory_path() / ("mayfly-incidents-test-" + std::to_string(getpid()));
   SteppedClock clock;
   Log log{clock, Log::Level::kNotice, path.string()};
-  Hubs hubs;
-  Incidents incidents{hubs};
+  Alarms alarms;
+  Incidents incidents{alarms};
   uint64_t now = 1'000'000;
 };
 
@@ -93,8 +93,8 @@ TEST_CASE("refused writes are one line at their begin and one at their end") {
 }
 
 TEST_CASE("without a log incidents are forgotten in the same way") {
-  Hubs hubs;
-  Incidents incidents{hubs};
+  Alarms alarms;
+  Incidents incidents{alarms};
   incidents.Tell(Kind::kNoMemory, 5, nullptr, "x");
   incidents.Tell(Kind::kNoMemory, 5, nullptr, "x");
   incidents.TellRefusedWrite(5, nullptr, 2, 1);
