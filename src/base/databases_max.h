@@ -1,5 +1,5 @@
-// The highest number of databases. It is defined here because config, which checks the option, and cache, whose entries
-// name their database, do not see each other.
+// The highest number of databases. The constant lives in base because config checks the option and cache stores the database
+// of an entry, and neither floor includes the other.
 #pragma once
 
 namespace mayfly {

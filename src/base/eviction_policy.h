@@ -1,12 +1,12 @@
-// The names of the eviction policies. In base because config reads the option and cache applies it, and neither may
-// include the other.
+// The names of the eviction policies. The enum lives in base because config reads the option and cache applies the policy,
+// and neither floor includes the other.
 #pragma once
 
 #include <cstdint>
 
 namespace mayfly {
 
-// In the order in which Redis lists them; ours after those of their kind.
+// Redis's policies, in Redis's order. Mayfly's own policies follow the policies of the same kind.
 enum class EvictionPolicy : uint8_t {
   kVolatileLru,
   kVolatileLfu,

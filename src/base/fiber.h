@@ -5,8 +5,8 @@
 //   Resume() --------> ... goes on ... end
 //        true <----------------------------
 //
-// What the job throws leaves Run or Resume. The stack is kept for the next job. A job must not switch while it
-// handles an exception. Loop thread only. Units: bytes.
+// An exception thrown by the job leaves Run or Resume. The Fiber keeps the stack for the next job. A job must not switch
+// while handling an exception. Loop thread only. Units: bytes.
 #pragma once
 
 #include <cassert>
@@ -20,8 +20,8 @@ namespace mayfly {
 
 class Fiber {
  public:
-  // Its pages are used only as far as a job needs them. The page beyond its end is protected. Under sanitizers and without
-  // optimisation a call takes several times as much.
+  // The kernel provides a page of the stack when a job first touches the page. The page beyond the end is protected. Under
+  // sanitizers and without optimisation a call takes several times as much stack.
 #if defined(MAYFLY_SANITIZE) || !defined(__OPTIMIZE__)
   static constexpr size_t kStackBytes = size_t{64} << 20;
 #else
@@ -41,7 +41,7 @@ class Fiber {
   bool Resume();
   bool suspended() const noexcept { return state_ == State::kSuspended; }
 
-  // Called by the job. REQUIRES: it runs.
+  // Called by the running job.
   void Suspend();
 
  private:
@@ -49,17 +49,17 @@ class Fiber {
 
   void Start();
   bool Switch();
-  // What happens on the fiber.
+  // Runs on the fiber's stack.
   boost::context::fiber Work(boost::context::fiber&& caller);
   void Leave();
 
-  boost::context::fiber inside_;   // to go on there; empty before the first job
-  boost::context::fiber outside_;  // to go on with the caller
+  boost::context::fiber inside_;   // continues on the job's stack; empty before the first job
+  boost::context::fiber outside_;  // continues on the caller's stack
   void (*job_)(void*) = nullptr;
   void* argument_ = nullptr;
   std::exception_ptr thrown_;
   State state_ = State::kIdle;
-  // For the address sanitizer, which has to know on which stack we are.
+  // For the address sanitizer, to be told of each change of stacks.
   const void* stack_bottom_ = nullptr;
   size_t stack_size_ = 0;
   const void* caller_bottom_ = nullptr;

@@ -1,6 +1,6 @@
 // Prefetches a cache line before its use.
 //
-// The empty asm keeps the prefetch: gcc considers a function that only prefetches pure, and drops its calls.
+// The empty asm keeps the prefetch: gcc considers a function without other effects pure, and drops calls of pure functions.
 #pragma once
 
 namespace mayfly {

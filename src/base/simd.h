@@ -1,7 +1,7 @@
 // The only use of vector intrinsics: finds a given byte among 16 bytes.
 //
-// SSE2 is part of every x86-64 and NEON of every arm64, so there is no choice at run time. The plain form
-// serves any other machine. It is compiled everywhere, so that a test can compare the two.
+// SSE2 is part of every x86-64 and NEON of every arm64, hence no choice at run time. The plain form serves any other
+// machine. All machines compile the plain form, and a test compares both forms.
 #pragma once
 
 #include <cstdint>

@@ -15,17 +15,16 @@ struct FieldType {
 
   // Parses "i16" or "u8"; nullopt for any other text.
   static std::optional<FieldType> Parse(std::string_view text) noexcept;
-  // The value of a field whose bits are the low `width` bits of `bits`.
+  // Returns the value of a field from the low `width` bits of `bits`.
   int64_t ValueOf(uint64_t bits) const noexcept;
 };
 
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
-// The bits of a field that is set to `value`, in the low bits; nullopt if the value does not fit and
-// `overflow` is kFail. An unsigned field reads `value` as a 64-bit unsigned number, so -1 is far too big for
-// it.
+// Returns the bits of a field set to `value`, in the low bits; nullopt if `value` does not fit and `overflow` is kFail. An
+// unsigned field reads `value` as a 64-bit unsigned number: -1 is far too big for an unsigned field.
 std::optional<uint64_t> SetField(FieldType type, int64_t value, FieldOverflow overflow) noexcept;
-// The same for the sum of the field's current value and `amount`.
+// Like SetField, for the sum of the current value and `amount`.
 std::optional<uint64_t> AddToField(FieldType type, int64_t value, int64_t amount,
                                    FieldOverflow overflow) noexcept;
 

@@ -24,7 +24,7 @@ Word LoadInOrder(const char* from) noexcept {
   return word;
 }
 
-// For each byte, the number of its ones, stored in that byte.
+// Stores in each byte the number of ones in the same byte.
 Word OnesByByte(Word word) noexcept {
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
@@ -36,8 +36,8 @@ uint64_t SumOfBytes(Word bytes) noexcept {
   return ((bytes & kEven) + (bytes >> kByteBits & kEven)) * 0x0001000100010001 >> 48;
 }
 
-// Not every x86-64 has a popcount instruction, so words are counted in parallel: a byte of the sum can hold
-// the ones of 31 words, 8 each.
+// Not every x86-64 has a popcount instruction; hence words are counted in parallel. A byte of the sum can hold the ones of
+// 31 words, 8 each.
 uint64_t CountOnesOfBytes(std::string_view bytes) noexcept {
   constexpr size_t kWordsASum = 31;
   const char* at = bytes.data();
@@ -55,7 +55,7 @@ uint64_t CountOnesOfBytes(std::string_view bytes) noexcept {
   return ones;
 }
 
-// The index of the first byte from `byte` to `end` that contains `bit`; `end` if there is none.
+// The index of the first byte from `byte` to `end` that contains `bit`; `end` if no byte does.
 size_t FindByte(std::string_view bytes, bool bit, size_t byte, size_t end) noexcept {
   const Word none = bit ? 0 : ~Word{0};
   while (end - byte >= sizeof(Word) && LoadWord(bytes.data() + byte) == none) byte += sizeof(Word);

@@ -37,7 +37,7 @@ void WriteBits(char* bytes, uint64_t index, unsigned width, uint64_t value) noex
 // The number of ones in the bits `first` to `last`, both included.
 // REQUIRES: first <= last < BitsOf(bytes.size()).
 uint64_t CountOnes(std::string_view bytes, uint64_t first, uint64_t last) noexcept;
-// The index of the first bit equal to `bit` in `first` to `last`, both included; nullopt if there is none.
+// The index of the first bit equal to `bit` in `first` to `last`, both included; nullopt if no bit is equal.
 // REQUIRES: first <= last < BitsOf(bytes.size()).
 std::optional<uint64_t> FindBit(std::string_view bytes, bool bit, uint64_t first, uint64_t last) noexcept;
 

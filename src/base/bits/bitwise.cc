@@ -8,7 +8,7 @@
 namespace mayfly {
 namespace {
 
-// The result is computed in pieces, so that intermediate results stay in the first-level cache.
+// The result is computed in pieces to keep intermediate results in the first-level cache.
 constexpr size_t kPieceWords = 256;
 using Piece = std::array<uint64_t, kPieceWords>;
 constexpr size_t kPieceBytes = sizeof(Piece);
@@ -27,7 +27,7 @@ void Each(Piece& into, const Piece& from, Combine&& combine) noexcept {
 
 uint64_t Or(uint64_t a, uint64_t b) noexcept { return a | b; }
 
-// Adds a source. `once` are the bits that exactly one source has had, `repeated` those that several have had.
+// Adds a source. `once` has the bits met in exactly one source, `repeated` the bits met in several sources.
 void AddOnce(Piece& once, Piece& repeated, const Piece& from) noexcept {
   for (size_t i = 0; i < kPieceWords; ++i) {
     repeated[i] |= once[i] & from[i];

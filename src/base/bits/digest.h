@@ -1,5 +1,5 @@
-// A hash of a text for clients to compute as well: XXH3 with 64 bits and no seed, as 16 hexadecimal digits. Collisions
-// are easy to construct, so it serves comparisons, never hash tables.
+// A hash of a text for clients to compute as well: XXH3 with 64 bits and no seed, as 16 hexadecimal digits. Collisions are
+// easy to construct: the digest serves comparisons, never hash tables.
 #pragma once
 
 #include <array>

@@ -36,7 +36,8 @@ uint32_t Gather(uint64_t bits) noexcept {
   return static_cast<uint32_t>(bits | bits >> 16);
 }
 
-// Redis's cast of a score, on its processors: the low 64 bits; and for what is too large, what they make of it.
+// Converts a score like Redis's cast: the low 64 bits of the number. Scores beyond 64 bits give the results of Redis's
+// processors.
 uint64_t BitsOf(double score) noexcept {
   constexpr double kTwoTo63 = 0x1p63;
   if (score >= -kTwoTo63 && score < kTwoTo63) return static_cast<uint64_t>(static_cast<int64_t>(score));
@@ -53,7 +54,7 @@ GeoCell CellOf(const GeoPoint& point, double max_latitude, unsigned step) noexce
           step};
 }
 
-// The part of the map that a cell is.
+// The part of the map covered by a cell.
 struct Area {
   explicit Area(const GeoCell& cell) noexcept {
     const auto cells = static_cast<double>(uint64_t{1} << cell.step);
@@ -83,13 +84,13 @@ Area BoundsOf(const GeoShape& shape) noexcept {
   const double width = shape.is_box ? shape.width / 2 : shape.radius;
   const auto& [longitude, latitude] = shape.center;
   const double up = Degrees(height / kEarthRadius);
-  // The half nearer to the pole is the wider one, in degrees.
+  // In degrees, the half of the shape nearer to the pole is the wider half.
   const double nearer = latitude < 0 ? latitude - up : latitude + up;
   const double sideways = Degrees(width / kEarthRadius / std::cos(Radians(nearer)));
   return {longitude - sideways, latitude - up, longitude + sideways, latitude + up};
 }
 
-// So that nine cells cover a circle.
+// Chooses the step at which nine cells cover a circle of `radius`.
 unsigned StepFor(double radius, double latitude) noexcept {
   if (radius == 0) return kMaxStep;
   int step = -1;
@@ -103,7 +104,7 @@ unsigned StepFor(double radius, double latitude) noexcept {
   return static_cast<unsigned>(std::clamp(step, 1, static_cast<int>(kMaxStep)));
 }
 
-// The bits of one axis of a cell, one cell further or back; around the map at its end.
+// The bits of one axis of a cell, moved by one cell; at the end of the map the cell wraps around.
 uint64_t Move(uint64_t bits, uint64_t axis, unsigned step, int by) noexcept {
   const unsigned unused = 64 - 2 * step;
   const uint64_t other = ~axis >> unused;
@@ -125,7 +126,7 @@ struct Offset {
 constexpr std::array<Offset, 9> kSearched = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
-// Whether the cells around this one reach as far as the bounds.
+// Returns true if the cells around this cell reach as far as the bounds.
 bool Reaches(const GeoCell& cell, const Area& bounds) noexcept {
   return Area(Beside(cell, 0, 1)).north >= bounds.north && Area(Beside(cell, 0, -1)).south <= bounds.south &&
          Area(Beside(cell, 1, 0)).east >= bounds.east && Area(Beside(cell, -1, 0)).west <= bounds.west;
@@ -167,7 +168,7 @@ GeoPoint GeoPointOf(double score) noexcept {
 
 std::string GeohashText(double score) {
   constexpr char kLetters[] = "0123456789bcdefghjkmnpqrstuvwxyz";
-  constexpr double kPole = 90;  // of the common geohash, whose map has the poles
+  constexpr double kPole = 90;  // of the common geohash: the map of the common geohash includes the poles
   constexpr unsigned kBitsPerLetter = 5;
   constexpr unsigned kLettersOfScore = 10;
   const uint64_t bits = CellOf(GeoPointOf(score), kPole, kMaxStep).bits;

@@ -1,4 +1,4 @@
-// The keyed hash of keys: XXH3 with a secret drawn at start. So nobody can construct colliding keys.
+// The keyed hash of keys: XXH3 with a secret drawn at start. Without the secret nobody can construct colliding keys.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class Hasher {
  public:
   // Draws the secret from the kernel's random generator.
   Hasher();
-  // Derives the secret from `seed`, for tests and benchmarks that must be repeatable.
+  // Derives the secret from `seed`, for repeatable tests and benchmarks.
   explicit Hasher(uint64_t seed) noexcept;
 
   uint64_t operator()(std::string_view key) const noexcept {

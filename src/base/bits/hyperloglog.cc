@@ -12,7 +12,7 @@ constexpr unsigned kIndexBits = 14;
 constexpr unsigned kRankBits = 64 - kIndexBits;  // the highest rank is one more
 constexpr std::string_view kMagic = "HYLL";
 
-// How many registers hold each rank. A client may have stored ranks that no hash has.
+// The number of registers for each rank. A client may have stored ranks out of reach of any hash.
 using Histogram = std::array<uint32_t, 64>;
 
 uint64_t Load64(const char* bytes) noexcept {
@@ -21,7 +21,7 @@ uint64_t Load64(const char* bytes) noexcept {
   return word;
 }
 
-// MurmurHash64A with the seed that Redis has for this.
+// MurmurHash64A with Redis's seed for HyperLogLogs.
 uint64_t Hash(std::string_view text) noexcept {
   constexpr uint64_t kSeed = 0xadc83b19;
   constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
@@ -125,7 +125,7 @@ std::optional<uint64_t> Count(std::string_view bytes) noexcept {
     if (!valid) return std::nullopt;
     return Estimate(histogram);
   }
-  // Four registers in three bytes. Two histograms, so that equal neighbours do not wait for each other.
+  // Four registers in three bytes. Two histograms keep increments of equal neighbours independent of each other.
   Histogram other{};
   const auto* at = reinterpret_cast<const uint8_t*>(bytes.data() + kHeaderBytes);
   for (size_t i = 0; i < kRegisters; i += 4, at += 3) {

@@ -1,11 +1,11 @@
-// HyperLogLog: estimates the number of different elements in 12 KB at most, with a standard error of 0.81 %. Its bytes
-// are those that Redis stores in a string, so a value may go from one server to the other.
+// HyperLogLog: estimates the number of different elements in 12 KB at most, with a standard error of 0.81 %. The bytes are
+// the bytes of Redis's strings: a value may go from one server to the other.
 //
 //   | "HYLL" | encoding 1 | unused 3 | count 8 | registers |
 //
-// An element's hash chooses one of 16384 registers and has a rank: one more than the number of zero bits at its low
-// end. A register holds the highest rank of its elements. `count` is the last estimate, little-endian; its highest
-// bit is set when it is no longer right.
+// An element's hash chooses one of 16384 registers and has a rank: one more than the number of zero bits at the low end. A
+// register holds the highest rank of its elements. `count` is the last estimate, little-endian; the highest bit of `count`
+// marks the estimate as outdated.
 //
 //   dense (0)   6 bits for each register, low bits first: 12288 bytes
 //   sparse (1)  runs of equal registers:
@@ -13,8 +13,8 @@
 //                 01xxxxxx yyyyyyyy  xy + 1 registers that are 0
 //                 1vvvvvxx           x + 1 registers that hold v + 1
 //
-// A client may store any bytes: whatever they are, none are read beyond them, and what is not valid is called corrupt.
-// The estimator is that of Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017).
+// A client may store any bytes. No function reads beyond the given bytes, and bytes in no valid format are called corrupt.
+// The estimator is from Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017).
 #pragma once
 
 #include <array>
@@ -31,32 +31,32 @@ inline constexpr size_t kHeaderBytes = 16;
 inline constexpr size_t kEncodingAt = 4;
 inline constexpr size_t kCountAt = 8;
 inline constexpr size_t kDenseBytes = kHeaderBytes + kRegisters * 6 / 8;
-// No valid value is longer: a sparse one has at least one register for each byte.
+// No valid value is longer: each byte of a sparse value stands for at least one register.
 inline constexpr size_t kMostBytes = kHeaderBytes + kRegisters;
 inline constexpr uint8_t kDense = 0;
 inline constexpr uint8_t kSparse = 1;
 // The highest rank that the sparse encoding can hold.
 inline constexpr uint8_t kMostSparseRank = 32;
 
-// Where an element goes.
+// The register and the rank of an element.
 struct Place {
   size_t index;
   uint8_t rank;
 };
 Place PlaceOf(std::string_view element) noexcept;
 
-// Whether header and size are those of a HyperLogLog; a sparse one may be corrupt all the same.
+// Returns true if header and size belong to a HyperLogLog. The runs of a sparse value may still be corrupt.
 bool IsHyperLogLog(std::string_view bytes) noexcept;
 // REQUIRES: IsHyperLogLog(bytes), here and below.
 inline bool IsDense(std::string_view bytes) noexcept { return bytes[kEncodingAt] == kDense; }
-// The last estimate, if it is still right.
+// The last estimate; nullopt if outdated.
 std::optional<uint64_t> StoredCount(std::string_view bytes) noexcept;
-// Estimates anew. Nothing if the bytes are corrupt.
+// Computes the estimate anew. Returns nullopt if the bytes are corrupt.
 std::optional<uint64_t> Count(std::string_view bytes) noexcept;
 
 // A run of equal registers of the sparse encoding.
 struct Run {
-  size_t bytes;   // 1 or 2; 0 if the second is missing
+  size_t bytes;   // 1 or 2; 0 if the second byte is missing
   size_t length;  // registers
   uint8_t rank;
 };
@@ -74,22 +74,23 @@ inline uint8_t DenseRegister(const char* bytes, size_t index) noexcept {
 }
 // REQUIRES: also rank < 64.
 void SetDenseRegister(char* bytes, size_t index, uint8_t rank) noexcept;
-// Raises the register to `rank`; false if it is as high.
+// Raises the register to `rank`; false if the register is already as high.
 inline bool RaiseDense(char* bytes, const Place& place) noexcept {
   if (DenseRegister(bytes, place.index) >= place.rank) return false;
   SetDenseRegister(bytes, place.index, place.rank);
   return true;
 }
 void StoreCount(char* bytes, uint64_t count) noexcept;
-// The stored estimate is no longer right.
+// Marks the stored estimate as outdated.
 inline void ForgetCount(char* bytes) noexcept {
   bytes[kHeaderBytes - 1] = static_cast<char>(static_cast<uint8_t>(bytes[kHeaderBytes - 1]) | 0x80U);
 }
 
-// All registers, a byte each: what several HyperLogLogs are together.
+// All registers, a byte each: the union of several HyperLogLogs.
 class Registers {
  public:
-  // Raises each to that of the bytes. False if they are corrupt; some are raised then.
+  // Raises each register to the register of `bytes`. Returns false if the bytes are corrupt; some registers are raised even
+  // then.
   bool Merge(std::string_view bytes) noexcept;
   uint64_t Count() const noexcept;
   uint8_t operator[](size_t index) const noexcept { return ranks_[index]; }

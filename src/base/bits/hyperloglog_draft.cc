@@ -8,9 +8,9 @@ namespace mayfly::hll {
 namespace {
 
 constexpr size_t kMostShortZeros = 64;
-constexpr size_t kMostRanks = 4;  // registers of a run that is not 0
+constexpr size_t kMostRanks = 4;  // registers of a run of ranks above 0
 
-// The runs that take the place of one: at most 5 bytes.
+// The runs that replace one split run: at most 5 bytes.
 class Runs {
  public:
   void Add(uint8_t rank, size_t length) noexcept {
@@ -69,10 +69,11 @@ Raised Draft::Raise(const Place& place, size_t most_sparse_bytes) noexcept {
   return Raised::kYes;
 }
 
-// Finds the run of the register and splits it. kYes with dense bytes: the register is not raised yet.
+// Finds the run of the register and splits the run. If the result is kYes and the bytes are dense, the caller still has to
+// raise the register.
 Raised Draft::RaiseSparse(const Place& place, size_t most_sparse_bytes) noexcept {
   size_t at = kHeaderBytes;
-  size_t before = at;  // the run before, or this one if there is none
+  size_t before = at;  // the previous run, or this run if no run precedes
   size_t first = 0;
   Run run{};
   for (;; before = at, at += run.bytes, first += run.length) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint16_t kPolynomial = 0x1021;
 
-// What each byte does to a checksum: shifted out of its upper half, as the polynomial has it.
+// The effect of each byte on a checksum after the byte is shifted out of the upper half, by the polynomial.
 constexpr std::array<uint16_t, 256> kTable = [] {
   std::array<uint16_t, 256> table{};
   for (size_t byte = 0; byte < table.size(); ++byte) {

@@ -1,7 +1,7 @@
 // The slot of a key in a Redis cluster: the CRC16 of its name, modulo the number of slots.
 //
-// Only the hash tag counts, if there is one: what lies between the first '{' and the first '}' after it, unless that is
-// nothing. So "{user:7}:name" and "{user:7}:mail" have the same slot.
+// If the key has a hash tag, only the tag counts: the bytes between the first '{' and the first '}' after it, unless empty.
+// Hence "{user:7}:name" and "{user:7}:mail" have the same slot.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline constexpr size_t kSlots = 16'384;
 // XMODEM's: polynomial 0x1021, initial value 0, nothing reflected.
 uint16_t Crc16(std::string_view bytes) noexcept;
 
-// The part of a key that is hashed.
+// The hashed part of a key.
 std::string_view HashTagOf(std::string_view key) noexcept;
 
 // Below kSlots.

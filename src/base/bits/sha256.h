@@ -1,4 +1,4 @@
-// SHA-256, by OpenSSL: the form in which passwords of users are kept.
+// SHA-256, by OpenSSL: the stored form of users' passwords.
 #pragma once
 
 #include <cstddef>

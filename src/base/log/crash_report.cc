@@ -28,7 +28,7 @@ constexpr Crash kCrashes[] = {
     {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}};
 constexpr size_t kCrashCount = sizeof kCrashes / sizeof *kCrashes;
 
-// What the handler needs. A handler has no argument of its own, so this is static.
+// The data of the handler. The variable is static because a handler has no argument of its own.
 struct Reporter {
   std::string logfile;
   const CrashWitness* witness = nullptr;
@@ -38,7 +38,7 @@ struct Reporter {
 };
 Reporter* reporter = nullptr;
 
-// For the handler. Twice what it takes, also where a processor saves large registers.
+// The handler's stack. Twice the need of the handler, also on processors that save large registers.
 constexpr size_t kStackBytes = 128 << 10;
 alignas(64) char own_stack[kStackBytes];
 
@@ -48,7 +48,7 @@ size_t IndexOf(int number) noexcept {
   return static_cast<size_t>(found - kCrashes);
 }
 
-// A report that the log has already, because standard error is the same terminal or file, is not written twice.
+// A report is not written twice if standard error and the log are the same terminal or file.
 bool AreOneFile(int one, int other) noexcept {
   struct stat first {};
   struct stat second {};
@@ -104,16 +104,16 @@ void WriteReport(const Reporter& told, const Crash& crash, const siginfo_t& info
   text.Line("end of the crash report");
 }
 
-// All signals are held back meanwhile: if this crashes, the kernel ends the process.
+// All signals are blocked meanwhile: if the handler crashes, the kernel ends the process.
 void OnCrash(int number, siginfo_t* info, void* context) noexcept {
   const size_t index = IndexOf(number);
   WriteReport(*reporter, kCrashes[index], *info, *static_cast<const ucontext_t*>(context));
   sigaction(number, &reporter->before[index], nullptr);
-  // After a fault, the instruction runs once more and faults again. A signal that was sent must be sent again.
+  // After a fault, the instruction runs once more and faults again. A signal sent by a process must be sent again.
   if (info->si_code <= 0) raise(number);
 }
 
-// The sanitizers may have given the thread such a stack already, and free it at the end.
+// The sanitizers may have given the thread a signal stack already, and free that stack at the end.
 void GiveStack() noexcept {
   stack_t present{};
   if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0) return;
@@ -169,7 +169,7 @@ void CrashText::Append(Hex address) noexcept {
 
 void CrashText::EndLine() noexcept {
   used_ = std::min(used_, line_.size() - 1);
-  // What clients have chosen must not end a line or move a terminal's cursor.
+  // Text chosen by clients must not end a line or move a terminal's cursor.
   std::replace_if(
       line_.begin(), line_.begin() + static_cast<ptrdiff_t>(used_), [](char c) { return c < ' ' || c > '~'; },
       '?');
@@ -178,7 +178,7 @@ void CrashText::EndLine() noexcept {
     for (size_t at = 0; file >= 0 && at < used_;) {
       const ssize_t written = write(file, line_.data() + at, used_ - at);
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;  // nowhere to report it
+      if (written <= 0) break;  // no place left for a report
       at += static_cast<size_t>(written);
     }
   }

@@ -1,15 +1,15 @@
 // The report of a crash: the signal, the place, the words of a witness, and a backtrace.
 //
-// A crash is SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT. The report goes to the log's file and to standard error; it begins
-// and ends with a line in the log's form. It is
-// written by a signal handler, so it takes no memory and no lock, and it reads what may be broken last: if writing it
-// crashes as well, what stands before is in the log already. Then the signal gets the effect that it had before Enable,
-// normally to end the process, so the exit status and the core file are those of the crash.
+// A crash is SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT. The report goes to the log's file and to standard error. The first
+// and the last line of a report have the log's form. The writer is a signal handler: it takes no memory and no lock. Data
+// that the crash may have damaged is read last, so if the handler crashes as well, the log already has the lines before.
+// After the report the signal gets the effect from before Enable, normally the end of the process, so the crash determines
+// the exit status and the core file.
 //
-// The handler has a stack of its own, so that it can report that another one was too small: the loop's or a fiber's. The
-// report has no argument, key or value. Nor does it show the general registers, which hold pieces of what is copied.
+// The handler has a stack of its own, to report overflows of the loop's or a fiber's stack. The report has no argument, key
+// or value. Nor does the report show the general registers, which may hold pieces of copied data.
 //
-// One per process, since signals belong to the process. Construct it on the thread whose stack may overflow.
+// One per process, since signals belong to the process. Construct the report on the thread whose stack may overflow.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace mayfly {
 
-// Where the report's lines go. May be used in a signal handler.
+// The files that receive the lines of a report. May be used in a signal handler.
 class CrashText {
  public:
   // An address.
@@ -36,13 +36,13 @@ class CrashText {
   // Borrows the descriptors; -1: none.
   CrashText(int first, int second) noexcept : files_{first, second} {}
 
-  // Writes its pieces, texts and numbers, as one line.
+  // Writes the pieces, texts and numbers, as one line.
   template <typename... Pieces>
   void Line(const Pieces&... pieces) noexcept {
     (Append(pieces), ...);
     EndLine();
   }
-  // A part of a line that Line ends.
+  // Appends a part of a line; the next Line ends the line.
   void Append(std::string_view text) noexcept;
   void Append(Hex address) noexcept;
   template <std::integral Number>
@@ -59,25 +59,25 @@ class CrashText {
 
   const std::array<int, 2> files_;
   size_t used_ = 0;
-  std::array<char, kLineBytes> line_;  // what is longer is cut off
+  std::array<char, kLineBytes> line_;  // longer lines are cut off
 };
 
-// For handlers of signals. The log's file, opened anew as the log does for each line: standard output if `path` is empty, -1
-// if it cannot be opened.
+// Opens the log's file for a signal handler, as the log does for each line. Returns standard output if `path` is empty, -1
+// if the file cannot be opened.
 int OpenLogInHandler(const std::string& path) noexcept;
-// "12345:M 21 Nov 2025 01:23:45.678 # ", as the log begins a warning.
+// Appends the head of a warning in the log: "12345:M 21 Nov 2025 01:23:45.678 # ".
 void AppendLogHead(CrashText& text, const LogTime& times) noexcept;
 
 class CrashWitness {
  public:
   virtual ~CrashWitness() = default;
-  // Writes what the process did when it crashed. Runs in a signal handler.
+  // Writes what the process was doing at the crash. Runs in a signal handler.
   virtual void Testify(CrashText& text) const noexcept = 0;
 };
 
 class CrashReport {
  public:
-  // Off until Enable. `logfile` as the log has it; empty: standard output. Borrows the witness.
+  // Off until Enable. `logfile` is the log's file; empty: standard output. Borrows the witness.
   CrashReport(std::string logfile, const CrashWitness& witness);
   CrashReport(const CrashReport&) = delete;
   CrashReport& operator=(const CrashReport&) = delete;

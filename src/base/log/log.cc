@@ -14,7 +14,7 @@
 namespace mayfly {
 namespace {
 
-// Appends a text to a line so that it stays one line, whatever a client's name or address holds.
+// Appends a text to a line and keeps the line one line, whatever bytes a client's name or address has.
 template <typename Line>
 void AppendOnOneLine(Line& line, std::string_view text) noexcept {
   constexpr std::string_view kLineEnds = "\r\n";
@@ -28,7 +28,7 @@ void AppendOnOneLine(Line& line, std::string_view text) noexcept {
   }
 }
 
-// The beginning of a line, as long as the system's log takes it.
+// The beginning of a line, up to the limit of the system's log.
 class ShortLine {
  public:
   void Append(std::string_view text) noexcept {
@@ -41,8 +41,8 @@ class ShortLine {
   std::array<char, Syslog::kLineBytes> bytes_;
 };
 
-// Collects a line on the stack. A line that fits the buffer is a single write, so lines of several processes
-// that share a file do not mix.
+// Collects a line on the stack. A line that fits the buffer is a single write: lines of several processes that share a file
+// do not mix.
 class LineWriter {
  public:
   explicit LineWriter(int file) noexcept : file_(file) {}
@@ -55,7 +55,7 @@ class LineWriter {
       text.remove_prefix(copied);
     }
   }
-  // What the file does not take is lost, and so is what comes after it.
+  // Writes the buffer to the file. After a failed write the rest of the line is lost.
   void Flush() noexcept {
     const char* at = bytes_.data();
     while (used_ != 0 && reason_ == 0) {
@@ -71,9 +71,9 @@ class LineWriter {
     }
     used_ = 0;
   }
-  // Why something was lost, as errno; 0: nothing was.
+  // The errno of the failed write; 0: no write failed.
   int reason() const noexcept { return reason_; }
-  // Whether anything has been written.
+  // Returns true if the file has got at least one byte.
   bool begun() const noexcept { return begun_; }
 
  private:
@@ -86,7 +86,7 @@ class LineWriter {
   std::array<char, kLineBytes> bytes_;
 };
 
-// "12345:M 21 Nov 2025 01:23:45.678 * "
+// Appends "12345:M 21 Nov 2025 01:23:45.678 * ".
 void AppendHead(LineWriter& line, Log::Level level, int64_t wall_ms) noexcept {
   constexpr std::string_view kMarks = ".-*#";
   const auto seconds = static_cast<time_t>(wall_ms / kMsPerSecond);

@@ -1,14 +1,15 @@
-// The log: one line for each event, in Redis's format. So existing tools can search it.
+// The log: one line for each event, in Redis's format, for existing tools.
 //
 //   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
 //
-// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened
-// for each line, so it may be moved away at any time; lines are rare. Writing a line allocates no memory, so
-// that running out of memory can be logged too.
+// The mark before the text is the level: '.' debug, '-' verbose, '*' notice, '#' warning. The file is opened for each line
+// and may be moved away at any time; lines are rare. Writing a line allocates no memory, so the log can also report that
+// memory ran out.
 //
-// Lines that cannot be written (the disk is full, the file cannot be opened) are counted. Standard error is told when
-// that begins, at most once in kComplainMs, and the log itself as soon as it can be written again. Lines may
-// go to the system's log as well (base/log/syslog.h), without pid and date, which it adds itself. Loop thread only.
+// The log counts lines that cannot be written (the disk is full, the file cannot be opened). Standard error gets a report
+// when lines begin to be lost, at most once in kComplainMs. The log itself gets a report as soon as a line can be written
+// again. Lines may go to the system's log as well (base/log/syslog.h), without pid and date, because the system's log adds
+// both. Loop thread only.
 #pragma once
 
 #include <array>
@@ -49,17 +50,17 @@ class Log {
     size_t digit_count_ = 0;
   };
 
-  // To `path`, or to standard output if that is empty. Borrows the clock.
+  // Writes to `path`, or to standard output if `path` is empty. Borrows the clock.
   Log(Clock& clock, Level least, std::string path) : clock_(clock), least_(least), path_(std::move(path)) {}
 
-  // Each line goes to the system's log, too. Borrows it.
+  // Sends each line to the system's log, too. Borrows `syslog`.
   void AlsoTo(Syslog& syslog) noexcept { syslog_ = &syslog; }
   void set_least(Level least) noexcept { least_ = least; }
   bool Takes(Level level) const noexcept { return level >= least_ && level != Level::kNothing; }
-  // Whether a line can be written to the log's file.
+  // Returns true if the log's file can be opened for writing.
   bool Writable() const noexcept;
 
-  // Each writes its pieces as one line: Warning("closing client ", peer, ": it holds ", bytes, " bytes").
+  // Each method writes the pieces as one line: Warning("closing client ", peer, ": it holds ", bytes, " bytes").
   template <typename... Pieces>
   void Debug(const Pieces&... pieces) noexcept {
     Write(Level::kDebug, {Piece(pieces)...});
@@ -85,9 +86,9 @@ class Log {
   Level least_;
   std::string path_;
   Syslog* syslog_ = nullptr;
-  uint64_t lost_ = 0;    // lines, since one was written
-  int lost_reason_ = 0;  // errno of the last of them
-  bool torn_ = false;    // a part of it is there, without its line end
+  uint64_t lost_ = 0;    // lines lost since the last line written
+  int lost_reason_ = 0;  // errno of the last lost line
+  bool torn_ = false;    // the file has the beginning of a lost line, without a line end
   LogThrottle complaints_{kComplainMs};
 };
 

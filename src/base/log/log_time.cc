@@ -16,7 +16,7 @@ int64_t OffsetAt(int64_t unix_s) noexcept {
   return localtime_r(&time, &local) != nullptr ? local.tm_gmtoff : 0;
 }
 
-// Digits of a number, with zeros before it.
+// Appends the digits of a number, filled up with leading zeros.
 char* Append(char* at, int64_t number, int digits) noexcept {
   for (int i = digits - 1; i >= 0; --i, number /= 10) at[i] = static_cast<char>('0' + number % 10);
   return at + digits;
@@ -27,7 +27,7 @@ char* Append(char* at, std::string_view text) noexcept { return at + text.copy(a
 }  // namespace
 
 LogTime::LogTime(int64_t now_s) noexcept {
-  constexpr int64_t kStepS = 7 * kDayS;  // no zone changes twice within it
+  constexpr int64_t kStepS = 7 * kDayS;  // no zone changes twice within a week
   constexpr int64_t kYearS = 366 * kDayS;
   offsets_[count_++] = {now_s, OffsetAt(now_s)};
   for (int64_t at = now_s; at < now_s + kYears * kYearS && count_ < offsets_.size(); at += kStepS) {

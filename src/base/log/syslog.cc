@@ -49,7 +49,7 @@ void Syslog::Send(Severity severity, int64_t wall_ms, std::string_view text) noe
                     getpid(), static_cast<int>(std::min(text.size(), kLineBytes)), text.data());
   if (length < 0) return;
   const size_t size = std::min(static_cast<size_t>(length), line.size() - 1);
-  // A second try, on a connection of its own, if the one that there was has no other end any more.
+  // If the present connection has lost its other end, a second try makes a new connection.
   for (int tries = 0; tries < 2 && Connect(); ++tries) {
     if (send(socket_, line.data(), size, MSG_NOSIGNAL) >= 0 || errno == EAGAIN || errno == ENOBUFS) return;
     Disconnect();

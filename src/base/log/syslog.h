@@ -1,10 +1,10 @@
-// Lines for the system's log, as syslog(3) of the C library sends them: one datagram each to /dev/log.
+// Lines for the system's log, in the form of syslog(3) of the C library: one datagram each to /dev/log.
 //
 //   <134>Nov 21 01:23:45 mayfly[12345]: Ready to accept connections
 //
-// syslog(3) itself would wait for a system's log that hangs, and all clients with it. This one never waits: a line
-// that is not taken at once is lost. Nor does it allocate memory. A connection that fails, for instance since the
-// system's log was started anew, is made again for the next line. Loop thread only.
+// syslog(3) itself would wait for a system's log that hangs, and so would all clients. This class never waits: if the socket
+// does not take a line at once, the line is lost. Nor does the class allocate memory. After a failure, for instance a
+// restart of the system's log, the next line opens a new connection. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class Syslog {
   Syslog& operator=(const Syslog&) = delete;
   ~Syslog();
 
-  // Whether somebody listens there now.
+  // Returns true if a process listens at `path` now.
   bool Reaches() noexcept { return Connect(); }
-  // `text` is one line, without its end.
+  // `text` is one line, without the line end.
   void Send(Severity severity, int64_t wall_ms, std::string_view text) noexcept;
 
  private:

@@ -15,9 +15,9 @@
 #ifndef MAYFLY_SANITIZE
 // Read by jemalloc when the process starts; MALLOC_CONF in the environment goes before it.
 //
-// dirty_decay_ms (Heap::kPagesStayMs): how long pages that were freed stay with us, whichever arena they are
-// of. A table that has grown leaves holes that are too small for new entries, and values of another size need
-// pages of another arena; after jemalloc's usual ten seconds the old ones would still count as resident.
+// dirty_decay_ms (Heap::kPagesStayMs): the time for which freed pages of any arena stay with the process. A grown table
+// leaves holes too small for new entries, and values of another size need pages of another arena; with jemalloc's usual ten
+// seconds the old pages would still count as resident.
 extern "C" {
 [[gnu::used]] const char* malloc_conf = "dirty_decay_ms:1000,muzzy_decay_ms:0";
 }
@@ -61,7 +61,7 @@ std::string Heap::AllocatorReport() { return "This build has no allocator that r
 
 #else
 
-// The state of the extent hooks. In plain memory, outside the region, and alive until the arena's last call.
+// The state of the extent hooks. The object is in plain memory, outside the region, and lives until the arena's last call.
 struct Heap::Region {
   extent_hooks_t hooks;
   uintptr_t begin;
@@ -83,7 +83,7 @@ struct Heap::Region {
     *commit = true;
     return memory;
   }
-  // The arena keeps the addresses it once had: there are plenty of them, and unused pages are purged.
+  // The arena keeps its former addresses: addresses are plentiful, and unused pages are purged.
   static bool Dalloc(extent_hooks_t*, void*, size_t, bool, unsigned) noexcept { return true; }
   static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length,
                           unsigned) noexcept {
@@ -97,7 +97,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-// "arena.3.purge": a control's name with an arena in it, without an allocation.
+// "arena.3.purge": the name of a control of an arena, made without an allocation.
 class ArenaControl {
  public:
   ArenaControl(const char* before, unsigned arena, const char* after) noexcept {
@@ -136,7 +136,7 @@ Heap::Heap(size_t region_bytes) {
     utilization_size_ = 0;
 }
 
-// An arena that is destroyed does not lower the thread's count of bytes, so what is empty is returned before.
+// The destruction of an arena does not lower the thread's count of bytes, so the empty slabs go back first.
 Heap::~Heap() {
   slabs_.Purge();
   mallctl("tcache.destroy", nullptr, nullptr, &tcache_, sizeof tcache_);
@@ -160,7 +160,7 @@ void Heap::Reserve(size_t region_bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   region_ = new Region{.hooks = {},
                        .begin = begin,
-                       .grown_to = begin + kPage,  // reference 0 stays nobody's
+                       .grown_to = begin + kPage,  // reference 0 names no object
                        .end = begin + wanted};
   region_->hooks.alloc = Region::Alloc;
   region_->hooks.dalloc = Region::Dalloc;
@@ -176,7 +176,7 @@ void Heap::Reserve(size_t region_bytes) {
 uint64_t Heap::UntouchedBytes() const noexcept { return slabs_.slab_count() * kPage; }
 
 Heap::Fill Heap::ReadFill() const noexcept {
-  uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
+  uint64_t epoch = 1;  // without a new epoch jemalloc repeats its last answer
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
   const auto read = [this](const char* what) noexcept {
     size_t value = 0;
@@ -193,10 +193,10 @@ Heap::Fill Heap::ReadFill() const noexcept {
 
 bool Heap::IsSparse(void* object, size_t size) const noexcept {
   if (Slabs::Serves(size)) return slabs_.IsSparse(object);
-  // As jemalloc answers. A region is the place of one object, an extent those of one size side by side, and the bin all
+  // jemalloc's answer. A region is the place of one object, an extent is a row of places of one size, and the bin is all
   // extents of this size.
   struct Utilization {
-    void* next_extent;  // that the next object goes to
+    void* next_extent;  // of the next object
     size_t free_regions;
     size_t regions;
     size_t extent_bytes;
@@ -210,7 +210,8 @@ bool Heap::IsSparse(void* object, size_t size) const noexcept {
   if (found.free_regions == 0 || found.regions_of_bin == 0) return false;
   const auto extent = reinterpret_cast<uintptr_t>(found.next_extent);
   if (reinterpret_cast<uintptr_t>(object) - extent < found.extent_bytes) return false;
-  // Somewhat above the average, or extents that are all alike would stay as they are; but not where little is free anyway.
+  // The limit is somewhat above the average, or extents that are all alike would stay the same. A bin with little free room
+  // is left alone.
   constexpr size_t kLeastFreePart = 16;
   constexpr size_t kAbove = 8;
   const size_t used = found.regions - found.free_regions;
@@ -247,7 +248,7 @@ void Heap::PurgeOldPages() noexcept {
 }
 
 AllocatorBytes Heap::ReadAllocator() const noexcept {
-  uint64_t epoch = 1;  // without a new one jemalloc answers what it answered last
+  uint64_t epoch = 1;  // without a new epoch jemalloc repeats its last answer
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
   const auto read = [](const char* name) noexcept {
     size_t value = 0;
@@ -255,7 +256,7 @@ AllocatorBytes Heap::ReadAllocator() const noexcept {
     return mallctl(name, &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
   };
   const ArenaControl muzzy("stats.arenas", MALLCTL_ARENAS_ALL, "pmuzzy");
-  // To the allocator a slab is one object, whether it is full or empty.
+  // To the allocator a slab is one object, full or empty.
   const uint64_t allocated = read("stats.allocated");
   const uint64_t active = read("stats.active");
   const uint64_t idle = slabs_.idle_bytes();
@@ -268,7 +269,7 @@ AllocatorBytes Heap::ReadAllocator() const noexcept {
 
 std::string Heap::AllocatorReport() {
   std::string report;
-  // Where there is no memory for more of it, the report ends.
+  // If memory runs out, the report ends.
   const auto append = [](void* to, const char* text) noexcept {
     try {
       static_cast<std::string*>(to)->append(text);

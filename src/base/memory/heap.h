@@ -1,5 +1,5 @@
 // The memory of entries: a jemalloc arena in which 32 bits name an object. The arena stays inside one reserved range of
-// addresses, the *region*, so that 32 bits can refer to any object in it.
+// addresses, the *region*: 32 bits suffice for every address in the region.
 //
 //   reserved, PROT_NONE:  |= arena's extents =|.................................|   up to 64 GiB
 //                         ^ base              ^ grown_to                        ^ end
@@ -8,10 +8,9 @@
 // Sizes whose jemalloc classes are far apart are served from our own slabs (base/memory/slabs.h). Each slab is one
 // allocation of the arena.
 //
-// Invariants: every object is in the region, aligned to 16 (to 64 if its size is a multiple of 64). An object
-// is allocated and freed only through an explicit tcache of this arena, never by plain malloc or free (a
-// thread's own tcache would mix in memory of other arenas). A full region returns nullptr, which becomes
-// Redis's OOM error.
+// Invariants: every object is in the region, aligned to 16 (to 64 if its size is a multiple of 64). Only an explicit tcache
+// of this arena allocates and frees objects, never plain malloc or free (a thread's own tcache would mix in memory of other
+// arenas). A full region returns nullptr, which becomes Redis's OOM error.
 //
 // Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that ASan detects every use
 // after free. Loop thread only.
@@ -47,8 +46,7 @@ struct HeapRef {
 };
 static_assert(std::is_trivially_copyable_v<HeapRef>);
 
-// Resolves references to pointers. Holds the region's base and is small enough to be copied into every
-// container.
+// Resolves references to pointers. A HeapBase holds the region's base and is small enough to be copied into every container.
 class HeapBase {
  public:
   constexpr HeapBase() noexcept = default;
@@ -83,7 +81,7 @@ class HeapBase {
 
 // What the allocator reports about all arenas together.
 struct AllocatorBytes {
-  uint64_t allocated = 0;  // by the whole process; of slabs, what their objects take
+  uint64_t allocated = 0;  // by the whole process; of slabs only the bytes of the objects
   uint64_t active = 0;     // in pages that hold at least one object, or belong to a slab
   uint64_t resident = 0;   // in pages that are backed by memory
   uint64_t muzzy = 0;      // in unused pages that the kernel may reclaim
@@ -94,7 +92,7 @@ class Heap {
   static constexpr size_t kMaxRegionBytes = size_t{64} << 30;
   static constexpr size_t kMinRegionBytes = size_t{64} << 20;
 
-  // Reserves min(64 GiB, half of RLIMIT_AS, `region_bytes`), and halves that while the kernel refuses. Throws
+  // Reserves min(64 GiB, half of RLIMIT_AS, `region_bytes`), and halves the size while the kernel refuses. Throws
   // std::runtime_error if not even kMinRegionBytes are available.
   explicit Heap(size_t region_bytes = kMaxRegionBytes);
   ~Heap();
@@ -118,7 +116,7 @@ class Heap {
   }
 #endif
 
-  // Bytes that an object of `size` occupies. An entry can grow in place within its size class.
+  // The bytes occupied by an object of `size`. An entry can grow in place within its size class.
   static constexpr size_t SizeClass(size_t size) noexcept {
     constexpr size_t kQuantum = 16;
     if (Slabs::Serves(size)) return Slabs::SizeClass(size);
@@ -128,15 +126,15 @@ class Heap {
     return (size + step - 1) & ~(step - 1);
   }
 
-  // Bytes in use by all allocations of the loop thread, from this heap and from plain malloc. Of slabs only
-  // their objects count, so that every evicted key lowers the result. Costs a few loads.
+  // Bytes in use by all allocations of the loop thread, from this heap and from plain malloc. Of slabs only the objects
+  // count, so every evicted key lowers the result. Costs a few loads.
 #ifdef MAYFLY_SANITIZE
   uint64_t ThreadBytes() const noexcept { return used_bytes_; }
 #else
   uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_ - slabs_.idle_bytes(); }
 #endif
-  // Bytes that the loop thread has allocated or freed so far, through this heap or plain malloc: only rises.
-  // Objects in slabs count when their slab comes or goes, which is when pages do.
+  // Bytes that the loop thread has allocated or freed so far, through this heap or plain malloc: only rises. Objects in
+  // slabs count when their slab comes or goes, because pages come and go with the slab.
 #ifdef MAYFLY_SANITIZE
   uint64_t ChurnedBytes() const noexcept { return 0; }
 #else
@@ -144,36 +142,37 @@ class Heap {
 #endif
   // ---- against fragmentation
   //
-  // Objects that stay pin the pages in which others were freed. A page comes free when its last objects are moved.
+  // Objects that stay pin the pages of freed objects. A page comes free when its last objects are moved.
   struct Fill {
     uint64_t used = 0;      // bytes of this heap's objects
-    uint64_t in_pages = 0;  // that they lie in
+    uint64_t in_pages = 0;  // bytes of the pages that hold the objects
   };
   // Takes some microseconds.
   Fill ReadFill() const noexcept;
-  // Whether the object lies among more free room than objects of its size do on the average, so that others of it could
-  // take its place elsewhere. Under the sanitizers every object does.
+  // Returns true if the object lies among more free room than the average object of its size: moving the object to a fuller
+  // place helps to empty its page. Under the sanitizers always true.
   bool IsSparse(void* object, size_t size) const noexcept;
-  // As Allocate and Free, but past the caches: takes the room that will be filled first, and gives it back at once.
+  // Like Allocate and Free, but past the caches: AllocateDense takes the room that jemalloc fills first, FreeDense frees at
+  // once.
   void* AllocateDense(size_t size) noexcept;
   void FreeDense(void* object, size_t size) noexcept;
-  // What the caches hold goes back to the pages that it lies in.
+  // Returns cached memory to the pages of that memory.
   void FlushCaches() noexcept;
 
   // Gives unused pages of all arenas back to the kernel now.
   void Purge() noexcept;
-  // As Purge, but for what the loop thread's caches hold. Any thread.
+  // Like Purge, without the loop thread's caches. Any thread.
   static void PurgePages() noexcept;
-  // Gives those back that have been unused for kPagesStayMs, and some of the younger ones. Any thread.
+  // Gives pages back that have been unused for kPagesStayMs, and some younger pages. Any thread.
   static void PurgeOldPages() noexcept;
   static constexpr unsigned kPagesStayMs = 1000;
   AllocatorBytes ReadAllocator() const noexcept;
-  // The allocator's report for people; long.
+  // The allocator's report for people; a long text.
   static std::string AllocatorReport();
 
  private:
 #ifndef MAYFLY_SANITIZE
-  // Bypasses the tcache, which would keep returned slabs and never hand them out again.
+  // Bypasses the tcache: the tcache would keep returned slabs and never hand them out again.
   class ArenaSlabs final : public SlabSource {
    public:
     void set_arena(unsigned arena) noexcept { flags_ |= static_cast<int>(MALLOCX_ARENA(arena)); }
@@ -188,7 +187,7 @@ class Heap {
 
   void Reserve(size_t region_bytes);
 #ifndef MAYFLY_SANITIZE
-  // The page behind each slab that nobody touches (Slabs::kSlabBytes) is no memory.
+  // The last page of each slab (Slabs::kSlabBytes) is never touched and takes no memory.
   uint64_t UntouchedBytes() const noexcept;
 #endif
 
@@ -202,7 +201,8 @@ class Heap {
   Region* region_ = nullptr;
   unsigned arena_ = 0;
   unsigned tcache_ = 0;
-  size_t utilization_[3] = {};  // the address of jemalloc's answer; of size 0 if this one does not answer
+  size_t utilization_[3] =
+      {};  // the address of jemalloc's control; size 0 if this jemalloc lacks the control
   size_t utilization_size_ = 0;
   uint64_t* thread_allocated_ = nullptr;
   uint64_t* thread_freed_ = nullptr;

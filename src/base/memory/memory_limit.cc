@@ -13,8 +13,7 @@ namespace {
 // Version 1 reports "no limit" as the largest multiple of a page. No real limit comes near it.
 constexpr uint64_t kNoLimit = 1ULL << 60;
 
-// False if the file cannot be opened now, but perhaps later. One that is not there, or that nobody may read, counts
-// as empty.
+// Returns false if the file cannot be opened now, but perhaps later. A missing or forbidden file counts as empty.
 bool Open(const std::string& path, std::ifstream& file) {
   errno = 0;
   file.open(path);
@@ -37,7 +36,7 @@ bool ReadRam(const std::string& path, std::optional<uint64_t>& bytes) {
   return true;
 }
 
-// Lowers `limit` to the one in the file.
+// Lowers `limit` to the limit in the file.
 bool ReadLimit(const std::string& path, std::optional<uint64_t>& limit) {
   std::ifstream file;
   if (!Open(path, file)) return false;
@@ -73,8 +72,8 @@ MemoryLimitFiles::MemoryLimitFiles(const std::string& root) : meminfo_(root + "/
   }
 }
 
-// Inside a container the path may be the host's and missing here. Then the walk ends at the root of the mount,
-// which is the container's cgroup.
+// Inside a container the path may be the host's path and missing here. Then the walk ends at the root of the mount, the
+// container's cgroup.
 void MemoryLimitFiles::AddUpwards(const std::string& mount, std::string cgroup, const char* file) {
   if (cgroup.find("..") != std::string::npos) cgroup.clear();  // outside our cgroup namespace
   while (!cgroup.empty() && cgroup.back() == '/') cgroup.pop_back();

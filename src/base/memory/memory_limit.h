@@ -19,15 +19,15 @@ struct MemoryLimit {
   std::optional<uint64_t> Smaller() const noexcept;
 };
 
-// The files of /proc and /sys that hold these limits. They are found once, because the kernel takes a lock of all
-// cgroups for that. Reading them again takes no such lock.
+// The files of /proc and /sys with the limits. The files are found once, because finding takes a lock of all cgroups in the
+// kernel. Reading the files again takes no such lock.
 class MemoryLimitFiles {
  public:
-  // Finds them below `root`, so that a test can provide its own files.
+  // Finds the files below `root`; a test can provide files of its own.
   explicit MemoryLimitFiles(const std::string& root = "");
 
-  // What they hold now. Nothing if a file cannot be opened for a reason that passes, such as too many open files: a
-  // limit that is not seen must not count as none. Throws std::bad_alloc.
+  // The present limits. Returns nullopt if a file cannot be opened for a passing reason, such as too many open files: an
+  // unread limit must not count as no limit. Throws std::bad_alloc.
   std::optional<MemoryLimit> Read() const;
 
  private:
@@ -35,10 +35,10 @@ class MemoryLimitFiles {
   void AddUpwards(const std::string& mount, std::string cgroup, const char* file);
 
   std::string meminfo_;
-  std::vector<std::string> of_cgroups_;  // some of them may not exist
+  std::vector<std::string> of_cgroups_;  // some files may not exist
 };
 
-// Finds the files and reads them once. If that is not possible, nothing is known.
+// Finds the files and reads them once. After a failure no limit is known.
 MemoryLimit ReadMemoryLimit(const std::string& root = "");
 
 }  // namespace mayfly

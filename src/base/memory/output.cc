@@ -44,7 +44,7 @@ void ChunkPool::Give(OutputChunk* chunk) noexcept {
   chunk->next = free_;
   free_ = chunk;
   ++kept_;
-  // Accessing a kept chunk is as wrong as accessing a freed one.
+  // Accessing a kept chunk is as wrong as accessing a freed chunk.
   ASAN_POISON_MEMORY_REGION(chunk, sizeof *chunk);
 }
 
@@ -66,7 +66,7 @@ void OutputChain::Grow() {
   if (tail_ != nullptr) {
     SealRun();
     CheckLimit();
-    // Splices take room, too: many short ones, as the headers of nested arrays, more than their bytes.
+    // Splices take room, too: many short splices, such as the headers of nested arrays, take more room than their bytes.
     if (chunk_memory() / 2 >= limit_bytes_) MarkFull();
   }
   if (full_) throw OutputTooLong();

@@ -1,22 +1,20 @@
 // OutputChain: the replies of one connection until the socket takes them.
 //
-// Shape: a list of 16 KB chunks from a pool. Replies are formatted straight into the last chunk. Bytes that
-// are not in the chunk (a shared block), or not known yet (the header of an array whose length is counted
-// later), are inserted by a *splice*. Splices are records at the chunk's end, growing downwards: each says
-// which bytes to insert at which offset.
+// Shape: a list of 16 KB chunks from a pool. Replies are formatted straight into the last chunk. A *splice* inserts bytes
+// from outside the chunk (a shared block), or bytes not known yet (the header of an array whose length is counted later).
+// Splices are records at the chunk's end, growing downwards: each names the bytes to insert and the offset.
 //
 //     chunk   | link | bytes written --> |      free      | <-- splices |
 //                        ^at                                   |
 //                        +--------- data, size, block ---------+
 //
-// So a reply costs no allocation while the chunk has room, and a shared block costs 32 bytes instead of a
-// copy.
+// Thus a reply costs no allocation while the chunk has room, and a shared block costs 32 bytes instead of a copy.
 //
-// Invariants: an idle chain (size() == 0 after Consume or Clear) holds no chunk. Bytes that Gather has
-// returned neither move nor change until they are consumed, whatever is appended meanwhile.
+// Invariants: an idle chain (size() == 0 after Consume or Clear) holds no chunk. Bytes returned by Gather neither move nor
+// change until consumed, whatever is appended meanwhile.
 //
-// Ownership: the chain owns its chunks until it returns them to the pool, which must outlive the chain. A
-// splice holds a reference to its block. Loop thread only. Units: bytes.
+// Ownership: the chain owns its chunks until it returns them to the pool. The pool must outlive the chain. A splice holds a
+// reference to its block. Loop thread only. Units: bytes.
 #pragma once
 
 #include <cassert>
@@ -32,8 +30,8 @@
 
 namespace mayfly {
 
-// A reply, with what waits before it, is longer than its chain may be (OutputChain::set_limit). There is memory left, so
-// that Executor can tell it from any other std::bad_alloc.
+// A reply, with the pending bytes before it, is longer than the limit of its chain (OutputChain::set_limit). Memory is left:
+// the type tells Executor that memory did not run out, unlike any other std::bad_alloc.
 struct OutputTooLong : std::bad_alloc {
   const char* what() const noexcept override { return "a reply is longer than its client may hold"; }
 };
@@ -67,9 +65,8 @@ struct OutputChunk {
 };
 static_assert(sizeof(OutputChunk) == OutputChunk::kSize);
 
-// Unused chunks, kept for reuse; one pool per loop. It keeps at most `kept_max` of them, so that a turn
-// allocates nothing in the steady state and the memory of a burst is freed. This memory is counted as the
-// server's, not as a client's.
+// Unused chunks, kept for reuse; one pool per loop. The pool keeps at most `kept_max` chunks: a turn allocates nothing in
+// the steady state, and the memory of a burst is freed. This memory is counted as the server's, not as a client's.
 class ChunkPool {
  public:
   static constexpr size_t kKeptMax = 256;  // 4 MB
@@ -81,7 +78,7 @@ class ChunkPool {
 
   // Returns an empty chunk. Throws std::bad_alloc.
   OutputChunk* Take();
-  // Whether Take has thrown since this was last called: then what found no memory was a reply.
+  // Returns true if Take has thrown since the last call: then a reply found no memory.
   bool TakeFailed() noexcept { return std::exchange(failed_, false); }
   void NoteFailed() noexcept { failed_ = true; }
   void Give(OutputChunk* chunk) noexcept;
@@ -103,12 +100,12 @@ class OutputChain {
  public:
   // The largest request to Reserve.
   static constexpr size_t kReserveMax = 4096;
-  // Shared parts up to this size are copied: that is cheaper than another piece in the write.
+  // Shared parts up to this size are copied: a copy is cheaper than another piece in the write.
   static constexpr size_t kCopyMax = 512;
   // The size of a slot: enough for the header of any array.
   static constexpr size_t kSlotSize = 24;
 
-  // A place in the output whose bytes are filled in later. Invalid after the next Consume or Clear.
+  // A place in the output for bytes that follow later. Invalid after the next Consume or Clear.
   using Slot = OutputSplice*;
 
   explicit OutputChain(ChunkPool& pool) noexcept : pool_(pool) {}
@@ -117,8 +114,7 @@ class OutputChain {
   OutputChain& operator=(const OutputChain&) = delete;
   ~OutputChain() { Clear(); }
 
-  // Returns the address of `n` free bytes. Write at most that many, then Commit the number written. Throws
-  // std::bad_alloc.
+  // Returns the address of `n` free bytes. Write up to `n` bytes, then Commit the number written. Throws std::bad_alloc.
   // REQUIRES: n <= kReserveMax.
   char* Reserve(size_t n) {
     assert(n <= kReserveMax);
@@ -132,20 +128,19 @@ class OutputChain {
     write_ += n;
   }
 
-  // Sets the size at which the chain is full, rounded up to whole chunks. This is the one bound for every reply while it
-  // is built: a full chain takes what fits into its last chunk and no more. Methods that append throw OutputTooLong then,
-  // so a loop that writes element after element ends soon after the bound. A chain that was full stays full until
-  // ForgetFull.
+  // Sets the size at which the chain is full, rounded up to whole chunks. The limit is the only bound for every reply while
+  // the reply is built: a full chain takes what fits into its last chunk and no more. Then methods that append throw
+  // OutputTooLong, which soon ends a loop that writes element after element. A full chain stays full until ForgetFull.
   void set_limit(size_t bytes) noexcept { limit_bytes_ = bytes; }
   size_t limit() const noexcept { return limit_bytes_; }
   bool full() const noexcept { return full_; }
-  // For a chain whose bytes are not a client's: it may be used again. REQUIRES: empty().
+  // Makes a full chain usable again. Only for a chain whose bytes are not a client's. REQUIRES: empty().
   void ForgetFull() noexcept {
     assert(empty());
     full_ = false;
   }
-  // Throws OutputTooLong if `bytes` more would make the chain full, which it is from then on: so a reply that is known to
-  // be too long is not begun.
+  // Throws OutputTooLong, and makes the chain full, if `bytes` more would exceed the limit. With this call a command does
+  // not begin a reply that is known to be too long.
   void RequireRoom(uint64_t bytes) {
     if (bytes < limit_bytes_ && size() < limit_bytes_ - bytes) return;
     MarkFull();
@@ -157,7 +152,7 @@ class OutputChain {
     full_bits_ = bits;
   }
 
-  // Differs from its former value if bytes were appended in between.
+  // Differs from an earlier end() if bytes were appended in between.
   const char* end() const noexcept { return write_; }
 
   // Appends a copy of `bytes`. Throws std::bad_alloc.
@@ -167,8 +162,8 @@ class OutputChain {
     if (!bytes.empty()) std::memcpy(write_, bytes.data(), bytes.size());
     write_ += bytes.size();
   }
-  // Appends a part of a shared block, without copying it unless it is small. Throws std::bad_alloc.
-  // REQUIRES: offset + length <= block.size(); these bytes are not changed until they are consumed.
+  // Appends a part of a shared block, without a copy unless the part is small. Throws std::bad_alloc.
+  // REQUIRES: offset + length <= block.size(); nobody changes these bytes until they are consumed.
   void AppendShared(SharedBytes block, size_t offset, size_t length);
 
   // Appends a slot: empty until FillSlot puts up to kSlotSize bytes into it. Throws std::bad_alloc.
@@ -178,7 +173,7 @@ class OutputChain {
 
   // Stores the first pending bytes, in order, as `pieces`. Returns the number of pieces stored.
   size_t Gather(std::span<OutputPiece> pieces) const noexcept;
-  // Removes the first `n` pending bytes, which have been written.
+  // Removes the first `n` pending bytes after their write.
   // REQUIRES: n <= size(); no slot is open.
   void Consume(size_t n) noexcept;
   // Removes everything.
@@ -190,7 +185,7 @@ class OutputChain {
   bool empty() const noexcept { return size() == 0; }
   // Memory held for this connection: whole chunks, and the referenced parts of shared blocks.
   size_t memory() const noexcept { return chunk_memory() + shared_; }
-  // The chunks' part of memory(), which no other client shares.
+  // The part of memory() in chunks, shared with no other client.
   size_t chunk_memory() const noexcept { return chunks_ * OutputChunk::kSize; }
 
  private:
@@ -222,8 +217,7 @@ class OutputChain {
 
   OutputChunk* head_ = nullptr;
   OutputChunk* tail_ = nullptr;
-  // How much of the first chunk is consumed: offset in its bytes, number of splices, bytes of the next
-  // splice.
+  // The consumed part of the first chunk: offset in the chunk's bytes, number of splices, bytes of the next splice.
   uint32_t head_at_ = 0;
   uint32_t head_splice_ = 0;
   size_t splice_at_ = 0;

@@ -1,5 +1,5 @@
-// A pointer in 6 bytes, without alignment. So it fits into what would be padding. What it points to lies below 2^48, as
-// all memory of a process does on x86-64 and arm64. Owns nothing.
+// A pointer in 6 bytes, without alignment, small enough for otherwise unused padding. The target lies below 2^48, like all
+// memory of a process on x86-64 and arm64. Owns nothing.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class Pointer48 {
     std::memcpy(bytes_.data() + sizeof low, &high, sizeof high);
     return *this;
   }
-  // Two words put together in a register: as a copy of 6 bytes they would go through the stack, where a load of 8 bytes
-  // waits for both stores, about 15 cycles.
+  // Puts two words together in a register. A copy of 6 bytes would go through the stack, where a load of 8 bytes waits for
+  // both stores, about 15 cycles.
   T* get() const noexcept {
     uint32_t low = 0;
     uint16_t high = 0;

@@ -8,7 +8,7 @@ namespace mayfly {
 namespace {
 
 constexpr std::chrono::milliseconds kStep{10};
-// Somewhat longer than pages stay.
+// Somewhat longer than Heap::kPagesStayMs.
 constexpr int kSteps = static_cast<int>(Heap::kPagesStayMs + 200) / static_cast<int>(kStep.count());
 
 }  // namespace

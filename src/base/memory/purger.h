@@ -1,7 +1,7 @@
-// Gives unused pages back to the kernel on a thread of its own. A gigabyte of them takes a tenth of a second.
+// Gives unused pages back to the kernel on a thread of its own. A gigabyte of pages takes a tenth of a second.
 //
-// Pages that stay unused for a second go by and by, in steps of 10 ms. jemalloc could do that on a thread of its own,
-// but in steps of 100 ms, and where there is one processor the loop waits for all of a step: after a million frees, 4 ms.
+// Pages that stay unused for a second go by and by, in steps of 10 ms. jemalloc has a thread for the same work, but with
+// steps of 100 ms, and on a machine with one processor the loop waits for a whole step: after a million frees, 4 ms.
 //
 // Both calls return at once. Loop thread only, but for the thread itself.
 #pragma once
@@ -20,9 +20,9 @@ class Purger {
   Purger(const Purger&) = delete;
   Purger& operator=(const Purger&) = delete;
 
-  // All unused pages go, now. What is asked for while the thread works on it is done once more when it is through.
+  // Gives all unused pages back, now. A request during the thread's work makes the thread purge once more afterwards.
   void Ask() noexcept;
-  // Pages have become unused: they go if they stay so.
+  // Tells the purger of newly unused pages: the pages go if they stay unused.
   void Tend() noexcept;
 
  private:

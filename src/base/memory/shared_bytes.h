@@ -66,12 +66,11 @@ class SharedBytes {
     assert(new_size <= size());
     block_->size = new_size;
   }
-  // Makes the bytes writable: replaces a block that others share by a copy. If `size` exceeds size(), also
-  // extends the block by zeros to `size`; the allocator's size classes make copying rare. Throws
-  // std::bad_alloc, and has changed nothing then.
+  // Makes the bytes writable: replaces a shared block by a copy. If `size` exceeds size(), also extends the block by zeros
+  // to `size`; the allocator's size classes make copying rare. If Own throws std::bad_alloc, nothing has changed.
   void Own(size_t size);
 
-  // Release hands the reference over as a plain pointer, which an entry stores. Adopt takes it back.
+  // Release hands the reference over as a plain pointer for an entry to store. Adopt takes the reference back.
   void* Release() noexcept { return std::exchange(block_, nullptr); }
   static SharedBytes Adopt(void* released) noexcept { return SharedBytes(static_cast<Block*>(released)); }
 
@@ -81,8 +80,8 @@ class SharedBytes {
     size_t size;
   };
   static_assert(sizeof(Block) == kHeaderBytes);
-  // Larger blocks begin on a page. Jemalloc gives each of them a page more than it needs, so that they need
-  // not all begin at the same place of the processor's cache; of one that does, nobody touches that page.
+  // Larger blocks begin on a page. Jemalloc adds an unneeded page to each large block to vary the block's place in the
+  // processor's cache; a block that begins on a page never touches the added page.
   static constexpr size_t kPagedBytes = 14 * 1024;
   static constexpr size_t kPage = 4096;
   explicit SharedBytes(Block* block) noexcept : block_(block) {}

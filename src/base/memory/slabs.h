@@ -11,17 +11,17 @@
 //            bands[1] --> slab              at least a quarter
 //            bands[0] --> slab <-> slab     less
 //
-// An object's slab is found by masking its address. The next current slab comes from the fullest band, so
-// that sparse slabs are left alone and become empty. An empty slab is returned to the source at once, except
-// the current one: else a single key that comes and goes would take and return a slab each time. Allocate and
-// Free are O(1): a few loads and stores, and some more when a slab fills, empties or changes its band.
+// Masking an object's address gives the object's slab. The next current slab comes from the fullest band: sparse slabs are
+// left alone and become empty. An empty slab returns to the source at once, except the current slab: else a single key that
+// comes and goes would take and return a slab each time. Allocate and Free are O(1): a few loads and stores, and some more
+// when a slab fills, empties or changes its band.
 //
 // Invariants (Validate): a slab is current, or in the band of its use, or full and in no list; used, free and
 // fresh objects of a slab add up to its capacity; idle_bytes() is the memory of all slabs less that of used
 // objects. Objects are aligned to 16, and to 64 if the class is a multiple of 64.
 //
-// Ownership: a slab belongs to this object from GetSlab to ReturnSlab. The destructor returns none: they stay
-// with the source, which must outlive this object. Loop thread only. Units: bytes.
+// Ownership: a slab belongs to this object from GetSlab to ReturnSlab. The destructor returns no slab: all slabs stay with
+// the source, which must outlive this object. Loop thread only. Units: bytes.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@
 
 namespace mayfly {
 
-// Where slabs come from.
+// The source of slabs.
 class SlabSource {
  public:
   // Returns Slabs::kSlabBytes, aligned to Slabs::kSlabAlignment; nullptr if there is no memory.
@@ -46,8 +46,8 @@ class SlabSource {
 
 class Slabs {
  public:
-  // With pages of 4 KB jemalloc takes a page more for whatever is above 14 KB: together 32 KB, so slabs lie
-  // side by side. It never touches that page, nor do we. With larger pages 32 KB is its class for a slab.
+  // With pages of 4 KB jemalloc adds a page to every allocation above 14 KB: together 32 KB, and slabs lie side by side.
+  // Neither jemalloc nor this class touches the added page. With larger pages jemalloc's class for a slab is 32 KB.
   static constexpr size_t kSlabBytes = 28 * 1024;
   static constexpr size_t kSlabAlignment = 32 * 1024;
   static constexpr size_t kStep = 16;
@@ -59,7 +59,7 @@ class Slabs {
   Slabs& operator=(const Slabs&) = delete;
 
   static constexpr bool Serves(size_t size) noexcept { return size - (kAbove + 1) < kUpTo - kAbove; }
-  // Bytes that an object of `size` takes. REQUIRES: Serves(size).
+  // The bytes taken by an object of `size`. REQUIRES: Serves(size).
   static constexpr size_t SizeClass(size_t size) noexcept {
     assert(Serves(size));
     return (size + kStep - 1) & ~(kStep - 1);
@@ -98,8 +98,8 @@ class Slabs {
       Refile(*slab);
   }
 
-  // Whether the object's slab is less than three quarters in use, so that its objects may find room in fuller ones, and is not
-  // the one that Allocate takes from.
+  // Returns true if the object's slab is less than three quarters in use and not the current slab of its class: the slab's
+  // objects may find room in fuller slabs.
   bool IsSparse(void* object) const noexcept {
     const Slab* slab = SlabOf(object);
     return slab->band < kBands - 1 && slab != classes_[slab->class_index].current;
@@ -127,7 +127,7 @@ class Slabs {
     uint32_t object_bytes;
     uint32_t used;
     uint32_t capacity;
-    uint32_t refile_below;  // it leaves its band when fewer objects are in use
+    uint32_t refile_below;  // the slab leaves its band when fewer objects are in use
     uint32_t band;          // or kFull; meaningless for the current slab
     uint32_t class_index;
   };
@@ -144,11 +144,11 @@ class Slabs {
   }
   static uint32_t LeastOf(const Slab& slab, uint32_t band) noexcept;
 
-  // Makes a slab with room, or else a new one, current and returns it; nullptr if there is no memory.
-  // REQUIRES: there is no current slab, or it is full.
+  // Makes a slab with room, or else a new slab, current and returns it; nullptr if no memory is left.
+  // REQUIRES: the class has no current slab, or a full one.
   Slab* NextCurrent(Class& its_class) noexcept;
   Slab* Carve(const Class& its_class) noexcept;
-  // For a slab that has just lost an object: moves it one band down, or returns it to the source.
+  // Handles a slab that has just lost an object: moves the slab one band down, or returns the slab to the source.
   void Refile(Slab& slab) noexcept;
   void Return(Slab& slab) noexcept;
   static void Link(Class& its_class, Slab& slab) noexcept;

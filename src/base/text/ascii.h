@@ -39,7 +39,7 @@ constexpr bool SameIgnoringCase(std::string_view a, std::string_view b) noexcept
                     [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
-// The value of a hexadecimal digit in either case; -1 if it is none.
+// The value of a hexadecimal digit in either case; -1 for any other byte.
 constexpr int HexDigit(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   c = Lower(c);

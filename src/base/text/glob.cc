@@ -8,13 +8,13 @@
 namespace mayfly {
 namespace {
 
-// Redis compares chars as its compiler has them: signed, so "[\x80-a]" holds the bytes from 0 to 'a' too.
+// Redis compares chars with the sign of its compiler: signed. Hence "[\x80-a]" holds the bytes from 0 to 'a' too.
 signed char Fold(char c, GlobCase letters) noexcept {
   return static_cast<signed char>(letters == GlobCase::kIgnore ? Lower(c) : c);
 }
 
-// As Redis does it: the ends of a range are put in order first, and only then lose their case. So "[m-Z]" is
-// the range from 'z' to 'm', which is empty.
+// Compares in Redis's way: Redis first puts the ends of a range in order, and then ignores their case. Hence "[m-Z]" is the
+// range from 'z' to 'm', an empty range.
 bool InRange(char from, char to, signed char wanted, GlobCase letters) noexcept {
   if (static_cast<signed char>(from) > static_cast<signed char>(to)) std::swap(from, to);
   return wanted >= Fold(from, letters) && wanted <= Fold(to, letters);
@@ -44,7 +44,7 @@ bool MatchClass(std::string_view pattern, size_t& at, char c, GlobCase letters) 
   return found != negated;
 }
 
-// Matches `c` against the pattern element at `at`, which is not '*'; moves `at` past it.
+// Matches `c` against the pattern element at `at`, any element but '*'; moves `at` past the element.
 bool MatchOne(std::string_view pattern, size_t& at, char c, GlobCase letters) noexcept {
   const char element = pattern[at++];
   if (element == '?') return true;

@@ -7,8 +7,8 @@
 
 namespace mayfly {
 
-// Parses what strtold reads, if that is the whole text: also "inf", "1e3" and "0x1p3". Returns nullopt for
-// "", leading spaces, NaN, and numbers that are too large or too close to 0.
+// Parses a text that strtold reads as a whole: also "inf", "1e3" and "0x1p3". Returns nullopt for "", leading spaces, NaN,
+// and numbers that are too large or too close to 0.
 std::optional<long double> ParseLongDouble(std::string_view text);
 
 // Formats with 17 digits after the point, less trailing zeros, and never with an exponent: "3", "0.1",

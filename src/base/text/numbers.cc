@@ -72,7 +72,7 @@ std::optional<double> ParseDouble(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [parsed_to, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && parsed_to == end && std::isfinite(value) && value != 0) return value;
-  // What is left is rare: +1, 0x1p3, inf, what is 0 or rounded to it, and what is no number.
+  // Only rare texts are left: +1, 0x1p3, inf, texts of or rounded to 0, and texts that are no number.
   constexpr size_t kMostUsual = 256;
   if (text.size() >= kMostUsual) {
     const std::string copy(text);
@@ -99,7 +99,7 @@ size_t FormatDouble(double value, char* out) noexcept {
   constexpr double kWholeUpTo = 0x1p62;
   if (std::abs(value) <= kWholeUpTo && value == std::trunc(value))
     return FormatInteger(static_cast<int64_t>(value), out);
-  // The shortest digits come as "1.2345e-07". They are taken apart here and laid out by LayOut.
+  // The shortest digits come as "1.2345e-07". This code takes the text apart and LayOut puts it together again.
   char text[kMaxDoubleText];
   const auto made = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific);
   const char* const e = std::find(text, made.ptr, 'e');

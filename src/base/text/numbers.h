@@ -21,8 +21,8 @@ inline constexpr size_t kMaxIntegerText = 20;
 std::optional<int64_t> ParseInteger(std::string_view text) noexcept;
 namespace internal {
 
-// Parses four to eight digits at once; returns false if another byte is among them. Digits are combined into
-// pairs, pairs into fours, and fours into eights, each in the bytes of its parts.
+// Parses four to eight digits at once; returns false if another byte is among them. Digits are combined into pairs, pairs
+// into fours, and fours into eights. Each result lies in the bytes of its parts.
 [[gnu::always_inline]] inline bool ParseDigits(std::string_view text, int64_t& value) noexcept {
   constexpr uint64_t kOnes = 0x0101010101010101;
   const size_t last = text.size() - sizeof(uint32_t);
@@ -41,8 +41,8 @@ namespace internal {
 
 }  // namespace internal
 
-// The same, but faster for positive numbers of few digits. Returns false if ParseInteger(text) would return
-// nullopt; `value` is unspecified then.
+// Like ParseInteger above, but faster for positive numbers of few digits. Returns false, and leaves `value` unspecified, if
+// ParseInteger(text) would return nullopt.
 [[gnu::always_inline]] inline bool ParseInteger(std::string_view text, int64_t& value) noexcept {
   constexpr size_t kSurelyFits = 18;
   static_assert(std::endian::native == std::endian::little);
@@ -61,7 +61,7 @@ namespace internal {
   value = number;
   return true;
 }
-// The same for an unsigned integer.
+// Like ParseInteger, for an unsigned integer.
 std::optional<uint64_t> ParseUnsigned(std::string_view text) noexcept;
 // Parses a finite or infinite number as strtod does. Returns nullopt for "", spaces, NaN, and numbers that
 // are too large or too close to 0. Throws std::bad_alloc if there is no memory for a copy of a long text.
@@ -72,7 +72,7 @@ std::optional<double> ParseDouble(std::string_view text);
 size_t FormatInteger(int64_t value, char* out) noexcept;
 // The shortest text that reads back as `value`, in Redis's form: "1", "0.1", "1e+21", "inf", "-inf", "nan".
 std::string FormatDouble(double value);
-// The same, into `out`, which must have room for kMaxDoubleText bytes. Returns the number of bytes written.
+// Writes the same text to `out`, which must have room for kMaxDoubleText bytes. Returns the number of bytes written.
 inline constexpr size_t kMaxDoubleText = 32;
 size_t FormatDouble(double value, char* out) noexcept;
 

@@ -3,7 +3,7 @@
 namespace mayfly {
 namespace {
 
-// The letter after the backslash; 0 if this byte has none.
+// The letter after the backslash; 0 for a byte without a letter.
 constexpr char EscapeOf(char c) noexcept {
   switch (c) {
     case '\\':

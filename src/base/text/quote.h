@@ -1,4 +1,4 @@
-// A text in double quotes on one line, with escapes, as Redis writes it for people. What does not print in ASCII is
+// A text in double quotes on one line, with escapes, in Redis's form for people. Bytes that do not print in ASCII are
 // escaped (\n, \x00).
 #pragma once
 

@@ -62,8 +62,8 @@ template <size_t kPairs>
   CopyEndPairs(to, from, size, std::make_index_sequence<kPairs>());
 }
 
-// If gcc knows a bound of the size, it expands memcpy into a string instruction, which takes tens of cycles
-// to start. In this function it knows none.
+// If gcc knows a bound of the size, gcc expands memcpy into a string instruction, which takes tens of cycles to start. In
+// this function gcc knows no bound.
 [[gnu::noinline]] inline void CopyLong(char* to, const char* from, size_t size) noexcept {
   std::memcpy(to, from, size);
 }
@@ -73,7 +73,7 @@ template <size_t kPairs>
 // As memcpy, but without a call for up to 128 bytes.
 [[gnu::always_inline]] inline void CopyBytes(char* to, const char* from, size_t size) noexcept {
   constexpr size_t kPair = sizeof(internal::Pair);
-  // Hides from gcc where `from` points. Otherwise it warns about branches that a small array rules out.
+  // Hides from gcc where `from` points. Otherwise gcc warns about branches that a small array rules out.
   asm("" : "+r"(from));
   if (size >= kPair) {
     if (size <= 2 * kPair) return internal::CopyEndPairs<1>(to, from, size);

@@ -1,9 +1,9 @@
 // The longest common subsequence of two texts, for LCS.
 //
-// If there are several, the result is the one that Redis finds. Redis walks back from the ends of both texts:
-// if the last bytes are equal they belong to the result; otherwise the text is shortened whose shortening
-// leaves the longer common subsequence, and the second text if both are equal. Time is O(a.size() *
-// b.size()). CommonRuns needs one bit of memory for each pair of bytes.
+// If several subsequences have the greatest length, the result is Redis's choice. Redis walks back from the ends of both
+// texts: equal last bytes belong to the result. If the last bytes differ, Redis shortens the text whose shortening leaves
+// the longer common subsequence, and the second text if both are equal. Time is O(a.size() * b.size()). CommonRuns needs one
+// bit of memory for each pair of bytes.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ constexpr size_t Utf8SizeAt(std::string_view text) noexcept {
   const auto follows = [&](size_t i, unsigned least, unsigned most) {
     return i < text.size() && at(i) >= least && at(i) <= most;
   };
-  constexpr unsigned kLeast = 0x80, kMost = 0xBF;  // of a byte that is not the first
+  constexpr unsigned kLeast = 0x80, kMost = 0xBF;  // of a byte after the first
   const unsigned first = at(0);
   if (first < 0x80) return 1;
   if (first < 0xC2 || first > 0xF4) return 0;

@@ -27,7 +27,7 @@ struct Readings {
   int64_t DistanceNs() const noexcept { return wall_ns - mono_ns; }
 };
 
-// A reading that was interrupted tells too small a distance, so the greatest of some is nearest to the truth.
+// An interrupted reading gives too small a distance, so the greatest of several is the nearest to the truth.
 int64_t SureDistanceNs() noexcept {
   constexpr int kReadings = 4;
   int64_t distance_ns = Readings().DistanceNs();
@@ -53,7 +53,7 @@ SystemClock::SystemClock() noexcept : phase_ns_(WallDistance::PhaseNs(SureDistan
 Now SystemClock::Read() noexcept {
   Readings now;
   if (!distance_.Fits(now.DistanceNs() - phase_ns_)) [[unlikely]] {
-    // It has changed, or the reading was interrupted.
+    // The distance has changed, or the reading was interrupted.
     const int64_t distance_ns = std::max(now.DistanceNs(), SureDistanceNs()) - phase_ns_;
     if (!distance_.Fits(distance_ns)) distance_.Take(distance_ns);
     now = Readings();

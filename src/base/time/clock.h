@@ -2,8 +2,8 @@
 // clocks.
 //
 // Units: milliseconds unless a name says otherwise. `mono` counts from boot and never steps; it includes time
-// in suspend (CLOCK_BOOTTIME) if the system can tell. `wall` is Unix time; an operator or NTP may step it. A
-// Now is read at the start of a loop turn and after a slow command, and passed down by value.
+// in suspend (CLOCK_BOOTTIME) if the system supports that. `wall` is Unix time; an operator or NTP may step `wall`. A Now is
+// read at the start of a loop turn and after a slow command, and passed down by value.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ class Clock {
   virtual int64_t ReadWallUs() noexcept = 0;
 };
 
-// How far wall time is ahead of monotonic time, in ms. It is kept while the true distance stays within a band, so
-// that EXPIRETIME of a key returns the same number every time. It is never above the true distance, so that wall
-// time made with it is never early; it is below it by less than the band.
+// The distance of wall time from monotonic time, in ms. The stored distance stays the same while the true distance stays
+// within a band, so EXPIRETIME of a key returns the same number every time. The stored distance is never above the true
+// distance, so wall time computed from it is never early; it is below the true distance by less than the band.
 class WallDistance {
  public:
   static constexpr int64_t kNsPerMs = 1'000'000;
-  // More than two readings of the clocks differ by if nothing has changed.
+  // More than the difference between two readings of unchanged clocks.
   static constexpr int64_t kMarginNs = 125'000;
   static constexpr int64_t kBandNs = kNsPerMs + 2 * kMarginNs;
 
@@ -46,19 +46,19 @@ class WallDistance {
     const int64_t above_ns = true_ns - ms_ * kNsPerMs;
     return above_ns >= 0 && above_ns < kBandNs;
   }
-  // Afterwards `true_ns` fits, and is away from the ends of the band by kMarginNs.
+  // Makes `true_ns` fit, at least kMarginNs away from the ends of the band.
   void Take(int64_t true_ns) noexcept;
-  // What has to be subtracted from `true_ns`, less than 1 ms, so that Take leaves wall time behind by no more than
-  // the margin.
+  // Returns the phase to subtract from `true_ns`, less than 1 ms. After the subtraction, Take leaves wall time late by at
+  // most the margin.
   static int64_t PhaseNs(int64_t true_ns) noexcept;
 
  private:
   int64_t ms_ = 0;
 };
 
-// Reads the kernel's clocks. Monotonic time is ahead of the kernel's by a constant part of a millisecond, so that both
-// clocks tick at the same moment: a deadline in wall time would else be noticed up to a millisecond late. After a step
-// of the wall clock they may tick apart.
+// Reads the kernel's clocks. Monotonic time is ahead of the kernel's by a constant part of a millisecond, to make both
+// clocks tick at the same moment: else a deadline in wall time would be noticed up to a millisecond late. After a step of
+// the wall clock the two may tick apart.
 class SystemClock final : public Clock {
  public:
   SystemClock() noexcept;

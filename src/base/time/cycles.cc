@@ -1,5 +1,5 @@
-// Lets a test program replace the cycle counter, ReadCycles (base/time/tsc.h). Empty in a tree without tests. Nothing else
-// may stand here: an archive's member is taken as a whole.
+// Lets a test program replace the cycle counter, ReadCycles (base/time/tsc.h). Empty in a tree without tests. No other code
+// may stand here: the linker takes a member of an archive as a whole.
 #include "base/time/tsc.h"
 
 namespace mayfly {

@@ -1,7 +1,7 @@
 // A histogram with percentiles.
 //
-// Buckets are powers of two, each divided into 8. So a percentile is at most 12.5 % too high. Adding takes a
-// few instructions; a histogram takes 4 KB. Units: those of the values. Loop thread only.
+// Buckets are powers of two, each divided into 8; hence a percentile is at most 12.5 % too high. Adding takes a few
+// instructions; a histogram takes 4 KB. Units: the units of the values. Loop thread only.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ class Histogram {
   }
   uint64_t max() const noexcept { return max_; }
   uint64_t total() const noexcept { return total_; }
-  // The upper bound of the first bucket at which at least `fraction` of all values are counted, but at most
-  // max(); 0 if there are none.
+  // The upper bound of the first bucket at which at least `fraction` of all values are counted, but at most max(); 0 without
+  // values.
   uint64_t Percentile(double fraction) const noexcept {
     const auto wanted = static_cast<uint64_t>(fraction * static_cast<double>(total_));
     uint64_t seen = 0;
@@ -31,15 +31,15 @@ class Histogram {
     }
     return max_;
   }
-  // Calls fn(highest value, number of values) for each bucket that is not empty, from the lowest values on. The
-  // highest value is at most max().
+  // Calls fn(highest value, number of values) for each bucket that is not empty, in rising order of values. The highest
+  // value is at most max().
   template <typename Fn>
   void ForEachBucket(Fn&& fn) const {
     for (unsigned bucket = 0; bucket < kBuckets; ++bucket) {
       if (counts_[bucket] != 0) fn(UpperBound(bucket) < max_ ? UpperBound(bucket) : max_, counts_[bucket]);
     }
   }
-  // The highest value that is counted in the same bucket as this one, whatever max() is.
+  // The highest value of the bucket that counts `value`, whatever max() is.
   static constexpr uint64_t HighestLike(uint64_t value) noexcept { return UpperBound(BucketOf(value)); }
   void Reset() noexcept { *this = Histogram(); }
 

@@ -1,7 +1,7 @@
 // The cheapest way to measure a duration: the processor's time stamp counter.
 //
-// It is not a clock: it has no date and is used only for durations (command statistics, time slices). Units:
-// cycles, until CycleRate converts them to microseconds. Other processors use steady_clock.
+// The counter is not a clock: it has no date and only measures durations (command statistics, time slices). Units: cycles,
+// until CycleRate converts them to microseconds. Other processors use steady_clock.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ inline uint64_t ReadProcessorCycles() noexcept {
 #endif
 }
 
-// In a tree with tests this is a function in a file of its own (cycles.cc): a test program that defines it
-// instead decides how long work takes, and whatever is bounded by cycles can be asserted.
+// In a tree with tests this function has a file of its own (cycles.cc). A test program that defines the function decides how
+// long work takes, and can assert every bound in cycles.
 #if defined(MAYFLY_REPLACEABLE_CYCLES)
 uint64_t ReadCycles() noexcept;
 #else
