@@ -1,8 +1,8 @@
-// ArgList: the arguments of all requests of a batch, in one array. A request is a range of indices in it.
+// ArgList: the arguments of all requests of a batch, in one array. A request is a range of indices in the list.
 //
-// Most arguments are views into the connection's read buffer and become invalid with it. For the others the
-// list keeps a block alive: a big argument that was read straight into its own block, which SET may share
-// without a copy (BlockOf), and the text of inline arguments whose quotes were removed.
+// Most arguments are views into the connection's read buffer and become invalid with it. For two other kinds of arguments
+// the list keeps a block alive: a big argument that was read straight into its own block, which SET may share without a copy
+// (BlockOf), and the text of inline arguments after their quotes were removed.
 //
 // Ownership: the caller owns the list and clears it when the batch is done. Loop thread only.
 #pragma once
@@ -21,7 +21,7 @@ namespace mayfly::resp {
 
 class ArgList {
  public:
-  // Clear frees the array if it has room for more arguments than this.
+  // Clear frees an array with room for more arguments.
   static constexpr size_t kKeptRoom = 4096;
 
   size_t size() const noexcept { return static_cast<size_t>(end_ - args_.get()); }
@@ -41,7 +41,7 @@ class ArgList {
       Grow(size() + count);
     return end_;
   }
-  // REQUIRES: count <= the count passed to the last Reserve; that many arguments are stored.
+  // REQUIRES: count <= the count passed to the last Reserve; `count` arguments are stored.
   void Commit(size_t count) noexcept {
     assert(count <= static_cast<size_t>(limit_ - end_));
     end_ += count;
@@ -51,12 +51,11 @@ class ArgList {
     Commit(1);
   }
 
-  // Keeps a block alive until Clear. `index` is the argument that consists of the whole block, or
-  // kNoArgument.
+  // Keeps a block alive until Clear. `index` names the argument that is the whole block; kNoArgument: no argument is.
   static constexpr size_t kNoArgument = ~size_t{0};
   void Keep(size_t index, SharedBytes block) { blocks_.push_back({index, std::move(block)}); }
   bool has_blocks() const noexcept { return !blocks_.empty(); }
-  // The block that is the whole of argument `index`, or null if that argument is a plain view.
+  // The block that is the whole of argument `index`; null if the argument is a plain view.
   const SharedBytes* BlockOf(size_t index) const noexcept {
     for (const Block& block : blocks_) {
       if (block.index == index) return &block.bytes;
@@ -64,7 +63,7 @@ class ArgList {
     return nullptr;
   }
 
-  // Removes all arguments after the first `size`, for a request that turned out to be malformed.
+  // Removes all arguments after the first `size`, when a request turns out to be malformed.
   void Truncate(size_t size) noexcept {
     end_ = std::min(end_, args_.get() + size);
     std::erase_if(blocks_,

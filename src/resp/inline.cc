@@ -68,7 +68,7 @@ class Splitter {
     return AtEnd() || IsBlank(line_[at_]);
   }
 
-  // Copies the word's text up to the closing quote and skips the quote. Returns false if there is none.
+  // Copies the word's text up to the closing quote and skips the quote. Returns false without a closing quote.
   bool DoubleQuoted() noexcept {
     while (!AtEnd()) {
       const char c = line_[at_++];
@@ -99,7 +99,7 @@ class Splitter {
     return static_cast<char>(high * 16 + low);
   }
 
-  // Words only get shorter, so a block of the line's length has room for all of them.
+  // Words only get shorter: a block of the line's length has room for all words.
   void MakeText() {
     SharedBytes text = SharedBytes::Allocate(line_.size());
     out_ = text.data();

@@ -14,10 +14,9 @@ struct Limits {
   int64_t max_arguments = INT_MAX;
   // The longest inline request, and the longest header line of a RESP array.
   size_t max_line = 64 * 1024;
-  // If a longer argument is incomplete, the parser offers it a block of its own.
+  // If a longer argument is incomplete, the parser offers a block for the argument.
   size_t big_bulk = 32 * 1024;
-  // False until a client that must log in has done so. Until then it may only send requests of the size that
-  // AUTH and HELLO need.
+  // False if the client must log in and has not done so. Such a client may only send requests of the size of AUTH and HELLO.
   bool authenticated = true;
 
   static constexpr size_t kMaxBulkFloor = 1024;

@@ -11,10 +11,9 @@
 
 namespace mayfly::resp {
 
-// An unfinished request is only scanned: its headers are checked, and the offset reached is remembered. So a
-// client cannot make the parser hold a list of a million views. When the last byte has arrived, Deliver reads
-// the headers again to make the views: the few requests that arrive in pieces are read twice, and no memory
-// is held for them.
+// An unfinished request is only scanned: Scan checks the headers and remembers the offset reached. Thus a client cannot make
+// the parser hold a list of a million views. After the last byte, Deliver reads the headers again to make the views. The few
+// requests that arrive in pieces are read twice, and take no memory meanwhile.
 Status Parser::Resume(std::string_view input, const Limits& limits, ArgList& args, Request& request) {
   const Status status = Scan(input, limits);
   if (status != Status::kReady) return status;
@@ -39,7 +38,7 @@ Status Parser::Scan(std::string_view input, const Limits& limits) {
   return ScanArguments(input, limits);
 }
 
-// Looks for `last` in the line that begins at scanned_; `length` becomes the number of bytes before it.
+// Looks for `last` in the line that begins at scanned_; sets `length` to the number of bytes before `last`.
 Status Parser::FindLineEnd(std::string_view input, char last, Error too_long, const Limits& limits,
                            size_t& length) {
   const std::string_view line = input.substr(scanned_);
@@ -52,7 +51,7 @@ Status Parser::FindLineEnd(std::string_view input, char last, Error too_long, co
   }
   length = static_cast<size_t>(static_cast<const char*>(found) - line.data());
   searched_ = length;
-  // A header's '\r' is followed by one more byte, which is not checked.
+  // After the '\r' of a header one more byte follows, unchecked.
   return last == '\n' || line.size() >= length + 2 ? Status::kReady : Status::kNeedMore;
 }
 

@@ -1,19 +1,18 @@
 // Parses bytes to requests: RESP arrays of bulk strings, and inline lines. No I/O, no connection.
 //
-// One parser per connection. The caller passes the bytes that were received and not yet consumed, as one view
-// that begins with the first unfinished request, and gets one request per call:
+// One parser per connection. The caller passes the received bytes that are not yet consumed, as one view from the first
+// unfinished request on, and gets one request per call:
 //
 //     while ((status = parser.Next(input, limits, args, request)) == Status::kReady) {
 //       input.remove_prefix(request.size);
 //       ... args[request.first_arg] ... request.arg_count (0: nothing to do, Redis ignores such requests too)
 //     }
 //
-// Arguments are views into `input`: nothing is copied. They are invalid once those bytes are moved or
-// overwritten. Between calls the parser remembers offsets, not addresses, so the connection may move its
-// unfinished tail. It never scans a byte twice, so a request costs O(bytes) however small the pieces are in
-// which it arrives.
+// Arguments are views into `input`: nothing is copied. Arguments become invalid when those bytes are moved or overwritten.
+// Between calls the parser remembers offsets, not addresses: the connection may move its unfinished tail. The parser never
+// scans a byte twice: a request costs O(bytes), in pieces of any size.
 //
-// Big arguments. The payload of a long argument that is incomplete can bypass the read buffer:
+// Big arguments. The payload of a long, incomplete argument can bypass the read buffer:
 //
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | first bytes of the payload
 //              <--------- kept = StartBlock ----> <-- copied into the block -->
@@ -22,14 +21,14 @@
 //
 //     input    *3 | $3 SET | $1 k | $500000 \r\n | next request ...
 //
-// After kNeedMore, WantsBlock() returns the size of such an argument. The connection may then call StartBlock,
-// keep only the first `kept` bytes of the input, and read into BlockRoom() until that is empty: the payload and
-// its line end, so that no read has to fetch that alone. What arrives after that is appended to the kept bytes, as
-// if neither had ever been there. The request then has the block, without the line end, as its argument
-// (ArgList::BlockOf). A connection that never calls StartBlock works, too.
+// After kNeedMore, WantsBlock() returns the size of such an argument. The connection may then call StartBlock, keep only the
+// first `kept` bytes of the input, and read into BlockRoom() until BlockRoom() is empty. The room has space for the payload
+// and its line end, so no extra read fetches the line end. Later bytes are appended to the kept bytes, as if the payload had
+// never been in the input. The finished request has the block, without the line end, as its argument (ArgList::BlockOf). A
+// connection that never calls StartBlock works, too.
 //
-// A client that has not logged in has lower limits, and they are applied as the bytes are parsed. A caller
-// that parses ahead therefore stops after each request while `authenticated` is false.
+// A client that has not logged in has lower limits, and Next applies the limits of the moment. A caller that parses ahead
+// therefore stops after each request while `authenticated` is false.
 //
 // Loop thread only. Units: bytes.
 #pragma once
@@ -59,22 +58,21 @@ enum class Status : uint8_t { kReady, kNeedMore, kError };
 struct Request {
   size_t first_arg;
   size_t arg_count;
-  size_t size;  // bytes of the input that it took
+  size_t size;  // bytes of the input taken by the request
 };
 
-// How a usual request begins: "*2\r\n$3\r\nGET", with up to nine arguments and a name of up to eight bytes.
-// Clients send the same few heads again and again, so a head that was parsed once can be recognised by a
-// comparison.
+// The usual beginning of a request: "*2\r\n$3\r\nGET", with up to nine arguments and a name of up to eight bytes. Clients
+// send the same few heads again and again: a comparison recognises a head that was parsed once.
 struct Head {
   uint64_t shape = 0;  // "*2\r\n$3\r\n"
-  uint64_t name = 0;   // its bytes, the first one lowest
+  uint64_t name = 0;   // the bytes of the name, the first byte lowest
 
-  static constexpr size_t kBytes = 16;  // Read loads this many, even for a shorter head
+  static constexpr size_t kBytes = 16;  // Read always loads 16 bytes, even for a shorter head
   static constexpr size_t kMostArgs = 9;
   static constexpr std::array<uint64_t, 9> kNameMasks = {
       0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, ~uint64_t{0}};
 
-  // False if the input is too short, or the name too long. What was read need not be a head: see IsPlain.
+  // Returns false if the input is too short, or the name too long. The result may be no head: see IsPlain.
   static bool Read(std::string_view input, Head& head) noexcept {
     if (input.size() < kBytes) return false;
     std::memcpy(&head.shape, input.data(), sizeof head.shape);
@@ -95,14 +93,13 @@ struct Head {
 
 class Parser {
  public:
-  // Takes the next request from the front of `input`; appends its arguments to `args` and describes it in
-  // `request` (kReady), or asks to be called again with more input (kNeedMore, nothing appended), or finds
-  // that the client does not speak the protocol (kError, for good: answer ErrorText() and close). Throws
-  // std::bad_alloc. REQUIRES: after kNeedMore, `input` begins with the same bytes as the last time (but see
-  // StartBlock).
+  // Takes the next request from the front of `input`. kReady: appends the arguments to `args` and describes the request in
+  // `request`. kNeedMore: nothing is appended; call again with more input. kError, for good: the client does not speak the
+  // protocol; answer ErrorText() and close. Throws std::bad_alloc. REQUIRES: after kNeedMore, `input` begins with the same
+  // bytes as the last time (but see StartBlock).
   Status Next(std::string_view input, const Limits& limits, ArgList& args, Request& request);
-  // As Next, for a request that begins with `head` (Head::Read). False if the rest is incomplete or not of the
-  // usual form: nothing was done, call Next. REQUIRES: idle(); limits.authenticated; args have room for
+  // Like Next, for a request that begins with `head` (Head::Read). Returns false, and does nothing, if the rest is
+  // incomplete or not of the usual form: call Next. REQUIRES: idle(); limits.authenticated; args have room for
   // Head::kMostArgs.
   static bool NextAfter(const Head& head, std::string_view input, const Limits& limits, ArgList& args,
                         Request& request) noexcept;
@@ -112,33 +109,32 @@ class Parser {
 
   // After kNeedMore: the size of the incomplete argument if it is large enough for a block of its own, else 0.
   size_t WantsBlock() const noexcept { return block_wanted_ ? static_cast<size_t>(bulk_size_) : 0; }
-  // Allocates that block and copies what `input` holds of the payload into it. Returns how many bytes of the
-  // input to keep; those after them are in the block. Throws std::bad_alloc, and then nothing has changed.
-  // REQUIRES: WantsBlock() != 0; `input` is that of the last Next.
+  // Allocates the block for that argument and copies the received part of the payload into the block. Returns the number of
+  // bytes of the input to keep; the bytes after them are in the block. If StartBlock throws std::bad_alloc, nothing has
+  // changed. REQUIRES: WantsBlock() != 0; `input` is the input of the last Next.
   size_t StartBlock(std::string_view input);
-  // Where the next bytes from the socket go; empty if they are to be appended to the input.
+  // The room for the next bytes from the socket; empty if the next bytes belong after the input.
   std::span<char> BlockRoom() noexcept;
-  // REQUIRES: n <= BlockRoom().size(), and n bytes were stored there.
+  // REQUIRES: n <= BlockRoom().size(), and BlockRoom() has got n bytes.
   void BlockFilled(size_t n) noexcept {
     assert(n <= awaited());
     filled_ += n;
   }
 
-  // Whether a block was started since ExpectNoBig: a client that has sent a big argument mostly sends another.
+  // Returns true if a block was started since ExpectNoBig: after one big argument a client mostly sends another.
   bool expects_big() const noexcept { return expects_big_; }
-  // Returns what expects_big was.
+  // Returns the former value of expects_big.
   bool ExpectNoBig() noexcept { return std::exchange(expects_big_, false); }
 
-  // Forgets the unfinished request; the next call of Next starts at the first byte of its input. For a caller
-  // that goes back to an earlier request. REQUIRES: BlockRoom() is empty.
+  // Forgets the unfinished request; the next call of Next starts at the first byte of its input. For a caller that goes back
+  // to an earlier request. REQUIRES: BlockRoom() is empty.
   void Forget() noexcept {
     assert(!in_block_);
     Reset();
   }
-  // Nothing of an unfinished request is remembered.
+  // Returns true if the parser remembers no part of an unfinished request.
   bool idle() const noexcept { return state_ == State::kIdle; }
-  // Bytes that were received into blocks, bytes that are still missing there (the size of BlockRoom), and the memory
-  // of the blocks.
+  // The bytes received into blocks, the bytes still missing in blocks (the size of BlockRoom), and the memory of the blocks.
   size_t received() const noexcept { return blocks_.empty() ? 0 : ReceivedInBlocks(); }
   size_t awaited() const noexcept { return in_block_ ? blocks_.back().bytes.size() - filled_ : 0; }
   size_t memory() const noexcept { return blocks_.empty() ? 0 : BlockMemory(); }
@@ -166,10 +162,10 @@ class Parser {
   };
 
   static constexpr size_t kShortestArgument = 6;  // "$0\r\n\r\n"
-  static constexpr size_t kLineEndBytes = 2;      // which a block holds until its request is complete
+  static constexpr size_t kLineEndBytes = 2;  // a block includes the line end until its request is complete
 
   static bool ParseWhole(std::string_view input, const Limits& limits, ArgList& args, Request& request);
-  // Parses `count` arguments from offset `at` on, and advances `at` past them.
+  // Parses `count` arguments from offset `at` on, and advances `at` past the arguments.
   static bool ParseArguments(std::string_view input, const Limits& limits, std::string_view* arg,
                              size_t count, size_t& at);
   Status Resume(std::string_view input, const Limits& limits, ArgList& args, Request& request);
@@ -186,22 +182,21 @@ class Parser {
 
   State state_ = State::kIdle;
   Error error_ = Error::kNone;
-  char unexpected_ = 0;        // what stood in place of '$'
+  char unexpected_ = 0;        // the byte in place of '$'
   bool in_block_ = false;      // the payload of the current argument goes to blocks_.back()
   bool block_wanted_ = false;  // see WantsBlock
   bool expects_big_ = false;
   uint32_t count_ = 0;      // arguments of the request
   uint32_t done_ = 0;       // arguments scanned
   size_t scanned_ = 0;      // bytes of the request that are parsed
-  size_t searched_ = 0;     // bytes after those that hold no line end
+  size_t searched_ = 0;     // further bytes without a line end
   int64_t bulk_size_ = -1;  // of the current argument; -1 before its header is read
   size_t filled_ = 0;       // bytes in the current block
   std::vector<Block> blocks_;
 };
 
-// Reads a decimal number and its line end at `p`. Returns the address after them, or null if they are
-// incomplete or the number has a sign or leading zeros. Like Redis, it does not check the byte after the
-// carriage return.
+// Reads a decimal number and its line end at `p`. Returns the address after the line end, or null if the text is incomplete
+// or the number has a sign or leading zeros. Like Redis, ReadCount does not check the byte after the carriage return.
 inline const char* ReadCount(const char* p, const char* end, size_t& value) noexcept {
   constexpr ptrdiff_t kDigitsMax = 18;  // every number of 18 digits fits into 64 bits
   const char* const first = p;
@@ -214,9 +209,9 @@ inline const char* ReadCount(const char* p, const char* end, size_t& value) noex
   return p + 2;
 }
 
-// Parses nearly every request: one that is complete and whose numbers have no sign and no leading zeros.
-// Returns false for any other, with nothing appended; Resume then parses it from its first byte. Costs about
-// 35 instructions, and 18 to 28 for each argument.
+// Parses nearly every request: a complete request with numbers without a sign or leading zeros. Returns false for any other
+// request, with nothing appended; Resume then parses the request from its first byte. Costs about 35 instructions, and 18 to
+// 28 for each argument.
 inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, ArgList& args,
                                Request& request) {
   static_assert(std::endian::native == std::endian::little);
@@ -225,14 +220,14 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
   if (input.size() < 4 + kShortestArgument) return false;
   uint32_t header;
   std::memcpy(&header, data, sizeof header);
-  // A header minus its pattern is a digit in byte 1 and zeros elsewhere; rotated, whatever else is above 9.
+  // A header minus its pattern is a digit in byte 1 and zeros elsewhere; after the rotation any other text is above 9.
   size_t count = std::rotr(header - kCountHeader, 8);
   size_t at = 4;
   if (count - 1 > 8) [[unlikely]] {
     const char* const after = *data == '*' ? ReadCount(data + 1, data + input.size(), count) : nullptr;
     if (after == nullptr || count - 1 >= static_cast<size_t>(limits.max_arguments)) return false;
     at = static_cast<size_t>(after - data);
-    // So the memory reserved is bounded by the bytes received.
+    // Bounds the reserved memory by the number of received bytes.
     if (at + count * kShortestArgument > input.size()) return false;
   }
   if (!ParseArguments(input, limits, args.Reserve(count), count, at)) return false;
@@ -246,7 +241,7 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
   constexpr uint32_t kOneDigit = 0x0A0D3024;   // "$0\r\n"
   constexpr uint32_t kTwoDigits = 0x0D303124;  // "$10\r"
   const char* const data = input.data();
-  const size_t last_start = input.size() - kShortestArgument;  // no argument can begin after this
+  const size_t last_start = input.size() - kShortestArgument;  // no argument begins later
   for (std::string_view* const end = arg + count; arg != end; ++arg) {
     if (at > last_start) return false;
     uint32_t header;
@@ -257,7 +252,7 @@ inline bool Parser::ParseWhole(std::string_view input, const Limits& limits, Arg
     } else {
       const uint32_t digits =
           header - kTwoDigits;  // tens less one in byte 1, ones in byte 2, zeros elsewhere
-      // A digit that is too big reaches the highest bit of its byte once 119 or 118 are added.
+      // If a digit is too big, adding 119 or 118 sets the highest bit of its byte.
       if (((digits | (digits + 0x767700)) & 0xFF8080FF) == 0) [[likely]] {
         size = 10 + ((digits >> 8) & 0xFF) * 10 + (digits >> 16);
         at += 5;

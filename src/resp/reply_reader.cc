@@ -30,7 +30,7 @@ ReplyStatus ReplyReader::Text(ReplyToken& token, ReplyKind kind, std::string_vie
 
 ReplyStatus ReplyReader::Container(ReplyToken& token, ReplyKind kind, std::string_view after) noexcept {
   const std::optional<int64_t> count = ParseInteger(token.text);
-  constexpr int64_t kMost = INT32_MAX;  // more than any reply has, and twice as many can be counted
+  constexpr int64_t kMost = INT32_MAX;  // more than in any reply; 2 * kMost is countable, too
   if (!count || *count < -1 || *count > kMost || (*count == -1 && kind != ReplyKind::kArray))
     return ReplyStatus::kBroken;
   if (*count == -1)

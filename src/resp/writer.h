@@ -1,12 +1,11 @@
 // Writer formats replies in RESP2 or RESP3, straight into a connection's OutputChain.
 //
-// Each call writes one value. The header of an array, map or set comes first and holds the number of
-// elements; the elements follow as values. RESP3 types become under RESP2 what Redis 7.0 makes of them: a map
-// is a flat array of twice the length, a set is an array, a double or verbatim text is a bulk string, a
-// boolean is an integer, and null is `$-1` or `*-1`.
+// Each call writes one value. The header of an array, map or set comes first and holds the number of elements; the elements
+// follow as values. Under RESP2 the types of RESP3 become the types of Redis 7.0: a map is a flat array of twice the length,
+// a set is an array, a double or verbatim text is a bulk string, a boolean is an integer, and null is `$-1` or `*-1`.
 //
-// HELLO changes the version between two replies. A Writer owns nothing: the chain must outlive it. Every call
-// that writes may throw std::bad_alloc. Loop thread only.
+// HELLO changes the version between two replies. A Writer owns nothing: the chain must outlive the Writer. Every call that
+// writes may throw std::bad_alloc. Loop thread only.
 #pragma once
 
 #include <array>
@@ -46,7 +45,7 @@ constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
 inline constexpr std::array<uint64_t, kReadyHeaders> kHeaders = MakeHeaders();
 static_assert(std::endian::native == std::endian::little);
 
-// The most bytes that PutHeader writes, rounded up.
+// The most bytes written by PutHeader, rounded up.
 inline constexpr size_t kHeaderSize = 24;
 
 inline char* PutLineEnd(char* p) noexcept {
@@ -54,7 +53,7 @@ inline char* PutLineEnd(char* p) noexcept {
   p[1] = '\n';
   return p + 2;
 }
-// Writes "<type><n>\r\n" and returns the address after it.
+// Writes "<type><n>\r\n" and returns the address after the line end.
 // REQUIRES: room for kHeaderSize bytes.
 [[gnu::always_inline]] inline char* PutHeader(char* p, char type, int64_t n) noexcept {
   if (static_cast<uint64_t>(n) < kReadyHeaders) [[likely]] {
@@ -68,9 +67,9 @@ inline char* PutLineEnd(char* p) noexcept {
 
 }  // namespace internal
 
-// The header of an array, map or set whose elements are counted while they are written. Writer::Defer makes
-// it before the first element. Call exactly one of the methods below afterwards. If none is called, no header
-// is written. Several may be open at once, nested. Invalid after the next Consume of the chain.
+// The header of an array, map or set with elements that are counted while they are written. Writer::Defer makes a Deferred
+// before the first element. Afterwards call exactly one of the methods below; without a call no header is written. Several
+// may be open at once, nested. Invalid after the next Consume of the chain.
 class Deferred {
  public:
   void Array(size_t count) noexcept { Fill('*', count); }
@@ -114,13 +113,13 @@ class Writer {
   void Queued() { Literal("+QUEUED\r\n"); }
   // A status line. Line ends in `text` become blanks.
   void Simple(std::string_view text);
-  // A complete error with its code: "ERR syntax error". Line ends around the text are removed, those inside
-  // become blanks.
+  // A complete error with its code: "ERR syntax error". Line ends around the text are removed, line ends inside become
+  // blanks.
   void Error(std::string_view text);
   // The number of errors written since the last ForgetErrors.
   uint64_t errors() const noexcept { return errors_; }
   void ForgetErrors() noexcept { errors_ = 0; }
-  // The code of the last error; empty if it had none, or one longer than any known code.
+  // The code of the last error; empty if the error had no code, or a code longer than any known code.
   std::string_view last_error_code() const noexcept { return last_error_code_.data(); }
 
   void Integer(int64_t value) { Header(':', value); }
@@ -160,18 +159,18 @@ class Writer {
   }
   void Set(size_t count) { Header(version_ == 2 ? '*' : '~', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(version_ == 2 ? '*' : '>', static_cast<int64_t>(count)); }
-  // An attribute: `pairs` keys and values follow, then the reply that they belong to.
+  // An attribute: `pairs` keys and values follow, then the reply with this attribute.
   // REQUIRES: version() is 3.
   void Attribute(size_t pairs) {
     assert(version_ == 3);
     Header('|', static_cast<int64_t>(pairs));
   }
-  // Starts a container whose length is known only after its elements have been written.
+  // Starts a container whose length is known only after the last element.
   Deferred Defer() { return Deferred(*out_, version_); }
 
-  // In the shortest text that reads back as this value, as Redis does since 7.2 ("0.1").
+  // Writes the shortest text that reads back as `value`, as Redis does since 7.2 ("0.1").
   void Double(double value);
-  // A double whose text the caller has formatted.
+  // Writes a double as text formatted by the caller.
   void DoubleText(std::string_view number);
   void Bool(bool value) {
     if (version_ == 2) return Literal(value ? ":1\r\n" : ":0\r\n");
