@@ -25,7 +25,7 @@ bool IsNamespaceWord(std::string_view word) noexcept {
                      [&](auto known) { return SameIgnoringCase(word, known); });
 }
 
-// It begins with a letter, so that a number after a misspelt word is not taken for one more namespace.
+// A name begins with a letter: a number after a misspelt word must not count as one more namespace.
 bool IsName(std::string_view text) noexcept {
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -35,7 +35,7 @@ bool IsName(std::string_view text) noexcept {
   return begins && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
 }
 
-// INFO shows it between commas, and CONFIG SET between spaces.
+// A prefix stands between commas in INFO, and between spaces in CONFIG SET.
 bool IsPrefix(std::string_view text) noexcept {
   const auto fits = [](char c) {
     return c > ' ' && c <= '~' && c != ',' && c != '"' && c != '\'' && c != '\\';
@@ -59,7 +59,7 @@ Problem ReadPart(const std::string& word, const std::string& value, NamespaceTer
   return std::nullopt;
 }
 
-// A word that was misspelt would be one more namespace.
+// A misspelt word must not become one more namespace.
 Problem CheckName(const std::string& name) {
   if (!IsName(name))
     return "a name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter: '" +
@@ -87,7 +87,7 @@ Problem ReadTerms(std::span<const std::string>& words, NamespaceTerms& space) {
   return std::nullopt;
 }
 
-// Adds it, or puts it in the place of the one with its name.
+// Adds `space`, or replaces the namespace with the same name.
 void Put(NamespaceTerms space, std::vector<NamespaceTerms>& all) {
   const auto same =
       std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == space.name; });

@@ -12,16 +12,17 @@
 
 namespace mayfly::config {
 
-// Adds the namespaces in `words` to `spaces`, in the place of one with the same name; no words empty it. A name has at
-// least one word with its value. Without a prefix it is the name and a colon. On a problem nothing is changed.
+// Adds the namespaces in `words` to `spaces`; a namespace replaces the namespace with the same name. No words empty
+// `spaces`. A name has at least one word with a value. The default prefix is the name and a colon. After a problem nothing
+// is changed.
 [[nodiscard]] Problem ReadNamespaces(std::span<const std::string> words, std::vector<NamespaceTerms>& spaces);
-// Changes the terms of one namespace that `words` say; the others stay. Adds the namespace if there is none with this
-// name. On a problem nothing is changed.
+// Changes the terms of one namespace that are named in `words`; other terms stay. Adds the namespace if no namespace has
+// this name. After a problem nothing is changed.
 [[nodiscard]] Problem ChangeNamespace(const std::string& name, std::span<const std::string> words,
                                       std::vector<NamespaceTerms>& spaces);
 std::string FormatNamespaces(const std::vector<NamespaceTerms>& spaces);
 
-// Whether there are not too many beside the databases: an entry names either in one byte.
+// Returns a problem if databases and namespaces together are too many: an entry names either in one byte.
 [[nodiscard]] Problem CheckNamespaces(const Settings& settings);
 
 }  // namespace mayfly::config

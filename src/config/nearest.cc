@@ -11,12 +11,12 @@ namespace mayfly::config {
 namespace {
 
 constexpr size_t kNotNear = std::numeric_limits<size_t>::max();
-// Shorter names are near to too much.
+// Shorter names are near to too many options.
 constexpr size_t kLeastLetters = 3;
-// A longer one is nobody's slip.
+// A longer name is no slip of the finger.
 constexpr size_t kMostLetters = 64;
 
-// How many letters differ; two neighbours that are exchanged count once (optimal string alignment).
+// The number of different letters; two exchanged neighbours count once (optimal string alignment).
 size_t Distance(const std::string& a, const std::string& b) {
   std::vector<size_t> before(b.size() + 1);
   std::vector<size_t> above(b.size() + 1);
@@ -36,9 +36,9 @@ size_t Distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// kNotNear, or how far `word` is from `text`.
+// Returns the distance of `word` from `text`, or kNotNear.
 size_t Nearness(std::string_view text, std::string_view word) {
-  constexpr size_t kLettersForOne = 3;  // one letter of these may be wrong
+  constexpr size_t kLettersForOne = 3;  // one of three letters may be wrong
   constexpr size_t kMostWrong = 3;
   if (text.size() < kLeastLetters || text.size() > kMostLetters) return kNotNear;
   const size_t most = std::min(kMostWrong, text.size() / kLettersForOne);
@@ -69,7 +69,7 @@ std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&
 
 namespace {
 
-// The shortest option that has `name` as its beginning or as one of its words: maxmemory-policy for "policy".
+// The shortest option with `name` as its beginning or as one of its words: maxmemory-policy for "policy".
 std::string_view LongerOption(std::string_view name) {
   if (name.size() < kLeastLetters) return {};
   const std::string wanted = LowerCase(name);

@@ -8,13 +8,13 @@
 
 namespace mayfly::config {
 
-// Whether a few letters that are wrong, missing, too many or exchanged make the difference. In any case.
+// Returns true if the texts differ only in a few letters: wrong, missing, added or exchanged. In any case.
 bool AreNear(std::string_view text, std::string_view word);
 
-// The name of the nearest option of which `fits` is true; empty if none is near.
+// The name of the nearest option with a true `fits`; empty if no option is near.
 std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&));
-// The nearest option, or else the shortest with `name` as its beginning or a word:
-// ", did you mean '<before>maxmemory'?", or nothing.
+// Returns ", did you mean '<before>maxmemory'?" for the nearest option, or else for the shortest option with `name` as its
+// beginning or a word; an empty text without such an option.
 std::string DidYouMean(std::string_view name, std::string_view before = {});
 
 }  // namespace mayfly::config

@@ -1,4 +1,4 @@
-// The table of Mayfly's own options, by subject: those that have an effect here.
+// The table of Mayfly's own options, by subject: all options with an effect here.
 #include "base/databases_max.h"
 #include "base/text/ascii.h"
 #include "config/option.h"
@@ -11,7 +11,7 @@ constexpr int64_t kMegabyte = 1 << 20;
 // As in Redis 8: more samples would make an eviction slow.
 constexpr int64_t kSamplesMax = 64;
 constexpr int64_t kFileModeMax = 0777;
-// 256 MB, which take about 60 ms to clear.
+// 256 MB, cleared in about 60 ms.
 constexpr int64_t kMissRingMax = int64_t{1} << 26;
 
 constexpr Option kMayflyOptions[] = {

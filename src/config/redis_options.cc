@@ -1,5 +1,5 @@
-// The options of Redis 7.4 without an effect here, with Redis's defaults. They are accepted, so that a redis.conf can
-// be used as it is, except for a few whose silent loss would hurt.
+// The options of Redis 7.4 without an effect here, with Redis's defaults. Mayfly accepts them to run with an unchanged
+// redis.conf, except for a few options whose silent loss would hurt.
 #include "config/option.h"
 
 namespace mayfly::config {
@@ -48,8 +48,7 @@ constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32
 }
 
 constexpr Option kRedisOptions[] = {
-    // Refused with any value but the harmless one given here, because the user would rely on something that
-    // does not exist.
+    // Refused with any value but the harmless value given here, because the user would rely on a missing feature.
     Refused("appendonly", "", Foreign::kYesNo, "no", 0,
             "nothing is written to disk, so keys would not survive a restart"),
     Refused("replicaof", "slaveof", Foreign::kReplicaOf, "", kFixed | kMultiWord, "there is no replication"),
@@ -130,7 +129,7 @@ constexpr Option kRedisOptions[] = {
     YesNo("aof-rewrite-incremental-fsync", "yes"),
     YesNo("aof-disable-auto-gc", "no"),
 
-    // Replication: without effect as long as there are no replicas.
+    // Replication: no effect as long as Mayfly has no replicas.
     Any("masterauth", "", kSecret),
     Any("masteruser", ""),
     YesNo("replica-serve-stale-data", "yes", 0, "slave-serve-stale-data"),
@@ -154,7 +153,7 @@ constexpr Option kRedisOptions[] = {
     Integer("repl-backlog-ttl", "3600", {0, kNoMax}),
     OneOf("propagation-error-behavior", "ignore panic panic-on-replicas", "ignore"),
 
-    // Cluster: nodes do not talk to each other, and there are no replicas.
+    // Cluster: nodes do not talk to each other and have no replicas.
     Integer("cluster-node-timeout", "15000", {0, kNoMax}),
     Integer("cluster-port", "0", {0, kPortMax}, kFixed),
     Integer("cluster-announce-bus-port", "0", {0, kPortMax}),
@@ -164,7 +163,8 @@ constexpr Option kRedisOptions[] = {
     Integer("cluster-replica-validity-factor", "10", {0, kIntMax}, 0, "cluster-slave-validity-factor"),
     Bytes("cluster-link-sendbuf-limit", "0", 0),
 
-    // Of Redis's own tests, or of releases before Redis 7, which ignores them, too. CONFIG does not show them.
+    // Options of Redis's own tests, or of releases before Redis 7. Redis 7 ignores the latter, too. CONFIG shows none of
+    // them.
     Integer("rdb-key-save-delay", "0", {kIntMin, kIntMax}, kNoConfig),
     Integer("key-load-delay", "0", {kIntMin, kIntMax}, kNoConfig),
     Integer("watchdog-period", "0", {0, kIntMax}, kNoConfig),

@@ -16,11 +16,11 @@
 namespace mayfly::config {
 namespace {
 
-// Each reader takes the text of the value, or its words if it may have several, and writes what CONFIG GET is
-// to answer to `normal`. If there is a problem, `normal` does not count.
+// Each reader takes the text of the value, or its words if the value may have several, and writes the answer of CONFIG GET
+// to `normal`. After a problem `normal` has no meaning.
 using Words = std::span<const std::string>;
 
-// The names of an option's choices, and what CONFIG GET answers for each.
+// The names of an option's choices, and the answer of CONFIG GET for each.
 struct Choices {
   explicit Choices(std::string_view text) {
     while (!text.empty()) {
@@ -32,7 +32,7 @@ struct Choices {
     }
   }
 
-  // The index of `name`; names.size() if it is none of them.
+  // The index of `name`; names.size() for an unknown name.
   size_t Find(std::string_view name) const {
     const auto same = [name](std::string_view other) { return SameIgnoringCase(name, other); };
     return static_cast<size_t>(std::find_if(names.begin(), names.end(), same) - names.begin());
@@ -50,7 +50,7 @@ Problem ReadChoice(const Option& option, const std::string& text, std::string& n
   return std::nullopt;
 }
 
-// Some of the choices. The first one means none of the others, and is dropped if another one is given.
+// Some of the choices. The first choice means none of the others, and is dropped beside another choice.
 Problem ReadShutdownFlags(const Option& option, Words words, std::string& normal) {
   const Choices choices(option.choices);
   std::set<size_t> chosen;
@@ -88,7 +88,7 @@ Problem CheckOomScores(Words words) {
   return std::nullopt;
 }
 
-// The name of a file or a directory within `dir`. The option's minimum is 1 if it must not be empty.
+// The name of a file or a directory within `dir`. The option's minimum is 1 if the name must not be empty.
 Problem CheckName(const Option& option, const std::string& text, const char* what) {
   if (text.empty() && option.min > 0) return std::string(option.name) + " can't be empty";
   if (text.find_first_of("/\\") != std::string::npos)

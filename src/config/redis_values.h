@@ -1,5 +1,5 @@
-// Checks the values of options without an effect here as Redis checks them. A value that Redis would refuse is refused
-// in Redis's words; any other is kept as the text that Redis would answer.
+// Checks the values of options without an effect here as Redis checks them. A value that Redis would refuse is refused in
+// Redis's words; any other value is kept as Redis's answer to CONFIG GET.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace mayfly::config {
 
-// Reads `words` as a value of `option`, and puts what CONFIG GET is to answer into `text`. On a problem nothing
-// is changed. REQUIRES: `kind` is the option's target.
+// Reads `words` as a value of `option`, and puts the answer of CONFIG GET into `text`. After a problem nothing is changed.
+// REQUIRES: `kind` is the option's target.
 [[nodiscard]] Problem ReadRedisValue(const Option& option, Foreign kind, std::span<const std::string> words,
                                      std::string& text);
 

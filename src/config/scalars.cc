@@ -32,7 +32,7 @@ Problem ReadInteger(const Option& option, const std::string& text, int64_t& valu
 }
 
 Problem ReadDuration(std::string_view text, Duration& value) {
-  // A thousand years: beyond it Unix times in ms would not fit into the numbers that clients read.
+  // A thousand years: beyond them Unix times in ms would not fit into the integers of clients.
   constexpr uint64_t kMostMs = uint64_t{1000} * 365 * 24 * 60 * 60 * 1000;
   struct Unit {
     std::string_view name;

@@ -1,4 +1,4 @@
-// Reads the kinds of values shared by many options: numbers, sizes and the like. Problems are Redis's error texts; on a
+// Reads the kinds of values shared by many options: numbers, sizes and the like. Problems are Redis's error texts; after a
 // problem nothing is changed.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mayfly::config {
 
-// The most that a number of bytes may be.
+// The greatest number of bytes.
 inline constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
 
 [[nodiscard]] Problem ReadYesNo(const std::string& text, bool& value);
@@ -20,12 +20,12 @@ inline constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max();
 [[nodiscard]] Problem ReadInteger(const Option& option, const std::string& text, int64_t& value);
 // A time, with or without a unit (30m): seconds.
 [[nodiscard]] Problem ReadDuration(std::string_view text, Duration& value);
-// In seconds or, if it has parts of a second, in ms.
+// In seconds or, with parts of a second, in ms.
 std::string FormatDuration(Duration value);
 // A number of bytes, with or without a unit (1kb), within the option's range.
 [[nodiscard]] Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& value);
 
-// The error text for a word that is none of `names`.
+// The error text for a word that is not among `names`.
 std::string NoneOf(std::span<const std::string_view> names);
 
 }  // namespace mayfly::config

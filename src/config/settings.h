@@ -1,8 +1,8 @@
 // The values of the options with their types. The hot paths read `settings.maxmemory_policy` and never parse a text.
 //
-// Every member belongs to one row of the option table (option_table.cc), which binds it by member pointer.
-// The initial values here are the defaults of that table; a test compares the two. Units are part of the
-// names. Written by Options only. Loop thread only.
+// Every member belongs to one row of the option table (option_table.cc), which names the member by pointer. The initial
+// values here are the defaults of the table; a test compares the two. Units are part of the names. Written by Options only.
+// Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace mayfly::config {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// Who may use DEBUG.
+// The clients that may use DEBUG.
 enum class DebugCommand : uint8_t { kNo, kYes, kLocal };
 
-// Whether clients that come by TLS need a certificate; kOptional: no, but if they have one it must be valid.
+// Whether TLS clients need a certificate; kOptional: not needed, but a client's certificate must be valid.
 enum class TlsAuthClients : uint8_t { kNo, kYes, kOptional };
 
-// Which service manager is told how the daemon gets on. kAuto: the one that the environment names.
+// The service manager that receives the daemon's state. kAuto: the service manager named by the environment.
 enum class Supervised : uint8_t { kUpstart, kSystemd, kAuto, kNo };
 
-// Where the system's log files the daemon's lines.
+// The facility of the daemon's lines in the system's log.
 enum class SyslogFacility : uint8_t {
   kUser,
   kLocal0,
@@ -39,22 +39,22 @@ enum class SyslogFacility : uint8_t {
   kLocal7
 };
 
-// Which channels a new user may use.
+// The channels that a new user may use.
 enum class PubSubDefault : uint8_t { kAllChannels, kResetChannels };
 
-// A line `user NAME rule ...`. This floor does not know what rules mean.
+// A line `user NAME rule ...`. This floor does not know the meaning of rules.
 struct UserLine {
   std::string name;
   std::vector<std::string> rules;
-  std::string blame = {};  // the file and line, or flag, with which an error message begins
+  std::string blame = {};  // the file and line, or flag, at the beginning of an error message
 
   bool operator==(const UserLine& other) const { return name == other.name && rules == other.rules; }
 };
 
-// Whether one daemon plays a whole cluster.
+// kEmulated: one daemon plays a whole cluster.
 enum class ClusterMode : uint8_t { kNo, kEmulated };
 
-// By which of a node's names clients of a cluster are sent to it. kUnknown: by that which they know already.
+// The name of a node in redirections for clients of a cluster. kUnknown: the name that the client already uses.
 enum class EndpointType : uint8_t { kIp, kHostname, kUnknown };
 
 // Letters, digits, hyphens and dots, or nothing.
@@ -72,21 +72,21 @@ struct BindAddress {
   bool operator==(const BindAddress&) const = default;
 };
 
-// The value as it was set, and the bytes that it comes to on this machine.
+// The value as set, and the resulting bytes on this machine.
 struct MaxMemory {
   enum class Request : uint8_t { kAuto, kPercent, kBytes };
-  // What kAuto leaves: a quarter, but at least kAutoReserve, since the program, the allocator's caches and
-  // the buffers of clients do not shrink with the memory; of little memory, half.
+  // kAuto leaves a quarter, but at least kAutoReserve, since the program, the allocator's caches and the buffers of clients
+  // do not shrink with the memory; with less than twice kAutoReserve, kAuto leaves half.
   static constexpr uint64_t kAutoPercent = 75;
   static constexpr uint64_t kAutoReserve = 32ULL << 20;
-  // With less memory than this, buffers may take more than kAuto leaves.
+  // With less memory than kAutoLeast, buffers may take more than kAuto leaves.
   static constexpr uint64_t kAutoLeast = 48ULL << 20;
 
   Request request = Request::kAuto;
   uint64_t amount = kAutoPercent;  // percent of the machine's or cgroup's memory, or bytes
   uint64_t bytes = 0;              // in force; 0 = no limit
 
-  // Computes `bytes`. A percentage is taken of `memory_bytes`; if that is 0, for unknown, there is no limit.
+  // Computes `bytes`. A percentage is taken of `memory_bytes`; 0: unknown memory, no limit.
   void Resolve(uint64_t memory_bytes) noexcept {
     bytes = request == Request::kBytes ? amount : memory_bytes / 100 * amount;
     if (request == Request::kAuto && memory_bytes - bytes < kAutoReserve)
@@ -95,13 +95,13 @@ struct MaxMemory {
   bool operator==(const MaxMemory&) const = default;
 };
 
-// What all clients together may hold: bytes, or a percentage of maxmemory.
+// The limit for the memory of all clients together: bytes, or a percentage of maxmemory.
 struct ClientMemory {
-  // A smaller limit counts as this one, as in Redis: with less, nobody could connect to raise it.
+  // A smaller limit counts as kLeastBytes, as in Redis: with less, nobody could connect to raise the limit.
   static constexpr uint64_t kLeastBytes = 128 * 1024;
   static constexpr uint64_t kNoLimit = UINT64_MAX;
 
-  uint64_t bytes = 0;    // 0: no limit, unless there is a percentage
+  uint64_t bytes = 0;    // 0: no limit, unless `percent` is set
   uint64_t percent = 0;  // 0: `bytes` is the limit
 
   // The bytes in force, or kNoLimit. As in Redis, a percentage of no maxmemory is no limit.
@@ -134,14 +134,14 @@ struct OutputLimits {
   bool operator==(const OutputLimits&) const = default;
 };
 
-// Permission bits of a file, as chmod takes them; 0 = leave them as they are.
+// Permission bits of a file, in the form of chmod; 0 = unchanged.
 struct FileMode {
   uint32_t bits = 0;
 
   bool operator==(const FileMode&) const = default;
 };
 
-// A path that is kept absolute, so that it stays right when the working directory changes.
+// A path kept in absolute form: the path stays right when the working directory changes.
 struct Directory {
   std::string path = "./";
 
@@ -150,10 +150,10 @@ struct Directory {
 
 // Classes of keyspace events, each a letter.
 struct EventClasses {
-  static constexpr std::string_view kInA = "g$lshzxetd";  // those that A stands for
+  static constexpr std::string_view kInA = "g$lshzxetd";  // the classes covered by A
   static constexpr std::string_view kBesideA = "nKEm";
 
-  // Each letter once and in Redis's order; A instead of all the classes that it stands for.
+  // Each letter once and in Redis's order; A instead of all the classes that A covers.
   std::string letters;
 
   bool Has(char letter) const noexcept {
@@ -163,12 +163,12 @@ struct EventClasses {
   bool operator==(const EventClasses&) const = default;
 };
 
-// A command that gets another name; if `to` is empty, it gets none and cannot be sent. This floor does not
-// know which commands exist.
+// A command with a new name; with an empty `to` the command has no name and cannot be sent. This floor does not know the
+// names of commands.
 struct Renaming {
   std::string from;
   std::string to;
-  std::string blame = {};  // the file and line, variable or flag, with which an error message begins
+  std::string blame = {};  // the file and line, variable or flag, at the beginning of an error message
 
   bool operator==(const Renaming& other) const { return from == other.from && to == other.to; }
 };
@@ -180,7 +180,7 @@ struct Duration {
   bool operator==(const Duration&) const = default;
 };
 
-// What TTLs the keys that match a pattern may have. What is not said is said by the options for all keys.
+// The TTLs for keys that match a pattern. Options for all keys fill in the missing parts.
 struct TtlRule {
   std::string pattern;
   std::optional<Duration> default_ttl = {};
@@ -191,7 +191,7 @@ struct TtlRule {
   bool operator==(const TtlRule&) const = default;
 };
 
-// A tenant: the keys that begin with its prefix. 0: no limit, no default of its own.
+// A tenant: the keys with a common prefix. 0: no limit, no own default TTL.
 struct NamespaceTerms {
   std::string name;
   std::string prefix;
@@ -203,7 +203,7 @@ struct NamespaceTerms {
 };
 
 struct Settings {
-  // Where to listen, and to whom.
+  // Addresses, and clients allowed to connect.
   int64_t port = 6379;
   std::vector<BindAddress> bind{{"*", false}, {"::*", true}};
   std::string unixsocket;
@@ -217,7 +217,7 @@ struct Settings {
   std::vector<BindAddress> metrics_bind{{"127.0.0.1", false}, {"::1", true}};
   std::string metrics_hosts;  // names between spaces
 
-  // TLS: its port, the files, what is offered to clients and asked of them.
+  // TLS: the port, the files, the offers to clients and the demands on clients.
   int64_t tls_port = 0;
   std::string tls_cert_file;
   std::string tls_key_file;
@@ -280,7 +280,7 @@ struct Settings {
   bool cluster_allow_reads_when_down = false;
   bool cluster_allow_pubsubshard_when_down = true;
 
-  // How values are stored: up to these limits packed. Redis has the same, and OBJECT ENCODING shows their effect.
+  // The limits up to which values are stored packed. Redis has the same limits, and OBJECT ENCODING shows their effect.
   int64_t hash_max_listpack_entries = 512;
   uint64_t hash_max_listpack_value = 64;
   int64_t list_max_listpack_size = -2;  // elements of a node; negative: -1 to -5 stand for 4 to 64 KB
@@ -304,15 +304,15 @@ struct Settings {
   Duration max_ttl;
   bool ttl_required = false;
   int64_t ttl_jitter_percent = 0;
-  std::vector<TtlRule> ttl_rules;  // the first that matches counts
+  std::vector<TtlRule> ttl_rules;  // the first rule that matches counts
   uint64_t expire_log_size = 0;
   uint64_t expire_log_values = 1024;
 
-  // Of what clients are told.
+  // Messages to clients.
   EventClasses notify_keyspace_events;
   int64_t tracking_table_max_keys = 1'000'000;
 
-  // The process and what it reports.
+  // The process and its reports.
   LogLevel loglevel = LogLevel::kNotice;
   std::string logfile;
   std::string pidfile;
@@ -324,9 +324,9 @@ struct Settings {
   std::vector<double> latency_percentiles{50, 99, 99.9};
   bool crash_log_enabled = true;
   DebugCommand enable_debug_command = DebugCommand::kNo;
-  std::vector<Renaming> renamings;  // in the order in which they are applied
+  std::vector<Renaming> renamings;  // in the order of application
 
-  // What else is told of the process.
+  // Further reports of the process.
   bool syslog_enabled = false;
   std::string syslog_ident = "mayfly";
   SyslogFacility syslog_facility = SyslogFacility::kLocal0;

@@ -12,7 +12,7 @@
 namespace mayfly::config {
 namespace {
 
-// Every write goes through the list, so it must not be long.
+// Every write goes through the list, so the list must not be long.
 constexpr size_t kRulesMax = 128;
 constexpr int64_t kPercentMax = 100;
 constexpr std::array<std::string_view, 4> kRuleWords = {"default", "max", "jitter", "required"};
@@ -26,7 +26,7 @@ Problem ReadTime(std::string_view text, std::optional<Duration>& time) {
   return ReadDuration(text, time.emplace());
 }
 
-// Takes what one rule says from the front of `words`.
+// Takes the words of one rule from the front of `words`.
 Problem ReadOne(std::span<const std::string>& words, TtlRule& rule) {
   rule.pattern = words[0];
   // CONFIG SET and CONFIG REWRITE put words between spaces.

@@ -12,7 +12,7 @@
 
 namespace mayfly::config {
 
-// Adds the rules in `words` to `rules`; no words empty it. On a problem nothing is changed.
+// Adds the rules in `words` to `rules`; no words empty `rules`. After a problem nothing is changed.
 [[nodiscard]] Problem ReadTtlRules(std::span<const std::string> words, std::vector<TtlRule>& rules);
 std::string FormatTtlRules(const std::vector<TtlRule>& rules);
 

@@ -47,7 +47,7 @@ std::span<const std::string_view> NamesOf(PubSubDefault) noexcept { return kPubS
 std::span<const std::string_view> NamesOf(ClusterMode) noexcept { return kClusterModeNames; }
 std::span<const std::string_view> NamesOf(EndpointType) noexcept { return kEndpointTypeNames; }
 
-// Each Read takes the text of the value, or its words if it may have several.
+// Each Read takes the text of the value, or its words if the value may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
 Problem Read(const Option& option, const std::string& text, int64_t& value) {
   return ReadInteger(option, text, value);
@@ -56,7 +56,7 @@ Problem Read(const Option& option, const std::string& text, uint64_t& value) {
   return ReadByteCount(option, text, value);
 }
 
-// A text is shown in log lines and in replies of one line, which a line break would forge. A password may be anything.
+// A text appears in log lines and in replies of one line: a line break could forge a line. A password may be anything.
 Problem CheckText(const Option& option, const std::string& text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   if (!option.Has(kSecret) && std::any_of(text.begin(), text.end(), is_control))
@@ -234,7 +234,7 @@ OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   return nullptr;
 }
 
-// Changes only the classes that are named.
+// Changes only the named classes.
 Problem Read(const Option&, std::span<const std::string> words, OutputLimits& value) {
   if (words.size() % kWordsPerOutputLimit != 0)
     return "Wrong number of arguments in buffer limit configuration.";

@@ -18,7 +18,7 @@ std::string Hex(char c) {
   return text;
 }
 
-// Reads the escape whose backslash stands at `at`, inside double quotes; moves `at` after it.
+// Reads the escape with its backslash at `at`, inside double quotes; moves `at` after the escape.
 // REQUIRES: at + 1 < line.size().
 char ReadEscape(std::string_view line, size_t& at) {
   assert(at + 1 < line.size());
@@ -46,8 +46,8 @@ char ReadEscape(std::string_view line, size_t& at) {
   }
 }
 
-// Reads the text between quotes into `word`; `at` moves from the opening quote to the byte after the closing
-// one. False if the quotes do not pair up.
+// Reads the text between quotes into `word`; `at` moves from the opening quote to the byte after the closing quote. Returns
+// false if the quotes do not pair up.
 bool ReadQuoted(std::string_view line, size_t& at, std::string& word) {
   const char quote = line[at++];
   while (at < line.size() && line[at] != quote) {

@@ -31,7 +31,7 @@ std::vector<std::string> ProblemsOf(const std::string& path, const Files& files)
   std::vector<Directive> directives;
   if (Problem problem = reader.Read(path, directives)) problems.push_back(std::move(*problem));
 
-  std::map<const Option*, const Directive*> last;  // it may take back what an earlier line says
+  std::map<const Option*, const Directive*> last;  // a later line may take back an earlier line
   for (const Directive& directive : directives) last[FindOption(directive.name)] = &directive;
   Settings settings;
   for (const Directive& directive : directives) {

@@ -10,13 +10,12 @@
 
 namespace mayfly::config {
 
-// Whether `words`, the command line without the program's name, ask for it. Then `path` is the file, unless the
-// problem says that there is none.
+// Returns true if `words`, the command line without the program's name, are a call of --check-config. Then `path` is the
+// file, unless `problem` reports a missing file.
 bool AsksForCheck(std::span<const std::string> words, std::string& path, Problem& problem);
 
-// All problems for which a daemon with this file would not start, one line each: first lines that cannot be read at all,
-// then the others in the order of the file. They begin with
-// file and line, but for those that no line alone has. Variables of the environment are not looked at.
+// All problems that would stop a daemon with this file, one line each: first unreadable lines, then the others in the order
+// of the file. Each problem of a single line begins with file and line. Variables of the environment are ignored.
 std::vector<std::string> ProblemsOf(const std::string& path, const Files& files);
 
 }  // namespace mayfly::config

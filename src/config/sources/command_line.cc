@@ -23,7 +23,7 @@ constexpr Option kInclude = {
 
 bool IsFlag(const std::string& word) { return word.starts_with("--"); }
 
-// `--completion SHELL` or `--completion=SHELL`, which stands alone: the answer, or the problem.
+// `--completion SHELL` or `--completion=SHELL`, as the only flag: sets the answer, or the problem.
 bool AnswersCompletion(std::span<const std::string> words, CommandLine& result, Problem& problem) {
   constexpr std::string_view kFlag = "--completion";
   if (words.empty() || !words[0].starts_with(kFlag)) return false;
@@ -47,14 +47,15 @@ std::string NameOfFlag(const std::string& flag) {
 // A flag that takes no value.
 bool IsQuestion(std::string_view flag) { return flag == "--help" || flag == "--version"; }
 
-// Joins each flag and its words into one "--name=..." whose value SplitWords takes apart again. CLI11 alone
-// would take a value like "-::1" for a flag, and would mix the words of a flag that is given twice.
+// Joins each flag and its words into one "--name=..."; SplitWords takes the value apart again. CLI11 alone would take a
+// value like "-::1" for a flag, and would mix the words of a flag given twice.
 std::vector<std::string> JoinFlags(std::span<const std::string> words) {
   std::vector<std::string> flags;
   for (size_t i = 0; i < words.size();) {
     const std::string& flag = words[i++];
     const size_t equals = flag.find('=');
-    std::string joined = flag.substr(0, equals) + "= ";  // the space tells an empty value from none
+    std::string joined =
+        flag.substr(0, equals) + "= ";  // the space tells an empty value from a missing value
     if (equals != std::string::npos) joined += QuoteWord(flag.substr(equals + 1));
     bool has_value = equals != std::string::npos;
     for (; i < words.size() && !IsFlag(words[i]); ++i, has_value = true)
@@ -64,9 +65,8 @@ std::vector<std::string> JoinFlags(std::span<const std::string> words) {
   return flags;
 }
 
-// The flags that CLI11 has to know: those on the command line, or, for --help, all that have an effect here.
-// Never all: CLI11 compares each new flag with every other, and with Redis's 200 flags that would take longer
-// than the rest of the start.
+// The flags known to CLI11: the flags on the command line, or, for --help, all flags with an effect here. Never all: CLI11
+// compares each new flag with every other, and with Redis's 200 flags that would take longer than the rest of the start.
 class Flags {
  public:
   Flags(CLI::App& app, const std::vector<std::string>& joined) {
@@ -111,8 +111,8 @@ class Flags {
     flag->option_text(option.default_text.empty() ? "\"\"" : std::string(option.default_text));
   }
 
-  // Each flag with its values from JoinFlags, one for each time that it was given. A deque, because CLI11
-  // keeps the addresses of the values.
+  // Each flag with its values from JoinFlags, a value for each time that the flag was given. A deque, because CLI11 keeps
+  // the addresses of the values.
   std::deque<std::pair<const Option*, std::vector<std::string>>> flags_;
 };
 
@@ -145,7 +145,8 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   app.set_version_flag("-v,--version", kVersionText, "print the version and exit");
   app.allow_extras();
   std::string shell;
-  std::string unread;  // for the help text: a command line that begins with one of these does not come here
+  std::string
+      unread;  // only for the help text: other code handles a command line with --check-config or --ping
   app.add_option("--check-config", unread, "print every problem of a conf file and exit")
       ->option_text("FILE");
   bool ping = false;
@@ -155,7 +156,7 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
       app.add_option("--completion", shell, "print a script for bash, zsh or fish and exit")
           ->option_text("SHELL");
   const Flags flags(app, joined);
-  std::reverse(joined.begin(), joined.end());  // CLI11 takes them from the back
+  std::reverse(joined.begin(), joined.end());  // CLI11 takes flags from the back
   try {
     app.parse(std::move(joined));
   } catch (const CLI::CallForHelp&) {

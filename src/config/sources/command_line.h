@@ -1,9 +1,9 @@
 // Reads `mayfly [conf-file] [--name value ...]`.
 //
-// As in Redis, a first word without "--" names the conf file ("-" is standard input). Each later word belongs
-// to the flag before it, up to the next word that begins with "--", so `--bind -::1` and `--save ""` work. A
-// value that itself begins with "--" is written `--name=value`. A flag that is given twice has the effect of
-// two lines in a file: the later one wins, or adds to the earlier one. `--completion SHELL` is answered at once.
+// As in Redis, a first word without "--" names the conf file ("-" is standard input). Each later word belongs to the flag
+// before it, up to the next word that begins with "--": `--bind -::1` and `--save ""` work. A value beginning with "--" is
+// written `--name=value`. A flag given twice has the effect of two lines in a file: the later flag wins, or adds to the
+// earlier flag. `--completion SHELL` is answered at once.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 namespace mayfly::config {
 
 struct CommandLine {
-  std::optional<std::string> answer;  // of --help, --version or --completion: print it and exit
+  std::optional<std::string> answer;  // of --help, --version or --completion: print the text and exit
   std::optional<std::string> conf_file;
   std::vector<Directive> directives;
 };

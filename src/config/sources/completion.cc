@@ -31,7 +31,7 @@ void ForEachFlag(Visit&& visit) {
   for (const Option& option : kOthers) visit(option);
 }
 
-// In single quotes, as the three shells read them: a quote in the text ends the quoted part and stands beside it.
+// In single quotes, as read by all three shells: a quote in the text ends the quoted part and stands beside that part.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) c == '\'' ? quoted.append("'\\''") : quoted.append(1, c);
@@ -65,7 +65,7 @@ std::string Bash() {
          "complete -o default -F _mayfly mayfly\n";
 }
 
-// What zsh's _arguments reads specially in the text of a flag.
+// Escapes the characters with a special meaning to zsh's _arguments.
 std::string ZshText(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

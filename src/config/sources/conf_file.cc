@@ -40,8 +40,8 @@ Problem ConfFileReader::Include(const std::string& place, const std::string& pat
 
 Problem ConfFileReader::ReadFile(const std::string& blame, const std::string& path,
                                  std::vector<Directive>& directives) {
-  // Both limits stop a file that includes itself. Where a pattern matches many such files, the depth alone
-  // would allow far too many reads, so their number is limited as well.
+  // Both limits stop a file that includes itself. If a pattern matches many such files, the limit of the depth alone would
+  // allow far too many reads; hence the limit of the number of files.
   if (++files_read_ > kIncludedFilesMax || depth_ == kIncludeDepthMax)
     return blame + Printable(path) + ": too many includes; does a file include itself?";
   std::string text;

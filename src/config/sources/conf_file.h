@@ -1,5 +1,5 @@
-// Reads a file in redis.conf syntax. The lines are `name value ...`, with quotes, `#` comment lines, and `include
-// path`, which stands for the lines of that file.
+// Reads a file in redis.conf syntax. The lines are `name value ...`, with quotes, `#` comment lines, and `include path`, a
+// line that stands for the lines of the named file.
 //
 // CRLF line ends and a leading byte order mark are accepted. As in Redis, a `#` begins a comment only at the
 // start of a line, a line may be as long as its file, an included path is relative to the working directory,
@@ -23,15 +23,14 @@ class ConfFileReader {
   // `files` must outlive the reader.
   explicit ConfFileReader(const Files& files) : files_(files) {}
 
-  // From now on a line with a problem, or a file that cannot be included, is left out, and its problem is appended here.
-  // `problems` must outlive the reader.
+  // From now on a line with a problem, or a file that cannot be included, is left out, and the problem is appended to
+  // `problems`. `problems` must outlive the reader.
   void CollectProblems(std::vector<std::string>& problems) noexcept { problems_ = &problems; }
 
-  // Appends the lines of the file to `directives`, in order. A problem is one line of text that begins with
-  // the file and the line number.
+  // Appends the lines of the file to `directives`, in order. A problem is one line of text with the file and the line number
+  // first.
   [[nodiscard]] Problem Read(const std::string& path, std::vector<Directive>& directives);
-  // The same for the pattern of an include, which may name several files; `place` is where the include is
-  // written.
+  // Like Read, for the pattern of an include, which may match several files; `place` is the place of the include.
   [[nodiscard]] Problem Include(const std::string& place, const std::string& pattern,
                                 std::vector<Directive>& directives);
 

@@ -42,8 +42,8 @@ std::string InQuotesUnlessPlain(const std::string& word) {
   return plain ? word : QuoteWord(word);
 }
 
-// Replaces the last line that names the option and removes the earlier ones. If an include after the last one
-// would override it, that one is removed as well. True if a line was replaced.
+// Replaces the last line that names the option and removes the earlier lines. If an include after the last line would
+// override the new line, the last line is removed as well. Returns true if a line was replaced.
 bool PutInPlace(std::vector<std::string>& lines, const ConfLine& line) {
   bool put = false;
   bool overridden = false;
@@ -67,7 +67,7 @@ std::string LineOf(const Option& option, const Settings& settings,
                    const std::map<const Option*, std::string>& foreign) {
   const auto found = foreign.find(&option);
   std::string value = found != foreign.end() ? found->second : FormatValue(option, settings);
-  // Auto or a percentage is written as it was set, not as the bytes that it comes to on this machine.
+  // Auto or a percentage is written as set, not as the resulting bytes on this machine.
   const MaxMemory& maxmemory = settings.maxmemory;
   if (option.name == "maxmemory" && maxmemory.request == MaxMemory::Request::kPercent)
     value = std::to_string(maxmemory.amount) + "%";

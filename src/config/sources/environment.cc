@@ -38,7 +38,7 @@ bool IsServiceAddress(std::string_view name, std::string_view value) {
   return value.starts_with("tcp://") || value.starts_with("udp://") || value.starts_with("sctp://");
 }
 
-// One of those that Kubernetes sets for a Service, such as mayfly-auth.
+// Returns true for the variables that Kubernetes sets for a Service, such as mayfly-auth.
 bool IsOfService(std::string_view name, std::string_view value) {
   return IsServiceAddress(name, value) || name.find("SERVICE_HOST") != std::string_view::npos ||
          name.find("SERVICE_PORT") != std::string_view::npos || name.find("_TCP") != std::string_view::npos ||
@@ -52,14 +52,14 @@ bool LooksSecret(std::string_view name) {
                      [&](std::string_view sign) { return upper.find(sign) != std::string::npos; });
 }
 
-// The variable of the nearest option; empty if none is near.
+// The variable of the nearest option; empty if no option is near.
 std::string NearestVariable(std::string_view name) {
   std::string variable = UpperCase(NearestOption(OptionName(name), HasVariable));
   std::replace(variable.begin(), variable.end(), '-', '_');
   return variable.empty() ? variable : std::string(kPrefix) + variable;
 }
 
-// For a variable that sets no option. Somebody who gives a password by a wrong name would have an open server.
+// For a variable that sets no option. A password under a wrong name would leave the server open.
 Problem RefuseSecret(const std::string& full_name, std::string_view name, std::string_view value) {
   if (IsOfService(name, value)) return std::nullopt;
   const std::string nearest = NearestVariable(name);
@@ -70,7 +70,7 @@ Problem RefuseSecret(const std::string& full_name, std::string_view name, std::s
                           : "did you mean " + nearest + "?");
 }
 
-// What Redis's and Valkey's images and charts know. Redis itself does not, so it is no error.
+// The variables of Redis's and Valkey's images and charts. Redis itself does not read them, so they are no error.
 bool IsPasswordForRedis(std::string_view name) {
   constexpr std::string_view kNames[] = {"REDIS_PASSWORD", "REDIS_PASSWORD_FILE", "VALKEY_PASSWORD",
                                          "VALKEY_PASSWORD_FILE"};
@@ -82,9 +82,9 @@ std::vector<std::string> WordsOf(const Option& option, const std::string& value)
   return SplitWords(value).value_or(std::vector<std::string>{value});
 }
 
-// A file without a value is an error: most likely a secret was not filled in, and an empty password would let
-// everybody in. Whoever wants the empty value writes MAYFLY_<NAME>= instead. So are several lines: they would be one
-// password, with line ends in it that nobody can type.
+// A file without a value is an error: most likely a secret was not filled in, and an empty password would let everybody in.
+// The form for an empty value is MAYFLY_<NAME>= instead. Several lines are an error, too: they would be one password with
+// line ends, and nobody can type line ends.
 Problem ReadValueFile(const std::string& path, const Files& files, std::string& value) {
   std::string text;
   if (Problem problem = files.read(path, text)) return problem;

@@ -1,10 +1,10 @@
 // Reads options from environment variables: MAYFLY_NAME, and MAYFLY_NAME_FILE for a value in a file.
 //
-// The second form is for secrets: it reads the value from a file of one line, without line ends after it. A file
-// that holds only white space, or several lines, is an error, for every option. Kubernetes sets variables like
-// MAYFLY_PORT=tcp://10.0.0.1:6379 in every container beside a Service named mayfly. These, and variables whose
-// name is no option, are ignored with one warning for all, which names the nearest option. Only a name that looks like
-// a secret, such as MAYFLY_PASSWORD, ends the start: without it the server would be open.
+// The second form is for secrets: it reads the value from a file of one line, without the line ends after the value. For
+// every option, a file of only white space, or of several lines, is an error. Kubernetes sets variables like
+// MAYFLY_PORT=tcp://10.0.0.1:6379 in every container beside a Service named mayfly. Variables of Kubernetes, and variables
+// without an option, are ignored; one warning lists them all and names the nearest options. Only a name that looks like a
+// secret, such as MAYFLY_PASSWORD, ends the start: without the secret the server would be open.
 #pragma once
 
 #include <span>

@@ -85,8 +85,8 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-// Gives the new file the owner, the group and the mode of the old one. The mode comes last, because a change
-// of owner clears some of its bits.
+// Gives the new file the owner, the group and the mode of the old file. The mode comes last, because a change of owner
+// clears some bits of the mode.
 bool TakeOver(const struct stat& old, int fd) {
   struct stat fresh {};
   if (::fstat(fd, &fresh) != 0) return false;
@@ -95,9 +95,9 @@ bool TakeOver(const struct stat& old, int fd) {
   return ::fchmod(fd, old.st_mode & 07777) == 0;
 }
 
-// Writes a new file and renames it to the old one's name when all of it is on the disk. If the new file cannot
-// have the owner and group of the old one, the old one stays: a rewrite must not change who may read the file.
-// `old` is null if there is none.
+// Writes a new file and renames it to the old file's name when all text is on the disk. If the new file cannot have the
+// owner and group of the old file, the old file stays: a rewrite must not change who may read the file. `old` is null
+// without an old file.
 Problem Replace(const std::string& path, const struct stat* old, const std::string& text) {
   std::string fresh = path + ".XXXXXX";
   const int fd = ::mkstemp(fresh.data());
@@ -115,7 +115,7 @@ Problem Replace(const std::string& path, const struct stat* old, const std::stri
   return Failed(path, error);
 }
 
-// A symbolic link stays, and the file that it leads to is replaced.
+// A symbolic link stays, and the target of the link is replaced.
 Problem WritePath(const std::string& path, const std::string& text) {
   if (Problem problem = CheckRegular(path)) return problem;
   std::error_code error;

@@ -1,5 +1,4 @@
-// The file system as the configuration uses it. A few functions, so that tests and the fuzzer can bring files of their
-// own.
+// The file system for the configuration. A few functions: tests and the fuzzer can bring files of their own.
 #pragma once
 
 #include <functional>
@@ -14,17 +13,16 @@ namespace mayfly::config {
 struct Files {
   // Reads all of `path` into `text`; "-" is standard input. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& text)> read;
-  // The same for a regular file only: a pipe, a socket or a device cannot be read a second time, and is
-  // refused at once.
+  // Like `read`, for a regular file only: a pipe, a socket or a device cannot be read a second time, and is refused at once.
   std::function<Problem(const std::string& path, std::string& text)> read_again;
   // The existing paths that match a glob pattern, sorted.
   std::function<std::vector<std::string>(const std::string& pattern)> expand;
   // Puts the absolute path of an existing directory into `absolute`. The problem's text begins with the path.
   std::function<Problem(const std::string& path, std::string& absolute)> directory;
-  // Replaces the text of a regular file; if `path` is a link, that of the file which it leads to. Owner, group
-  // and mode stay. On a problem the file keeps its old text. The problem's text begins with the path.
+  // Replaces the text of a regular file; if `path` is a link, the text of the link's target. Owner, group and mode stay.
+  // After a problem the file keeps its old text. The problem's text begins with the path.
   std::function<Problem(const std::string& path, const std::string& text)> write;
-  // The same, but if there is no such file, it is created, and only its owner may read it.
+  // Like `write`, but creates a missing file; only the owner may read the created file.
   std::function<Problem(const std::string& path, const std::string& text)> put = {};
 };
 
