@@ -26,13 +26,13 @@ Engine::Engine(Server& server)
       replies_(chunks_, 2),
       answer_(chunks_, 2) {}
 
-// The stack of a script that is suspended must come to its end.
+// A suspended script must reach its end before its stack goes.
 Engine::~Engine() {
   while (fiber_.suspended()) {
     Kill();
     try {
       fiber_.Resume();
-    } catch (const std::bad_alloc&) {  // its answer is not wanted
+    } catch (const std::bad_alloc&) {  // nobody wants the answer
     }
   }
 }
@@ -46,7 +46,7 @@ void Engine::Show(Context& ctx, const Args& call) {
   ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, call.all(), &ctx.row});
 }
 
-// One that writes nothing needs none. While clients are paused, nothing is evicted.
+// A script that writes nothing needs no room. While clients are paused, nothing is evicted.
 bool Engine::HasRoom(Context& ctx, uint32_t flags) {
   if ((flags & (kNoShebang | kAllowOom | kNoWrites)) != 0) return true;
   if (ctx.server.parking.paused() != PauseOf::kNobody || ctx.server.executor->MakeRoom(ctx.now)) return true;
@@ -101,7 +101,7 @@ Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, 
   session_.db = ctx.session.db;
   session_.Put(Mode::kNoTouch, ctx.session.Has(Mode::kNoTouch));
   replies_.Clear();
-  // What is more cannot become a value of Lua.
+  // A longer reply cannot become a value of Lua.
   replies_.set_limit(std::min<size_t>(server_.executor->most_reply(), LuaHeap::kMostBytes));
   replies_.writer().set_version(2);
   return {.server = server_,
@@ -153,7 +153,7 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
 }
 
 bool Engine::DoSome(Now, size_t) noexcept {
-  server_.databases.SetClient(caller_);  // requests of others have run meanwhile
+  server_.databases.SetClient(caller_);  // requests of other clients have run meanwhile
   try {
     if (!fiber_.Resume()) return true;
   } catch (const std::bad_alloc&) {

@@ -1,10 +1,11 @@
 // The scripts and functions of one server: storage, states of Lua, and the session of their calls.
 //
-// A script's calls have a session of their own, with its caller's user and database: a SELECT in a script ends with
-// it. Each run begins with RESP2.
+// The calls of a script have a session of their own, with the user and the database of the script's caller: a SELECT in a
+// script ends with the script. Each run begins with RESP2.
 //
-// A script that runs for longer than busy-reply-threshold does not hold up the loop. It has a stack of its own
-// (base/fiber.h), on which it stops; its client is parked, and the script goes on in slices like other long work:
+// A script that runs for longer than busy-reply-threshold does not hold up the loop. Scripts run on a stack of their own
+// (base/fiber.h). A long script stops on that stack, its client is parked, and the script goes on in slices like other long
+// work:
 //
 //   EVAL --Run--> script ... limit: Suspend --> client is parked, Mode::kBusy
 //                                                  |
@@ -12,12 +13,12 @@
 //                                                  |
 //                  slice: Resume --> ... end ------+-> client is woken and gets the reply
 //
-// Meanwhile nothing is expired or evicted but by the script's own calls, so it still sees one moment of time. Within
+// Meanwhile nothing is expired or evicted but by the script's own calls, so the script still sees one moment of time. Within
 // a transaction a script cannot be parked, and is stopped with an error instead.
 //
-// What a script says of itself is looked at before it runs: CommandFlagsOf.
+// The flags in a script's first line are checked before the script runs: CommandFlagsOf.
 //
-// Made by the first command that needs it; lives in Server::scripts. Loop thread only.
+// Made by the first command that uses scripts; lives in Server::scripts. Loop thread only.
 #pragma once
 
 #include <optional>
@@ -44,19 +45,19 @@ class Engine : public LatePart, private SlicedWork::Step {
   ScriptCache& scripts() noexcept { return scripts_; }
   LibraryStore& libraries() noexcept { return libraries_; }
 
-  // Shows a call that is about to run a script, or to fail, to those who monitor: before the calls that it makes.
+  // Shows monitors a call that is about to run a script, or to fail, before they see the script's own calls.
   static void Show(Context& ctx, const Args& call);
-  // Whether there is memory for a script with these flags (ScriptFlag); if not, the error is written.
+  // Returns true if memory is left for a script with these flags (ScriptFlag); otherwise writes the error.
   static bool HasRoom(Context& ctx, uint32_t flags);
-  // The flags of a call whose command has those of `command` and which runs a script with those of `script`.
+  // The flags of a call with a row of flags `command`, if the call runs a script with the flags `script`.
   static uint32_t CommandFlagsOf(uint32_t command, uint32_t script) noexcept;
 
-  // Runs a script and writes its reply, or the error why it may not run. The first `keys` arguments after the
+  // Runs a script and writes its reply, or the reason why the script may not run. The first `keys` arguments after the
   // number of keys are keys. The client may be parked afterwards.
   // REQUIRES: HasRoom.
   void RunScript(Context& ctx, const Args& call, const CachedScript& script, size_t keys, bool read_only);
   void RunFunction(Context& ctx, const Args& call, const Function& function, size_t keys, bool read_only);
-  // The rest of a call that was parked: writes the reply if its script has ended.
+  // Continues a call that was parked: writes the reply if the script has ended.
   // REQUIRES: ctx.resumed is not null.
   void GoOn(Context& ctx, const Args& call);
 
@@ -64,13 +65,13 @@ class Engine : public LatePart, private SlicedWork::Step {
   bool allows_tools() const noexcept { return allows_tools_; }
   void set_allows_tools(bool allows) noexcept { allows_tools_ = allows; }
 
-  // The script that has been running for too long; null: there is none.
+  // The run of the script that has been running for too long; null without such a script.
   const Run* busy() const noexcept { return fiber_.suspended() ? &job_->run : nullptr; }
-  // For how long it has been running.
+  // The time for which the busy script has been running.
   uint64_t BusyMs() const noexcept;
-  // The client that called it; null if that is gone.
+  // The client that called the busy script; null if the client has left.
   const Session* BusyClient() const noexcept;
-  // SCRIPT KILL and FUNCTION KILL: ends it at its next instruction, unless it has written something.
+  // SCRIPT KILL and FUNCTION KILL: ends the busy script at its next instruction, unless the script has written something.
   void AnswerKill(Context& ctx, bool of_eval);
 
  private:
@@ -82,14 +83,14 @@ class Engine : public LatePart, private SlicedWork::Step {
 
   // REQUIRES: busy() is not null.
   void Kill() noexcept { job_->run.killed = true; }
-  // Goes on with the script that was suspended.
+  // Goes on with the suspended script.
   bool DoSome(Now now, size_t budget) noexcept override;
-  // Whether what has these flags may run now; if not, the error is written.
+  // Returns true if a script with these flags may run now; otherwise writes the error.
   static bool MayRun(Context& ctx, uint32_t flags, bool read_only);
-  // With the session as its caller's is.
+  // Gives the scripts' session the user, the database and the mode of the caller.
   Run NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, bool read_only);
   void Start(Context& ctx, const Args& call, const Job& job);
-  // After a run whose reply is written.
+  // Call after the reply of the run is written.
   void CountInnerErrors(const Context& ctx) const noexcept {
     if (job_->run.inner_errors != 0) ++ctx.row.calls.failed;
   }
@@ -101,12 +102,12 @@ class Engine : public LatePart, private SlicedWork::Step {
   ChunkPool chunks_{2};
   Session session_;
   ReplyBuffer replies_;
-  ReplyBuffer answer_;  // of the script that was suspended
+  ReplyBuffer answer_;  // the reply of the suspended script
   bool answer_lost_ = false;
   std::optional<Job> job_;  // of fiber_
   Fiber fiber_;
-  uint64_t caller_ = 0;    // id of the session whose script is or was suspended
-  uint64_t answered_ = 0;  // of the one whose answer is there
+  uint64_t caller_ = 0;    // id of the session that called the suspended script; not cleared at the end
+  uint64_t answered_ = 0;  // id of the session with a ready answer
   bool allows_tools_ = false;
 };
 

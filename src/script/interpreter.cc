@@ -18,11 +18,11 @@
 namespace mayfly::script {
 namespace {
 
-// What lies at the base of the state's stack.
+// The values at the base of the state's stack.
 enum Slot : int { kOnError = 1, kEnter = 2, kDescribe = 3, kGlobals = 4, kSlots = 4 };
 
-// Between two looks at the time. They take some microseconds, but each may be a function of Lua's library that takes much
-// longer.
+// Between two looks at the time. 2,000 instructions take some microseconds, but each instruction may call a function of
+// Lua's library that takes much longer.
 constexpr int kInstructionsPerLook = 2'000;
 constexpr const char* kScriptName = "@user_script";
 constexpr const char* kLibraryName = "@user_function";
@@ -31,10 +31,10 @@ constexpr const char* kLoadTooLong = "FUNCTION LOAD timeout";
 constexpr const char* kErrorFields[] = {"err", "source", "line", "ignore_error_stats_update"};
 constexpr const char* kTooLong = "Script stopped: it has been running for longer than busy-reply-threshold";
 
-// A state without memory for its own error. The exception passes Lua as Lua's own do.
+// Handles an error for which the state has no memory. The exception passes Lua like Lua's own exceptions.
 int Panic(lua_State*) { throw std::bad_alloc(); }
 
-// What tostring makes of a value that is no table.
+// Pushes the text of a value that is no table, as tostring does.
 void PushAsText(lua_State* L, int index) {
   switch (lua_type(L, index)) {
     case LUA_TNUMBER:
@@ -50,7 +50,7 @@ void PushAsText(lua_State* L, int index) {
   }
 }
 
-// Sets what the shield of the globals lets through: the table on top, which is popped.
+// Makes the shield of the globals read from the table on top, and pops the table.
 void ShowGlobals(lua_State* L) {
   lua_getmetatable(L, LUA_GLOBALSINDEX);
   lua_insert(L, -2);
@@ -65,18 +65,18 @@ void OpenLibrary(lua_State* L, const char* name, void (*open)(lua_State*)) {
 
 }  // namespace
 
-// A call, from Call to what it calls in Lua.
+// A call, from Call to the functions of Call in Lua.
 struct Interpreter::Frame {
   Interpreter& interpreter;
   Run& run;
   FunctionRef function;
-  bool counted = false;    // the reply is an error that was counted
+  bool counted = false;    // the reply is an error already counted
   bool replying = false;   // a reply may be half written
   bool in_buffer = false;  // the reply is in run.replies
   bool no_memory = false;  // for an error reply
 };
 
-// A text that is compiled, and what came of it.
+// A text to compile, and the result.
 struct Interpreter::Source {
   Interpreter& interpreter;
   std::string_view text;
@@ -94,7 +94,7 @@ Interpreter::Interpreter(Server& server, uint64_t& used)
     lua_close(L_);
     throw std::bad_alloc();
   }
-  // Prepare has left them in the registry, under these numbers.
+  // Prepare has left the values in the registry, under these numbers.
   for (int slot = 1; slot <= kSlots; ++slot) lua_rawgeti(L_, LUA_REGISTRYINDEX, slot);
 }
 
@@ -112,7 +112,7 @@ int Interpreter::Prepare(lua_State* L) {
   OpenLibrary(L, "cjson", OpenJson);
   OpenLibrary(L, "redis", OpenRedis);
   KeepFieldNames(L);
-  lua_pushinteger(L, 0);  // so that luaL_unref needs no memory
+  lua_pushinteger(L, 0);  // luaL_unref then needs no memory
   lua_rawseti(L, LUA_REGISTRYINDEX, 0);
   lua_pushcfunction(L, OnError);
   lua_rawseti(L, LUA_REGISTRYINDEX, kOnError);
@@ -132,7 +132,7 @@ int Interpreter::Prepare(lua_State* L) {
 
 int Interpreter::Compile(lua_State* L) {
   Source& source = *static_cast<Source*>(lua_touserdata(L, 1));
-  // What begins with an escape would be taken for a binary chunk; with a blank it is wrong text.
+  // An escape at the beginning would mark a binary chunk; after a blank the escape is wrong text.
   if (source.text.starts_with(LUA_SIGNATURE[0])) {
     lua_pushliteral(L, " ");
     PushText(L, source.text);
@@ -193,7 +193,7 @@ bool Interpreter::RunOnce(std::string_view text, void (*push_api)(lua_State*), v
   const bool expired = EndWatch();
   loading_ = nullptr;
   if (status == 0) return true;
-  // A table: reading the error that the library raised has raised another one.
+  // If reading the library's error has raised a second error, the value is a table.
   const char* const why = lua_tostring(L_, -1);
   problem = why != nullptr ? why
                            : std::string("Error registering functions: ERR ") +
@@ -242,19 +242,19 @@ int Interpreter::Enter(lua_State* L) {
   return 0;
 }
 
-// A table is converted into the buffer of the script's calls, which it does not need any more: the conversion may take so
-// long that the client is parked meanwhile, or may end by an error.
+// Converts a table into the buffer of the script's calls, no longer needed by the script: the conversion may take so long
+// that the client is parked meanwhile, or may end by an error.
 bool Interpreter::WriteIntoBuffer(lua_State* L, Frame& frame) {
   ReplyBuffer& buffer = frame.run.replies;
   const int version = buffer.writer().version();
   buffer.Clear();
   buffer.writer().ForgetErrors();
   buffer.writer().set_version(frame.run.reply->version());
-  buffer.set_limit(SIZE_MAX);  // the conversion has one of its own, and tells the script's client
+  buffer.set_limit(SIZE_MAX);  // the conversion has a limit of its own, and reports it to the script's client
   return WriteValue(L, version, buffer.writer(), Of(L).server_.executor->most_reply());
 }
 
-// Writes what is in the buffer as the reply. Errors within it are counted here.
+// Writes the buffer as the reply. Errors within the reply are counted here.
 void Interpreter::SendBuffer(Frame& frame) {
   ReplyBuffer& buffer = frame.run.replies;
   resp::Writer& reply = *frame.run.reply;
@@ -266,12 +266,12 @@ void Interpreter::SendBuffer(Frame& frame) {
   server_.stats.error_replies += errors;
   try {
     server_.stats.errors.Count(buffer.writer().last_error_code(), errors);
-  } catch (const std::bad_alloc&) {  // no memory to count a new code: it goes uncounted
+  } catch (const std::bad_alloc&) {  // no memory to count a new code: the error goes uncounted
   }
 }
 
-// Gives the error the place in the script where it was raised: the function that raised it, or if that is not one
-// of Lua's, the one that called it. Runs where the error was raised, so the time is looked at, unless the script must end.
+// Gives the error its place in the script: the function that raised the error, or if that is a function in C, its caller.
+// Runs at the place of the error, so hooks look at the time, unless the script must end.
 int Interpreter::OnError(lua_State* L) {
   lua_Debug at;
   const auto look = [L, &at](int level) {
@@ -300,8 +300,8 @@ int Interpreter::OnError(lua_State* L) {
   return 1;
 }
 
-// Puts a plain table in the place of the error at index 1, a table with functions of the script's own (__index): later,
-// when nobody looks at the time, none of them may run.
+// Replaces the error at index 1, a table with functions of the script's own (__index), by a plain table: later nobody looks
+// at the time, and no function of the script may run.
 void Interpreter::ReadErrorFields(lua_State* L) {
   const bool must_end = StateData::Of(L).must_end;
   lua_createtable(L, 0, 4);
@@ -314,7 +314,7 @@ void Interpreter::ReadErrorFields(lua_State* L) {
   lua_replace(L, 1);
 }
 
-// (error, frame): writes the error as the reply.
+// (error, frame): writes `error` as the reply.
 int Interpreter::Describe(lua_State* L) {
   Frame& frame = *static_cast<Frame*>(lua_touserdata(L, 2));
   Run& run = frame.run;
@@ -347,7 +347,7 @@ int Interpreter::Describe(lua_State* L) {
   return 0;
 }
 
-// Replies with the error on top of the stack, and pops it.
+// Replies with the error on top of the stack, and pops the error.
 void Interpreter::Fail(Frame& frame) {
   const bool half_replied = frame.replying;
   if (!half_replied) {
@@ -377,7 +377,8 @@ void Interpreter::Call(Run& run, FunctionRef function) {
   EndWatch();
   if (status != 0) {
     run.replies.Clear();
-    static_cast<void>(run.session.pool().TakeFailed());  // or the next client to lack memory would be closed
+    static_cast<void>(
+        run.session.pool().TakeFailed());  // or the next client that lacks memory would be closed
     Fail(frame);
   } else if (frame.in_buffer) {
     SendBuffer(frame);
@@ -421,7 +422,7 @@ void Interpreter::OnCount(lua_State* L, lua_Debug*) {
     watch.error = kKilled;
   }
   must_end = true;
-  // From now on at every instruction, so that the script cannot go on after a pcall.
+  // From now on at every instruction: the script must not go on after a pcall.
   interpreter.place_.EndIfDue(L);
   PushError(L, watch.error);
   lua_error(L);

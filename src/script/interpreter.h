@@ -1,9 +1,9 @@
-// One state of Lua with the libraries of scripts: compiles, calls and reports errors. Nothing that a script does
-// outlives it in the state. EVAL has one, functions have another.
+// One state of Lua with the libraries of scripts: compiles, calls and reports errors. No effect of a script on the state
+// outlives the script. EVAL has one state, functions have another.
 //
-// Whatever may fail runs protected within a method here: its caller gets the error as a reply or a text. The base of
-// the state's stack holds what each call needs, so that a call allocates nothing but what the script itself does.
-// Owns the state. Loop thread only.
+// Code that may fail runs protected within a method here: the method's caller gets the error as a reply or a text. The base
+// of the state's stack holds the constant parts of each call: only the script itself allocates memory during a call. Owns
+// the state. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -29,35 +29,35 @@ class Interpreter {
   Interpreter& operator=(const Interpreter&) = delete;
   ~Interpreter();
 
-  // The one that owns this state, or the coroutine of it.
+  // The interpreter that owns this state, or the main state of this coroutine.
   static Interpreter& Of(lua_State* L) noexcept { return static_cast<Place&>(StateData::Of(L)).interpreter; }
   Server& server() noexcept { return server_; }
-  // What runs now; null: nothing, or a library is being loaded.
+  // The present run; null between runs and while a library is loaded.
   Run* run() noexcept { return run_; }
   // Room for the arguments of a call.
   std::vector<std::string_view>& words() noexcept { return words_; }
 
-  // Compiles a script. LUA_NOREF: it cannot be compiled, and `problem` says why.
+  // Compiles a script. On an error returns LUA_NOREF and puts the reason into `problem`.
   FunctionRef CompileScript(std::string_view text, std::string& problem);
-  // Compiles `text` and runs it once. It finds no global but `redis`, the table that `push_api` pushes, whose
-  // functions find `loading` by the method below. False: `problem` says what is wrong.
+  // Compiles `text` and runs it once. The only global of the text is `redis`, the table pushed by `push_api`; the table's
+  // functions get `loading` by the method below. On an error returns false and puts the reason into `problem`.
   bool RunOnce(std::string_view text, void (*push_api)(lua_State*), void* loading, std::string& problem);
   void* loading() noexcept { return loading_; }
   void Forget(FunctionRef function) noexcept;
-  // Pops the value on top, a function, and keeps it. May raise an error of Lua.
+  // Pops a function from the top and keeps the function. May raise an error of Lua.
   static FunctionRef Keep(lua_State* L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
 
-  // Calls a function and writes its reply. Throws std::bad_alloc if there is no memory for the reply.
+  // Calls a function and writes its reply. Throws std::bad_alloc if memory is too short for the reply.
   void Call(Run& run, FunctionRef function);
 
  private:
-  // What the allocator of a state points to.
+  // The context of a state's allocator.
   struct Place : StateData {
     Interpreter& interpreter;
   };
   struct Frame;
   struct Source;
-  // When what runs must stop, and what its error is if it cannot go on later.
+  // The time limit of a run, and the error of a run that cannot go on later.
   struct Watch {
     uint64_t began = 0;    // cycles
     uint64_t most_us = 0;  // 0: never
@@ -70,10 +70,10 @@ class Interpreter {
       static_cast<Place*>(place)->interpreter.CountLarge(new_size);
     return static_cast<Place*>(place)->heap.Resize(block, old_size, new_size);
   }
-  // Instructions that make large blocks (text .. text) take long: after a megabyte of them the next one looks at the
-  // time. Not within a coroutine, which has a hook of its own.
+  // Instructions that make large blocks (text .. text) take long: after a megabyte of large blocks the next instruction
+  // looks at the time. Not within a coroutine, which has a hook of its own.
   void CountLarge(size_t size) noexcept;
-  // Functions for Lua; each gets a pointer to what it works on.
+  // Functions for Lua; each gets a pointer to its data.
   static int Prepare(lua_State* L);
   static int Enter(lua_State* L);
   static int Describe(lua_State* L);
@@ -87,7 +87,7 @@ class Interpreter {
   void SendBuffer(Frame& frame);
   void Fail(Frame& frame);
   void StartWatch(uint64_t most_us, const char* error) noexcept;
-  // Whether it has expired.
+  // Returns true if the time limit has passed.
   bool EndWatch() noexcept;
   void CollectGarbage() noexcept;
 
@@ -98,7 +98,7 @@ class Interpreter {
   void* loading_ = nullptr;
   Watch watch_;
   std::vector<std::string_view> words_;
-  size_t large_ = 0;  // bytes of large blocks since the last look for them
+  size_t large_ = 0;  // bytes of large blocks since they last made an instruction look at the time
 };
 
 }  // namespace mayfly::script

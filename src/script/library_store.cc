@@ -14,12 +14,12 @@
 namespace mayfly::script {
 namespace {
 
-// What the first line says: "#!lua name=mylib".
+// The first line of a library: "#!lua name=mylib".
 struct Heading {
   std::string engine;
   std::string name;
-  size_t size = 0;      // of the line, without its end
-  std::string problem;  // not empty: what is wrong
+  size_t size = 0;      // of the line, without the line end
+  std::string problem;  // the error; empty without an error
 };
 
 Heading ReadHeading(std::string_view text) {
@@ -74,7 +74,7 @@ const Library* LibraryStore::Load(std::string_view text, bool replaces, std::str
   Library& library = added.try_emplace(heading.name).first->second;
   library.name = heading.name;
   library.text = text;
-  struct Guard {  // gives up what was registered
+  struct Guard {  // gives up the registered functions
     LibraryStore& store;
     Library* library;
     ~Guard() {
@@ -89,7 +89,7 @@ const Library* LibraryStore::Load(std::string_view text, bool replaces, std::str
         other == functions_.end() || (old != libraries_.end() && old->second.functions.contains(lower));
     if (!is_new) return fail("Function " + function.name + " already exists");
   }
-  // What needs memory comes before the old library is gone.
+  // All steps that need memory come before the end of the old library.
   std::map<std::string, const Function*, std::less<>> names;
   for (const auto& [lower, function] : library.functions) names.emplace(lower, &function);
   guard.library = nullptr;

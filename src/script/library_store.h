@@ -1,8 +1,8 @@
 // The libraries of FUNCTION LOAD and their functions.
 //
-// A library is a text that registers functions when it is loaded: they stay, compiled, until the library is deleted.
-// Names of functions are unique among all libraries, in any case of letters. Owns the libraries and the interpreter
-// that holds their functions, which the first one starts. Loop thread only.
+// A library is a text that registers functions while it is loaded: the functions stay, compiled, until the library is
+// deleted. Names of functions are unique among all libraries, in any case of letters. Owns the libraries and the interpreter
+// that holds their functions; the first library starts the interpreter. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -36,20 +36,20 @@ class LibraryStore {
 
   explicit LibraryStore(Server& server);
 
-  // Loads a library in place of one of the same name, if `replaces`, and returns it. Null: nothing has changed, and
-  // `problem` says what is wrong, without a code. Throws std::bad_alloc.
+  // Loads a library and returns the library. If `replaces`, the new library may replace a library of the same name. On an
+  // error returns null, changes nothing, and puts the reason into `problem`, without a code. Throws std::bad_alloc.
   const Library* Load(std::string_view text, bool replaces, std::string& problem);
-  // False if there is none.
+  // Returns false if no library has this name.
   bool Delete(std::string_view name) noexcept;
   void Flush() noexcept;
 
-  // In any case of letters; null if there is none.
+  // Finds a function by its name in any case of letters; null without such a function.
   const Function* Find(std::string_view name) const;
-  // By their names.
+  // The libraries by name.
   const std::map<std::string, Library, std::less<>>& libraries() const noexcept { return libraries_; }
   size_t functions() const noexcept { return functions_.size(); }
 
-  // REQUIRES: a function is there.
+  // REQUIRES: functions() != 0.
   Interpreter& interpreter() noexcept { return *interpreter_; }
 
  private:

@@ -24,11 +24,11 @@
 namespace mayfly::script {
 namespace {
 
-// Where the effects of a script go in Redis. There are no replicas and no append-only file here, so these are
-// accepted and remembered by nobody.
+// Redis's targets for the effects of a script. Mayfly has no replicas and no append-only file: it accepts the values and
+// ignores them.
 enum Replication : int { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplica = 2, kReplicateAll = 3 };
 
-// As an int, without the undefined results of numbers that do not fit.
+// Reads an int, without the undefined results of numbers outside the range.
 int IntegerAt(lua_State* L, int index) {
   const lua_Number number = lua_tonumber(L, index);
   return number > INT32_MIN && number < INT32_MAX ? static_cast<int>(number) : INT32_MIN;
@@ -36,7 +36,7 @@ int IntegerAt(lua_State* L, int index) {
 
 // ---- calls
 
-// As it is sent to a command: integers without a fraction or an exponent, others in the shortest text that reads
+// The number in the form for a command: integers without a fraction or an exponent, others in the shortest text that reads
 // back as the number.
 std::string_view NumberText(lua_Number number, char* out) {
   constexpr double kExact = 9007199254740992;  // 2^53
@@ -45,8 +45,8 @@ std::string_view NumberText(lua_Number number, char* out) {
   return {out, FormatDouble(number, out)};
 }
 
-// The function's arguments as those of a call. They stay on the stack, and so do the texts. Null: the error is on
-// top.
+// The function's arguments as arguments of a call. Arguments and texts stay on the stack. On an error returns null and
+// leaves the error on top.
 const std::vector<std::string_view>* ReadCall(lua_State* L, Interpreter& interpreter) {
   std::vector<std::string_view>& words = interpreter.words();
   words.clear();
@@ -80,7 +80,7 @@ Permission PermissionOf(const Run& run, const TableRow& row, std::span<const std
   return FindPermission(*run.session.user(), row, words);
 }
 
-// Why the user may not make this call; empty: it may.
+// The reason why the user may not make this call; empty: allowed.
 std::string_view WhyDenied(const Run& run, const TableRow& row, std::span<const std::string_view> words) {
   const Permission permission = PermissionOf(run, row, words);
   if (permission.granted()) return {};
@@ -96,7 +96,7 @@ std::string_view WhyDenied(const Run& run, const TableRow& row, std::span<const 
   return "The user executing the script can't run this command or subcommand";
 }
 
-// Why a script may not make this call in a cluster, because of the slots of its keys; empty: it may.
+// The reason why a script may not make this call in a cluster, because of the slots of its keys; empty: allowed.
 std::string_view WhyNotHere(Run& run, const TableRow& row, std::span<const std::string_view> words) {
   const Direction direction = DirectionOf(*run.server.cluster, row, words);
   switch (direction.why) {
@@ -117,14 +117,14 @@ std::string_view WhyNotHere(Run& run, const TableRow& row, std::span<const std::
   return "Script attempted to access keys that do not hash to the same slot";
 }
 
-// The commands that tests call from scripts. What else is forbidden there changes the session or runs scripts, which
-// cannot be done within a script.
+// The commands that tests call from scripts. All other commands forbidden in scripts change the session or run scripts,
+// which is impossible within a script.
 bool IsTool(std::string_view full_name) noexcept {
   const std::string_view name = full_name.substr(0, full_name.find('|'));
   return name == "config" || name == "debug" || name == "latency" || name == "slowlog";
 }
 
-// Why a script may not make this call; empty: it may. The rest is looked at as for a client's request.
+// The reason why a script may not make this call; empty: allowed. Further checks are the same as for a client's request.
 std::string_view WhyNot(Run& run, const TableRow* row, std::span<const std::string_view> words) {
   if (row == nullptr || (!row->subcommands.empty() && words.size() >= 2))
     return "Unknown Redis command called from script";
@@ -140,15 +140,15 @@ std::string_view WhyNot(Run& run, const TableRow* row, std::span<const std::stri
   return {};
 }
 
-// A client that tracks what it reads does so by its scripts, too.
+// A client with tracking also tracks the reads of its scripts.
 void RememberFor(const Run& run, const Call& call, Keyspace& keyspace) noexcept {
   const auto caller = run.server.sessions.by_id().find(run.caller);
   if (caller == run.server.sessions.by_id().end() || caller->second->tracking == nullptr) return;
   RememberReads(run.server, *caller->second, call, keyspace);
 }
 
-// A script that has written something may go on when memory is full, so that it is not left half done: then what
-// cannot be evicted for the call is not asked for again.
+// A script that has written something may go on when memory is full, to avoid half-done work: after a call finds no room, a
+// second attempt skips the check of memory.
 Outcome MakeCall(Run& run, const TableRow* row, std::span<const std::string_view> words) {
   const Call call{run.session, run.replies.writer(), run.now, Origin::kScript, words, row};
   Executor& executor = *run.server.executor;
@@ -167,7 +167,7 @@ Outcome MakeCall(Run& run, const TableRow* row, std::span<const std::string_view
   return outcome;
 }
 
-// A call that took long counts as the instructions that Lua runs in that time.
+// A long call counts as the instructions that Lua runs in the same time.
 void CountTime(lua_State* L, uint64_t cycles) {
   constexpr uint64_t kLong = 4096;
   constexpr uint64_t kCyclesPerStep = 16;
@@ -199,7 +199,7 @@ int CallCommand(lua_State* L, bool raises) {
     PushError(L, "The reply to a call of the script is longer than a client may hold");
     return raises ? lua_error(L) : 1;
   } catch (const std::bad_alloc&) {
-    static_cast<void>(run->session.pool().TakeFailed());  // it concerns this call alone
+    static_cast<void>(run->session.pool().TakeFailed());  // the failure concerns this call alone
     throw;
   }
   CountTime(L, row->calls.cycles - before);
@@ -233,7 +233,7 @@ int Sha1Hex(lua_State* L) {
   if (lua_gettop(L) != 1) Raise(L, "wrong number of arguments");
   size_t size = 0;
   const char* const text = lua_tolstring(L, 1, &size);
-  constexpr size_t kBytesOfWork = 8;  // of copying, in the time that the sum of a byte takes
+  constexpr size_t kBytesOfWork = 8;  // the sum of a byte takes the time of copying 8 bytes
   CountBytes(L, kBytesOfWork * size);
   PushText(L, HexOf(Sha1Of(text != nullptr ? std::string_view(text, size) : std::string_view())));
   return 1;
@@ -357,8 +357,8 @@ void OpenRedis(lua_State* L) {
   SetNumber(L, "REPL_SLAVE", kReplicateReplica);
   SetNumber(L, "REPL_REPLICA", kReplicateReplica);
   SetNumber(L, "REPL_ALL", kReplicateAll);
-  SetFunction(L, "replicate_commands", AnswerTrue);  // that is how it is since Redis 7
-  SetFunction(L, "breakpoint", AnswerFalse);         // there is no debugger
+  SetFunction(L, "replicate_commands", AnswerTrue);  // always true since Redis 7
+  SetFunction(L, "breakpoint", AnswerFalse);         // no debugger exists
   SetFunction(L, "debug", AnswerNothing);
 }
 

@@ -6,7 +6,7 @@
 namespace mayfly::script {
 
 void OpenRedis(lua_State* L);
-// What a library of functions finds as `redis` while it is loaded, without what makes calls. Sets fields of the
+// Adds the fields of `redis` for a library of functions during its load: log and versions, no calls. Sets fields of the
 // table on top.
 void AddLogAndVersion(lua_State* L);
 

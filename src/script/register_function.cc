@@ -14,7 +14,7 @@
 namespace mayfly::script {
 namespace {
 
-// The text at `index`, also that of a number.
+// The text of the string or number at `index`.
 std::string TextOrRaise(lua_State* L, int index, std::string_view error) {
   if (lua_isstring(L, index) == 0) Raise(L, error);
   lua_pushvalue(L, index);
@@ -25,7 +25,7 @@ std::string TextOrRaise(lua_State* L, int index, std::string_view error) {
   return copy;
 }
 
-// Of the array on top.
+// Reads the flags in the array on top.
 uint32_t ReadFlags(lua_State* L) {
   constexpr std::string_view kUnknown = "unknown flag given";
   uint32_t flags = 0;

@@ -11,11 +11,10 @@ inline constexpr const char* kBadName =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character "
     "long";
 
-// Whether a library or a function may have this name.
+// Returns true if a library or a function may have this name.
 bool IsFunctionName(std::string_view name) noexcept;
 
-// Pushes the table that is `redis` while a library is loaded. Its functions expect that Interpreter::loading() is a
-// Library.
+// Pushes the table `redis` for a library during its load. The table's functions expect a Library in Interpreter::loading().
 void PushLoadingApi(lua_State* L);
 
 }  // namespace mayfly::script

@@ -18,7 +18,7 @@ constexpr const char* kFieldNames[] = {
     "map", "set", "source", "line",       "ignore_error_stats_update",
 };
 
-// A table with this field, whose value is on top and which takes its place.
+// Replaces the value on top by a table with the value in `field`.
 void Wrap(lua_State* L, const char* field) {
   lua_createtable(L, 0, 1);
   lua_insert(L, -2);
@@ -69,15 +69,15 @@ void PushSet(lua_State* L, resp::ReplyReader& reader, int version, size_t count)
 // One conversion.
 struct Conversion {
   resp::Writer& reply;
-  int version;  // of the protocol that the script has chosen
+  int version;  // of the protocol chosen by the script
   uint64_t most_bytes;
   size_t values = 0;  // so far
 };
 
 bool WriteTop(lua_State* L, Conversion& to);
 
-// The hook may need some places of Lua's stack: where they are lacking, tables are nested deeply, and an outer one will
-// look.
+// The hook may need some places of Lua's stack. If places are lacking, tables are nested deeply, and the conversion of an
+// outer table will look.
 void LookAround(lua_State* L, const Conversion& to) {
   constexpr int kPlaces = 10;
   if (lua_checkstack(L, kPlaces) == 0) return;
@@ -88,7 +88,7 @@ void LookAround(lua_State* L, const Conversion& to) {
   LookAtTime(L, 0);
 }
 
-// Pushes the field of the table on top; false, and nothing is pushed, if it has another type.
+// Pushes the field of the table on top. Returns false, and pushes nothing, if the field has another type.
 bool PushField(lua_State* L, const char* name, int type) {
   lua_pushstring(L, name);
   lua_rawget(L, -2);
@@ -104,7 +104,7 @@ std::string WithoutLineEnds(std::string_view text) {
   return line;
 }
 
-// Fractions are cut off. What does not fit is what the processor makes of it in Redis.
+// Cuts fractions off. A number beyond 64 bits gives the result of Redis's processors.
 int64_t IntegerOf(lua_Number number) noexcept {
   constexpr double kTwo63 = 9223372036854775808.0;
   return number >= -kTwo63 && number < kTwo63 ? static_cast<int64_t>(number) : INT64_MIN;
@@ -113,7 +113,7 @@ int64_t IntegerOf(lua_Number number) noexcept {
 void WriteBigNumber(resp::Writer& reply, std::string_view text) {
   const std::string line = WithoutLineEnds(text);
   if (reply.version() == 2) return reply.Bulk(line);
-  // Whatever the script calls a big number.
+  // Any text that the script calls a big number.
   reply.out().Append("(");
   reply.out().Append(line);
   reply.out().Append("\r\n");
@@ -156,7 +156,7 @@ void WriteSet(lua_State* L, Conversion& to) {
   head.Set(count);
 }
 
-// Up to the first nil.
+// Writes the array up to the first nil.
 void WriteArray(lua_State* L, Conversion& to) {
   resp::Deferred head = to.reply.Defer();
   size_t count = 0;
@@ -169,7 +169,7 @@ void WriteArray(lua_State* L, Conversion& to) {
   head.Array(count);
 }
 
-// The table on top stays there. Returns whether it is an error that was counted.
+// Leaves the table on top. Returns true if the table is an error already counted.
 bool WriteTable(lua_State* L, Conversion& to) {
   const int top = lua_gettop(L);
   bool counted = false;

@@ -26,7 +26,7 @@ CachedScript* ScriptCache::Lookup(std::string_view lower_sha) noexcept {
 
 const CachedScript* ScriptCache::Find(std::string_view sha) {
   if (sha.size() != kShaDigits) return nullptr;
-  if (CachedScript* const found = Lookup(sha)) return found;  // nearly everybody sends lower case
+  if (CachedScript* const found = Lookup(sha)) return found;  // nearly all clients send lower case
   std::array<char, kShaDigits> lower;
   for (size_t i = 0; i < kShaDigits; ++i) lower[i] = mayfly::Lower(sha[i]);
   return Lookup({lower.data(), lower.size()});

@@ -1,9 +1,9 @@
 // The scripts of EVAL and SCRIPT LOAD by their SHA-1, compiled.
 //
-// A script that only EVAL has brought is forgotten when kMostFromEval others have been used since: programs that
-// write a new script for each call would fill the memory otherwise. What SCRIPT LOAD has brought stays until SCRIPT
-// FLUSH. (As Redis 7.4.) Owns the scripts and the interpreter that holds their functions, which the first script
-// starts. Loop thread only.
+// A script known only from EVAL is forgotten after kMostFromEval other scripts have been used: programs that write a new
+// script for each call would fill the memory otherwise. A script from SCRIPT LOAD stays until SCRIPT FLUSH. (As Redis 7.4.)
+// Owns the scripts and the interpreter that holds their functions; the first script starts the interpreter. Loop thread
+// only.
 #pragma once
 
 #include <array>
@@ -25,8 +25,9 @@ struct CachedScript {
   std::string text;
   uint32_t flags = 0;  // ScriptFlag
   FunctionRef function = LUA_NOREF;
-  bool is_loaded = false;                      // by SCRIPT LOAD
-  std::list<CachedScript*>::iterator place{};  // among those of EVAL; of a loaded one nowhere
+  bool is_loaded = false;  // by SCRIPT LOAD
+  std::list<CachedScript*>::iterator
+      place{};  // position among the scripts of EVAL; unused for a loaded script
 };
 
 class ScriptCache {
@@ -37,19 +38,19 @@ class ScriptCache {
 
   explicit ScriptCache(Server& server);
 
-  // In any case of letters; null if it is not there. Valid until the next Load or Flush.
+  // Finds a script by its SHA-1 in any case of letters; null if unknown. Valid until the next Load or Flush.
   const CachedScript* Find(std::string_view sha);
-  // The script of this text, which is compiled unless it is there. Null: it is wrong, and `problem` says what is, as
-  // a whole error. Throws std::bad_alloc.
+  // Returns the script of this text, and compiles an unknown text first. On an error returns null and puts a whole error
+  // into `problem`. Throws std::bad_alloc.
   const CachedScript* Load(std::string_view text, From from, std::string& problem);
-  // Forgets all.
+  // Forgets all scripts.
   void Flush() noexcept;
 
-  // REQUIRES: a script is there.
+  // REQUIRES: the cache has a script.
   Interpreter& interpreter() noexcept { return *interpreter_; }
 
  private:
-  // SHA-1 spreads evenly, so its first digits are hash enough.
+  // SHA-1 spreads evenly: the first digits suffice as a hash.
   struct FirstDigits {
     size_t operator()(std::string_view sha) const noexcept {
       size_t hash;
@@ -67,7 +68,7 @@ class ScriptCache {
   const Accounts::Account text_account_;
   std::unique_ptr<Interpreter> interpreter_;
   std::unordered_map<std::string_view, std::unique_ptr<CachedScript>, FirstDigits> scripts_;
-  std::list<CachedScript*> from_eval_;  // the one used last comes first
+  std::list<CachedScript*> from_eval_;  // the most recently used script comes first
   uint64_t text_bytes_ = 0;
 };
 

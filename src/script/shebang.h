@@ -1,5 +1,5 @@
-// The first line of a script with its engine and flags. For example "#!lua flags=no-writes,allow-stale". The flags say
-// what the script may do.
+// The first line of a script with its engine and flags. For example "#!lua flags=no-writes,allow-stale". The flags are the
+// permissions of the script.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace mayfly::script {
 
 struct Shebang {
-  uint32_t flags = 0;   // ScriptFlag; kNoShebang: there is no such line
-  size_t size = 0;      // of the line, without its end
+  uint32_t flags = 0;   // ScriptFlag; kNoShebang: no such line
+  size_t size = 0;      // of the line, without the line end
   std::string problem;  // not empty: Redis's error, without a code
 };
 

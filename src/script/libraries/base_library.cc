@@ -15,7 +15,7 @@
 namespace mayfly::script {
 namespace {
 
-// Without a place in the script, as an error of the core has none in a function that is not Lua's.
+// The error names no place in the script, like an error of Lua's core in a function in C.
 int RefuseWriteWithoutPlace(lua_State* L) {
   lua_pushstring(L, kReadOnlyError);
   return lua_error(L);
@@ -38,8 +38,7 @@ int Next(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   if (PushReal(L, 1)) lua_replace(L, 1);
   lua_settop(L, 2);
-  LookAtClock(
-      L);  // elements that are gone leave places, and passing over a million of them takes a millisecond
+  LookAtClock(L);  // removed elements leave places, and passing over a million of them takes a millisecond
   if (lua_next(L, 1) != 0) return 2;
   lua_pushnil(L);
   return 1;
@@ -54,14 +53,14 @@ int Pairs(lua_State* L) {
   return 3;
 }
 
-// A shield has no metatable that a script could see, but for that of the globals.
+// Scripts see no metatable of a shield, except for the globals.
 int GetMetatable(lua_State* L) {
   if (!IsShield(L, 1)) return RunOriginal(L);
   if (luaL_getmetafield(L, 1, "__metatable") == 0) lua_pushnil(L);
   return 1;
 }
 
-// Other options would outlive the script.
+// Other options of the collector would outlive the script.
 int CollectGarbage(lua_State* L) {
   static constexpr const char* kOptions[] = {"stop", "restart",  "collect",    "count",
                                              "step", "setpause", "setstepmul", nullptr};
@@ -76,13 +75,13 @@ int CollectGarbage(lua_State* L) {
   return 1;
 }
 
-// A text of many digits takes long.
+// Converting a text of many digits takes long.
 int ToNumber(lua_State* L) {
   if (lua_type(L, 1) == LUA_TSTRING) CountBytes(L, lua_objlen(L, 1));
   return RunOriginal(L);
 }
 
-// As Redis's: an error that is a table with the field err is given as that field's text.
+// Works like Redis's pcall: an error in the form of a table with the field err is returned as the text of the field.
 int ProtectedCall(lua_State* L) {
   luaL_checkany(L, 1);
   const int arguments = lua_gettop(L) - 1;
@@ -103,9 +102,9 @@ int ProtectedCall(lua_State* L) {
 
 // ---- compiling
 
-constexpr size_t kBytesOfWork = 16;  // of copying, in the time in which the parser reads a byte
+constexpr size_t kBytesOfWork = 16;  // the parser reads a byte in the time of copying 16 bytes
 
-// Gives the parser a blank first, so that it takes nothing for a binary chunk, and then a piece at a time.
+// Gives the parser a blank first, since a text after a blank is never a binary chunk, and then a piece at a time.
 struct TextSource {
   std::string_view text;
   bool begun = false;

@@ -1,11 +1,11 @@
-// Functions of Lua's libraries in another form for scripts. script/libraries/sandbox.h says why.
+// Functions of Lua's base library in another form for scripts. script/libraries/sandbox.h has the reasons.
 #pragma once
 
 #include "script/lua/lua_api.h"
 
 namespace mayfly::script {
 
-// In the globals of a new state, after its libraries were opened.
+// Changes the globals of a new state, after the libraries were opened.
 void ReplaceBaseFunctions(lua_State* L);
 
 }  // namespace mayfly::script

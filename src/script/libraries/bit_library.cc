@@ -12,8 +12,8 @@ namespace {
 constexpr uint32_t kShiftMask = 31;
 constexpr int kMostHexDigits = 8;
 
-// Modulo 2^32; fractions are rounded to the nearest integer. Adding 1.5 * 2^52 moves the number's integer part into
-// the lowest bits of the double.
+// Reads a number modulo 2^32; fractions are rounded to the nearest integer. Adding 1.5 * 2^52 moves the number's integer
+// part into the lowest bits of the double.
 uint32_t BitsAt(lua_State* L, int index) {
   constexpr double kShiftToLowBits = 6755399441055744.0;
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(luaL_checknumber(L, index) + kShiftToLowBits));
@@ -58,7 +58,7 @@ uint32_t RotateRight(uint32_t bits, uint32_t by) { return std::rotr(bits, static
 
 int SwapBytes(lua_State* L) { return Push(L, __builtin_bswap32(BitsAt(L, 1))); }
 
-// A negative number of digits asks for upper case.
+// A negative number of digits means upper case.
 int ToHex(lua_State* L) {
   uint32_t bits = BitsAt(L, 1);
   int count = lua_isnone(L, 2) ? kMostHexDigits : static_cast<int32_t>(BitsAt(L, 2));

@@ -27,7 +27,7 @@ enum class Kind : uint8_t {
   kEnd,
   kError,
 };
-// As errors name them.
+// The names of the kinds in errors.
 constexpr const char* kNames[] = {"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END",
                                   "T_STRING",    "T_NUMBER",  "T_BOOLEAN",   "T_NULL",
                                   "T_COLON",     "T_COMMA",   "T_END"};
@@ -40,7 +40,7 @@ struct Token {
   bool truth = false;
 };
 
-// Reads a text that ends with a zero byte, as all strings of Lua do.
+// Reads a text that ends with a zero byte, like all strings of Lua.
 class Decoder {
  public:
   Decoder(lua_State* L, const char* text) noexcept
@@ -63,7 +63,7 @@ class Decoder {
   Token Next();
   Token NextText();
   Token NextNumber(size_t begin);
-  // Whether strtod might read something here that JSON does not allow.
+  // Returns true if strtod might read a text here that JSON does not allow.
   bool IsInvalidNumber() const noexcept;
   bool AddUnicode();
   int HexDigits(size_t at) const noexcept;
@@ -86,7 +86,7 @@ class Decoder {
   const Settings& settings_;
   const char* text_;
   size_t at_ = 0;
-  LuaBuffer string_;  // the last one, without its escapes
+  LuaBuffer string_;  // the last string, without its escapes
 };
 
 int Decoder::HexDigits(size_t at) const noexcept {
@@ -99,7 +99,7 @@ int Decoder::HexDigits(size_t at) const noexcept {
   return value;
 }
 
-// One \uXXXX, or two that are the halves of a character.
+// Adds the character of a \uXXXX, or of two \uXXXX for the halves of a character.
 bool Decoder::AddUnicode() {
   int code = HexDigits(at_ + 2);
   if (code < 0) return false;

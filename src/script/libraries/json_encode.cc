@@ -21,7 +21,7 @@ class Encoder {
  public:
   explicit Encoder(lua_State* L) noexcept : L_(L), settings_(SettingsOf(L)), out_(L) {}
 
-  // Writes the value on top of the stack, which stays there. `depth` of the tables around it.
+  // Writes the value on top of the stack and leaves the value there. `depth`: the number of tables around the value.
   void AddTop(int depth);
   std::string_view text() const noexcept { return out_.view(); }
 
@@ -68,7 +68,7 @@ void Encoder::AddEscaped(unsigned char byte) {
 
 void Encoder::AddText(std::string_view text) {
   out_.Add('"');
-  size_t plain = 0;  // where the bytes begin that need no escape
+  size_t plain = 0;  // the beginning of the bytes that need no escape
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte >= ' ' && byte != '"' && byte != '\\' && byte != '/' && byte != 127) continue;

@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kMostDigits = 14;
 
-// Fills up with nil.
+// Fills missing arguments with nil.
 void TakeArguments(lua_State* L, int count) {
   luaL_argcheck(L, lua_gettop(L) <= count, count + 1, "found too many arguments");
   lua_settop(L, count);
 }
 
-// Sets `value` if there is an argument, and pushes what it is then.
+// Sets `value` if the argument is given, and pushes the resulting value.
 void IntegerOption(lua_State* L, int argument, int& value, int least, int most) {
   if (!lua_isnil(L, argument)) {
     const lua_Integer wanted = luaL_checkinteger(L, argument);
@@ -28,7 +28,8 @@ void IntegerOption(lua_State* L, int argument, int& value, int least, int most) 
   lua_pushinteger(L, value);
 }
 
-// `words` end with a null pointer; the first two may also be given, and are answered, as false and true.
+// `words` end with a null pointer. The first two words may also be given as false and true, and are answered as false and
+// true.
 void WordOption(lua_State* L, int argument, int& value, const char* const* words) {
   if (!lua_isnil(L, argument)) {
     value = lua_isboolean(L, argument) ? lua_toboolean(L, argument)

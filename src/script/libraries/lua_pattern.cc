@@ -10,7 +10,7 @@ constexpr char kEscape = '%';
 
 unsigned char Byte(const char* at) noexcept { return static_cast<unsigned char>(*at); }
 
-// Whether a byte is of the class that a letter names: %a and its kin.
+// Returns true if a byte is in the class of a letter: %a and its kin.
 bool IsOfClass(unsigned char c, unsigned char letter) noexcept {
   int found = 0;
   switch (std::tolower(letter)) {
@@ -108,7 +108,7 @@ const char* PatternMatch::EndCapture(const char* at, const char* pattern) {
 
 // ---- items
 
-// Where the item ends that begins here: one byte, a class or a set.
+// The end of the item at `item`: one byte, a class or a set.
 const char* PatternMatch::ItemEnd(const char* item) {
   const char* at = item + 1;
   if (*item == kEscape) {
@@ -159,7 +159,7 @@ bool PatternMatch::MatchesByte(unsigned char c, const char* item, const char* it
 
 // ---- matching
 
-// As many as possible, then fewer.
+// Matches as many as possible, then fewer.
 const char* PatternMatch::MatchMost(const char* at, const char* item, const char* item_end) {
   const char* last = at;
   for (; MatchesItem(last, item, item_end); ++last) steps_.Add(1);
@@ -169,7 +169,7 @@ const char* PatternMatch::MatchMost(const char* at, const char* item, const char
   }
 }
 
-// As few as possible, then more.
+// Matches as few as possible, then more.
 const char* PatternMatch::MatchLeast(const char* at, const char* item, const char* item_end) {
   for (;; ++at) {
     const char* const end = Match(at, item_end + 1);
@@ -178,7 +178,7 @@ const char* PatternMatch::MatchLeast(const char* at, const char* item, const cha
   }
 }
 
-// %b and two bytes.
+// Matches %b and two bytes.
 const char* PatternMatch::MatchBalanced(const char* at, const char* pair) {
   if (pair[0] == '\0' || pair[1] == '\0') luaL_error(L_, "unbalanced pattern");
   if (*at != pair[0]) return nullptr;
@@ -194,7 +194,7 @@ const char* PatternMatch::MatchBalanced(const char* at, const char* pair) {
   return nullptr;
 }
 
-// %1 and its kin: what a capture holds, once more.
+// Matches %1 and its kin: the text of a capture, once more.
 const char* PatternMatch::MatchAgain(const char* at, unsigned char digit) {
   const int index = digit - '1';
   if (index < 0 || index >= captures_ || capture_[static_cast<size_t>(index)].size == kUnfinished)
@@ -206,8 +206,8 @@ const char* PatternMatch::MatchAgain(const char* at, unsigned char digit) {
   return std::memcmp(capture.begin, at, size) == 0 ? at + size : nullptr;
 }
 
-// What an escape stands for that is no class of bytes. `pattern` is moved behind it, and `goes_on` says that the rest
-// has to be matched from the result on. Null without `goes_on` and `pattern` not moved: it is a class.
+// Matches an escape other than a class of bytes, and moves `pattern` past the escape. `goes_on`: the rest must be matched
+// from the result on. If `pattern` has not moved, the escape is a class.
 const char* PatternMatch::MatchEscape(const char* at, const char*& pattern, bool& goes_on) {
   const char* const what = pattern + 1;
   if (*what == 'b') {

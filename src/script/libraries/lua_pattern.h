@@ -1,8 +1,8 @@
 // Patterns of Lua 5.1, matched with limits on recursion and time. A pattern that tries many ways takes exponential
 // time, and the library's own matcher looks at no clock.
 //
-// Answers and error texts are those of Lua 5.1. As there, a pattern ends at its first zero byte.
-// Borrows text and pattern, which must lie on the stack of Lua. Loop thread only.
+// Answers and error texts are Lua 5.1's. As in Lua, a pattern ends at its first zero byte. Borrows text and pattern; both
+// must lie on the stack of Lua. Loop thread only.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@ namespace mayfly::script {
 
 class PatternMatch {
  public:
-  // REQUIRES: `text` ends with a zero byte that does not count, as all strings of Lua do.
+  // REQUIRES: `text` ends with an uncounted zero byte, like all strings of Lua.
   PatternMatch(lua_State* L, std::string_view text) noexcept
       : L_(L), begin_(text.data()), end_(text.data() + text.size()), steps_(L) {}
   PatternMatch(const PatternMatch&) = delete;
   PatternMatch& operator=(const PatternMatch&) = delete;
 
-  // The end of the match that begins at `from`; null: there is none. May raise an error.
+  // The end of the match from `from` on; null: no match. May raise an error.
   const char* MatchAt(const char* from, const char* pattern) {
     captures_ = 0;
     depth_ = 0;
     return Match(from, pattern);
   }
-  // Of the last match, from `begin` to `end`: pushes its captures, or all of it if the pattern has none. The number
-  // of values. `begin` is null: without captures nothing is pushed.
+  // Pushes the captures of the last match, from `begin` to `end`, or the whole match if the pattern has no captures. Returns
+  // the number of values. With `begin` null a match without captures pushes nothing.
   int PushCaptures(const char* begin, const char* end);
-  // Capture `index`, from 0; without captures, 0 is the whole match.
+  // Pushes capture `index`, from 0; without captures, 0 is the whole match.
   void PushCapture(int index, const char* begin, const char* end);
 
  private:

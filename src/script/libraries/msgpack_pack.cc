@@ -12,9 +12,9 @@
 namespace mayfly::script {
 namespace {
 
-constexpr int kMostNesting = 16;  // deeper tables become nil, as in the library that this one stands for
+constexpr int kMostNesting = 16;  // deeper tables become nil, as in lua-cmsgpack
 
-// A type's byte and a number after it, the highest byte first.
+// Adds a type's byte and a number, the highest byte first.
 template <typename Number>
 void AddHead(LuaBuffer& out, int type, Number number) {
   char* const bytes = out.Reserve(1 + sizeof number);
@@ -66,7 +66,7 @@ void AddNumber(LuaBuffer& out, lua_Number number) {
     AddHead(out, 0xcb, std::bit_cast<uint64_t>(number));
 }
 
-// `few`: the type's byte for up to 15 elements; `many`: for a count of 16 bits, and one more for 32.
+// `few`: the type's byte for up to 15 elements; `many`: the type's byte for a count of 16 bits; `many` + 1: for 32 bits.
 void AddCount(LuaBuffer& out, size_t count, int few, int many) {
   if (count <= 15) {
     out.Add(static_cast<char>(few | static_cast<int>(count)));
@@ -77,7 +77,7 @@ void AddCount(LuaBuffer& out, size_t count, int few, int many) {
   }
 }
 
-// Whether the keys of the table on top are 1 to n; also how many there are. No keys: an array.
+// Returns true if the keys of the table on top are 1 to n, or if the table has no keys; sets `count` to the number of keys.
 bool IsArray(lua_State* L, size_t& count) {
   count = 0;
   lua_Number highest = 0;
@@ -95,13 +95,13 @@ bool IsArray(lua_State* L, size_t& count) {
   return is_array && highest == static_cast<lua_Number>(count);
 }
 
-// A message, and how many values it has within tables.
+// A message, and the number of its values within tables.
 struct Message : LuaBuffer {
   using LuaBuffer::LuaBuffer;
   size_t values = 0;
 };
 
-// Packs the value on top and pops it.
+// Packs the value on top and pops the value.
 void PackTop(lua_State* L, Message& out, int level);
 
 void PackTable(lua_State* L, Message& out, int level) {

@@ -46,7 +46,7 @@ class Unpacker {
   std::string_view rest_;
 };
 
-// The count is only what the message says, so no room is made for it in advance.
+// The count comes from the message: a claimed count must not reserve room in advance.
 void Unpacker::PushArray(size_t count) {
   luaL_checkstack(L_, 2, "in function mp_decode_to_lua_array");
   lua_newtable(L_);
@@ -64,7 +64,7 @@ void Unpacker::PushMap(size_t count) {
     LookAtTime(L_, count);
     PushValue();
     PushValue();
-    lua_settable(L_, -3);  // complains of a key that is nil or NaN
+    lua_settable(L_, -3);  // raises an error for a key that is nil or NaN
   }
 }
 
@@ -125,7 +125,7 @@ void Unpacker::PushValue() {
   PushTyped(type);
 }
 
-// At most `limit` values. With `tell_offset` the first result is where the next value begins, -1 at the end.
+// Unpacks at most `limit` values. With `tell_offset` the first result is the offset of the next value, -1 at the end.
 int Unpack(lua_State* L, int limit, int offset, bool tell_offset) {
   size_t size = 0;
   const char* const data = luaL_checklstring(L, 1, &size);

@@ -8,7 +8,7 @@
 namespace mayfly::script {
 namespace {
 
-// That of drand48: https://pubs.opengroup.org/onlinepubs/9699919799/functions/drand48.html
+// The generator of drand48: https://pubs.opengroup.org/onlinepubs/9699919799/functions/drand48.html
 constexpr uint64_t kMultiplier = 0x5DEECE66D;
 constexpr uint64_t kIncrement = 0xB;
 constexpr uint64_t kStateMask = (uint64_t{1} << 48) - 1;
@@ -16,7 +16,7 @@ constexpr int kUnusedBits = 17;
 constexpr int kSeedShift = 16;
 constexpr uint64_t kBelowSeed = 0x330E;
 
-// From 0 to below 1.
+// Returns a number from 0 to below 1.
 lua_Number Draw(uint64_t& state) noexcept {
   state = (state * kMultiplier + kIncrement) & kStateMask;
   return static_cast<lua_Number>((state >> kUnusedBits) % INT32_MAX) / static_cast<lua_Number>(INT32_MAX);

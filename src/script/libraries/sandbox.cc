@@ -22,7 +22,7 @@ void Open(lua_State* L, const char* name, lua_CFunction open) {
   lua_call(L, 1, 0);
 }
 
-// os, with its clock alone.
+// Opens os with os.clock alone.
 void OpenClock(lua_State* L) {
   Open(L, LUA_OSLIBNAME, luaopen_os);
   lua_getglobal(L, LUA_OSLIBNAME);
@@ -37,7 +37,7 @@ void OpenClock(lua_State* L) {
 void ShieldStrings(lua_State* L) {
   lua_pushliteral(L, "");
   lua_getmetatable(L, -1);
-  lua_createtable(L, 0, 1);  // what getmetatable("") answers with
+  lua_createtable(L, 0, 1);  // the answer of getmetatable("")
   lua_getglobal(L, LUA_STRLIBNAME);
   lua_setfield(L, -2, "__index");
   Shield(L);
@@ -92,7 +92,7 @@ void ShieldGlobals(lua_State* L) {
   RequireFields(L);
   lua_pushvalue(L, -1);
   Shield(L);                 // real, shield
-  lua_createtable(L, 0, 1);  // what getmetatable(_G) answers with
+  lua_createtable(L, 0, 1);  // the answer of getmetatable(_G)
   SetFunction(L, "__index", RefuseRead);
   Shield(L);
   lua_getmetatable(L, -2);  // real, shield, shown, metatable of the shield

@@ -21,7 +21,7 @@ std::string_view CheckText(lua_State* L, int index) {
   return {data, size};
 }
 
-// A position that may count from the end, as one from the beginning; 0: it lies before the beginning.
+// Counts a position from the beginning, also a position given from the end; 0: before the beginning.
 lua_Integer FromBegin(lua_Integer position, size_t size) noexcept {
   if (position >= 0) return position;
   return std::max<lua_Integer>(position + static_cast<lua_Integer>(size) + 1, 0);
@@ -29,14 +29,14 @@ lua_Integer FromBegin(lua_Integer position, size_t size) noexcept {
 
 // ---- texts of a known size
 
-// Pushes a text whose pieces `fill` makes: its bytes from `begin` to `end`, at `out` + begin.
+// Pushes a text made of pieces: `fill` makes the bytes from `begin` to `end`, at `out` + begin.
 template <typename Fill>
 int PushFilled(lua_State* L, size_t size, Fill fill) {
   constexpr size_t kSmall = 1024;
   constexpr size_t kPiece = size_t{256} << 10;
   if (size <= kSmall) {
     std::array<char, kSmall> small;
-    small[0] = '\0';  // what an empty text reads
+    small[0] = '\0';  // an empty text reads this byte
     fill(small.data(), 0, size);
     lua_pushlstring(L, small.data(), size);
     CountBytes(L, size);
@@ -87,7 +87,7 @@ int Repeat(lua_State* L) {
     for (size_t i = begin; i < end;) {
       const size_t phase = i % text.size();
       size_t length = std::min(text.size() - phase, end - i);
-      // What is there already, if that is more: a multiple of the text, at its beginning.
+      // If the text made so far is longer, copy that: a multiple of `text`, at the beginning.
       if (phase == 0 && i > length) {
         length = std::min(i, end - i);
         std::memcpy(out + i, out, length);
@@ -115,7 +115,7 @@ int Sub(lua_State* L) {
   return 1;
 }
 
-// format, dump: what they answer with tells how long they took.
+// format, dump: the size of the result tells the time taken.
 int CountResult(lua_State* L) {
   const int results = RunOriginal(L);
   CountBytes(L, lua_objlen(L, -1));
@@ -124,11 +124,11 @@ int CountResult(lua_State* L) {
 
 // ---- patterns
 
-// Whether a pattern has bytes with a meaning of their own, before its first zero byte.
+// Returns true if a pattern has bytes with a special meaning before its first zero byte.
 bool HasSpecials(const char* pattern) noexcept { return std::strpbrk(pattern, "^$*+?.([%-") != nullptr; }
 
-// Searches in pieces, between which the time is looked at. A piece is so many places that comparing the whole text at
-// each of them takes a millisecond at most.
+// Searches in pieces, and looks at the time between pieces. A piece has few enough places: comparing the whole `wanted` at
+// each place takes a millisecond at most.
 const char* FindPlain(lua_State* L, std::string_view text, std::string_view wanted) {
   constexpr size_t kMostCompared = size_t{4} << 20;
   constexpr size_t kMostPlaces = size_t{64} << 10;
@@ -207,7 +207,7 @@ int GlobalMatch(lua_State* L) {
 
 // ---- gsub
 
-// The replacement's text, with captures in the places of %1 and its kin.
+// Adds the text of the replacement, with captures in the places of %1 and its kin.
 void AddTemplate(lua_State* L, LuaBuffer& out, PatternMatch& match, const char* begin, const char* end) {
   const std::string_view text = TextAt(L, 3);
   size_t plain = 0;
@@ -229,7 +229,7 @@ void AddTemplate(lua_State* L, LuaBuffer& out, PatternMatch& match, const char* 
   out.Add(text.substr(plain));
 }
 
-// The replacement of one match.
+// Adds the replacement of one match.
 void AddReplacement(lua_State* L, LuaBuffer& out, PatternMatch& match, const char* begin, const char* end) {
   switch (lua_type(L, 3)) {
     case LUA_TFUNCTION:
@@ -269,7 +269,7 @@ int GlobalReplace(lua_State* L) {
   PatternMatch match(L, text);
   const char* at = text.data();
   const char* const text_end = at + text.size();
-  const char* copied = at;  // up to here the text is in `out`
+  const char* copied = at;  // `out` has the text up to here
   int count = 0;
   while (count < most) {
     const char* const end = match.MatchAt(at, pattern);

@@ -1,7 +1,7 @@
 // struct: converts values to binary records and back, by a format of one letter for each value.
 //
 //   > < !n    byte order, alignment          b B h H l L T i I in In   integers; upper case: unsigned
-//   f d       floating point                 cn   n bytes; c0: all of the text, or as many as the number before it says
+//   f d       floating point                 cn   n bytes; c0: all of the text, or a size given by the number before
 //   x         a zero byte                    s    text that ends with a zero byte
 #include <algorithm>
 #include <bit>
@@ -23,7 +23,7 @@ constexpr size_t kWordBytes = sizeof(uint64_t);
 
 bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// The format as it is read, and what it has said so far of order and alignment.
+// The rest of the format, and the order and alignment read so far.
 struct Format {
   const char* next;
   bool big_endian = std::endian::native == std::endian::big;
@@ -88,7 +88,7 @@ size_t Padding(size_t at, const Format& format, const Field& field) noexcept {
   return (to - (at & (to - 1))) & (to - 1);
 }
 
-// What is no value: order, alignment, blanks.
+// Handles the letters without a value: order, alignment, blanks.
 void Follow(lua_State* L, Format& format, char type) {
   switch (type) {
     case ' ':
@@ -110,7 +110,7 @@ void Follow(lua_State* L, Format& format, char type) {
   }
 }
 
-// As a signed one if it is below 0, and without the undefined results of numbers that do not fit.
+// Converts a number to 64 bits, as a signed number if below 0, without the undefined results of numbers outside the range.
 uint64_t WordOf(lua_Number number) noexcept {
   constexpr double kTwo63 = 9223372036854775808.0;
   if (number < 0)
@@ -162,7 +162,7 @@ lua_Number ReadInteger(const char* bytes, const Field& field, bool big_endian) n
 int Pack(lua_State* L) {
   LuaBuffer out(L);
   Format format{luaL_checkstring(L, 1)};
-  lua_pushnil(L);  // a value that is missing counts as nil
+  lua_pushnil(L);  // a missing value counts as nil
   int argument = 2;
   while (*format.next != '\0') {
     Field field = NextField(L, format);

@@ -143,8 +143,8 @@ int ForEachIndex(lua_State* L) {
 
 // ---- sorting
 
-// Lua 5.1's quicksort, comparison by comparison: what a script's own function is asked, and the order of equal
-// elements, are the same. The list is at index 1, the function or nil at index 2.
+// Lua 5.1's quicksort, comparison by comparison: the calls of a script's own function, and the order of equal elements, are
+// the same. The list is at index 1, the function or nil at index 2.
 class Sorter {
  public:
   explicit Sorter(lua_State* L) noexcept : L_(L), by_function_(!lua_isnil(L, 2)), steps_(L) {}
@@ -152,9 +152,9 @@ class Sorter {
   void Sort(int low, int high);
 
  private:
-  // Whether the value at `a` belongs before that at `b`; both are negative indices.
+  // Returns true if the value at `a` belongs before the value at `b`; both are negative indices.
   bool IsLess(int a, int b);
-  // Orders the values of two places; true: they were exchanged.
+  // Orders the values of two places. Returns true if they were exchanged.
   bool Order(int low, int high);
   // Stores the two values on top, the upper one at `first`, and pops them.
   void Store(int first, int second) {
@@ -194,7 +194,8 @@ bool Sorter::Order(int low, int high) {
   return false;
 }
 
-// Parts the list around the median of its ends and its middle, which is at `middle` and comes to rest at the result.
+// Parts the list around the median of its ends and its middle. The median is at `middle` before, and at the result
+// afterwards.
 int Sorter::Partition(int low, int high) {
   const int middle = low + (high - low) / 2;
   lua_rawgeti(L_, 1, middle);
@@ -222,7 +223,7 @@ int Sorter::Partition(int low, int high) {
   return i;
 }
 
-// Calls itself for the shorter part, so at most 31 deep.
+// Calls itself for the shorter part: at most 31 levels deep.
 void Sorter::Sort(int low, int high) {
   while (low < high) {
     Order(low, high);

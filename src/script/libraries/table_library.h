@@ -1,5 +1,5 @@
 // Slow functions of Lua's `table`, and unpack, in another form, with a time limit (script/lua/script_clock.h). Numbers that
-// do not fit into an int do no harm. Answers and errors are Lua 5.1's, and so are the pairs that sort compares.
+// do not fit into an int do no harm. Answers and errors are Lua 5.1's, and sort compares the same pairs as Lua 5.1.
 #pragma once
 
 #include "script/lua/lua_api.h"

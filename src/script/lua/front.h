@@ -5,8 +5,8 @@
 
 namespace mayfly::script {
 
-// A front runs the function behind it, which is upvalue 1, in its own place: so levels of the stack and the
-// function's name in errors are those of the other one.
+// A front runs the original function (upvalue 1) in the front's own place: levels of the stack and the function's name in
+// errors are those of the original.
 inline int RunOriginal(lua_State* L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
 
 // Puts `function` in front of a field of the table on top.

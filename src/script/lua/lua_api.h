@@ -1,8 +1,8 @@
 // Lua's own interface, and the common parts of all functions written for Lua here.
 //
-// Lua 5.1 is the distribution's C++ build: an error of Lua is a C++ exception, so destructors run when it passes.
-// The other way round a C++ exception must not pass Lua, which would take it for an error without a value: every
-// function that is given to Lua goes through Guarded.
+// Lua 5.1 is the distribution's C++ build: an error of Lua is a C++ exception, so destructors run when an error passes. The
+// other way round a C++ exception must not pass Lua: Lua would take the exception for an error without a value. Hence every
+// function given to Lua goes through Guarded.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace mayfly::script {
 
-// kBody as a function for Lua: if memory runs out in it, that is an error of Lua.
+// kBody as a function for Lua: lack of memory in kBody becomes an error of Lua.
 template <lua_CFunction kBody>
 int Guarded(lua_State* L) {
   try {
@@ -26,14 +26,14 @@ int Guarded(lua_State* L) {
 
 inline void PushText(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
 
-// To be called before `name` is given to the parser as the name of a chunk, which it does not keep alive itself while
-// it reads (CVE-2025-49844): keeps the same string of Lua on the stack.
+// Keeps the text of `name` alive, as a string of Lua on the stack. Call KeepChunkName before the parser gets `name` as the
+// name of a chunk: the parser does not keep its string alive while reading (CVE-2025-49844).
 inline void KeepChunkName(lua_State* L, const char* name) {
   luaL_checkstack(L, 1, "too many nested functions");
   lua_pushstring(L, name);
 }
 
-// The text at `index`, which is a string and stays one: numbers are not converted.
+// The text at `index`. The value must be a string: numbers are not converted.
 // REQUIRES: lua_type(L, index) is LUA_TSTRING.
 inline std::string_view TextAt(lua_State* L, int index) {
   size_t size = 0;
@@ -41,9 +41,9 @@ inline std::string_view TextAt(lua_State* L, int index) {
   return {data, size};
 }
 
-// To be called in turn for each element, by loops that make values of Lua from what may be long: now and then the hook looks
-// whether the script has been running for too long, as it does between instructions of Lua. It may suspend the script, or
-// raise an error. Many strings that collide in Lua's table of strings make such a loop slow.
+// For loops that make values of Lua from possibly long data: call LookAtTime for each element in turn. Now and then the hook
+// checks whether the script has been running for too long, as between instructions of Lua. The hook may suspend the script,
+// or raise an error. Many strings that collide in Lua's table of strings make such a loop slow.
 inline void LookAtTime(lua_State* L, size_t element) {
   constexpr size_t kElementsPerLook = 64;
   if (element % kElementsPerLook != 0) return;

@@ -22,13 +22,14 @@ void* LuaHeap::Resize(void* block, size_t old_size, size_t new_size) noexcept {
   }
   if (bounded_ && new_size > old_size && used_ + (new_size - old_size) > most_) return nullptr;
   void* const moved = old_size == 0 ? Take(new_size) : Move(block, old_size, new_size);
-  if (moved == nullptr) return new_size <= old_size ? block : nullptr;  // Lua relies on the former
+  if (moved == nullptr)
+    return new_size <= old_size ? block : nullptr;  // Lua relies on success for smaller blocks
   used_ += new_size;
   used_ -= old_size;
   return moved;
 }
 
-// Sanitizers keep no free block, so that they see every use of one.
+// Sanitizers keep no free block, to see every use of a free block.
 #ifdef MAYFLY_SANITIZE
 void* LuaHeap::Take(size_t size) noexcept { return std::malloc(size); }
 void LuaHeap::Return(void* block, size_t) noexcept { std::free(block); }

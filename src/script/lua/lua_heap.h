@@ -1,6 +1,6 @@
-// The memory of one Lua state, counted and bounded. A script that takes too much gets an error ("not enough memory")
-// and the server lives on. Scripts take and free small blocks all the time, so some that are free are kept for the next
-// request of their size. Loop thread only. Units: bytes.
+// The memory of one Lua state, counted and bounded. A script that takes too much gets an error ("not enough memory") and the
+// server lives on. Scripts take and free small blocks all the time: some free blocks are kept for the next request of their
+// size. Loop thread only. Units: bytes.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@ namespace mayfly::script {
 class LuaHeap {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
-  // As much as scripts leave between two collections of their garbage.
+  // The garbage of scripts between two collections.
   static constexpr size_t kMostKept = size_t{256} << 10;
 
-  // Counts in `used`, which is borrowed.
+  // Counts in `used`; borrows `used`.
   explicit LuaHeap(uint64_t& used, uint64_t most = kMostBytes) noexcept : used_(used), most_(most) {}
   LuaHeap(const LuaHeap&) = delete;
   LuaHeap& operator=(const LuaHeap&) = delete;
   ~LuaHeap();
 
   uint64_t used() const noexcept { return used_; }
-  // Collecting garbage takes a little memory, also when the bound is reached.
+  // Collecting garbage takes a little memory, also beyond the bound.
   void set_bounded(bool bounded) noexcept { bounded_ = bounded; }
-  // Null if there is no memory, or not within the bound; a block that becomes smaller always succeeds.
+  // Returns null if memory runs out or the bound is reached. A block that becomes smaller always succeeds.
   void* Resize(void* block, size_t old_size, size_t new_size) noexcept;
 
  private:
@@ -39,7 +39,7 @@ class LuaHeap {
   struct Free {
     Free* next;
   };
-  // 0 for a block that is not small, and for none.
+  // Returns 0 for a block that is not small, and for no block.
   static size_t ClassOf(size_t size) noexcept { return size <= kSmall ? (size + kStep - 1) / kStep : 0; }
   // Like malloc and free, for a size that is not 0.
   void* Take(size_t size) noexcept;
@@ -49,12 +49,12 @@ class LuaHeap {
   uint64_t& used_;
   const uint64_t most_;
   bool bounded_ = true;
-  [[maybe_unused]] size_t kept_ = 0;                 // by sanitizers nothing is kept
+  [[maybe_unused]] size_t kept_ = 0;                 // sanitizers keep nothing
   std::array<Free*, kSmall / kStep + 1> free_ = {};  // by class
 };
 
-// Bytes that grow at their end, in the memory of a Lua state. They are freed when an error of Lua passes. A method
-// that needs memory throws std::bad_alloc.
+// Bytes that grow at their end, in the memory of a Lua state. The destructor frees the bytes, also when an error of Lua
+// passes. A method that needs memory throws std::bad_alloc.
 class LuaBuffer {
  public:
   explicit LuaBuffer(lua_State* L) noexcept : allocate_(lua_getallocf(L, &heap_)) {}
@@ -62,7 +62,7 @@ class LuaBuffer {
   LuaBuffer& operator=(const LuaBuffer&) = delete;
   ~LuaBuffer() { allocate_(heap_, data_, room_, 0); }
 
-  // The address of `n` free bytes. Write at most that many, then Commit the number written.
+  // Returns the address of `n` free bytes. Write up to `n` bytes, then Commit the number written.
   char* Reserve(size_t n) {
     if (room_ - size_ < n) Grow(n);
     return data_ + size_;

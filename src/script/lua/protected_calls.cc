@@ -5,7 +5,7 @@
 namespace mayfly::script {
 namespace {
 
-// Stands in front of the handler of a script, which is upvalue 1. The error is at index 1.
+// A front of the handler of a script (upvalue 1). The error is at index 1.
 int HandleError(lua_State* L) {
   if (StateData::Of(L).must_end) return 1;
   lua_settop(L, 1);
@@ -19,8 +19,7 @@ int HandleError(lua_State* L) {
 int CallWithHandler(lua_State* L) {
   luaL_checkany(L, 2);
   lua_settop(L, 2);
-  if (lua_isfunction(L, 2))
-    lua_pushcclosure(L, HandleError, 1);  // anything else is an error of its own in Lua
+  if (lua_isfunction(L, 2)) lua_pushcclosure(L, HandleError, 1);  // Lua itself reports any other value
   lua_insert(L, 1);
   const bool succeeded = lua_pcall(L, 0, LUA_MULTRET, 1) == 0;
   lua_pushboolean(L, succeeded ? 1 : 0);
@@ -28,8 +27,8 @@ int CallWithHandler(lua_State* L) {
   return lua_gettop(L);
 }
 
-// At its end, also by an error: if the script must end, so must the coroutine (or the script's main part) that has
-// resumed another one.
+// The destructor, also after an error: if the script must end, the coroutine (or the script's main part) that has resumed
+// another coroutine must end, too.
 class Resumer {
  public:
   explicit Resumer(lua_State* L) noexcept : L_(L) {}
@@ -41,19 +40,19 @@ class Resumer {
   lua_State* L_;
 };
 
-// coroutine.resume, which is upvalue 1. Runs that one in its own place.
+// A front of coroutine.resume (upvalue 1). Runs the original in its own place.
 int Resume(lua_State* L) {
   const Resumer resumer(L);
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-// A function that coroutine.wrap has made: upvalue 1 is the coroutine, as in the original, which is upvalue 2.
+// A function made by coroutine.wrap: upvalue 1 is the coroutine, as in the original function; upvalue 2 is the original.
 int ResumeWrapped(lua_State* L) {
   const Resumer resumer(L);
   return lua_tocfunction(L, lua_upvalueindex(2))(L);
 }
 
-// coroutine.wrap, which is upvalue 1.
+// A front of coroutine.wrap (upvalue 1).
 int Wrap(lua_State* L) {
   lua_tocfunction(L, lua_upvalueindex(1))(L);
   const lua_CFunction original = lua_tocfunction(L, -1);

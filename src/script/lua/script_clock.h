@@ -1,9 +1,9 @@
 // The time limit of a script, for functions in C++ that may take long.
 //
-// The hook of a state looks at the time between instructions of Lua, so it does not see a function in C++ that
-// runs. Such a function counts its steps here; now and then that looks at the time as the hook does. A look may
-// suspend the script, or raise an error of Lua: whatever the function owns must be freed by destructors, and what
-// it reads must lie on the stack of Lua. Not to be called while an exception is handled.
+// The hook of a state looks at the time between instructions of Lua, and never during a function in C++. Such a function
+// counts its steps here; now and then a count looks at the time as the hook does. A look may suspend the script, or raise an
+// error of Lua: destructors must free all that the function owns, and all data of the function must lie on the stack of Lua.
+// Not to be called while an exception is handled.
 //
 // A step takes about as long as an instruction of Lua, some nanoseconds. A state without a hook has no limit.
 #pragma once
@@ -16,10 +16,10 @@ namespace mayfly::script {
 
 // Looks at the time now.
 void LookAtClock(lua_State* L);
-// Looks at the time if this and what was counted before is worth it.
+// Looks at the time if the steps since the last look are worth a look.
 void CountSteps(lua_State* L, size_t steps);
 
-// For bytes that are copied, compared or changed. Few of them are not counted: the call itself is an instruction.
+// Counts copied, compared or changed bytes. A few bytes do not count: the call itself is an instruction.
 inline void CountBytes(lua_State* L, size_t bytes) {
   constexpr size_t kFew = 256;
   constexpr size_t kBytesPerStep = 8;

@@ -5,13 +5,13 @@
 
 namespace mayfly::script {
 
-// The key under which the metatable of a shield holds the real table.
+// The key of the real table in the metatable of a shield.
 inline void* ShieldMark() noexcept {
   static constexpr char kMark = 0;
   return const_cast<char*>(&kMark);
 }
 
-// Pushes the real table of the shield at `index`; false, and nothing is pushed, if that is no shield.
+// Pushes the real table of the shield at `index`. Returns false, and pushes nothing, if the value is no shield.
 inline bool PushReal(lua_State* L, int index) {
   if (lua_getmetatable(L, index) == 0) return false;
   if (lua_istable(L, index)) {

@@ -1,5 +1,5 @@
-// What functions in C++ find beside the Lua state in which they run: what its allocator points to. Owned by the Interpreter that
-// owns the state.
+// The data of functions in C++ beside the Lua state of their script: the context of the state's allocator. Owned by the
+// Interpreter that owns the state.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ struct StateData {
   LuaHeap heap;
   lua_Hook on_count;      // the hook that looks at the time
   uint64_t random_state;  // of math.random
-  size_t steps = 0;       // of functions in C++, since script/lua/script_clock.h has last looked at the time
-  bool must_end = false;  // what runs has to end: each of its next instructions raises an error
+  size_t steps = 0;       // of functions in C++, since the last look at the time (script/lua/script_clock.h)
+  bool must_end = false;  // the run must end: each next instruction raises an error
 
-  // Of this state, or of a coroutine's.
+  // The data of this state, or of a coroutine's main state.
   static StateData& Of(lua_State* L) noexcept {
     void* data = nullptr;
     lua_getallocf(L, &data);
     return *static_cast<StateData*>(data);
   }
-  // If what runs has to end, `L` raises an error at its next instruction. For the main part or a coroutine that goes on
-  // when another one was ended.
+  // If the run must end, makes `L` raise an error at its next instruction. For the main part or a coroutine that goes on
+  // after another coroutine was ended.
   void EndIfDue(lua_State* L) const noexcept {
     if (must_end) lua_sethook(L, on_count, LUA_MASKCOUNT, 1);
   }
