@@ -22,7 +22,7 @@
 namespace mayfly::acl_commands {
 namespace {
 
-// ---- what is there
+// ---- users and rules
 
 void AclWhoAmI(Context& ctx, Args&) {
   ctx.session.user() != nullptr ? ctx.reply.Bulk(ctx.session.user()->name()) : ctx.reply.Null();
@@ -129,7 +129,7 @@ void AclGenPass(Context& ctx, Args& args) {
         "ERR ACL GENPASS argument must be the number of bits for the output password, a positive "
         "number up to " +
         std::to_string(kMostBits));
-  std::random_device source;  // of the operating system: a password must not be guessed from others
+  std::random_device source;  // of the operating system: nobody can guess a password from other passwords
   std::uniform_int_distribution<size_t> digit(0, 15);
   std::string text;
   for (int64_t left = *bits; left > 0; left -= kBitsOfDigit) text += "0123456789abcdef"[digit(source)];
@@ -229,7 +229,8 @@ void AclLogEntries(Context& ctx, Args& args) {
 constexpr size_t kFirstName = 2;
 bool IsUserSecret(std::span<const std::string_view>, size_t index) { return index >= kFirstName; }
 
-// ACL DRYRUN user command arg ...: which of these are secret only the command knows, and it may have another name.
+// ACL DRYRUN user command arg ...: only the tried command knows its secret arguments, and may have another name, so all
+// arguments count as secret.
 bool IsTriedArgument(std::span<const std::string_view>, size_t index) { return index >= kFirstName + 2; }
 
 constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading | kStale;

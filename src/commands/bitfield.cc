@@ -26,7 +26,7 @@ struct FieldOperation {
 // The operations of a request, in order.
 struct FieldPlan {
   std::vector<FieldOperation> operations;
-  uint64_t written_bits = 0;  // end of the last field that is written; 0: none is
+  uint64_t written_bits = 0;  // end of the last written field; 0: no field is written
 };
 
 bool ReadOverflow(Context& ctx, std::string_view word, FieldOverflow& overflow) {
@@ -46,7 +46,7 @@ bool ReadOverflow(Context& ctx, std::string_view word, FieldOverflow& overflow) 
   }
 }
 
-// Reads type, offset and operand, after the word of the action. False after having answered the error.
+// Reads type, offset and operand, after the word of the action. Returns false after an error reply.
 bool ReadOperation(Context& ctx, Args& args, FieldOperation& operation) {
   const std::optional<FieldType> type = FieldType::Parse(args.Next());
   if (!type) {
@@ -65,7 +65,7 @@ bool ReadOperation(Context& ctx, Args& args, FieldOperation& operation) {
   return true;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadPlan(Context& ctx, Args& args, FieldPlan& plan) {
   FieldOverflow overflow = FieldOverflow::kWrap;
   while (!args.Done()) {
@@ -99,8 +99,8 @@ void ReplyFields(Context& ctx, const FieldPlan& plan, std::string_view text) {
   for (const FieldOperation& operation : plan.operations) ctx.reply.Integer(ValueAt(text, operation));
 }
 
-// SET answers with the old value, INCRBY with the new one, and both with null if OVERFLOW FAIL prevented it.
-// Returns whether the field has changed.
+// SET answers with the old value, INCRBY with the new value, and both with null if OVERFLOW FAIL prevented the change.
+// Returns true if the field has changed.
 bool RunOperation(Context& ctx, const FieldOperation& operation, char* bytes, size_t size) {
   const int64_t old = ValueAt({bytes, size}, operation);
   if (operation.action == FieldAction::kGet) return ctx.reply.Integer(old), false;
@@ -132,7 +132,7 @@ void BitField(Context& ctx, Args& args) {
   if (!FindString(ctx, key, existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
   const size_t size = std::max<size_t>(old, (plan.written_bits + kByteBits - 1) / kByteBits);
-  constexpr static Event kSetBit{"setbit"};  // Redis's name for it
+  constexpr static Event kSetBit{"setbit"};  // Redis's event for BITFIELD
   EditString(ctx, key, existing, size, kSetBit, [&](char* bytes) {
     ctx.reply.Array(plan.operations.size());
     bool changed = false;
@@ -151,7 +151,7 @@ void BitFieldRo(Context& ctx, Args& args) {
   RunReadOnly(ctx, key, plan);
 }
 
-// A call that consists of whole GETs and OVERFLOWs only reads the key; any other may write it.
+// A call of complete GETs and OVERFLOWs only reads the key; any other call may write the key.
 uint16_t KeyUseOfBitField(std::span<const std::string_view> call) {
   constexpr uint16_t kReads = kKeyRO | kKeyAccess;
   constexpr uint16_t kWrites = kKeyRW | kKeyAccess | kKeyUpdate;

@@ -42,12 +42,12 @@ struct Stretch {
   int64_t end = -1;
   bool in_bits = false;
 
-  // Passes "BYTE" or "BIT"; false for anything else.
+  // Moves past "BYTE" or "BIT"; returns false for any other word.
   bool TakeUnit(Args& args) noexcept {
     in_bits = args.Accept("BIT");
     return in_bits || args.Accept("BYTE");
   }
-  // How many of its units the text has.
+  // The size of the text in units.
   uint64_t UnitsOf(std::string_view text) const noexcept {
     return in_bits ? BitsOf(text.size()) : text.size();
   }
@@ -57,11 +57,11 @@ struct Stretch {
   }
 };
 
-// Which of two wrong arguments the error is about: BITCOUNT reads both numbers before the unit, BITPOS the
-// unit before the end.
+// The first of two wrong arguments gets the error: BITCOUNT reads both numbers before the unit, BITPOS the unit before the
+// end.
 enum class FirstRead : uint8_t { kNumbers, kUnit };
 
-// Reads "[start [end [BYTE|BIT]]]". False after having answered the error.
+// Reads "[start [end [BYTE|BIT]]]". Returns false after an error reply.
 bool ReadStretch(Context& ctx, Args& args, FirstRead first, Stretch& stretch) {
   constexpr size_t kMost = 3;
   if (args.Left() > kMost) return ctx.Fail(errors::kSyntax), false;
@@ -78,8 +78,8 @@ bool ReadStretch(Context& ctx, Args& args, FirstRead first, Stretch& stretch) {
   return true;
 }
 
-// As since Redis 7.2, all arguments are read before the key is looked up; earlier versions answer 0 for an
-// absent key whatever follows it.
+// As in Redis since 7.2, all arguments are read before the key is looked up; earlier versions answer 0 for an absent key and
+// ignore later arguments.
 void BitCount(Context& ctx, Args& args) {
   Stretch stretch;
   const Key key = ctx.KeyAt(args, 1);

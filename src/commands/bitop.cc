@@ -13,7 +13,7 @@ struct Operation {
   BitOperation operation;
 };
 
-// The last four are Redis 8.2's.
+// The last four operations come from Redis 8.2.
 constexpr Operation kOperations[] = {
     {"AND", BitOperation::kAnd},     {"OR", BitOperation::kOr},     {"XOR", BitOperation::kXor},
     {"NOT", BitOperation::kNot},     {"DIFF", BitOperation::kDiff}, {"DIFF1", BitOperation::kDiff1},
@@ -27,7 +27,7 @@ const Operation* FindOperation(std::string_view word) noexcept {
   return nullptr;
 }
 
-// False, after having answered the error, if the operation does not take this number of sources.
+// Returns false, after an error reply, if the operation does not take this number of sources.
 bool RequireSources(Context& ctx, const Operation& operation, size_t sources) {
   switch (operation.operation) {
     case BitOperation::kNot:
@@ -45,16 +45,16 @@ bool RequireSources(Context& ctx, const Operation& operation, size_t sources) {
   }
 }
 
-// The texts of several keys; an absent key's is empty. Views of entries: they die with the next change.
+// The texts of several keys; empty for an absent key. Views of entries: valid until the next change.
 class Sources {
  public:
-  // False, after having answered the error, if a key does not hold a string.
+  // Returns false, after an error reply, if a key does not hold a string.
   bool Read(Context& ctx, const Args& args, size_t first) {
     for (size_t i = first; i < args.size(); ++i) {
       const Entry* entry = ctx.Read(ctx.KeyAt(args, i));
       if (entry != nullptr && !RequireString(ctx, *entry)) return false;
     }
-    // The first look-ups have removed expired keys, so no look-up removes an entry that is in use here.
+    // The first look-ups have removed expired keys, so no look-up here removes an entry in use.
     texts_.reserve(args.size() - first);
     digits_.resize(args.size() - first);
     for (size_t i = first; i < args.size(); ++i) {

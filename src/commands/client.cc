@@ -45,7 +45,7 @@ void ClientSetInfo(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// ---- what it learns
+// ---- information for the client
 
 void ClientInfo(Context& ctx, Args&) {
   std::string text;
@@ -61,7 +61,7 @@ void ClientList(Context& ctx, Args& args) {
   ctx.reply.Verbatim("txt", text);
 }
 
-// ---- what it sets for itself
+// ---- modes of the client
 
 std::optional<bool> OnOrOff(std::string_view word) noexcept {
   if (EqualsIgnoringCase(word, "ON")) return true;
@@ -83,7 +83,7 @@ void ClientNoTouch(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// OFF and SKIP are not answered.
+// OFF and SKIP get no reply.
 void ClientReply(Context& ctx, Args& args) {
   Session& session = ctx.session;
   const std::string_view wanted = args.Next();
@@ -102,9 +102,9 @@ void ClientReply(Context& ctx, Args& args) {
   if (session.replies() == Replies::kOn) ctx.reply.Ok();
 }
 
-// ---- what it does to others
+// ---- actions on other clients
 
-// A client that kills itself still gets its reply; another one gets nothing more.
+// A client that kills itself still gets its reply; any other client gets nothing more.
 void Kill(Context& ctx, Session& session) {
   if (&session == &ctx.session) {
     session.Set(Mode::kEnding);
@@ -114,7 +114,7 @@ void Kill(Context& ctx, Session& session) {
   }
 }
 
-// A client that was killed before in the same turn does not count, and one that is named twice counts once.
+// Counts each killed client once. A client killed earlier in the same turn does not count.
 int64_t KillAll(Context& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
   ForEachMatch(ctx, filter, [&](Session& session) {
@@ -127,7 +127,7 @@ int64_t KillAll(Context& ctx, const ClientFilter& filter) {
 
 void ClientKill(Context& ctx, Args& args) {
   ClientFilter filter;
-  if (args.Left() == 1) {  // the old form: an address, which may be one's own
+  if (args.Left() == 1) {  // the old form: an address, perhaps the client's own
     filter.address = args.Next();
     if (KillAll(ctx, filter) == 0) return ctx.Fail("ERR No such client");
     return ctx.reply.Ok();
@@ -164,8 +164,8 @@ void ClientUnpause(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
-// Ends another client's wait, as if its timeout had come, or with an error. Clients held back by CLIENT PAUSE
-// are not blocked clients, nor are those whose login is delayed.
+// Ends another client's wait, as if the timeout had come, or with an error. Clients held back by CLIENT PAUSE are not
+// blocked clients, nor are clients with a delayed login.
 void ClientUnblock(Context& ctx, Args& args) {
   if (args.Left() > 2) return FailOnSyntaxOf(ctx, args);
   const std::string_view number = args.Next();

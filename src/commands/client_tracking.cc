@@ -17,7 +17,7 @@ struct TrackingRequest {
   std::vector<std::string_view> prefixes;
 };
 
-// False when the error was answered.
+// Returns false after an error reply.
 bool ReadRedirect(Context& ctx, Args& args, TrackingOptions& options) {
   if (options.redirect != 0)
     return ctx.Fail("ERR A client can only redirect to a single other client"), false;
@@ -49,7 +49,7 @@ bool ReadOptions(Context& ctx, Args& args, TrackingRequest& request) {
   return true;
 }
 
-// The error if the options do not go together, or not with those in force; empty if they do.
+// Returns the error if the options conflict with each other or with the options in force; otherwise empty.
 std::string_view ConflictOf(const TrackingRequest& request, const TrackingState* now) noexcept {
   const TrackingOptions& options = request.options;
   if (!options.broadcast && !request.prefixes.empty())
@@ -69,8 +69,9 @@ std::string_view ConflictOf(const TrackingRequest& request, const TrackingState*
 
 bool Overlap(std::string_view a, std::string_view b) noexcept { return a.starts_with(b) || b.starts_with(a); }
 
-// The first of the request's prefixes that overlaps with another one of it or of the client; their number if none does.
-// In their order as texts, a prefix comes right before those that begin with it, so that nobody compares each with all.
+// Returns the index of the first prefix in the request that overlaps with another prefix of the request or the client; the
+// number of prefixes without an overlap. Sorting the texts puts a prefix right before the texts that begin with it, so the
+// loop need not compare all pairs.
 size_t FirstThatOverlaps(const TrackingRequest& request, const TrackingState* now) {
   struct Item {
     std::string_view text;
@@ -93,7 +94,7 @@ size_t FirstThatOverlaps(const TrackingRequest& request, const TrackingState* no
   return first;
 }
 
-// A key must not be reported twice to one client. The error; empty if there is none.
+// A key must not be reported twice to one client. Returns the error; empty without an error.
 std::string OverlapOf(const TrackingRequest& request, const TrackingState* now) {
   const size_t first = FirstThatOverlaps(request, now);
   if (first == request.prefixes.size()) return {};

@@ -1,5 +1,6 @@
-// CLUSTER, ASKING, READONLY, READWRITE: the slots of each daemon, for cluster clients. Without a cluster all of them
-// answer that there is none; in one, what would change it answers that it is written in a file (server/cluster/cluster_map.h).
+// CLUSTER, ASKING, READONLY, READWRITE: the slots of each daemon, for cluster clients. Without a cluster all answer that
+// cluster support is disabled. In a cluster, commands that would change the map answer that the map is written in a file
+// (server/cluster/cluster_map.h).
 #include "server/cluster/cluster.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ void ReplySlotNode(Context& ctx, const ClusterNode& node) {
   host ? ctx.reply.Bulk(*host) : ctx.reply.Null();
   ctx.reply.Integer(endpoint.port);
   ctx.reply.Bulk(node.id);
-  // What else is known of it.
+  // Further names of the node.
   const config::EndpointType preferred = ctx.server.cluster->preferred();
   const bool with_ip = preferred != config::EndpointType::kIp;
   const bool with_hostname = preferred != config::EndpointType::kHostname && !endpoint.hostname.empty();
@@ -110,7 +111,7 @@ void Shards(Context& ctx, Args&) {
   }
 }
 
-// The epoch of a node is its place in the file. There is no bus, so its port is 0, and nobody is pinged.
+// The epoch of a node is its place in the file. Mayfly has no cluster bus: the bus port is 0, and nodes send no pings.
 void Nodes(Context& ctx, Args&) {
   std::string text;
   const ClusterMap& map = MapOf(ctx);
@@ -183,9 +184,9 @@ void GetKeysInSlot(Context& ctx, Args& args) {
   array.Array(count);
 }
 
-// ---- what is always the same
+// ---- fixed answers
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool KnowsNode(Context& ctx, std::string_view id) {
   if (MapOf(ctx).FindById(id) != nullptr) return true;
   ctx.Fail("ERR Unknown node " + std::string(errors::Repeated(id, 128)));
@@ -232,7 +233,7 @@ constexpr Command Answer(std::string_view name, int arity, Handler handler, std:
           .tips = tips};
 }
 
-// Of a subcommand that would change the cluster.
+// The row of a subcommand that would change the cluster.
 constexpr Command Refused(std::string_view name, int arity, std::string_view syntax = {},
                           std::string_view since = "3.0.0", uint32_t flags = kChanges,
                           Handler handler = InCluster<ChangeMap>) {

@@ -54,7 +54,7 @@ void CommandDocs(Context& ctx, Args& args) {
   WriteDocsOf(ctx.reply, rows);
 }
 
-// Calls fn for every command, and after each container for its subcommands.
+// Calls fn for every command, and after each container for the container's subcommands.
 template <typename Fn>
 void ForEachRow(const CommandTable& commands, Fn&& fn) {
   for (const TableRow* row : commands.rows()) {
@@ -75,7 +75,7 @@ bool InCategory(const TableRow& row, std::string_view category) {
   return false;
 }
 
-// Subcommands are listed, too, as in Redis; COMMAND COUNT does not count them.
+// As in Redis, the list has subcommands, too; COMMAND COUNT does not count them.
 void CommandList(Context& ctx, Args& args) {
   const CommandTable& commands = ctx.server.commands;
   std::vector<std::string_view> names;
@@ -96,7 +96,7 @@ void CommandList(Context& ctx, Args& args) {
   ReplyNames(ctx.reply, names);
 }
 
-// The keys of the call that the arguments contain. Nothing after having answered the error.
+// The keys of the call in the arguments. Returns nullopt after an error reply.
 std::optional<std::vector<FoundKey>> ReadKeys(Context& ctx, const Args& args) {
   const std::span<const std::string_view> call = args.Rest();
   const TableRow* row = ctx.server.commands.FindCall(call);

@@ -23,7 +23,7 @@
 namespace mayfly::config_commands {
 namespace {
 
-// An option that matches in several spellings is answered once, in the first of them.
+// An option that matches in several spellings is answered once, in the first spelling.
 void ConfigGet(Context& ctx, Args& args) {
   std::vector<config::NameValue> found;
   std::set<std::string> seen;
@@ -67,7 +67,7 @@ void ConfigSet(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// CONFIG SET name value name value ...
+// The arguments are: CONFIG SET name value name value ...
 bool IsSecretValue(std::span<const std::string_view> call, size_t index) {
   constexpr size_t kFirstName = 2;
   if (index <= kFirstName || (index - kFirstName) % 2 == 0) return false;
@@ -125,7 +125,7 @@ constexpr Command kConfigRows[] = {
               "files stay there, and must not have changed."},
     {.name = "set",
      .arity = -4,
-     .flags = kFlags | kEndsBatch,  // what is allowed, and how it is parsed
+     .flags = kFlags | kEndsBatch,  // the option may change permissions and the parsing of requests
      .is_secret = IsSecretValue,
      .handler = ConfigSet,
      .since = "2.0.0",

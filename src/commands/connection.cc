@@ -28,8 +28,8 @@ constexpr std::string_view kHelloNeedsAuth =
     "<pass> option can be used to authenticate the client and select the RESP protocol version at the same "
     "time";
 
-// Lets the client in, or answers that it may not enter; both only after the wait that earlier failures have
-// earned it. True if it was let in. Without a password there is nothing to guess, and nobody waits.
+// Lets the client in, or refuses the login; both only after the wait that follows earlier failures. Returns true if the
+// client is let in. Without a password nobody can guess, and nobody waits.
 bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_view password) {
   Session& session = ctx.session;
   const bool guarded = ctx.server.users.guarded();
@@ -48,7 +48,7 @@ bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_vi
 
 void Ping(Context& ctx, Args& args) {
   if (args.Left() > 1) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
-  if (ctx.session.Has(Mode::kSubscribed) && ctx.reply.version() == 2) {  // as the messages are
+  if (ctx.session.Has(Mode::kSubscribed) && ctx.reply.version() == 2) {  // in the form of messages
     ctx.reply.Array(2);
     ctx.reply.Bulk("pong");
     return ctx.reply.Bulk(args.Done() ? "" : args.Next());
@@ -67,10 +67,10 @@ void Auth(Context& ctx, Args& args) {
   if (LogIn(ctx, args, user, args.Next())) ctx.reply.Ok();
 }
 
-// With a wrong number of arguments, too, each may be a password.
+// Each argument may be a password, also in a call with a wrong number of arguments.
 bool IsAuthSecret(std::span<const std::string_view>, size_t) { return true; }
 
-// What follows the word AUTH, also if somebody has left out the version.
+// The two arguments after the word AUTH are secret, also if the version is missing.
 bool IsHelloSecret(std::span<const std::string_view> call, size_t index) {
   size_t at = 1;
   while (at < index) {
@@ -84,16 +84,16 @@ bool IsHelloSecret(std::span<const std::string_view> call, size_t index) {
   return false;
 }
 
-// The arguments of HELLO. None of them takes effect before all of them are known to be right.
+// The arguments of HELLO. No argument takes effect before all arguments are known to be right.
 struct HelloRequest {
-  int version = 0;  // 0: stays as it is
+  int version = 0;  // 0: unchanged
   bool with_login = false;
   std::string_view user;
   std::string_view password;
   std::optional<std::string_view> name;
 };
 
-// False when the error was answered.
+// Returns false after an error reply.
 bool ReadHello(Context& ctx, Args& args, HelloRequest& request) {
   constexpr std::string_view kBadVersion = "ERR Protocol version is not an integer or out of range";
   if (!args.Done()) {
@@ -169,7 +169,7 @@ void Reset(Context& ctx, Args&) {
   if (!session.names().name.empty()) session.MutableNames().name.clear();
   session.no_evict = false;
   session.Clear(Mode::kNoTouch);
-  if (session.replies() == Replies::kOff) {  // a reply that is to be skipped is that of RESET itself
+  if (session.replies() == Replies::kOff) {  // a reply to be skipped is RESET's own reply
     session.SetReplies(Replies::kOn);
     session.Speak();
   }

@@ -40,9 +40,9 @@ bool MayDebug(const Session& session, config::DebugCommand who) noexcept {
 
 // ---- the server
 
-// No client is served meanwhile: that is the purpose.
+// Meanwhile no client is served: the purpose of the command.
 void Sleep(Context& ctx, Args& args) {
-  constexpr double kLongest = 1e9;  // what the clock's 64 bits of nanoseconds can say
+  constexpr double kLongest = 1e9;  // the limit of the clock's 64 bits of nanoseconds
   const double seconds = std::min(ParseDouble(args.Next()).value_or(0), kLongest);
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   ctx.reply.Ok();
@@ -66,17 +66,17 @@ void Crash(Context& ctx, Args&) {
   ctx.reply.Ok();  // not reached
 }
 
-// PANIC, ASSERT and OOM: ends the server as the failure that the word names would.
+// PANIC, ASSERT and OOM: ends the server like the named failure.
 void Panic(Context& ctx, Args& args) {
   if (ctx.server.log != nullptr)
     ctx.server.log->Warning("a client asked for a panic: DEBUG ", UpperCase(args[1]));
   std::abort();
 }
 
-// Redis no longer has this subcommand; by its name it shows a map of the memory.
+// Redis no longer has this subcommand; the name stands for a map of the memory.
 void MemoryMap(Context& ctx, Args&) { ctx.reply.Verbatim("txt", Heap::AllocatorReport()); }
 
-// Whether tables, lists, wheels and counts of each database agree. Walks through all keys.
+// Checks that tables, lists, wheels and counts of each database agree. Walks through all keys.
 void ValidateAll(Context& ctx, Args&) {
   for (unsigned index = 0; index < ctx.server.databases.count(); ++index) {
     if (!ctx.server.databases.At(index).Validate())
@@ -90,7 +90,7 @@ void MatchPattern(Context& ctx, Args& args) {
   ctx.reply.Integer(GlobMatch(pattern, args.Next()) ? 1 : 0);
 }
 
-// For subcommands that steer what does not exist here: replicas, an append-only file, tables that are resized at once.
+// For subcommands that control parts missing in Mayfly: replicas, an append-only file, tables resized at once.
 void DoNothing(Context& ctx, Args&) { ctx.reply.Ok(); }
 
 void SetDisableDenyScripts(Context& ctx, Args& args) {
@@ -98,7 +98,7 @@ void SetDisableDenyScripts(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// A list's nodes hold elements of any size, so a valid size has no effect.
+// A list's nodes hold elements of any size: a valid size has no effect.
 void PackedThreshold(Context& ctx, Args& args) {
   constexpr uint64_t kLargest = (uint64_t{1} << 32) - (uint64_t{1} << 20);
   const std::optional<uint64_t> bytes = ParseBytes(args.Next());
@@ -107,7 +107,7 @@ void PackedThreshold(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// A client's replies take the blocks that they need, so nothing is resized; only the arguments are looked at.
+// A client's replies take blocks as needed and nothing is resized: only the arguments are checked.
 void ReplyBufferOptions(Context& ctx, Args& args) {
   const bool of_peak = args.Accept("PEAK-RESET-TIME", 1);
   if (!of_peak && !args.Accept("RESIZING", 1)) return ctx.Fail(errors::WrongSubcommand("DEBUG", args[1]));
@@ -118,21 +118,21 @@ void ReplyBufferOptions(Context& ctx, Args& args) {
 
 // ---- keys
 
-// Null after having answered the error.
+// Returns null after an error reply.
 const Entry* FindKey(Context& ctx, Args& args) {
   const Entry* entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(args.Next()), ctx.now);
   if (entry == nullptr) ctx.Fail(errors::kNoSuchKey);
   return entry;
 }
 
-// The value of key number `index`: "value:0", cut or filled with zero bytes to `bytes`, if that is not 0.
+// The value of key number `index`: "value:0", cut or filled with zero bytes to `bytes` unless `bytes` is 0.
 std::string PopulatedValue(int64_t index, size_t bytes) {
   std::string value = "value:" + std::to_string(index);
   if (bytes != 0) value.resize(bytes);
   return value;
 }
 
-// Keys that exist stay as they are. As in Redis, all keys are made at one go, and maxmemory is not looked at.
+// Existing keys stay the same. As in Redis, all keys are made at one go, without a check of maxmemory.
 void Populate(Context& ctx, Args& args) {
   const auto next_count = [&args](int64_t fallback) -> std::optional<int64_t> {
     if (args.Done()) return fallback;
@@ -155,10 +155,10 @@ void Populate(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// Bytes that a length takes in Redis's snapshot.
+// The bytes of a length in Redis's snapshot.
 size_t LengthBytes(size_t length) { return length < 1 << 6 ? 1 : length < 1 << 14 ? 2 : 5; }
 
-// Bytes that Redis's snapshot takes for a text, uncompressed.
+// The bytes of an uncompressed text in Redis's snapshot.
 size_t TextBytes(size_t length) { return LengthBytes(length) + length; }
 
 size_t IntegerBytes(int64_t value) {
@@ -168,7 +168,7 @@ size_t IntegerBytes(int64_t value) {
   return TextBytes(std::to_string(value).size());
 }
 
-// Bytes that Redis's snapshot takes for a value: of a text uncompressed, of others as a sequence of texts.
+// The bytes of a value in Redis's snapshot: of a text uncompressed, of others as a sequence of texts.
 size_t SerializedLength(const Entry& entry) {
   class Sum final : public MemberVisitor {
    public:
@@ -262,7 +262,7 @@ void ReplyAttribute(resp::Writer& reply) {
 }
 
 struct Sample {
-  std::string_view name;  // upper case, as Args compares
+  std::string_view name;  // upper case, for the comparison by Args
   void (*write)(Context&);
 };
 constexpr Sample kSamples[] = {
@@ -295,9 +295,9 @@ void Protocol(Context& ctx, Args& args) {
 
 void Help(Context& ctx, Args& args);
 
-// Redis has no rows for these, so neither COMMAND nor docs/commands.md shows them.
+// Redis has no rows for subcommands of DEBUG, so neither COMMAND nor docs/commands.md shows them.
 struct Subcommand {
-  std::string_view name;  // upper case, as Args compares
+  std::string_view name;  // upper case, for the comparison by Args
   size_t least;           // number of arguments after the name
   size_t most;
   Handler handler;

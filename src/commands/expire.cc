@@ -1,6 +1,6 @@
 // EXPIRE, TTL, PERSIST and kin: set, remove and show the expiry of keys.
 //
-// Deadlines count as Unix time in ms, whichever clock they are kept on, so that Redis's rules for overflow hold exactly.
+// Deadlines on both clocks are computed as Unix time in ms, to keep Redis's rules for overflow exactly.
 #include <algorithm>
 #include <optional>
 
@@ -11,7 +11,7 @@
 namespace mayfly::expire_commands {
 namespace {
 
-// JITTER and SLIDE go with a relative time only. False after having answered the error.
+// JITTER and SLIDE need a relative time. Returns false after an error reply.
 bool ReadOptions(Context& ctx, Args& args, TimeBase base, ExpireConditions& conditions, TtlWords& ttl) {
   while (!args.Done()) {
     if (conditions.Take(args)) continue;
@@ -46,8 +46,8 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (!ToMilliseconds(number, unit, ms) || __builtin_add_overflow(ms, base_ms, &unix_ms)) {
     return ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name));
   }
-  // Errors of JITTER and SLIDE come before the key is looked for. A time in the past, which removes the key below, must
-  // not upset them.
+  // Errors of JITTER and SLIDE come before the look-up of the key. A time in the past, which removes the key below, is no
+  // error of JITTER or SLIDE.
   Expiry expiry = base == TimeBase::kNow
                       ? Expiry::In(static_cast<uint64_t>(std::max<int64_t>(ms, 1)), ctx.now)
                       : Expiry::At(std::max<int64_t>(unix_ms, 0));

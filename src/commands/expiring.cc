@@ -9,8 +9,8 @@
 namespace mayfly::expiring_commands {
 namespace {
 
-// A page that is read from the timing wheels may look at this many entries, or at COUNT if that is more: for few keys
-// it is not worth a round trip to stop earlier.
+// A page from the timing wheels may look at this many entries, or at COUNT entries if COUNT is higher: with few matching
+// keys, an earlier end is not worth another round trip.
 constexpr uint64_t kLeastPage = 1000;
 
 struct Range {
@@ -25,7 +25,7 @@ struct Shown {
   const Entry* entry;
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadRange(Context& ctx, Args& args, Range& range) {
   for (int64_t* const bound_ms : {&range.from_ms, &range.to_ms}) {
     const std::optional<int64_t> ms = args.NextInteger();
@@ -51,7 +51,7 @@ bool ReadRange(Context& ctx, Args& args, Range& range) {
   return true;
 }
 
-// Calls look(entry) for a page of live keys with a TTL, some of which may be out of the range. Returns the next cursor.
+// Calls look(entry) for a page of live keys with a TTL, also for some keys out of the range. Returns the next cursor.
 template <typename Look>
 uint64_t WalkPage(Context& ctx, const Range& range, Look&& look) {
   const auto look_at_live = [&](const Entry& entry) {

@@ -15,9 +15,10 @@ namespace mayfly::explog_commands {
 namespace {
 
 constexpr uint64_t kUsualCount = 1000;
-// A reply ends with the record that exceeds this, whatever COUNT says: about a millisecond of work. Who reads asks again.
+// A reply ends with the record that exceeds this size, also below COUNT records: about a millisecond of work. Readers then
+// ask for the rest.
 constexpr size_t kMostReplyBytes = size_t{1} << 20;
-// What an event takes in a reply beside its key and value, about.
+// The approximate bytes of an event in a reply beside key and value.
 constexpr size_t kReplyBytesPerEvent = 64;
 constexpr std::string_view kIsOff = "ERR the log is off, expire-log-size says how large it may be";
 
@@ -35,7 +36,7 @@ struct ReadOptions {
   bool values = false;
 };
 
-// A number that the log has given, or will give next. Nothing after having answered the error.
+// Reads a number that the log has given, or will give next. Returns nullopt after an error reply.
 std::optional<uint64_t> ReadSeq(Context& ctx, std::string_view text, uint64_t most) {
   const std::optional<int64_t> seq = ParseInteger(text);
   if (!seq || *seq < 0) return ctx.Fail(errors::kNotInteger), std::nullopt;
@@ -45,7 +46,7 @@ std::optional<uint64_t> ReadSeq(Context& ctx, std::string_view text, uint64_t mo
   return std::nullopt;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadReadOptions(Context& ctx, Args& args, ReadOptions& options) {
   const uint64_t next = ctx.server.event_log.ring().next_number();
   const std::string_view from = args.Next();
@@ -94,7 +95,7 @@ void ReplyEvents(Context& ctx, const EventRing& ring, const ReadOptions& options
   events.Array(count);
 }
 
-// "$" becomes the number that it stands for, since what comes from now on is waited for.
+// Replaces "$" by the present number, since the client waits for the events from now on.
 void Wait(Context& ctx, const Args& args, const ReadOptions& options) {
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   const std::string seq = std::to_string(options.seq);
@@ -114,7 +115,7 @@ void ExpLogRead(Context& ctx, Args& args) {
   Wait(ctx, args, options);
 }
 
-// ---- the others
+// ---- ACK and INFO
 
 void ExpLogAck(Context& ctx, Args& args) {
   EventLog& log = ctx.server.event_log;

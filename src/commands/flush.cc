@@ -10,7 +10,7 @@ namespace {
 
 void DbSize(Context& ctx, Args&) { ctx.reply.Integer(static_cast<int64_t>(ctx.keyspace.size())); }
 
-// Both words are accepted and mean the same: a database is exchanged at once and freed in slices.
+// Both words mean the same: a database is exchanged at once and freed in slices.
 bool ReadFlushOption(Context& ctx, Args& args) {
   if (!args.Accept("ASYNC")) args.Accept("SYNC");
   if (args.Done()) return true;
@@ -21,7 +21,8 @@ bool ReadFlushOption(Context& ctx, Args& args) {
 void FlushDb(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.Flush(ctx.session.db, ctx.now);
-  ctx.server.leases.EndAllOf(ctx.session.db);  // of an empty database, too, whose flush is no change
+  ctx.server.leases.EndAllOf(
+      ctx.session.db);  // also of an empty database: the flush of an empty database is no change
   ctx.reply.Ok();
 }
 
@@ -37,10 +38,10 @@ void NsFlush(Context& ctx, Args& args) {
   if (space == nullptr) return ctx.Fail("ERR no such namespace");
   ctx.reply.Integer(static_cast<int64_t>(ctx.server.databases.FlushNamespace(*space)));
   for (unsigned i = 0; i < ctx.server.databases.count(); ++i)
-    ctx.server.leases.EndAllOf(i, space->prefix());  // where it has no key, too
+    ctx.server.leases.EndAllOf(i, space->prefix());  // also in databases without a key of the namespace
 }
 
-// Whatever is wrong with the number, the error says which of the two it is, as in Redis.
+// For any wrong number the error names which of the two numbers is wrong, as in Redis.
 bool ReadSwapped(Context& ctx, std::string_view text, std::string_view error, int64_t& index) {
   const bool read = ParseInteger(text, index) && index >= INT32_MIN && index <= INT32_MAX;
   if (!read) ctx.Fail(error);

@@ -34,7 +34,7 @@ void GeoAdd(Context& ctx, Args& args) {
   AddMembers(ctx, key, options, places.all());
 }
 
-// Calls show(score) for each member that follows the key; absent() for one that is not there.
+// Calls show(score) for each member after the key; absent() for a missing member.
 template <typename Show, typename Absent>
 void ForEachPlace(Context& ctx, Args& args, Show&& show, Absent&& absent) {
   TypedSortedSet set;

@@ -41,13 +41,13 @@ class SearchReader {
   SearchReader(Context& ctx, Args& args, SearchForm form, bool may_store, SearchRequest& request)
       : ctx_(ctx), args_(args), form_(form), may_store_(may_store), request_(request) {}
 
-  // Reads all that follows the key. `set` is empty if it is absent; then its members are not looked up. False after
-  // having answered the error.
+  // Reads the arguments after the key. An absent key has an empty `set`; then no member is looked up. Returns false after an
+  // error reply.
   bool Read(const TypedSortedSet& set) {
     if (form_ == SearchForm::kRadius && (!ReadPoint() || !ReadRadius())) return false;
     if (form_ == SearchForm::kRadiusByMember) {
       if (set.entry == nullptr)
-        args_.Skip(3);  // nor are its other arguments read, as in Redis
+        args_.Skip(3);  // as in Redis, the other arguments of an absent key are not read either
       else if (!ReadMember(set) || !ReadRadius())
         return false;
     }
@@ -178,13 +178,13 @@ class SearchReader {
   SearchRequest& request_;
 };
 
-// All places of the shape, in the order of their cells; with ANY no more than are asked for.
+// All places of the shape, in the order of their cells; with ANY at most `count` places.
 std::vector<FoundPlace> FindPlaces(const SortedSetValue& value, const SearchRequest& request) {
   const size_t most = request.any ? static_cast<size_t>(request.count) : SIZE_MAX;
   std::vector<FoundPlace> found;
   GeoCell searched;
   for (const GeoCell& cell : GeoCellsOf(request.shape)) {
-    // Of a huge shape the cells beside each other may be the same.
+    // Neighbouring cells of a huge shape may be the same cell.
     if (cell.is_none() || cell == searched) continue;
     searched = cell;
     const RankRange ranks = value.RanksOf(ScoreRange{cell.first_score(), cell.end_score(), false, true});
@@ -199,7 +199,8 @@ std::vector<FoundPlace> FindPlaces(const SortedSetValue& value, const SearchRequ
   return found;
 }
 
-// The nearest, or farthest, first; then without those that are too many. A count alone asks for the nearest.
+// Sorts the nearest, or farthest, place first; then cuts the places beyond the count. A count alone means the nearest
+// places.
 void SortAndCut(std::vector<FoundPlace>& places, const SearchRequest& request) {
   const bool counts = request.count != 0;
   if (request.order == SearchOrder::kFarthest) {

@@ -7,7 +7,7 @@ namespace {
 constexpr Event kSetField{"hset"};
 constexpr Event kDeleteField{"hdel"};
 
-// Answers the error if a field lacks its value. The pairs follow the key.
+// Answers with the error if a field lacks its value. The pairs follow the key.
 bool RequirePairs(Context& ctx, const Args& args) {
   if (args.size() % 2 == 0) return true;
   ctx.Fail(errors::WrongArity(ctx.row.full_name));

@@ -108,7 +108,7 @@ void HScan(Context& ctx, Args& args) {
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // The cursor comes before the fields, but is known after them: first only the pages are counted.
+  // The cursor stands before the fields in the reply, but is known only after them: the first walk only counts.
   size_t matches = 0;
   const ScannedPages scanned = ScanPages(*start, options, [&](uint64_t cursor, uint64_t& seen) {
     return hash->Scan(cursor, [&](std::string_view name, std::string_view) {

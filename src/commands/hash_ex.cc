@@ -15,13 +15,13 @@ constexpr Event kPersistField{"hpersist"};
 
 using Fields = std::span<const std::string_view>;
 
-// Fields that were named before in the same request; a few are compared one by one.
+// Finds fields named before in the same request; a few fields are compared one by one.
 class NamedBefore {
  public:
   NamedBefore(Fields fields, const Keyspace& keyspace) : fields_(fields), names_(0, Hash{keyspace}) {
     if (fields.size() > kFew) names_.reserve(fields.size());
   }
-  // To be called for each field in turn.
+  // Call once for each field in turn. Returns true if the field was named before.
   bool Next() {
     const std::string_view field = fields_[at_++];
     if (fields_.size() > kFew) return !names_.insert(field).second;
@@ -31,7 +31,7 @@ class NamedBefore {
 
  private:
   static constexpr size_t kFew = 16;
-  // The keyspace's, which has a key: clients choose the names.
+  // The keyed hash of the keyspace: clients choose the names.
   struct Hash {
     const Keyspace& keyspace;
     size_t operator()(std::string_view name) const noexcept { return keyspace.HashOf(name); }
@@ -42,7 +42,7 @@ class NamedBefore {
   std::unordered_set<std::string_view, Hash> names_;
 };
 
-// Answers with the fields' values; `hash` may be null. If they will be deleted, a field has none the second time.
+// Answers with the fields' values; `hash` may be null. If `deleted`, a field named again has no value the second time.
 void ReplyValues(Context& ctx, const HashValue* hash, Fields fields, bool deleted) {
   char room[HashValue::kRoom];
   std::optional<NamedBefore> named;
@@ -61,7 +61,7 @@ void DeleteFields(Context& ctx, const Key& key, Entry& entry, Fields fields) {
   });
 }
 
-// Those of the fields that are there. A deadline that is over deletes them.
+// Sets the deadlines of the existing fields. A deadline in the past deletes the fields.
 void SetDeadlines(Context& ctx, const Key& key, Entry& entry, Fields fields, size_t stride,
                   const FieldTime& time) {
   const bool past = time.Past(ctx.now);
@@ -86,7 +86,7 @@ void HGetDel(Context& ctx, Args& args) {
   if (found.entry != nullptr) DeleteFields(ctx, key, *found.entry, *fields);
 }
 
-// The unit and base of the time after this word; nothing if it is none of the four.
+// The unit and base of the time after this word; nullopt for any other word.
 std::optional<std::pair<TimeUnit, TimeBase>> TimeWord(std::string_view word) noexcept {
   switch (WordOf(word)) {
     case WordOf("EX"):
@@ -132,14 +132,14 @@ void HGetEx(Context& ctx, Args& args) {
 // ---- HSETEX
 
 struct SetOptions {
-  bool if_none = false;  // FNX: none of the fields may be there
-  bool if_all = false;   // FXX: all of them must be there
+  bool if_none = false;  // FNX: none of the fields may exist
+  bool if_all = false;   // FXX: all of the fields must exist
   bool keep = false;     // KEEPTTL
   std::optional<FieldTime> time;
   Fields pairs;
 };
 
-// Reads what follows FIELDS. False after having answered the error.
+// Reads the arguments after FIELDS. Returns false after an error reply.
 bool ReadPairs(Context& ctx, Args& args, SetOptions& options) {
   constexpr size_t kNumberAndPair = 3;
   if (args.Left() < kNumberAndPair) return ctx.Fail(errors::WrongArity(ctx.row.full_name)), false;
@@ -151,7 +151,7 @@ bool ReadPairs(Context& ctx, Args& args, SetOptions& options) {
   return true;
 }
 
-// Likewise. Reads a time, or takes KEEPTTL, which has none.
+// Reads a time, or KEEPTTL without a time. Returns false after an error reply.
 bool ReadTime(Context& ctx, Args& args, SetOptions& options) {
   const auto word = TimeWord(args.Next());
   if (options.time || options.keep) {
@@ -208,7 +208,7 @@ void HSetEx(Context& ctx, Args& args) {
     try {
       SetDeadlines(ctx, key, *ctx.keyspace.Peek(key, ctx.now), options.pairs, 2, *options.time);
     } catch (const std::bad_alloc&) {
-      ctx.session.pool().NoteFailed();  // the fields are set, so an error would be wrong
+      ctx.session.pool().NoteFailed();  // the fields are set: an error reply would be wrong
       throw;
     }
   }

@@ -14,11 +14,11 @@ struct Counter {
 
   const Key key;
   Typed<HashValue> found;
-  std::optional<std::string_view> text;  // of the field; nothing if it is not there
+  std::optional<std::string_view> text;  // of the field; nullopt if the field does not exist
   char room[HashValue::kRoom];
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool FindCounter(Context& ctx, std::string_view field, Counter& counter) {
   if (!FindHash(ctx, counter.key, counter.found)) return false;
   if (counter.found.value != nullptr) counter.text = counter.found.value->Get(field, counter.room);

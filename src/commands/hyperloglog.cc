@@ -17,7 +17,7 @@ constexpr Event kPfAdd{"pfadd"};
 constexpr std::string_view kNoHyperLogLog = "WRONGTYPE Key is not a valid HyperLogLog string value.";
 constexpr std::string_view kCorrupt = "INVALIDOBJ Corrupted HLL object detected";
 
-// The bytes of an entry. False, after having answered the error, if they are not those of a HyperLogLog.
+// Sets `bytes` to the bytes of an entry. Returns false, after an error reply, if the bytes are no HyperLogLog.
 bool BytesOf(Context& ctx, const Entry& entry, std::string_view& bytes) {
   if (!RequireString(ctx, entry)) return false;
   if (entry.encoding() != Encoding::kInteger) {
@@ -36,7 +36,7 @@ void Store(Context& ctx, const Key& key, Entry* existing, const hll::Draft& draf
   StoreKeepingExpiry(ctx, key, existing, StringValue::Edited(draft.bytes()), event);
 }
 
-// Dense bytes are changed where they are. Returns whether they have changed.
+// Changes dense bytes in place. Returns true if the bytes have changed.
 bool AddDense(Context& ctx, const Key& key, Entry& existing, std::span<const std::string_view> elements) {
   bool changed = false;
   ctx.keyspace.EditText(*ctx.keyspace.WithDeadline(key, existing, ctx.now), kPfAdd, [&](char* bytes) {
@@ -48,7 +48,7 @@ bool AddDense(Context& ctx, const Key& key, Entry& existing, std::span<const std
   return changed;
 }
 
-// As Redis, keeps what was added before it was found to be corrupt.
+// As in Redis, elements added before a corrupt part was found stay.
 void AddToDraft(Context& ctx, const Key& key, Entry* existing, hll::Draft& draft,
                 std::span<const std::string_view> elements) {
   const size_t most = MostSparseBytes(ctx);
@@ -84,7 +84,7 @@ void PfAdd(Context& ctx, Args& args) {
   AddToDraft(ctx, key, existing, draft, elements);
 }
 
-// False after having answered the error. A key that is absent adds nothing.
+// Returns false after an error reply. An absent key adds nothing.
 bool MergeKey(Context& ctx, const Key& key, hll::Registers& registers, bool& dense) {
   const Entry* const entry = ctx.Read(key);
   if (entry == nullptr) return true;
@@ -96,7 +96,7 @@ bool MergeKey(Context& ctx, const Key& key, hll::Registers& registers, bool& den
   return false;
 }
 
-// The estimate is stored, so that it is not computed again.
+// Stores the estimate, to avoid a second computation.
 void CountOne(Context& ctx, const Key& key) {
   Entry* const entry = ctx.Read(key);
   if (entry == nullptr) return ctx.reply.Integer(0);
@@ -226,7 +226,7 @@ bool RegistersAreApart(Context& ctx, char* bytes) {
   return true;
 }
 
-// Both encodings estimate the same, and well: within six times the standard error.
+// Tests that both encodings give the same estimate, within six times the standard error.
 bool EstimatesWell(Context& ctx) {
   constexpr uint64_t kMost = 10'000;
   constexpr double kError = 6 * 0.0081;

@@ -13,7 +13,7 @@ void Del(Context& ctx, Args& args) {
   ctx.reply.Integer(deleted);
 }
 
-// A key that is named twice counts twice.
+// A key named twice counts twice.
 void Exists(Context& ctx, Args& args) {
   int64_t found = 0;
   for (size_t i = 1; i < args.size(); ++i) {

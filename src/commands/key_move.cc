@@ -1,5 +1,5 @@
-// RENAME, COPY, MOVE and kin: rename, copy or move a key with value and expiry. Value and expiry are kept, and a
-// deadline stays on the clock on which it was given.
+// RENAME, COPY, MOVE and kin: rename, copy or move a key with value and expiry. The new key has the same value and
+// expiry, and its deadline stays on the same clock.
 #include "cache/keyspace/databases.h"
 #include "exec/arguments/database_index.h"
 #include "exec/dispatch/context.h"
@@ -9,7 +9,7 @@ namespace {
 
 enum class IfTaken : uint8_t { kReplace, kRefuse };
 
-// False after having answered the error. `renamed`: false if the new name is taken and must not be replaced.
+// Returns false after an error reply. Sets `renamed` to false if the new name is taken and must not be replaced.
 bool RenameKey(Context& ctx, Args& args, IfTaken if_taken, bool& renamed) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
@@ -55,7 +55,7 @@ struct CopyOptions {
   bool replace = false;
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadCopyOptions(Context& ctx, Args& args, CopyOptions& options) {
   while (!args.Done()) {
     if (args.Accept("REPLACE")) {

@@ -44,7 +44,7 @@ void ObjectFreq(Context& ctx, Args& args) {
   ctx.reply.Integer(LfuCount(entry->stamp(), ctx.now.mono_ms, ctx.server.databases.lfu_rules()));
 }
 
-// No value is shared between keys, so each has one reference, as in a Redis with an LRU or LFU policy.
+// Keys do not share values: each value has one reference, as in a Redis with an LRU or LFU policy.
 void ObjectRefCount(Context& ctx, Args& args) {
   const Entry* entry = ctx.LookUntold(ctx.KeyAt(args, 2));
   if (entry == nullptr) return ctx.reply.Null();

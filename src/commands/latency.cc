@@ -65,7 +65,7 @@ void LatencyReset(Context& ctx, Args& args) {
 
 // ---- histograms
 
-// Returns whether there was something to write.
+// Returns false, and writes nothing, for a command without calls.
 bool ReplyHistogram(Context& ctx, const TableRow& row) {
   if (row.latency == nullptr || row.latency->total() == 0) return false;
   ctx.reply.Bulk(row.full_name);
@@ -82,7 +82,7 @@ bool ReplyHistogram(Context& ctx, const TableRow& row) {
   return true;
 }
 
-// Those of the commands that are named and of their subcommands, or of all. Unknown names are left out.
+// Replies with the histograms of the named commands and their subcommands, or of all commands. Unknown names are left out.
 void LatencyHistogram(Context& ctx, Args& args) {
   resp::Deferred map = ctx.reply.Defer();
   size_t commands = 0;

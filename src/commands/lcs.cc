@@ -13,7 +13,7 @@ struct LcsOptions {
   int64_t least_run = 0;
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadLcsOptions(Context& ctx, Args& args, LcsOptions& options) {
   while (!args.Done()) {
     if (args.Accept("IDX")) {
@@ -35,8 +35,8 @@ bool ReadLcsOptions(Context& ctx, Args& args, LcsOptions& options) {
   return true;
 }
 
-// Redis keeps a table of 4 bytes for each pair of bytes, and refuses texts for which that would be more than
-// proto-max-bulk-len. Ours is smaller, but the time is the same.
+// Redis keeps a table of 4 bytes for each pair of bytes, and refuses texts with a table larger than proto-max-bulk-len.
+// Mayfly's table is smaller, but the time is the same.
 bool RequireSizes(Context& ctx, size_t a, size_t b) {
   constexpr size_t kMostBytes = UINT32_MAX - 1;
   if (a >= kMostBytes || b >= kMostBytes) return ctx.Fail("ERR String too long for LCS"), false;
@@ -88,7 +88,7 @@ void Lcs(Context& ctx, Args& args) {
   args.Skip(2);
   LcsOptions options;
   if (!ReadLcsOptions(ctx, args, options)) return;
-  // Expired keys were removed by the first look-ups, so the second look-up does not remove the first entry.
+  // The first look-ups have removed expired keys, so the second look-up does not remove the first entry.
   const Entry* entries[] = {ctx.keyspace.Peek(keys[0], ctx.now), ctx.keyspace.Peek(keys[1], ctx.now)};
   char digits[2][kMaxIntegerText];
   const std::string_view a = entries[0] != nullptr ? TextOf(*entries[0], digits[0]) : "";

@@ -1,5 +1,5 @@
-// LPUSH, LRANGE, LPOS and kin: add to the ends of lists, and read lists. list_edit.cc changes elements between the
-// ends, list_pop.cc takes elements away, and list_move.cc moves them to other lists.
+// LPUSH, LRANGE, LPOS and kin: add to the ends of lists, and read lists. list_edit.cc changes elements between the ends,
+// list_pop.cc takes elements away, and list_move.cc moves elements to other lists.
 #include <algorithm>
 
 #include "exec/arguments/index_range.h"
@@ -57,7 +57,7 @@ struct PositionOptions {
   uint64_t most_compared = 0;     // 0: all
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadPositionOptions(Context& ctx, Args& args, PositionOptions& options) {
   const auto natural = [&](std::string_view error) -> std::optional<uint64_t> {
     const std::optional<int64_t> number = args.NextInteger();
@@ -74,7 +74,7 @@ bool ReadPositionOptions(Context& ctx, Args& args, PositionOptions& options) {
                    "use negative to start from the end of the list"),
                false;
       options.from = *rank < 0 ? ListEnd::kTail : ListEnd::kHead;
-      // Redis 7.0 takes the smallest number as -1.
+      // Redis 7.0 treats the smallest number as -1.
       options.rank = *rank == INT64_MIN ? 1 : static_cast<uint64_t>(*rank < 0 ? -*rank : *rank);
     } else if (args.Accept("COUNT", 1)) {
       options.count = natural("ERR COUNT can't be negative");
@@ -90,7 +90,7 @@ bool ReadPositionOptions(Context& ctx, Args& args, PositionOptions& options) {
   return true;
 }
 
-// Calls found(index), which returns whether to go on, for each match from the wanted rank on.
+// Calls found(index) for each match from the wanted rank on, until found returns false.
 template <typename Found>
 void FindPositions(const ListValue& list, const PackItem& item, const PositionOptions& options,
                    Found&& found) {

@@ -27,7 +27,7 @@ void LSet(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// The index of the first element that equals `item`.
+// The index of the first element equal to `item`.
 std::optional<uint64_t> FindFirst(const ListValue& list, const PackItem& item) {
   const uint64_t size = list.Size();
   ListWalk walk(list, 0, ListEnd::kHead);

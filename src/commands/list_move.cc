@@ -1,4 +1,4 @@
-// LMOVE, BLMOVE and kin: move an element from an end of one list to an end of another, or of the same.
+// LMOVE, BLMOVE and kin: move an element from an end of one list to an end of another list, or of the same list.
 #include <string>
 
 #include "exec/arguments/wait_limit.h"
@@ -12,7 +12,7 @@ struct Ends {
   ListEnd to = ListEnd::kHead;
 };
 
-// Nothing after having answered the error.
+// Returns nullopt after an error reply.
 std::optional<Ends> ReadEnds(Context& ctx, const Args& args) {
   const std::optional<ListEnd> from = ReadListEnd(ctx, args[3]);
   if (!from) return std::nullopt;
@@ -21,20 +21,20 @@ std::optional<Ends> ReadEnds(Context& ctx, const Args& args) {
   return Ends{*from, *to};
 }
 
-// The element is added before it is removed: adding may find no memory. As in Redis, these are the events' order
-// as well. REQUIRES: `source` is the list of `key`.
+// Adds the element before removing it: adding may find no memory. The events come in the same order, as in Redis.
+// REQUIRES: `source` is the list of `key`.
 void MoveElement(Context& ctx, const Args& args, const Key& key, TypedList source, const Ends& ends) {
   const Key to = ctx.keyspace.KeyOf(args[2]);
   TypedList destination;
   if (!ctx.FindTyped(to, destination)) return;
-  // Two edits of one list: it must not be relocated between them.
+  // Two edits of one list: the list must not move to another entry between them.
   const bool rotates = destination.entry == source.entry;
   source.entry = ctx.keyspace.WithDeadline(key, *source.entry, ctx.now);
   if (rotates) destination.entry = source.entry;
   char room[PackItem::kRoom];
   const std::string text(source.value->At(ends.from).Text(room));
   const std::string_view texts[] = {text};
-  // In a list that has it as its own destination, the element to remove is next to the one that was added.
+  // A move to the same end of the same list leaves the list unchanged: only the two events are reported.
   const bool twice = rotates && ends.from == ends.to;
   if (twice) {
     ctx.keyspace.EditRich<ListValue>(key, *source.entry, ctx.now, PushEvent(ends.to),

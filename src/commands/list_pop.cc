@@ -37,7 +37,7 @@ struct FoundList {
   TypedList list;
 };
 
-// False after having answered the error. A request that waits passes keys of other types.
+// Returns false after an error reply. A waiting request skips keys of other types.
 bool FindFirstList(Context& ctx, std::span<const std::string_view> names, FoundList& found) {
   for (const std::string_view name : names) {
     const Key key = ctx.keyspace.KeyOf(name);

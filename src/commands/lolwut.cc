@@ -20,8 +20,8 @@ constexpr std::string_view kMayfly =
     "  It lives for a day, and every key for as long as you say.\n"
     "\n";
 
-// There is one picture, so VERSION and what follows it change nothing. But as in Redis, the version and the
-// sizes of its pictures 5 and 6 must be numbers.
+// Mayfly has a single picture: VERSION and the numbers after VERSION change nothing. But as in Redis, the version and the
+// sizes of Redis's pictures 5 and 6 must be numbers.
 bool NumbersAreSome(Args& args) {
   if (!args.Accept("VERSION", 1)) return true;
   const std::optional<int64_t> version = args.NextInteger();

@@ -18,7 +18,7 @@ bool Has(const SortedSetValue& set, std::string_view member) noexcept {
   return static_cast<bool>(set.Find(member));
 }
 
-// REQUIRES for those below: there is such a member.
+// REQUIRES for the functions below: the member exists.
 Expiry DeadlineOf(const HashValue& hash, std::string_view member) noexcept { return hash.DeadlineOf(member); }
 Expiry DeadlineOf(const SetValue& set, std::string_view member) noexcept { return set.DeadlineOf(member); }
 Expiry DeadlineOf(const SortedSetValue& set, std::string_view member) noexcept {
@@ -49,7 +49,7 @@ constexpr MemberEvents EventsOf(ValueType type) noexcept {
   return {{"hexpire"}, {"hdel"}};
 }
 
-// Calls fn(T&) with the value of the entry, or answers that it is of no such type.
+// Calls fn(T&) with the value of the entry, or answers with an error for another type.
 template <typename Fn>
 void WithMembers(Context& ctx, Entry& entry, Fn&& fn) {
   switch (TypeOf(entry)) {
@@ -66,7 +66,7 @@ void WithMembers(Context& ctx, Entry& entry, Fn&& fn) {
 
 // ---- EXPIREMEMBER
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadDelay(Context& ctx, Args& args, int64_t& ms) {
   const std::optional<int64_t> number = args.NextInteger();
   if (!number) return ctx.Fail(errors::kNotInteger), false;
@@ -93,7 +93,7 @@ void ExpireOne(Context& ctx, const Key& key, Entry& entry, std::string_view memb
   });
 }
 
-// A delay that is not positive removes the member.
+// A delay of 0 or less removes the member.
 void ExpireMember(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   const std::string_view member = args[2];
@@ -111,7 +111,7 @@ void ExpireMember(Context& ctx, Args& args) {
 
 // ---- FIELDTTL
 
-// Seconds are rounded up: a member that is still there has at least one.
+// Seconds are rounded up: a live member has at least 1.
 void FieldTtl(Context& ctx, Args& args) {
   constexpr int64_t kNoDeadline = -1;
   constexpr int64_t kNoKey = -2;

@@ -9,7 +9,7 @@
 namespace mayfly::memory_commands {
 namespace {
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadUsageOptions(Context& ctx, Args& args) {
   while (!args.Done()) {
     if (!args.Accept("SAMPLES", 1)) return ctx.Fail(errors::kSyntax), false;
@@ -28,7 +28,7 @@ void MemoryUsage(Context& ctx, Args& args) {
   ctx.reply.Integer(static_cast<int64_t>(EntryMemory::Of(*entry)));
 }
 
-// One field after the other, counted as they come.
+// Writes one field after the other, and counts the fields.
 class StatsWriter {
  public:
   explicit StatsWriter(resp::Writer& reply) : reply_(reply), map_(reply.Defer()) {}
@@ -40,7 +40,7 @@ class StatsWriter {
     Name(name);
     reply_.Double(value);
   }
-  // How much `larger` is above `smaller`, as a ratio and in bytes. "x-ratio" and the like are the names.
+  // Writes the excess of `larger` over `smaller`, as a ratio and in bytes. Names are "x-ratio" and the like.
   void Excess(std::string_view ratio_name, std::string_view bytes_name, uint64_t larger, uint64_t smaller) {
     Number(ratio_name, Ratio(larger, smaller));
     Name(bytes_name);
@@ -67,8 +67,8 @@ class StatsWriter {
   size_t fields_ = 0;
 };
 
-// The fields of Redis 7.4 in its order. What Mayfly does not have counts 0 bytes: replication, scripts, the
-// append-only file, a second table while one grows.
+// The fields of Redis 7.4 in Redis's order. Fields for parts missing in Mayfly are 0: replication, the append-only file, the
+// second table of a growing table. The fields for scripts are 0, too.
 void MemoryStats(Context& ctx, Args&) {
   const MemoryReport report = ReportMemory(ctx.server);
   const AllocatorBytes& allocator = report.allocator;

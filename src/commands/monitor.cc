@@ -6,7 +6,7 @@
 namespace mayfly::monitor_commands {
 namespace {
 
-// A second MONITOR is not answered.
+// A second MONITOR gets no reply.
 void Monitor(Context& ctx, Args&) {
   if (!ctx.MayPark()) return ctx.Fail("ERR MONITOR isn't allowed for DENY BLOCKING client");
   if (ctx.session.Has(Mode::kMonitor)) return;

@@ -1,4 +1,4 @@
-// NAMESPACE: sets or removes one namespace. CONFIG SET namespace takes all of them at once.
+// NAMESPACE: sets or removes one namespace. CONFIG SET namespace sets all namespaces at once.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace mayfly::namespace_commands {
 namespace {
 
-// Puts these namespaces in force, as CONFIG SET would; CONFIG REWRITE writes them. False after having answered the error.
+// Puts the namespaces in force like CONFIG SET; CONFIG REWRITE writes them. Returns false after an error reply.
 bool PutInForce(Context& ctx, std::vector<config::NamespaceTerms> spaces) {
   config::Options& options = ctx.server.options;
   config::Settings wanted = options.settings();

@@ -1,7 +1,7 @@
 // SUBSCRIBE, PUBLISH, PUBSUB and kin: publish and subscribe.
 //
-// A client may always get the confirmations of SUBSCRIBE and its kin, also after CLIENT REPLY OFF: like messages, they
-// are pushes.
+// A client always gets the confirmations of SUBSCRIBE and its kin, even after CLIENT REPLY OFF: confirmations are pushes,
+// like messages.
 #include "server/watch/pubsub.h"
 
 #include <optional>
@@ -54,7 +54,7 @@ void UnsubscribeFrom(Context& ctx, Args& args, TopicKind kind, std::string_view 
 
 void Subscribe(Context& ctx, Args& args) { SubscribeTo(ctx, args, TopicKind::kChannel, "subscribe"); }
 void PSubscribe(Context& ctx, Args& args) { SubscribeTo(ctx, args, TopicKind::kPattern, "psubscribe"); }
-// As in Redis, a transaction may make any subscription but this one.
+// As in Redis, a transaction may make any other subscription.
 void SSubscribe(Context& ctx, Args& args) {
   if (!ctx.MayPark()) return ctx.Fail("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
   SubscribeTo(ctx, args, TopicKind::kShardChannel, "ssubscribe");

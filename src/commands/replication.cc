@@ -1,5 +1,5 @@
 // WAIT, WAITAOF and ROLE: answers of a server without replicas. Clients send these commands to a server with replicas.
-// This one never has any, so no client waits.
+// Mayfly never has replicas, so no client waits.
 #include <limits>
 
 #include "exec/dispatch/context.h"
@@ -8,8 +8,8 @@
 namespace mayfly::replication_commands {
 namespace {
 
-// A timeout in ms. False after having answered the error; as since Redis 7.2, a timeout whose end does not
-// fit into 64 bits is refused too.
+// Checks a timeout in ms. Returns false after an error reply. As in Redis since 7.2, a timeout is refused too if its end
+// does not fit into 64 bits.
 bool CheckTimeout(Context& ctx, std::string_view text) {
   const std::optional<int64_t> timeout_ms = ParseInteger(text);
   if (!timeout_ms) return ctx.Fail("ERR timeout is not an integer or out of range"), false;
@@ -19,7 +19,7 @@ bool CheckTimeout(Context& ctx, std::string_view text) {
   return true;
 }
 
-// Redis waits for replicas that may still connect; here none can, so the final answer is given at once.
+// Redis waits for replicas that may still connect. No replica connects to Mayfly, so the final answer comes at once.
 void Wait(Context& ctx, Args& args) {
   if (!ParseInteger(args[1])) return ctx.Fail(errors::kNotInteger);
   if (!CheckTimeout(ctx, args[2])) return;
@@ -50,7 +50,7 @@ void Role(Context& ctx, Args&) {
 
 constexpr std::string_view kWaitTips = "request_policy:all_shards response_policy:agg_min";
 
-// Flags as in 7.4: scripts may call both, since they do not wait in a script.
+// Flags as in 7.4: scripts may call both commands, because neither waits in a script.
 constexpr Command kWaitRows[] = {
     {.name = "wait",
      .arity = 3,

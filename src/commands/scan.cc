@@ -20,8 +20,8 @@ void Scan(Context& ctx, Args& args) {
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // COUNT bounds the work of one call: keys count whether or not they match, and so do pages of the table,
-  // which may be empty.
+  // COUNT bounds the work of one call: all keys count, with or without a match, and so do pages of the table, even empty
+  // pages.
   constexpr uint64_t kPagesPerKey = 10;
   std::vector<const Entry*> wanted;
   uint64_t cursor = *start;

@@ -18,7 +18,7 @@ using script::ScriptCache;
 
 constexpr std::string_view kNoScriptFound = "NOSCRIPT No matching script. Please use EVAL.";
 
-// The number of keys, which is args[2]; nothing, and the error is written, if it is wrong.
+// Reads the number of keys from args[2]. Returns nullopt after an error reply.
 std::optional<size_t> ReadKeyCount(Context& ctx, const Args& args) {
   const std::optional<int64_t> count = ParseInteger(args[2]);
   if (!count) return ctx.Fail(errors::kNotInteger), std::nullopt;
@@ -28,8 +28,8 @@ std::optional<size_t> ReadKeyCount(Context& ctx, const Args& args) {
   return static_cast<size_t>(*count);
 }
 
-// The ScriptFlags of the script that a call is to run. kNoShebang also if there is no such script, or its first line is
-// wrong: then it will not run.
+// The ScriptFlags of the script of a call. Returns kNoShebang also for an unknown script or a wrong first line: such a call
+// runs no script.
 template <bool kBySha>
 uint32_t ScriptFlagsOf(Server& server, std::span<const std::string_view> call) {
   if constexpr (kBySha) {
@@ -85,7 +85,7 @@ void ScriptShow(Context& ctx, Args& args) {
   found != nullptr ? ctx.reply.Bulk(found->text) : ctx.Fail(kNoScriptFound);
 }
 
-// SCRIPT FLUSH [ASYNC | SYNC]: both free all at once, a state of Lua being small.
+// SCRIPT FLUSH [ASYNC | SYNC]: both free all scripts at once, since a state of Lua is small.
 void ScriptFlush(Context& ctx, Args& args) {
   const bool known = args.Done() || ((args.Accept("ASYNC") || args.Accept("SYNC")) && args.Done());
   if (!known) return ctx.Fail("ERR SCRIPT FLUSH only support SYNC|ASYNC option");

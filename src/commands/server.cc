@@ -19,13 +19,13 @@ void Time(Context& ctx, Args&) {
   ctx.reply.BulkInteger(wall_us % kUsPerSecond);
 }
 
-// As in Redis, the time of the start as long as nothing was saved.
+// As in Redis without a save, the time of the start.
 void LastSave(Context& ctx, Args&) {
   ctx.reply.Integer(ctx.now.WallOf(ctx.server.stats.started_mono_ms) / kMsPerSecond);
 }
 
-// There are no snapshots yet, so a shutdown that must save is refused unless it is forced. A successful one
-// is not answered: the connection ends.
+// Mayfly has no snapshots yet: a shutdown that must save is refused unless forced. A successful shutdown gets no reply: the
+// connection ends.
 void Shutdown(Context& ctx, Args& args) {
   bool save = false, nosave = false, now = false, force = false, abort = false;
   while (!args.Done()) {

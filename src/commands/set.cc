@@ -13,7 +13,7 @@ namespace {
 constexpr Event kSAdd{"sadd"};
 constexpr Event kSRem{"srem"};
 
-// Adds the members to the key's set, or to a new one, and reports that as `event`. Returns how many were not there.
+// Adds the members to the key's set, or to a new set, and reports the change as `event`. Returns the number of new members.
 size_t AddMembers(Context& ctx, const Key& key, const Typed<SetValue>& found,
                   std::span<const std::string_view> members, Event event) {
   const SetLimits limits = SetLimitsOf(ctx);
@@ -82,8 +82,8 @@ void SCard(Context& ctx, Args& args) {
   ctx.reply.Integer(found.value != nullptr ? static_cast<int64_t>(found.value->Live()) : 0);
 }
 
-// What needs memory comes first, so the destination changes before the source. The events come in Redis's order all the
-// same: the source's first. A member takes its deadline along.
+// The steps that need memory come first, so the destination changes before the source. The events still come in Redis's
+// order: first the source's event. A member keeps its deadline.
 void SMove(Context& ctx, Args& args) {
   const Key from = ctx.KeyAt(args, 1);
   const Key to = ctx.keyspace.KeyOf(args[2]);
@@ -121,7 +121,7 @@ void SScan(Context& ctx, Args& args) {
   ScanOptions options;
   if (!ReadScanOptions(ctx, args, options)) return;
 
-  // The cursor comes before the members, but is known after them: first only the pages are counted.
+  // The cursor stands before the members in the reply, but is known only after them: the first walk only counts.
   const SetValue& set = *found.value;
   size_t matches = 0;
   const ScannedPages scanned = ScanPages(*start, options, [&](uint64_t cursor, uint64_t& seen) {

@@ -17,8 +17,8 @@ constexpr Event kSDiffStore{"sdiffstore"};
 
 using Sets = std::vector<const SetValue*>;
 
-// The sets of the keys from argument `first` to before `end`; null for an absent one. False, after having answered
-// the error, if a key holds another type. Looking up removes only keys and members that are due, so the values stay.
+// Reads the sets of the keys from argument `first` to before `end`; null for an absent key. Returns false, after an error
+// reply, if a key holds another type. Looking up removes only due keys and members, so the values stay.
 bool ReadSets(Context& ctx, const Args& args, size_t first, size_t end, Sets& sets) {
   sets.reserve(end - first);
   for (size_t i = first; i < end; ++i) {
@@ -29,9 +29,9 @@ bool ReadSets(Context& ctx, const Args& args, size_t first, size_t end, Sets& se
   return true;
 }
 
-// ---- each calls show(member) for the members of the result; show returns whether to go on
+// ---- each function calls show(member) for the members of the result, until show returns false
 
-// Pages, so that it can end early.
+// Walks in pages, to allow an early end.
 template <typename Fn>
 void ForEachWhile(const SetValue& set, Fn&& fn) {
   bool more = true;
@@ -65,7 +65,7 @@ void Subtract(const Sets& sets, Show&& show) {
   });
 }
 
-// The members of all, made one set.
+// The members of all sets, in a new set.
 std::unique_ptr<SetValue> Unite(Context& ctx, const Sets& sets) {
   const SetLimits limits = SetLimitsOf(ctx);
   const MemberHome home = ctx.keyspace.home();
@@ -77,7 +77,7 @@ std::unique_ptr<SetValue> Unite(Context& ctx, const Sets& sets) {
   return all;
 }
 
-// What the operation makes of the sets, as a set of its own.
+// The result of the operation, as a new set.
 template <typename Operation>
 std::unique_ptr<SetValue> Collect(Context& ctx, Operation&& operation) {
   const SetLimits limits = SetLimitsOf(ctx);

@@ -24,7 +24,7 @@ void PopOne(Context& ctx, const Key& key) {
 
 void ShowMember(Context& ctx, const Member& member) { ctx.reply.Bulk(member.name()); }
 
-// They are taken out when all are answered, so that nothing has changed if memory runs out before.
+// Removes the members after all replies are written: if memory runs out before, nothing has changed.
 void PopMembers(Context& ctx, TimedMembers& members, uint64_t count) {
   std::vector<Member*> taken;
   taken.reserve(count);
@@ -44,9 +44,9 @@ void PopMembers(Context& ctx, TimedMembers& members, uint64_t count) {
   for (Member* member : taken) members.Remove(*member);
 }
 
-// Answers with random members and takes them out: of a large set one by one; otherwise the set becomes a new one
-// of those that are left. Redis makes a new one of a large set, too, when few are left: it may be small again. Here a
-// set whose members have deadlines stays as it is.
+// Answers with random members and removes them: from a large set one by one; otherwise the remaining members become a new
+// set. Like Redis, also replaces a large set if few members remain: the new set may be small again. Unlike Redis, never
+// replaces a set whose members have deadlines.
 void PopSome(Context& ctx, SetValue& set, uint64_t count) {
   constexpr uint64_t kFew = 5;
   const uint64_t size = set.Live();

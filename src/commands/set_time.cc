@@ -9,7 +9,7 @@ namespace {
 
 constexpr Event kAddWithDeadline{"sadd", kSetMemberExpires.name};
 
-// The deadline in so many seconds; nothing after having answered the error.
+// The deadline in `number` seconds. Returns nullopt after an error reply.
 std::optional<Expiry> ReadSeconds(Context& ctx, std::string_view number) {
   const std::optional<int64_t> seconds = ParseInteger(number);
   int64_t ms = 0;

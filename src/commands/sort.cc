@@ -17,14 +17,14 @@
 namespace mayfly::sort_commands {
 namespace {
 
-// BY and GET read keys that no permission names, so they need one for all keys.
+// BY and GET read keys that no permission names: they need the permission for all keys.
 bool MayReadAnyKey(Context& ctx, const Args& args) {
   const User* const user = ctx.session.user();
   return !ctx.session.restricted() || MayUseAnyKey(*user, ctx.row, args.all(), kKeyAccess);
 }
 
-// Whether every key that the pattern leads to has the slot of `key`: the pattern's hash tag says so, and the star stands
-// after the tag.
+// Returns true if every key made from the pattern has the slot of `key`: the pattern has a hash tag with that slot, and the
+// star stands after the tag.
 bool StaysInSlotOf(std::string_view pattern, std::string_view key) noexcept {
   const std::string_view tag = HashTagOf(pattern);
   if (tag.size() == pattern.size()) return false;
@@ -35,7 +35,7 @@ bool StaysInSlotOf(std::string_view pattern, std::string_view key) noexcept {
 struct SortOptions {
   bool descending = false;
   bool by_text = false;
-  bool as_it_is = false;  // BY a pattern that leads nowhere: nothing is put in order
+  bool as_it_is = false;  // BY a pattern without a star: no sorting
   std::optional<ElementPattern> by;
   std::vector<ElementPattern> get;
   int64_t offset = 0;
@@ -43,7 +43,7 @@ struct SortOptions {
   std::optional<std::string_view> store;
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadLimit(Context& ctx, Args& args, SortOptions& options) {
   const std::optional<int64_t> offset = args.NextInteger();
   const std::optional<int64_t> count = args.NextInteger();
@@ -53,10 +53,10 @@ bool ReadLimit(Context& ctx, Args& args, SortOptions& options) {
   return true;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& options) {
   const std::string_view sorted_key = args[1];
-  // What a pattern leads to may be another node's.
+  // The keys of a pattern may belong to another node.
   const bool clustered = (ctx.server.modes & BitOf(Mode::kClustered)) != 0;
   while (!args.Done()) {
     if (args.Accept("ASC")) {
@@ -79,7 +79,7 @@ bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& opti
                false;
       if (pattern.has_star() && !MayReadAnyKey(ctx, args))
         return ctx.Fail("ERR BY option of SORT denied due to insufficient ACL permissions."), false;
-      // Once nothing is put in order, a later BY does not change that.
+      // After a BY without a star, a later BY does not turn sorting on again.
       options.as_it_is = options.as_it_is || !pattern.has_star();
       options.by = pattern;
     } else if (args.Accept("GET", 1)) {
@@ -99,14 +99,14 @@ bool ReadSortOptions(Context& ctx, Args& args, bool may_store, SortOptions& opti
   return true;
 }
 
-// The elements that are answered with, in their order, are those from `first` on.
+// The elements of the answer, in their order: `count` elements from `first` on.
 struct Sorted {
   SortElements elements;
   size_t first = 0;
   size_t count = 0;
 };
 
-// The part of `size` elements that LIMIT names.
+// Applies LIMIT to `size` elements.
 void ApplyLimit(const SortOptions& options, size_t size, Sorted& sorted) {
   const auto clip = [&](int64_t number) {
     return static_cast<size_t>(std::clamp<int64_t>(number, 0, static_cast<int64_t>(size)));
@@ -116,7 +116,7 @@ void ApplyLimit(const SortOptions& options, size_t size, Sorted& sorted) {
   sorted.count = options.count < 0 ? left : std::min(clip(options.count), left);
 }
 
-// As they are stored, or from the other end. Only those are read that are asked for.
+// Takes elements in stored order, or from the other end. Reads only the elements of the answer.
 void TakeAsTheyAre(const ListValue& list, const SortOptions& options, Sorted& sorted) {
   ApplyLimit(options, list.Size(), sorted);
   if (sorted.count == 0) return;
@@ -125,7 +125,7 @@ void TakeAsTheyAre(const ListValue& list, const SortOptions& options, Sorted& so
   sorted.first = 0;
 }
 
-// False if an element has no number.
+// Returns false if an element has no number.
 bool Weigh(Context& ctx, SortOptions& options, SortElements& elements) {
   std::string text;
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -145,7 +145,7 @@ bool Weigh(Context& ctx, SortOptions& options, SortElements& elements) {
   return true;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool PutInOrder(Context& ctx, SortOptions& options, Sorted& sorted) {
   using Order = SortElements::Order;
   const bool by_own_text = options.by_text && !options.by;
@@ -156,9 +156,9 @@ bool PutInOrder(Context& ctx, SortOptions& options, Sorted& sorted) {
   return true;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool Take(Context& ctx, const RichValue& value, SortOptions& options, Sorted& sorted) {
-  // What is stored or seen by a script must not depend on the order within a set.
+  // A stored result, or a result for a script, must not depend on the order within a set.
   if (options.as_it_is && value.type == ValueType::kSet && (options.store || ctx.origin == Origin::kScript)) {
     options.as_it_is = false;
     options.by_text = true;
@@ -173,7 +173,7 @@ bool Take(Context& ctx, const RichValue& value, SortOptions& options, Sorted& so
   return true;
 }
 
-// Calls fn with each text of the answer; with nothing if a pattern leads nowhere.
+// Calls fn with each text of the answer; with nullopt if a pattern finds no value.
 template <typename Fn>
 void ForEachAnswer(Context& ctx, SortOptions& options, const Sorted& sorted, Fn&& fn) {
   for (size_t i = sorted.first; i < sorted.first + sorted.count; ++i) {
@@ -183,11 +183,11 @@ void ForEachAnswer(Context& ctx, SortOptions& options, const Sorted& sorted, Fn&
   }
 }
 
-// Throws std::bad_alloc if what is to be stored is longer than a reply with the same texts might be: a few GETs of long values
-// would fill all memory.
+// Throws std::bad_alloc if the stored list would be longer than a reply with the same texts may be: else a few GETs of long
+// values would fill all memory.
 void Store(Context& ctx, SortOptions& options, const Sorted& sorted) {
   constexpr Event kStoreEvent{"sortstore"};
-  constexpr uint64_t kLeastBytes = 2;  // that an element takes
+  constexpr uint64_t kLeastBytes = 2;  // of an element
   uint64_t bytes = 0;
   auto list = std::make_unique<ListValue>();
   const ListLimit limit = LimitOf(ctx);
@@ -232,7 +232,7 @@ void Sort(Context& ctx, Args& args) {
   options.store ? Store(ctx, options, sorted) : Reply(ctx, options, sorted);
 }
 
-// Which keys BY and GET read depends on the elements.
+// The keys read by BY and GET depend on the elements.
 constexpr KeySpec kPatternKeys = {.use = kKeyRO | kKeyAccess,
                                   .notes = "Keys that BY and GET form from the elements."};
 constexpr std::string_view kStoreWords[] = {"STORE"};

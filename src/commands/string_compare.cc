@@ -13,8 +13,8 @@ void DigestCommand(Context& ctx, Args& args) {
   ctx.reply.Bulk({digest.data(), digest.size()});
 }
 
-// As in Redis, an absent key is answered before the condition is read, and a key of another type before the
-// word of the condition is.
+// As in Redis, an absent key is answered before the condition is read, and a key of another type before the word of the
+// condition is read.
 void DelEx(Context& ctx, Args& args) {
   const bool conditional = args.size() == 4;
   if (!conditional && args.size() != 2) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
@@ -46,7 +46,7 @@ void DelIfEq(Context& ctx, Args& args) {
   ctx.reply.Integer(1);
 }
 
-// The reply tells whether the condition holds, and so of the value.
+// The reply tells if the condition holds, and so discloses the value.
 uint16_t KeyUseOfDelEx(std::span<const std::string_view> call) {
   return kKeyRW | kKeyDelete | (call.size() > 2 ? kKeyAccess : 0);
 }

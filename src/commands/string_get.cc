@@ -10,7 +10,7 @@ void Get(Context& ctx, Args& args) {
   const Entry* const entry = ctx.Read(ctx.KeyAt(args, 1));
   if (entry == nullptr) [[unlikely]]
     return ctx.reply.Null();
-  // One comparison for nearly every GET: a text in its entry is a string.
+  // A single comparison for nearly every GET: a text in its entry is a string.
   if (entry->encoding() <= Encoding::kEdited) [[likely]]
     return ctx.reply.Bulk(entry->stored());
   if (RequireString(ctx, *entry)) ReplyString(ctx, *entry);
@@ -48,7 +48,7 @@ struct GetExOptions {
   TtlWords ttl;
 };
 
-// False after a mistake, which options.ttl.problem() says.
+// On a mistake returns false; options.ttl.problem() has the error.
 bool ReadGetExOptions(Args& args, GetExOptions& options) {
   while (!args.Done()) {
     const uint64_t word = WordOf(args.Next());
@@ -77,7 +77,7 @@ void GetEx(Context& ctx, Args& args) {
   } else if (options.persist && entry->expires()) {
     expiry = Expiry::Never();
   }
-  // It throws if the key must have a TTL: before the value is answered.
+  // Obeying throws if the key must have a TTL: call Obeying before the value is answered.
   if (expiry && expiry->kind == Expiry::Kind::kNever)
     expiry = ctx.keyspace.lifetimes().Obeying(key.text, *expiry, ctx.now);
   ReplyString(ctx, *entry);

@@ -56,7 +56,7 @@ bool TakeOption(Args& args, IncrExOptions& options) {
   }
 }
 
-// As EXPIRE and INCRBY: the window is kept, and what slides unless there is another deadline.
+// Like EXPIRE and INCRBY: the window stays, and a slide stays unless the deadline changes.
 EntryTerms TermsOf(const Entry* existing, Expiry expiry) noexcept {
   if (existing == nullptr) return {};
   const bool kept = expiry.standing == Expiry::Standing::kKept;
@@ -67,7 +67,7 @@ TagHold TagsOf(Context& ctx, const Entry* existing) {
   return existing != nullptr ? ctx.keyspace.tags().HoldThoseOf(*existing) : TagHold();
 }
 
-// What INCREX says and does for each kind of number.
+// The texts and rules of INCREX for each kind of number.
 struct ByInteger : IntegerKind {
   static constexpr std::string_view kInvalid = " is not an integer or out of range";
   static constexpr std::string_view kTooFar = "ERR applied increment would overflow";
@@ -128,7 +128,7 @@ struct Step {
   typename Kind::Number least = Kind::kLeast;
   typename Kind::Number most = Kind::kMost;
 
-  // False after having answered the error.
+  // Returns false after an error reply.
   bool Read(Context& ctx, const IncrExOptions& options) {
     if (!ReadNumber<Kind>(ctx, options.amount, "Increment", amount)) return false;
     if (const std::string_view error = Kind::RefuseAmount(amount); !error.empty())
@@ -139,7 +139,7 @@ struct Step {
     return true;
   }
 
-  // The new value; nothing if it is out of bounds and the request does not say SATURATE.
+  // The new value; nullopt if out of bounds without SATURATE.
   std::optional<typename Kind::Number> From(typename Kind::Number value, bool saturate) const {
     const auto sum = Kind::Add(value, amount);
     const bool too_much = sum ? *sum > most : amount > 0;
@@ -165,7 +165,7 @@ Expiry NextExpiry(const Context& ctx, const Key& key, const IncrExOptions& optio
   return existing != nullptr ? ctx.keyspace.lifetimes().Kept(key.text, *existing, ctx.now) : Expiry::Never();
 }
 
-// As EXPIRE, PERSIST and INCRBY of the same key would report it.
+// The event that EXPIRE, PERSIST and INCRBY of the same key would report.
 template <typename Kind>
 const Event& EventOf(const IncrExOptions& options, const Entry* existing, Expiry next) {
   const Expiry present = existing != nullptr ? existing->deadline() : Expiry::Never();

@@ -8,8 +8,8 @@
 namespace mayfly::string_mset_commands {
 namespace {
 
-// Sets the pairs of key and value from argument `first` to before `end`: all of them, or none if there is no
-// memory. If a key comes twice, the last value stays.
+// Sets the pairs of key and value from argument `first` to before `end`: all pairs, or none if memory is too short. If a key
+// comes twice, the last value stays.
 void SetPairs(Context& ctx, const Args& args, size_t first, size_t end, bool keep_ttl, Expiry expiry) {
   std::vector<KeyPut> puts;
   puts.reserve((end - first) / 2);
@@ -18,8 +18,8 @@ void SetPairs(Context& ctx, const Args& args, size_t first, size_t end, bool kee
   ctx.keyspace.PutAll(puts, keep_ttl, expiry, ctx.now, sets_expiry ? events::kSetWithExpiry : events::kSet);
 }
 
-// Returns whether one of the keys exists (or, with `absent`, does not). As in Redis, this counts as an access
-// of the keys up to that one.
+// Returns true if at least one key exists (or, with `absent`, if at least one does not). As in Redis, the search counts as
+// an access of the keys up to that key.
 bool FindAnyKey(Context& ctx, const Args& args, size_t first, size_t end, bool absent) {
   for (size_t i = first; i < end; i += 2) {
     const bool there = ctx.keyspace.Find(ctx.KeyAt(args, i), ctx.now) != nullptr;

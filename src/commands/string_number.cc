@@ -27,7 +27,7 @@ void IncrBy(Context& ctx, Args& args) {
 void DecrBy(Context& ctx, Args& args) {
   const std::optional<int64_t> amount = ParseInteger(args[2]);
   if (!amount) return ctx.Fail(errors::kNotInteger);
-  // The one amount whose negative is not a 64-bit integer.
+  // The only amount without a negative in 64 bits.
   if (*amount == INT64_MIN) return ctx.Fail("ERR decrement would overflow");
   Add(ctx, ctx.KeyAt(args, 1), -*amount);
 }

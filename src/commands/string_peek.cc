@@ -8,14 +8,14 @@ namespace {
 constexpr int64_t kNoKey = -2;
 constexpr int64_t kNoExpiry = -1;
 
-// Neither the order of use, nor keyspace_hits and keyspace_misses, nor an event tell that somebody has looked.
+// Leaves no trace: neither in the order of use, nor in keyspace_hits and keyspace_misses, nor by an event.
 void Peek(Context& ctx, Args& args) {
   const Entry* const entry = ctx.keyspace.Peek(ctx.KeyAt(args, 1), ctx.now);
   if (entry == nullptr) return ctx.reply.Null();
   if (RequireString(ctx, *entry)) ReplyString(ctx, *entry);
 }
 
-// A pair: the value, and its time to live as PTTL answers it. Null: there is no string.
+// Replies with a pair: the value, and the time to live in the form of PTTL. Null: no string.
 void ReplyWithTtl(Context& ctx, const Entry* entry) {
   ctx.reply.Array(2);
   if (entry == nullptr) {

@@ -14,7 +14,7 @@
 namespace mayfly::string_set_commands {
 namespace {
 
-// Out of the way of most SETs: for values that may be numbers, and big ones.
+// Kept apart from the code of most SETs: for values that may be numbers, and for big values.
 [[gnu::noinline]] void StoreAny(Context& ctx, const Args& args, size_t value, const Key& key, Entry* existing,
                                 Expiry expiry, const Event& event) {
   ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now, event);
@@ -41,7 +41,7 @@ struct SetOptions {
   TagWords tags;
 };
 
-// Takes the word after an option of Mayfly. Empty, or the error.
+// Takes the word after an option of Mayfly. Returns the error; empty without an error.
 std::string_view TakeWord(Args& args, std::optional<std::string_view>& into, std::string_view missing,
                           std::string_view twice) {
   if (into) return twice;
@@ -50,7 +50,8 @@ std::string_view TakeWord(Args& args, std::optional<std::string_view>& into, std
   return {};
 }
 
-// Empty, or the error: Redis's for its own words, and for the others one that says what was expected.
+// Returns the error; empty without an error. Redis's own words get Redis's error; for Mayfly's words the error names the
+// expected argument.
 std::string_view ReadSetOptions(Args& args, SetOptions& options) {
   while (!args.Done()) {
     std::string_view error;
@@ -95,7 +96,7 @@ std::string_view ReadSetOptions(Args& args, SetOptions& options) {
                                                                                 : std::string_view();
 }
 
-// For how long the value will be stale after its deadline. False after having answered the error.
+// Reads the time for which the value stays stale after its deadline. Returns false after an error reply.
 bool ReadWindow(Context& ctx, const SetOptions& options, uint64_t& stale_ms) {
   if (!options.stale) return true;
   int64_t number = 0;
@@ -106,8 +107,8 @@ bool ReadWindow(Context& ctx, const SetOptions& options, uint64_t& stale_ms) {
   return true;
 }
 
-// Whether the lease with which the value was computed is still good. It is not if one of the value's tags was
-// invalidated since it was given: what the value was computed from has changed, and somebody must do it again.
+// Returns true if the lease for computing the value is still good. An invalidation of one of the value's tags since the
+// grant ends the lease: the data behind the value has changed, and a client must compute the value again.
 bool HoldsLease(const Context& ctx, const Key& key, std::string_view text, const TagWords& tags) {
   Leases& leases = ctx.server.leases;
   const std::optional<uint64_t> token = ParseLeaseToken(text);
@@ -121,7 +122,7 @@ bool HoldsLease(const Context& ctx, const Key& key, std::string_view text, const
   return false;
 }
 
-// The tags of the value: those that are named, or with KEEPTTL those that the key has.
+// The tags of the new value: the named tags, or with KEEPTTL the tags of the key.
 TagHold TagsFor(Context& ctx, const SetOptions& options, const Entry* existing) {
   Tags& tags = ctx.keyspace.tags();
   if (options.tags.given()) return tags.Hold(options.tags.names());
@@ -155,7 +156,7 @@ void SetWithOptions(Context& ctx, Args& args) {
       terms = existing->terms();
       terms.stale_ms = stale_ms;
     }
-    // It throws if the key must have a TTL: before the old value is answered.
+    // Obeying throws if the key must have a TTL: call Obeying before the old value is answered.
     if (expiry.kind == Expiry::Kind::kNever)
       expiry = ctx.keyspace.lifetimes().Obeying(key.text, expiry, ctx.now);
   }
@@ -222,14 +223,14 @@ void GetSet(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.Read(key);
   if (existing != nullptr && !RequireString(ctx, *existing)) return;
-  // It throws if the key must have a TTL: before the old value is answered.
+  // Obeying throws if the key must have a TTL: call Obeying before the old value is answered.
   const Expiry expiry = ctx.keyspace.lifetimes().Obeying(key.text, Expiry::Never(), ctx.now);
   existing == nullptr ? ctx.reply.Null() : ReplyString(ctx, *existing);
   ctx.keyspace.Put(key, existing, StringFrom(args, 2), expiry, ctx.now);
 }
 
-// With GET the old value is read, and with a condition on it the reply tells of it. As in Redis, the word counts wherever
-// it stands after the value.
+// GET reads the old value, and the reply discloses the result of a condition on the old value. As in Redis, the word counts
+// at any place after the value.
 uint16_t KeyUseOfSet(std::span<const std::string_view> call) {
   constexpr std::string_view kReading[] = {"GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"};
   const bool reads = std::any_of(call.begin() + 3, call.end(), [&](std::string_view word) {

@@ -1,5 +1,5 @@
-// INVALIDATE, TAG, TAGS, TAGINFO: tags of keys, and dropping all keys with a tag. TAGINFO tells how many keys have a
-// tag, TAG gives tags to a key of any type, and TAGS tells those of a key. SET gives a string its tags (string_set.cc).
+// INVALIDATE, TAG, TAGS, TAGINFO: tags of keys, and dropping all keys with a tag. TAGINFO returns the number of keys with a
+// tag, TAG gives tags to a key of any type, and TAGS lists the tags of a key. SET gives a string its tags (string_set.cc).
 // See cache/keyspace/tags.h.
 #include <algorithm>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace mayfly::tag_commands {
 namespace {
 
-// So many are freed before the answer, and counted one by one; about half a slice of time.
+// Keys freed before the answer, and counted one by one; about half a slice of time.
 constexpr size_t kFreedAtOnce = 512;
 
 void Invalidate(Context& ctx, Args& args) {

@@ -1,5 +1,5 @@
-// TAKE and UNLEASE: on a miss one client computes the value, and other clients wait or get a stale value. The stale
-// value comes from cache/gone/stale_values.h. go-zero's Take as a server (server/waiting/leases.h).
+// TAKE and UNLEASE: on a miss one client computes the value, and other clients wait or get a stale value. The stale value
+// comes from cache/gone/stale_values.h. go-zero's Take as a server (server/waiting/leases.h).
 #include <string>
 
 #include "cache/keyspace/databases.h"
@@ -14,9 +14,9 @@
 namespace mayfly::take_commands {
 namespace {
 
-// What a value takes to compute is less; whoever asks for more has probably mistaken the unit.
+// No value takes longer to compute; a larger number is probably in the wrong unit.
 constexpr int64_t kMostMs = 24 * 60 * 60 * kMsPerSecond;
-// The message of a failure, which is kept for RETRY ms.
+// The longest message of a failure; kept for RETRY ms.
 constexpr size_t kMostMessage = 1024;
 
 struct TakeOptions {
@@ -26,7 +26,7 @@ struct TakeOptions {
   bool push = false;
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadMs(Context& ctx, Args& args, std::string_view option, int64_t least, uint64_t& ms) {
   const std::optional<int64_t> number = args.NextInteger();
   if (!number) return ctx.Fail(errors::kNotInteger), false;
@@ -39,7 +39,7 @@ bool ReadMs(Context& ctx, Args& args, std::string_view option, int64_t least, ui
   return true;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadTakeOptions(Context& ctx, Args& args, TakeOptions& options) {
   bool waits = false;
   while (!args.Done()) {
@@ -65,8 +65,8 @@ bool ReadTakeOptions(Context& ctx, Args& args, TakeOptions& options) {
 
 enum class IsStale : uint8_t { kNo, kYes };
 
-// [status, value, token, pttl]. `entry` and `lease` may be null. A stale value has no time to live: as for PTTL, there
-// is no such key.
+// [status, value, token, pttl]. `entry` and `lease` may be null. A stale value has no time to live: like PTTL, pttl then
+// says that the key does not exist.
 void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const Lease* lease,
                IsStale stale = IsStale::kNo) {
   constexpr int64_t kNoKey = -2;
@@ -82,7 +82,7 @@ void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const 
 
 void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, const TakeOptions& options) {
   Leases& leases = ctx.server.leases;
-  // A script has a session of its own, but it takes for the client that has called it.
+  // A script has a session of its own, but takes the lease for the client that has called the script.
   const uint64_t owner = ctx.origin == Origin::kScript ? ctx.server.databases.client() : ctx.session.id;
   const Leases::Room room = leases.RoomFor(owner, key.text);
   if (room != Leases::Room::kYes)
@@ -98,10 +98,10 @@ void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, 
   ++ctx.server.stats.leases_granted;
 }
 
-// The lease that keeps others from getting one; null if there is none.
+// The lease that keeps other clients from getting a lease; null without such a lease.
 const Lease* LeaseInForce(Context& ctx, const Key& key) {
   const Lease* const lease = ctx.server.leases.Find(ctx.session.db, key.text);
-  // Those who have waited are answered by a lease that has ended, those who come now are not.
+  // A lease that has ended still answers the clients that have waited, but not new clients.
   const bool over = lease != nullptr && lease->state != Lease::State::kHeld &&
                     (lease->state == Lease::State::kReleased || lease->until_mono_ms <= ctx.now.mono_ms);
   return over && ctx.resumed == nullptr ? nullptr : lease;
@@ -169,7 +169,7 @@ constexpr Command kRows[] = {
      .arity = -4,
      .flags = kReadOnly | kBlocking,
      .keys = {1, 1, 1, kKeyRW | kKeyAccess | kKeyUpdate},
-     .acl = kAclString | kAclWrite,  // who gets the lease is to write the key
+     .acl = kAclString | kAclWrite,  // the holder of the lease is to write the key
      .handler = Take,
      .since = "0.1.0",
      .complexity = "O(1)",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kUsualCount = 10;
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadCount(Context& ctx, Args& args, size_t& count) {
   int64_t number = kUsualCount;
   while (!args.Done()) {
@@ -28,7 +28,7 @@ bool ReadCount(Context& ctx, Args& args, size_t& count) {
   return true;
 }
 
-// More digits would only pretend to be exact.
+// More digits would claim too much accuracy.
 double WithOneDecimal(double value) noexcept { return std::round(value * 10) / 10; }
 
 void HotKeysCommand(Context& ctx, Args& args) {

@@ -1,5 +1,4 @@
-// MULTI, EXEC, DISCARD, WATCH, UNWATCH: transactions. How requests are queued in between is in
-// exec/dispatch/queueing.h.
+// MULTI, EXEC, DISCARD, WATCH, UNWATCH: transactions. exec/dispatch/queueing.h queues the requests in between.
 #include "server/clients/transaction.h"
 
 #include <memory>
@@ -36,7 +35,7 @@ void DiscardQueue(Context& ctx, Args&) {
 void Watch(Context& ctx, Args& args) {
   if (ctx.session.Has(Mode::kTransaction)) return ctx.Fail("ERR WATCH inside MULTI is not allowed");
   Begin(ctx.session);
-  // After a change of one key it does not matter what becomes of others.
+  // After a change of one key, changes of others make no difference.
   while (!args.Done() && !ctx.session.transaction->changed) {
     const std::string_view name = args.Next();
     Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(name), ctx.now);
@@ -46,14 +45,14 @@ void Watch(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// Within a transaction it is queued, and EXEC has ended the watching before it runs.
+// Within a transaction UNWATCH is queued, and EXEC has ended the watching before UNWATCH runs.
 void Unwatch(Context& ctx, Args&) {
   Discard(ctx.server, ctx.session);
   ctx.reply.Ok();
 }
 
-// The transaction's reply is longer than the client may hold, so the client will be closed. What the calls from `next` on
-// change is changed all the same; nobody reads their replies.
+// The transaction's reply is longer than the client may hold, and the client will be closed. The calls from `next` on that
+// change keys still run; nobody reads their replies.
 void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
   ReplyBuffer unheard(ctx.session.pool(), ctx.reply.version());
   unheard.set_limit(ctx.session.output.limit());
@@ -61,7 +60,7 @@ void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
     if (call.row->only_reads) continue;
     try {
       ctx.MakeCall(call.arguments.all(), *call.row, unheard.writer(), Origin::kTransaction);
-    } catch (const OutputTooLong&) {  // that call has changed nothing
+    } catch (const OutputTooLong&) {  // a call with this exception has changed nothing
     }
     unheard.Clear();
   }

@@ -37,7 +37,7 @@ AddOptions ReadAddOptions(Args& args) {
   return options;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool RequireCompatible(Context& ctx, const AddOptions& options, size_t pairs) {
   if (options.only_new && options.only_old)
     return ctx.Fail("ERR XX and NX options at the same time are not compatible"), false;

@@ -1,6 +1,6 @@
 // ZUNION, ZINTER, ZDIFF, their STORE forms, and ZINTERCARD: combine sorted sets.
 //
-// Inputs are combined member by member into a new sorted set, which is stored or shown at the end.
+// Inputs are combined member by member into a new sorted set. At the end the new set is stored or shown.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -27,14 +27,14 @@ struct CombineRequest {
   uint64_t limit = 0;  // of ZINTERCARD; 0: none
 };
 
-// What a command's options are.
+// The options of a command.
 struct CombineForm {
   Combination combination;
   bool stores = false;
   bool counts = false;
 };
 
-// Of infinities of both signs: 0.
+// Returns 0 for a sum of infinities of both signs.
 double WithoutNan(double score) noexcept { return std::isnan(score) ? 0 : score; }
 
 double Aggregated(Aggregate aggregate, double score, double other) noexcept {
@@ -49,7 +49,7 @@ double Aggregated(Aggregate aggregate, double score, double other) noexcept {
   return score;
 }
 
-// Makes the sorted set. Each Take works on one member of one input, so that the work can be cut anywhere.
+// Makes the sorted set. Each Take works on one member of one input: the work can be cut anywhere.
 class Combiner {
  public:
   Combiner(Context& ctx, const CombineRequest& request)
@@ -78,7 +78,7 @@ class Combiner {
     result_->Arrange();
     return std::move(result_);
   }
-  // The same, in the form in which it is stored.
+  // Like Make, in the form for storing.
   std::unique_ptr<SortedSetValue> MakeToStore(Combination combination) {
     std::unique_ptr<SortedSetValue> result = Make(combination);
     if (!exact_ || result->Size() > limits_.packed) return result;
@@ -94,7 +94,7 @@ class Combiner {
     Keep(name, so_far ? Aggregated(request_.aggregate, *so_far, score) : score);
     return true;
   }
-  // A member of the first input that all others have, too.
+  // Takes a member of the first input if all other inputs have the member, too.
   bool TakeCommon(std::string_view name, double score) {
     for (size_t i = 1; i < request_.inputs.size(); ++i) {
       const Input& other = request_.inputs[i];
@@ -105,7 +105,7 @@ class Combiner {
     Keep(name, score);
     return request_.limit == 0 || result_->Size() < request_.limit;
   }
-  // A member of the first input that no other has.
+  // Takes a member of the first input if no other input has the member.
   bool TakeOwn(std::string_view name, double score) {
     for (size_t i = 1; i < request_.inputs.size(); ++i) {
       if (request_.inputs[i].source.ScoreOf(name)) return true;
@@ -114,7 +114,7 @@ class Combiner {
     return true;
   }
 
-  // The small form has no -0, but Redis shows it here, and makes the result small only to store it.
+  // The small form has no -0. Redis shows -0 here, and makes the result small only for storing.
   void Keep(std::string_view name, double score) {
     if (score == 0 && std::signbit(score)) {
       result_->Expect(SIZE_MAX, limits_, home_);
@@ -126,11 +126,11 @@ class Combiner {
   const CombineRequest& request_;
   const SortedSetLimits limits_;
   const MemberHome home_;
-  bool exact_ = false;  // it is large because of a -0
+  bool exact_ = false;  // the result is large because of a -0
   std::unique_ptr<SortedSetValue> result_ = std::make_unique<SortedSetValue>();
 };
 
-// Reads the number of keys and the keys. False after having answered the error.
+// Reads the number of keys and the keys. Returns false after an error reply.
 bool ReadInputs(Context& ctx, Args& args, CombineRequest& request) {
   const std::optional<int64_t> count = args.NextInteger();
   if (!count) return ctx.Fail(errors::kNotInteger), false;
@@ -178,7 +178,7 @@ bool ReadLimit(Context& ctx, Args& args, CombineRequest& request) {
   return true;
 }
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool ReadOptions(Context& ctx, Args& args, const CombineForm& form, CombineRequest& request) {
   const bool scores = form.combination != Combination::kDifference && !form.counts;
   while (!args.Done()) {
@@ -197,15 +197,15 @@ bool ReadOptions(Context& ctx, Args& args, const CombineForm& form, CombineReque
   return true;
 }
 
-// The event of a stored result is the command's own name.
+// The event of a stored result has the command's own name.
 template <Combination kCombination, bool kStores, bool kCounts = false>
 void Combine(Context& ctx, Args& args) {
   constexpr CombineForm kForm = {.combination = kCombination, .stores = kStores, .counts = kCounts};
   if (kStores) args.Skip(1);
   CombineRequest request;
   if (!ReadInputs(ctx, args, request) || !ReadOptions(ctx, args, kForm, request)) return;
-  // The smallest first, as Redis adds them: it makes a difference to sums. What is left of the first input is
-  // the same in any order.
+  // The smallest input comes first, in Redis's order of adding: the order changes sums of floating-point scores. A
+  // difference keeps its order: the first input stays first, and the order of the others does not matter.
   if (kCombination != Combination::kDifference) {
     std::stable_sort(request.inputs.begin(), request.inputs.end(),
                      [](const Input& a, const Input& b) { return a.source.Size() < b.source.Size(); });

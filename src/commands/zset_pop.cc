@@ -17,14 +17,14 @@ constexpr std::string_view PopCommand(ScoreEnd end) noexcept {
   return end == ScoreEnd::kLowest ? "ZPOPMIN" : "ZPOPMAX";
 }
 
-// The first of several keys that is there.
+// The first existing key of several keys.
 struct FoundSet {
   std::string_view name;
   Key key = {};
   TypedSortedSet set;
 };
 
-// False after having answered the error.
+// Returns false after an error reply.
 bool FindFirst(Context& ctx, std::span<const std::string_view> names, FoundSet& found) {
   for (const std::string_view name : names) {
     found.name = name;
@@ -88,7 +88,7 @@ void BzPop(Context& ctx, Args& args) {
   RemoveMembers(ctx, found.key, found.set, ranks, PopEvent(kEnd));
 }
 
-// MIN or MAX; nothing after having answered the error.
+// Reads MIN or MAX. Returns nullopt after an error reply.
 std::optional<ScoreEnd> ReadScoreEnd(Context& ctx, std::string_view text) {
   switch (WordOf(text)) {
     case WordOf("MIN"):
@@ -124,7 +124,7 @@ void ZMPop(Context& ctx, Args& args) {
   TakeAndReply(ctx, *pop, found);
 }
 
-// Of several errors, that of the timeout is answered last, as in Redis.
+// Of several errors, the error of the timeout comes last, as in Redis.
 void BzMPop(Context& ctx, Args& args) {
   if (AnswerEndOfWait(ctx)) return;
   const std::string_view seconds = args.Next();

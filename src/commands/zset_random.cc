@@ -55,7 +55,7 @@ void ZRandMember(Context& ctx, Args& args) {
   ReplyPick(ctx, *set.value, pick);
 }
 
-// As Redis writes the scores of large sorted sets here, in both protocols: with up to 17 digits.
+// Writes the score like Redis for large sorted sets, in both protocols: with up to 17 digits.
 void ReplyLongScore(Context& ctx, double score) {
   char text[64];
   if (std::isinf(score)) return ctx.reply.Bulk(score > 0 ? "inf" : "-inf");

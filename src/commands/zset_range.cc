@@ -1,5 +1,4 @@
-// ZRANGE, ZRANGESTORE and older commands: ranges of a sorted set by rank, score or name. ZRANGE replaces the older
-// ones.
+// ZRANGE, ZRANGESTORE and older commands: ranges of a sorted set by rank, score or name. ZRANGE replaces the older commands.
 #include <variant>
 
 #include "exec/arguments/score_range.h"
@@ -10,7 +9,7 @@ namespace {
 
 enum class RangeBy : uint8_t { kRank, kScore, kName };
 
-// What a command takes: the old ones say in their names what ZRANGE's options say.
+// The fixed options of a command: the old commands have in their names the options of ZRANGE.
 struct RangeCommand {
   std::optional<RangeBy> by = {};
   std::optional<bool> highest_first = {};
@@ -22,10 +21,10 @@ struct RangeRequest {
   bool highest_first = false;
   bool with_scores = false;
   int64_t offset = 0;
-  int64_t limit = -1;  // negative: none
+  int64_t limit = -1;  // negative: no limit
 };
 
-// Reads what follows the two ends. False after having answered the error.
+// Reads the arguments after the two ends. Returns false after an error reply.
 bool ReadRangeOptions(Context& ctx, Args& args, const RangeCommand& command, RangeRequest& request) {
   std::optional<RangeBy> by = command.by;
   std::optional<bool> highest_first = command.highest_first;
@@ -65,7 +64,7 @@ struct Indices {
 };
 using AnyRange = std::variant<Indices, ScoreRange, NameRange>;
 
-// Nothing after having answered the error. The highest comes first if the order is that.
+// Reads the two ends; with the highest first, `first` is the high end. Returns nullopt after an error reply.
 std::optional<AnyRange> ReadEnds(Context& ctx, const RangeRequest& request, std::string_view first,
                                  std::string_view last) {
   if (request.by == RangeBy::kRank) {
@@ -79,7 +78,7 @@ std::optional<AnyRange> ReadEnds(Context& ctx, const RangeRequest& request, std:
   return ReadNameRange(ctx, first, last);
 }
 
-// The ranks of the range, as they are asked for: without those that the limit leaves out.
+// The ranks of the range, in the wanted order, without the ranks beyond the limit.
 RankRange RanksOf(const SortedSetValue& value, const RangeRequest& request, const AnyRange& range) {
   if (const auto* indices = std::get_if<Indices>(&range)) {
     RankRange ranks = ClipRanks(indices->start, indices->stop, value.Live());

@@ -24,7 +24,7 @@ void ZRem(Context& ctx, Args& args) {
   ctx.reply.Integer(removed);
 }
 
-// `ranks_of` tells the ranks to remove from the value.
+// `ranks_of` returns the ranks to remove from the value.
 template <typename RanksOf>
 void RemoveRange(Context& ctx, const Args& args, const Event& event, RanksOf&& ranks_of) {
   const Key key = ctx.KeyAt(args, 1);
