@@ -82,7 +82,7 @@ void SCard(Context& ctx, Args& args) {
   ctx.reply.Integer(found.value != nullptr ? static_cast<int64_t>(found.value->Live()) : 0);
 }
 
-// The steps that need memory come first, so the destination changes before the source. The events still come in Redis's
+// Work that needs memory comes first, so the destination changes before the source. The events still come in Redis's
 // order: first the source's event. A member keeps its deadline.
 void SMove(Context& ctx, Args& args) {
   const Key from = ctx.KeyAt(args, 1);

@@ -89,7 +89,7 @@ const Library* LibraryStore::Load(std::string_view text, bool replaces, std::str
         other == functions_.end() || (old != libraries_.end() && old->second.functions.contains(lower));
     if (!is_new) return fail("Function " + function.name + " already exists");
   }
-  // All steps that need memory come before the end of the old library.
+  // All work that needs memory comes before the end of the old library.
   std::map<std::string, const Function*, std::less<>> names;
   for (const auto& [lower, function] : library.functions) names.emplace(lower, &function);
   guard.library = nullptr;

@@ -1,5 +1,5 @@
-// HyperLogLog: estimates the number of different elements in 12 KB at most, with a standard error of 0.81 %. The bytes are
-// the bytes of Redis's strings: a value may go from one server to the other.
+// HyperLogLog: estimates the number of different elements in 12 KB at most, with a standard error of 0.81 %. The bytes have
+// Redis's format for strings: a value may go from one server to the other.
 //
 //   | "HYLL" | encoding 1 | unused 3 | count 8 | registers |
 //

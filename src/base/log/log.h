@@ -1,4 +1,4 @@
-// The log: one line for each event, in Redis's format, for existing tools.
+// The log: one line for each event, in Redis's format. Existing tools can search the log.
 //
 //   12345:M 21 Nov 2025 01:23:45.678 * Ready to accept connections
 //

@@ -156,7 +156,7 @@ class Heap {
   // once.
   void* AllocateDense(size_t size) noexcept;
   void FreeDense(void* object, size_t size) noexcept;
-  // Returns cached memory to the pages of that memory.
+  // Returns the free objects in the caches to their pages.
   void FlushCaches() noexcept;
 
   // Gives unused pages of all arenas back to the kernel now.

@@ -139,7 +139,7 @@ class OutputChain {
     assert(empty());
     full_ = false;
   }
-  // Throws OutputTooLong, and makes the chain full, if `bytes` more would exceed the limit. With this call a command does
+  // Throws OutputTooLong, and makes the chain full, if `bytes` more would reach the limit. With this call a command does
   // not begin a reply that is known to be too long.
   void RequireRoom(uint64_t bytes) {
     if (bytes < limit_bytes_ && size() < limit_bytes_ - bytes) return;
