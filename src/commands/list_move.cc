@@ -27,7 +27,7 @@ void MoveElement(Context& ctx, const Args& args, const Key& key, TypedList sourc
   const Key to = ctx.keyspace.KeyOf(args[2]);
   TypedList destination;
   if (!ctx.FindTyped(to, destination)) return;
-  // Two edits of one list: the list must not move to another entry between them.
+  // Two edits of one list: the entry must not be relocated between them.
   const bool rotates = destination.entry == source.entry;
   source.entry = ctx.keyspace.WithDeadline(key, *source.entry, ctx.now);
   if (rotates) destination.entry = source.entry;

@@ -65,7 +65,7 @@ void OpenLibrary(lua_State* L, const char* name, void (*open)(lua_State*)) {
 
 }  // namespace
 
-// A call, from Call to the functions of Call in Lua.
+// The state of a call, shared by Call and the functions that Call runs in Lua.
 struct Interpreter::Frame {
   Interpreter& interpreter;
   Run& run;

@@ -1,6 +1,6 @@
 // xpcall and coroutines for scripts, without a way for a script to outlive its end.
 //
-// A script past its end gets an error at its next instruction, and at each later instruction (StateData::must_end). Two
+// A script that must end gets an error at its next instruction, and at each later instruction (StateData::must_end). Two
 // functions of Lua's own library would let the script go on:
 //   - xpcall's handler runs at the place of the error. The hook raises errors with hooks off: nothing would interrupt an
 //     endless handler any more. Here an error of the hook skips the handlers of scripts.

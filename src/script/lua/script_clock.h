@@ -2,8 +2,8 @@
 //
 // The hook of a state looks at the time between instructions of Lua, and never during a function in C++. Such a function
 // counts its steps here; now and then a count looks at the time as the hook does. A look may suspend the script, or raise an
-// error of Lua: destructors must free all that the function owns, and all data of the function must lie on the stack of Lua.
-// Not to be called while an exception is handled.
+// error of Lua: destructors must free all that the function owns, and all data that the function reads must lie on the stack
+// of Lua. Not to be called while an exception is handled.
 //
 // A step takes about as long as an instruction of Lua, some nanoseconds. A state without a hook has no limit.
 #pragma once
