@@ -1,5 +1,5 @@
 // Mayfly's hash table: finds the handle of an entry by its key. Extendible hashing with SIMD groups. A template: the
-// keyspace finds its keys with it, and a large hash, set or sorted set its members (cache/types/members.h).
+// keyspace finds keys with the table, and a large hash, set or sorted set finds members (cache/types/members.h).
 //
 // Shape (extendible hashing): the top bits of a 64-bit hash index a directory of 64-bit words. A word refers
 // to a segment of 1 to 127 groups, and the following bits of the hash choose the group. A group is one cache
@@ -13,22 +13,20 @@
 //   | word 3 |--+---> a segment of lower depth than the directory fills several words
 //   +--------+
 //
-// Cost: a hit reads the word, nearly always one group line, and the entry. A miss reads nearly always one
-// group line and no entry. The table takes about 6.3 bytes per key with handles of 4 bytes.
+// Cost: a hit reads the word, nearly always one group line, and the entry. A miss reads nearly always one group line and no
+// entry. The table takes about 6.3 bytes per key with handles of 4 bytes.
 //
-// There are no pauses, because there is no second table and no rehashing of everything. An operation touches
-// at most two segments of about 1,400 entries each, stashes aside. The exception is doubling or halving the
-// directory, which copies 8 bytes for each of its words. A segment grows in steps (of 14 to 25 % once it has
-// 64 lines), and splits into two when it is full at the largest size. It shrinks in the same steps and merges
-// with its buddy. Keys with equal hashes (from a hostile or broken hash function) go to their segment's
-// stash, so that other keys do not pay for them.
+// There are no pauses, because there is no second table and no rehashing of everything. An operation touches at most two
+// segments of about 1,400 entries each, stashes aside. The exception is doubling or halving the directory, which copies 8
+// bytes per word. A segment grows in steps (of 14 to 25 % from 64 lines on). A full segment of the largest size splits into
+// two. A segment shrinks in the same steps and merges with its buddy. Keys with equal hashes (from a hostile or broken hash
+// function) go to their segment's stash, at no cost for other keys.
 //
-// Scan order is the order of the hashes (times the table's `order`, see table_memory.h), whatever the layout; a cursor
-// is a position in it. See table_layout.h.
+// Scan order is the order of the hashes (times the table's `order`, see table_memory.h), whatever the layout; a cursor is a
+// position in this order. See table_layout.h.
 //
 // Policy is a small copyable object. All its functions are noexcept:
-//   - Ref, kNull: a trivially copyable handle of an entry, and the null handle. Key: the type that Equals
-//     compares with.
+//   - Ref, kNull: a trivially copyable handle of an entry, and the null handle. Key: the second argument of Equals.
 //   - HashOf(Ref): well mixed in all bits, constant while the entry is in the table.
 //   - Equals(Ref, Key), Prefetch(Ref).
 //   - Allocate(bytes): a multiple of 64 bytes, aligned to 64, at an address below 2^48; null if out of
@@ -74,7 +72,7 @@ class HashTable {
   // Bytes allocated by the table: segments, stashes and directory.
   size_t memory() const noexcept { return memory_.bytes(); }
   const Policy& policy() const noexcept { return memory_.policy(); }
-  // For another table that may be filled in the sequence of this one.
+  // Returns a suitable order for a table to be filled in this table's sequence (table_memory.h).
   uint32_t NextOrder() const noexcept { return memory_.NextOrder(); }
 
   // In all functions below, `hash` is the key's hash.
@@ -105,7 +103,7 @@ class HashTable {
     RemoveAt(spot, memory_.Ordered(hash));
     return ref;
   }
-  // Removes exactly this entry, without reading it. Returns false if it is not in the table.
+  // Removes exactly the entry `ref`, without reading the entry. Returns false if `ref` is not in the table.
   bool EraseRef(Ref ref, uint64_t hash) noexcept {
     const Spot spot = LocateRef(ref, hash);
     if (spot) RemoveAt(spot, memory_.Ordered(hash));
@@ -133,8 +131,8 @@ class HashTable {
     PrefetchToRead(home);
     return {home, TagOf(offset)};
   }
-  // Second stage, once that line has arrived: prefetches what Find would read next. Returns the entry that
-  // Find is likely to return, without having read it; kNull if there is no candidate.
+  // Second stage, after the line of the first stage has arrived: prefetches the next reads of Find. Returns the likely
+  // result of Find, a guess without reading the entry; kNull if there is no candidate.
   Ref PrefetchCandidates(const Trail& trail) const noexcept {
     const Group* home = trail.home;
     uint32_t mask = home->Match(trail.tag);
@@ -227,7 +225,7 @@ class HashTable {
     const size_t bytes = sizeof(uint64_t) << depth;
     return bytes < kCacheLine ? kCacheLine : bytes;
   }
-  // From here on, `hash` is memory_.Ordered of the key's hash, but for LocateKey and LocateRef.
+  // Below, `hash` is memory_.Ordered of the key's hash, except in LocateKey and LocateRef.
   Segment SegmentOf(uint64_t hash) const noexcept { return Segment(directory_[TopBits(hash, depth_)]); }
   Spot LocateKey(const Key& key, uint64_t hash) const noexcept {
     hash = memory_.Ordered(hash);
@@ -259,7 +257,7 @@ class HashTable {
   uint64_t* directory_ = &single_;
   size_t size_ = 0;
   uint32_t depth_ = 0;
-  uint32_t deepest_ = 1;     // Segments as deep as the directory: at 0 it can be halved.
+  uint32_t deepest_ = 1;     // Segments as deep as the directory: at 0 the directory can be halved.
   uint32_t drain_next_ = 0;  // The directory word at which DrainSome continues.
 };
 

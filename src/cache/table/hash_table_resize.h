@@ -1,7 +1,7 @@
 // The slow paths of HashTable: growing, shrinking, draining and sampling. Included by hash_table.h only.
 //
-// Every step builds the new segments first and installs them at the end, so running out of memory changes
-// nothing: an insert then uses the room that is left, and an erase leaves a segment larger than necessary.
+// Every step builds the new segments first and installs them at the end, so running out of memory changes nothing: an insert
+// then uses the remaining room, and an erase leaves a segment larger than necessary.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ bool HashTable<Policy>::Split(uint64_t hash) noexcept {
   const Segment old = SegmentOf(hash);
   const uint32_t depth = old.depth() + 1;
   if (depth > depth_ && !SetDirectoryDepth(depth)) return false;
-  // The number of entries in the lower groups is roughly the number that go to the lower half.
+  // The number of entries in the lower groups is roughly the number of entries of the lower half.
   uint32_t lower = 0;
   for (uint32_t i = 0; i < old.group_count() / 2; ++i) lower += std::popcount(old.groups()[i].UsedSlots());
   const size_t upper = old.total() - lower;
@@ -105,7 +105,7 @@ bool HashTable<Policy>::Split(uint64_t hash) noexcept {
   return true;
 }
 
-// Merges the segment of `hash` with its buddy if both are sparse and equally deep. Returns whether it did.
+// Merges the segment of `hash` with its buddy if both are sparse and equally deep. Returns false if nothing was merged.
 template <typename Policy>
 bool HashTable<Policy>::Merge(uint64_t hash) noexcept {
   const Segment mine = SegmentOf(hash);
@@ -156,9 +156,9 @@ template <typename Policy>
 template <typename Rng>
 typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
   if (size_ == 0) return kNull;
-  // Rejection sampling keeps it fair: a slot of a large segment and one of a small segment must be equally
-  // likely. After many rejections (which takes a table with a hostile hash function) the first entry of a
-  // scan from a random position is returned.
+  // Rejection sampling keeps the choice fair: a slot of a large segment and a slot of a small segment must be equally
+  // likely. After many rejections (only a hostile hash function leads to them) the result is the first entry of a scan from
+  // a random position.
   constexpr uint32_t kTries = 1000;
   constexpr uint32_t kMostGroups = GroupsOfSize(kLargestSize);
   for (uint32_t i = 0; i < kTries; ++i) {
@@ -217,7 +217,7 @@ void HashTable<Policy>::Clear() noexcept {
   depth_ = 0;
   deepest_ = 1;
   drain_next_ = 0;
-  memory_.ChangeOrder();  // who puts all entries back does it in the sequence in which a scan reported them
+  memory_.ChangeOrder();  // a caller may put the entries back in scan order: needs another order
 }
 
 }  // namespace mayfly

@@ -6,8 +6,8 @@
 namespace mayfly {
 namespace {
 
-// Whether the prefix comes after the key. Byte by byte: they nearly always differ in one of the first, before a call of
-// memcmp would have begun.
+// Returns true if the prefix comes after the key. Compares byte by byte: nearly always one of the first bytes differs,
+// before a call of memcmp would have begun.
 bool IsAfter(std::string_view prefix, std::string_view key) noexcept {
   const size_t both = std::min(prefix.size(), key.size());
   for (size_t i = 0; i < both; ++i) {

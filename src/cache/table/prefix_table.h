@@ -1,10 +1,11 @@
 // Finds the longest prefix of a key among given prefixes, by one binary search.
 //
 //   sorted:     "app:"   "app:a:"   "app:b:"   "web:"
-//   encloses:     -        0          0          -       the longest other prefix that it begins with
+//   encloses:     -        0          0          -       the row of the longest other prefix of this prefix
 //
-// The strings that begin with a prefix lie side by side in sorted order. So every prefix of the key is the last entry
-// that is not above the key, or one that encloses it: the search goes outwards from there. Never changed once made.
+// The strings with a common prefix lie side by side in sorted order. The search takes the last row that is not above the
+// key, then the enclosing row of this row, and so on outwards: these rows include every prefix of the key. A table never
+// changes after its construction.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +23,10 @@ class PrefixTable {
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   PrefixTable() = default;
-  // REQUIRES: no two are equal, and there are fewer than 2^16.
+  // REQUIRES: the prefixes differ from each other and are fewer than 2^16 - 1.
   explicit PrefixTable(std::span<const std::string> prefixes);
 
-  // The index, in what the constructor was given, of the longest prefix of the key; kNone if none is one.
+  // Returns the index, in the constructor's span, of the longest prefix of the key; kNone if no prefix fits.
   size_t Find(std::string_view key) const noexcept;
 
  private:
@@ -33,10 +34,10 @@ class PrefixTable {
   struct Row {
     std::string prefix;
     uint16_t index;
-    uint16_t enclosing = kOutermost;  // a row above
+    uint16_t enclosing = kOutermost;  // the row of the longest other prefix of this prefix
   };
 
-  std::vector<Row> rows_;  // by prefix
+  std::vector<Row> rows_;  // sorted by prefix
 };
 
 }  // namespace mayfly

@@ -4,16 +4,15 @@
 //        | 12 tags   | 4 bytes about  | 12 handles of 4 bytes          |
 //        |           | strays         |                                |
 //
-// The hash of an entry gives it a home group. The entry is stored there if there is room; else in one of the
-// next kMaxReach groups of the segment, where it is *displaced*; else in the segment's *stash*. Entries
-// outside their home group are *strays*. The home group records how many of its strays are in other groups,
-// the largest distance, and a filter with one bit for each class of tags. So nearly every miss ends after
-// reading this one line.
+// The hash of an entry determines its home group. A full home group sends the entry to one of the next kMaxReach groups of
+// the segment, as a *displaced* entry, and if these are full, to the segment's *stash*. Entries outside their home group are
+// *strays*. The home group records the number of its strays in other groups, the largest distance, and a filter with one bit
+// for each class of tags. So nearly every miss reads this line only.
 //
 // Invariants:
 //   - Tag 0 marks a free slot; displaced bit i implies tags[i] != 0.
 //   - reach == 0 iff away == 0; a home without strays has an empty filter.
-//   - `stashed` and the filter may still report strays that were removed, until the segment is rebuilt.
+//   - `stashed` and the filter may still report removed strays, until the segment is rebuilt.
 //
 // With handles of 8 bytes (sanitizer builds) a group takes two lines. Plain data, owns nothing.
 #pragma once
@@ -34,15 +33,15 @@ struct alignas(kCacheLine) TableGroup {
   static constexpr uint32_t kAllSlots = (1U << kSlots) - 1;
   // The maximum distance of an entry from its home, in groups.
   static constexpr uint32_t kMaxReach = 15;
-  // A home that has this many entries in other groups sends the next one to the stash.
+  // A home with this many entries in other groups sends the next entry to the stash.
   static constexpr uint32_t kMaxAway = 127;
 
   uint8_t tags[kSlots];
   uint16_t displaced : 12;  // Slots of this group whose entry has another home.
-  uint16_t reach : 4;       // The largest distance of an entry that is away from this home.
-  uint8_t away : 7;         // Entries with this home that are in following groups.
+  uint16_t reach : 4;       // The largest distance of this home's displaced entries.
+  uint8_t away : 7;         // Entries of this home in following groups.
   uint8_t stashed : 1;      // Some entry with this home went to the stash.
-  uint8_t filter;           // Bit tag % 8 is set if a stray of this home has such a tag.
+  uint8_t filter;           // Bit tag % 8 is set if a stray of this home has that tag.
   Ref refs[kSlots];
 
   uint32_t Match(uint8_t tag) const noexcept {
@@ -68,8 +67,8 @@ struct alignas(kCacheLine) TableGroup {
     displaced &= static_cast<uint16_t>(~(1U << slot)) & kAllSlots;
   }
 
-  // Records in the home group that one of its entries went to the group `distance` after it (NoteAway) or to
-  // the stash (NoteStashed).
+  // Both record a stray in its home group: NoteAway an entry in the group `distance` after the home, NoteStashed an entry in
+  // the stash.
   // REQUIRES: away < kMaxAway.
   void NoteAway(uint32_t distance, uint8_t tag) noexcept {
     assert(away < kMaxAway);

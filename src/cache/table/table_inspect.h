@@ -84,12 +84,12 @@ class TableInspector {
     return index >= home ? index - home : index + segment.group_count() - home;
   }
 
-  // Whether the entry belongs to this segment and has the right tag.
+  // Returns true if the entry belongs to this segment and has the right tag.
   bool ValidateEntry(Segment segment, size_t word, uint64_t hash, uint8_t tag) const noexcept {
     return TopBits(hash, segment.depth()) == word >> (depth_ - segment.depth()) &&
            tag == TagOf(OffsetOf(hash, segment.depth()));
   }
-  // Whether a lookup by hash finds the entry in exactly this slot.
+  // Returns true if a lookup by hash finds the entry in exactly this slot.
   static bool ValidateSpot(Segment segment, uint64_t hash, const Group& group, uint32_t slot) noexcept {
     const auto spot = segment.Locate(hash, [&](Ref other) { return other == group.refs[slot]; });
     return spot.group == &group && spot.index == slot && !spot.stashed;

@@ -4,12 +4,12 @@
 //            chooses the segment    chooses the group: offset * groups >> 30
 //                                 | 6 bits | tag: 8 bits |
 //
-// The group is a monotone function of the hash, for any number of groups. So "hash order" is the same for
-// every layout, which is what SCAN relies on.
+// The group is a monotone function of the hash, for any number of groups. So "hash order" is the same for every layout; SCAN
+// relies on this.
 //
-// The tag follows the first six bits of the offset, which the group number already determines (most segments
-// have 63 to 127 groups). So group and tag together determine 14 bits of the offset. That is enough to find
-// the new group of nearly every entry when a segment grows, without reading the entry.
+// The tag follows the first six bits of the offset; the group number already determines these six (most segments have 63 to
+// 127 groups). So group and tag together determine 14 bits of the offset. When a segment grows, these bits are enough to
+// find the new group of nearly every entry, without reading the entry.
 //
 // A position is the upper 52 bits of a hash. Each group begins at an exact position as long as depth <= 22.
 #pragma once
@@ -50,7 +50,7 @@ constexpr uint32_t FirstOffsetOf(uint32_t group, uint32_t groups) noexcept {
   return static_cast<uint32_t>(((uint64_t{group} << kOffsetBits) + groups - 1) / groups);
 }
 
-// What group and tag determine about an offset: if `known`, it is in [low, high].
+// The range of offsets with a given group and tag: if `known`, the offset is in [low, high].
 struct OffsetRange {
   uint32_t low = 0;
   uint32_t high = 0;
@@ -88,8 +88,8 @@ constexpr uint32_t SizeFor(size_t entries) noexcept {
   while (size < kLargestSize && LimitOfSize(size) < entries + entries / 8) ++size;
   return size;
 }
-// A segment with fewer entries than this takes a smaller size. Far enough below the limit of that size that a
-// few inserts do not undo it.
+// A segment with fewer entries than this takes a smaller size. The bound is far below the limit of the smaller size, so a
+// few inserts do not undo the change.
 constexpr uint32_t ShrinkBelow(uint32_t size) noexcept {
   return size == 0 ? 0 : LimitOfSize(size - 1) * 7 / 8;
 }

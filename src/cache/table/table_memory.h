@@ -1,7 +1,7 @@
-// The shared state of a hash table's parts: policy, count of bytes, and the *order* of keys. The count is of the bytes
-// that the table has allocated. The order is the odd number by which the table multiplies hashes. So tables with
-// different orders keep the same keys in different sequences. That matters when one is filled in the sequence of
-// another: with the same order all new keys would belong to a few groups, and nearly all of these would be stashed.
+// The shared state of a hash table's parts: policy, count of bytes, and the *order* of keys. The count is the bytes
+// allocated by the table. The order is an odd number; the table multiplies all hashes by this number. So tables with
+// different orders keep the same keys in different sequences. The order matters when a table is filled in the sequence of
+// another table: with equal orders all new keys would belong to a few groups, and nearly all new keys would be stashed.
 #pragma once
 
 #include <cassert>
@@ -35,7 +35,7 @@ class TableMemory {
   size_t bytes() const noexcept { return bytes_; }
   const Policy& policy() const noexcept { return policy_; }
 
-  // What the table takes for a hash.
+  // The table uses this product in place of the hash.
   uint64_t Ordered(uint64_t hash) const noexcept { return hash * order_; }
   uint64_t OrderedHashOf(const typename Policy::Ref& ref) const noexcept {
     return Ordered(policy_.HashOf(ref));

@@ -1,12 +1,12 @@
 // Moves the entries of an old segment into new ones: the common part of growing, shrinking, splitting and
 // merging.
 //
-// If group and tag determine the new group (nearly always when a segment grows, shrinks or merges), the entry
-// itself is not read. The others (all entries of a split, and displaced ones) must be hashed again. They are
-// prefetched and wait in a small ring meanwhile, so that their cache misses overlap.
+// If group and tag determine the new group (nearly always when a segment grows, shrinks or merges), the relay does not read
+// the entry. The relay hashes other entries again (all entries of a split, and displaced entries): it prefetches them and
+// puts them into a small ring meanwhile, so that their cache misses overlap.
 //
-// The old segment is only read. Run() returns false if there is no memory for a stash. Then the new segments
-// are incomplete and the caller frees them; the table is unchanged. Loop thread only.
+// The relay only reads the old segment. Run() returns false if there is no memory for a stash. Then the new segments are
+// incomplete and the caller frees them; the table is unchanged. Loop thread only.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ class TableRelay {
   using Group = typename Segment::Group;
   using Memory = TableMemory<Policy>;
 
-  // If the new segments are one bit deeper, `low` and `high` are the two halves; else both are the single new
-  // segment. If that segment is one bit less deep, `side` is the last bit of the old prefix: the half of the
-  // new segment that the entries belong to. `side` is ignored otherwise.
+  // If the new segments are one bit deeper, `low` and `high` are the two halves; else both are the single new segment. If
+  // the new segment is one bit less deep, `side` is the last bit of the old prefix: the half of the new segment for the
+  // moved entries. Otherwise `side` is ignored.
   TableRelay(Memory& memory, Segment from, Segment low, Segment high, uint32_t side) noexcept
       : memory_(memory), from_(from), low_(low), high_(high), side_(side) {}
 
@@ -66,7 +66,7 @@ class TableRelay {
     return true;
   }
 
-  // The same range of offsets in the new segment; unknown if it does not determine the tag.
+  // Returns the same range of offsets in the new segment; an unknown range if the offsets do not agree on the tag.
   OffsetRange Translated(OffsetRange range) const noexcept {
     if (low_.depth() > from_.depth()) return {};
     if (low_.depth() == from_.depth()) return range;

@@ -1,14 +1,13 @@
-// A segment of the hash table: one allocation of a header line and 1 to 127 groups. A segment may also have a
-// *stash*, an array of groups for entries that found no room near their home. A stash is rare: it takes a
-// great many keys with equal hashes, and only these pay for it.
+// A segment of the hash table: one allocation of a header line and 1 to 127 groups. A segment may also have a *stash*, an
+// array of groups for entries without room near their home. A stash is rare: only a great many keys with equal hashes make a
+// stash, and only these keys are slower.
 //
 // A TableSegment is only a view, made from a directory word and passed by value:
 //
 //   word:  | depth: 8 bits | groups: 8 bits | address of group 0: 48 bits |
 //
-// The depth is the number of leading hash bits that all entries of the segment share. The word contains all
-// that a lookup needs, so a hit reads the word, one group line and the entry. Only changes read the header
-// (counts and limits).
+// The depth is the number of leading hash bits shared by all entries of the segment. The word is enough for a lookup, so a
+// hit reads the word, one group line and the entry. Only changes read the header (counts and limits).
 //
 // Invariants (see table_inspect.h): stash slots are filled from the front without gaps; count and stash_count
 // agree with the tags. A view owns nothing: HashTable creates and frees segments. Loop thread only.
@@ -29,7 +28,7 @@ template <typename Ref>
 struct alignas(kCacheLine) TableSegmentHeader {
   uint32_t count = 0;  // Entries in groups.
   uint32_t limit = 0;  // `count` at which the segment grows or splits; 0 marks the shared empty segment.
-  uint32_t low = 0;    // It shrinks or merges when it has fewer entries, the stash included.
+  uint32_t low = 0;    // A segment with fewer entries (in groups and stash) shrinks or merges.
   uint32_t size = 0;   // Index into kSegmentLines.
   uint32_t stash_count = 0;  // Entries in the stash.
   uint32_t stash_groups = 0;
@@ -44,8 +43,8 @@ class TableSegment {
   using Header = TableSegmentHeader<Ref>;
   using Memory = TableMemory<Policy>;
 
-  // The location of an entry. `group` is null if there is none. In the stash, `index` counts the slots of the
-  // whole stash.
+  // The location of an entry. `group` is null if no entry was found. In the stash, `index` counts the slots of the whole
+  // stash.
   struct Spot {
     Group* home = nullptr;
     Group* group = nullptr;
@@ -78,8 +77,8 @@ class TableSegment {
     return groups() + GroupOf(OffsetOf(hash, depth()), group_count());
   }
 
-  // Finds the entry for which match(ref) is true, among those that may have this hash. Only the search of the
-  // home group is inline.
+  // Finds the entry for which match(ref) is true, among the candidates for this hash. Only the search of the home group is
+  // inline.
   template <typename Match>
   Spot Locate(uint64_t hash, const Match& match) const noexcept {
     const uint32_t offset = OffsetOf(hash, depth());
@@ -133,7 +132,7 @@ class TableSegment {
     }
   }
 
-  // Calls fn(ref) for every entry whose home is group `index`, wherever it is stored. Hashes only strays.
+  // Calls fn(ref) for every entry with home group `index`, wherever the entry is stored. Hashes only strays.
   template <typename Fn>
   void ForEachAtHome(const Memory& memory, uint32_t index, Fn&& fn) const {
     const Group& home = groups()[index];
@@ -226,7 +225,7 @@ class TableSegment {
     return true;
   }
 
-  // Moves the last entry of the stash into the freed slot. Halves a stash that is three quarters empty.
+  // Moves the last entry of the stash into the freed slot. Halves a stash with three quarters of its slots free.
   void RemoveStashed(Memory& memory, const Spot& spot) const noexcept {
     Header& head = header();
     --head.stash_count;
@@ -241,7 +240,7 @@ class TableSegment {
     }
   }
 
-  // Returns false, and leaves the stash as it is, if out of memory.
+  // Returns false, and leaves the stash as before, if out of memory.
   // REQUIRES: the entries fit into `group_count` groups.
   bool ResizeStash(Memory& memory, uint32_t group_count) const noexcept {
     Header& head = header();
