@@ -1,8 +1,8 @@
 // An Entry is one key with its value, in a single allocation.
 //
 //   offset  bytes  field
-//        0      4  colder         LRU link: the entry that was used just before this one
-//        4      4  hotter         LRU link: the entry that was used just after this one
+//        0      4  colder         LRU link: the entry used just before this entry
+//        4      4  hotter         LRU link: the entry used just after this entry
 //        8      4  stamp (low 28 bits): time of the last access, or the LFU counter; young (1 bit); encoding (3 bits)
 //       12      1  owner          id of the keyspace
 //       13      1  flags          EntryFlag
@@ -16,18 +16,17 @@
 //                                 kBlock: a pointer to a SharedBytes block, 8 bytes (text > kMaxInlineValue)
 //                                 kRich: a pointer to a RichValue, 8 bytes
 //
-// So a short key costs 16 bytes beyond key and value, and 32 with a TTL. In sanitizer builds the links are
-// pointers, so all offsets are larger.
+// So a short key costs 16 bytes beyond key and value, and 32 with a TTL. In sanitizer builds the links are pointers, so all
+// offsets are larger.
 //
-// Units: a stamp counts steps of kStampMs since boot and wraps (see IdleMs). Under an LFU policy an access
-// stores Redis's counter in its place (cache/owners/lfu.h). A time is in ms: monotonic, or Unix time if kWallDeadline
-// is set.
+// Units: a stamp counts steps of kStampMs since boot and wraps (see IdleMs). Under an LFU policy an access stores Redis's
+// counter in place of the time (cache/owners/lfu.h). A time is in ms: monotonic, or Unix time if kWallDeadline is set.
 //
-// Two times. At its *deadline* a key with a TTL (kExpires) is absent. At its *wake* the wheel hands the entry
-// back: its deadline, or an earlier time of its own, for instance when a member of its value expires. An entry
-// may have a wake and no deadline. The wake is on the clock that kWallDeadline names.
+// Two times. At its *deadline* a key with a TTL (kExpires) is absent. At its *wake* the wheel returns the entry. The wake is
+// the deadline, or an earlier *own time*, for instance the deadline of a member. An entry may have a wake and no deadline.
+// The clock of the wake is the clock named by kWallDeadline.
 //   kExpires, time < kFarDeadline:  the time is both deadline and wake
-//   kExpires, time = kFarDeadline:  they differ, or are above 48 bits; both are in the extra's EntryTimes
+//   kExpires, time = kFarDeadline:  deadline and wake differ, or are above 48 bits; both are in the extra's EntryTimes
 //   kTimed without kExpires:        the time is the wake; kFarDeadline if there is none
 //
 // Ownership: only Keyspace creates, relocates and frees entries. A pointer to an entry is valid until the
@@ -49,21 +48,23 @@ namespace mayfly {
 
 class RichValue;
 
-// How the value bytes are stored: from kBlock on, the value is outside the entry. kText and kEdited are stored alike; OBJECT ENCODING reports a short kEdited
-// text as "raw", as Redis does for a string that was modified in place.
+// The form of the value bytes: from kBlock on, the value is outside the entry. kText and kEdited are stored alike; OBJECT
+// ENCODING reports a short kEdited text as "raw", as Redis does for a string after a modification in place.
 enum class Encoding : uint8_t { kText, kEdited, kInteger, kBlock, kRich };
 
-// The flags of the optional parts have the sizes of those parts as values, so that an offset is computed by one
-// mask; kExpires is chosen so for the lists of a Quota.
+// The flag of an optional part has the part's size as its value, so one mask computes an offset. kExpires has the value that
+// the lists of a Quota need.
 enum class EntryFlag : uint8_t {
   kWallDeadline = 1 << 0,  // the time in the timed block, or the extra's wake, is Unix time
   kVisited = 1 << 1,       // SIEVE: accessed since the hand last passed
-  kPhase = 1 << 2,         // differs from its keyspace's phase: a listener wants to see it before it changes
-  kExtra = 1 << 3,         // has an EntryExtra
-  kTimed = 1 << 4,         // has the timed block, so it can be filed in a wheel
-  kObserved = 1 << 5,  // somebody wants to hear of the next change: those who watch or track keys know who
-  kExpires = 1 << 6,   // has a TTL, is volatile; has kTimed too
-  kTimedMembers = 1 << 7,  // members of its value have deadlines; Deadlines sets it and counts these entries
+  kPhase = 1 << 2,  // differs from its keyspace's phase: a listener wants to see the entry before its change
+  kExtra = 1 << 3,  // has an EntryExtra
+  kTimed = 1 << 4,  // has the timed block: a wheel can file the entry
+  kObserved =
+      1 << 5,  // a listener wants to hear of the next change: watching and tracking parts know the clients
+  kExpires = 1 << 6,  // has a TTL, is volatile; has kTimed too
+  kTimedMembers =
+      1 << 7,  // members of its value have deadlines; Deadlines sets the flag and counts these entries
 };
 
 #pragma pack(push, 1)
@@ -72,7 +73,7 @@ struct EntryExpiry {
   HeapRef wheel_prev;
   uint32_t time_low;
   uint16_t time_high;
-  uint16_t filed;  // wheel::Place: the list and strand that hold the entry
+  uint16_t filed;  // wheel::Place: the list and strand with the entry
 };
 
 struct EntryHeader {
@@ -106,7 +107,7 @@ class Entry {
     EntryExtra::Shape extra = {};
     bool timed = false;  // implied by expires
     size_t Total() const noexcept;
-    // The flags that an entry of this shape has; of all that are in kParts.
+    // The flags of an entry of this shape, out of kParts.
     unsigned parts() const noexcept {
       return (expires ? Bit(EntryFlag::kExpires) | Bit(EntryFlag::kTimed) : 0) |
              (timed ? Bit(EntryFlag::kTimed) : 0) | (extra.any() ? Bit(EntryFlag::kExtra) : 0);
@@ -116,11 +117,11 @@ class Entry {
   static constexpr unsigned kParts = static_cast<unsigned>(EntryFlag::kExpires) |
                                      static_cast<unsigned>(EntryFlag::kTimed) |
                                      static_cast<unsigned>(EntryFlag::kExtra);
-  // An entry that takes another value in place has just the parts of its shape, and none of its members is counted.
+  // An entry that takes another value in place has just the parts of its shape, and not the flag kTimedMembers.
   static constexpr unsigned kOfTheRoom = kParts | static_cast<unsigned>(EntryFlag::kTimedMembers);
 
-  // Lays out an entry in `memory`, which has shape.Total() bytes: writes a zeroed header, the lengths and the
-  // key. The caller fills in links, deadline, extra pointer and value bytes.
+  // Lays out an entry in `memory` of shape.Total() bytes: writes a zeroed header, the lengths and the key. The caller fills
+  // in links, deadline, extra pointer and value bytes.
   static Entry* Format(void* memory, const Shape& shape, std::string_view key) noexcept;
 
   // ---- header
@@ -142,7 +143,7 @@ class Entry {
     header()->stamp_and_encoding = (header()->stamp_and_encoding & kOthers) | static_cast<uint32_t>(encoding)
                                                                                   << kEncodingShift;
   }
-  // S3-FIFO: is on probation (cache/evict/s3fifo_evictor.h). Quota counts these entries: it is set before Push.
+  // S3-FIFO: is on probation (cache/evict/s3fifo_evictor.h). Quota counts these entries: set the flag before Push.
   bool young() const noexcept { return (header()->stamp_and_encoding & kYoung) != 0; }
   void set_young(bool young) noexcept {
     header()->stamp_and_encoding = (header()->stamp_and_encoding & ~kYoung) | (young ? kYoung : 0);
@@ -188,18 +189,18 @@ class Entry {
       return {times().deadline.kind, times().deadline.deadline_ms, Expiry::Standing::kKept};
     return {ClockOf(Has(EntryFlag::kWallDeadline)), near, Expiry::Standing::kKept};
   }
-  // The entry's own time, beside the deadline, or Never; Never too if the deadline comes first on the same clock.
+  // The entry's own time, beside the deadline, or Never; also Never if the deadline comes first on the same clock.
   Expiry own() const noexcept {
     if (!timed()) return Expiry::Never();
     const bool near = near_ms() != kFarDeadline;
     if (expires()) return near ? Expiry::Never() : times().own;
     return near ? wake() : Expiry::Never();
   }
-  // Whether its times are in the extra: an own time comes before the deadline, or the deadline is above 48 bits.
+  // Returns true if the times are in the extra: an own time comes before the deadline, or the deadline is above 48 bits.
   bool has_two_times() const noexcept {
     return Has(EntryFlag::kExtra) && expires() && near_ms() == kFarDeadline;
   }
-  // Whether the entry has an own time on another clock than its deadline.
+  // Returns true if the entry has an own time on another clock than its deadline.
   bool mixed() const noexcept {
     return has_two_times() && times().own.kind != Expiry::Kind::kNever &&
            times().own.kind != times().deadline.kind;
@@ -212,13 +213,13 @@ class Entry {
   void set_wheel_prev(HeapRef ref) noexcept { block_of_time()->wheel_prev = ref; }
   uint16_t filed() const noexcept { return block_of_time()->filed; }
   void set_filed(uint16_t slot) noexcept { block_of_time()->filed = slot; }
-  // When the wheel hands the entry back. REQUIRES: a time was set.
+  // The time at which the wheel returns the entry. REQUIRES: a time was set.
   uint64_t wake_ms() const noexcept {
     const uint64_t near = near_ms();
     return near != kFarDeadline ? near : times().wake_ms;
   }
   Expiry wake() const noexcept { return {ClockOf(Has(EntryFlag::kWallDeadline)), wake_ms()}; }
-  // Sets the deadline, on the clock of kWallDeadline; it is the wake too.
+  // Sets the deadline, on the clock of kWallDeadline, and the wake to the same time.
   // REQUIRES: expires(); deadline_ms <= kMaxNearDeadline, or has_times().
   void set_deadline_ms(uint64_t deadline_ms) noexcept {
     assert(expires());
@@ -231,8 +232,8 @@ class Entry {
     assert(expires() && deadline_ms <= kMaxNearDeadline);
     set_near_ms(deadline_ms);
   }
-  // Sets the wake, on the clock of kWallDeadline, of an entry that has no deadline. A time above 48 bits becomes
-  // the highest below: that is early, in 8,900 years.
+  // Sets the wake, on the clock of kWallDeadline, of an entry without a deadline. A time above 48 bits becomes the highest
+  // time below: early, but in 8,900 years.
   // REQUIRES: !expires().
   void set_wake_ms(uint64_t wake_ms) noexcept {
     assert(!expires());
@@ -243,7 +244,7 @@ class Entry {
     assert(!expires());
     set_near_ms(kFarDeadline);
   }
-  // Sets a deadline and an own time; `wake_ms` is one of them, on the clock of kWallDeadline.
+  // Sets a deadline and an own time; `wake_ms` is the earlier of the two, on the clock of kWallDeadline.
   // REQUIRES: expires(), and has_times().
   void set_two_times(Expiry deadline, Expiry own, uint64_t wake_ms) noexcept {
     assert(expires());
@@ -253,7 +254,7 @@ class Entry {
     set_near_ms(kFarDeadline);
   }
 
-  // How long after its deadline the value may be answered as stale; mostly 0.
+  // How long after its deadline the value is stale (the window); mostly 0.
   uint64_t stale_ms() const noexcept { return terms().stale_ms; }
   EntryTerms terms() const noexcept { return has_times() ? times().terms : EntryTerms{}; }
 
@@ -261,9 +262,9 @@ class Entry {
   bool has_times() const noexcept { return Has(EntryFlag::kExtra) && extra()->has_times(); }
   // REQUIRES: has_times().
   EntryTimes& times() const noexcept { return extra()->times(); }
-  // Number of its tags.
+  // The number of the entry's tags.
   uint8_t tags() const noexcept { return Has(EntryFlag::kExtra) ? extra()->shape().tags : 0; }
-  // These REQUIRE Has(kExtra).
+  // The next two methods REQUIRE Has(kExtra).
   EntryExtra* extra() const noexcept {
     assert(Has(EntryFlag::kExtra));
     EntryExtra* pointer = nullptr;
@@ -280,7 +281,7 @@ class Entry {
     const Lengths at = lengths();
     return {bytes() + at.payload, at.key};
   }
-  // The value bytes as stored; encoding() says how to read them.
+  // The value bytes as stored; encoding() names their form.
   [[gnu::always_inline]] std::string_view stored() const noexcept {
     const Lengths at = lengths();
     return {bytes() + at.payload + at.key, at.value};
@@ -294,9 +295,9 @@ class Entry {
     assert(encoding() == Encoding::kInteger);
     return UnpackInteger(stored());
   }
-  // The block of a kBlock value. The result holds a reference of its own; so does the entry.
+  // The block of a kBlock value. The result holds a reference of its own, beside the entry's.
   SharedBytes block() const noexcept;
-  // The pointer of a kBlock or kRich value. REQUIRES: that encoding.
+  // The pointer of a kBlock or kRich value. REQUIRES: encoding() is kBlock or kRich.
   void* pointer() const noexcept {
     assert(encoding() == Encoding::kBlock || encoding() == Encoding::kRich);
     void* value = nullptr;
@@ -326,10 +327,9 @@ class Entry {
     const Lengths at = lengths();
     return at.payload + at.key + at.value;
   }
-  // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value
-  // bytes, which the caller fills in. Returns null, and changes nothing, if `shape` needs another allocation
-  // size, other optional parts or a longer length field, or if the entry has timed members or its kPhase is not
-  // `phase`, or if there are tags.
+  // Gives the entry the value length of `shape` in place, for the same key. Returns the address of the value bytes; the
+  // caller fills them in. Returns null, and changes nothing, if `shape` needs another allocation size, other optional parts
+  // or a longer length field, or if the entry has timed members or tags, or if its kPhase is not `phase`.
   [[gnu::always_inline]] char* Become(const Shape& shape, uint8_t phase) noexcept {
     if ((flags() & (kOfTheRoom | Bit(EntryFlag::kPhase))) != (shape.parts() | phase)) return nullptr;
     if (shape.extra.any() && !HasTimesAlone(shape)) [[unlikely]]
@@ -342,11 +342,11 @@ class Entry {
     return bytes() + at + 2 + raw[0];
   }
 
-  // Whether the entry has just the optional parts of `shape`.
+  // Returns true if the entry has just the optional parts of `shape`.
   bool HasParts(const Shape& shape) const noexcept {
     return (flags() & kParts) == shape.parts() && extra_shape() == shape.extra;
   }
-  // Whether Become would succeed.
+  // Returns true if Become would succeed.
   bool Fits(const Shape& shape) const noexcept;
 
   // The shortest two's complement form of an integer, low byte first. 0 takes no bytes.
@@ -373,7 +373,7 @@ class Entry {
   EntryExtra::Shape extra_shape() const noexcept {
     return Has(EntryFlag::kExtra) ? extra()->shape() : EntryExtra::Shape{};
   }
-  // The part that a value of `shape` finds in its place, if it needs one.
+  // Returns true if the extra has exactly the parts of `shape`, and no tags.
   bool HasTimesAlone(const Shape& shape) const noexcept {
     return shape.extra.tags == 0 && extra_shape() == shape.extra;
   }
@@ -400,7 +400,7 @@ class Entry {
     assert(timed());
     return reinterpret_cast<const EntryExpiry*>(bytes() + sizeof(EntryHeader));
   }
-  // The size of those optional parts whose flags are set in `flags`.
+  // The total size of the optional parts with flags in `flags`.
   static size_t BytesOfParts(unsigned flags) noexcept {
     constexpr unsigned kTimedBit = Bit(EntryFlag::kTimed);
     constexpr unsigned kExtraBit = Bit(EntryFlag::kExtra);
@@ -421,10 +421,12 @@ class Entry {
     return LongLengths(at);
   }
   Lengths LongLengths(size_t at) const noexcept;
-  // Whether an entry with the key at `payload` has room for `wanted` bytes instead of `value`, in its length field, too.
+  // Returns true if an entry with the key at `payload` has room for `wanted` bytes instead of `value`, also in its length
+  // field.
   static bool SameRoom(size_t payload, size_t key, size_t value, size_t wanted) noexcept;
-  // Stores the value length. Returns false, and changes nothing, unless SameRoom. It takes numbers, not structures, so
-  // that those who seldom call it may keep theirs in registers; so does BecomeLong, for lengths above 127.
+  // Stores the value length. Returns false, and changes nothing, unless SameRoom. The parameters are numbers, not
+  // structures, so that rare callers keep their own values in registers. BecomeLong, for lengths above 127, has the same
+  // form.
   bool SetLength(size_t payload, size_t key, size_t value, size_t wanted) noexcept;
   char* BecomeLong(size_t value_bytes) noexcept;
 };

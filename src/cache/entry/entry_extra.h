@@ -1,13 +1,13 @@
-// The rare parts of an entry: two times, terms (STALE, SLIDE) and tags. Few entries need them. One allocation of just
-// the parts that are there, which its entry points to (EntryFlag::kExtra):
+// The rare parts of an entry: two times, terms (STALE, SLIDE) and tags. Few entries need them. An extra is one allocation of
+// just the present parts; its entry points to the extra (EntryFlag::kExtra):
 //
 //   offset  bytes
 //        0      8  header
 //             72   EntryTimes     only with times
 //             12 n a TagLink for each tag
 //
-// The entry owns it. Its parts never change: who needs others makes another extra, with another entry (Keyspace::
-// Relocate). Units: ms.
+// The entry owns the extra. The set of parts never changes: an entry that needs other parts gets another extra, in another
+// entry (Keyspace::Relocate). Units: ms.
 #pragma once
 
 #include <cassert>
@@ -21,10 +21,10 @@
 
 namespace mayfly {
 
-// What a value was given beside its deadline, in ms; 0: nothing.
+// The terms of a value beside its deadline, in ms; 0: none.
 struct EntryTerms {
   uint64_t stale_ms = 0;  // STALE: how long after the deadline the value is stale (cache/gone/stale_values.h)
-  uint64_t slide_ms = 0;  // SLIDE: an access moves the deadline to so much after it
+  uint64_t slide_ms = 0;  // SLIDE: an access moves the deadline to this long after the access
   uint64_t slide_until_ms = 0;  // SLIDE MAX: but not beyond this monotonic time
 
   bool any() const noexcept { return (stale_ms | slide_ms) != 0; }
@@ -34,22 +34,22 @@ struct EntryTimes {
   Expiry deadline;       // of the key
   Expiry own;            // the entry's own time, beside the deadline
   uint64_t wake_ms = 0;  // the earlier of both, on the clock of kWallDeadline
-  // Deadlines' list of entries of which `deadline` and `own` are on two clocks.
+  // Links of Deadlines' list of entries with `deadline` and `own` on two clocks.
   HeapRef next;
   HeapRef prev;
   EntryTerms terms;
 };
 
-// One tag of an entry, and its place in the list of those that have the tag (cache/keyspace/tags.h).
+// One tag of an entry, and its place in the list of the tag's entries (cache/keyspace/tags.h).
 struct TagLink {
-  HeapRef tag;  // null: the entry has room for a tag that was not put there yet, or was taken away
+  HeapRef tag;  // null: room for a tag that was not added yet, or was removed
   HeapRef next;
   HeapRef prev;
 };
 
 class EntryExtra {
  public:
-  // As many as one byte can count: more would be a mistake, and are looked through one by one.
+  // The maximum of a one-byte count: more tags would be a mistake, and the code searches tags linearly.
   static constexpr size_t kMostTags = 255;
 
   struct Shape {
@@ -88,8 +88,9 @@ class EntryExtra {
     return *link;
   }
 
-  uint32_t step = 0;     // Deadlines: which setting of the clock the wake was chosen by; 0: not in that list
-  bool counted = false;  // Deadlines: is one of those with two times
+  uint32_t step =
+      0;  // Deadlines: the clock's setting when the wake was chosen; 0: not in the list of two clocks
+  bool counted = false;  // Deadlines: counted among the entries with two times
   bool retired = false;  // the key is gone, and its value is stale
 
  private:

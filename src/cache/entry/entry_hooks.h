@@ -1,5 +1,5 @@
-// Adapters through which the containers of a keyspace reach into an Entry. LRU list, timing wheel and hash table have
-// one small policy class each. They own nothing.
+// Adapters through which the containers of a keyspace reach into an Entry. LRU list, timing wheel and hash table have one
+// small policy class each. A policy owns nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class EntryLruHooks {
   using Ref = HeapRef;
   static constexpr Ref kNull{};
 
-  // Adds `owner` to `moved`, which it borrows, when the cold end of the list moves.
+  // Adds `owner` to `*moved` when the cold end of the list moves. Borrows `moved`.
   EntryLruHooks(HeapBase base, IdSet* moved, uint8_t owner) noexcept
       : base_(base), owner_(owner), moved_(moved) {}
   Ref Colder(Ref ref) const noexcept { return At(ref)->colder(); }
@@ -65,7 +65,7 @@ class EntryTablePolicy {
       : base_(heap.base()), heap_(&heap), hasher_(&hasher) {}
   uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->key()); }
   bool Equals(Ref ref, Key key) const noexcept { return SameBytes(At(ref)->key(), key); }
-  // Fetches two cache lines: most entries fit into them, and the value is read too.
+  // Fetches two cache lines: most entries fit into two, and a request reads the value too.
   void Prefetch(Ref ref) const noexcept {
     constexpr size_t kLine = 64;
     const auto* bytes = reinterpret_cast<const char*>(At(ref));

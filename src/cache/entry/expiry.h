@@ -13,21 +13,21 @@ namespace mayfly {
 // PXAT).
 struct Expiry {
   enum class Kind : uint8_t { kNever, kRelative, kWall };
-  // What is left for the rules to do (cache/time/ttl_rules.h).
+  // The rules that may still change this expiry (cache/time/ttl_rules.h).
   enum class Standing : uint8_t {
-    kAsked,  // all: a command asks for it
-    kDrawn,  // all but jitter: that was drawn, or a key of another name has it
-    kKept,   // nothing: the key has it, or has it from the rules
+    kAsked,  // all: a command asks for this expiry
+    kDrawn,  // all but jitter: the rules drew the expiry, or a key of another name has it
+    kKept,   // none: the key has the expiry already, or has it from the rules
   };
   Kind kind = Kind::kNever;
   Standing standing = Standing::kAsked;
   uint64_t deadline_ms = 0;
 
-  // Not an aggregate, so that it has 16 bytes and is passed in registers whatever the order of its parts.
+  // Not an aggregate: so an Expiry has 16 bytes and is passed in registers, whatever the order of its parts.
   constexpr Expiry() noexcept = default;
   constexpr Expiry(Kind k, uint64_t ms, Standing s = Standing::kAsked) noexcept
       : kind(k), standing(s), deadline_ms(ms) {}
-  // Of a key's deadline: as it goes to a key of another name, where other rules may hold.
+  // A key's deadline on its way to a key of another name, with perhaps other rules.
   Expiry Moved() const noexcept { return {kind, deadline_ms, std::min(standing, Standing::kDrawn)}; }
   static Expiry Never() noexcept { return {}; }
   static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }
@@ -36,14 +36,14 @@ struct Expiry {
     assert(unix_ms >= 0);
     return {Kind::kWall, static_cast<uint64_t>(unix_ms)};
   }
-  // The deadline on the clock `clock`, as both are set now. REQUIRES: neither is kNever.
+  // The deadline on the clock `clock`, by the present difference of both clocks. REQUIRES: neither is kNever.
   uint64_t On(Kind clock, Now now) const noexcept {
     assert(kind != Kind::kNever && clock != Kind::kNever);
     if (clock == kind) return deadline_ms;
     const uint64_t wall_minus_mono_ms = static_cast<uint64_t>(now.wall_ms) - now.mono_ms;
     return clock == Kind::kWall ? deadline_ms + wall_minus_mono_ms : deadline_ms - wall_minus_mono_ms;
   }
-  // The time on a clock. REQUIRES: it is not kNever.
+  // The time on a clock. REQUIRES: `clock` is not kNever.
   static uint64_t NowOn(Kind clock, Now now) noexcept {
     assert(clock != Kind::kNever);
     if (clock == Kind::kRelative) return now.mono_ms;

@@ -1,4 +1,4 @@
-// A set of one-byte ids, each with its keyspace or quota. Owns nothing. Loop thread only.
+// A set of one-byte ids; each id names a keyspace or quota. Owns nothing. Loop thread only.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class IdSet {
     for (size_t i = 0; i < words_.size(); ++i) words_[i] |= ids.words_[i];
   }
   bool Has(uint8_t id) const noexcept { return (words_[id / kBits] & BitOf(id)) != 0; }
-  // Calls fn(id) for each, lowest id first.
+  // Calls fn(id) for each id, lowest first.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     for (size_t i = 0; i < words_.size(); ++i) {
@@ -27,7 +27,7 @@ class IdSet {
         fn(static_cast<uint8_t>(i * kBits + static_cast<size_t>(std::countr_zero(left))));
     }
   }
-  // Empties the set and calls fn(id) for each that was in it.
+  // Empties the set and calls fn(id) for each former id.
   template <typename Fn>
   void TakeEach(Fn&& fn) {
     std::exchange(*this, IdSet()).ForEach(fn);

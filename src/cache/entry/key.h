@@ -1,4 +1,4 @@
-// A key as the methods of Keyspace take it.
+// A key as an argument of Keyspace's methods.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace mayfly {
 
 class Entry;
 
-// A key with its hash, which is computed only once.
+// A key with its hash, so that the hash is computed only once.
 struct Key {
   std::string_view text;
   uint64_t hash;
-  HeapRef guess = {};  // an entry that may be the key's, or null; invalid after Databases::ForgetGuesses
+  HeapRef guess = {};  // perhaps the key's entry (look-ahead), or null; void after Databases::ForgetGuesses
 };
 
-// One of several keys that are put in one step (Keyspace::PutAll, which alone uses the last three).
+// One of several keys that are put in one step (Keyspace::PutAll). Only PutAll uses the last three members.
 struct KeyPut {
   Key key;
   StringValue value;
   Expiry expiry = {};
-  Entry* entry = nullptr;  // the existing one, and later the one that replaces it
-  bool inserted = false;   // the latter is in the table
+  Entry* entry = nullptr;  // the existing entry, and later its replacement
+  bool inserted = false;   // the replacement is in the table
 };
 
 }  // namespace mayfly

@@ -1,8 +1,8 @@
-// StringValue: a string on its way into an entry. It decides the encoding and the bytes to store. Within the keyspace
-// it also takes a rich value into its entry.
+// StringValue: a string on its way into an entry. A StringValue decides the encoding and the bytes to store. Within the
+// keyspace it also carries a rich value into an entry.
 //
-// Ownership: a text is borrowed and must stay valid until the keyspace call returns. A block is shared by
-// reference count. A rich value is borrowed; when it is stored, the entry owns it.
+// Ownership: a text is borrowed and must stay valid until the keyspace call returns. A block is shared by reference count. A
+// rich value is borrowed; once stored, the entry owns the rich value.
 #pragma once
 
 #include <cassert>
@@ -18,23 +18,20 @@ namespace mayfly {
 
 class StringValue {
  public:
-  // The value that SET stores: an integer if the text is the canonical form of one, else the text. Throws
-  // std::bad_alloc.
+  // The value for SET: an integer if the text is the canonical form of an integer, else the text. Throws std::bad_alloc.
   [[gnu::always_inline]] static StringValue Of(std::string_view text) {
     if (!IsPlain(text)) [[unlikely]]
       return OfAny(text);
     return StringValue(Encoding::kText, text);
   }
-  // Whether Of(text) is that text, by a look at its size and its first byte, which rules out a number. False
-  // for a few texts of which this is true.
+  // Returns true if the size and the first byte prove that Of(text) is the text itself, not a number. False for a few plain
+  // texts.
   [[gnu::always_inline]] static bool IsPlain(std::string_view text) noexcept {
     return text.size() - 1 < Entry::kMaxInlineValue && text[0] > '9';
   }
-  // The value that APPEND and SETRANGE store: never an integer; OBJECT ENCODING reports "raw". Throws
-  // std::bad_alloc.
+  // The value for APPEND and SETRANGE: never an integer; OBJECT ENCODING reports "raw". Throws std::bad_alloc.
   static StringValue Edited(std::string_view text);
-  // A text that is never stored as an integer; OBJECT ENCODING reports "embstr" if it is short. For
-  // INCRBYFLOAT.
+  // A text that is never stored as an integer; OBJECT ENCODING reports a short text as "embstr". For INCRBYFLOAT.
   // REQUIRES: text.size() <= Entry::kMaxInlineValue.
   static StringValue Text(std::string_view text) noexcept {
     assert(text.size() <= Entry::kMaxInlineValue);
@@ -44,11 +41,11 @@ class StringValue {
   // The value of another entry: a block is shared, a text is borrowed.
   // REQUIRES: a string (not kRich).
   static StringValue CopyOf(const Entry& entry);
-  // Shares `block` if it is longer than kMaxInlineValue. A shorter one is borrowed as a text, so another
-  // reference must keep it alive.
+  // Shares `block` if the block is longer than kMaxInlineValue. Borrows a shorter block as a text, so another reference must
+  // keep the block alive.
   static StringValue Block(SharedBytes block);
 
-  // For Keyspace alone. `value` itself, not only what it points to, must stay valid until the call returns.
+  // For Keyspace alone. The pointer variable `value`, not only its object, must stay valid until the call returns.
   static StringValue Rich(RichValue* const& value) noexcept {
     return StringValue(Encoding::kRich, {reinterpret_cast<const char*>(&value), sizeof value});
   }
@@ -61,7 +58,7 @@ class StringValue {
   [[gnu::always_inline]] size_t outside_bytes() const noexcept {
     return encoding_ < Encoding::kBlock ? 0 : OtherOutsideBytes();
   }
-  // Writes stored_bytes() bytes. If the value is a block, its reference moves into them.
+  // Writes stored_bytes() bytes. If the value is a block, its reference moves into these bytes.
   // REQUIRES: called at most once.
   [[gnu::always_inline]] void StoreTo(char* out) noexcept {
     if (encoding_ != Encoding::kText) [[unlikely]]

@@ -19,7 +19,7 @@ void Deadlines::File(Entry& entry, Now now) noexcept {
 }
 
 void Deadlines::FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept {
-  // An empty wheel is not advanced: it stands where its last entry left it.
+  // An empty wheel is not advanced: its time is that of its last entry.
   if (wheel.size() == 0) static_cast<void>(wheel.Advance(clock_ms, {}, 0));
   if (wheel.Insert(base_.RefOf(&entry))) rearm_.Note(id_);
 }
@@ -52,7 +52,7 @@ void Deadlines::UnfileExtra(Entry& entry) noexcept {
   --with_two_times_;
 }
 
-// For a wall clock, an entry that changes wheels, and one with an own time.
+// For a deadline on the wall clock, an entry that changes wheels, or an entry with an own time.
 void Deadlines::MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept {
   const bool wall = deadline.kind == Expiry::Kind::kWall;
   FollowWallStep(now);
@@ -142,7 +142,7 @@ void Deadlines::Unlink(Entry& entry) noexcept {
 // ---- looks
 
 uint64_t Deadlines::NextWakeMs(Now now) const noexcept {
-  // Call NextWake on an empty wheel too: its result is what its next Insert compares with.
+  // Call NextWake on an empty wheel too: the wheel's next Insert compares with the result.
   const auto from = [](const Wheel& wheel, uint64_t clock) {
     const uint64_t wake = wheel.NextWake();
     if (wake == Wheel::kNever) return Wheel::kNever;

@@ -1,17 +1,15 @@
 // The deadlines of a keyspace's entries, on two timing wheels, one for each clock. An entry is filed once, at its wake
-// (cache/entry/entry.h): its key's deadline, or an earlier time of its own. Whoever takes the due entries from Advance looks
-// at which of both has come. It also counts the entries whose value has members with a deadline.
+// (cache/entry/entry.h): its key's deadline, or an earlier own time. The caller of Advance gets the due entries and looks
+// whether deadline or own time has come. Deadlines also counts the entries with deadlines of members.
 //
-// Clocks. A relative time is filed in the wheel of monotonic time, so a step of the wall clock does not move it.
-// A wall time is a promise in Unix time: a step forward makes it due, and after a step back it is due later.
-// Nothing is handed back early.
-// If a deadline and an own time are on two clocks, which of them is earlier depends on how the wall clock is
-// set. Such entries are in a list, too, in the order in which their wake was chosen. After every step, and be
-// it one of a millisecond, Advance goes through them, chooses again and files them anew, in slices like all of
-// its work.
+// Clocks. A relative time is filed in the wheel of monotonic time, so a step of the wall clock does not move a relative
+// time. A wall time is a promise in Unix time: a step forward makes a wall time due, and after a step back a wall time is
+// due later. The wheels return no entry early.
+// If a deadline and an own time are on two clocks, the setting of the wall clock decides which is earlier. Such entries are
+// in a list, too, in the order in which their wake was chosen. After every step, even of a millisecond, Advance goes through
+// the list, chooses each wake again and files each entry anew, in slices like all work of Advance.
 //
-// Invariants (Validate): those of both wheels and of that list. Owns no entry, allocates nothing. Loop thread
-// only.
+// Invariants (Validate): those of both wheels and of the list. Owns no entry, allocates nothing. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +30,7 @@
 
 namespace mayfly {
 
-// Told by the deadlines of several keyspaces that one was filed which is nearer than all others of its keyspace.
+// The note of the deadlines of several keyspaces for the timer: some keyspace has a new nearest deadline.
 struct Rearm {
   bool any = false;
   IdSet who;  // ids of the keyspaces
@@ -45,42 +43,41 @@ struct Rearm {
 
 class Deadlines {
  public:
-  static constexpr size_t kBatch = 64;  // the most entries that Advance hands over at a time
+  static constexpr size_t kBatch = 64;  // the most entries in one call of on_due
 
-  // Notes `id` in `rearm`, which it borrows, whenever NextWakeMs becomes less by anything but the passing of
-  // time.
+  // Notes `id` in `rearm` whenever NextWakeMs becomes less for another reason than the passing of time. Borrows `rearm`.
   Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept;
 
   // Number of filed entries.
   size_t size() const noexcept { return mono_.size() + wall_.size(); }
-  // Number of entries of which a member has a deadline, from SetTimes until Unfile.
+  // Number of entries with a deadline of a member, from SetTimes until Unfile.
   size_t with_timed_members() const noexcept { return with_timed_members_; }
 
-  // Files the entry by the times that it has.
-  // REQUIRES: it has a deadline or a wake, and is not filed.
+  // Files the entry by its times.
+  // REQUIRES: the entry has a deadline or a wake, and is not filed.
   void File(Entry& entry, Now now) noexcept;
-  // No effect if the entry is not filed: Advance has just handed it back, or it has no time.
+  // No effect if the entry is not filed: Advance has just returned the entry, or the entry has no time.
   void Unfile(Entry& entry) noexcept;
   static bool Filed(const Entry& entry) noexcept { return entry.timed() && entry.filed() != wheel::kUnfiled; }
   // Gives a filed entry another deadline, no own time, and no terms (EntryTerms).
-  // REQUIRES: entry.expires(), and `deadline` is not Never; an extra, if it is above Entry::kMaxNearDeadline.
+  // REQUIRES: entry.expires(), and `deadline` is not Never; for a deadline above Entry::kMaxNearDeadline, an extra.
   [[gnu::always_inline]] void Move(Entry& entry, Expiry deadline, Now now) noexcept {
     assert(entry.expires() && deadline.kind != Expiry::Kind::kNever);
     if (deadline.kind == Expiry::Kind::kWall || (entry.flags() & kSeldom) != 0) [[unlikely]]
       return MoveSlowly(entry, deadline, now);
     MoveOn(mono_, entry, deadline.deadline_ms);
   }
-  // Gives the entry a deadline and an own time, either of which may be Never, and files it by them, or takes it
-  // out.
-  // REQUIRES: entry.expires() says whether there is a deadline, and the entry has the room: a timed block unless
-  // both are Never, and an extra if NeedExtra.
+  // Gives the entry a deadline and an own time, and files the entry by the earlier time. Both may be Never: then the entry
+  // is only taken out.
+  // REQUIRES: entry.expires() if and only if there is a deadline; the entry has the room: a timed block unless both are
+  // Never, and an extra if NeedExtra.
   void SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noexcept;
-  // Whether these need EntryTimes.
+  // Returns true if a deadline and an own time need EntryTimes.
   static bool NeedExtra(Expiry deadline, Expiry own) noexcept;
 
-  // Takes the due entries out and calls on_due(refs, budget) for a batch of them at a time. on_due frees them or
-  // files them again, and subtracts from `*budget` what it does beyond one step for each. Subtracts the entries
-  // that it touched itself. Returns true if work is left at `now`.
+  // Takes the due entries out and calls on_due(refs, budget) for a batch at a time. on_due frees the entries or files them
+  // again, and subtracts from `*budget` all work beyond one step for each entry. Advance subtracts the entries that it
+  // touched itself. Returns true if work is left at `now`.
   template <typename OnDue>
   bool Advance(Now now, size_t* budget, OnDue&& on_due) {
     FollowWallStep(now);
@@ -88,7 +85,7 @@ class Deadlines {
     const auto advance = [&](Wheel& wheel, uint64_t to) {
       return wheel.size() != 0 && AdvanceWheel(wheel, to, budget, on_due);
     };
-    // The wheels take turns at going first, or a backlog on one would use up every budget.
+    // The wheels go first in turn; otherwise a backlog on one wheel would use up every budget.
     wall_first_ = !wall_first_;
     bool more = wall_first_ && advance(wall_, WallMs(now));
     more |= advance(mono_, now.mono_ms);
@@ -100,25 +97,25 @@ class Deadlines {
   uint64_t NextWakeMs(Now now) const noexcept;
   // Number of keys that have expired and are still filed. Stops counting at `most`.
   size_t Backlog(Now now, size_t most) const;
-  // Notices that the wall clock was set. All methods that file by it do so first; this is for a keyspace that
-  // has nothing else to do.
+  // Notices that the wall clock was set. All methods that file by the wall clock call this first; a keyspace with nothing
+  // else to do calls this alone.
   void FollowWallStep(Now now) noexcept {
     if (now.wall_ms - static_cast<int64_t>(now.mono_ms) != wall_minus_mono_ms_) [[unlikely]]
       OnWallStep(now);
   }
-  // A key whose deadline is one of the nearest, or null if none is found among the first entries of the slots:
-  // those may be full of entries with an own time.
+  // A key with one of the nearest deadlines. Looks only at the first entries of the slots; null if these have only own
+  // times.
   Entry* Nearest(Now now) const noexcept;
 
-  // Puts into page.entries those filed entries with a deadline that are in lists which may hold a deadline of at
-  // most `within_ms` from now; many of them may be due later, and some already are. Goes on at page.cursor, and sets
-  // it to where the next page begins, or to 0 after the last. Looks at no more than `most` entries. Returns false,
-  // with no entries, if the page would need more or the cursor is void: the caller must walk the table instead.
-  // Throws std::bad_alloc. See cache/time/due_page.h.
-  // REQUIRES: FollowWallStep(now); page.entries is empty; page.cursor is 0 or DuePage::Owns it.
+  // Puts into page.entries the filed entries with a deadline from lists that may hold a deadline of at most `within_ms` from
+  // now. Many of these entries may be due later, and some already are. Starts at page.cursor, and sets the cursor to the
+  // start of the next page, or to 0 after the last page. Looks at no more than `most` entries. Returns false, with no
+  // entries, if the page would need more or the cursor is void: the caller must walk the table instead. Throws
+  // std::bad_alloc. See cache/time/due_page.h.
+  // REQUIRES: FollowWallStep(now); page.entries is empty; page.cursor is 0 or a cursor for which DuePage::Owns is true.
   bool FillPage(DuePage& page, uint64_t within_ms, size_t most, Now now) const;
 
-  // Which slots of a level have entries, of both wheels: see TimingWheel::SlotsAhead.
+  // The slots of a level with entries, of both wheels: see TimingWheel::SlotsAhead.
   uint64_t SlotsAhead(int level, Now now) const noexcept {
     return mono_.SlotsAhead(level, now.mono_ms) | wall_.SlotsAhead(level, WallMs(now));
   }
@@ -128,7 +125,7 @@ class Deadlines {
   size_t with_two_times() const noexcept { return with_two_times_; }
   // Filed entries with a wall-clock wake.
   size_t on_wall_clock() const noexcept { return wall_.size(); }
-  // Whether an entry with this deadline and own time is where it has to be.
+  // Returns true if the entry, with this deadline and own time, is filed correctly.
   bool ValidateEntry(const Entry& entry, Expiry own) const noexcept;
 
   static uint64_t WallMs(Now now) noexcept {
@@ -141,7 +138,7 @@ class Deadlines {
 
  private:
   using Wheel = TimingWheel<EntryWheelHooks>;
-  // An entry without these is in the monotonic wheel and in nothing else.
+  // An entry without these flags is in the monotonic wheel and in no list.
   static constexpr unsigned kSeldom = Entry::Bit(EntryFlag::kWallDeadline) | Entry::Bit(EntryFlag::kExtra);
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
@@ -154,7 +151,7 @@ class Deadlines {
   }
   void MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept;
   void OnWallStep(Now now) noexcept;
-  // Chooses again the wakes that were chosen before the last step. Returns whether some are left.
+  // Chooses again the wakes from before the last step. Returns true if some are left.
   bool RefileMixed(Now now, size_t* budget) noexcept;
   bool Unsure() const noexcept { return mixed_first_ && At(mixed_first_)->extra()->step != steps_; }
   void UnfileSeldom(Entry& entry) noexcept;
@@ -180,7 +177,7 @@ class Deadlines {
   Rearm& rearm_;
   Wheel mono_;
   Wheel wall_;
-  // The entries with times on two clocks; those whose wake was chosen first come first.
+  // The entries with times on two clocks, in the order in which their wakes were chosen.
   HeapRef mixed_first_{};
   HeapRef mixed_last_{};
   uint32_t steps_ = 1;  // of the wall clock
@@ -188,7 +185,7 @@ class Deadlines {
   size_t with_timed_members_ = 0;
   size_t with_two_times_ = 0;
   uint8_t id_;
-  bool wall_first_ = false;  // which wheel Advance empties first; changes with each call
+  bool wall_first_ = false;  // the wheel that Advance empties first; changes with each call
 };
 
 }  // namespace mayfly

@@ -9,7 +9,7 @@ namespace {
 
 // A list of one of the wheels.
 struct Source {
-  uint64_t at_ms;  // when it must be empty, in monotonic ms; not before now
+  uint64_t at_ms;  // when the list must be empty, in monotonic ms; not before now
   wheel::ListId list;
   bool wall;
 };
@@ -44,7 +44,7 @@ bool Deadlines::FillPage(DuePage& page, uint64_t within_ms, size_t most, Now now
   std::sort(sources.begin(), sources.end(),
             [](const Source& a, const Source& b) { return a.at_ms < b.at_ms; });
 
-  // The page may end before a source that comes after one which no earlier page has looked at.
+  // The page may end before a source if the source just before it was in no earlier page.
   size_t looked = 0;
   size_t entries_at_end = 0;
   uint64_t end_ms = 0;  // 0: no end is known

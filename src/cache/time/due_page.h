@@ -1,30 +1,30 @@
 // A page of the keys that expire soon, read from the lists of the timing wheels (Deadlines::FillPage).
 //
-// The lists go by the time by which they must be empty (`by` in timing_wheel.h), nearest first, those of both wheels
-// together. A page takes one list after another, each as a whole, until it would have looked at too many entries.
-// The cursor is the `by` of the first list that was not looked at, in monotonic ms.
+// The pages go through the lists of both wheels in the order of the time by which a list must be empty (`by` in
+// timing_wheel.h), nearest first. A page takes one whole list after another, until the next list would exceed the page's
+// limit on entries. The cursor is the `by` of the first list after the page, in monotonic ms.
 //
 //   mono   [ by 5 ][ by 9 ][ by 64 .............. ][ by 4096 ....          cursor 64: all lists with by < 64
 //   wall        [ by 7 ]      [ by 64 ....... ]                            have been looked at
 //
-// Guarantee. An entry that expires within the time asked for during the whole iteration, and whose deadline does not
-// move, is in one of the pages; it may be in several. For of an entry that was in no page yet, two things are true
-// whenever the cursor is C: it is due at C or later, and its list has `by` >= C or can hold a deadline that is at C or
-// later (`last` >= C). They hold at first, when C is 0. A page takes all lists with `last` >= C and `by` below its new
-// cursor D, so an entry that it leaves out is in a list with `by` >= D, and no entry is due before its list's `by`.
-// Between pages, the list of such an entry changes only if it is filed anew: by its deadline, into a list whose `last`
-// is at or after that. So a page has to look again at lists with `by` < C; there is at most one for each level that
-// has one, and a side list.
+// Guarantee. Take an entry that expires within the requested time during the whole iteration, and whose deadline does not
+// move: one of the pages contains the entry, perhaps several do. Proof: as long as no page has contained the entry, two
+// facts hold at every cursor C. The entry is due at C or later; and its list has `by` >= C, or can hold a deadline at C or
+// later (`last` >= C). Both facts hold at first, with C = 0. A page takes all lists with `last` >= C and with `by` below its
+// new cursor D. So an entry outside the page is in a list with `by` >= D, and no entry is due before its list's `by`.
+// Between pages, the list of an entry changes only when the wheel files the entry anew: by its deadline, into a list whose
+// `last` is at or after the deadline. So a page has to look again at lists with `by` < C and `last` >= C; each level has at
+// most one such list, and a side list.
 //
-// The guarantee would not survive some rare events, so FillPage gives up then, and the caller walks the hash table,
-// which has the same guarantee (Keyspace::Scan):
-//   - A single list has more entries than a page may look at. A walk cannot go on in the middle of a list: its
-//     entries come and go on both sides, and no entry has a position.
-//   - The wall clock was set since the last page: lists of the wall wheel have another `by` now. The cursor has the
-//     low bits of the number of these steps.
-//   - Some entry has two times (cache/entry/entry.h), and is filed by the other one: a key with a TTL, and with members that
-//     have one. As long as there are such entries, only a page that holds everything is given.
-// If a table has many keys of which few expire soon, none of this happens with a page of reasonable size.
+// Some rare events would break the guarantee. Then FillPage gives up, and the caller walks the hash table with the same
+// guarantee (Keyspace::Scan):
+//   - A single list has more entries than a page may look at. A walk cannot go on in the middle of a list: entries come and
+//   go on both sides, and no entry has a position.
+//   - The wall clock was set since the last page: lists of the wall wheel have another `by` now. The cursor contains the low
+//   bits of the number of steps.
+//   - Some entry has two times (cache/entry/entry.h), and is filed by its own time: a key with a TTL whose members have a
+//   TTL, too. While such entries exist, FillPage gives a page only if the page holds everything.
+// If a table has many keys and few of them expire soon, a page of reasonable size meets none of these events.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace mayfly {
 class Entry;
 
 struct DuePage {
-  // A cursor of the table is below 2^53; one of these has this bit, the step of the wall clock, and the time.
+  // A cursor of the table is below 2^53; a cursor of a page has the bit kMark, the step of the wall clock, and the time.
   static constexpr uint64_t kMark = uint64_t{1} << 62;
   static constexpr unsigned kStepBits = 8;
   static constexpr unsigned kTimeBits = 62 - kStepBits;
@@ -44,7 +44,7 @@ struct DuePage {
   static uint64_t CursorAt(uint64_t mono_ms, uint32_t step) noexcept {
     return kMark | uint64_t{step % (1U << kStepBits)} << kTimeBits | mono_ms;
   }
-  // Whether a cursor is one of a page. Any value is safe.
+  // Returns true if the cursor belongs to a page. Any value is safe.
   static bool Owns(uint64_t cursor) noexcept { return (cursor & kMark) != 0; }
   static uint64_t TimeOf(uint64_t cursor) noexcept { return cursor & kLatest; }
   static bool HasStep(uint64_t cursor, uint32_t step) noexcept {

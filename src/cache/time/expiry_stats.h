@@ -1,9 +1,9 @@
-// Statistics of expiry and eviction: the lateness of frees, and the age of evicted keys. INFO's section "# Expiry"
-// shows those of expiry.
+// Statistics of expiry and eviction: the lateness of frees, and the age of evicted keys. INFO's section "# Expiry" shows the
+// figures of expiry.
 //
-// Lag is the time from the deadline of a key, or of a member of a value, until it was dropped and that was
-// reported. Members that are dropped together count with the lag of the first of them. It is stored in us. The
-// time of a turn resolves only ms; what it is behind the wall clock is added. For the resolution of the histogram see base/time/histogram.h.
+// Lag is the time from the deadline of a key or a member until its drop was reported. Members that are dropped together
+// count with the lag of the first. The unit is us. The time of a turn resolves only ms, so the distance of the turn's time
+// from the wall clock is added. For the resolution of the histogram see base/time/histogram.h.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct ExpiryStats {
   uint64_t expired_members = 0;  // of values
   uint64_t evicted_keys = 0;
   uint64_t invalidated_keys = 0;  // by their tags
-  uint64_t evicted_stale = 0;     // values of keys that had expired (cache/gone/stale_values.h)
+  uint64_t evicted_stale = 0;     // values after their keys expired (cache/gone/stale_values.h)
   uint64_t wheel_wakeups = 0;     // times the timer woke the loop for expiry
   uint64_t burst_max = 0;         // most keys and members that expired in one slice
-  uint64_t full_slices = 0;       // times that a slice ended while more keys were due
+  uint64_t full_slices = 0;       // slices that ended while more keys were due
   uint64_t clock_steps = 0;       // times the wall clock stepped
   Histogram lag_us;
-  Histogram evicted_age_ms;  // time since the last access of each evicted key, as its stamp has it
-  // How far the time of this turn is behind the system's wall clock, while keys expire in the background: it is
-  // a part of the lag of wall-clock deadlines. 0 at other times.
+  Histogram evicted_age_ms;  // time since the last access of each evicted key, by its stamp
+  // How far this turn's time is behind the system's wall clock, while keys expire in the background: a part of the lag of
+  // wall-clock deadlines. 0 at other times.
   uint64_t wall_behind_us = 0;
 
   uint64_t expired() const noexcept { return expired_keys + expired_members; }

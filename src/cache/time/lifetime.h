@@ -1,4 +1,4 @@
-// What the times of an entry say: its key's deadline, the own time for its members, and the end of its stale window.
+// Reads the times of an entry: its key's deadline, the own time of its members, and the end of its stale window.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +31,10 @@ inline int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept {
                                             : now.WallOf(expiry.deadline_ms);
 }
 
-// Whether all members of a rich value have had their deadlines. Not in line: few keys come here.
+// Returns true if all members of a rich value are due. Not inline: few keys come here.
 bool AllMembersDue(const Entry& entry, Now now) noexcept;
 
-// A key without a deadline has expired, too, when all members of its value have.
+// A key without a deadline has expired, too, when all members of its value are due.
 [[gnu::always_inline]] inline bool HasExpired(const Entry& entry, Now now) noexcept {
   if (!entry.timed()) [[likely]]
     return false;
@@ -47,7 +47,7 @@ inline Expiry OwnTimeOf(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich ? entry.rich()->NextDeadline() : Expiry::Never();
 }
 
-// Until when the value may be given out after its deadline (STALE).
+// The end of the value's window after its deadline (STALE).
 inline Expiry EndOfWindow(const Entry& entry) noexcept {
   constexpr uint64_t kLatest = std::numeric_limits<int64_t>::max();
   const Expiry deadline = entry.deadline();

@@ -1,38 +1,38 @@
 // A hierarchical timing wheel: finds the entries past their deadline. Insert, Move and Remove are O(1).
 //
-// Time is counted in ticks. All users of this class use ticks of one millisecond, but the wheel does not
-// depend on it. Each level has 64 slots, which span 1, 64, 4096 ... ticks by level (wheel_geometry.h). The
-// distance of an entry's deadline decides its level. When the start of its slot approaches, an entry moves to
-// a lower level: a *cascade*. It is due at the start of its slot on level 0.
+// Time is counted in ticks. All users of this class use ticks of one millisecond, but the wheel does not depend on this.
+// Each level has 64 slots; a slot spans 1, 64, 4096 ... ticks by level (wheel_geometry.h). The distance of an entry's
+// deadline decides its level. When the start of its slot approaches, an entry moves to a lower level: a *cascade*. An entry
+// is due at the start of its slot on level 0.
 //
 //   level 2  [ .  .  c  x  .  x ... ]     c = current position, x = occupied (one bit each in a bitmap)
 //   level 1  [ .  x  c  N  .  . ... ]     N = next slot: may be emptied from half a span before its start
 //   level 0  [ .  .  .  .  c  x ... ]
 //
-// Cascades ahead of time. Emptying a slot of a million entries when it starts would delay the entries that
-// are due at that moment. Therefore every list above level 0 has a time by which it must be empty, and may be
-// emptied in the background during the half span of its level before that time:
+// Cascades ahead of time. Emptying a slot of a million entries at its start would delay the entries that are due at that
+// moment. Therefore every list above level 0 has a time by which the list must be empty, and the wheel may empty the list in
+// the background during the half span of its level before that time:
 //   - A slot must be empty at its start S.
-//   - Each level has a *side list*, for entries of the next slot that do not fit the level below yet. During
-//     the last half span before S these are the entries due in the second half of the slot or later, so the
-//     side list must be empty at S + span / 2, and from S on all of them fit. During that half span such
-//     entries are inserted into the side list directly.
-// So each entry has half a span of its level to move down in, and it reaches level 0 before it is due if the
-// caller grants enough budget. A half-emptied list is an ordinary list: its entries may be removed or moved
-// at any time. Level 0 needs no such side list; its side list holds entries that were overdue when they were
-// filed. Its time is 0, so the next Advance empties it.
+//   - Each level has a *side list*, for entries of the next slot that do not fit the level below yet. During the last half
+//   span before S these are the entries due in the second half of the slot or later. From S on all entries of the side list
+//   fit the level below, and the side list must be empty at S + span / 2. During the half span before S such entries are
+//   inserted into the side list directly.
+// So each entry has half a span of its level to move down in, and reaches level 0 before the entry is due if the caller
+// grants enough budget. A half-emptied list is an ordinary list: its entries may be removed or moved at any time. Level 0
+// needs no such side list; its side list holds entries that were overdue when filed. The time of this side list is 0, so the
+// next Advance empties the list.
 //
-// Order. Work that must be done goes by time and, at equal times, from the top level down. Background work
-// comes after it, the list with the nearest time first. Therefore due entries are handed back in the order of
-// their ticks, however long Advance was not called. The order within one tick is undefined.
+// Order. Work that must be done goes by time and, at equal times, from the top level down. Background work comes afterwards,
+// the list with the nearest time first. Therefore Advance returns due entries in the order of their ticks, however long the
+// caller has not called. The order within one tick is undefined.
 //
-// Lazy moves. An entry whose deadline moves later stays in its list and is filed again when that list is
-// emptied. The wheel guarantees one invariant (Validate): the list of an entry must be empty no later than
-// the entry's deadline. Punctuality, cascades and Rewind all follow from it.
+// Lazy moves. An entry whose deadline moves later stays in its list until the list is emptied, and is filed again then. The
+// wheel guarantees one invariant (Validate): the list of an entry must be empty no later than the entry's deadline.
+// Punctuality, cascades and Rewind all follow from this invariant.
 //
-// The operations are those of go-zero's wheel: set (Insert), move and remove. There is no stop: the wheel has no
-// timer and no thread, so the owner just no longer calls Advance. It calls no user code but the hooks. It owns
-// nothing and allocates nothing. Loop thread only.
+// The operations are those of go-zero's wheel: set (Insert), move and remove. There is no stop: the wheel has no timer and
+// no thread, so the owner just no longer calls Advance. The wheel calls no user code but the hooks. The wheel owns nothing
+// and allocates nothing. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -54,18 +54,17 @@ class TimingWheel {
   static constexpr Ref kNull = Hooks::kNull;
   static constexpr uint64_t kNever = wheel::kNever;
 
-  // What a call of Advance did.
+  // The work of one call of Advance.
   struct Progress {
-    size_t due = 0;      // entries handed back
-    size_t touched = 0;  // these and the entries that were filed again; at most the budget
+    size_t due = 0;      // entries returned
+    size_t touched = 0;  // returned entries and entries filed again; at most the budget
     bool more = false;   // work is left at the same `now`
   };
 
   explicit TimingWheel(Hooks hooks, uint64_t now = 0) noexcept : lists_(hooks), elapsed_(now) {}
 
-  // Files `ref` by its deadline. The next Advance hands it back if the deadline is before elapsed(). Returns
-  // true if the wheel must now be advanced earlier than the last NextWake() or Advance implied: the caller
-  // must re-arm its timer.
+  // Files `ref` by its deadline. The next Advance returns `ref` if the deadline is before elapsed(). Returns true if the
+  // wheel must now be advanced earlier than the last NextWake() or Advance implied: the caller must re-arm its timer.
   // REQUIRES: ref is not in the wheel: its slot field is kUnfiled.
   [[nodiscard]] bool Insert(Ref ref) noexcept {
     assert(hooks().Slot(ref) == wheel::kUnfiled);
@@ -73,8 +72,8 @@ class TimingWheel {
     return File(ref);
   }
 
-  // Call this after storing a new deadline in `ref`. Returns what Insert returns. If the new deadline is not
-  // before the start of the entry's slot, this only reads the entry.
+  // Call Move after storing a new deadline in `ref`. Returns the same as Insert. If the new deadline is not before the start
+  // of the entry's slot, Move only reads the entry.
   // REQUIRES: ref is in the wheel.
   [[nodiscard]] [[gnu::always_inline]] bool Move(Ref ref) noexcept {
     assert(Contains(ref));
@@ -91,24 +90,23 @@ class TimingWheel {
 
   bool Contains(Ref ref) const noexcept { return hooks().Slot(ref) != wheel::kUnfiled; }
 
-  // Goes through the ticks up to `now`. Removes the due entries from the wheel and writes them to `due` in
-  // the order of their ticks. Stops early when `budget` entries have been touched, or when `due` is full and
-  // another entry is due; then `more` is true and the caller calls again. With an empty `due` it does
-  // everything but hand entries back. O(1) if there is nothing to do. A `now` before elapsed() counts as
-  // elapsed(); see Rewind.
+  // Goes through the ticks up to `now`. Removes the due entries from the wheel and writes them to `due` in the order of
+  // their ticks. Stops early when `budget` entries have been touched, or when `due` is full and another entry is due; then
+  // `more` is true and the caller calls again. With an empty `due`, Advance does everything except returning entries. O(1)
+  // if there is nothing to do. A `now` before elapsed() counts as elapsed(); see Rewind.
   Progress Advance(uint64_t now, std::span<Ref> due, size_t budget) noexcept;
 
-  // For a clock that was set back: time continues from `now`. O(levels). Re-arm the timer afterwards. (A
-  // clock that was set forward only means a larger step for Advance.)
+  // For a clock that was set back: time continues from `now`. O(levels). Re-arm the timer afterwards. (A clock that was set
+  // forward only means a larger step for Advance.)
   //
-  // No entry becomes late. The slot of position p, on a level that now stands at c <= p, is emptied at the
-  // first position from c on that equals p modulo 64. That is p or earlier, and entries that are not due then
-  // are filed again. The side lists are emptied at once.
+  // No entry becomes late. On a level whose position is now c <= p, the slot of position p is emptied at the first position
+  // from c on that equals p modulo 64. This first position is p or earlier, and entries that are not due then are filed
+  // again. The side lists are emptied at once.
   // REQUIRES: now <= elapsed().
   void Rewind(uint64_t now) noexcept;
 
-  // The earliest time at which Advance has work, background work included; kNever if the wheel is empty. It
-  // may be earlier than the first deadline, never later. O(levels).
+  // The earliest time at which Advance has work, background work included; kNever if the wheel is empty. The time may be
+  // earlier than the first deadline, never later. O(levels).
   uint64_t NextWake() const noexcept {
     earliest_ = kNever;
     if (size_ == 0) return kNever;
@@ -119,12 +117,12 @@ class TimingWheel {
     return earliest_;
   }
 
-  // Whether Advance(now) has work.
+  // Returns true if Advance(now) has work.
   bool HasWork(uint64_t now) const noexcept { return size_ != 0 && NextWake() <= now; }
 
-  // An entry with one of the nearest deadlines for which accept(ref) is true: one of the first entries of the
-  // list that must be emptied first. It is seldom the very nearest, because upper slots are wide and moves are
-  // lazy. Passes over lists whose first entries are all refused. kNull if it finds none.
+  // An entry with one of the nearest deadlines for which accept(ref) is true: one of the first entries of the list that must
+  // be emptied first. Seldom the very nearest, because upper slots are wide and moves are lazy. Passes over lists if accept
+  // refuses all their first entries. kNull if no entry was found.
   template <typename Accept>
   Ref Soonest(Accept accept) const noexcept {
     Front front;
@@ -139,37 +137,37 @@ class TimingWheel {
     return soonest;
   }
 
-  // Calls fn(ref) -> bool for each entry with a deadline of at most `to`, in no particular order, until fn
-  // returns false. Visits only lists that can hold such entries.
+  // Calls fn(ref) -> bool for each entry with a deadline of at most `to`, in no particular order, until fn returns false.
+  // Visits only lists that can hold such a deadline.
   // REQUIRES: fn does not change the wheel.
   template <typename Fn>
   void ForEachUntil(uint64_t to, Fn fn) const;
 
   // For walks that stop and go on later (cache/time/due_page.h). Calls fn(list, by, last) for each list that is not empty.
-  // Its entries are due at `by` or later and, but for those whose deadline has moved since they were filed there, no
-  // later than `last`. `by` changes only by Rewind while the list is not empty.
+  // The entries of the list are due at `by` or later, and no later than `last` unless their deadline has moved since their
+  // filing. While the list is not empty, only Rewind changes `by`.
   // REQUIRES: fn does not change the wheel; likewise ForEachOf.
   template <typename Fn>
   void ForEachList(Fn fn) const;
-  // Calls fn(ref) -> bool for each entry of the list until fn returns false. Returns false if it did.
+  // Calls fn(ref) -> bool for each entry of the list until fn returns false. Returns false if fn did.
   template <typename Fn>
   bool ForEachOf(wheel::ListId list, Fn fn) const {
     return lists_.ForEach(list, fn);
   }
 
   size_t size() const noexcept { return size_; }
-  // The current tick: everything due before it has been handed back.
+  // The current tick: the wheel has returned every entry that was due before this tick.
   uint64_t elapsed() const noexcept { return elapsed_; }
-  // Entries moved down from a list above level 0, and entries of level 0 that were filed again because their
-  // deadline had moved. Both since construction.
+  // Both since construction. cascaded: entries moved down from a list above level 0. refiled: entries of level 0 filed again
+  // because their deadline had moved.
   uint64_t cascaded() const noexcept { return cascaded_; }
   uint64_t refiled() const noexcept { return refiled_; }
 
   // Checks all invariants by visiting every entry. For tests and debug builds.
   [[nodiscard]] bool Validate() const noexcept;
 
-  // Which slots of a level have entries: bit i stands for the i-th slot from `now` on. A slot that is being emptied ahead
-  // of its time counts as the next one. O(1).
+  // The slots of a level with entries: bit i stands for the i-th slot from `now` on. A slot that is being emptied ahead of
+  // its time counts as the next slot. O(1).
   uint64_t SlotsAhead(int level, uint64_t now) const noexcept {
     const uint64_t slots = wheel::SlotsAhead(lists_.Occupied(level), level, elapsed_, now);
     return slots | (lists_.Holds(wheel::SideList(level)) ? 2U : 0U);
@@ -187,7 +185,7 @@ class TimingWheel {
 
   const Hooks& hooks() const noexcept { return lists_.hooks(); }
 
-  // The time by which `list` must be empty. Meaningless if it is empty already.
+  // The time by which `list` must be empty. Meaningless for an empty list.
   uint64_t EmptyBy(ListId list) const noexcept {
     const int level = wheel::LevelOf(list);
     if (wheel::IsSideList(list)) return side_by_[static_cast<size_t>(level)];
@@ -195,9 +193,9 @@ class TimingWheel {
     return wheel::StartOf(wheel::PositionAt(current, list % wheel::kSlots), level);
   }
 
-  // The time from which a list that must be empty by `by` may be emptied.
+  // The time from which the wheel may empty a list that must be empty by `by`.
   uint64_t WorkableFrom(int level, uint64_t by) const noexcept {
-    const uint64_t lead = wheel::SpanOf(level) / 2;  // 0 on level 0: no entry is handed back before its tick
+    const uint64_t lead = wheel::SpanOf(level) / 2;  // 0 on level 0: no entry is returned before its tick
     return std::max(by - std::min(by, lead), elapsed_);
   }
 
@@ -263,15 +261,14 @@ class TimingWheel {
   uint64_t elapsed_;
   // At most NextWake(); the caller is assumed to have armed its timer for this time.
   mutable uint64_t earliest_ = kNever;
-  // The time by which the side list of each level must be empty; meaningless if it is empty. Always 0 for
-  // level 0.
+  // The time by which the side list of each level must be empty; meaningless for an empty list. Always 0 for level 0.
   std::array<uint64_t, wheel::kLevels> side_by_{};
   size_t size_ = 0;
   uint64_t cascaded_ = 0;
   uint64_t refiled_ = 0;
 };
 
-// Forced inline: an Insert or a Move is little more than this.
+// Forced inline: File is nearly all the work of an Insert or a Move.
 template <wheel::WheelHooks Hooks>
 [[gnu::always_inline]] inline bool TimingWheel<Hooks>::File(Ref ref) noexcept {
   const uint64_t deadline = hooks().Deadline(ref);
@@ -280,12 +277,12 @@ template <wheel::WheelHooks Hooks>
   const int level = wheel::LevelFor(elapsed_, deadline);
   const uint64_t position = wheel::PositionOf(deadline, level);
   const uint64_t start = wheel::StartOf(position, level);
-  // A single branch that is seldom taken: each condition alone is hard to predict.
+  // A single branch, seldom taken: each condition alone is hard to predict.
   const bool in_next_slot = position - wheel::PositionOf(elapsed_, level) == 1;
   const bool ahead = wheel::InSecondHalf(elapsed_, level);
   if (in_next_slot & ahead) [[unlikely]] {
-    // A side list that must be emptied at this moment belongs to the previous slot. Nothing is added to it,
-    // or emptying it would never end.
+    // A side list that must be emptied at this moment belongs to the previous slot. File adds nothing to this side list;
+    // otherwise emptying the list would never end.
     const ListId side = wheel::SideList(level);
     const uint64_t by = start + wheel::SpanOf(level) / 2;
     uint64_t& side_by = side_by_[static_cast<size_t>(level)];
@@ -297,11 +294,11 @@ template <wheel::WheelHooks Hooks>
   return FileOn(ref, wheel::SlotList(level, position), level, start);
 }
 
-// Empties `list`: returns true when it is empty, false when the budget or the room in `due` ran out.
+// Empties `list`: returns true when the list is empty, false when the budget or the room in `due` ran out.
 //
-// While a list is being emptied, nothing is filed back into it, so the cursors stay valid: an entry that is
-// not due at elapsed_ never goes to a current slot; an entry that leaves the next slot of its level fits the
-// level below or goes to the side list; for side lists see File.
+// While Run empties a list, no entry is filed back into this list, so the cursors stay valid: an entry that is not due at
+// elapsed_ never goes to a current slot; an entry that leaves the next slot of its level fits the level below or goes to the
+// side list; for side lists see File.
 template <wheel::WheelHooks Hooks>
 bool TimingWheel<Hooks>::Run(ListId list, std::span<Ref> due, size_t budget, Progress& progress) noexcept {
   uint64_t& moved = wheel::LevelOf(list) == 0 ? refiled_ : cascaded_;

@@ -1,15 +1,15 @@
 // The rules for TTLs of keys: default, maximum, jitter, and required TTLs.
 //
-//   ttl-rule "sess:*" default 30m max 1d jitter 5      the first rule whose pattern matches the key counts;
-//   ttl-rule "tmp:*" required                          what it does not say is said by the rest:
-//   namespace shop prefix "shop:" default-ttl 1h        what it does not say of a default: its namespace,
+//   ttl-rule "sess:*" default 30m max 1d jitter 5      the first rule with a matching pattern counts;
+//   ttl-rule "tmp:*" required                          for a setting without a value in the rule:
+//   namespace shop prefix "shop:" default-ttl 1h        the default of the key's namespace, then
 //   max-ttl 7d                                         the options default-ttl, max-ttl, ttl-jitter, ttl-required
 //
-// Every write of every type gets its deadline here, through Keyspace::Obeying. In this order: a key without a TTL gets
-// the default; without one it is refused if a TTL is required; a relative TTL gets jitter, unless that was drawn
-// before; and no deadline lies further off than the maximum, so with one no key lasts. What a key has and keeps
-// (KEEPTTL, INCR, APPEND ...) is left alone: Expiry::Standing. A key that has no deadline and is only edited gets one
-// from the default or the maximum, but is not refused.
+// Every write of every type gets its deadline from these rules, through Keyspace::Obeying. The steps: a key without a TTL
+// gets the default; without a default the write is refused if a TTL is required; a relative TTL gets jitter, unless jitter
+// was drawn before; and no deadline lies further off than the maximum, so with a maximum no key lasts. The rules leave alone
+// a deadline that the key has and keeps (KEEPTTL, INCR, APPEND ...): Expiry::Standing. An edited key without a deadline gets
+// a deadline from the default or the maximum, but is not refused.
 //
 // All times are in ms; 0: none. Loop thread only.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace mayfly {
 
-// A write was refused before it changed anything: its key must have a TTL.
+// A write was refused before any change: its key must have a TTL.
 struct TtlRequired : std::exception {
   const char* what() const noexcept override { return "a TTL is required for this key"; }
 };
@@ -36,10 +36,10 @@ struct TtlRequired : std::exception {
 // The TTL with jitter: even chances for each ms from `percent` % less to `percent` % more, but at least 1 ms.
 // REQUIRES: percent <= 100.
 uint64_t WithJitter(uint64_t ttl_ms, unsigned percent, std::mt19937_64& random) noexcept;
-// The deadline with jitter. Its Unix time fits into the numbers that clients read, as that of `asked` does.
+// The deadline with jitter. Its Unix time fits into the numbers that clients read, like the Unix time of `asked`.
 // REQUIRES: `asked` is relative and not reached.
 Expiry Jittered(Expiry asked, unsigned percent, std::mt19937_64& random, Now now) noexcept;
-// The furthest deadline of which that is true, as a monotonic time.
+// The furthest deadline whose Unix time fits, as a monotonic time.
 inline uint64_t FurthestDeadlineMs(Now now) noexcept {
   const uint64_t wall_ms = now.wall_ms > 0 ? static_cast<uint64_t>(now.wall_ms) : 0;
   return now.mono_ms + (static_cast<uint64_t>(INT64_MAX) - wall_ms);
@@ -47,7 +47,7 @@ inline uint64_t FurthestDeadlineMs(Now now) noexcept {
 
 class TtlRules {
  public:
-  // What is not said is said by the rule for all keys.
+  // Terms for all keys replace the missing values.
   struct Rule {
     std::string pattern;
     std::optional<uint64_t> default_ms = {};
@@ -56,7 +56,7 @@ class TtlRules {
     std::optional<bool> required = {};
   };
 
-  // Of all keys that no rule matches; what a rule does not say.
+  // For keys that match no rule, and for the missing values of a rule.
   struct Terms {
     uint64_t default_ms = 0;
     uint64_t max_ms = 0;
@@ -66,25 +66,25 @@ class TtlRules {
     bool operator==(const Terms&) const = default;
   };
 
-  // A default for the keys with a prefix, in the place of that for all keys; 0: that one.
+  // The defaults for keys with a prefix, in place of the default for all keys; 0: the default for all keys.
   struct PrefixDefaults {
     PrefixTable prefixes = {};
     std::vector<uint64_t> ms = {};
   };
 
-  // Keeps other rules ready until Adopt puts them in force or Drop gives them up. Borrows `random` as long as there
-  // are rules.
+  // Keeps other rules ready until Adopt puts them in force or Drop discards them. Borrows `random` as long as there are
+  // rules.
   void Prepare(std::vector<Rule> rules, PrefixDefaults defaults, const Terms& for_all,
                std::mt19937_64& random) noexcept;
-  // No effect if nothing is ready; nor has Drop.
+  // Adopt and Drop have no effect if no rules are ready.
   void Adopt() noexcept;
   void Drop() noexcept { prepared_.reset(); }
-  // False: every deadline is as it was asked for.
+  // False: every deadline is the requested deadline.
   bool any() const noexcept { return any_; }
 
-  // The deadline that a write gives this key instead of `wanted`; its standing is kKept. Throws TtlRequired.
+  // The deadline of this key after a write that asks for `wanted`; its standing is kKept. Throws TtlRequired.
   Expiry Obeying(std::string_view key, Expiry wanted, Now now) const;
-  // The deadline for a key without one that is edited; never refuses. Never if there is neither default nor maximum.
+  // The deadline for an edited key without a deadline; never refuses. Never if there is neither default nor maximum.
   Expiry ForLasting(std::string_view key, Now now) const noexcept;
   // The longest TTL that an access may give this key; UINT64_MAX: no limit.
   uint64_t LongestOf(std::string_view key) const noexcept;
@@ -95,7 +95,7 @@ class TtlRules {
     PrefixDefaults defaults;
     Terms for_all;
   };
-  // Without the rules.
+  // The default of the namespaces or of all keys, without the rules.
   uint64_t DefaultOf(std::string_view key) const noexcept;
   Terms TermsOf(std::string_view key) const noexcept;
   Expiry Fit(const Terms& terms, Expiry wanted, Now now) const noexcept;

@@ -4,11 +4,10 @@
 // remaining bits, so every 64-bit deadline has a slot and there is no overflow list. The *position* of a time
 // on a level is time >> (6 * level), counted from time 0. Its slot is the position modulo 64.
 //
-// The level is chosen by distance, not by comparing slot indices: it is the lowest level on which the
-// deadline's position is less than 64 after the current position. Two facts follow, and the wheel relies on
-// them:
+// The level is chosen by distance, not by comparing slot indices: the lowest level on which the deadline's position is less
+// than 64 after the current position. Two facts follow, and the wheel relies on both:
 //   - All entries of a slot have the same position, so the slot index and the current time give its start.
-//   - Above level 0 nothing is ever filed into the current slot: it would have fitted the level below.
+//   - Above level 0 nothing is ever filed into the current slot: such an entry would have fitted the level below.
 #pragma once
 
 #include <bit>
@@ -30,7 +29,7 @@ using ListId = uint16_t;
 constexpr int kLists = kLevels * kSlots + kLevels;
 constexpr ListId kNoList = UINT16_MAX;
 
-// Where an entry is filed: the list and the strand within it (see wheel_lists.h). Stored in the entry.
+// The place of a filed entry: the list and the strand within the list (see wheel_lists.h). Stored in the entry.
 using Place = uint16_t;
 constexpr int kStrands = 4;
 constexpr Place kUnfiled = UINT16_MAX;
@@ -45,8 +44,7 @@ constexpr uint64_t StartOf(uint64_t position, int level) noexcept { return posit
 constexpr ListId SlotList(int level, uint64_t position) noexcept {
   return static_cast<ListId>(level * kSlots + static_cast<int>(position % kSlots));
 }
-// Side lists form a row below the last level, so that list / 64 and list % 64 give the bitmap and its bit for
-// both kinds of list.
+// Side lists form a row below the last level. So list / 64 and list % 64 give the bitmap and its bit for both kinds of list.
 constexpr ListId SideList(int level) noexcept { return static_cast<ListId>(kLevels * kSlots + level); }
 constexpr bool IsSideList(ListId list) noexcept { return list >= kLevels * kSlots; }
 constexpr int LevelOf(ListId list) noexcept { return IsSideList(list) ? list % kSlots : list / kSlots; }
@@ -57,14 +55,14 @@ constexpr int LevelFor(uint64_t elapsed, uint64_t when) noexcept {
   assert(when >= elapsed);
   const uint64_t distance = when - elapsed;
   if (distance < kSlots) return 0;
-  // 64^level <= distance < 64^(level + 1), so no lower level will do. On this level the positions differ by
-  // distance / 64^level, rounded down or up. Rounded up it may be 64, which is one too many.
+  // 64^level <= distance < 64^(level + 1), so a lower level is too narrow. On this level the positions differ by distance /
+  // 64^level, rounded down or up. Rounded up, the difference may be 64: one too many.
   const int level = (63 - std::countl_zero(distance)) / kSlotBits;
   return level + static_cast<int>(PositionOf(when, level) - PositionOf(elapsed, level) == kSlots);
 }
 
-// Whether `time` is in the second half of its position on `level`. Always false on level 0, where a position
-// is one tick.
+// Returns true if `time` is in the second half of its position on `level`. Always false on level 0, where a position is one
+// tick.
 constexpr bool InSecondHalf(uint64_t time, int level) noexcept { return (time & (SpanOf(level) / 2)) != 0; }
 
 // The only position that `slot` can hold while the level's current position is `current`.
@@ -80,8 +78,8 @@ constexpr uint64_t FirstOccupied(uint64_t occupied, uint64_t current) noexcept {
   return current + static_cast<uint64_t>(std::countr_zero(std::rotr(occupied, turned)));
 }
 
-// A level's occupied slots, as they lie ahead of `now`: bit i stands for the position i after that of now, and bit 0 also for
-// those before it, which a wheel has that was not advanced to `now` yet.
+// A level's occupied slots ahead of `now`: bit i stands for the position i after that of now. Bit 0 also stands for earlier
+// positions; these occur if the wheel was not advanced to `now` yet.
 constexpr uint64_t SlotsAhead(uint64_t occupied, int level, uint64_t elapsed, uint64_t now) noexcept {
   const uint64_t current = PositionOf(elapsed, level);
   const uint64_t ahead = std::rotr(occupied, static_cast<int>(current % kSlots));

@@ -1,15 +1,14 @@
 // The lists of a timing wheel: the heads and one occupancy bit per list. The links are in the entries.
 //
-// A list consists of four *strands*. Each strand is doubly linked through its entries (Hooks accesses the
-// fields), so removing an entry is O(1). Following one linked list through memory in random order waits for
-// one cache miss after another. Walking four strands in turn overlaps these misses.
+// A list consists of four *strands*. Each strand is doubly linked through its entries (Hooks accesses the fields), so
+// removing an entry is O(1). Following one linked list through memory in random order waits for one cache miss after
+// another. Walking four strands in turn overlaps the misses.
 //
-// The `prev` link of a strand's head is undefined and never read: the head is recognised by the table of
-// heads, which is likely in the cache. So popping or removing a head does not touch its neighbour's memory.
+// The `prev` link of a strand's head is undefined and never read: the table of heads, likely in the cache, identifies a
+// head. So popping or removing a head does not touch its neighbour's memory.
 //
-// Invariants (Validate): the bit of a list is set iff one of its strands has a head; every entry stores the
-// list and strand that it is on; `next` and `prev` links agree. Owns nothing, allocates nothing. Loop thread
-// only.
+// Invariants (Validate): the bit of a list is set iff one of its strands has a head; every entry stores its list and strand;
+// `next` and `prev` links agree. Owns nothing, allocates nothing. Loop thread only.
 #pragma once
 
 #include <array>
@@ -24,13 +23,11 @@
 
 namespace mayfly::wheel {
 
-// How the wheel accesses the fields of an entry. A small value, such as the base address of a heap; kNull is
-// the null reference. The owner writes the deadline, the wheel the other fields. Slot is kUnfiled in an entry
-// that is on no list.
+// The wheel's access to the fields of an entry. A small value, such as the base address of a heap; kNull is the null
+// reference. The owner writes the deadline, the wheel the other fields. Slot is kUnfiled in an entry on no list.
 //
-// An owner stores a deadline and files the entry right after. Deadline() should therefore load in the same
-// pieces in which the owner stored: a wider load cannot be forwarded from the store buffer, which doubles the
-// cost of filing.
+// An owner stores a deadline and files the entry right after. Deadline() should therefore load in the same pieces in which
+// the owner stored: the store buffer cannot forward to a wider load, and the wait doubles the cost of filing.
 //
 // (clang-format 14 would break every requirement into two lines.)
 // clang-format off
@@ -92,7 +89,7 @@ class WheelLists {
   }
 
   // Removes `ref` from its list.
-  // REQUIRES: it is on one.
+  // REQUIRES: `ref` is on a list.
   void Unlink(Ref ref) noexcept {
     const Place place = hooks_.Slot(ref);
     assert(place < kLists * kStrands);
@@ -115,7 +112,7 @@ class WheelLists {
     MarkIfEmpty(list);
   }
 
-  // Calls fn(ref) -> bool for each entry of `list` until fn returns false. Returns false if it did.
+  // Calls fn(ref) -> bool for each entry of `list` until fn returns false. Returns false if fn did.
   template <typename Fn>
   bool ForEach(ListId list, Fn fn) const {
     for (Ref ref : heads_[list]) {
@@ -144,8 +141,8 @@ class WheelLists {
  private:
   static constexpr uint64_t BitOf(ListId list) noexcept { return uint64_t{1} << (list % kSlots); }
 
-  // Spreads the entries over the strands by their addresses. (A counter would do too, but costs one more
-  // store per filing, and the number of outstanding stores limits how many filings overlap.)
+  // Spreads the entries over the strands by their addresses. (A counter would also do, but costs one more store per filing,
+  // and the number of outstanding stores limits how many filings overlap.)
   static unsigned StrandOf(Ref ref) noexcept {
     uint64_t bits = 0;
     std::memcpy(&bits, &ref, sizeof ref);
