@@ -1,7 +1,8 @@
-// Moves entries of a keyspace out of memory that is mostly unused (Heap::IsSparse). Then the memory comes free.
+// Moves entries of a keyspace out of memory that is mostly unused (Heap::IsSparse), so that the heap can free this memory.
 //
-// An entry keeps its places in all orders, and to move is no change: nobody hears of it. Entries that are due, and those whose
-// times have neighbours of their own, stay where they are: they go soon, or are few. Borrows the keyspace. Loop thread only.
+// An entry keeps its places in all orders, and a move is no change: no listener hears of a move. Some entries stay in place:
+// absent entries, because they go soon; entries with EntryTimes or timed members, because they are few. Borrows the
+// keyspace. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +23,12 @@ class Compactor {
   explicit Compactor(Keyspace& keyspace) noexcept : keyspace_(keyspace) {}
 
   // Goes through a page of SCAN, and returns the next cursor.
-  // REQUIRES: nobody has a pointer to an entry.
+  // REQUIRES: no caller keeps a pointer to an entry.
   uint64_t Pass(uint64_t cursor, Now now, Count& count) noexcept;
 
  private:
   bool MayMove(const Entry& entry, Now now) const noexcept;
-  // False if there is no memory.
+  // Returns false if out of memory.
   bool Move(Entry& entry, Now now) noexcept;
 
   Keyspace& keyspace_;

@@ -1,12 +1,13 @@
 // A walk in slices through all keys as of one moment, during later changes.
 //
 //   start:   Databases::MarkAll marks every entry, at no cost for each
-//   a slice: the next pages of the hash tables; what is still marked there is visited, and its mark removed
-//   between: an entry that is about to change or go is visited before that, and its mark removed
-//   a flush: the keyspace that goes is held, so that it is not freed before the walk has been through it
+//   a slice: the next pages of the hash tables; the walk visits each marked entry and removes its mark
+//   between: before a marked entry changes or goes, the walk visits the entry and removes its mark
+//   a flush: the walk holds the flushed keyspace, so that the keyspace is not freed before the walk has been through
 //
-// So each key of the first moment is visited once, with the value, expiry and database that it had then. A key
-// that had expired, or was invalidated or flushed with its namespace by then, is not visited; one that goes later is.
+// So each key of the first moment is visited once, with its value, expiry and database of that moment. The walk does not
+// visit a key that had expired, or was invalidated or flushed with its namespace before the walk; a key that goes later is
+// visited.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.
@@ -31,9 +32,9 @@ class SnapshotVisitor {
 class SnapshotWalk final : private ChangeListener {
  public:
   // The walk begins here. Throws std::bad_alloc.
-  // REQUIRES: no other walk is under way, and the last one has come to its end.
+  // REQUIRES: no other walk is under way: the last walk has come to its end.
   SnapshotWalk(Databases& databases, SnapshotVisitor& visitor, Now now);
-  // If the walk is not at its end, walks to it without visiting anything.
+  // If the walk is not at its end, walks to the end without visiting anything.
   ~SnapshotWalk() override;
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
@@ -46,7 +47,7 @@ class SnapshotWalk final : private ChangeListener {
  private:
   struct Part {
     Keyspace* keyspace;
-    unsigned index;  // when the walk began
+    unsigned index;  // at the start of the walk
   };
   void OnChange(const Change& change) override;
   void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override;
@@ -56,7 +57,7 @@ class SnapshotWalk final : private ChangeListener {
   SnapshotVisitor* visitor_;
   const Now start_;
   const uint64_t dooms_;     // of tags, before the walk
-  std::vector<Part> parts_;  // what is not walked through; the last one is under way
+  std::vector<Part> parts_;  // the rest of the walk; the last part is under way
   uint64_t cursor_ = 0;
 };
 

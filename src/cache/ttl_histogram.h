@@ -1,12 +1,12 @@
 // A histogram of keys and their bytes by remaining TTL.
 //
-// Why it is counted by walking, and not whenever a deadline changes. The ranges move with time, so counters would have
-// to stand for fixed moments, fine enough for the nearest range and as many as the farthest is long. A SET EX on a key
-// that has a TTL would take the key's bytes from one counter and add them to another: by estimate 30 instructions and
-// two more cache lines, where most changes of a deadline only read the entry (TimingWheel::Move). And as a counter's
-// time came nearer, it would have to be split into finer ones, which needs its keys: the lists of the wheel have them,
-// but also keys whose deadline has moved since. A walk costs nothing while nobody asks, and is exact for every key that
-// it looks at.
+// Why the histogram walks through the keys, instead of counting whenever a deadline changes. The ranges move with time, so
+// counters would have to stand for fixed moments: fine enough for the nearest range, and for the whole length of the
+// farthest. A SET EX on a key with a TTL would take the key's bytes from one counter and add them to another: by estimate 30
+// instructions and two more cache lines, where most changes of a deadline only read the entry (TimingWheel::Move). And as a
+// counter's time came nearer, the counter would have to be split into finer counters. The split needs the counter's keys:
+// the lists of the wheel have these keys, but also keys whose deadline has moved since. A walk costs nothing until a client
+// asks, and is exact for every key of the walk.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class TtlHistogram {
  public:
   struct Range {
     std::string_view name;
-    uint64_t below_ms;  // and no less than the range before ends at
+    uint64_t below_ms;  // and not below the range before
   };
   static constexpr uint64_t kSecondMs = 1000;
   static constexpr uint64_t kMinuteMs = 60 * kSecondMs;
@@ -55,7 +55,7 @@ class TtlHistogram {
   // The keys with a TTL in this range.
   // REQUIRES: range < kExpiring.
   const Sum& In(size_t range) const noexcept { return in_[range]; }
-  // The keys without a TTL; also those of which only members have one.
+  // The keys without a TTL, including keys of which only members have a TTL.
   const Sum& lasting() const noexcept { return lasting_; }
 
  private:

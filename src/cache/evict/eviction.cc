@@ -55,16 +55,16 @@ Evictor::Outcome Evictor::Trim(Namespace& space, const EvictionLimits& limits, N
   }
 }
 
-// Where the nearest one of a database is not in the pool, some of the pool are compared: the least recently used ones
-// and a few at random. Not those in turn by the hand: this policy keeps the order of use, and a hit under it does not
-// maintain a hand.
+// If a database's nearest entry is outside the pool, some entries of the pool are compared: the least recently used entries
+// and a few random entries. The entries in turn by the hand are no choice: this policy keeps the order of use, and a hit
+// under this policy does not maintain a hand.
 size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
   constexpr size_t kColdest = 12;
   constexpr size_t kAtRandom = 4;
   Victim nearest;
   int64_t least = 0;
   const auto offer = [&](Keyspace& keyspace, Entry* entry) {
-    // An entry that waits to be freed counts as due now.
+    // An entry past its deadline counts as due now.
     const int64_t left = std::max<int64_t>(TtlMs(*entry, now), 0);
     if (nearest.entry != nullptr && left >= least) return;
     least = left;
@@ -86,7 +86,7 @@ size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
   return Evict(nearest, now);
 }
 
-// Draws a list by its number of candidates, then a random key of it.
+// Draws a list by its number of candidates, then a random key of the list.
 size_t Evictor::EvictRandom(bool with_lasting, const EvictionPool& pool, Now now) {
   const auto candidates_of = [&](const Quota& quota) {
     return with_lasting ? quota.size() : quota.CountOf(Quota::kExpiring);

@@ -1,19 +1,19 @@
 // Frees memory: evicts victims of the policy until used memory and the number of keys are within their limits.
 //
-// The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all
-// lists (cache/owners/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve
-// see cache/evict/sieve_evictor.h, for the S3-FIFO policies cache/evict/s3fifo_evictor.h, for the LFU policies
-// cache/evict/lfu_evictor.h. The limit `maxkeys` evicts the least recently used key; under SIEVE, S3-FIFO and
-// LFU, whose lists are not in that order, it evicts their own victim, chosen from all keys. SIEVE and
-// S3-FIFO need AccessTracking::kVisitedBit, the latter also ghosts (Databases::KeepGhosts), the LFU
-// policies need AccessTracking::kFrequency.
+// The LRU policies are exact: the victim is the entry with the oldest access among the cold ends of all lists
+// (cache/owners/quotas.h). volatile-ttl takes an entry from the wheels' earliest slots. For allkeys-sieve see
+// cache/evict/sieve_evictor.h, for the S3-FIFO policies cache/evict/s3fifo_evictor.h, for the LFU policies
+// cache/evict/lfu_evictor.h. The limit `maxkeys` evicts the least recently used key. The lists of SIEVE, S3-FIFO and LFU are
+// in another order: under these policies `maxkeys` evicts the policy's own victim, chosen from all keys. SIEVE and S3-FIFO
+// need AccessTracking::kVisitedBit, S3-FIFO also ghosts (Databases::KeepGhosts), the LFU policies need
+// AccessTracking::kFrequency.
 //
-// Stale values (cache/gone/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. They
-// are no keys, so they do not count for `maxkeys`.
+// Stale values (cache/gone/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. A
+// stale value is no key, so `maxkeys` does not count stale values.
 //
-// A namespace is kept within its own limits by Trim, at the cost of no other: maxmemory by the policy, from its own
-// keys, and its limit of keys as `maxkeys` is. While what is promised to namespaces fits (Namespaces::Promise), Run
-// takes nothing from those who have a promise; if the policy finds no victim in the rest, it evicts nothing.
+// Trim keeps a namespace within its own limits, at the cost of no other: the limit of bytes by the policy, from the
+// namespace's own keys, and the limit of keys like `maxkeys`. While the promises to namespaces fit (Namespaces::Promise),
+// Run takes nothing from namespaces with a promise; if the policy finds no victim in the rest, Run evicts nothing.
 //
 // Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
 #pragma once
@@ -38,8 +38,8 @@ struct EvictionLimits {
   size_t samples = 5;  // entries of each database that LFU samples for a victim; not 0
 };
 
-// What one call must get rid of, however many entries that takes: it goes on beyond its budget while more than
-// this is there.
+// The excess that one call must evict, however many entries that takes: the call goes on beyond its budget while bytes or
+// keys are above these values.
 struct EvictionOwed {
   uint64_t above_bytes = UINT64_MAX;
   uint64_t above_keys = UINT64_MAX;
@@ -56,10 +56,10 @@ class Evictor {
         s3fifo_(databases, sieve_),
         lfu_(databases, random) {}
 
-  // Evicts entries until the limits are met or `budget` entries have been examined. Evicts at least one if a
-  // limit is exceeded, `budget` is not 0 and there is a victim. Calls used_bytes() before each eviction; the
-  // result must not include memory that only waits to be freed. Returns kWithin if both limits are met; kMore
-  // if one is exceeded but there are victims left; kNothingToEvict if one is exceeded and there is no victim.
+  // Evicts entries until the limits are met or `budget` entries have been examined. Evicts at least one entry if a limit is
+  // exceeded, `budget` is not 0 and there is a victim. Calls used_bytes() before each eviction; the result must not include
+  // memory that only waits to be freed. Returns kWithin if both limits are met; kMore if a limit is exceeded but there are
+  // victims left; kNothingToEvict if a limit is exceeded and there is no victim.
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes,
               const EvictionOwed& owed = {}) {
@@ -76,20 +76,20 @@ class Evictor {
     }
   }
 
-  // Evicts entries of the namespace until it is within its limits. What it was above them before the last write, it
-  // may keep when `budget` entries have been examined (Namespace::AboveSettled). Of `limits`, policy and samples count.
+  // Evicts entries of the namespace until its limits are met. After `budget` examined entries, an excess from before the
+  // last write may stay (Namespace::AboveSettled). Of `limits`, only policy and samples count.
   Outcome Trim(Namespace& space, const EvictionLimits& limits, Now now, size_t budget);
 
  private:
-  // What is to be evicted, and from whom.
+  // The purpose of an eviction, and the quotas for the victim.
   struct Task {
     EvictionPolicy policy;
     size_t samples;
-    const Namespace* only;  // null: all but those to whom it is promised
+    const Namespace* only;  // null: all quotas without such a promise
     bool too_big;
     bool too_many;
   };
-  // Each returns the number of entries examined, or 0 if there is no victim.
+  // Each function returns the number of entries examined, or 0 if there is no victim.
   size_t EvictOne(const Task& task, Now now);
   size_t EvictLru(bool with_lasting, const EvictionPool& pool, Now now);
   size_t EvictNearestDeadline(const EvictionPool& pool, Now now);

@@ -75,8 +75,8 @@ void LfuEvictor::Offer(unsigned database, const Entry& entry, Now now) {
 
 bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, uint8_t spares, Now now) {
   Keyspace& keyspace = databases_.At(candidate.database);
-  // The look frees a key whose deadline has passed: that is as good as an eviction. Where many such keys wait to be
-  // freed, one call must not free all of them.
+  // Peek frees a key whose deadline has passed: as good as an eviction. If many keys are due, one call must not free all of
+  // them.
   const size_t before = keyspace.size();
   Entry* entry = keyspace.Peek(keyspace.KeyOf(candidate.key), now);
   if (keyspace.size() != before) return true;

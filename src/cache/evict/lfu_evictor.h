@@ -1,9 +1,8 @@
 // Chooses the victims of the LFU policies as Redis does, from a sample of each database. The best candidates of all
 // samples so far stay in a pool for later evictions.
 //
-// The best candidate has the lowest counter, and of equal counters the longest idle time. The pool stores
-// keys, not entries: a candidate that was removed or accessed since it was sampled is skipped. Loop thread
-// only.
+// The best candidate has the lowest counter, and of equal counters the longest idle time. The pool stores keys, not entries:
+// a candidate that was removed or accessed since its sampling is skipped. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +20,16 @@ class LfuEvictor {
  public:
   static constexpr size_t kCandidates = 16;
 
-  // Borrows both.
+  // Borrows `databases` and `random`.
   LfuEvictor(Databases& databases, std::mt19937_64& random) : databases_(databases), random_(random) {
     candidates_.reserve(kCandidates);
   }
 
-  // Evicts one entry; if `with_lasting` is false, only one with a TTL. Leaves out quotas to which one of `spares` is
-  // promised. Returns the number of entries sampled, or 0 if there is nothing to evict.
+  // Evicts one entry; if `with_lasting` is false, an entry with a TTL. Leaves out quotas with a promise in `spares`. Returns
+  // the number of entries sampled, or 0 if there is nothing to evict.
   // REQUIRES: samples > 0 and databases.tracking() == AccessTracking::kFrequency.
   size_t EvictOne(bool with_lasting, uint8_t spares, size_t samples, Now now);
-  // The same within one namespace, which remembers no candidates: of a few entries in turn the best one goes.
+  // The same within one namespace, without a memory of candidates: evicts the best of a few entries in turn.
   size_t EvictWithin(const Namespace& space, bool with_lasting, Now now);
 
  private:
@@ -40,8 +39,8 @@ class LfuEvictor {
     uint32_t stamp;  // at the time of sampling
     std::string key;
   };
-  // Samples up to `samples` entries of each database. Returns how many that were. Sets `evicted` if one of them
-  // was evicted at once, because there was no memory to remember it.
+  // Samples up to `samples` entries of each database. Returns the number of sampled entries. Sets `evicted` if a sampled
+  // entry was evicted at once, for lack of memory to remember the candidate.
   size_t Look(bool with_lasting, uint8_t spares, size_t samples, Now now, bool& evicted);
   // Throws std::bad_alloc.
   void Offer(unsigned database, const Entry& entry, Now now);

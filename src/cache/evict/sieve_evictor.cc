@@ -10,7 +10,7 @@ constexpr uint64_t kHasNotJoined = 0;
 // `turned` counts parts of turns and wraps, so the sign of the difference decides which hand is behind.
 bool IsBehind(uint64_t turned, uint64_t other) noexcept { return static_cast<int64_t>(turned - other) < 0; }
 
-// Remembers the least recently used of the entries that it is offered; of equal ones the first.
+// Remembers the least recently used of the offered entries; of equal entries the first.
 class Idlest {
  public:
   void Offer(Quota& quota, Entry& entry, Now now) noexcept {

@@ -1,18 +1,17 @@
 // Chooses SIEVE's victims from all lists of all quotas. Each list has a hand of its own (cache/owners/sieve_hand.h).
 //
-// The ideal is a single queue: its hand examines every other entry once before it examines the same entry
-// again. To come close to that, all hands move in step and complete a turn in the same time. The hand that
-// has moved least, measured in parts of a turn (Quota::Turned), moves next, until it finds a victim or
-// reaches the front of its list. So every key has the same time to be visited, whatever its list, and a list
-// loses entries in proportion to the number of unvisited entries it holds. A list that was empty joins one
-// turn later, because a single queue would examine its new entries last. The newest entry of a list is
-// evicted only if nothing else is left.
+// The ideal is a single queue: its hand examines every other entry once before the hand comes to the same entry again. To
+// come close to the ideal, all hands move in step and complete a turn in the same time. The hand that has moved least,
+// measured in parts of a turn (Quota::Turned), moves next, until this hand finds a victim or reaches the front of its list.
+// So every key has the same time to be visited, in any list, and a list loses entries in proportion to its number of
+// unvisited entries. A list that was empty joins one turn later, because a single queue would examine its new entries last.
+// The newest entry of a list is evicted only if nothing else is left.
 //
-// Work is bounded: after kMostPassed visited entries in a row, the least recently used of them is evicted. So
-// a full turn over a million visited entries is spread over 250 evictions, and every call finds a victim
-// unless there is no entry at all. Amortised, each hit pays for the step that clears its bit.
+// Work is bounded: after kMostPassed visited entries in a row, the hand's walk ends, and the least recently used of the
+// visited entries is evicted. So a full turn over a million visited entries is spread over 250 evictions, and every call
+// finds a victim unless there is no entry at all. Amortised, each hit pays for the step that clears its bit.
 //
-// A namespace above its limits has a queue of its own, of its shares (EvictionPool).
+// A namespace above its limits has a queue of its own, made of its shares (EvictionPool).
 //
 // S3-FIFO evicts the entries that are past their probation in the same way (Scope). Loop thread only.
 #pragma once
@@ -32,13 +31,13 @@ class SieveEvictor {
   // Borrows `databases`.
   explicit SieveEvictor(Databases& databases) noexcept : databases_(databases) {}
 
-  // Which entries may be victims. If all but one of a list are young, they are not spared.
+  // The possible victims. If all entries of a list but one are young, young entries are not spared.
   struct Scope {
-    bool with_lasting = true;   // also those without a TTL
-    bool spares_young = false;  // not those on probation (Entry::young)
+    bool with_lasting = true;   // also entries without a TTL
+    bool spares_young = false;  // no entries on probation (Entry::young)
     EvictionPool pool = {};
   };
-  // Evicts one entry. Returns the number of entries examined, at most kMostPassed; 0 if there is none.
+  // Evicts one entry. Returns the number of entries examined, at most kMostPassed; 0 if there is no victim.
   size_t EvictOne(Now now) { return EvictOne(now, Scope{}); }
   size_t EvictOne(Now now, const Scope& scope);
 

@@ -1,7 +1,7 @@
-// Departures hears of every key that comes and goes, for whoever remembers keys that are not there: why they are not
-// (MissRing), which of them a larger memory would have kept (ShadowList), and the ghosts of S3-FIFO (GhostRing).
+// Hears of every key that comes and goes, for three memories of absent keys: the reason of a miss (MissRing), the keys that
+// a larger memory would have kept (ShadowList), and the ghosts of S3-FIFO (GhostRing).
 //
-// A key is named by the id of its keyspace and its hash. One for all keyspaces. Loop thread only.
+// A keyspace id and a hash name a key. One object for all keyspaces. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ class Departures {
  public:
   explicit Departures(Heap& heap) noexcept : shadow_(heap), ghosts_(heap) {}
 
-  // The key was created. Returns whether it begins on probation (cache/evict/s3fifo_evictor.h).
+  // The key was created. Returns true if the key begins on probation (cache/evict/s3fifo_evictor.h).
   bool Came(uint8_t id, uint64_t hash) noexcept {
     shadow_.Forget(id, hash);
     if (!ghosts_.on()) [[likely]]
       return false;
     return !ghosts_.Take(MarkOf(id, hash));
   }
-  // The key will soon be gone; it is not there any more.
+  // Prefetch: the key will soon be gone. Went: the key is gone.
   void Prefetch(uint8_t id, uint64_t hash) const noexcept { misses_.Prefetch(MarkOf(id, hash)); }
   void Went(uint8_t id, uint64_t hash, MissReason why) noexcept { misses_.Add(MarkOf(id, hash), why); }
-  // It went because memory was full. `bytes`: what keeping it would have taken; only if NeedsBytes.
+  // The key was evicted because memory was full. `bytes`: the memory for keeping the key; only if NeedsBytes.
   void WasEvicted(uint8_t id, uint64_t hash, uint64_t bytes, Expiry deadline, Now now) noexcept {
     if (ghosts_.on()) [[unlikely]]
       ghosts_.Add(MarkOf(id, hash));
@@ -37,9 +37,9 @@ class Departures {
       shadow_.Add(id, hash, bytes, deadline, now);
   }
   bool NeedsBytes() const noexcept { return shadow_.on(); }
-  // A command has deleted the key, which was not there.
+  // A command has deleted the key although the key was absent.
   void Unwanted(uint8_t id, uint64_t hash) noexcept { shadow_.Forget(id, hash); }
-  // Why the key is not there.
+  // The reason why the key is absent.
   MissReason Why(uint8_t id, uint64_t hash) const noexcept { return misses_.Find(MarkOf(id, hash)); }
 
   MissRing& misses() noexcept { return misses_; }
@@ -50,7 +50,7 @@ class Departures {
   const GhostRing& ghosts() const noexcept { return ghosts_; }
 
  private:
-  // Stands for the key with this hash in the keyspace with this id.
+  // A mark that stands for the key with this hash in the keyspace with this id.
   static uint64_t MarkOf(uint8_t id, uint64_t hash) noexcept {
     constexpr uint64_t kStep = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio
     return hash ^ (id * kStep);

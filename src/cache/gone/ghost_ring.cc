@@ -59,7 +59,7 @@ bool GhostRing::AddSegment() noexcept {
     heap_.Free(memory, sizeof(Segment));
     return false;
   }
-  new (memory) Segment;  // its lines are filled when they come into use
+  new (memory) Segment;  // a line is cleared when it comes into use
   return true;
 }
 

@@ -1,19 +1,18 @@
-// Ghosts: the hashes of keys evicted recently, for S3-FIFO (cache/evict/s3fifo_evictor.h). A key that comes back while its
-// ghost is here is used again and again, only not often enough.
+// Ghosts: the hashes of keys evicted recently, for S3-FIFO (cache/evict/s3fifo_evictor.h). A key with a ghost that comes
+// back is used again and again, only not often enough for its former place.
 //
-// Shape: cache lines with 32 slots each. The high half of a hash chooses the line, 16 bits of the low half
-// are stored; 0 is empty. Within a line the newest is first, and pushes out the oldest. So adding and
-// finding touch one line, and a ring with a slot for each key, of 2 bytes, remembers about as many victims
-// as there are keys.
+// Shape: cache lines with 32 slots each. The high half of a hash chooses the line, and a slot stores 16 bits of the low
+// half; 0 is empty. Within a line the newest ghost is first, and a new ghost pushes out the oldest. So adding and finding
+// touch one line, and a ring with a slot of 2 bytes for each key remembers about as many victims as there are keys.
 //
-// The ring follows the number of keys by a few lines at a time (linear hashing), so no step is long. Of the
-// ghosts of a line that is split, those that belong to the new line are forgotten; the last line goes with
-// its ghosts. Lines come in segments of 4 KiB. If there is no memory for one, the ring stays as it is.
+// The size of the ring follows the number of keys by a few lines at a time (linear hashing), so no step is long. Splitting a
+// line forgets the ghosts that belong to the new line; removing the last line forgets its ghosts. Lines come in segments of
+// 4 KiB. Without memory for a segment the ring keeps its size.
 //
-// A key that was not evicted is taken for a ghost with a probability of 1 in 2,000.
+// A key that was not evicted passes for a ghost with a probability of 1 in 2,000.
 //
-// Invariants (Validate): no two slots of a line are equal, and none follows an empty one. Owns its
-// segments. Loop thread only.
+// Invariants (Validate): no two slots of a line are equal, and no used slot follows an empty slot. Owns its segments. Loop
+// thread only.
 #pragma once
 
 #include <array>
@@ -29,9 +28,9 @@ class GhostRing {
  public:
   static constexpr size_t kWays = 32;  // slots of a line
   static constexpr size_t kSegmentLines = 64;
-  // So a ring has its size long before it is full, and forgets little as it grows.
+  // With this step a ring reaches its size long before the ring is full, and forgets little while growing.
   static constexpr size_t kLinesPerAdd = 8;
-  static constexpr size_t kLinesMax = size_t{1} << 27;  // for 2^32 keys, more than there can be
+  static constexpr size_t kLinesMax = size_t{1} << 27;  // for 2^32 keys, more than the heap can hold
 
   // Off at first. Borrows `heap`.
   explicit GhostRing(Heap& heap) noexcept : heap_(heap) {}
@@ -40,17 +39,17 @@ class GhostRing {
   GhostRing& operator=(const GhostRing&) = delete;
 
   bool on() const noexcept { return on_; }
-  // Turns it on or off, where it forgets all and frees its memory.
+  // Turns the ring on or off; turning off forgets all ghosts and frees the memory.
   void Follow(bool on) noexcept;
-  // From now on it is to remember about as many victims as that.
+  // Sets the number of victims to remember, approximately, from now on.
   void set_wanted(size_t ghosts) noexcept { wanted_ = ghosts; }
 
   // In the functions below, `hash` is well mixed in all bits.
   //
-  // A key was evicted. Adds lines or removes one if the ring has not the wanted size.
+  // Remembers an evicted key. Adds lines or removes one line if the ring does not have the wanted size.
   // REQUIRES: on().
   void Add(uint64_t hash) noexcept;
-  // Whether this is the hash of a ghost, which is forgotten then.
+  // Returns true if `hash` is the hash of a ghost, and forgets the ghost.
   bool Take(uint64_t hash) noexcept;
 
   size_t capacity() const noexcept { return lines_ * kWays; }

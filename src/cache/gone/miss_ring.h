@@ -1,12 +1,12 @@
 // Remembers why keys are absent: a bounded set of hashes of removed keys, each with the reason.
 //
-// Shape: cache lines with 16 slots each. The high half of a hash chooses the line, 29 bits of the low half
-// are stored with the reason in 4 bytes. The slots of a line are in the order of their age:
+// Shape: cache lines with 16 slots each. The high half of a hash chooses the line; a slot of 4 bytes stores 29 bits of the
+// low half, and the reason. The slots of a line are in the order of their age:
 //
 //   line:   | newest |  ...  | oldest |     a slot: fingerprint (high 29 bits) | reason (low 3 bits); 0: empty
 //
-// So a ring of n entries takes 4 n bytes. Adding and finding touch one line. A new hash pushes out the oldest
-// one of its line. So of the n hashes that were added last some are forgotten, and of the last n / 2 nearly none.
+// So a ring of n entries takes 4 n bytes. Adding and finding touch one line. A new hash pushes out the oldest hash of its
+// line. So the ring has forgotten some of the last n added hashes, and nearly none of the last n / 2.
 //
 // A hash that was never added is found with a probability of 1 in 33 million.
 //
@@ -27,9 +27,9 @@
 
 namespace mayfly {
 
-// Why a key that was asked for is not there.
+// The reason why a requested key is absent.
 enum class MissReason : uint8_t {
-  kCold,         // it was never there, or that is forgotten
+  kCold,         // the key never existed, or the ring has forgotten the key
   kExpired,      // at its deadline
   kEvicted,      // to free memory
   kDeleted,      // by a command, a flush included
@@ -43,8 +43,7 @@ class MissRing {
 
   // Remembers nothing.
   MissRing() noexcept = default;
-  // Room for `entries` hashes, rounded up to whole lines, in `heap`, which must outlive it. Throws
-  // std::bad_alloc.
+  // Room for `entries` hashes, rounded up to whole lines, in `heap`; the heap must outlive the ring. Throws std::bad_alloc.
   MissRing(Heap& heap, size_t entries) : lines_(nullptr, {&heap, (entries + kWays - 1) / kWays}) {
     if (entries == 0) return;
     void* const memory = heap.Allocate(lines_.get_deleter().bytes());
@@ -58,7 +57,7 @@ class MissRing {
 
   // In all functions below, `hash` is well mixed in all bits.
   //
-  // Fetches the line that Add will write to.
+  // Fetches the line for the next Add of `hash`.
   void Prefetch(uint64_t hash) const noexcept {
     if (lines_ != nullptr) PrefetchToWrite(&lines_[LineOf(hash)]);
   }
@@ -85,7 +84,7 @@ class MissRing {
     return MissReason::kCold;
   }
 
-  // Each hash is in its line once, and no slot follows an empty one.
+  // Returns true if each hash is in its line once, and no used slot follows an empty slot.
   bool Validate() const noexcept {
     return std::all_of(lines_.get(), lines_.get() + count(), [](const Line& line) { return IsSound(line); });
   }

@@ -1,24 +1,23 @@
-// The shadow list: the keys that a server with twice the memory would still have. A miss of one of them would have been
-// a hit there.
+// The shadow list: the keys that a server with twice the memory would still have. A miss of a key in the shadow list would
+// have been a hit on that server.
 //
 //   hottest                       coldest | newest victim                oldest
 //   the LRU list: keys with their values  | the shadow list: hashes of evicted keys
 //   ------------- maxmemory ------------->|<------------- maxmemory ------------->
 //
-// Under an exact LRU policy what is evicted with one limit is what is in the second half of the list with twice that
-// limit. So a victim enters at the hot end, and at the cold end as many leave that the bytes of the rest, as
-// their entries had them, are within the limit again. A key leaves when it is created or deleted, and is not
-// found after its deadline. A hit moves it to the hot end, as it would move there; mostly it is created then.
+// Under an exact LRU policy, the keys evicted with one limit are the second half of the list with twice the limit. So a
+// victim enters the shadow list at the hot end. At the cold end keys leave until the bytes of the rest, counted as in their
+// entries, are within the limit again. A key leaves when a client creates or deletes the key; a lookup after its deadline
+// does not find the key. A hit moves the key to the hot end, as in the larger list; mostly a client creates the key then.
 //
-// A key takes a Node (32 bytes) and about 6 bytes of a table. So with entries of 100 bytes the list takes four
-// tenths of the limit. This memory is not part of what it measures (MemoryMeter::NotEvictable). If there is
-// none, a victim is not added.
+// A key takes a Node (32 bytes) and about 6 bytes of a table. So with entries of 100 bytes the list takes four tenths of the
+// limit. This memory is not part of the measured bytes (MemoryMeter::NotEvictable). Without memory, a victim is not added.
 //
-// The keys of a flushed keyspace are not found any more, since its salt is another one; they leave at the cold
-// end. After Clear all leave there, in slices (FreeSome). An expired key leaves when it is asked for, at the
-// cold end, or when the hand finds it, which looks at a few keys for each that is added.
+// A flushed keyspace gets another salt, so lookups do not find its keys any more; the keys leave at the cold end. After
+// Clear all keys are doomed and leave there, in slices (FreeSome). An expired key leaves when a lookup asks for the key, at
+// the cold end, or when the hand finds the key; the hand looks at a few keys for each added key.
 //
-// Invariants (Validate): the table has the keys of the list; bytes_ is their sum without the doomed ones, which
+// Invariants (Validate): the table has the keys of the list; bytes_ is their sum without the doomed keys; the doomed keys
 // are the coldest. Owns its nodes. Loop thread only.
 #pragma once
 
@@ -39,7 +38,7 @@ namespace mayfly {
 
 class ShadowList {
  public:
-  // Keys that leave by the cold end, at most, for one that is added; and keys that the hand looks at.
+  // For one added key: the maximum of keys that leave by the cold end; and the number of keys that the hand looks at.
   static constexpr size_t kDropsPerAdd = 16;
   static constexpr size_t kLooksPerAdd = 2;
 
@@ -50,32 +49,32 @@ class ShadowList {
   ShadowList& operator=(const ShadowList&) = delete;
 
   bool on() const noexcept { return on_; }
-  // Turns it on or off, where it forgets all keys; and sets the limits of the keys' bytes and number, 0 for none.
+  // Turns the list on or off; turning off forgets all keys. Sets the limits of the keys' bytes and number, 0 for none.
   void Follow(bool on, const QuotaLimits& limits) noexcept;
 
   // In all functions below, `keyspace` is the id of the key's keyspace.
   //
-  // The key was evicted. `bytes`: what it has taken.
+  // The key was evicted. `bytes`: the memory of the evicted entry.
   // REQUIRES: on().
   void Add(uint8_t keyspace, uint64_t hash, uint64_t bytes, Expiry deadline, Now now) noexcept;
-  // Whether a key that is absent would be there with twice the memory. `touches`: this is an access.
+  // Returns true if an absent key would exist with twice the memory. `touches`: the lookup is an access.
   bool Hit(uint8_t keyspace, uint64_t hash, bool touches, Now now) noexcept;
-  // The key was created, or is to be deleted.
+  // The key was created, or a command deletes the key.
   [[gnu::always_inline]] void Forget(uint8_t keyspace, uint64_t hash) noexcept {
     if (on_) [[unlikely]]
       Erase(MarkOf(keyspace, hash));
   }
-  // The keyspace was flushed; all were.
+  // ForgetAll: the keyspace was flushed. Clear: all keyspaces were flushed.
   void ForgetAll(uint8_t keyspace) noexcept { salts_[keyspace] = NextSalt(); }
   void Clear() noexcept;
 
-  // Keys that were forgotten by Clear and are not freed yet.
+  // Keys that Clear has forgotten and FreeSome has not freed yet.
   size_t doomed() const noexcept { return doomed_; }
-  // Frees at most `budget` of them, and returns what is left of it.
+  // Frees at most `budget` doomed keys, and returns the rest of the budget.
   size_t FreeSome(size_t budget) noexcept;
 
   size_t size() const noexcept { return list_.size() - doomed_; }
-  // Memory of the list itself.
+  // Memory of the shadow list itself.
   uint64_t memory() const noexcept { return list_.size() * Heap::SizeClass(sizeof(Node)) + table_.memory(); }
   bool Validate() const noexcept;
 
@@ -133,7 +132,7 @@ class ShadowList {
     return (limits_.bytes != 0 && bytes_ > limits_.bytes) || (limits_.keys != 0 && size() > limits_.keys);
   }
   void Erase(uint64_t mark) noexcept;
-  // REQUIRES: it is not doomed, or it is the coldest.
+  // REQUIRES: the node is not doomed, or is the coldest.
   void Drop(HeapRef ref) noexcept;
   void DropExpired(Now now) noexcept;
 
@@ -142,7 +141,7 @@ class ShadowList {
   Heap& heap_;
   bool on_ = false;
   QuotaLimits limits_;
-  uint64_t bytes_ = 0;  // that the keys have taken when they were there
+  uint64_t bytes_ = 0;  // of the keys' former entries
   size_t doomed_ = 0;
   LruList<ListHooks> list_;
   HashTable<TablePolicy> table_;

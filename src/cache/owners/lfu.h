@@ -1,14 +1,14 @@
-// Redis's LFU counter: 8 bits, logarithmic in the number of hits, minus one for every few minutes without a hit. It is
-// stored in the entry's stamp (cache/entry/entry.h):
+// Redis's LFU counter: 8 bits, logarithmic in the number of hits, minus one for every few minutes without a hit. The counter
+// is stored in the entry's stamp (cache/entry/entry.h):
 //
 //   bit 27   bits 26-24   bits 23-8            bits 7-0
 //     1          0        minute of last hit   counter     an entry that was hit under an LFU policy
 //     0      <------ time of last access ------------>     any other entry
 //
-// Bit 27 is Entry::kCountedStamp. A stamp without it counts as kLfuCountStart, the counter of a new key. So
-// every stamp is valid under every policy. After a change from LRU to LFU all keys start alike, less the
-// decay for the time that they were idle. After a change from LFU to LRU the minute of the last hit gives the
-// age. Minutes wrap after 45 days, as in Redis. Pure functions.
+// Bit 27 is Entry::kCountedStamp. A stamp without this bit counts as kLfuCountStart, the counter of a new key. So every
+// stamp is valid under every policy. After a change from LRU to LFU all keys start alike, less the decay for their idle
+// time. After a change from LFU to LRU the minute of the last hit gives the age. Minutes wrap after 45 days, as in Redis.
+// Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace mayfly {
 
 struct LfuRules {
-  int64_t log_factor = 10;            // the higher, the more hits it takes to raise a high counter
+  int64_t log_factor = 10;            // the higher the factor, the more hits raise a high counter by one
   int64_t decay_minutes = 1;          // minutes without a hit that cost one count; 0: no decay
   std::mt19937_64* random = nullptr;  // decides at random whether a hit raises the counter; borrowed
 };
 
 inline constexpr uint32_t kLfuCountMax = 255;
-// The counter of a new key. With 0 it would be the next victim before its second access.
+// The counter of a new key. With 0 the key would be the next victim before its second access.
 inline constexpr uint32_t kLfuCountStart = 5;
 
 // The counter at `now_mono_ms`, after decay.

@@ -1,5 +1,5 @@
-// A list of entries in the exact order of their last use. The most recently used entry is the hottest, at the front;
-// the least recently used is the coldest, at the back.
+// A list of entries in the exact order of their last use. The most recently used entry is the hottest, at the front; the
+// least recently used entry is the coldest, at the back.
 //
 //   hottest_ -> entry -> entry -> ... -> coldest_        (colder links)
 //            <-       <-       <-                        (hotter links)
@@ -8,12 +8,12 @@
 // Hooks is a small copyable object that reads and writes the links:
 //   using Ref;  static constexpr Ref kNull;
 //   Ref Colder(Ref), Ref Hotter(Ref), SetColder(Ref, Ref), SetHotter(Ref, Ref)
-// and, if it has it, is told by ColdEndMoved() when another entry than before is the coldest.
+// Optionally, Hooks has ColdEndMoved(): the list calls this method when another entry than before is the coldest.
 //
-// The list also stores the hand of SIEVE (cache/owners/sieve_hand.h), a position that moves from the back to the
-// front. The hand stays valid when entries are removed or replaced. Only MoveToHottest does not maintain it,
-// since every hit under LRU runs through it; under SIEVE, hits move no entry. The gate of S3-FIFO
-// (cache/evict/s3fifo_evictor.h) is a second position of that kind.
+// The list also stores the hand of SIEVE (cache/owners/sieve_hand.h), a position that moves from the back to the front. The
+// hand stays valid when entries are removed or replaced. Only MoveToHottest does not maintain the hand, since every hit
+// under LRU runs through MoveToHottest; under SIEVE, hits move no entry. The gate of S3-FIFO (cache/evict/s3fifo_evictor.h)
+// is a second position of the same kind.
 //
 // Invariants (Validate): the links of both directions agree; size() entries lie between the two ends; the
 // hand and the gate are null or an entry of the list. Owns nothing. Loop thread only.
@@ -35,7 +35,7 @@ class LruList {
   Ref coldest() const noexcept { return coldest_; }
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  // The entry used next after `entry`, or null if it is the hottest.
+  // The entry used next after `entry`; null if `entry` is the hottest.
   // REQUIRES: `entry` is in this list.
   Ref Hotter(Ref entry) const noexcept {
     assert(Linked(entry));
@@ -49,7 +49,7 @@ class LruList {
     hand_ = entry;
   }
 
-  // The gate: the entry that S3-FIFO examines next on probation. Null: start at the coldest.
+  // The gate: the entry on probation that S3-FIFO examines next. Null: start at the coldest.
   Ref gate() const noexcept { return gate_; }
   // REQUIRES: `entry` is null or in this list.
   void set_gate(Ref entry) noexcept {
@@ -96,8 +96,8 @@ class LruList {
     hottest_ = entry;
   }
 
-  // Puts `fresh` in the position of `old`, which leaves the list.
-  // REQUIRES: `old` is in this list, `fresh` is in none.
+  // Puts `fresh` in the position of `old`; `old` leaves the list.
+  // REQUIRES: `old` is in this list, `fresh` is in no list.
   void Replace(Ref old, Ref fresh) noexcept {
     assert(size_ != 0 && Linked(old) && !(fresh == hottest_) && !(fresh == coldest_));
     const Ref hotter = hooks_.Hotter(old);
@@ -128,7 +128,7 @@ class LruList {
   }
 
  private:
-  // Whether the neighbours of `entry`, or the list's ends, link to it: so do those of every entry of the list.
+  // Returns true if the neighbours of `entry`, or the list's ends, link to `entry`: true for every entry of the list.
   bool Linked(Ref entry) const noexcept {
     const Ref hotter = hooks_.Hotter(entry);
     const Ref colder = hooks_.Colder(entry);

@@ -59,7 +59,7 @@ void Namespaces::Prepare(const std::vector<Wanted>& wanted) {
   prepared_ = std::move(prepared);
 }
 
-// In no step is memory needed: so what is in force never differs from what CONFIG GET answers.
+// No step needs memory: so the namespaces in force never differ from CONFIG GET's answer.
 void Namespaces::Adopt() noexcept {
   if (!prepared_) return;
   Prepared prepared = std::move(*prepared_);
@@ -93,7 +93,7 @@ void Namespaces::Retire(std::unique_ptr<Namespace> space, List& retired) noexcep
   space->Settle();
   space->promised_ = 0;
   for (Quota* share : space->shares()) share->promised = 0;
-  if (space->has_grown_) {  // it may go now
+  if (space->has_grown_) {  // the namespace may be freed now
     TakeGrown([this, &space](Namespace& grown) {
       if (&grown != space.get()) NoteGrown(grown);
     });

@@ -1,20 +1,20 @@
-// Namespaces: tenants of one server, each with a prefix of keys, limits and figures. What one of them stores pushes out
-// nothing of the others.
+// Namespaces: tenants of one server, each with a prefix of keys, limits and figures. The data of a namespace pushes out no
+// data of other namespaces.
 //
 //   namespace "app1", prefix "app1:"
 //     share in keyspace 0  ->  Quota: two LRU lists, bytes       its owner id: 16
 //     share in keyspace 3  ->  Quota                             its owner id: 17
 //
-// The keys that a namespace has in one keyspace are its *share* of that keyspace: a Quota, whose owner id the entries
-// name. A key's namespace is found from its prefix once, when it is created (Keyspace::OwnerOfNew); of several prefixes
-// the longest counts. So a key that was there before its namespace stays outside of it. A share is made with the first
-// key and its id is taken back when it is empty and another share needs one (Keyspace::AddShare).
+// The keys of a namespace in one keyspace are its *share* of the keyspace: a Quota; the entries name the Quota's owner id.
+// The keyspace finds a key's namespace from the key's prefix once, when the key is created (Keyspace::OwnerOfNew); of
+// several prefixes the longest counts. So a key that is older than its namespace stays outside of the namespace. A share is
+// made with the first key. Its id is taken back when the share is empty and another share needs an id (Keyspace::AddShare).
 //
-// Limits hold for all shares together. Writes only note which namespaces have grown; after the command the Evictor
-// trims those (Evictor::Trim).
+// Limits hold for all shares together. Writes only note which namespaces have grown; after the command the Evictor trims
+// these namespaces (Evictor::Trim).
 //
-// A namespace that is no longer named is *retired*: its keys stay, without limits, until they go. The same name with the
-// same prefix revives it.
+// A namespace without a name in the options is *retired*: its keys stay, without limits, until they go. The same name with
+// the same prefix revives the namespace.
 //
 // Owns no quota: the keyspaces do. Loop thread only.
 #pragma once
@@ -48,7 +48,7 @@ struct NamespaceStats {
 
 class Namespace {
  public:
-  // What the hash table takes for a key, rounded up. A constant, so that no neighbour's keys change the count.
+  // The bytes of a key in the hash table, rounded up. A constant, so that no neighbour's keys change the count.
   static constexpr uint64_t kTableBytesPerKey = 8;
 
   Namespace(std::string name, std::string prefix) : name_(std::move(name)), prefix_(std::move(prefix)) {}
@@ -60,7 +60,7 @@ class Namespace {
   const QuotaLimits& limits() const noexcept { return limits_; }
   // Keys of all shares, including expired ones that are not freed yet.
   size_t keys() const noexcept;
-  // Memory of their entries and values, and their part of the hash tables.
+  // Memory of the entries and values of all shares, and their part of the hash tables.
   uint64_t bytes() const noexcept;
   bool TooBig() const noexcept { return limits_.bytes != 0 && bytes() > limits_.bytes; }
   bool TooMany() const noexcept { return limits_.keys != 0 && keys() > limits_.keys; }
@@ -74,8 +74,8 @@ class Namespace {
   void AddShare(Quota& share) noexcept;
   void ForgetShare(const Quota& share) noexcept;
 
-  // ---- for the Evictor: what a command adds above the limits is evicted at once, whatever was above them before
-  // (after a limit was lowered) in slices.
+  // ---- for the Evictor. Excess over the limits: the Evictor evicts a command's excess at once, and earlier excess (after a
+  // limit was lowered) in slices.
   bool AboveSettled() const noexcept { return bytes() > settled_.bytes || keys() > settled_.keys; }
   void Settle() noexcept;
 
@@ -87,10 +87,10 @@ class Namespace {
   std::string name_;
   std::string prefix_;
   QuotaLimits limits_;
-  QuotaLimits settled_;     // the limits, or what is above them
-  uint8_t promised_ = 0;    // EvictionPool bits: of its shares
-  bool full_ = false;       // above its limits with nothing to evict, when that was last looked at
-  bool has_grown_ = false;  // is in the list of those that have
+  QuotaLimits settled_;     // the limits, or the earlier excess above the limits
+  uint8_t promised_ = 0;    // EvictionPool bits, for its shares
+  bool full_ = false;       // at the last trim: above its limits with nothing to evict
+  bool has_grown_ = false;  // is in the list of grown namespaces
   Namespace* next_grown_ = nullptr;
   std::vector<Quota*> shares_;
 };
@@ -107,17 +107,17 @@ class Namespaces {
   Namespaces(const Namespaces&) = delete;
   Namespaces& operator=(const Namespaces&) = delete;
 
-  // Keeps other namespaces ready until Adopt puts them in force or Drop gives them up. Throws std::bad_alloc.
+  // Keeps other namespaces ready until Adopt puts them in force or Drop discards them. Throws std::bad_alloc.
   // REQUIRES: no two have the same name or prefix.
   void Prepare(const std::vector<Wanted>& wanted);
-  // No effect if nothing is ready; nor has Drop.
+  // Adopt and Drop have no effect if no namespaces are ready.
   void Adopt() noexcept;
   void Drop() noexcept { prepared_.reset(); }
 
   bool any() const noexcept { return !active_.empty(); }
   const std::vector<std::unique_ptr<Namespace>>& active() const noexcept { return active_; }
-  Namespace* Find(std::string_view name) const noexcept;  // an active one, or else a retired one
-  // That of a new key, or null.
+  Namespace* Find(std::string_view name) const noexcept;  // an active namespace, or else a retired namespace
+  // The namespace of a new key, or null.
   Namespace* Of(std::string_view key) const noexcept {
     const size_t found = prefixes_.Find(key);
     return found != PrefixTable::kNone ? active_[found].get() : nullptr;
@@ -127,20 +127,20 @@ class Namespaces {
   }
   void ResetStats() noexcept;
 
-  // While the limits of all namespaces fit into `all`, each is a promise: what is within it is not evicted for others.
-  // Limits for which `all` is 0 are none.
+  // While the limits of all namespaces fit into `all`, each limit is a promise: entries within the limit are not evicted for
+  // others. If a member of `all` is 0, the limits of this kind are no promises.
   void Promise(const QuotaLimits& all) noexcept;
-  // Whether the limits on bytes are promises now.
+  // Returns true if the limits on bytes are promises now.
   bool promises_bytes() const noexcept { return promised_ & EvictionPool::kForBytes; }
 
-  // ---- namespaces that have grown since they were last trimmed
+  // ---- namespaces that have grown since their last trim
   void NoteGrown(Namespace& space) noexcept {
     if (space.has_grown_ || (space.limits_.bytes | space.limits_.keys) == 0) return;
     space.has_grown_ = true;
     space.next_grown_ = std::exchange(grown_, &space);
   }
   bool any_grown() const noexcept { return grown_ != nullptr; }
-  // Empties the list of those that have grown, and calls fn(Namespace&) for each. `fn` may call NoteGrown.
+  // Empties the list of grown namespaces, and calls fn(Namespace&) for each. `fn` may call NoteGrown.
   template <typename Fn>
   void TakeGrown(Fn&& fn) {
     Namespace* next = std::exchange(grown_, nullptr);
@@ -152,7 +152,7 @@ class Namespaces {
     }
   }
 
-  // ---- those that are above their limits and may evict nothing
+  // ---- namespaces above their limits with nothing to evict
   bool any_full() const noexcept { return full_ != 0; }
   static bool IsFull(const Namespace& space) noexcept { return space.full_; }
   void SetFull(Namespace& space, bool full) noexcept {
@@ -163,17 +163,17 @@ class Namespaces {
  private:
   using List = std::vector<std::unique_ptr<Namespace>>;
   struct Prepared {
-    List spaces;  // null: one that is there
+    List spaces;  // null: an existing namespace
     std::vector<Wanted> wanted;
     PrefixTable prefixes;
-    List retired;  // has room
+    List retired;  // empty, with enough capacity
   };
   static std::unique_ptr<Namespace>* FindIn(List& list, const Wanted& wanted) noexcept;
   void Retire(std::unique_ptr<Namespace> space, List& retired) noexcept;
 
   List active_;
   List retired_;
-  PrefixTable prefixes_;  // of active_, in that order
+  PrefixTable prefixes_;  // of active_, in the same order
   std::optional<Prepared> prepared_;
   Namespace* grown_ = nullptr;
   size_t full_ = 0;

@@ -19,7 +19,7 @@ HandWalk<Entry*> Quota::Gate(List list, size_t most, size_t keep) noexcept {
     entry.set_young(false);
     --young_[list];
   }
-  // Young entries that the gate has passed are there only after a change of policy.
+  // Young entries behind the gate exist only after a change of policy.
   const bool passed_some = at == lru.hottest() && young_[list] > keep;
   lru.set_gate(passed_some ? HeapRef{} : at);
   return {nullptr, looked};

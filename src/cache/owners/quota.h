@@ -1,9 +1,9 @@
-// A Quota has the LRU lists and the bytes of one owner: a keyspace, or a namespace's share of a keyspace. The lists are
-// two, of the entries with and of those without a TTL; the hands of SIEVE and the gates of S3-FIFO on them belong to
-// the quota. Every entry names its owner (Entry::owner), and Quotas finds the owner's quota.
+// A Quota has the LRU lists and the bytes of one owner: a keyspace, or a namespace's share of a keyspace. The Quota has two
+// lists, of the entries with and without a TTL; the hands of SIEVE and the gates of S3-FIFO on the lists belong to the
+// quota. Every entry names its owner (Entry::owner), and Quotas finds the owner's quota.
 //
-// An owner is a keyspace, or a namespace's share of one (cache/owners/namespaces.h). They share the keyspace's table but
-// no list, so what one of them stores pushes out nothing of the others.
+// Owners of one keyspace (cache/owners/namespaces.h) have the keyspace's table in common but no list, so the data of one
+// owner pushes out no data of another.
 //
 // Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
 #pragma once
@@ -36,8 +36,8 @@ struct EvictionPool {
   static constexpr uint8_t kForBytes = 1;  // in Quota::promised
   static constexpr uint8_t kForKeys = 2;
 
-  const Namespace* only = nullptr;  // the shares of this namespace; null: all quotas,
-  uint8_t spares = 0;               // but those to which one of these is promised
+  const Namespace* only = nullptr;  // the shares of this namespace; null: all quotas
+  uint8_t spares = 0;               // EvictionPool bits: without quotas that have such a promise
 
   bool Has(const Quota& quota) const noexcept;
 };
@@ -48,7 +48,7 @@ class Quota {
   static constexpr List kLists[] = {kLasting, kExpiring};
   static constexpr uint64_t kTurn = uint64_t{1} << 32;
 
-  // Adds `owner` to `moved` whenever the cold end of a list becomes another entry. Borrows both.
+  // Adds `owner` to `moved` whenever the cold end of a list becomes another entry. Borrows `home` and `moved`.
   Quota(Keyspace& home, uint8_t owner, HeapBase base, IdSet& moved) noexcept
       : home_(home),
         base_(base),
@@ -64,7 +64,7 @@ class Quota {
   uint8_t owner() const noexcept { return owner_; }
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
   size_t size() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
-  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest one.
+  // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest entry.
   Entry* Coldest(List list) const noexcept {
     const HeapRef ref = lists_[list].coldest();
     return ref ? At(ref) : nullptr;
@@ -90,7 +90,7 @@ class Quota {
     lists_[list].Remove(base_.RefOf(&entry));
     young_[list] -= entry.young() ? 1 : 0;
   }
-  // REQUIRES: both belong to the same list, and both or none are young.
+  // REQUIRES: both entries belong to the same list, and both or none are young.
   void Replace(Entry& old, Entry& fresh) noexcept {
     assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh) && old.young() == fresh.young());
     lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
@@ -100,9 +100,9 @@ class Quota {
   }
 
   // ---- SIEVE
-  // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that it
-  // passes, and calls passed(entry). If `spares_young`, it passes young entries too, and leaves their bit. The
-  // victim stays in the keyspace until Evict.
+  // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that the hand passes, and
+  // calls passed(entry). If `spares_young`, the hand passes young entries too, and leaves their bit. The victim stays in the
+  // keyspace until Evict.
   // REQUIRES: CountOf(list) >= 2.
   template <typename Passed>
   HandWalk<Entry*> Sieve(List list, size_t most, bool spares_young, Passed&& passed) noexcept {
@@ -117,8 +117,7 @@ class Quota {
     });
     return {walk.victim ? At(walk.victim) : nullptr, walk.looked};
   }
-  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at
-  // first.
+  // How far the hand of `list` has moved, in units of 1 / kTurn of a turn. Written by SieveEvictor; 0 at first.
   uint64_t& Turned(List list) noexcept { return turned_[list]; }
   // Lets the hands and the gates start at the oldest entries again.
   void ForgetHands() noexcept {
@@ -128,13 +127,13 @@ class Quota {
   // ---- S3-FIFO
   // The entries of `list` on probation.
   size_t YoungIn(List list) const noexcept { return young_[list]; }
-  // Lets the gate examine up to `most` entries of `list`, until `keep` of them or fewer are young. A young one
-  // that was visited stays in its place and is young no more; the first other one is the victim, which stays in
-  // the keyspace until Evict.
+  // Lets the gate examine up to `most` entries of `list`, until at most `keep` entries are young. A visited young entry
+  // stays in its place and is young no more. The first young entry without the bit is the victim; the victim stays in the
+  // keyspace until Evict.
   // REQUIRES: YoungIn(list) > keep, and keep is not 0.
   HandWalk<Entry*> Gate(List list, size_t most, size_t keep) noexcept;
 
-  // The next entry of `list` in turn, by the hand, which belongs to SIEVE: for a policy that has no hand.
+  // The next entry of `list` in turn, for a policy without a hand: this method moves SIEVE's hand.
   // REQUIRES: CountOf(list) != 0.
   Entry* NextInTurn(List list) noexcept {
     assert(CountOf(list) != 0);
@@ -144,16 +143,16 @@ class Quota {
     return At(next);
   }
 
-  // All but the number of young entries, which the keyspace knows.
+  // Checks everything but the number of young entries; the keyspace checks that number.
   bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
 
   uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
-  uint64_t stale = 0;  // stale values that name the owner; likewise
+  uint64_t stale = 0;  // of stale values that name the owner; likewise
   // ---- of a share; written by the keyspace and the namespace
-  Namespace* space = nullptr;      // whose it is; null if it is doomed, or no share
+  Namespace* space = nullptr;      // the namespace; null if the share is doomed, or the quota is no share
   bool doomed = false;             // its entries are absent and wait to be freed
-  bool gone_before_marks = false;  // it was doomed when the entries were last marked (Databases::MarkAll)
-  uint8_t promised = 0;  // EvictionPool bits: for what its entries are not evicted in favour of others
+  bool gone_before_marks = false;  // doomed before the entries were last marked (Databases::MarkAll)
+  uint8_t promised = 0;  // EvictionPool bits: the limits for which others' eviction spares its entries
 
  private:
   using Lru = LruList<EntryLruHooks>;
@@ -162,7 +161,7 @@ class Quota {
   };
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
-  // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit comes through here.
+  // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit runs through this method.
   [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
     static_assert(sizeof(Line) == Entry::Bit(EntryFlag::kExpires) && kExpiring == 1);
     return *reinterpret_cast<Line*>(reinterpret_cast<char*>(lists_) +

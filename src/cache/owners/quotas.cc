@@ -5,7 +5,7 @@
 namespace mayfly {
 namespace {
 
-// When the stamp was set, in ms of monotonic time plus a constant, so that it is never negative. Does not
+// The time at which the stamp was set, in ms of monotonic time plus a constant, so that the time is never negative. Does not
 // depend on `now` unless the stamp has wrapped.
 uint64_t UsedAt(uint32_t stamp, Now now) noexcept {
   constexpr uint64_t kMoreThanAnyAge = uint64_t{1} << 40;
@@ -70,7 +70,7 @@ Quotas::Winner Quotas::LeastOf(bool with_lasting, uint8_t spares) const noexcept
       if (oldest.least() == Tournament::kNone || oldest.least() > winner.used_at) continue;
       const uint8_t owner = oldest.First();
       const bool level = oldest.least() == winner.used_at;
-      // Of equal owners the list of those with a TTL, which comes first here.
+      // Of an owner's equal lists the list with a TTL wins: the loop visits this list first.
       if (!level || owner < winner.owner) winner = {oldest.least(), owner, list};
     }
   }
@@ -78,7 +78,7 @@ Quotas::Winner Quotas::LeastOf(bool with_lasting, uint8_t spares) const noexcept
 }
 
 Entry* Quotas::Oldest(bool with_lasting, Now now, uint8_t spares) noexcept {
-  // A stamp wraps after weeks and looks young then: so all keys are computed anew now and again.
+  // A stamp wraps after weeks and looks young then: so all keys are computed anew each minute.
   if (const uint64_t minute = now.mono_ms / Entry::kMinuteMs; minute != recorded_minute_) {
     recorded_minute_ = minute;
     ForgetOrder();

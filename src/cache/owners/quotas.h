@@ -1,12 +1,12 @@
 // The quotas in use, by owner: finds the quota with the least recently used entry in O(log n).
 //
-// Two tournaments, one for each kind of list, hold when the cold end of a quota's list was used last. A list
-// tells (IdSet moved) when its cold end becomes another entry; such keys are computed anew at the next look.
-// Under LRU a hit on the cold end itself only makes it younger, so a key is at worst too old. It is corrected
-// when it wins, until the winner's key is right.
+// Two tournaments, one for each kind of list, hold the time of last use of each quota's cold end. A list reports a new cold
+// end (IdSet moved); the next look computes the keys of the reported quotas anew. Under LRU a hit on the cold end itself
+// only makes the cold end younger, so a tournament's key is at worst too old. A winner's key is corrected until the winner's
+// key is right.
 //
-// There are two tournaments for each combination of what may be promised to a quota (Quota::promised), so that those
-// quotas can be left out. Loop thread only.
+// Each combination of promises to a quota (Quota::promised) has two tournaments of its own, so that a search can leave out
+// quotas with a promise. Loop thread only.
 #pragma once
 
 #include <array>
@@ -25,43 +25,43 @@ namespace mayfly {
 
 class Quotas {
  public:
-  // Where the cold ends tell that they moved; also for who gives an entry another stamp.
+  // The set in which lists report a new cold end. A caller that changes an entry's stamp adds the owner, too.
   IdSet& moved() noexcept { return moved_; }
 
   // Borrows `quota` until Leave.
-  // REQUIRES: its owner has no other quota here.
+  // REQUIRES: no other quota of the same owner is in use.
   void Enter(Quota& quota) noexcept;
   void Leave(Quota& quota) noexcept;
 
   // The quota of the entry's owner.
-  // REQUIRES: it has entered.
+  // REQUIRES: the quota has entered.
   [[gnu::always_inline]] Quota& Of(const Entry& entry) const noexcept {
     assert(by_owner_[entry.owner()] != nullptr);
     return *by_owner_[entry.owner()];
   }
-  // REQUIRES: it has entered.
+  // REQUIRES: the quota has entered.
   Quota& WithId(uint8_t owner) const noexcept { return *by_owner_[owner]; }
-  // Calls fn(quota) for each, lowest owner first.
+  // Calls fn(quota) for each quota, lowest owner first.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     present_.ForEach([&](uint8_t owner) { fn(*by_owner_[owner]); });
   }
 
-  // The lowest id from `from` on that is no owner's.
+  // The lowest unused owner id from `from` on.
   std::optional<uint8_t> Unused(size_t from) const noexcept;
 
-  // The least recently used entry of all lists, or, if `with_lasting` is false, of those with a TTL. Of
-  // equal ones that of the lowest owner, with a TTL first. Null if there is none. Leaves out quotas to which one of
-  // `spares` is promised, and doomed ones.
+  // The least recently used entry of all lists; if `with_lasting` is false, of the lists with a TTL. Of equal entries the
+  // lowest owner's comes first, and of one owner the entry with a TTL. Null if there is none. Leaves out doomed quotas, and
+  // quotas with a promise in `spares`.
   // REQUIRES: AccessTracking::kRecency.
   Entry* Oldest(bool with_lasting, Now now, uint8_t spares = 0) noexcept;
-  // What is promised to quotas may have changed.
+  // Reads the promises to the quotas again (Quota::promised).
   void FollowPromises() noexcept;
-  // Says that stamps changed, or how they are read: all keys are computed anew.
+  // For changed stamps, or another way to read stamps: all keys are computed anew.
   void ForgetOrder() noexcept { moved_.AddAll(present_); }
 
  private:
-  static constexpr size_t kKinds = 4;  // of promises
+  static constexpr size_t kKinds = 4;  // combinations of promises
   struct Winner {
     uint64_t used_at;
     uint8_t owner;
@@ -76,7 +76,7 @@ class Quotas {
   IdSet present_;
   IdSet moved_;
   std::array<uint8_t, IdSet::kIds> kind_{};  // Quota::promised of the owner
-  Tournament oldest_[kKinds][2];             // by that and by Quota::List
+  Tournament oldest_[kKinds][2];             // by kind and by Quota::List
   uint64_t recorded_minute_ = 0;
 };
 

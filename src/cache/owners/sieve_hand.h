@@ -1,15 +1,15 @@
 // The hand of SIEVE (Zhang et al., NSDI 2024) on a list of entries.
 //
-// New entries enter at the front. A hit sets the entry's visited bit and does not move it, so the list is in
-// the order of insertion. The hand moves from the back to the front and then starts at the back again. An
-// entry whose bit is set stays in its place and loses the bit. The first entry without the bit is the victim.
+// New entries enter at the front. A hit sets the entry's visited bit and does not move the entry, so the list is in the
+// order of insertion. The hand moves from the back to the front and then starts at the back again. An entry with the bit
+// stays in its place and loses the bit. The first entry without the bit is the victim.
 //
 //   hottest (newest) -> entry -> entry -> entry -> entry -> coldest (oldest)
 //     not examined        <-------  hand
 //
-// The newest entry is not examined. A command stores its key first and then makes room for it, while SIEVE
-// makes room first. Skipping the newest entry gives exactly the victim that SIEVE would choose, and no client
-// loses what it has just stored. After the entry next to the newest, the hand starts at the back again.
+// The newest entry is not examined. A command stores its key first and then makes room for the key, while SIEVE makes room
+// first. Skipping the newest entry gives exactly SIEVE's victim, and no client loses a key that the client has just stored.
+// After the entry next to the newest, the hand starts at the back again.
 #pragma once
 
 #include <cassert>
@@ -25,8 +25,8 @@ struct HandWalk {
   size_t looked;  // entries examined, including the victim
 };
 
-// Lets the hand examine up to `most` entries and moves it. take_visited(entry) clears the visited bit and
-// returns whether it was set. The victim stays in the list.
+// Lets the hand examine up to `most` entries and moves the hand. take_visited(entry) clears the visited bit and returns the
+// former bit. The victim stays in the list.
 // REQUIRES: list.size() >= 2.
 template <typename List, typename TakeVisited>
 HandWalk<typename List::Ref> WalkHand(List& list, size_t most, TakeVisited&& take_visited) noexcept {

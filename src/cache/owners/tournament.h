@@ -3,7 +3,7 @@
 //   minima_[1]            the least of all
 //   minima_[2], [3]       the least of each half
 //   ...
-//   minima_[256 + id]     the key of a contestant; kNone if it does not take part
+//   minima_[256 + id]     the key of a contestant; kNone for an id that does not take part
 //
 // Set and the searches are O(log n) and allocate nothing. Of equal keys the lowest id wins. Loop thread only.
 #pragma once
@@ -35,11 +35,11 @@ class Tournament {
       minima_[node] = least;
     }
   }
-  // The least key; kNone if nobody takes part.
+  // The least key; kNone if no id takes part.
   uint64_t least() const noexcept { return minima_[1]; }
   // The id with the least key.
   uint8_t First() const noexcept { return static_cast<uint8_t>(Descend(1, least())); }
-  // The lowest id from `from` on whose key is at most `most`; kEnd if there is none.
+  // The lowest id from `from` on with a key of at most `most`; kEnd if there is none.
   // REQUIRES: from <= kEnd, and most != kNone.
   size_t NextUpTo(size_t from, uint64_t most) const noexcept {
     assert(from <= kEnd && most != kNone);
@@ -47,7 +47,7 @@ class Tournament {
     size_t node = kEnd + from;
     if (minima_[node] <= most) return from;
     for (;;) {
-      while (node % 2 == 1) node /= 2;  // a right child, or the root: nothing lies to the right of it
+      while (node % 2 == 1) node /= 2;  // a right child, or the root: has no right neighbour
       if (node == 0) return kEnd;
       ++node;
       if (minima_[node] <= most) return Descend(node, most);
@@ -55,8 +55,8 @@ class Tournament {
   }
 
  private:
-  // The lowest id below `node` whose key is at most `most`.
-  // REQUIRES: there is one.
+  // The lowest id below `node` with a key of at most `most`.
+  // REQUIRES: there is such an id.
   size_t Descend(size_t node, uint64_t most) const noexcept {
     assert(minima_[node] <= most);
     while (node < kEnd) {
