@@ -1,12 +1,11 @@
-// The keys with the largest values, for BIGKEYS. Bounded: the largest kKept of those that Keyspace has noted.
+// The keys with the largest values, for BIGKEYS. Bounded: the largest kKept of the keys noted by Keyspace.
 //
-// Only values that lie outside their entries and take kStepBytes or more are noted, when they are stored and whenever
-// their size passes a multiple of kStepBytes. So a SET of a small value costs nothing, and a change of a rich value one
-// comparison (Passes). Keys are known by the id of their keyspace and their name, not by their entries, which may
-// move; who reads the list looks them up, and sees their size of now. A key longer than kLongestKey is not noted.
+// Keyspace notes only values outside their entries that take kStepBytes or more: when a value is stored, and whenever its
+// size passes a multiple of kStepBytes. So a SET of a small value costs nothing, and a change of a rich value costs one
+// comparison (Passes). A note has the id of the keyspace and the name of the key, not the entry, because entries may move. A
+// reader of the list looks the keys up, and sees their present size. A key longer than kLongestKey is not noted.
 //
-// A key that was turned away because kKept larger ones were there is noted again when it next passes a step.
-// Loop thread only.
+// If kKept larger keys are noted, a key is refused, and noted again when its size next passes a step. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +23,16 @@ class BigKeys {
 
   struct Noted {
     uint64_t hash;
-    uint64_t bytes;  // of the value, as it was noted
+    uint64_t bytes;  // of the value, when noted
     uint8_t keyspace;
     std::string key;
   };
 
-  // Whether a multiple of kStepBytes lies between two sizes of a value, so that it is to be noted.
+  // Returns true if a multiple of kStepBytes lies between two sizes of a value: then the caller must note the value.
   static constexpr bool Passes(uint64_t before, uint64_t after) noexcept {
     return (before ^ after) >= kStepBytes;
   }
-  // The value of this key has that size now. If there is no memory to note that, nothing happens.
+  // Notes the present size of the key's value. No effect if out of memory.
   void Note(uint8_t keyspace, uint64_t hash, std::string_view key, uint64_t bytes) noexcept;
   // The key is gone, or has another value.
   void Forget(uint8_t keyspace, uint64_t hash) noexcept;

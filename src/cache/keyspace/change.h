@@ -1,11 +1,11 @@
-// The change point: the listeners learn here of every creation, change and removal of a key. A listener registers for
-// reasons and gets the changes with these reasons.
+// The change point: listeners hear here of every creation, change and removal of a key. A listener registers for reasons and
+// gets the changes with these reasons.
 //
-// A listener is called after the change, when the keyspace is consistent again, and must not change it. It may
-// also ask to see entries before they change (BeforeChange), as a point-in-time walk does.
+// The hub calls a listener after the change, when the keyspace is consistent again; the listener must not change the
+// keyspace. A listener may also ask to see entries before they change (BeforeChange), as a point-in-time walk does.
 //
-// Cost: without a listener, one test of a mask for each change. If all listeners want observed entries only,
-// the same for entries that nobody observes, and a test of the entry's flag. Loop thread only.
+// Cost: without a listener, one test of a mask for each change. If all listeners want observed entries only, unobserved
+// entries cost the same test, and a test of the entry's flag. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,20 @@ enum class ChangeReason : uint8_t {
   kCreated,           // the key did not exist
   kValueChanged,      // another value, perhaps with another expiry: a SET of a key that exists
   kExpiryChanged,     // the expiry alone, by a command
-  kSlid,              // the expiry alone, by an access of a key with SLIDE: no client is told
+  kSlid,              // the expiry alone, by an access of a key with SLIDE: not reported to clients
   kDeleted,           // by a command; also reported for a key that did not exist
   kExpired,           // at its deadline
   kEvicted,           // to free memory
   kInvalidated,       // by one of its tags: INVALIDATE
   kFlushed,           // with its whole keyspace; `key` is empty
-  kRenamed,           // it has another name now, or is in another database
+  kRenamed,           // the key has another name now, or is in another database
   kSwapped,           // its keyspace belongs to another database now; `key` is empty
-  kNamespaceFlushed,  // with its namespace; `key` is the prefix, with which other keys that stay may begin, too
+  kNamespaceFlushed,  // with its namespace; `key` is the prefix; remaining keys may have the prefix, too
 };
 
-// What Redis's keyspace notifications call a change. Some commands make two of them: SET with an expiry "set"
-// and "expire"; a command that takes the last member of a value its own and "del". Redis also says "new" before
-// the event of a key that RENAME or COPY replaces; here that is kValueChanged.
+// The name of a change in Redis's keyspace notifications. Some changes have two names: SET with an expiry is "set" and
+// "expire"; a command that takes the last member of a value has its own name, and "del". Redis also reports "new" before the
+// event of a key that RENAME or COPY replaces; Mayfly reports kValueChanged.
 struct Event {
   std::string_view name;       // empty: the change is not reported
   std::string_view then = {};  // mostly empty
@@ -50,7 +50,7 @@ inline constexpr Event kSlid{"slid"};
 inline constexpr Event kDel{"del"};
 inline constexpr Event kExpired{"expired"};
 inline constexpr Event kEvicted{"evicted"};
-// Members at their deadlines: of a hash, a set, a sorted set. Redis has the first.
+// Members at their deadlines: of a hash, a set, a sorted set. Redis knows only the first event.
 inline constexpr Event kFieldsExpired{"hexpired"};
 inline constexpr Event kSetMembersExpired{"sexpired"};
 inline constexpr Event kSortedSetMembersExpired{"zexpired"};
@@ -65,19 +65,19 @@ inline constexpr Event kMoveTo{"move_to"};
 inline constexpr Event kCopyTo{"copy_to"};
 // A key that was created by an unreported change.
 inline constexpr Event kNew{"new"};
-// The same value was stored again, in another encoding: nobody needs to know. Or the change is reported later.
+// The same value was stored again, in another encoding: no listener needs to know. Or a later report covers the change.
 inline constexpr Event kUnreported{""};
 }  // namespace events
 
 struct Change {
   ChangeReason reason;
   Event event;         // empty for kFlushed, kSwapped and kNamespaceFlushed
-  Keyspace& keyspace;  // kFlushed: the one that goes, with its keys; an empty one has taken its place
-  unsigned database;   // the index of the keyspace now
+  Keyspace& keyspace;  // kFlushed: the old keyspace, with its keys; an empty keyspace has taken its place
+  unsigned database;   // the present index of the keyspace
   std::string_view key;
-  // Its state now; before its removal, if it is removed. Null for an absent key, and where there is no event.
+  // The key's present entry; before a removal, the entry to remove. Null for an absent key, and without an event.
   const Entry* entry;
-  // Whose request it was (Session::id); 0 for what no client asks for: expiry and eviction.
+  // The client of the request (Session::id); 0 for changes without a client: expiry and eviction.
   uint64_t client;
 };
 
@@ -85,29 +85,29 @@ class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
   virtual void OnChange(const Change& change) = 0;
-  // Called for an entry that Databases::MarkAll has marked, before it changes its value or expiry or goes. Its
-  // mark is removed then, so this is the only call for it. The change may still fail, for want of memory.
+  // Called for an entry that Databases::MarkAll has marked, before the entry changes its value or expiry or goes. The call
+  // removes the mark, so an entry gets only one call. The change may still fail, for want of memory.
   virtual void BeforeChange(Keyspace& /*keyspace*/, const Entry& /*entry*/) noexcept {}
 };
 
-// What a listener wants to hear.
+// The changes that a listener wants to hear.
 struct Hearing {
   uint32_t reasons = 0;  // ChangeHub::Bit of each
-  // Of entries, those with EntryFlag::kObserved, and all that are created. A change removes the flag: who wants to
-  // hear of the next one sets it again.
+  // Only entries with EntryFlag::kObserved, and all created entries. A change removes the flag: a listener that wants to
+  // hear of the next change sets the flag again.
   bool observed_only = false;
-  bool before = false;  // BeforeChange, of all marked entries
+  bool before = false;  // calls BeforeChange, for all marked entries
 };
 
 class ChangeHub {
  public:
   static constexpr uint32_t Bit(ChangeReason reason) noexcept { return 1U << static_cast<unsigned>(reason); }
   static constexpr uint32_t kEverything = ~uint32_t{0};
-  // What clients may hear of.
+  // The reasons that clients may hear of.
   static constexpr uint32_t kAllReasons = kEverything & ~(1U << static_cast<unsigned>(ChangeReason::kSlid));
 
-  // Calls the listener as `hearing` says, until Unlisten. Replaces an earlier registration of the same
-  // listener. Borrows `listener`.
+  // Calls the listener for the changes of `hearing`, until Unlisten. Replaces an earlier registration of the same listener.
+  // Borrows `listener`.
   void Listen(ChangeListener& listener, const Hearing& hearing) {
     Unlisten(listener);
     listeners_.push_back({&listener, hearing});
@@ -119,9 +119,9 @@ class ChangeHub {
     Sum();
   }
 
-  // Whether any listener wants this reason, perhaps of observed entries only. Test it before building a Change.
+  // Returns true if a listener wants this reason, perhaps of observed entries only. Test this before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
-  // As Wants, for an entry that nobody observes.
+  // As Wants, for an unobserved entry.
   bool WantsUnobserved(ChangeReason reason) const noexcept { return (unobserved_mask_ & Bit(reason)) != 0; }
   // `observed`: the entry has EntryFlag::kObserved, or there is no entry.
   void Tell(const Change& change, bool observed) const {

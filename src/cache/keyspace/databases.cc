@@ -21,7 +21,7 @@ Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsig
   }
 }
 
-// What goes now is missed by nobody.
+// Clears the miss ring first: no lookup will miss the keys that go now.
 Databases::~Databases() { parts_.departures.misses() = MissRing(); }
 
 void Databases::Flush(unsigned index, Now now) {
@@ -207,7 +207,7 @@ bool Databases::AdvanceSome(size_t begin, size_t end, Now now, size_t* budget) {
     const bool more = WithId(id).Advance(now, budget);
     RecordWake(id, now);
     if (!more) continue;
-    // It has spent the budget: the next call begins with those after it.
+    // The keyspace has spent the budget: the next call begins with the keyspaces after it.
     advance_from_ = gets_some ? (at + 1) % Tournament::kEnd : at;
     return true;
   }
@@ -262,7 +262,7 @@ size_t Databases::FreeableGraves() const noexcept {
                                            [](const auto& keyspace) { return !keyspace->held(); }));
 }
 
-// Values first: while a keyspace is freed, its big values come here.
+// Values first: freeing a keyspace adds its big values to parts_.buried.
 bool Databases::FreeSome(size_t budget) noexcept {
   budget = parts_.departures.shadow().FreeSome(parts_.buried.FreeSome(budget));
   for (const auto& database : databases_) {

@@ -1,9 +1,9 @@
 // The numbered databases, each with a Keyspace: flush, swap, expiry and memory of all of them.
 //
-// A flush replaces the Keyspace by an empty one at once. The old one is freed in slices (FreeSome); its bytes
-// no longer cause evictions. Rich values with many members are freed in the same way. The empty one takes over the id: only the keyspaces in use have ids of their own,
-// so there may be as many of them as an entry can name. A namespace is flushed in the same way: its shares are doomed.
-// Loop thread only.
+// A flush replaces the Keyspace by an empty one at once. FreeSome frees the old keyspace in slices; its bytes no longer
+// cause evictions. Rich values with many members are freed in the same way. The empty keyspace takes over the id: only the
+// keyspaces in use have ids of their own, so all ids of an entry's owner byte are free for them. A namespace is flushed in
+// the same way: its shares are doomed. Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -26,17 +26,17 @@
 
 namespace mayfly {
 
-// A read of a key that is not there.
+// A read of an absent key.
 struct Miss {
   MissReason reason;
-  bool in_shadow;  // it would be there with twice the memory
+  bool in_shadow;  // the key would exist with twice the memory
 };
 
 class Databases {
  public:
   static constexpr size_t kBacklogCounted = 10'000;
-  // Flushed keyspaces that may wait to be freed, since each takes some KB of its own: as many as one FLUSHALL
-  // leaves. The next flush frees one of them whole.
+  // The maximum of flushed keyspaces that wait to be freed, since each takes some KB: as many as one FLUSHALL leaves. Beyond
+  // this number the next flush frees a whole keyspace at once.
   static constexpr size_t kWaitingMax = kDatabasesMax;
 
   // Borrows heap, hasher and changes.
@@ -54,10 +54,9 @@ class Databases {
     assert(index < count());
     return *databases_[index];
   }
-  // Keys of all databases, including expired ones that are not freed yet.
+  // Keys of all databases, including expired keys that are not freed yet.
   size_t total_keys() const noexcept { return parts_.keys; }
-  // Calls fn(keyspace, entry) for those of the largest values that were noted and are still there, in no order
-  // (cache/keyspace/big_keys.h).
+  // Calls fn(keyspace, entry) for each noted large value whose key still exists, in no order (cache/keyspace/big_keys.h).
   // REQUIRES: fn changes no key.
   template <typename Fn>
   void ForEachBigKey(Now now, Fn&& fn) const {
@@ -72,35 +71,34 @@ class Databases {
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
-  // Marks all entries of all databases: before each of them changes or goes, BeforeChange is called once. Costs
-  // nothing per entry. Entries that come later are not marked.
+  // Marks all entries of all databases: before a marked entry changes or goes, BeforeChange is called once. Costs nothing
+  // per entry. Later entries are not marked.
   // REQUIRES: no entry is marked. Keyspace::ScanMarked removes marks.
   void MarkAll() noexcept;
-  // Replaces the database by an empty one and reports kFlushed. No effect on a database without keys and stale
-  // values. Throws std::bad_alloc, and changes nothing then; nor does FlushAll.
+  // Flush replaces the database by an empty database and reports kFlushed; FlushAll does so with all databases. No effect on
+  // a database without keys and stale values. Both throw std::bad_alloc, and then have changed nothing.
   // REQUIRES: index < count().
   void Flush(unsigned index, Now now);
   void FlushAll(Now now);
-  // Removes all keys of the namespace at once and reports kNamespaceFlushed for each database that has had some. Returns
-  // how many there were, including expired ones that were not freed yet.
+  // Removes all keys of the namespace at once and reports kNamespaceFlushed for each database with a share. Returns the
+  // number of removed keys, including expired keys that were not freed yet.
   size_t FlushNamespace(const Namespace& space);
   // Exchanges the contents of the databases `a` and `b`.
   // REQUIRES: both are < count().
   void Swap(unsigned a, unsigned b);
-  // Invalidates all guesses: look-ahead starts again.
+  // Clears the filter of void guesses: look-ahead starts again, without guesses in use.
   void ForgetGuesses() noexcept { parts_.stale_guesses.Forget(); }
 
-  // Sets what accesses change from now on. The lists are kept: after a change to kRecency their order becomes
-  // that of use as keys are accessed. kFrequency needs `rules`; what they borrow must outlive this object.
+  // Sets the access effect from now on. The lists stay: after a change to kRecency, accesses bring the lists into the order
+  // of use. kFrequency needs `rules`; the objects borrowed by `rules` must outlive this object.
   void TrackAccesses(AccessTracking tracking, const LfuRules& rules = {}) noexcept;
   AccessTracking tracking() const noexcept {
     assert(parts_.tracking != AccessTracking::kNone);
     return parts_.tracking;
   }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
-  // Turns access tracking off, so that a client's single request leaves no trace. Returns the value for
-  // ResumeTracking.
-  // REQUIRES: until ResumeTracking, nobody calls tracking(), TrackAccesses or this again.
+  // Turns access tracking off, so that a client's single request leaves no trace. Returns the value for ResumeTracking.
+  // REQUIRES: until ResumeTracking, no call of tracking(), TrackAccesses or SuspendTracking.
   [[nodiscard]] AccessTracking SuspendTracking() noexcept {
     assert(parts_.tracking != AccessTracking::kNone);
     return std::exchange(parts_.tracking, AccessTracking::kNone);
@@ -108,64 +106,64 @@ class Databases {
   bool tracking_suspended() const noexcept { return parts_.tracking == AccessTracking::kNone; }
   void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }
 
-  // From now on changes are caused by this client (Session::id); see Change::client.
+  // Names the client (Session::id) that causes the changes from now on; see Change::client.
   void SetClient(uint64_t id) noexcept { parts_.client = id; }
   uint64_t client() const noexcept { return parts_.client; }
 
-  // ---- keys that are not there
+  // ---- absent keys
   //
-  // Why the key is not there. To be called once for each miss: it may count as an access of the shadow list.
+  // The reason why the key is absent. Call NoteMiss once for each miss: the call may count as an access of the shadow list.
   Miss NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept;
-  // Makes an empty ring for that many hashes. AdoptMissRing puts it in the place of the one in use, DropMissRing
-  // gives it up. Throws std::bad_alloc.
+  // Makes an empty ring for `entries` hashes. AdoptMissRing puts the new ring in the place of the ring in use, DropMissRing
+  // discards the new ring. Throws std::bad_alloc.
   void MakeMissRing(size_t entries) { made_misses_.emplace(parts_.heap, entries); }
   void AdoptMissRing() noexcept;
   void DropMissRing() noexcept { made_misses_.reset(); }
   uint64_t miss_ring_bytes() const noexcept { return parts_.departures.misses().bytes(); }
-  // Changed by AdoptNamespaces and PromiseNamespaces only (see Namespaces), but for what Prepare and Drop do.
+  // Only AdoptNamespaces and PromiseNamespaces change the namespaces in force (see Namespaces). Prepare and Drop may be
+  // called directly.
   Namespaces& namespaces() noexcept { return parts_.namespaces; }
   void AdoptNamespaces() noexcept;
   void PromiseNamespaces(const QuotaLimits& all) noexcept;
   TtlRules& ttl_rules() noexcept { return parts_.ttl_rules; }
-  // Victims of eviction, while it is on.
+  // Victims of eviction, while the shadow list is on.
   ShadowList& shadow() noexcept { return parts_.departures.shadow(); }
   const ShadowList& shadow() const noexcept { return parts_.departures.shadow(); }
 
   // ---- tags (cache/keyspace/tags.h)
   //
-  // Number of tags that were invalidated so far.
+  // Number of tags invalidated so far.
   uint64_t dooms() const noexcept { return parts_.dooms; }
-  // Frees a key that is gone by its tag, and reports it. False if there is none.
+  // Frees a key with a doomed tag, and reports the removal. Returns false if there is no such key.
   bool RemoveInvalidated();
 
   // ---- stale values (cache/gone/stale_values.h)
   //
-  // Drops the one that was used longest ago, by its keyspace's list; of equal ones that of the lowest id. False if
-  // there is none.
+  // Drops the stale value with the oldest last use, by its keyspace's list; of equal values the lowest keyspace id's.
+  // Returns false if there are no stale values.
   bool EvictStale(Now now) noexcept;
   size_t stale_values() const noexcept;
   uint64_t stale_bytes() const noexcept;
 
   // ---- ghosts of evicted keys, for S3-FIFO
   //
-  // Turns them on or off. While they are on, new keys are young (Entry::young) unless their ghost is remembered.
+  // Turns ghosts on or off. While on, new keys are young (Entry::young) unless the ring has their ghost.
   void KeepGhosts(bool on) noexcept { parts_.departures.ghosts().Follow(on); }
-  // About as many are to be remembered.
+  // Sets the number of ghosts to remember, approximately.
   void WantGhosts(size_t ghosts) noexcept { parts_.departures.ghosts().set_wanted(ghosts); }
   const GhostRing& ghosts() const noexcept { return parts_.departures.ghosts(); }
 
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
-  // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at
-  // `now`.
+  // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at `now`.
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) noexcept;
-  // Number of keys that have expired and are not freed yet. Visits each of them, so it stops counting at
+  // Number of keys that have expired and are not freed yet. Visits each of them, and therefore stops counting at
   // kBacklogCounted.
   size_t Backlog(Now now) const;
-  // Returns true, once, after a deadline was filed that is nearer than all others: NextWakeMs has changed.
+  // Returns true, once, after a new nearest deadline was filed: NextWakeMs has changed.
   bool TakeRearm() noexcept { return std::exchange(parts_.rearm.any, false); }
 
   // ---- flushed keyspaces and big values that are not freed yet
@@ -175,25 +173,25 @@ class Databases {
   }
   // Keys of flushed keyspaces and namespaces, and values without a key.
   size_t waiting_keys() const noexcept;
-  // Whether FreeSome has anything to do: keyspaces that somebody holds must wait.
+  // Returns true if FreeSome has work: held keyspaces must wait.
   bool MayFreeSome() const noexcept {
     return !parts_.buried.empty() || parts_.departures.shadow().doomed() != 0 || parts_.shares_to_free != 0 ||
            (!graveyard_.empty() && FreeableGraves() != 0);
   }
-  // Frees about `budget` members of values, keys of the shadow list and entries of flushed keyspaces, at most a
-  // table segment more. Returns MayFreeSome().
+  // Frees about `budget` members of values, keys of the shadow list and entries of flushed keyspaces, at most a table
+  // segment more. Returns MayFreeSome().
   bool FreeSome(size_t budget) noexcept;
 
  private:
   size_t FreeableGraves() const noexcept;
-  // Whether a flush has nothing to do: the database has no key and no stale value.
+  // Returns true if a flush has nothing to do: the database has no key and no stale value.
   bool IsEmpty(unsigned index) const noexcept {
     return At(index).size() == 0 && At(index).stale().size() == 0;
   }
-  // Makes room in graveyard_ for this many more. Throws std::bad_alloc.
+  // Makes room in graveyard_ for `graves` more keyspaces. Throws std::bad_alloc.
   // REQUIRES: graves <= kWaitingMax.
   void DigGraves(size_t graves);
-  // Replaces the database by `fresh`; the old one waits to be freed.
+  // Replaces the database by `fresh`; the old keyspace waits to be freed.
   // REQUIRES: there is room in graveyard_.
   void Bury(unsigned index, std::unique_ptr<Keyspace> fresh);
   // Reports a change of a whole keyspace, or of its keys with a prefix.
@@ -203,9 +201,9 @@ class Databases {
   Keyspace& WithId(uint8_t id) noexcept { return *databases_[index_of_[id]]; }
   // Brings wakes_ up to date after deadlines were filed or the wall clock was set.
   void CatchUp(Now now) noexcept;
-  // Stores when the keyspace has work next, and returns it.
+  // Stores the time of the keyspace's next work, and returns the time.
   uint64_t RecordWake(uint8_t id, Now now) noexcept;
-  // Advances those of the keyspaces `begin` to `end` that have work. Returns what Advance returns.
+  // Advances the keyspaces with work, from `begin` to `end`. Returns the result of Advance.
   bool AdvanceSome(size_t begin, size_t end, Now now, size_t* budget);
 
   KeyspaceParts parts_;
@@ -214,13 +212,13 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   bool active_expiry_ = true;
-  std::vector<uint8_t> index_of_;  // of the database with this id
-  // When each keyspace has work next, in monotonic ms, by its id; never later than is true. It becomes earlier
-  // only by a filed deadline (parts_.rearm) and a step of the wall clock. If it became later, because keys were
-  // removed or moved, that is found out at that time.
+  std::vector<uint8_t> index_of_;  // database index, by keyspace id
+  // The time of each keyspace's next work, in monotonic ms, by its id; never later than the real time. Only a filed deadline
+  // (parts_.rearm) and a step of the wall clock make the real time earlier. If removed or moved keys make the real time
+  // later, the next look at the recorded time finds the difference.
   Tournament wakes_;
   int64_t wall_minus_mono_ms_;  // when all of wakes_ was computed
-  size_t advance_from_ = 0;     // the id to start with: round robin, so that none starves the others
+  size_t advance_from_ = 0;     // the id to start with: round robin, so that no keyspace starves others
 };
 
 }  // namespace mayfly

@@ -82,7 +82,7 @@ char* EntryMemory::OwnBlock(Entry& entry, size_t size, uint64_t* grown) {
   parts_.big_keys.Note(id_, parts_.hasher(entry.key()), entry.key(), bytes);
 }
 
-// ---- how many bytes
+// ---- numbers of bytes
 
 size_t EntryMemory::OutsideBytes(const Entry& entry) noexcept {
   switch (entry.encoding()) {

@@ -153,7 +153,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
   const EntryTerms terms = existing.terms();
-  // What is not reported is no change: PFCOUNT stores what it has counted, and is a read.
+  // An unreported change is no change: PFCOUNT stores its count, and is a read.
   Expiry kept = event.name.empty() ? existing.deadline() : lifetimes_.Kept(key.text, existing, now);
   kept.standing = Expiry::Standing::kKept;
   Entry* entry = !existing.Has(EntryFlag::kExtra) ? Put(key, &existing, std::move(value), kept, now, event)
@@ -188,8 +188,7 @@ Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Exp
   return entry;
 }
 
-// Far from the way of a SET. While Place runs, `value` still owns the value: if there is no memory, it is freed
-// here.
+// Far from the path of a SET. While Place runs, `value` still owns the value, and frees the value if memory runs out.
 Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry,
                          Now now, const Event& event, EntryTerms terms, TagHold tags) {
   assert(value->Size() != 0);
@@ -203,7 +202,7 @@ Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichVa
   return entry;
 }
 
-// The entry has room for the time of its nearest member from the start.
+// The entry has room for its own time from the start.
 Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Expiry expiry, EntryTerms terms,
                            TagHold tags, Now now) {
   StringValue pointer = StringValue::Rich(value);
@@ -233,8 +232,8 @@ Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, N
   return entry;
 }
 
-// The new place is taken first, so that nothing has changed if memory runs out. Until the old entry is freed,
-// both refer to the same value.
+// Move takes the new place first, so that nothing has changed if memory runs out. Until the old entry is freed, both entries
+// refer to the same value.
 void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing,
                     Now now) {
   assert(&to != this || key.text != new_key.text);
@@ -250,7 +249,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
       rich ? to.PlaceRich(new_key, existing, value, expiry, terms, std::move(tags), now)
            : to.Place(new_key, existing, StringValue::CopyOf(entry), expiry, terms, std::move(tags), now);
   moved->set_stamp(entry.stamp());
-  parts_.quotas.moved().Add(moved->owner());  // it may be the cold end
+  parts_.quotas.moved().Add(moved->owner());  // the entry may be the cold end
   TakeOut(key, entry);
   parts_.departures.Went(id_, key.hash, MissReason::kDeleted);
   const bool renamed = &to == this;
@@ -363,7 +362,7 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
                        .entry = entry,
                        .client = by_itself ? 0 : parts_.client},
                       observed);
-  // Who observes an entry for a client does not hear that it slid.
+  // A listener that observes entries for a client does not hear of slides.
   if (observed && entry != nullptr && reason != ChangeReason::kSlid) entry->Clear(EntryFlag::kObserved);
 }
 
@@ -382,14 +381,14 @@ void Keyspace::MarkAll() noexcept {
 
 // ---- end
 
-// Of a large keyspace, the last keys to go are remembered as deleted.
+// The miss ring remembers the last keys of a large keyspace as deleted.
 bool Keyspace::FreeSome(size_t budget) noexcept {
   if (!stale_.DrainSome(budget)) return false;
   return table_.DrainSome(budget, [this](HeapRef ref) {
     Entry& entry = *At(ref);
     if (table_.size() < parts_.departures.misses().capacity())
       parts_.departures.Went(id_, parts_.hasher(entry.key()), MissReason::kDeleted);
-    owners_.own().bytes -= EntryMemory::BytesOf(entry);  // whoever its owner is: only the sum counts now
+    owners_.own().bytes -= EntryMemory::BytesOf(entry);  // of any owner: only the sum counts now
     memory_.DeleteWhole(entry);
   });
 }

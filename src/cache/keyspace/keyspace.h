@@ -1,21 +1,21 @@
-// A Keyspace holds the keys of one database, and is the front of what belongs to them. It finds keys, puts and edits their
-// values, and removes them; and it keeps these parts consistent, each of which knows one thing:
+// A Keyspace holds the keys of one database, and is the front of the parts that know about keys. It finds keys, puts and
+// edits their values, and removes them; and it keeps its parts consistent. Each part knows one thing:
 //
-//   Key -> HashTable -> Entry <- Owners        whose it is: an LruList of those with a TTL, and one of those without
-//                             <- Lifetimes     until when: deadlines on timing wheels, rules, sliding
-//                             <- Tags          which groups it is in
-//                             <- EntryMemory   what it takes, and what lies outside it
+//   Key -> HashTable -> Entry <- Owners        the owner: an LruList of entries with a TTL, and one of entries without
+//                             <- Lifetimes     the end: deadlines on timing wheels, rules, sliding
+//                             <- Tags          the groups of keys
+//                             <- EntryMemory   bytes of entries, and values outside entries
 //   StaleKeys    values of keys that have expired
-//   Departures   what is remembered of keys that went; one for all keyspaces
+//   Departures   memories of keys that are gone; one object for all keyspaces
 //
-// From its deadline on, or when a tag of it was invalidated, a key is absent for every method, even if it is not
+// From its deadline on, or after one of its tags was invalidated, a key is absent for every method, even if the key is not
 // freed yet. Every creation, change and removal is reported to the ChangeHub once, when all parts are consistent.
 //
 // Invariants (Validate): each entry is in the table once; in its owner's list for entries with or without a
 // TTL; and, with a TTL, in the deadlines. The bytes of a quota are the sum over its entries.
 //
-// It is the only owner of the entries. Entry pointers are valid until the next call that changes this keyspace. If memory
-// runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+// The Keyspace is the only owner of the entries. Entry pointers are valid until the next call that changes this keyspace. If
+// memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -60,13 +60,13 @@ class Keyspace {
   Keyspace(const Keyspace&) = delete;
   Keyspace& operator=(const Keyspace&) = delete;
 
-  // Its quotas take part in eviction and its keys are counted, from Enlist until Delist. In between no other
+  // From Enlist until Delist the keyspace's quotas take part in eviction and its keys are counted. In between no other
   // keyspace with the same id may be enlisted.
-  // REQUIRES: it is enlisted while it has keys, except for FreeSome.
+  // REQUIRES: the keyspace is enlisted while it has keys, except for FreeSome.
   void Enlist() noexcept;
   void Delist() noexcept;
 
-  // ---- its parts, for who asks them
+  // ---- the parts
   Owners& owners() noexcept { return owners_; }
   const Owners& owners() const noexcept { return owners_; }
   const Lifetimes& lifetimes() const noexcept { return lifetimes_; }
@@ -77,10 +77,10 @@ class Keyspace {
   const Marks& marks() const noexcept { return marks_; }
   const Table& table() const noexcept { return table_; }
   const KeyspaceParts& parts() const noexcept { return parts_; }
-  // For the large values that it gets. Each call draws another order for their tables.
+  // The home of the keyspace's large values. Each call draws another order for their tables.
   MemberHome home() const noexcept { return {parts_.heap, parts_.hasher, parts_.DrawTableOrder()}; }
   uint8_t id() const noexcept { return id_; }
-  // The index of the database whose keys these are now, or were until it was flushed.
+  // The index of the keys' database, now or before the flush.
   unsigned database() const noexcept { return database_; }
   void set_database(unsigned index) noexcept { database_ = index; }
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
@@ -88,22 +88,22 @@ class Keyspace {
   // ---- lookup
   uint64_t HashOf(std::string_view text) const noexcept { return parts_.hasher(text); }
   Key KeyOf(std::string_view text) const noexcept { return {text, HashOf(text)}; }
-  // The live entry, or null. Removes the entry if it is absent. Does not count as an access.
+  // The live entry, or null. Removes an absent entry. Does not count as an access.
   Entry* Peek(const Key& key, Now now);
   // As Peek, but changes nothing.
   const Entry* LookAt(std::string_view text, Now now) const noexcept;
-  // Whether the key is there. Changes nothing.
+  // Returns true if the key exists. Changes nothing.
   bool Holds(std::string_view text, Now now) const noexcept { return LookAt(text, now) != nullptr; }
   // As Peek, but records the access (AccessTracking).
   Entry* Find(const Key& key, Now now);
-  // Records an access of the entry (AccessTracking), and moves its deadline if that slides (SLIDE).
+  // Records an access of the entry (AccessTracking), and moves a sliding deadline (SLIDE).
   void Touch(Entry& entry, Now now) noexcept;
-  // Whether the key is gone, although its entry is not freed yet. Every lookup tests this.
+  // Returns true if the entry's key is absent, although the entry is not freed yet. Every lookup tests this.
   bool Absent(const Entry& entry, Now now) const noexcept;
 
-  // Number of keys, including expired ones that are not freed yet.
+  // Number of keys, including expired keys that are not freed yet.
   size_t size() const noexcept { return table_.size() - owners_.doomed_keys(); }
-  // Of these, the keys with a TTL.
+  // The number of keys with a TTL.
   size_t expiring() const noexcept { return owners_.CountOf(kExpiring); }
   // Bytes of all entries, of the values outside them, of the table, and of stale values.
   uint64_t bytes() const noexcept {
@@ -112,88 +112,87 @@ class Keyspace {
 
   // ---- put. `existing` is the result of Peek or Find for the same key, without a change in between. `event` is the
   // change's name for listeners. Methods that create a key throw OwnersExhausted, a std::bad_alloc, if its namespace can
-  // have no share; an entry that is overwritten keeps its owner. All that put a value or set an expiry throw TtlRequired,
+  // have no share; an overwritten entry keeps its owner. All methods that put a value or set an expiry throw TtlRequired,
   // and have changed nothing, if the key would have no TTL but must have one (cache/time/ttl_rules.h).
   //
-  // Creates the key or overwrites its value, and sets the expiry. Counts as an access. Returns the entry. A value that is
-  // put without tags takes those of its key away.
+  // Creates the key or overwrites its value, and sets the expiry. Counts as an access. Returns the entry. A put without tags
+  // takes the key's tags away.
   Entry* Put(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, Now now,
              const Event& event = events::kSet);
   // As Put, for a plain text (StringValue::IsPlain): the shortest way.
   Entry* PutText(const Key& key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                  const Event& event);
-  // As Put, with what is agreed beside the deadline, which needs one, and tags. A deadline that slides is relative.
+  // As Put, with terms beside the deadline, and with tags. Terms need a deadline, and a sliding deadline is relative.
   Entry* PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
                     Now now, const Event& event, TagHold tags = {});
-  // As Put for each, in their order: with this expiry or, if `keep_expiry`, with the one that a key has.
-  // Throws std::bad_alloc, and changes none of them then.
+  // As Put for each key, in order: with this expiry or, if `keep_expiry`, with the key's present expiry. Throws
+  // std::bad_alloc, and changes no key then.
   void PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, Now now,
               const Event& event = events::kSet);
   // Overwrites the value and keeps the expiry. Returns the entry. Does not count as an LFU access; the
   // caller's Find already did.
   Entry* PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event);
-  // As Put, for a value that is not a string. Throws std::bad_alloc, and frees the value then.
+  // As Put, for a rich value. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
                  const Event& event, EntryTerms terms = {}, TagHold tags = {});
-  // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the
-  // entry, whose access history begins now.
+  // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the key's entry;
+  // its access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
-  // Moves `entry` to the keyspace `to` under `new_key`, where it replaces `existing`. Keeps value, expiry and
-  // access history. What the value holds outside the entry is not copied.
+  // Moves `entry` to the keyspace `to` under `new_key`, in the place of `existing`. Keeps value, expiry and access history.
+  // The value's memory outside the entry is not copied.
   // REQUIRES: `new_key` is another key, or `to` is another keyspace.
   void Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_key, Entry* existing, Now now);
 
-  // ---- edit. None of these counts as an LFU access; the caller's Find already did. A method that returns an entry may have
-  // relocated it.
+  // ---- edit. No method counts as an LFU access; the caller's Find already did. A method that returns an entry may have
+  // relocated the entry.
   //
-  // Changes the text of a big string in place and keeps the expiry. If `size` exceeds its length, the text
-  // first grows to `size` by zero bytes. Calls write(char*) with the first byte of the text; it returns whether
-  // it has changed any. A block that is shared with a reply is copied first.
+  // Changes the text of a big string in place and keeps the expiry. If `size` exceeds its length, the text first grows to
+  // `size` by zero bytes. Calls write(char*) with the first byte of the text; write returns true if it has changed a byte. A
+  // block shared with a reply is copied first.
   // REQUIRES: existing.encoding() == Encoding::kBlock.
   template <typename Write>
   void EditBlock(Entry& existing, size_t size, const Event& event, Write&& write);
-  // Changes bytes of a text that lies in its entry, and keeps its size and the expiry. Calls write(char*) with the
-  // first byte; it returns whether it has changed any.
+  // Changes bytes of a text in its entry, and keeps its size and the expiry. Calls write(char*) with the first byte; write
+  // returns true if it has changed a byte.
   // REQUIRES: existing.encoding() == Encoding::kEdited.
   template <typename Write>
   void EditText(Entry& existing, const Event& event, Write&& write);
-  // Lets edit(T&) change the value, which returns whether it has changed anything, and reports that. A key whose
-  // value has no members left is removed. If `edit` throws, nothing is reported. Returns the entry, or null if the key
-  // was removed.
+  // Calls edit(T&) to change the value; edit returns true if it has changed anything, and EditRich reports the change.
+  // Removes a key whose value has no members left. If `edit` throws, nothing is reported. Returns the entry, or null if the
+  // key was removed.
   // REQUIRES: the value's type is T; RoomForOwnTime was called before if `edit` may give a member a deadline.
   template <typename T, typename Edit>
   Entry* EditRich(const Key& key, Entry& existing, Now now, const Event& event, Edit&& edit);
-  // Before an edit, a key without a TTL gets the one that the rules give it.
+  // Before an edit, gives a key without a TTL the TTL of the rules.
   Entry* WithDeadline(const Key& key, Entry& entry, Now now);
-  // Gives the entry room for an own time, at which members of its value are due (cache/entry/entry.h).
+  // Gives the entry room for an own time, the nearest deadline of its value's members (cache/entry/entry.h).
   Entry* RoomForOwnTime(const Key& key, Entry& entry, Now now);
-  // Does at once, for a command that looks at the members of a rich value, what the own time would: drops those
-  // that are due, but at most `budget`. Returns the entry, or null if the key was removed with its last member.
+  // For a command that looks at the members of a rich value: drops the due members at once, like the own time, but at most
+  // `budget` members. Returns the entry, or null if the key was removed with its last member.
   Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget);
-  // Sets, changes or removes (Never) the expiry, lets it slide if `slide` says so, and keeps the window of a stale
+  // Sets, changes or removes (Never) the expiry, lets the expiry slide if `slide` says so, and keeps the window of a stale
   // value.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms slide = {});
-  // Gives the entry tags beside those that it has.
-  // REQUIRES: no more than EntryExtra::kMostTags different ones then.
+  // Gives the entry further tags.
+  // REQUIRES: the entry then has no more than EntryExtra::kMostTags different tags.
   Entry* AddTags(const Key& key, Entry& entry, std::span<const std::string_view> names, Now now);
 
   // ---- remove
   //
   // Removes and frees the entry, and reports the change with `reason`.
   void Remove(const Key& key, Entry& entry, ChangeReason reason);
-  // Removes the key if it exists; returns whether it did. Reports kDeleted for an absent key too.
+  // Removes the key if it exists; returns true if it did. Reports kDeleted for an absent key too.
   bool Delete(const Key& key, Now now);
   // Removes the entry, counts it as evicted and reports the change.
   void Evict(Entry& entry, Now now);
-  // Makes all keys absent that have one of the tags, drops their stale values, and returns the number of the keys.
-  // Frees at most `budget` of them at once, and Advance the others.
+  // Makes all keys with one of the tags absent, drops their stale values, and returns the number of the keys. Frees at most
+  // `budget` of these keys at once; Advance frees the rest.
   size_t Invalidate(std::span<const std::string_view> names, Now now, size_t budget);
 
   // ---- iteration. Absent entries are skipped.
   //
-  // Calls fn(entry) for one page of SCAN from `cursor` and returns the next cursor, which is below 2^53. 0
-  // starts and 0 ends. Keys that are present throughout an iteration are reported, whatever grows or shrinks
-  // meanwhile.
+  // Calls fn(entry) for one page of SCAN from `cursor` and returns the next cursor; a cursor is below 2^53. 0 starts and 0
+  // ends. The scan reports all keys that exist throughout the iteration, even if the table grows or shrinks meanwhile.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Now now, Fn&& fn) const {
     return table_.Scan(cursor, [&](HeapRef ref) {
@@ -210,9 +209,9 @@ class Keyspace {
       if (!Absent(entry, now)) fn(entry);
     });
   }
-  // A random live entry, or null if none was found.
+  // A random live entry, or null if the search found none.
   Entry* Random(std::mt19937_64& random, Now now);
-  // Marks all entries (cache/keyspace/marks.h). REQUIRES: none is marked.
+  // Marks all entries (cache/keyspace/marks.h). REQUIRES: no entry is marked.
   void MarkAll() noexcept;
   // As Scan, but calls fn for the marked entries of the page, expired or not, and removes their marks.
   template <typename Fn>
@@ -227,23 +226,24 @@ class Keyspace {
 
   // ---- time
   //
-  // Frees expired entries. Subtracts from `*budget` those that it touched. Returns true if work is left at `now`.
+  // Frees expired entries. Subtracts the number of touched entries from `*budget`. Returns true if work is left at `now`.
   bool Advance(Now now, size_t* budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) const noexcept;
   // The wall clock was set, perhaps back.
   void FollowWallStep(Now now) noexcept;
 
-  // ---- what is freed in slices. Each subtracts what it did from `*budget`, and returns true if more is left.
+  // ---- freeing in slices. FreeInvalidated and FreeDoomed subtract their work from `*budget`, and return true if more is
+  // left.
   //
-  // Keys that are gone by their tags (Invalidate); each is reported.
+  // Frees keys with an invalidated tag (Invalidate), and reports each.
   bool FreeInvalidated(size_t* budget);
-  // Entries and stale values of doomed shares, without a report.
+  // Frees entries and stale values of doomed shares, without a report.
   bool FreeDoomed(size_t* budget) noexcept;
-  // About `budget` entries, at most a table segment more, without a report. Returns true if the keyspace is empty.
-  // REQUIRES: nobody uses the keyspace for anything else from now on.
+  // Frees about `budget` entries, at most a table segment more, without a report. Returns true if the keyspace is empty.
+  // REQUIRES: from now on the keyspace is used only for FreeSome.
   bool FreeSome(size_t budget) noexcept;
-  // While it is held, a flushed keyspace is not freed. Holds are counted.
+  // A flushed keyspace is not freed while held. Holds are counted.
   void Hold() noexcept { ++holds_; }
   // REQUIRES: held().
   void Release() noexcept {
@@ -263,14 +263,14 @@ class Keyspace {
     const HeapRef ref = table_.Find(text, hash);
     return ref ? At(ref) : nullptr;
   }
-  // Whether one of its tags was invalidated.
+  // Returns true if one of the entry's tags was invalidated.
   bool Invalidated(const Entry& entry) const noexcept { return parts_.doomed != 0 && tags_.IsDoomed(entry); }
   void CountHit(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
   void TouchFound(Entry& entry, Now now) noexcept;
   void Slide(Entry& entry, Now now) noexcept;
 
-  // ---- put. As the public ones, but without reporting the change.
+  // ---- put. As the public methods, but without reporting the change.
   static Entry::Shape ShapeFor(const Key& key, size_t value_bytes, Expiry expiry) noexcept;
   Entry* Place(const Key& key, Entry* existing, StringValue&& value, Expiry expiry, EntryTerms terms,
                TagHold tags, Now now);
@@ -279,29 +279,29 @@ class Keyspace {
   Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
   Entry* OverwriteAs(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                      Expiry expiry, Now now);
-  // As PutText, for a new key, an `existing` that does not take the text in place, or where there are TTL rules. Who
-  // seldom calls it need not keep the key in memory: it comes by value, as in RemoveAbsent.
+  // As PutText, for a new key, an `existing` without room for the text in place, or with TTL rules. The key comes by value,
+  // as in RemoveAbsent: so callers, which seldom make this call, need not keep the key in memory.
   Entry* PutTextAnew(Key key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                      const Event& event);
-  // For an `existing` that cannot take `shape` in place, or whose change a listener wants to see before.
+  // For an `existing` that cannot take `shape` in place, or that a listener wants to see before the change.
   Entry* PutAnew(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                  Expiry expiry, Now now);
-  // For PutAll: makes an entry that is in no table, list or wheel yet, with room for terms and tags of `kept`, which
-  // may be null; puts it in its place; or frees it.
+  // For PutAll. Make: makes an entry in no table, list or wheel, with room for the terms and tags of `kept`; `kept` may be
+  // null. Install: puts the entry in its place. Discard: frees the entry.
   Entry* Make(KeyPut& put, const Entry* kept);
   void Install(KeyPut& put, Now now, const Event& event);
   void Discard(KeyPut& put) noexcept;
 
   // ---- edit
   Entry* GiveDeadline(const Key& key, Entry& existing, Now now);
-  // Gives the entry another expiry and other terms. Returns it; it may have been relocated.
+  // Gives the entry another expiry and other terms. Returns the entry, perhaps relocated.
   Entry* Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, Now now);
-  // Replaces the entry by one of that shape with the same value.
+  // Replaces the entry by an entry of the given shape with the same value.
   Entry* Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline, Expiry own,
                   Now now);
   // Makes the block of a big text the entry's own, at least `size` bytes long. Returns the first byte.
   char* OwnBlock(Entry& entry, size_t size);
-  // For EditRich: the value has other bytes now; it has changed.
+  // For EditRich. CountEdit: the value has another size now. FinishEdit: the value has changed.
   void CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept;
   Entry* FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event);
   // Files the entry by the nearest deadline of its value's members.
@@ -309,10 +309,9 @@ class Keyspace {
 
   // ---- containers
   Entry* NewEntry(const Key& key, const Entry::Shape& shape, Expiry expiry);
-  // Puts a new entry that is in the table into all other containers.
+  // Puts a new entry of the table into all other containers.
   void Settle(Entry& entry, uint64_t hash, Now now) noexcept;
-  // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not what its value points
-  // to.
+  // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not the value outside the entry.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
   // Takes the entry out of all containers.
   void TakeOut(const Key& key, Entry& entry) noexcept;
@@ -322,20 +321,20 @@ class Keyspace {
 
   // ---- remove
   //
-  // Removes what a lookup has found absent. REQUIRES: Absent(entry, now).
+  // Removes an absent entry that a lookup has met. REQUIRES: Absent(entry, now).
   void RemoveAbsent(Key key, Entry& entry, Now now);
   // REQUIRES: HasExpired(entry, now).
   void Expire(const Key& key, Entry& entry, Now now);
-  // Removes an expired key that has a window, and keeps its value as stale until that ends.
+  // Removes an expired key with a window, and keeps its value as stale until the end of the window.
   void Retire(const Key& key, Entry& entry, Now now);
   void RemoveInvalidated(Entry& entry);
   void RemoveDoomed(const Key& key, Entry& entry) noexcept;
   // Removes a key whose value `event` has emptied.
   void RemoveEmptied(const Key& key, Entry& entry, const Event& event);
-  // Does what is to be done with entries that Deadlines has handed back.
+  // Handles the due entries that Deadlines returns.
   void OnDue(std::span<const HeapRef> due, Now now, size_t* budget);
   void OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget);
-  // As DropDueMembers; subtracts from `*budget` how many were dropped.
+  // As DropDueMembers; subtracts the number of dropped members from `*budget`.
   Entry* DropMembers(const Key& key, Entry& entry, Now now, size_t* budget);
 
   // ---- reports
@@ -345,7 +344,7 @@ class Keyspace {
                                          parts_.changes.WantsUnobserved(reason))) [[unlikely]]
       Report(reason, event, key, entry);
   }
-  // Removes EntryFlag::kObserved. REQUIRES: it is set, there is no entry, or somebody wants all entries.
+  // Removes EntryFlag::kObserved. REQUIRES: the flag is set, there is no entry, or a listener wants all entries.
   void Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry);
   // Must precede every change of an entry's value or expiry, and its removal.
   [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {
@@ -362,7 +361,7 @@ class Keyspace {
   uint8_t id_;
   Marks marks_;
   bool enlisted_ = false;
-  bool stale_first_ = false;  // whether Advance looks at stale values first; changes with each call
+  bool stale_first_ = false;  // true: Advance begins with stale values; changes with each call
   unsigned database_;
   unsigned holds_ = 0;
   Table table_;

@@ -1,7 +1,8 @@
-// The part of Keyspace for what goes by itself: keys expire, members are dropped, and what was invalidated or doomed is freed.
+// The part of Keyspace for changes without a command: keys expire, due members are dropped, and invalidated or doomed
+// entries are freed.
 //
-// In time nothing is relocated and nothing is allocated, so nothing can fail: an entry that has lost its last own
-// time keeps the room for one.
+// This part relocates and allocates nothing, so it cannot fail: an entry that has lost its last own time keeps the room for
+// an own time.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -21,7 +22,7 @@ const Event& MembersExpired(const RichValue& value) noexcept {
 
 }  // namespace
 
-// What a lookup finds absent, and what the wheel hands back, ends here for one of three reasons.
+// Absent entries, met by a lookup or returned by the wheel, end here for one of three reasons.
 void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
   if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
   Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
@@ -37,7 +38,7 @@ void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
       return Retire(key, entry, now);
     return Remove(key, entry, ChangeReason::kExpired);
   }
-  // The value is freed as a whole, in slices if it is large.
+  // The value is freed as a whole, and a large value in slices.
   TellBefore(entry);
   lifetimes_.CountExpiredMembers(entry.rich()->Size(), entry.rich()->NextDeadline(), now);
   RemoveEmptied(key, entry, MembersExpired(*entry.rich()));
@@ -61,7 +62,7 @@ void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
   Free(entry);
 }
 
-// Two passes: the memory that a removal touches is prefetched before the first removal.
+// Two passes: the first pass prefetches the memory that the removals touch.
 void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
   std::array<uint64_t, Deadlines::kBatch> hashes;
   for (size_t i = 0; i < due.size(); ++i) {
@@ -84,7 +85,7 @@ void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
 
 void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) {
   assert(entry.encoding() == Encoding::kRich);
-  // One more than the budget has left: the step that handed the entry back was for a member, too.
+  // One more than the rest of the budget: the step that returned the entry pays for a member, too.
   size_t left = *budget + 1;
   Entry* const kept = DropMembers(key, entry, now, &left);
   *budget = std::min(*budget, left);
@@ -105,8 +106,8 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
 }
 
-// Keys and stale values take turns at going first, or a backlog of the one would use up every budget. What was
-// invalidated waits for neither: nobody is waiting for it.
+// Keys and stale values go first in turn; otherwise a backlog of keys or of stale values would use up every budget.
+// Invalidated keys come last: no client waits for them.
 bool Keyspace::Advance(Now now, size_t* budget) {
   stale_first_ = !stale_first_;
   bool more = stale_first_ && stale_.Advance(now, budget);
@@ -128,11 +129,11 @@ void Keyspace::FollowWallStep(Now now) noexcept {
 
 // ---- tags (cache/keyspace/tags.h)
 //
-// Invalidate dooms the tags, which every lookup sees from then on. Who has them is freed a few at a time, and each is
-// reported as kInvalidated. What a lookup finds before is freed at once.
+// Invalidate dooms the tags; every lookup sees the doom from then on. The entries with a doomed tag are freed a few at a
+// time, and each removal is reported as kInvalidated. An entry that a lookup meets before is freed at once.
 
-// What is freed at once is counted key by key. Of the others, a key that has several of the tags counts for each of
-// them, and so does one that has expired or was doomed before.
+// The keys freed at once are counted key by key. The rest is counted by tags: a key with several of the tags counts for each
+// tag, and an expired or doomed key counts, too.
 size_t Keyspace::Invalidate(std::span<const std::string_view> names, Now now, size_t budget) {
   const uint64_t first = parts_.dooms + 1;
   int64_t dropped = 0;

@@ -1,4 +1,5 @@
-// The part of Keyspace for edits: what is there changes in place, and its entry moves only where it needs other room.
+// The part of Keyspace for edits: an existing value changes in place, and its entry is relocated only for another size or
+// shape.
 #include <cassert>
 #include <cstring>
 #include <utility>
@@ -34,7 +35,7 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
   Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
   if (!shape.expires) terms = {};
   shape.timed = own.kind != Expiry::Kind::kNever;
-  // A command may have made room for the own time that it is about to set (RoomForOwnTime).
+  // A command may have made room for an own time before setting it (RoomForOwnTime).
   const bool has_room = existing.timed() && !existing.expires();
   shape.extra.times = Deadlines::NeedExtra(expiry, own) || terms.any() || (shape.expires && has_room);
   shape.extra.tags = existing.tags();
@@ -52,7 +53,7 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
 Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
   Entry::Shape shape = existing.shape();
   shape.timed = true;
-  shape.extra.times |= shape.expires;  // the own time may be another than the deadline
+  shape.extra.times |= shape.expires;  // own time and deadline may differ
   if (existing.HasParts(shape)) return &existing;
   return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now);
 }
@@ -61,7 +62,7 @@ Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& s
                           Expiry own, Now now) {
   Entry* entry = NewEntry(key, shape, deadline);
   if (shape.extra.times && shape.expires) entry->times().terms = existing.terms();
-  // With room for other tags it gets those by its caller.
+  // An entry with room for another number of tags gets its tags from the caller.
   if (shape.extra.tags != 0 && existing.tags() == shape.extra.tags) tags_.Hand(existing, *entry);
   owners_.Of(existing).bytes -= EntryMemory::BytesOf(existing);
   const std::string_view value = existing.stored();

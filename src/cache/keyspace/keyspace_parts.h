@@ -22,7 +22,7 @@ namespace mayfly {
 
 struct ExpiryStats;
 
-// What an access changes in its entry (see Databases::TrackAccesses).
+// The access effect: the change of an entry by an access (see Databases::TrackAccesses).
 enum class AccessTracking : uint8_t {
   kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
   kVisitedBit,  // SIEVE, S3-FIFO: the stamp and the visited bit are set; the entry does not move
@@ -37,31 +37,31 @@ struct KeyspaceParts {
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
   AccessTracking tracking = AccessTracking::kRecency;
-  IdSet with_stale = {};  // the keyspaces that are enlisted and have stale values
-  size_t keys = 0;        // of all keyspaces that are enlisted
+  IdSet with_stale = {};  // the enlisted keyspaces with stale values
+  size_t keys = 0;        // of all enlisted keyspaces
   StaleGuesses stale_guesses = {};
   Rearm rearm = {};
   Quotas quotas = {};
   Namespaces namespaces = {};
-  size_t first_share = 0;  // the least id that a share may have: those below are the keyspaces'
-  // Tags and shares of all keyspaces, flushed ones too, that are doomed and not freed yet. While there are none, only
-  // time makes a key absent.
+  size_t first_share = 0;  // the least id of a share: lower ids are the keyspaces'
+  // Doomed tags and shares of all keyspaces, flushed keyspaces too, that are not freed yet. If 0, only time makes a key
+  // absent.
   size_t doomed = 0;
-  size_t shares_to_free = 0;  // doomed ones of keyspaces that are enlisted
-  IdSet pinned = {};          // shares that keep their ids though they may be empty
+  size_t shares_to_free = 0;  // doomed shares of enlisted keyspaces
+  IdSet pinned = {};          // shares that keep their ids even if empty
   LfuRules lfu = {};          // lfu.random is not null under AccessTracking::kFrequency
   TtlRules ttl_rules = {};
-  uint64_t dooms = 0;   // of tags, so far: the number of the last one
-  uint64_t client = 0;  // Change::client of what changes now by a command
+  uint64_t dooms = 0;   // of tags, so far: the number of the last doom
+  uint64_t client = 0;  // Change::client of a command's changes
   BuriedValues buried = {};
   BigKeys big_keys = {};
   uint32_t table_orders = 0;  // drawn so far
   Departures departures = Departures(heap);
 
-  // Frees the id of a share that does without it. False if there is none.
+  // Frees the id of a share: an empty share, or a doomed share. Returns false if there is no such share.
   bool TakeBackShare();
 
-  // An order for a new hash table (cache/table/table_memory.h): odd, and another one each time.
+  // An order for a new hash table (cache/table/table_memory.h): odd, and different each time.
   uint32_t DrawTableOrder() noexcept {
     constexpr uint32_t kStep = 2654435769;  // 2^32 by the golden ratio
     return (++table_orders * kStep) | 1U;

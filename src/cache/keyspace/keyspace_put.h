@@ -1,7 +1,7 @@
 // The inline part of Keyspace for putting a value into an existing entry, the end of a SET.
 //
-// Nearly every SET ends here, with a value of the same size and a TTL as before. Nothing on the way of PutText
-// is passed by reference but to functions that are seldom called, so that it stays in registers.
+// Nearly every SET ends here, with a value of the same size and a TTL as before. On its path, PutText passes references only
+// to functions that are seldom called, so that its values stay in registers.
 #pragma once
 
 #include "cache/keyspace/keyspace.h"

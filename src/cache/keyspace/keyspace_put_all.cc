@@ -1,9 +1,9 @@
 // The part of Keyspace that puts several keys in one step, all of them or none.
 //
-// Where every value fits into the room that its key has, nothing is allocated and nothing can fail. Otherwise
-// an entry is made for each key beside what is there; those of new keys enter the table, the last thing that
-// may need memory; and only then all of them take their places. A key that comes twice finds there what its
-// first value made.
+// If every value fits into its key's present room, PutAll allocates nothing and cannot fail. Otherwise PutAll makes an entry
+// for each key beside the existing entries. The entries of new keys enter the table: the last step that may need memory.
+// Only then do all entries take their places. For the second value of a repeated key, the entry of the first value is the
+// existing entry.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -44,7 +44,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
     for (KeyPut& put : puts.first(made)) Discard(put);
     throw;
   }
-  // Nobody is told of anything before all that is in the table is everywhere.
+  // No listener hears of a change before all new entries of the table are in all containers.
   for (KeyPut& put : puts) {
     if (!put.inserted) continue;
     stale_.Drop(put.key);
@@ -59,7 +59,7 @@ Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
   shape.extra.times |= terms.any();
   shape.extra.tags = kept != nullptr ? kept->tags() : uint8_t{0};
   const uint8_t owner =
-      put.entry == nullptr ? owners_.ForNew(put.key.text) : id_;  // Install keeps what is there
+      put.entry == nullptr ? owners_.ForNew(put.key.text) : id_;  // Install keeps an existing entry's owner
   parts_.pinned.Add(owner);
   Entry* entry = NewEntry(put.key, shape, put.expiry);
   entry->set_owner(owner);
@@ -89,7 +89,7 @@ void Keyspace::Discard(KeyPut& put) noexcept {
   if (put.inserted) table_.EraseRef(RefOf(entry), put.key.hash);
   memory_.DeleteWhole(entry);
   if (const Entry* const kept = LookUp(put.key.text, put.key.hash))
-    memory_.NoteStored(*kept);  // DropValue forgot it
+    memory_.NoteStored(*kept);  // DropValue forgot the old value
 }
 
 }  // namespace mayfly

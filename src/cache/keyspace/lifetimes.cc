@@ -40,7 +40,7 @@ void Lifetimes::FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted,
     return;
   }
   if (ruled()) {
-    // With jitter that was drawn just now, accesses give it the TTL that was drawn.
+    // If jitter was drawn just now, accesses give the key the drawn TTL.
     if (wanted.standing == Expiry::Standing::kAsked) terms.slide_ms = expiry.deadline_ms - now.mono_ms;
     terms.slide_ms = std::min(terms.slide_ms, parts_.ttl_rules.LongestOf(key));
   }
@@ -68,7 +68,7 @@ void Lifetimes::CountExpired(const Entry& entry, Now now) noexcept {
   if (LagMs(deadline, now) <= age_ms) stats.lag_us.Add(LagUs(deadline, now, stats));
 }
 
-// Members that go together count with the lag of the first of them.
+// Members that go together count with the lag of the first member.
 void Lifetimes::CountExpiredMembers(size_t members, Expiry first, Now now) noexcept {
   ExpiryStats& stats = parts_.expiry_stats;
   stats.expired_members += members;

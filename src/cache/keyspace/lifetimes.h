@@ -1,9 +1,9 @@
-// The lifetimes of one keyspace's keys: which deadline a key gets, by what a command asks for and by the rules
-// (cache/time/ttl_rules.h); how an access moves it (SLIDE); and the wheels that hand back what is due.
+// The lifetimes of one keyspace's keys: the deadline of a key, by the command and by the rules (cache/time/ttl_rules.h); the
+// moves of deadlines by accesses (SLIDE); and the wheels that return due entries.
 //
-//   asked for --Obeying: floor, ceiling, default, jitter--> FitSlide --> Deadlines --when it has come--> Keyspace::OnDue
-//                                                                            ^
-//                                              Slid: an access moves it ------'
+//   command's --Obeying: floor, ceiling, default, jitter--> FitSlide --> Deadlines --when due--> Keyspace::OnDue
+//   expiry                                                                   ^
+//                                              Slid: an access moves it -----'
 //
 // Owns no entry and frees nothing. Loop thread only.
 #pragma once
@@ -28,30 +28,30 @@ class Lifetimes {
   Deadlines& deadlines() noexcept { return deadlines_; }
   const Deadlines& deadlines() const noexcept { return deadlines_; }
 
-  // ---- rules. What a write asks for may be refused by TtlRequired: the key would have no TTL but must have one.
+  // ---- rules. A write may be refused by TtlRequired: the key would have no TTL but must have a TTL.
   bool ruled() const noexcept { return parts_.ttl_rules.any(); }
-  // What the rules make of the deadline that a write asks for. Throws TtlRequired.
+  // The deadline by the rules for a write that asks for `wanted`. Throws TtlRequired.
   [[gnu::always_inline]] Expiry Obeying(std::string_view key, Expiry wanted, Now now) const {
     if (ruled()) [[unlikely]]
       return ObeyingRules(key, wanted, now);
     return wanted;
   }
-  // The deadline of a key of which only the value changes: what it has, or what the rules give it. Refuses nothing.
+  // The deadline of a key when only its value changes: the present deadline, or a deadline by the rules. Refuses nothing.
   Expiry Kept(std::string_view key, const Entry& existing, Now now) const noexcept;
-  // What the rules give a key without a TTL when its value changes; Never: nothing.
+  // The deadline by the rules for a key without a TTL when its value changes; Never: none.
   Expiry ForLasting(std::string_view key, Now now) const noexcept;
 
   // ---- deadlines that slide
   //
-  // Keeps what slides within the rules and its own maximum. The rules have made `expiry` of what was `wanted`.
+  // Keeps a sliding deadline within the rules and its own maximum. The rules have turned `wanted` into `expiry`.
   void FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted, Expiry& expiry,
                 Now now) const noexcept;
-  // The later deadline that an access gives the key; Never: its deadline stays.
+  // The later deadline of the key after an access; Never: the deadline does not move.
   static Expiry Slid(const Entry& entry, Now now) noexcept;
 
-  // ---- figures: how late what is due is freed
+  // ---- figures: the lag of freeing
   void CountExpired(const Entry& entry, Now now) noexcept;
-  // `first` is the deadline of one of them that no other precedes.
+  // `first` is the nearest deadline of the members.
   void CountExpiredMembers(size_t members, Expiry first, Now now) noexcept;
 
  private:

@@ -1,9 +1,9 @@
-// Look-ahead of a batch for the keys of a keyspace. Three stages, with other work between them: each prefetches what the next
-// one reads. A fourth for rich values is in cache/types/look_ahead.h.
+// Look-ahead of a batch for the keys of a keyspace. Three stages, with other work between them: each stage prefetches the
+// reads of the next. A fourth stage for rich values is in cache/types/look_ahead.h.
 //
-//   hash --Group--> the table's group --Entry--> the entry --Neighbours, Rich--> what an access will write to and read
+//   hash --Group--> the table's group --Entry--> the entry --Neighbours, Rich--> memory that an access writes to and reads
 //
-// A guess is an entry that is probably the key's. It may be followed unless StaleGuesses::MayHold.
+// A guess is an entry that is probably the key's. The guess may be followed unless StaleGuesses::MayHold.
 #pragma once
 
 #include <cassert>
@@ -22,12 +22,12 @@ class LookAhead {
 
   Trail Group(uint64_t hash) const noexcept { return keyspace_.table().PrefetchGroup(hash); }
   HeapRef Candidate(const Trail& trail) const noexcept { return keyspace_.table().PrefetchCandidates(trail); }
-  // The second stage's other half, if Candidate returned null.
+  // The second half of the second stage, if Candidate returned null.
   HeapRef Stray(const Trail& trail, uint64_t hash) const noexcept {
     return keyspace_.table().PrefetchStray(trail, hash);
   }
-  // Prefetches the entries that a Touch of this one will write to; with `writes`, also those that a new
-  // deadline will write to.
+  // Prefetches the entries that a Touch of the guess will write to; with `writes`, also the entries that a new deadline will
+  // write to.
   // REQUIRES: guess is not null.
   void Neighbours(HeapRef guess, bool writes) const noexcept {
     assert(guess);
@@ -40,7 +40,7 @@ class LookAhead {
     if (entry.wheel_next()) PrefetchToWrite(keyspace_.At(entry.wheel_next()));
     if (entry.wheel_prev()) PrefetchToWrite(keyspace_.At(entry.wheel_prev()));
   }
-  // Prefetches the rich value of this entry and returns it; null if the entry holds a string.
+  // Prefetches the rich value of the guess and returns the value; null if the guess holds a string.
   // REQUIRES: guess is not null.
   const RichValue* Rich(HeapRef guess) const noexcept {
     assert(guess);

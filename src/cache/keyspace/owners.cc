@@ -32,7 +32,7 @@ void Owners::Leave() noexcept {
     if (share->space != nullptr) std::exchange(share->space, nullptr)->ForgetShare(*share);
     if (share->doomed) --parts_.shares_to_free;
   }
-  doomed_keys_ = 0;  // they wait to be freed like the others now
+  doomed_keys_ = 0;  // these keys wait to be freed like all others now
 }
 
 // ---- figures
@@ -85,7 +85,7 @@ Quota& Owners::AddShare(Namespace& space) {
   return share;
 }
 
-// First one that is empty; if there is none, one that waits to be freed is freed now.
+// Takes back an empty share first; if there is none, frees a doomed share now.
 bool KeyspaceParts::TakeBackShare() {
   Quota* empty = nullptr;
   Quota* to_free = nullptr;

@@ -1,9 +1,9 @@
-// The owners of one keyspace's entries: the keyspace itself, and the shares that namespaces have in it
-// (cache/owners/namespaces.h). It makes shares, dooms them, and takes their ids back.
+// The owners of one keyspace's entries: the keyspace itself, and the shares of namespaces in the keyspace
+// (cache/owners/namespaces.h). Owners makes shares, dooms them, and takes their ids back.
 //
-// NSFLUSH dooms a share: its entries are absent from then on (Keyspace::Absent), and are freed in slices, without a
-// report for each; the namespace gets a new share with its next key. A doomed share keeps its id until its last entry
-// and its last stale value are freed (Keyspace::FreeDoomed).
+// NSFLUSH dooms a share: its entries are absent from then on (Keyspace::Absent), and are freed in slices, without a report
+// for each; the namespace gets a new share with its next key. A doomed share keeps its id until its last entry and its last
+// stale value are freed (Keyspace::FreeDoomed).
 //
 // Owns the quotas. Loop thread only.
 #pragma once
@@ -26,7 +26,7 @@ class Owners {
  public:
   using List = Quota::List;
 
-  // `id`: the owner id of entries that are of no namespace.
+  // `id`: the owner id of entries outside all namespaces.
   Owners(Keyspace& home, KeyspaceParts& parts, uint8_t id) noexcept;
   ~Owners();
   Owners(const Owners&) = delete;
@@ -40,20 +40,20 @@ class Owners {
   const Quota& own() const noexcept { return own_; }
   // REQUIRES: between Enter and Leave.
   [[gnu::always_inline]] Quota& Of(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
-  // The owner id for a new key, whose share is made if it needs one. Throws OwnersExhausted, a std::bad_alloc.
+  // The owner id for a new key. Makes a missing share. Throws OwnersExhausted, a std::bad_alloc.
   uint8_t ForNew(std::string_view key) {
     if (!parts_.namespaces.any()) [[likely]]
       return own_.owner();
     return ByPrefix(key);
   }
-  // Adds to the bytes of the entry's owner. A difference may be below zero: it wraps.
+  // Adds to the bytes of the entry's owner. A negative difference wraps.
   void Grow(const Entry& entry, uint64_t bytes) noexcept {
     Quota& quota = Of(entry);
     quota.bytes += bytes;
     if (quota.space != nullptr) [[unlikely]]
       parts_.namespaces.NoteGrown(*quota.space);
   }
-  // Puts the entry into its owner's list, and counts its key; or takes it out.
+  // Push puts the entry into its owner's list, and counts its key; Remove takes the entry out.
   void Push(Entry& entry) noexcept {
     ++parts_.keys;
     Of(entry).Push(entry);
@@ -66,7 +66,7 @@ class Owners {
 
   // ---- figures
   uint64_t bytes() const noexcept;
-  // Without those of doomed shares.
+  // Without the entries of doomed shares.
   size_t CountOf(List list) const noexcept;
   // Entries of doomed shares.
   size_t doomed_keys() const noexcept { return doomed_keys_; }
@@ -77,39 +77,39 @@ class Owners {
 
   // ---- doomed shares
   //
-  // The keys of the share are absent from now on, and are freed without a report. Returns their number.
-  // REQUIRES: the share is one of these, and not doomed.
+  // Makes the keys of the share absent from now on, to be freed without a report. Returns their number.
+  // REQUIRES: the share belongs to this keyspace, and is not doomed.
   size_t Doom(Quota& share) noexcept;
-  // One that has entries or stale values, or null. Drops those that have none.
+  // A doomed share with entries or stale values, or null. Drops doomed shares without any.
   Quota* NextDoomed() noexcept;
   // REQUIRES: no entry or stale value names the share.
   void Drop(Quota& share) noexcept;
   bool Doomed(const Entry& entry) const noexcept { return parts_.doomed != 0 && InDoomedShare(entry); }
-  // For Keyspace::MarkAll: whether the entry's share was doomed when the entries were last marked.
+  // For Keyspace::MarkAll. GoneBeforeMarks returns true if the entry's share was doomed when the entries were last marked.
   void NoteMarks() noexcept;
   bool GoneBeforeMarks(const Entry& entry) const noexcept;
 
-  // Calls fn(const Quota&) for each.
+  // Calls fn(const Quota&) for each quota.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     fn(own_);
     for (const auto& share : shares_) fn(*share);
   }
-  // Of all but the entries' lists and counts, which Keyspace::Validate compares with the table.
+  // Checks everything but the entries' lists and counts; Keyspace::Validate compares these with the table.
   bool Validate() const noexcept;
 
  private:
   uint8_t ByPrefix(std::string_view key);
   Quota& AddShare(Namespace& space);
-  // Null if the entry is of no namespace.
+  // Null if the entry is outside all namespaces.
   const Quota* ShareOf(const Entry& entry) const noexcept;
   bool InDoomedShare(const Entry& entry) const noexcept;
 
   Keyspace& home_;
   KeyspaceParts& parts_;
   Quota own_;
-  std::vector<std::unique_ptr<Quota>> shares_;  // doomed ones too
-  size_t doomed_keys_ = 0;                      // in the table, but not of the keyspace any more
+  std::vector<std::unique_ptr<Quota>> shares_;  // including doomed shares
+  size_t doomed_keys_ = 0;                      // in the table, but no keys of the keyspace any more
   bool entered_ = false;
 };
 

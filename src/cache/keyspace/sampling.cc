@@ -9,7 +9,8 @@ Entry* Sampling::NearestDeadline(Now now) const noexcept {
   const Owners& owners = keyspace_.owners();
   Entry* const entry = keyspace_.lifetimes().deadlines().Nearest(now);
   if (entry != nullptr && !owners.Doomed(*entry)) return entry;
-  // The nearest slots are full of entries with an own time, or of a doomed share. So a few of those with a TTL are compared.
+  // The nearest slots are full of entries with an own time, or of a doomed share. So the search compares a few entries with
+  // a TTL.
   constexpr size_t kSamples = 16;
   Entry* nearest = nullptr;
   owners.With(Keyspace::kExpiring)->ForColdest(Keyspace::kExpiring, kSamples, [&](Entry& sample) {

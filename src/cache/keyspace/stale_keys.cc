@@ -66,9 +66,9 @@ void StaleKeys::Free(uint64_t hash, Entry& entry) noexcept {
   memory_.DeleteStale(entry);
 }
 
-// Stale values are in no list of their owner, so all of them are passed.
+// Stale values are in no list of their owner, so the scan passes all of them.
 void StaleKeys::FreeDoomed(size_t* budget) noexcept {
-  constexpr size_t kMost = 64;  // what does not fit is met again
+  constexpr size_t kMost = 64;  // a later scan meets the rest
   constexpr size_t kCostOfPage = 10;
   std::array<Entry*, kMost> found;
   size_t count = 0;

@@ -1,8 +1,7 @@
-// The stale values of one keyspace: what keys held, from their deadlines until their windows have passed (STALE).
+// The stale values of one keyspace: the values of expired keys until their windows have passed (STALE).
 //
-// A key is there or its value is stale, never both: whoever creates the key drops the stale value. The store
-// (cache/gone/stale_values.h) is made when the first one comes. When a key expires nothing may fail: if there is no memory
-// for its value, that is freed.
+// Either a key exists or its value is stale, never both: the creation of a key drops its stale value. The first stale value
+// makes the store (cache/gone/stale_values.h). Expiry may not fail: without memory for the store, the value is freed.
 //
 // Owns the entries. Loop thread only.
 #pragma once
@@ -25,15 +24,15 @@ class StaleValues;
 
 class StaleKeys {
  public:
-  // Borrows all.
+  // Borrows the parameters.
   StaleKeys(KeyspaceParts& parts, Owners& owners, Tags& tags, EntryMemory& memory, uint8_t id) noexcept;
   // REQUIRES: DrainSome has returned true.
   ~StaleKeys();
   StaleKeys(const StaleKeys&) = delete;
   StaleKeys& operator=(const StaleKeys&) = delete;
 
-  // The stale value of a key, or null. Counts as an access of it.
-  // REQUIRES: the key is not there.
+  // The stale value of a key, or null. Counts as an access of the stale value.
+  // REQUIRES: the key is absent.
   const Entry* Find(const Key& key, Now now) noexcept;
   // Drops the key's stale value if it has one.
   void Drop(const Key& key) noexcept {
@@ -42,26 +41,26 @@ class StaleKeys {
   }
   size_t size() const noexcept;
   uint64_t bytes() const noexcept;  // with their table
-  // The least recently used one, or null.
+  // The least recently used stale value, or null.
   const Entry* Coldest() const noexcept;
-  // Drops that one, and counts it as evicted. REQUIRES: there is one.
+  // Drops the least recently used stale value, and counts it as evicted. REQUIRES: size() is not 0.
   void Evict() noexcept;
 
   // ---- for the keyspace
   //
-  // Takes an entry that has just left all containers of the keyspace, with its bytes. False if its window has passed or
-  // there is no memory: the caller frees it.
+  // Takes an entry that has just left all containers of the keyspace, with its bytes. Returns false if the entry's window
+  // has passed or there is no memory: then the caller frees the entry.
   bool Keep(uint64_t hash, Entry& entry, Now now) noexcept;
   void Free(uint64_t hash, Entry& entry) noexcept;
-  // Frees some of those whose share is doomed. REQUIRES: there are some.
+  // Frees some stale values of doomed shares. REQUIRES: there are some.
   void FreeDoomed(size_t* budget) noexcept;
-  // Frees those whose windows have passed; see Keyspace::Advance.
+  // Frees stale values after their windows; see Keyspace::Advance.
   bool Advance(Now now, size_t* budget);
   uint64_t NextWakeMs(Now now) const noexcept;
   void FollowWallStep(Now now) noexcept;
-  // Of a keyspace that is not in use any more. True if none is left.
+  // Frees about `budget` stale values of a keyspace that is not in use any more. Returns true if none are left.
   bool DrainSome(size_t budget) noexcept;
-  // Null if there is none.
+  // Null if no stale value was ever kept.
   const StaleValues* values() const noexcept { return values_.get(); }
 
  private:
@@ -72,7 +71,7 @@ class StaleKeys {
   Tags& tags_;
   EntryMemory& memory_;
   uint8_t id_;
-  std::unique_ptr<StaleValues> values_;  // null until there is one
+  std::unique_ptr<StaleValues> values_;  // null until the first stale value
   uint64_t cursor_ = 0;                  // of FreeDoomed
 };
 
