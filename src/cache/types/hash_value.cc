@@ -86,7 +86,7 @@ bool HashValue::Remove(std::string_view field) noexcept {
   return true;
 }
 
-// Whether the field is new.
+// Returns true if the field is new.
 bool HashValue::SetIn(Pack& pack, size_t stride, std::string_view field, std::string_view value,
                       bool keep_deadline) {
   const std::array<PackItem, 3> items{PackItem::Of(field), PackItem::Of(value), PackItem::Of(int64_t{0})};
@@ -118,7 +118,7 @@ void HashValue::Set(std::span<const std::string_view> pairs, const HashLimits& l
   progress = all;
 }
 
-// Several fields are set in a copy, so that all are set or none.
+// Several fields are set in a copy, so that Set sets all fields or none.
 void HashValue::SetSmall(std::span<const std::string_view> pairs, const HashLimits& limits, MemberHome home,
                          bool keep_deadlines, Progress& progress) {
   const size_t stride = Stride();

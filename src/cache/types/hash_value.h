@@ -1,17 +1,17 @@
-// The value of a hash: fields with values, and deadlines of fields with a TTL. It has one of three forms, as OBJECT
-// ENCODING names them:
+// The value of a hash: fields with values, and deadlines of fields with a TTL. OBJECT ENCODING names the three forms of a
+// hash:
 //
-//   listpack      few short fields, in a Pack, in the order in which they came: field, value, field, value ...
-//   listpackex    the same, once a field ever had a deadline: field, value, deadline (0: none) ...
+//   listpack      few short fields, in a Pack, in order of insertion: field, value, field, value ...
+//   listpackex    likewise, after a field ever had a deadline: field, value, deadline (0: none) ...
 //   hashtable     TimedMembers
 //
-// A hash becomes large by Redis's rules (HashLimits), and never goes back. All deadlines are on one clock: that on
-// which the first of them was set.
+// A hash becomes large by Redis's rules (HashLimits), and never small again. All deadlines are on one clock: the clock of
+// the first deadline.
 //
-// Fields that are due are dropped by DropDue. What its budget leaves over is absent for every other method but Size()
-// and NextDeadline(); that may be the case of a large hash only.
+// DropDue drops due fields. Due fields beyond its budget are absent for every method except Size() and NextDeadline(); only
+// a large hash may have such fields.
 //
-// If memory runs out, a method throws std::bad_alloc and has changed nothing, but for Set. Loop thread only.
+// If memory runs out, a method throws std::bad_alloc and has changed nothing, except Set. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ namespace mayfly {
 
 using LargeHash = TimedMembers;
 
-// Up to where a hash stays small: the options hash-max-listpack-entries and hash-max-listpack-value.
+// The limits of a small hash: the options hash-max-listpack-entries and hash-max-listpack-value.
 struct HashLimits {
   size_t fields = 512;
   size_t text_bytes = 64;  // of a field's name or value
@@ -39,7 +39,7 @@ struct HashLimits {
 class HashValue final : public RichValue {
  public:
   static constexpr ValueType kType = ValueType::kHash;
-  // Bytes for the digits of a text that is an integer.
+  // Bytes for the digits of an integer, as a text.
   static constexpr size_t kRoom = PackItem::kRoom;
 
   HashValue() noexcept : RichValue(kType), pack_() {}
@@ -54,39 +54,39 @@ class HashValue final : public RichValue {
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
-  // Of a small hash it drops all that are due, however many `budget` allows.
+  // In a small hash, drops all due fields, even beyond `budget`.
   size_t DropDue(Now now, size_t budget) noexcept override;
 
   // Number of fields that are not due.
   size_t Live() const noexcept { return large() ? large_->live() : Size(); }
   bool Has(std::string_view field) const noexcept;
-  // The field's value, or nothing if there is no such field. `room` has kRoom bytes; the text may lie there.
+  // The field's value, or nothing if there is no such field. `room` has kRoom bytes; the result may be in `room`.
   std::optional<std::string_view> Get(std::string_view field, char* room) const noexcept;
 
-  // For a reader of that field who comes a little later.
+  // Prefetches for a read of the field a little later.
   void Prefetch(std::string_view field) const noexcept {
     large() ? large_->Prefetch(field) : pack_.Prefetch();
   }
 
-  // What Set has done.
+  // The result of Set.
   struct Progress {
-    size_t fields = 0;  // set so far; the same one may count several times
-    size_t added = 0;   // of them, those that were new
+    size_t fields = 0;  // set so far; a repeated field counts several times
+    size_t added = 0;   // new fields among them
   };
-  // Sets fields: `pairs` has a name, its value, the next name ... They lose their deadlines, unless
-  // `keep_deadlines`. If memory runs out, std::bad_alloc is thrown and what `progress` says has been done.
+  // Sets fields: `pairs` has a name, its value, the next name ... The fields lose their deadlines, unless `keep_deadlines`.
+  // If memory runs out, Set throws std::bad_alloc, and `progress` counts the fields set before.
   // REQUIRES: no text lies in this hash.
   void Set(std::span<const std::string_view> pairs, const HashLimits& limits, MemberHome home,
            bool keep_deadlines, Progress& progress);
-  // False if there is no such field.
+  // Returns false if there is no such field.
   bool Remove(std::string_view field) noexcept;
 
-  // Never if the field has none. REQUIRES: there is such a field.
+  // Never if the field has no deadline. REQUIRES: there is such a field.
   Expiry DeadlineOf(std::string_view field) const noexcept;
-  // Converts the deadline if the others are on another clock. REQUIRES: there is such a field, and the deadline is
-  // neither Never nor reached at `now`.
+  // Converts the deadline if the others are on another clock. REQUIRES: there is such a field, and the deadline is neither
+  // Never nor reached at `now`.
   void SetDeadline(std::string_view field, Expiry deadline, Now now);
-  // False if the field has none. REQUIRES: there is such a field.
+  // Returns false if the field has no deadline. REQUIRES: there is such a field.
   bool ClearDeadline(std::string_view field);
 
   // Calls fn(name, value), two std::string_view, for each field. REQUIRES: fn does not change this hash.
@@ -103,7 +103,8 @@ class HashValue final : public RichValue {
     ForEach(fn);
     return 0;
   }
-  // Calls fn as ForEach for a random field. Returns what tells it from the others. O(1) if the hash is large.
+  // Calls fn as ForEach for a random field. Returns an identity of the field in a large hash, else null. O(1) if the hash is
+  // large.
   // REQUIRES: Live() != 0.
   template <typename Rng, typename Fn>
   const void* Random(Rng& random, Fn&& fn) const {
@@ -115,7 +116,7 @@ class HashValue final : public RichValue {
     ShowPair(pack_.Seek(random() % Size() * Stride()), fn);
     return nullptr;
   }
-  // Whether Random and Scan are cheap beside a walk through all fields.
+  // Returns true if Random and Scan are cheap compared with a walk through all fields.
   bool large() const noexcept { return form_ == Form::kLarge; }
 
   // Reads every field; for tests.
@@ -130,12 +131,12 @@ class HashValue final : public RichValue {
   Pack::At Skip(Pack::At at) const noexcept;
   Pack::At Locate(std::string_view field) const noexcept { return LocateIn(pack_, Stride(), field); }
   static Pack::At LocateIn(const Pack& pack, size_t stride, std::string_view field) noexcept;
-  // Where the deadline of the field at `at` is. REQUIRES: the form is kTimedPack.
+  // The place of the deadline of the field at `at`. REQUIRES: the form is kTimedPack.
   Pack::At DeadlineAt(Pack::At at) const noexcept { return pack_.Next(pack_.Next(at)); }
   uint64_t DeadlineMs(Pack::At at) const noexcept {
     return static_cast<uint64_t>(pack_.Read(DeadlineAt(at)).integer);
   }
-  // On the clock of the deadlines. REQUIRES: there ever was one.
+  // The time on the clock of the deadlines. REQUIRES: the hash has or had a deadline.
   uint64_t NowMs(Now now) const noexcept { return Expiry::NowOn(clock_, now); }
   template <typename Fn>
   void ShowPair(Pack::At at, Fn&& fn) const {
@@ -155,7 +156,7 @@ class HashValue final : public RichValue {
   void BecomeLarge(std::unique_ptr<LargeHash> large) noexcept;
   void BecomeTimed();
 
-  // All of it lies behind the type, in what would be padding.
+  // All data members lie behind `type`, in bytes that would be padding.
   Form form_ : 2 = Form::kPack;
   Expiry::Kind clock_ : 2 = Expiry::Kind::kNever;  // of the deadlines
   // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too

@@ -59,7 +59,7 @@ void IntegerSet::Widen(size_t width, size_t index) {
   ::operator delete(std::exchange(block_, fresh).get());
 }
 
-// The block is always as large as the size class of its bytes; it is exchanged when that is another class.
+// The block is always as large as the size class of its bytes; when the size class changes, so does the block.
 void IntegerSet::OpenGap(size_t index) {
   const size_t width = block_->width;
   const size_t count = block_->count;
@@ -90,7 +90,7 @@ void IntegerSet::RemoveAt(size_t index) noexcept {
   std::memmove(Place(index), Place(index + 1), (count - index) * width);
   const size_t room = RoomFor(width, count);
   if (room == RoomFor(width, count + 1)) return;
-  // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
+  // Without memory for a smaller block the set keeps the present block, and counts it as the smaller block.
   void* const fresh = ::operator new(room, std::nothrow);
   if (fresh == nullptr) return;
   std::memcpy(fresh, block_.get(), sizeof(Block) + count * width);

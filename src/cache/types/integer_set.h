@@ -1,9 +1,9 @@
-// A small set of integers in one allocation, sorted. Each is as wide as the widest needs (2, 4 or 8 bytes).
+// A small set of integers in one allocation, sorted. Each integer is as wide as the widest needs (2, 4 or 8 bytes).
 //
 //   | width 4 | count 4 | integer | integer | ...
 //
-// It becomes wider when an integer needs it, and never narrower. An integer is found by binary search; adding and
-// removing moves those that are larger: it is for a few hundred at most. If memory runs out, a method throws
+// The set becomes wider when an integer needs more bytes, and never narrower. Binary search finds an integer; adding and
+// removing move all larger integers, so the set is for a few hundred at most. If memory runs out, a method throws
 // std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
@@ -32,7 +32,7 @@ class IntegerSet {
   size_t size() const noexcept { return block_ == nullptr ? 0 : block_->count; }
   // Bytes of an integer.
   size_t width() const noexcept { return block_ == nullptr ? sizeof(int16_t) : block_->width; }
-  // Memory, as the allocator rounds it.
+  // Memory, as rounded by the allocator.
   size_t memory() const noexcept;
 
   // In rising order. REQUIRES: index < size().
@@ -47,9 +47,9 @@ class IntegerSet {
     const size_t index = LowerBound(integer);
     return index < size() && At(index) == integer;
   }
-  // False if it was there. Throws std::bad_alloc.
+  // Returns false if the integer was in the set. Throws std::bad_alloc.
   bool Add(int64_t integer);
-  // False if it was not there.
+  // Returns false if the integer was not in the set.
   bool Remove(int64_t integer) noexcept;
   // REQUIRES: index < size().
   void RemoveAt(size_t index) noexcept;
@@ -81,13 +81,13 @@ class IntegerSet {
   char* Place(size_t index) const noexcept {
     return reinterpret_cast<char*>(block_.get() + 1) + index * block_->width;
   }
-  // The index of the first that is not smaller.
+  // The index of the first integer that is not smaller.
   size_t LowerBound(int64_t integer) const noexcept;
-  // With a gap at `index`.
+  // Both leave a gap at `index`.
   void Widen(size_t width, size_t index);
   void OpenGap(size_t index);
 
-  Pointer48<Block> block_;  // null while it was never filled
+  Pointer48<Block> block_;  // null until the first Add
 };
 
 }  // namespace mayfly

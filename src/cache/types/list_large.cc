@@ -14,7 +14,7 @@ ElementPack PackOf(const PackItem& item) {
   return pack;
 }
 
-// Appends the items of `from` from `at` on, some at a time.
+// Appends the items of `from`, starting at `at`, several at a time.
 void AppendItems(ElementPack& to, const ElementPack& from, ElementPack::At at) {
   std::array<PackItem, 32> items;
   while (at != from.end()) {
@@ -39,7 +39,7 @@ uint64_t RemoveItems(ElementPack& pack, const PackItem& item, uint64_t most, Lis
   }
   ElementPack::At at = pack.Find(item, pack.begin());
   while (at != pack.end() && removed < most) {
-    size_t run = 1;  // equal neighbours go at once
+    size_t run = 1;  // equal neighbours are erased together
     for (ElementPack::At next = pack.Next(at);
          removed + run < most && next != pack.end() && pack.Is(next, item); next = pack.Next(next))
       ++run;
@@ -172,7 +172,7 @@ uint64_t ListValue::Large::Remove(const PackItem& item, uint64_t most, ListEnd f
 bool ListValue::Large::Merge(ListNode& to, ListNode& from, const ListLimit& limit) noexcept {
   if (limit.ExceedsHalf(to.pack.bytes() + from.pack.bytes(), size_t{to.count} + from.count)) return false;
   try {
-    ElementPack both;  // so that nothing is half done if there is no memory
+    ElementPack both;  // so that no node is half changed if memory runs out
     AppendItems(both, to.pack, to.pack.begin());
     AppendItems(both, from.pack, from.pack.begin());
     Edit(to, [&](ElementPack& pack) { pack = std::move(both); });

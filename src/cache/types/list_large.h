@@ -10,20 +10,21 @@
 
 namespace mayfly {
 
-// Removes at most `most` items of the pack that equal `item`, those next to `from` first. Returns how many.
+// Removes at most `most` items equal to `item` from the pack, the nearest to `from` first. Returns the number of removed
+// items.
 uint64_t RemoveItems(ElementPack& pack, const PackItem& item, uint64_t most, ListEnd from) noexcept;
 
 struct ListValue::Large {
   Large() noexcept = default;
 
-  // Of the packs and the ring.
+  // Bytes of the packs and the ring.
   uint64_t bytes() const noexcept { return pack_bytes + nodes.bytes(); }
-  // Takes a pack that is not empty as its last node.
+  // Takes a nonempty pack as the last node.
   void AppendNode(ElementPack&& pack);
   Place PlaceOf(uint64_t index) const noexcept;
   void Push(ListEnd end, const PackItem& item, const ListLimit& limit);
   void Insert(Place place, const PackItem& item, const ListLimit& limit);
-  // False, without having changed anything, if the node would exceed its limit.
+  // Returns false, and changes nothing, if the node would exceed its limit.
   bool Replace(Place place, const PackItem& item, const ListLimit& limit);
   void Erase(Place place) noexcept;
   void Drop(ListEnd end, uint64_t count) noexcept;
@@ -39,7 +40,7 @@ struct ListValue::Large {
   RichValue* buried_before = nullptr;
 
  private:
-  // Lets change(ElementPack&) change the pack of a node, and counts that.
+  // Calls change(ElementPack&) for the pack of a node, and updates the counts.
   template <typename Change>
   void Edit(ListNode& node, Change&& change) {
     const uint64_t before = node.pack.memory();
@@ -49,7 +50,7 @@ struct ListValue::Large {
     node.count = static_cast<uint32_t>(node.pack.size());
   }
   void InsertNode(size_t at, const PackItem& item);
-  // Moves the items from `offset` on into a node of their own.
+  // Moves the items from `offset` on into a new node.
   void Split(size_t node, size_t offset);
   void DropNode(ListEnd end) noexcept;
   void EraseNode(size_t node) noexcept;

@@ -14,7 +14,7 @@ ListNodes::~ListNodes() {
   }
 }
 
-// Slots without a node hold an empty one, which owns nothing.
+// A slot without a node holds an empty ListNode, with no memory of its own.
 ListNode* ListNodes::MakeBlock(size_t slots) {
   auto* const block = static_cast<ListNode*>(::operator new(slots * sizeof(ListNode)));
   std::uninitialized_value_construct_n(block, slots);
@@ -52,7 +52,7 @@ void ListNodes::GrowBlock() {
   first_ = 0;
 }
 
-// The nodes that lie before the first one go behind the old end. They share at most one block with it.
+// The nodes in slots before the first node move behind the old end. These nodes share at most one block with the first node.
 void ListNodes::GrowDirectory() {
   const size_t count = BlockCount();
   const size_t shared = first_ / kBlock;

@@ -1,9 +1,9 @@
-// The nodes of a large list, in a ring: packs in order, each with its number of items. The number is beside the pack,
-// so that counting to an element reads 16 bytes a node and no pack.
+// The nodes of a large list, in a ring: packs in order, each with its number of items. The number is beside the pack, so
+// that counting to an element reads 16 bytes a node and no pack.
 //
-// Shape: a ring of slots, a power of two, in blocks of up to 512 slots. Up to one block it grows into another one,
-// twice as large. Beyond, only the directory of blocks is copied, and blocks without nodes are freed: so no push
-// takes longer than one block does. Node `i` is in slot (first + i) modulo the capacity.
+// Shape: a ring of slots, a power of two, in blocks of up to 512 slots. A ring of less than one block grows into another
+// block of twice the size. Beyond, only the directory of blocks is copied, and blocks without nodes are freed. So no push
+// takes longer than copying one block. Node `i` is in slot (first + i) modulo the capacity.
 //
 // Ownership: owns the nodes. A Node& is valid until nodes are added, dropped, inserted or erased. If memory runs
 // out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
@@ -17,7 +17,7 @@
 
 namespace mayfly {
 
-// Elements, one to a record, so that both ends are at hand.
+// Elements, each in a record of its own, so that the pack can be read from both ends.
 using ElementPack = LinkedPack<1>;
 
 struct ListNode {
@@ -34,7 +34,7 @@ class ListNodes {
 
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  // Memory of the ring, without the packs, as the allocator rounds it.
+  // Memory of the ring, without the packs, as rounded by the allocator.
   uint64_t bytes() const noexcept { return bytes_; }
   // REQUIRES: i < size().
   ListNode& operator[](size_t i) const noexcept {
@@ -47,7 +47,7 @@ class ListNodes {
   // Adds an empty node.
   ListNode& AddFirst();
   ListNode& AddLast();
-  // Before node `i`; shifts the nodes of the nearer end. REQUIRES: i <= size().
+  // Adds an empty node before node `i`; shifts the nodes of the nearer end. REQUIRES: i <= size().
   ListNode& InsertAt(size_t i);
   // REQUIRES: !empty().
   void DropFirst() noexcept;
@@ -64,13 +64,13 @@ class ListNodes {
   size_t BlockCount() const noexcept { return (capacity_ + kBlock - 1) / kBlock; }
   ListNode* MakeBlock(size_t slots);
   void FreeBlock(ListNode* block, size_t slots) noexcept;
-  // Makes the block of a slot, if there is none.
+  // Makes the block of a slot, if the block is missing.
   void NeedBlockOf(size_t slot);
   void GrowIfFull();
   void GrowBlock();
   void GrowDirectory();
 
-  std::unique_ptr<ListNode*[]> blocks_;  // null where no node is
+  std::unique_ptr<ListNode*[]> blocks_;  // null for a block without nodes
   size_t capacity_ = 0;
   size_t first_ = 0;
   size_t size_ = 0;

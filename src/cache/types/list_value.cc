@@ -12,7 +12,7 @@
 namespace mayfly {
 namespace {
 
-// That many nodes are freed at once.
+// Deleting this many nodes takes no longer than one step.
 constexpr size_t kFewListNodes = 64;
 
 PackItem ItemOf(std::string_view text) {
@@ -23,7 +23,7 @@ PackItem ItemOf(std::string_view text) {
 }  // namespace
 
 ListLimit::ListLimit(int64_t option) noexcept {
-  constexpr size_t kSafeBytes = 8192;  // whatever the number of elements
+  constexpr size_t kSafeBytes = 8192;  // with any number of elements
   constexpr int64_t kMostLevels = 5;
   constexpr size_t kFirstLevel = 4096;
   if (option < 0) {
@@ -145,9 +145,9 @@ void ListValue::Shrink(const ListLimit& limit) noexcept {
 
 // ---- changes
 
-// Some at a time, so that a small list is written anew once for many texts. Whether it stays small goes by the length of
-// the texts, as in Redis, although integers take less in a pack. An empty text counts as one byte, or any number of
-// them would stay in one pack.
+// A small list takes several texts at a time, and its pack is written anew once for many texts. The length of the texts
+// decides whether the list stays small, as in Redis, although integers take less in a pack. An empty text counts as one
+// byte; otherwise one pack would take any number of empty texts.
 void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit) {
   const bool head = end == ListEnd::kHead;
   size_t bytes = 0;

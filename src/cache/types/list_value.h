@@ -1,16 +1,16 @@
-// The value of a list: texts, in a small or a large form. A small one is one pack; a large one a sequence of them
-// (list_nodes.h), so that its ends are reached at once, and any element by counting nodes from the nearer end.
+// The value of a list: texts, in a small or a large form. A small list is one pack. A large list is a sequence of packs
+// (list_nodes.h): its ends are reached at once, and any element by counting nodes from the nearer end.
 //
 //   small ("listpack")    | pack |
 //   large ("quicklist")   | node | node | node | ...     each within the limit, or one element alone
 //
-// A list becomes large when it would exceed the limit of one node, and small again when all of it is in one node
-// of at most half the limit, as in Redis 7.2. Two neighbours that together take half a node at most are merged when
-// elements between the ends change. No node is empty.
+// A list becomes large when its pack would exceed the limit of one node. A list becomes small again when all its elements
+// are in one node of at most half the limit, as in Redis 7.2. When elements between the ends change, two neighbours of
+// together at most half a node are merged. No node is empty.
 //
-// If memory runs out, a method throws std::bad_alloc, and no element has changed; the list may be large then. A method
-// that is noexcept merges less. A text of ElementPack::kTooLong bytes or more counts as no memory. Texts that are
-// passed to a method do not lie in the list. Loop thread only.
+// If memory runs out, a method throws std::bad_alloc, and no element has changed; the list may be large then. A noexcept
+// method merges less. A text of ElementPack::kTooLong bytes or more counts as running out of memory. Texts as arguments of a
+// method do not lie in the list. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@
 
 namespace mayfly {
 
-// What a node may hold: list-max-listpack-size. A positive number are elements, -1 to -5 stand for 4 to 64 KB.
+// The limit of a node: list-max-listpack-size. A positive number is a number of elements, -1 to -5 stand for 4 to 64 KB.
 class ListLimit {
  public:
   explicit ListLimit(int64_t option) noexcept;
 
-  // Whether a pack with items of `bytes` bytes is too large.
+  // Returns true if a pack with items of `bytes` bytes is too large.
   bool ExceededBy(size_t bytes, size_t items) const noexcept {
     return bytes + kHeader > bytes_ || items > items_;
   }
-  // Whether that is more than half of a node.
+  // Returns true if the items take more than half of a node.
   bool ExceedsHalf(size_t bytes, size_t items) const noexcept {
     return bytes + kHeader > (items_ == kAnyNumber ? bytes_ / 2 : bytes_) || items > items_ / 2;
   }
@@ -64,26 +64,26 @@ class ListValue final : public RichValue {
   RichValue** BurialLink() noexcept override;
   void ForEachMember(MemberVisitor& visitor) const override;
 
-  // For a reader of a small list who comes a little later.
+  // Prefetches for a reader of a small list a little later.
   void Prefetch() const noexcept {
     if (!is_large_) pack_.Prefetch();
   }
 
-  // Adds the texts one after another: the last one is at the end then.
+  // Adds the texts one after another: afterwards the last text is at the end.
   void Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit);
-  // The element that is `index` elements from the head; a text is valid until the next change.
+  // The element at `index`, counted from the head; a text is valid until the next change.
   // REQUIRES: index < Size().
   PackItem At(uint64_t index) const noexcept;
   PackItem At(ListEnd end) const noexcept { return At(end == ListEnd::kHead ? 0 : Size() - 1); }
   // REQUIRES: index < Size().
   void Set(uint64_t index, std::string_view text, const ListLimit& limit);
-  // In front of element `index`. REQUIRES: index <= Size().
+  // Inserts the text in front of element `index`. REQUIRES: index <= Size().
   void Insert(uint64_t index, std::string_view text, const ListLimit& limit);
   // Removes `count` elements from an end. REQUIRES: count <= Size().
   void Drop(ListEnd end, uint64_t count, const ListLimit& limit) noexcept;
-  // Removes all but `count` elements from `first` on. REQUIRES: there are that many.
+  // Removes all but `count` elements from `first` on. REQUIRES: first + count <= Size().
   void Keep(uint64_t first, uint64_t count, const ListLimit& limit) noexcept;
-  // Removes at most `most` elements that equal `item`, those next to `from` first. Returns how many.
+  // Removes at most `most` elements equal to `item`, the nearest to `from` first. Returns the number of removed elements.
   uint64_t Remove(const PackItem& item, uint64_t most, ListEnd from, const ListLimit& limit) noexcept;
 
   // Reads every element; for tests.
@@ -98,18 +98,18 @@ class ListValue final : public RichValue {
     size_t offset = 0;  // in the node
   };
 
-  // The packs, of a small list as well.
+  // The packs; a small list counts as one node.
   size_t NodeCount() const noexcept;
   const ElementPack& PackAt(size_t node) const noexcept;
-  // Where element `index` is; of a large list with `index` = Size(), behind its last one.
+  // The place of element `index`; in a large list with `index` = Size(), the place behind the last element.
   Place PlaceOf(uint64_t index) const noexcept;
-  // Makes the list large if it would be so with another `items` of `bytes` bytes.
+  // Makes the list large if `items` more items of `bytes` bytes would make the list large.
   void MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit);
   void BecomeLarge(std::unique_ptr<Large> large) noexcept;
-  // Makes the list small, if it may be so now.
+  // Makes the list small if the limit allows a small list now.
   void Shrink(const ListLimit& limit) noexcept;
 
-  // All of it lies behind the type, in what would be padding.
+  // All data members lie behind `type`, in bytes that would be padding.
   bool is_large_ = false;
   // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too
   union {
@@ -121,17 +121,17 @@ class ListValue final : public RichValue {
 
 static_assert(sizeof(ListValue) == 2 * sizeof(void*));
 
-// Goes from one element to the next. Invalid after any change of the list.
+// Walks from one element to the next. Invalid after any change of the list.
 class ListWalk {
  public:
-  // Begins at element `index`, in either direction: away from `from`. REQUIRES: index < list.Size().
+  // Begins at element `index`, and walks away from `from`. REQUIRES: index < list.Size().
   ListWalk(const ListValue& list, uint64_t index, ListEnd from) noexcept;
 
   PackItem Item() const noexcept { return pack_->Read(at_); }
   // As Item().Text(room).
   std::string_view Text(char* room) const noexcept { return pack_->ReadText(at_, room); }
   bool Is(const PackItem& item) const noexcept { return pack_->Is(at_, item); }
-  // REQUIRES: there is a next one.
+  // REQUIRES: there is a next element.
   void Next() noexcept {
     if (from_ == ListEnd::kHead) {
       at_ = pack_->Next(at_);

@@ -8,7 +8,7 @@
 
 namespace mayfly {
 
-// Not by virtual calls, since every request of a rich value comes here.
+// No virtual calls: every request of a rich value runs through this function.
 void PrefetchMembers(const RichValue& value, std::span<const std::string_view> arguments) noexcept {
   const std::string_view first = arguments.empty() ? std::string_view() : arguments.front();
   const std::string_view last = arguments.empty() ? std::string_view() : arguments.back();

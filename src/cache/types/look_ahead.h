@@ -8,9 +8,9 @@ namespace mayfly {
 
 class RichValue;
 
-// `arguments` are those of the request after the key. What they are depends on the command, so this is a guess, and
-// costs little if it is wrong: it takes the first for a field or a member, or the last one if the value is a sorted set,
-// where the score stands before it.
+// `arguments` are the request's arguments after the key. Their meaning depends on the command, so the prefetch may be wrong,
+// at little cost: the first argument is taken for a field or a member; for a sorted set the last argument, because a score
+// stands before the member.
 void PrefetchMembers(const RichValue& value, std::span<const std::string_view> arguments) noexcept;
 
 }  // namespace mayfly

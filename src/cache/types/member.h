@@ -1,10 +1,10 @@
 // One member of a large hash, set or sorted set, in one allocation of the heap. The layout:
 //
-//   | flags 1 | size of the name 1 or 4 | size of the value 1 or 4, if it has one | score 8, if it has one |
-//   | deadline 8, if it has one | name | value |
+//   | flags 1 | size of the name 1 or 4 | size of the value 1 or 4, if present | score 8, if present |
+//   | deadline 8, if present | name | value |
 //
-// The name is a set's member, a hash's field. Sizes take 4 bytes each if one of them does not fit into one.
-// Ownership: Members owns it. It does not move, but Members::Change may replace it by another one.
+// The name is a set's member or a hash's field. Each size takes 4 bytes if one of the sizes needs more than one byte.
+// Ownership: Members owns the member. A member does not move, but Members::Change may replace a member by another.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace mayfly {
 
-// What a member is made of. Texts are borrowed.
+// The parts of a member. Texts are borrowed.
 struct MemberParts {
   std::string_view name;
   std::optional<std::string_view> value = {};
@@ -30,7 +30,7 @@ class Member {
   static size_t SizeOf(const MemberParts& parts) noexcept {
     return AtLeast(TextsAt(FlagsOf(parts)) + parts.name.size() + (parts.value ? parts.value->size() : 0));
   }
-  // REQUIRES: this memory has SizeOf(parts) bytes, and no text lies in it.
+  // REQUIRES: this memory has SizeOf(parts) bytes, and no text of `parts` lies in this memory.
   void Fill(const MemberParts& parts) noexcept {
     const uint8_t flags = FlagsOf(parts);
     bytes()[0] = static_cast<char>(flags);
@@ -50,19 +50,19 @@ class Member {
     assert(has_value());
     return {bytes() + TextsAt(flags()) + SizeAt(0), SizeAt(1)};
   }
-  // REQUIRES: has_value(); `value` is as long as the one it replaces.
+  // REQUIRES: has_value(); `value` is as long as the present value.
   void set_value(std::string_view value) noexcept {
     assert(has_value() && value.size() == SizeAt(1));
     value.copy(bytes() + TextsAt(flags()) + SizeAt(0), value.size());
   }
-  // REQUIRES: it has a score.
+  // REQUIRES: the member has a score.
   double score() const noexcept { return Load<double>(ScoreAt(flags())); }
   void set_score(double score) noexcept { Store(ScoreAt(flags()), score); }
   bool timed() const noexcept { return (flags() & kTimed) != 0; }
   // On the clock of the value's deadlines. REQUIRES: timed().
   uint64_t deadline_ms() const noexcept { return Load<uint64_t>(DeadlineAt(flags())); }
   void set_deadline_ms(uint64_t deadline_ms) noexcept { Store(DeadlineAt(flags()), deadline_ms); }
-  // All of it, to make another one from.
+  // All parts, for making another member.
   MemberParts parts() const noexcept {
     MemberParts all{.name = name()};
     if (has_value()) all.value = value();
@@ -70,7 +70,7 @@ class Member {
     if (timed()) all.deadline_ms = deadline_ms();
     return all;
   }
-  // Of the memory it was allocated with.
+  // The number of allocated bytes.
   size_t allocated_bytes() const noexcept {
     return AtLeast(TextsAt(flags()) + SizeAt(0) + (has_value() ? SizeAt(1) : 0));
   }
@@ -82,7 +82,7 @@ class Member {
   static constexpr uint8_t kWide = 8;  // sizes take 4 bytes
   static constexpr size_t kNarrowMax = 255;
 
-  // A HeapRef needs objects that are aligned to 16, and those of up to 8 bytes are not.
+  // A HeapRef needs objects aligned to 16; objects of up to 8 bytes are not.
   static size_t AtLeast(size_t bytes) noexcept { return std::max<size_t>(bytes, 9); }
   static uint8_t FlagsOf(const MemberParts& parts) noexcept {
     const bool wide = parts.name.size() > kNarrowMax || (parts.value && parts.value->size() > kNarrowMax);

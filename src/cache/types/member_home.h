@@ -1,5 +1,5 @@
-// The home of the members of large values: the keyspace's heap, their hash, and the order of their table. The order is
-// explained in cache/table/table_memory.h. Borrows heap and hash.
+// The home of the members of large values: the keyspace's heap, the hash of members' names, and the order of a table. The
+// order is explained in cache/table/table_memory.h. Borrows heap and hash.
 #pragma once
 
 #include <cstdint>

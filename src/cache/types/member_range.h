@@ -7,14 +7,14 @@
 
 namespace mayfly {
 
-// Scores from `min` to `max`; an end that is open does not belong to it.
+// Scores from `min` to `max`; an open end is outside the range.
 struct ScoreRange {
   double min = 0;
   double max = 0;
   bool min_open = false;
   bool max_open = false;
 
-  // Whether a member lies before the range, or after it.
+  // IsAfter: true if the range lies after the member. IsBefore: true if the range lies before the member.
   bool IsAfter(double score, std::string_view /*name*/) const noexcept {
     return min_open ? score <= min : score < min;
   }
@@ -23,7 +23,7 @@ struct ScoreRange {
   }
 };
 
-// Names from `min` to `max`, byte by byte, for members that all have the same score.
+// Names from `min` to `max`, byte by byte, for members with equal scores.
 struct NameRange {
   struct Bound {
     enum class Kind : uint8_t { kLowest, kClosed, kOpen, kHighest };
@@ -45,7 +45,7 @@ struct NameRange {
   }
 };
 
-// Members with the ranks from `first` on; 0 is the rank of the lowest.
+// Members with the ranks from `first` on; the lowest member has rank 0.
 struct RankRange {
   size_t first = 0;
   size_t count = 0;

@@ -1,7 +1,7 @@
 // The members of a large hash, set or sorted set: found by name, unordered.
 //
-// Ownership: owns the members. Borrows heap and hasher. A Member* is valid until that member is changed or removed.
-// If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+// Ownership: owns the members. Borrows heap and hasher. A Member* is valid until the member is changed or removed. If memory
+// runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
 #include <array>
@@ -56,21 +56,21 @@ class Members {
   Members& operator=(const Members&) = delete;
 
   size_t size() const noexcept { return table_.size(); }
-  // Of the members and the table, as the allocator rounds it.
+  // Bytes of the members and the table, as rounded by the allocator.
   uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
-  // For the members of another value that may be filled in the sequence of this one.
+  // A home for the members of another value that may be filled in this value's scan order.
   MemberHome other_home() const noexcept { return {policy().heap(), policy().hasher(), table_.NextOrder()}; }
   Member* At(HeapRef ref) const noexcept { return policy().At(ref); }
   HeapRef RefOf(const Member& member) const noexcept { return policy().RefOf(member); }
   uint64_t HashOf(std::string_view name) const noexcept { return policy().hasher()(name); }
 
-  // The member of that name, or null. `hash` is HashOf(name).
+  // The member of this name, or null. `hash` is HashOf(name).
   Member* Find(std::string_view name, uint64_t hash) const noexcept {
     const HeapRef ref = table_.Find(name, hash);
     return ref ? At(ref) : nullptr;
   }
   Member* Find(std::string_view name) const noexcept { return Find(name, HashOf(name)); }
-  // REQUIRES: there is none of that name, whose hash is `hash`.
+  // REQUIRES: there is no member of this name; `hash` is the hash of the name.
   Member* Add(const MemberParts& parts, uint64_t hash) {
     Member* const member = Make(parts);
     if (!table_.Insert(RefOf(*member), hash)) {
@@ -80,14 +80,13 @@ class Members {
     return member;
   }
   Member* Add(const MemberParts& parts) { return Add(parts, HashOf(parts.name)); }
-  // Gives the member other parts. Returns it; it may be another one now.
-  // REQUIRES: parts has the same name; it may lie in the member, as in MemberParts of member.parts(), but a value
-  // that is new does not.
+  // Gives the member other parts. Returns the member, perhaps as another object.
+  // REQUIRES: the name in `parts` is the member's. Parts may lie in the member, as in the MemberParts of member.parts(), but
+  // a new value does not.
   Member* Change(Member& member, const MemberParts& parts) {
     return Change(member, parts, [](const Member&) {});
   }
-  // Calls before(fresh) with the member that is about to take the place of `member`. If that throws, nothing has
-  // changed.
+  // Calls before(fresh) with the replacement of `member`, before the exchange. If the call throws, nothing has changed.
   template <typename Before>
   Member* Change(Member& member, const MemberParts& parts, Before&& before) {
     Member* const fresh = Make(parts);
@@ -104,7 +103,7 @@ class Members {
     return fresh;
   }
   void Remove(Member& member) noexcept { Remove(member, HashOf(member.name())); }
-  // REQUIRES: `hash` is that of its name.
+  // REQUIRES: `hash` is the hash of the member's name.
   void Remove(Member& member, uint64_t hash) noexcept {
     const bool erased = table_.EraseRef(RefOf(member), hash);
     assert(erased);
@@ -112,8 +111,7 @@ class Members {
     Free(member);
   }
 
-  // Removes these members, of which there are no more than kAtOnce: what is read for one is prefetched while others
-  // are worked on.
+  // Removes these members, at most kAtOnce. Prefetches the memory of some members during work on others.
   static constexpr size_t kAtOnce = 64;
   void RemoveAll(std::span<const HeapRef> refs) noexcept {
     assert(refs.size() <= kAtOnce);
@@ -126,10 +124,10 @@ class Members {
     for (size_t i = 0; i < refs.size(); ++i) Remove(*At(refs[i]), hashes[i]);
   }
 
-  // For a Find of that name a little later.
+  // Prefetches for a Find of this name a little later.
   void Prefetch(std::string_view name) const noexcept { table_.PrefetchGroup(HashOf(name)); }
 
-  // Calls fn(Member&) for all of them. REQUIRES: fn does not add, change or remove one.
+  // Calls fn(Member&) for all members. REQUIRES: fn does not add, change or remove a member.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     table_.ForEach([&](HeapRef ref) { fn(*At(ref)); });
@@ -139,14 +137,14 @@ class Members {
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
     return table_.Scan(cursor, [&](HeapRef ref) { fn(*At(ref)); });
   }
-  // All with about the same probability. REQUIRES: size() != 0.
+  // A random member, all with about the same probability. REQUIRES: size() != 0.
   template <typename Rng>
   Member* Random(Rng& rng) const {
     return At(table_.Random(rng));
   }
 
   // Frees about `budget` members. Returns true if none is left.
-  // REQUIRES: nobody uses this object for anything else from now on.
+  // REQUIRES: from now on, FreeSome is the only call before destruction.
   bool FreeSome(size_t budget) noexcept {
     return table_.DrainSome(budget, [&](HeapRef ref) { Free(*At(ref)); });
   }

@@ -17,7 +17,7 @@ namespace {
 using namespace pack_format;  // NOLINT(google-build-using-namespace): this is the codec
 
 constexpr int64_t kTinyMax = 255 - kTiny;
-constexpr uint8_t kMore = 128;  // set in a byte of a size that has more bytes before it
+constexpr uint8_t kMore = 128;  // set in a byte of a size: more bytes stand before this byte
 
 // Bytes that an integer needs in two's complement.
 size_t IntegerBytes(int64_t value) noexcept {
@@ -25,7 +25,7 @@ size_t IntegerBytes(int64_t value) noexcept {
   return static_cast<size_t>(std::bit_width(magnitude)) / 8 + 1;
 }
 
-// The highest bits come first, so that the last byte holds the lowest.
+// The highest bits come first, and the last byte holds the lowest bits.
 uint8_t* WriteBack(uint8_t* out, size_t size) noexcept {
   const size_t bytes = BackBytes(size);
   for (size_t i = bytes; i-- != 0; size >>= kSizeBits)
@@ -33,7 +33,7 @@ uint8_t* WriteBack(uint8_t* out, size_t size) noexcept {
   return out + bytes;
 }
 
-// The bytes before an item's text, or all of an item that is no text.
+// The bytes before an item's text, or all bytes of an item without a text.
 struct Head {
   std::array<uint8_t, 9> bytes{};
   uint8_t size = 0;
@@ -224,7 +224,7 @@ typename BasicPack<kRecord>::At BasicPack<kRecord>::Find(const PackItem& item, A
   const At last = end();
   for (At at = from; at < last;) {
     const uint8_t* const bytes = Bytes() + at;
-    // The first byte tells the sizes of most texts apart.
+    // The first byte distinguishes the sizes of most texts.
     if (bytes[0] == wanted.bytes[0] &&
         (wanted.size == 1 ||
          (InnerSize(bytes) == size && std::memcmp(bytes, wanted.bytes.data(), wanted.size) == 0))) {
@@ -252,7 +252,7 @@ size_t BasicPack<kRecord>::SizeOf(std::span<const PackItem> items) noexcept {
   return size;
 }
 
-// The block is always as large as the size class of its bytes; it is exchanged when that is another class.
+// The block is always as large as the size class of its bytes; when the size class changes, so does the block.
 template <size_t kRecord>
 uint8_t* BasicPack<kRecord>::Splice(At from, At to, size_t size) {
   const size_t old_bytes = end();
@@ -307,7 +307,7 @@ void BasicPack<kRecord>::Erase(At at, size_t count) noexcept {
   SetSteps(steps);
   const size_t room = Heap::SizeClass(bytes);
   if (room == Heap::SizeClass(old_bytes)) return;
-  // Without memory for a smaller block it keeps this one, which is counted as the smaller one.
+  // Without memory for a smaller block the pack keeps the present block, and counts it as the smaller block.
   void* const fresh = ::operator new(room, std::nothrow);
   if (fresh == nullptr) return;
   std::memcpy(fresh, held, bytes);

@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// No set is packed into more bytes.
+// The most bytes of a packed set.
 constexpr size_t kMostPackedBytes = Pack::kTooLong;
 
 std::optional<int64_t> IntegerOf(std::string_view member) noexcept {

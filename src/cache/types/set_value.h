@@ -1,15 +1,14 @@
-// The value of a set: integers, a pack, or timed members. It has one of three forms, as OBJECT ENCODING names them:
+// The value of a set: integers, a pack, or timed members. OBJECT ENCODING names the three forms of a set:
 //
 //   intset      integers alone, in an IntegerSet
-//   listpack    few short members, in a Pack, in the order in which they came
+//   listpack    few short members, in a Pack, in order of insertion
 //   hashtable   TimedMembers
 //
-// A set becomes what the next member needs, by Redis's rules (SetLimits), and never goes back to a smaller form. It also
-// becomes large with the first deadline of a member. All deadlines are on one clock: that on which the first of them
-// was set.
+// A set takes the form that the next member needs, by Redis's rules (SetLimits), and never goes back to a smaller form. The
+// first deadline of a member also makes the set large. All deadlines are on one clock: the clock of the first deadline.
 //
-// Members that are due are dropped by DropDue. What its budget leaves over is absent for every other method but Size()
-// and NextDeadline(); that may be the case of a large set only.
+// DropDue drops due members. Due members beyond its budget are absent for every method except Size() and NextDeadline();
+// only a large set may have such members.
 //
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -30,8 +29,7 @@
 
 namespace mayfly {
 
-// Up to where the small forms go: the options set-max-intset-entries, set-max-listpack-entries and
-// set-max-listpack-value.
+// The limits of the small forms: the options set-max-intset-entries, set-max-listpack-entries and set-max-listpack-value.
 struct SetLimits {
   size_t integers = 512;
   size_t packed = 128;
@@ -42,7 +40,7 @@ class SetValue final : public RichValue {
  public:
   static constexpr ValueType kType = ValueType::kSet;
   enum class Form : uint8_t { kIntegers, kPacked, kLarge };
-  // Bytes for the digits of a member that is an integer.
+  // Bytes for the digits of an integer member.
   static constexpr size_t kRoom = PackItem::kRoom;
 
   // An empty set. REQUIRES: the form is not kLarge.
@@ -68,28 +66,28 @@ class SetValue final : public RichValue {
   // Number of members that are not due.
   size_t Live() const noexcept { return is_large() ? large_->live() : Size(); }
   bool Contains(std::string_view member) const noexcept;
-  // For a reader of that member who comes a little later.
+  // Prefetches for a read of the member a little later.
   void Prefetch(std::string_view member) const noexcept {
     if (is_large()) return large_->Prefetch(member);
     if (form_ == Form::kPacked) pack_.Prefetch();
   }
-  // False if it was there: then it keeps its deadline. A new one has none.
+  // Returns false for an existing member; an existing member keeps its deadline. A new member has no deadline.
   // REQUIRES: the text does not lie in this set.
   bool Add(std::string_view member, const SetLimits& limits, MemberHome home);
-  // Adds all of them or, if it throws, none. Returns how many were not there. A set that could not hold so many in
-  // its form becomes large before the first. REQUIRES: as Add; there are some.
+  // Adds all members; if AddAll throws, the set has none of the new members. Returns the number of new members. A set whose
+  // form could not hold all `members` becomes large before the first. REQUIRES: as Add; `members` is not empty.
   size_t AddAll(std::span<const std::string_view> members, const SetLimits& limits, MemberHome home);
-  // Adds a member with a deadline. One that is there gets it as well, unless `keep_deadline`. Returns whether it was
-  // not there. REQUIRES: as Add; the deadline is neither Never nor reached at `now`.
+  // Adds a member with a deadline. An existing member gets the deadline as well, unless `keep_deadline`. Returns true if the
+  // member is new. REQUIRES: as Add; the deadline is neither Never nor reached at `now`.
   bool AddUntil(std::string_view member, Expiry deadline, bool keep_deadline, MemberHome home, Now now);
-  // False if it was not there.
+  // Returns false if there is no such member.
   bool Remove(std::string_view member) noexcept;
 
-  // Never if the member has none. REQUIRES: there is such a member.
+  // Never if the member has no deadline. REQUIRES: there is such a member.
   Expiry DeadlineOf(std::string_view member) const noexcept;
-  // Takes a member's deadline away; false if it has none. REQUIRES: there is such a member.
+  // Takes a member's deadline away; returns false if the member has no deadline. REQUIRES: there is such a member.
   bool ClearDeadline(std::string_view member) noexcept;
-  // Whether a member has a deadline.
+  // Returns true if any member has a deadline.
   bool timed() const noexcept { return is_large() && large_->nearest_ms() != TimedMembers::kNever; }
 
   // Calls fn(std::string_view) for each member. REQUIRES: fn does not change this set.
@@ -109,27 +107,27 @@ class SetValue final : public RichValue {
         return large_->ForEach([&](const Member& member) { fn(member.name()); });
     }
   }
-  // Calls fn(std::string_view) for a page, as Members::Scan; a set that is not large is one page.
+  // Calls fn(std::string_view) for a page, as Members::Scan; a small set is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
     if (is_large()) return large_->Scan(cursor, [&](const Member& member) { fn(member.name()); });
     ForEach(fn);
     return 0;
   }
-  // A random member, as a text or as digits in `room`, which has kRoom bytes. O(1) if the set is large.
+  // A random member, as a text or as digits in `room`. `room` has kRoom bytes. O(1) if the set is large.
   // REQUIRES: Live() != 0.
   template <typename Rng>
   std::string_view Random(Rng& rng, char* room) const {
     if (is_large()) return large_->Random(rng).name();
     return At(rng() % Size(), room);
   }
-  // The members of a large set; null if form() is another.
+  // The members of a large set; null for another form.
   TimedMembers* AsMembers() noexcept { return is_large() ? large_.get() : nullptr; }
   const TimedMembers* AsMembers() const noexcept { return is_large() ? large_.get() : nullptr; }
-  // Becomes what `other` is, which becomes empty.
+  // Takes form, members and deadlines of `other`; `other` becomes empty.
   void Take(SetValue&& other) noexcept;
-  // Removes a random member, after having called fn(std::string_view) with it. REQUIRES: Live() != 0; fn does
-  // not use this set.
+  // Calls fn(std::string_view) with a random member, then removes the member. REQUIRES: Live() != 0; fn does not use this
+  // set.
   template <typename Rng, typename Fn>
   void Pop(Rng& rng, Fn&& fn) {
     char room[kRoom];
@@ -160,19 +158,19 @@ class SetValue final : public RichValue {
   std::string_view At(size_t index, char* room) const noexcept;
   bool AddInteger(int64_t integer, std::string_view digits, const SetLimits& limits, MemberHome home);
   bool AddPacked(std::string_view member, const SetLimits& limits, MemberHome home);
-  // So many members are about to be added, `first` before the others.
+  // Prepares for the addition of `members` members, `first` before the others.
   void Expect(std::string_view first, size_t members, const SetLimits& limits, MemberHome home);
-  // Makes it large, with one member more, if that is not null.
+  // Makes the set large, with one more member unless `member` is null.
   void Grow(const std::string_view* member, MemberHome home);
 
-  // Exchange the members for others, and free the old ones.
+  // Become exchanges the members for others, and frees the old members.
   void Become(IntegerSet&& integers) noexcept;
   void Become(Pack&& pack) noexcept;
   void Become(std::unique_ptr<TimedMembers> large) noexcept;
-  // The members are to be constructed afterwards.
+  // Afterwards the caller constructs other members.
   void Destroy() noexcept;
 
-  // All of it lies behind the type, in what would be padding.
+  // All data members lie behind `type`, in bytes that would be padding.
   Form form_ : 2 = Form::kIntegers;
   Expiry::Kind clock_ : 2 = Expiry::Kind::kNever;  // of the deadlines
   // NOLINTBEGIN(readability-identifier-naming): the members of this union are private, too

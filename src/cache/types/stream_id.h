@@ -15,13 +15,13 @@ struct StreamId {
   constexpr std::strong_ordering operator<=>(const StreamId& other) const noexcept {
     return ms != other.ms ? ms <=> other.ms : sequence <=> other.sequence;
   }
-  // The next id; false, and unchanged, if this is the last one.
+  // Advances to the next id; returns false, without a change, at the last id.
   bool Increment() noexcept {
     if (*this == Max()) return false;
     if (++sequence == 0) ++ms;
     return true;
   }
-  // The id before; false, and unchanged, if this is the first one.
+  // Goes back to the previous id; returns false, without a change, at the first id.
   bool Decrement() noexcept {
     if (*this == StreamId{}) return false;
     if (sequence-- == 0) --ms;

@@ -15,12 +15,12 @@ namespace {
 
 constexpr int64_t kDeleted = 1;
 constexpr int64_t kSameFields = 2;
-// No node has more bytes, whatever the option says.
+// The most bytes of a node, above any option.
 constexpr size_t kMostNodeBytes = Pack::kTooLong;
-// Streams of fewer nodes are freed at once.
+// Deleting this many nodes takes no longer than one step.
 constexpr size_t kFewStreamNodes = 16;
 
-// The items of an entry, without an allocation if they are few.
+// The items of an entry, without an allocation for few items.
 class ItemList {
  public:
   explicit ItemList(size_t most) : items_(&pool_) { items_.reserve(most); }
@@ -154,7 +154,7 @@ size_t StreamValue::NodeBefore(StreamId id) const noexcept {
 }
 
 void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs) {
-  // The places of removed nodes are used again when they are half of all.
+  // The places of removed nodes are used again when they are half of all places.
   if (head_ > nodes() && nodes_.size() == nodes_.capacity()) {
     nodes_.erase(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
@@ -254,7 +254,7 @@ bool StreamValue::RemovesWhole(const Node& node, const StreamTrim& trim) const {
   for (Pack::At at = FirstOf(node); at != node.pack.end();) {
     const Found found = ReadEntry(node, at);
     at = found.next;
-    // As in Redis, a deleted entry keeps its node where only whole nodes go.
+    // As in Redis, a deleted entry keeps its node if only whole nodes may go.
     if (!found.deleted || trim.whole_nodes) last = found.id;
   }
   return last < trim.min_id;

@@ -1,15 +1,15 @@
 // The value of a stream: a log of entries, each with an ascending id, fields and values.
 //
-// Entries lie in nodes, each of them a Pack:
+// Entries lie in nodes; each node is a Pack:
 //
 //   | number of fields | field | ... |  then for each entry:
-//   | flags | ms | sequence | value | ...                    if its fields are those at the node's begin
+//   | flags | ms | sequence | value | ...                    if the fields are equal to those at the node's begin
 //   | flags | ms | sequence | number of fields | field | value | ...   otherwise
 //
-// ms and sequence are differences from the node's first id. A deleted entry is marked; a node without any other is
-// freed. A node is found by binary search of ids, an entry by going through its node.
+// ms and sequence are differences from the node's first id. Deletion marks an entry; a node without unmarked entries is
+// freed. Binary search of ids finds a node, and a walk through the node finds the entry.
 //
-// A stream without entries is kept, as it knows its last id: Size counts the stream itself as a member.
+// A stream without entries is kept, for its last id: Size counts the stream itself as a member.
 //
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -28,23 +28,23 @@
 
 namespace mayfly {
 
-// How much a node holds: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
+// The limits of a node: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
 struct StreamLimits {
   size_t node_bytes = 4096;
   size_t node_entries = 100;
 };
 
-// What is cut off a stream's old end.
+// The part to cut off a stream's old end.
 struct StreamTrim {
   enum class By : uint8_t { kLength, kId };
   By by = By::kLength;
-  bool whole_nodes = false;  // only these are removed
-  uint64_t length = 0;       // what stays
+  bool whole_nodes = false;  // removes only whole nodes
+  uint64_t length = 0;       // entries to keep
   StreamId min_id = {};      // lower ids go
-  uint64_t limit = 0;        // at most so many entries; 0: no limit
+  uint64_t limit = 0;        // removes at most this number of entries; 0: no limit
 };
 
-// An entry while it is shown. Views into the node.
+// An entry during a call of ForRange. Views into the node.
 class StreamEntry {
  public:
   StreamEntry(const Pack& pack, StreamId its_id, Pack::At fields, Pack::At values, size_t count) noexcept
@@ -52,7 +52,7 @@ class StreamEntry {
 
   // Number of fields.
   size_t fields() const noexcept { return fields_; }
-  // Calls fn(field, value) for each, in their order.
+  // Calls fn(field, value) for each field, in order.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     const bool apart = names_ != values_;
@@ -74,7 +74,7 @@ class StreamEntry {
  private:
   const size_t fields_;
   const Pack& pack_;
-  const Pack::At names_;  // the same as values_ if each field stands before its value
+  const Pack::At names_;  // equal to values_ if each field stands before its value
   const Pack::At values_;
 };
 
@@ -90,10 +90,10 @@ class StreamValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
-  // Each as "ms.sequence", field, value, field ...
+  // Shows each entry as "ms.sequence", field, value, field ...
   void ForEachMember(MemberVisitor& visitor) const override;
 
-  // For one who adds an entry a little later.
+  // Prefetches for an Append a little later.
   void Prefetch() const noexcept {
     if (nodes() != 0) nodes_.back().pack.Prefetch();
   }
@@ -102,7 +102,7 @@ class StreamValue final : public RichValue {
   size_t nodes() const noexcept { return nodes_.size() - head_; }
   StreamId last_id() const noexcept { return last_id_; }
   StreamId max_deleted_id() const noexcept { return max_deleted_; }
-  // How many were ever added.
+  // Number of entries ever added.
   uint64_t added() const noexcept { return added_; }
   void SetLastId(StreamId id) noexcept { last_id_ = id; }
   void SetMaxDeletedId(StreamId id) noexcept { max_deleted_ = id; }
@@ -111,16 +111,15 @@ class StreamValue final : public RichValue {
   // Adds an entry. Throws std::bad_alloc.
   // REQUIRES: id is higher than last_id(); `pairs` are fields and values, of less than Pack::kTooLong together.
   void Append(StreamId id, std::span<const std::string_view> pairs, const StreamLimits& limits);
-  // False if there is none of this id. Takes no memory.
+  // Returns false if there is no entry with this id. Takes no memory.
   bool Delete(StreamId id);
-  // Returns how many it has removed. Takes no memory.
+  // Returns the number of removed entries. Takes no memory.
   uint64_t Trim(const StreamTrim& trim);
 
-  // The entries' lowest and highest id; 0-0 if there are none.
+  // The lowest and the highest id of an entry; 0-0 if there are no entries.
   StreamId FirstEntryId() const;
   StreamId LastEntryId() const;
-  // Calls fn(const StreamEntry&) for the entries from `low` to `high`, in rising or falling order, until it returns
-  // false.
+  // Calls fn(const StreamEntry&) for the entries from `low` to `high`, in rising or falling order, until fn returns false.
   template <typename Fn>
   void ForRange(StreamId low, StreamId high, bool falling, Fn&& fn) const {
     if (falling) return ForFalling(low, high, fn);
@@ -165,13 +164,13 @@ class StreamValue final : public RichValue {
     const Pack::At names = found.same_fields ? node.pack.Next(node.pack.begin()) : found.values;
     return {node.pack, found.id, names, found.values, found.fields};
   }
-  // The entries' places.
+  // The places of a node's entries.
   static std::vector<Pack::At> PlacesIn(const Node& node);
-  // The index of the last node that begins with `id` or before it; of the first node if there is none.
+  // The index of the last node with a first id of at most `id`; of the first node if there is none.
   size_t NodeBefore(StreamId id) const noexcept;
   bool HasSameFields(const Node& node, std::span<const std::string_view> pairs) const noexcept;
   void OpenNode(StreamId id, std::span<const std::string_view> pairs);
-  // Marks the entry, which takes no memory: flags are one byte.
+  // Marks the entry as deleted. Takes no memory: flags are one byte.
   void Mark(Node& node, const Found& found);
   void RemoveNode(size_t index) noexcept;
   bool RemovesWhole(const Node& node, const StreamTrim& trim) const;

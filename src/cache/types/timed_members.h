@@ -1,9 +1,9 @@
-// The members of a large hash or set: found by name, and members with a deadline also by deadline. The fields of a hash
-// have values, the members of a set have none.
+// The members of a large hash or set: found by name, and members with a deadline also by deadline. The fields of a hash have
+// values, the members of a set have none.
 //
-// Members whose deadline is not after gone_until_ms are gone: every method but size() acts as if they were not there.
-// DropUntil frees them, in slices if they are many. The deadline of a member is in it; 0 means that it has none any
-// more. All deadlines are on one clock; the owner knows which.
+// Members with a deadline up to gone_until_ms are gone: every method but size() treats them as absent. DropUntil frees gone
+// members, in slices if they are many. A member stores its own deadline; 0 means that the deadline was cleared. All
+// deadlines are on one clock; the owner knows the clock.
 //
 // Invariants (Validate): `deadlines_` has exactly the members with a deadline. Owns its members. If memory runs out, a
 // method throws std::bad_alloc and has changed nothing. Loop thread only.
@@ -30,31 +30,31 @@ class TimedMembers {
   explicit TimedMembers(MemberHome home) noexcept : members_(home), deadlines_(home.heap) {}
   std::unique_ptr<TimedMembers> Clone() const;
 
-  // All members, also those that are gone.
+  // All members, including members that are gone.
   size_t size() const noexcept { return members_.size(); }
   size_t live() const noexcept { return size() - gone(); }
-  // Of this object and all it owns.
+  // Bytes of this object and all objects it owns.
   uint64_t bytes() const noexcept {
     return Heap::SizeClass(sizeof *this) + members_.bytes() + deadlines_.bytes();
   }
 
-  // For a Find of that name a little later.
+  // Prefetches for a Find of this name a little later.
   void Prefetch(std::string_view name) const noexcept { members_.Prefetch(name); }
   // The member, or null.
   Member* Find(std::string_view name) const noexcept {
     Member* const member = members_.Find(name);
     return member != nullptr && !IsGone(*member) ? member : nullptr;
   }
-  // Adds a member that is not there; `deadline_ms` may be 0.
+  // Adds a new member; `deadline_ms` may be 0. REQUIRES: there is no member of this name.
   void Add(std::string_view name, std::optional<std::string_view> value, uint64_t deadline_ms);
-  // Sets a value. Returns whether the member is new. It loses its deadline, unless `keep_deadline`.
+  // Sets a value. Returns true if the member is new. The member loses its deadline, unless `keep_deadline`.
   bool Set(std::string_view name, std::string_view value, bool keep_deadline);
-  // Adds a member without a value. False if it is there: then nothing changes.
+  // Adds a member without a value. Returns false, and changes nothing, if the member exists.
   bool Include(std::string_view name);
-  // The same, with a deadline. A member that is there gets it as well, unless `keep_deadline`.
+  // As Include, with a deadline. An existing member gets the deadline as well, unless `keep_deadline`.
   // REQUIRES: deadline_ms is not 0.
   bool IncludeUntil(std::string_view name, uint64_t deadline_ms, bool keep_deadline);
-  // False if there is no such member.
+  // Returns false if there is no such member.
   bool Remove(std::string_view name) noexcept;
   void Remove(Member& member) noexcept;
 
@@ -65,15 +65,16 @@ class TimedMembers {
   void SetDeadline(Member& member, uint64_t deadline_ms);
   // REQUIRES: the member has a deadline.
   void ClearDeadline(Member& member) noexcept;
-  // kNever if no member has a deadline. Also of members that are gone.
+  // The nearest deadline, also of members that are gone; kNever if no member has a deadline.
   uint64_t nearest_ms() const noexcept { return deadlines_.Nearest(); }
   bool AllDue(uint64_t now_ms) const noexcept {
     return size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == size();
   }
-  // From now on, members with a deadline up to `ms` are gone. Frees at most `budget` of them. Returns how many.
+  // Makes members with a deadline up to `ms` gone from now on. Frees at most `budget` of them. Returns the number of freed
+  // members.
   size_t DropUntil(uint64_t ms, size_t budget) noexcept;
 
-  // Calls fn(Member&) for each member. REQUIRES: fn does not add, change or remove one.
+  // Calls fn(Member&) for each member. REQUIRES: fn does not add, change or remove a member.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     members_.ForEach([&](Member& member) {
@@ -109,7 +110,7 @@ class TimedMembers {
   }
   size_t gone() const noexcept { return deadlines_.CountUntil(gone_until_ms_); }
   void AddHashed(MemberParts parts, uint64_t deadline_ms, uint64_t hash);
-  // A deadline was set that is to come. The clock may have been set back since the last DropUntil, or be another.
+  // A future deadline was set. Since the last DropUntil the clock may have been set back, or replaced by another clock.
   void ComesStill(uint64_t deadline_ms) noexcept {
     gone_until_ms_ = std::min(gone_until_ms_, deadline_ms - 1);
   }
