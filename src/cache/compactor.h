@@ -1,4 +1,4 @@
-// Moves entries of a keyspace out of memory that is mostly unused (Heap::IsSparse), so that the heap can free this memory.
+// Moves entries of a keyspace out of sparsely used memory (Heap::IsSparse), to let the heap free this memory.
 //
 // An entry keeps its places in all orders, and a move is no change: no listener hears of a move. Some entries stay in place:
 // absent entries, because they go soon; entries with EntryTimes or timed members, because they are few. Borrows the

@@ -43,7 +43,7 @@ void SnapshotWalk::OnChange(const Change& change) {
   if (std::any_of(parts_.begin(), parts_.end(), walked_later)) change.keyspace.Hold();
 }
 
-// A keyspace that the walk has finished, or that is newer than the walk, has no marked entries.
+// A finished keyspace, or a keyspace newer than the walk, has no marked entries.
 void SnapshotWalk::BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept {
   const auto part =
       std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.keyspace == &keyspace; });

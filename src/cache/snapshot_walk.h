@@ -3,11 +3,11 @@
 //   start:   Databases::MarkAll marks every entry, at no cost for each
 //   a slice: the next pages of the hash tables; the walk visits each marked entry and removes its mark
 //   between: before a marked entry changes or goes, the walk visits the entry and removes its mark
-//   a flush: the walk holds the flushed keyspace, so that the keyspace is not freed before the walk has been through
+//   a flush: the walk holds the flushed keyspace until it has visited the keys
 //
-// So each key of the first moment is visited once, with its value, expiry and database of that moment. The walk does not
-// visit a key that had expired, or was invalidated or flushed with its namespace before the walk; a key that goes later is
-// visited.
+// So the walk visits each key of the first moment once, with the value, expiry and database of that moment. The walk does
+// not visit keys that had expired or were invalidated or flushed with their namespace before the walk; it visits a key that
+// goes later.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.

@@ -38,8 +38,8 @@ struct EvictionLimits {
   size_t samples = 5;  // entries of each database that LFU samples for a victim; not 0
 };
 
-// The excess that one call must evict, however many entries that takes: the call goes on beyond its budget while bytes or
-// keys are above these values.
+// The excess that one call must evict with any number of entries: the call goes on beyond its budget while bytes or keys are
+// above these values.
 struct EvictionOwed {
   uint64_t above_bytes = UINT64_MAX;
   uint64_t above_keys = UINT64_MAX;

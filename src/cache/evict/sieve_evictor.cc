@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kHasNotJoined = 0;
 
-// `turned` counts parts of turns and wraps, so the sign of the difference decides which hand is behind.
+// `turned` counts parts of turns and wraps; therefore the sign of the difference decides which hand is behind.
 bool IsBehind(uint64_t turned, uint64_t other) noexcept { return static_cast<int64_t>(turned - other) < 0; }
 
 // Remembers the least recently used of the offered entries; of equal entries the first.

@@ -1,10 +1,10 @@
 // Chooses SIEVE's victims from all lists of all quotas. Each list has a hand of its own (cache/owners/sieve_hand.h).
 //
 // The ideal is a single queue: its hand examines every other entry once before the hand comes to the same entry again. To
-// come close to the ideal, all hands move in step and complete a turn in the same time. The hand that has moved least,
-// measured in parts of a turn (Quota::Turned), moves next, until this hand finds a victim or reaches the front of its list.
-// So every key has the same time to be visited, in any list, and a list loses entries in proportion to its number of
-// unvisited entries. A list that was empty joins one turn later, because a single queue would examine its new entries last.
+// come close to the ideal, all hands move in step and complete a turn in the same time. The hand with the shortest way so
+// far, measured in parts of a turn (Quota::Turned), moves next, until this hand finds a victim or reaches the front of its
+// list. So every key has the same time to be visited, in any list, and a list loses entries in proportion to its number of
+// unvisited entries. A formerly empty list joins one turn later, because a single queue would examine its new entries last.
 // The newest entry of a list is evicted only if nothing else is left.
 //
 // Work is bounded: after kMostPassed visited entries in a row, the hand's walk ends, and the least recently used of the

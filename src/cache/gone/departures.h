@@ -1,5 +1,5 @@
-// Hears of every key that comes and goes, for three memories of absent keys: the reason of a miss (MissRing), the keys that
-// a larger memory would have kept (ShadowList), and the ghosts of S3-FIFO (GhostRing).
+// The front of three memories of absent keys: hears of every key that comes and goes. MissRing has the reason of a miss,
+// ShadowList the keys that a larger memory would have kept, and GhostRing the ghosts of S3-FIFO.
 //
 // A keyspace id and a hash name a key. One object for all keyspaces. Loop thread only.
 #pragma once

@@ -1,5 +1,5 @@
-// Ghosts: the hashes of keys evicted recently, for S3-FIFO (cache/evict/s3fifo_evictor.h). A key with a ghost that comes
-// back is used again and again, only not often enough for its former place.
+// Ghosts: the hashes of keys evicted recently, for S3-FIFO (cache/evict/s3fifo_evictor.h). If a key comes back while the
+// ring has its ghost, clients use the key again and again, only not often enough for its former place.
 //
 // Shape: cache lines with 32 slots each. The high half of a hash chooses the line, and a slot stores 16 bits of the low
 // half; 0 is empty. Within a line the newest ghost is first, and a new ghost pushes out the oldest. So adding and finding
@@ -11,8 +11,8 @@
 //
 // A key that was not evicted passes for a ghost with a probability of 1 in 2,000.
 //
-// Invariants (Validate): no two slots of a line are equal, and no used slot follows an empty slot. Owns its segments. Loop
-// thread only.
+// Invariants (Validate): the slots of a line differ, and no used slot follows an empty slot. Owns its segments. Loop thread
+// only.
 #pragma once
 
 #include <array>

@@ -14,11 +14,11 @@
 // limit. This memory is not part of the measured bytes (MemoryMeter::NotEvictable). Without memory, a victim is not added.
 //
 // A flushed keyspace gets another salt, so lookups do not find its keys any more; the keys leave at the cold end. After
-// Clear all keys are doomed and leave there, in slices (FreeSome). An expired key leaves when a lookup asks for the key, at
-// the cold end, or when the hand finds the key; the hand looks at a few keys for each added key.
+// Clear all keys of the list are forgotten (doomed_) and leave there, in slices (FreeSome). An expired key leaves when a
+// lookup asks for the key, at the cold end, or when the hand finds the key; the hand looks at a few keys for each added key.
 //
-// Invariants (Validate): the table has the keys of the list; bytes_ is their sum without the doomed keys; the doomed keys
-// are the coldest. Owns its nodes. Loop thread only.
+// Invariants (Validate): the table has the keys of the list; bytes_ is their sum without the forgotten keys; the forgotten
+// keys are the coldest. Owns its nodes. Loop thread only.
 #pragma once
 
 #include <array>
@@ -70,7 +70,7 @@ class ShadowList {
 
   // Keys that Clear has forgotten and FreeSome has not freed yet.
   size_t doomed() const noexcept { return doomed_; }
-  // Frees at most `budget` doomed keys, and returns the rest of the budget.
+  // Frees at most `budget` forgotten keys, and returns the rest of the budget.
   size_t FreeSome(size_t budget) noexcept;
 
   size_t size() const noexcept { return list_.size() - doomed_; }
@@ -132,7 +132,7 @@ class ShadowList {
     return (limits_.bytes != 0 && bytes_ > limits_.bytes) || (limits_.keys != 0 && size() > limits_.keys);
   }
   void Erase(uint64_t mark) noexcept;
-  // REQUIRES: the node is not doomed, or is the coldest.
+  // REQUIRES: Clear has not forgotten the node, or the node is the coldest.
   void Drop(HeapRef ref) noexcept;
   void DropExpired(Now now) noexcept;
 

@@ -1,9 +1,9 @@
 // The numbered databases, each with a Keyspace: flush, swap, expiry and memory of all of them.
 //
 // A flush replaces the Keyspace by an empty one at once. FreeSome frees the old keyspace in slices; its bytes no longer
-// cause evictions. Rich values with many members are freed in the same way. The empty keyspace takes over the id: only the
-// keyspaces in use have ids of their own, so all ids of an entry's owner byte are free for them. A namespace is flushed in
-// the same way: its shares are doomed. Loop thread only.
+// cause evictions. Rich values with many members are freed in the same way. The empty keyspace takes over the id: only
+// keyspaces in use have ids of their own, and may use all owner ids of an entry. A namespace is flushed in the same way: its
+// shares are doomed. Loop thread only.
 #pragma once
 
 #include <cassert>

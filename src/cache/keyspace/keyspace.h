@@ -1,5 +1,5 @@
-// A Keyspace holds the keys of one database, and is the front of the parts that know about keys. It finds keys, puts and
-// edits their values, and removes them; and it keeps its parts consistent. Each part knows one thing:
+// A Keyspace holds the keys of one database, and is the front of all parts that handle these keys. A Keyspace finds keys,
+// puts and edits values, and removes keys; and it keeps its parts consistent. Each part knows one thing:
 //
 //   Key -> HashTable -> Entry <- Owners        the owner: an LruList of entries with a TTL, and one of entries without
 //                             <- Lifetimes     the end: deadlines on timing wheels, rules, sliding

@@ -1,8 +1,8 @@
 // The part of Keyspace for changes without a command: keys expire, due members are dropped, and invalidated or doomed
 // entries are freed.
 //
-// This part relocates and allocates nothing, so it cannot fail: an entry that has lost its last own time keeps the room for
-// an own time.
+// This part relocates and allocates nothing, and therefore cannot fail: an entry without its last own time keeps the room
+// for an own time.
 #include <algorithm>
 #include <array>
 #include <cassert>

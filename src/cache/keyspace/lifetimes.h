@@ -1,9 +1,9 @@
-// The lifetimes of one keyspace's keys: the deadline of a key, by the command and by the rules (cache/time/ttl_rules.h); the
-// moves of deadlines by accesses (SLIDE); and the wheels that return due entries.
+// The lifetimes of one keyspace's keys: deadlines by commands and by rules, moves of deadlines by accesses, and the wheels
+// that return due entries. The rules are those of cache/time/ttl_rules.h; an access moves a deadline that slides (SLIDE).
 //
 //   command's --Obeying: floor, ceiling, default, jitter--> FitSlide --> Deadlines --when due--> Keyspace::OnDue
 //   expiry                                                                   ^
-//                                              Slid: an access moves it -----'
+//                                Slid: a later deadline after an access -----'
 //
 // Owns no entry and frees nothing. Loop thread only.
 #pragma once

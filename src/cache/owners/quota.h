@@ -143,13 +143,13 @@ class Quota {
     return At(next);
   }
 
-  // Checks everything but the number of young entries; the keyspace checks that number.
+  // Checks everything but the number of young entries; the keyspace checks this number.
   bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
 
   uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
-  uint64_t stale = 0;  // of stale values that name the owner; likewise
+  uint64_t stale = 0;  // number of stale values of the owner; likewise
   // ---- of a share; written by the keyspace and the namespace
-  Namespace* space = nullptr;      // the namespace; null if the share is doomed, or the quota is no share
+  Namespace* space = nullptr;      // the namespace; null for a doomed share, or a quota that is no share
   bool doomed = false;             // its entries are absent and wait to be freed
   bool gone_before_marks = false;  // doomed before the entries were last marked (Databases::MarkAll)
   uint8_t promised = 0;  // EvictionPool bits: the limits for which others' eviction spares its entries

@@ -19,7 +19,7 @@ void Deadlines::File(Entry& entry, Now now) noexcept {
 }
 
 void Deadlines::FileOn(Wheel& wheel, Entry& entry, uint64_t clock_ms) noexcept {
-  // An empty wheel is not advanced: its time is that of its last entry.
+  // An empty wheel is not advanced: its time is the time of its last entry.
   if (wheel.size() == 0) static_cast<void>(wheel.Advance(clock_ms, {}, 0));
   if (wheel.Insert(base_.RefOf(&entry))) rearm_.Note(id_);
 }

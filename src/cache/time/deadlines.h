@@ -76,8 +76,8 @@ class Deadlines {
   static bool NeedExtra(Expiry deadline, Expiry own) noexcept;
 
   // Takes the due entries out and calls on_due(refs, budget) for a batch at a time. on_due frees the entries or files them
-  // again, and subtracts from `*budget` all work beyond one step for each entry. Advance subtracts the entries that it
-  // touched itself. Returns true if work is left at `now`.
+  // again, and subtracts from `*budget` all work beyond one step for each entry. Advance subtracts its own touched entries.
+  // Returns true if work is left at `now`.
   template <typename OnDue>
   bool Advance(Now now, size_t* budget, OnDue&& on_due) {
     FollowWallStep(now);

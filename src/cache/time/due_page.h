@@ -8,12 +8,12 @@
 //   wall        [ by 7 ]      [ by 64 ....... ]                            have been looked at
 //
 // Guarantee. Take an entry that expires within the requested time during the whole iteration, and whose deadline does not
-// move: one of the pages contains the entry, perhaps several do. Proof: as long as no page has contained the entry, two
+// move. Then one of the pages contains the entry, perhaps several do. Proof: as long as no page has contained the entry, two
 // facts hold at every cursor C. The entry is due at C or later; and its list has `by` >= C, or can hold a deadline at C or
 // later (`last` >= C). Both facts hold at first, with C = 0. A page takes all lists with `last` >= C and with `by` below its
 // new cursor D. So an entry outside the page is in a list with `by` >= D, and no entry is due before its list's `by`.
 // Between pages, the list of an entry changes only when the wheel files the entry anew: by its deadline, into a list whose
-// `last` is at or after the deadline. So a page has to look again at lists with `by` < C and `last` >= C; each level has at
+// `last` is at or after the deadline. So a page has to look again at lists with `by` < C and `last` >= C: on each level at
 // most one such list, and a side list.
 //
 // Some rare events would break the guarantee. Then FillPage gives up, and the caller walks the hash table with the same

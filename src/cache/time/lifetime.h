@@ -1,4 +1,4 @@
-// Reads the times of an entry: its key's deadline, the own time of its members, and the end of its stale window.
+// Reads the times of an entry: the key's deadline, the own time of the members, and the end of the stale value's window.
 #pragma once
 
 #include <algorithm>

@@ -177,7 +177,7 @@ class TimingWheel {
   using ListId = wheel::ListId;
   using Lists = wheel::WheelLists<Hooks>;
 
-  // The list that must be emptied first, and the time by which it must be empty.
+  // The list to empty first, and the time by which the list must be empty.
   struct Front {
     uint64_t by = kNever;
     ListId list = wheel::kNoList;
@@ -193,7 +193,7 @@ class TimingWheel {
     return wheel::StartOf(wheel::PositionAt(current, list % wheel::kSlots), level);
   }
 
-  // The time from which the wheel may empty a list that must be empty by `by`.
+  // The time from which the wheel may empty a list with the time `by`.
   uint64_t WorkableFrom(int level, uint64_t by) const noexcept {
     const uint64_t lead = wheel::SpanOf(level) / 2;  // 0 on level 0: no entry is returned before its tick
     return std::max(by - std::min(by, lead), elapsed_);

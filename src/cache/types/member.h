@@ -3,7 +3,7 @@
 //   | flags 1 | size of the name 1 or 4 | size of the value 1 or 4, if present | score 8, if present |
 //   | deadline 8, if present | name | value |
 //
-// The name is a set's member or a hash's field. Each size takes 4 bytes if one of the sizes needs more than one byte.
+// The name is a set's member or a hash's field. Both sizes take 4 bytes if the name or the value is longer than 255 bytes.
 // Ownership: Members owns the member. A member does not move, but Members::Change may replace a member by another.
 #pragma once
 

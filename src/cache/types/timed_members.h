@@ -45,7 +45,7 @@ class TimedMembers {
     Member* const member = members_.Find(name);
     return member != nullptr && !IsGone(*member) ? member : nullptr;
   }
-  // Adds a new member; `deadline_ms` may be 0. REQUIRES: there is no member of this name.
+  // Adds a member; `deadline_ms` may be 0. REQUIRES: there is no member of this name.
   void Add(std::string_view name, std::optional<std::string_view> value, uint64_t deadline_ms);
   // Sets a value. Returns true if the member is new. The member loses its deadline, unless `keep_deadline`.
   bool Set(std::string_view name, std::string_view value, bool keep_deadline);
