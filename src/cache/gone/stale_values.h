@@ -2,8 +2,8 @@
 //
 //   SET k v EX 60 STALE 30       deadline                 end of the window
 //   |------- 60 s ---------------|--------- 30 s ---------|
-//     a key like any other         a stale value, unless the key   gone
-//                                  was created again meanwhile
+//     a key like any other         a stale value, unless   gone
+//                                  the key was created again
 //
 // At the deadline the keyspace takes the entry out of its own containers and passes the same entry to StaleValues, so the
 // value is not copied. StaleValues keeps the entry in three containers: a hash table for lookups; a list in the order of
