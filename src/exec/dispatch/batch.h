@@ -28,8 +28,8 @@
 #include "exec/call/command_table.h"
 #include "exec/call/in_flight.h"
 #include "resp/parser.h"
-#include "server/clients/sessions.h"
 #include "server/acl/known_heads.h"
+#include "server/clients/sessions.h"
 
 namespace mayfly {
 

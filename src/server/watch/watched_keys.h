@@ -19,8 +19,8 @@
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
 #include "server/clients/session.h"
-#include "server/waiting/key_place.h"
 #include "server/clients/transaction.h"
+#include "server/waiting/key_place.h"
 
 namespace mayfly {
 
