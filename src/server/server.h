@@ -1,7 +1,7 @@
-// The parts of a server for requests to work on. A part is only named here, so that whoever needs one includes its
-// header and nobody has to read them all.
+// The parts of a server for requests to work on. This header only declares the parts: a file includes the headers of the
+// parts in use, and no others.
 //
-// Built by main (or a test); everything else borrows it. Loop thread only.
+// Built by main (or a test); all other code borrows it. Loop thread only.
 #pragma once
 
 #include <memory>
@@ -45,7 +45,7 @@ class WatchedKeys;
 struct Hubs;
 struct Stats;
 
-// A part that the first command that needs it makes. Whoever makes it knows what it is.
+// A part made by the first command in need of it. The maker knows the real type.
 struct LatePart {
   LatePart() = default;
   LatePart(const LatePart&) = delete;
@@ -73,7 +73,7 @@ struct Server {
   EventLog& event_log;
   Stats& stats;
   Rates& rates;             // sampled whenever the loop turns
-  SlicedWork& sliced_work;  // the loop runs a slice of it in each turn
+  SlicedWork& sliced_work;  // the loop runs a slice in each turn
   FailedLogins& failed_logins;
   Incidents& incidents;
   SlowLog& slow_log;
@@ -81,17 +81,17 @@ struct Server {
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
-  std::string run_id;                            // 40 hex digits, drawn at start
-  bool shutdown_requested = false;               // the loop stops at the end of the turn
-  Executor* executor = nullptr;                  // sets this itself
-  uint32_t modes = 0;                            // those Modes that concern every client
-  Log* log = nullptr;                            // null: there is none
-  Cluster* cluster = nullptr;                    // null: this is no part of one
+  std::string run_id;               // 40 hex digits, drawn at start
+  bool shutdown_requested = false;  // the loop stops at the end of the turn
+  Executor* executor = nullptr;     // set by the executor itself
+  uint32_t modes = 0;               // the Modes of every client
+  Log* log = nullptr;                            // null: no log
+  Cluster* cluster = nullptr;                    // null: this server belongs to no cluster
   MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
   std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
 
-  // A script has been running for too long. It goes on in slices, and meanwhile no key may go away.
+  // A script has been running for too long. The script goes on in slices, and meanwhile no key may go away.
   bool Busy() const noexcept;
 };
 

@@ -4,15 +4,15 @@
 //                     ^                                                                       |
 //                     +-------------- more is left, the slice is over: next turn -------------+
 //
-// The steps that wait share one slice of time for each turn of the loop. The step that has had the least time goes
-// next, a budget at a time (start-time fair queueing). So each gets the same time however long its budgets take, a
-// step that is done leaves the rest of the slice to the others, and the order rotates by itself. A step that begins
-// to wait starts level with the others: what it did not use before gives it no credit.
+// The waiting steps share one slice of time for each turn of the loop. The step with the least time so far goes next, a
+// budget at a time (start-time fair queueing). Each step thus gets the same time however long a budget takes, a finished
+// step leaves the rest of the slice to the others, and the order rotates by itself. A step that begins to wait starts level
+// with the others: unused time from before gives no credit.
 //
-// Invariant: of two steps that both wait, neither is ahead of the other by more time than one DoSome of its takes.
+// Invariant: of two waiting steps, neither is ahead of the other by more time than one DoSome takes.
 //
-// A step is registered as long as it exists; the SlicedWork must outlive it. A turn without such work costs a test of
-// one word. Loop thread only. Units: TSC cycles.
+// A step is registered as long as the object exists; the SlicedWork must outlive the step. A turn without sliced work costs
+// a test of one word. Loop thread only. Units: TSC cycles.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace mayfly {
 
 class SlicedWork {
  public:
-  // One kind of work. Derive from it, and Announce the work when there is some.
+  // One kind of work. Derive from Step, and call Announce when there is work.
   class Step {
    public:
     // Throws std::bad_alloc.
@@ -34,10 +34,10 @@ class SlicedWork {
     Step& operator=(const Step&) = delete;
     virtual ~Step();
 
-    // There is work: DoSome is called in this turn's slice or the next one's, until it returns false.
+    // There is work: this turn's slice or the next turn's calls DoSome, until DoSome returns false.
     void Announce() noexcept;
     bool waits() const noexcept { return waits_; }
-    // The time that it has had in all slices.
+    // The step's time in all slices.
     uint64_t spent_cycles() const noexcept { return spent_cycles_; }
 
    private:
@@ -47,7 +47,7 @@ class SlicedWork {
 
     SlicedWork& work_;
     uint64_t spent_cycles_ = 0;
-    uint64_t had_cycles_ = 0;  // comparable among steps that wait
+    uint64_t had_cycles_ = 0;  // comparable among waiting steps
     bool waits_ = false;
   };
 
@@ -65,7 +65,7 @@ class SlicedWork {
 
   std::vector<Step*> steps_;
   size_t waiting_ = 0;
-  uint64_t level_cycles_ = 0;  // what the step that went last had had by then
+  uint64_t level_cycles_ = 0;  // had_cycles_ of the step that went last, before its last DoSome
 };
 
 }  // namespace mayfly

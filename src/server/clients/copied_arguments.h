@@ -29,7 +29,7 @@ class CopiedArguments {
     }
   }
 
-  // Views into this, which stay valid when it is moved.
+  // Views into this object; the views stay valid when the object is moved.
   std::span<const std::string_view> all() const noexcept {
     return {std::launder(reinterpret_cast<const std::string_view*>(block_.get())), count_};
   }

@@ -1,17 +1,16 @@
 // Failed logins: the delay after repeated failures, and the lines for the log.
 //
-// Waiting. The first kAtOnce failures of a connection are answered at once: people mistype. From then on each
-// login of that connection waits before its password is looked at, whether it is right or wrong, and longer
-// each time. Only a right password ends that; RESET does not. So a connection gets about one try a second,
-// however many it sends ahead.
+// Waiting. The first kAtOnce failures of a connection are answered at once: people mistype. From then on each login of the
+// connection waits before the server compares the password, right or wrong, and each wait is longer. Only a right password
+// ends the waiting; RESET does not. A connection thus gets about one try a second, however many logins it sends ahead.
 //
-// Addresses are not counted, on purpose. Clients behind one address cannot be told apart before they have sent
-// a password, and those with the right one are not to wait because of a neighbour. If they are let in at once,
-// silence tells a guesser as much as an error does: it leaves and connects anew, and a delay does not hold it
-// up. Connecting anew for every few tries is what guessing costs, and the log tells.
+// Addresses are not counted, on purpose. Before the password, clients behind one address look the same, and a client with
+// the right password must not wait because of a neighbour. With immediate answers to right passwords, silence tells a
+// guesser as much as an error does: the guesser leaves and connects anew, and a delay does not help. The price of guessing
+// is a new connection for every few tries, and the log reports the failures.
 //
-// The log. The first failure is reported at once. Those that follow are summed up, one line in kLogMs; the
-// last sum is reported when that time is over, though nobody fails any more.
+// The log. The first failure is reported at once. Later failures are summed up, one line in kLogMs; the last sum is reported
+// at the end of kLogMs, even without a further failure.
 //
 // Loop thread only. Times are monotonic ms.
 #pragma once
@@ -32,17 +31,17 @@ namespace mayfly {
 class FailedLogins final : private Alarms::Alarm {
  public:
   static constexpr uint64_t kNever = LogThrottle::kNever;
-  // Failures in a row that cost nothing: enough for a mistyped password and for a library that tries HELLO
-  // first and AUTH next.
+  // Failures in a row without a delay: enough for a mistyped password and for a library that tries HELLO first and AUTH
+  // next.
   static constexpr uint32_t kAtOnce = 3;
-  // A person hardly notices the first wait; the longest one stays below the timeouts of client libraries.
+  // A person hardly notices the first wait; the longest wait stays below the timeouts of client libraries.
   static constexpr uint64_t kFirstWaitMs = 100;
   static constexpr uint64_t kLongestWaitMs = 1000;
   static constexpr uint64_t kLogMs = 10'000;
 
   explicit FailedLogins(Alarms& alarms) : Alarm(alarms) {}
 
-  // How long the next login waits after that many failures in a row.
+  // How long the next login waits after `failures` failures in a row.
   static constexpr uint64_t WaitMs(uint32_t failures) noexcept {
     if (failures < kAtOnce) return 0;
     constexpr uint32_t kMostDoublings = 10;
@@ -51,13 +50,13 @@ class FailedLogins final : private Alarms::Alarm {
 
   // A login of `session` as `user` has failed. `log` may be null.
   void Note(Session& session, std::string_view user, uint64_t now_mono_ms, Log* log) noexcept;
-  // When something is to be reported; kNever if there is nothing.
+  // The time of the next report; kNever if there is nothing to report.
   uint64_t NextWake() const noexcept override { return throttle_.NextReport(); }
 
  private:
   void OnWake(Now now, Log* log) noexcept override { Report(now.mono_ms, log); }
   void AtEnd(Log* log) noexcept override { Report(kNever, log); }
-  // Reports what was not reported yet, if it is time.
+  // Logs the sum of unreported failures if its time has come.
   void Report(uint64_t now_mono_ms, Log* log) noexcept;
 
   LogThrottle throttle_{kLogMs};

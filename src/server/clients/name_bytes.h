@@ -1,8 +1,8 @@
-// Counts the memory of names and of the tables that find names, as the allocator counts memory. For Stats::name_bytes
-// and for what one client holds (server/waiting/held_bytes.h).
+// Counts the memory of names and of the tables that find names, as the allocator counts memory. Users of these functions:
+// Stats::name_bytes, and the memory held by one client (server/waiting/held_bytes.h).
 //
-// Whoever keeps names that clients have given adds to Stats::name_bytes when it allocates, and subtracts the same when
-// it frees. A table's buckets stay when its names have gone, and stay counted. Units: bytes.
+// A part with names given by clients adds to Stats::name_bytes at an allocation, and subtracts the same when it frees. A
+// table's buckets stay when the names have gone, and stay counted. Units: bytes.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline uint64_t TextBytes(const std::string& text) noexcept {
   return within ? 0 : Heap::SizeClass(text.capacity() + 1);
 }
 
-// Of an unordered map: an element, and the array that leads to them.
+// Of an unordered map: an element, and the array of pointers to elements.
 template <typename Table>
 constexpr uint64_t NodeBytes() noexcept {
   return Heap::SizeClass(sizeof(void*) + sizeof(typename Table::value_type));
@@ -26,7 +26,9 @@ constexpr uint64_t NodeBytes() noexcept {
 template <typename Table>
 uint64_t BucketBytes(const Table& table) noexcept {
   const size_t buckets = table.bucket_count();
-  return buckets <= 1 ? 0 : Heap::SizeClass(buckets * sizeof(void*));  // a first one is part of the table
+  return buckets <= 1
+             ? 0
+             : Heap::SizeClass(buckets * sizeof(void*));  // the table itself contains the first bucket
 }
 
 // Of a vector: its array.

@@ -1,4 +1,4 @@
-// Tells whether a client is still connected. The network floor implements it, because only a socket knows.
+// Tells whether a client is still connected. Implemented by the network floor, because only a socket knows.
 #pragma once
 
 namespace mayfly {
@@ -7,8 +7,8 @@ struct Session;
 
 class Presence {
  public:
-  // False if the client has closed its connection or will send nothing more, whether or not that was read from the
-  // socket yet. Costs a system call.
+  // False if the client has closed its connection or will send nothing more, even if the server has not yet read this end
+  // from the socket. Costs a system call.
   virtual bool IsThere(const Session& session) const noexcept = 0;
 
  protected:

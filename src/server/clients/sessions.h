@@ -14,7 +14,7 @@
 
 namespace mayfly {
 
-// The limits on the unread output of one client that has logged in, in bytes (OutputChain::set_limit).
+// The limits on the unread output of one logged-in client, in bytes (OutputChain::set_limit).
 struct OutputLimits {
   size_t most = SIZE_MAX;
   size_t most_of_subscriber = SIZE_MAX;
@@ -26,12 +26,11 @@ struct OutputLimits {
 
 class Sessions {
  public:
-  OutputLimits output_limits = {};  // as the options have them now
-  // Sets the limit of the session's output; to be called when it has become a subscriber, or has ceased to be one.
+  OutputLimits output_limits = {};  // as the options are now
+  // Sets the limit of the session's output. Called when the client becomes a subscriber, or ceases to be a subscriber.
   void LimitOutput(Session& session) const noexcept { session.output.set_limit(output_limits.Of(session)); }
 
-  // Assigns the session's id. Borrows the session until Remove. Throws std::bad_alloc, and the session is not
-  // added then.
+  // Assigns the session's id. Borrows the session until Remove. Throws std::bad_alloc without adding the session.
   void Add(Session& session) {
     ReserveForAll(dirty_);
     ReserveForAll(taken_);
@@ -52,7 +51,7 @@ class Sessions {
   // Ordered by id.
   const std::map<uint64_t, Session*>& by_id() const noexcept { return by_id_; }
 
-  // Adds the session to the list of those that are written or closed at the end of the turn.
+  // Adds the session to the list of sessions to be written or closed at the end of the turn.
   // REQUIRES: the session was added.
   void MarkDirty(Session& session) noexcept {
     assert(session.attached());
@@ -61,8 +60,8 @@ class Sessions {
     dirty_.push_back(&session);
   }
   bool AnyDirty() const noexcept { return !dirty_.empty(); }
-  // Hands that list over, and clears the marks. It stays as it is until the next call. Who is told of what others do
-  // comes last: whoever publishes to many need not wait until all of them are written to.
+  // Returns this list, and clears the marks. The list stays unchanged until the next call. Receivers of messages (kIsTold)
+  // come last: a publisher to many clients gets its reply before the messages are written.
   const std::vector<Session*>& TakeDirty() noexcept {
     taken_.clear();
     taken_.swap(dirty_);
@@ -72,8 +71,8 @@ class Sessions {
     return taken_;
   }
 
-  // The request of a session that was parked has run between two requests of others. None of its further
-  // requests runs until TakeResumed.
+  // The request of a parked session has run between two requests of others. None of the session's further requests runs
+  // until TakeResumed.
   // REQUIRES: the session was added.
   void MarkResumed(Session& session) noexcept {
     assert(session.attached());
@@ -85,7 +84,7 @@ class Sessions {
     }
     resumed_.push_back(&session);
   }
-  // The one that was marked first, no longer marked; null if there is none.
+  // Unmarks and returns the session that was marked first; null if none is marked.
   Session* TakeResumed() noexcept {
     if (resumed_taken_ == resumed_.size()) {
       resumed_.clear();
@@ -101,7 +100,7 @@ class Sessions {
   static constexpr uint32_t kIsTold =
       BitOf(Mode::kSubscribed) | BitOf(Mode::kTracking) | BitOf(Mode::kPushTarget) | BitOf(Mode::kMonitor);
 
-  // So that marking a session, which happens where nothing may fail, takes no memory.
+  // Marking a session must not fail, and thus takes no memory: the memory is reserved here.
   void ReserveForAll(std::vector<Session*>& list) {
     const size_t needed = by_id_.size() + 1;
     if (list.capacity() < needed) list.reserve(needed + needed / 2);
@@ -110,9 +109,9 @@ class Sessions {
   uint64_t last_id_ = 0;
   std::map<uint64_t, Session*> by_id_;
   std::vector<Session*> dirty_;
-  std::vector<Session*> taken_;    // what TakeDirty handed over
-  std::vector<Session*> resumed_;  // in the order in which they were woken
-  size_t resumed_taken_ = 0;       // of resumed_, at its front
+  std::vector<Session*> taken_;    // the last result of TakeDirty
+  std::vector<Session*> resumed_;  // in the order of their waking
+  size_t resumed_taken_ = 0;       // number of taken sessions at the front of resumed_
 };
 
 }  // namespace mayfly

@@ -1,7 +1,7 @@
 // The subscriptions of one client: channels, patterns and shard channels. Loop thread only.
 //
-// Ownership: the session owns this; PubSub (server/watch/pubsub.h) links the subscriptions to their topics and is the only one
-// that changes them. A client leaves PubSub before its session is destroyed.
+// Ownership: the session owns this; PubSub (server/watch/pubsub.h) links the subscriptions to their topics and alone changes
+// them. A client leaves PubSub before its session is destroyed.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Subscription {
 };
 
 struct Subscriptions {
-  // By the names of their topics, which these views refer to.
+  // By topic name; the views refer to the names in the topics.
   using ByName = std::unordered_map<std::string_view, std::unique_ptr<Subscription>, TextHash>;
 
   explicit Subscriptions(TextHash hash) : by_kind{ByName(0, hash), ByName(0, hash), ByName(0, hash)} {}
@@ -45,7 +45,7 @@ struct Subscriptions {
   }
 
   std::array<ByName, kTopicKinds> by_kind;
-  uint64_t bytes = 0;  // of all subscriptions and their names, without the tables' buckets
+  uint64_t bytes = 0;  // of all subscriptions and names, without the tables' buckets
 };
 
 }  // namespace mayfly

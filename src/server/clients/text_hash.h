@@ -1,5 +1,5 @@
-// Keyed hash of texts, for maps with look-ups by view without making a string. The texts are chosen by clients: under a
-// hash without a key they could be chosen so that all of them lie in one bucket.
+// Keyed hash of texts, for maps with look-ups by view without making a string. Clients choose the texts: without a key, a
+// client could choose texts that all lie in one bucket.
 #pragma once
 
 #include <cstddef>

@@ -9,16 +9,16 @@ namespace mayfly {
 
 struct TrackingOptions {
   bool broadcast = false;
-  bool opt_in = false;    // remembers only what is read after CLIENT CACHING YES
-  bool opt_out = false;   // all but what is read after CLIENT CACHING NO
-  bool no_loop = false;   // is not told of its own changes
-  uint64_t redirect = 0;  // id of the client that is told instead; 0: none
+  bool opt_in = false;    // remembers only keys read after CLIENT CACHING YES
+  bool opt_out = false;   // remembers all keys but those read after CLIENT CACHING NO
+  bool no_loop = false;   // receives no message of its own changes
+  uint64_t redirect = 0;  // id of the client that receives the messages instead; 0: none
 };
 
 struct TrackingState {
   TrackingOptions options;
   bool caching = false;          // CLIENT CACHING was called for the next request
-  bool redirect_broken = false;  // the client that was to be told is gone
+  bool redirect_broken = false;  // the redirect target is gone
   std::vector<std::string> prefixes;
 };
 

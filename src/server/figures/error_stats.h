@@ -10,7 +10,7 @@ namespace mayfly {
 
 class ErrorStats {
  public:
-  // Scripts may invent error codes. This many are counted separately, the rest together, as in Redis 8.
+  // Scripts may invent error codes. This many codes are counted separately, all others together, as in Redis 8.
   static constexpr size_t kCodesMax = 128;
   static constexpr std::string_view kOthers = "ERRORSTATS_OVERFLOW";
 

@@ -9,7 +9,7 @@
 namespace mayfly {
 namespace {
 
-// So that the first requests after a start do not look like a burst.
+// The least length of a period for rates: the first requests after a start must not look like a burst.
 constexpr uint64_t kLeastMs = 1'000;
 constexpr uint64_t kCountBits = 32;
 

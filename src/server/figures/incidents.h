@@ -1,14 +1,14 @@
-// Incidents for the log: refused writes, refused clients and closed clients. An operator should hear of these while the
+// Incidents for the log: refused writes, refused clients and closed clients. An operator should read of incidents while the
 // server works.
 //
-// Each kind of incident is logged at once when it happens first. Those that follow are summed up, one line in kLogMs;
-// the last sum is logged when that time is over, though nothing more has happened.
+// The first incident of a kind is logged at once. Later incidents are summed up, one line in kLogMs; the last sum is logged
+// at the end of kLogMs, even without a further incident.
 //
-// Refused writes are a state. The log says when it begins and when it is over: there is room, and no write has been
-// refused for kCalmMs. So a server at its limit, where some writes find room and others do not, logs two lines and not
-// two for each write.
+// Refused writes are a state. The log says when the state begins and when the state ends: there is room, and no write has
+// been refused for kCalmMs. A server at its limit, with room for some writes and not for others, thus logs two lines in all
+// and not two for each write.
 //
-// Allocates no memory, since there may be none. Loop thread only. Times are monotonic ms.
+// Allocates no memory, because there may be none. Loop thread only. Times are monotonic ms.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class Incidents final : private Alarms::Alarm {
     kUnreadReplies,   // closed because of a limit on output
     kLongRequest,     // closed because of client-query-buffer-limit
     kHandshake,       // closed because its handshake failed or was not finished in time
-    kClientMemory,    // closed because of maxmemory-clients
+    kClientMemory,    // not closed: clients after CLIENT NO-EVICT hold maxmemory-clients
     kOnlyExempt,      // not closed: it holds maxmemory-clients with others like it, after CLIENT NO-EVICT
     kNoMemory,        // a request or a client for which an allocation failed
   };
@@ -41,7 +41,7 @@ class Incidents final : private Alarms::Alarm {
 
   explicit Incidents(Alarms& alarms) : Alarm(alarms) {}
 
-  // It has happened; `pieces` are its line, as for Log::Warning. `log` may be null.
+  // An incident has happened; `pieces` are the line, as for Log::Warning. `log` may be null.
   template <typename... Pieces>
   void Tell(Kind kind, uint64_t now_mono_ms, Log* log, const Pieces&... pieces) noexcept {
     const uint64_t times = throttles_[static_cast<size_t>(kind)].Note(now_mono_ms);
@@ -53,18 +53,18 @@ class Incidents final : private Alarms::Alarm {
 
   // A write was refused, while `used` bytes of `most` are used.
   void TellRefusedWrite(uint64_t now_mono_ms, Log* log, uint64_t used, uint64_t most) noexcept;
-  // Whether that has begun and is not over.
+  // True while the state of refused writes lasts.
   bool refuses_writes() const noexcept { return refused_writes_ != 0; }
-  // To be called in each turn while writes are refused, with whether a write would find room now.
+  // Called in each turn while writes are refused. `has_room`: a write would find room now.
   void LookForRoom(uint64_t now_mono_ms, Log* log, bool has_room) noexcept;
 
-  // When sums are due, or LookForRoom has something to do; kNever if there is nothing.
+  // The time of the next sum, or of work for LookForRoom; kNever if there is neither.
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) noexcept override { Report(now.mono_ms, log); }
 
  private:
   void AtEnd(Log* log) noexcept override { Report(kNever, log); }
-  // Logs the sums that are due.
+  // Logs the sums with a passed time.
   void Report(uint64_t now_mono_ms, Log* log) noexcept;
   void FindNextReport() noexcept;
 
@@ -72,10 +72,10 @@ class Incidents final : private Alarms::Alarm {
                                              LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs),
                                              LogThrottle(kLogMs), LogThrottle(kLogMs), LogThrottle(kLogMs)};
   uint64_t next_report_mono_ms_ = kNever;
-  uint64_t refused_writes_ = 0;  // since it began
+  uint64_t refused_writes_ = 0;  // since the state began
   uint64_t refusing_since_mono_ms_ = 0;
   uint64_t last_refused_mono_ms_ = 0;
-  bool waits_for_room_ = false;  // kCalmMs are over: the first turn with room ends it
+  bool waits_for_room_ = false;  // kCalmMs are over: the first turn with room ends the state
 };
 
 }  // namespace mayfly

@@ -1,8 +1,8 @@
 // Samples of slow events, by event, for LATENCY.
 //
-// An event is a kind of work: "command", "expire-cycle" ... Work that took at least the threshold is a sample. Of one
-// second only the longest is kept, and of one event the last kSamplesMax seconds that have one. Units: ms of
-// duration, s of wall-clock time. Loop thread only.
+// An event is a kind of work: "command", "expire-cycle" ... Work of at least the threshold's time is a sample. Of one second
+// only the longest sample is kept, and of one event the last kSamplesMax seconds with a sample. Units: ms of duration, s of
+// wall-clock time. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ class LatencyEvent {
  public:
   static constexpr size_t kSamplesMax = 160;
 
-  // Throws std::bad_alloc, and has changed nothing then.
+  // Throws std::bad_alloc without a change.
   void Add(LatencySample sample);
   // Not empty; the oldest first.
   const std::vector<LatencySample>& samples() const noexcept { return samples_; }
-  // The longest ever, also of samples that are no longer kept.
+  // The longest sample ever, also if no longer kept.
   uint64_t max_ms() const noexcept { return max_ms_; }
 
  private:
@@ -42,7 +42,7 @@ class LatencyMonitor {
   // By name.
   using Events = std::map<std::string, LatencyEvent, std::less<>>;
 
-  // What Redis calls the kinds of work that there are here.
+  // Redis's names for kinds of work.
   static constexpr std::string_view kCommand = "command";
   static constexpr std::string_view kFastCommand = "fast-command";  // O(1) or O(log n)
   static constexpr std::string_view kUnblocking = "command-unblocking";
@@ -53,14 +53,14 @@ class LatencyMonitor {
   uint64_t threshold_ms() const noexcept { return threshold_ms_; }
   void set_threshold_ms(uint64_t ms) noexcept { threshold_ms_ = ms; }
 
-  // `event` took that long. A sample for which there is no memory is lost.
+  // `event` took `ms`. Without memory the sample is lost.
   void Note(std::string_view event, uint64_t ms, int64_t wall_s) noexcept {
     if (threshold_ms_ != 0 && ms >= threshold_ms_) [[unlikely]]
       Add(event, {wall_s, ms});
   }
 
   const Events& events() const noexcept { return events_; }
-  // Forgets an event, by its name in any case. Returns how many were forgotten.
+  // Forgets an event, by its name in any case. Returns the number of forgotten events.
   size_t Forget(std::string_view event) noexcept;
   size_t ForgetAll() noexcept;
 

@@ -1,6 +1,6 @@
 // The memory of this process as the kernel counts it, and the calls that give pages back.
 //
-// An interface, so that a test can play the kernel. Loop thread only. Units: bytes.
+// An interface, to let a test play the kernel. Loop thread only. Units: bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ class ProcessMemory {
  public:
   // 0: unknown.
   virtual uint64_t ResidentBytes() noexcept = 0;
-  // Gives unused pages back to the kernel: before it returns, or soon after.
+  // Purge gives unused pages back to the kernel before it returns, PurgeSoon soon after.
   virtual void Purge() noexcept = 0;
   virtual void PurgeSoon() noexcept = 0;
-  // Gives those back that stay unused.
+  // Gives back only pages that stay unused.
   virtual void PurgeOld() noexcept = 0;
 
  protected:
   ~ProcessMemory() = default;
 };
 
-// The real one.
+// The memory by the real kernel.
 class KernelMemory final : public ProcessMemory {
  public:
   // Borrows `heap`. Throws std::system_error.

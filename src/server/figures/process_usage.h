@@ -1,5 +1,5 @@
-// Resident memory and processor time of this process, from the kernel. A few system calls each, so only INFO and its
-// like call them.
+// Resident memory and processor time of this process, from the kernel. Each function costs a few system calls, so only INFO
+// and the like call them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct CpuSeconds {
   double user = 0;
   double system = 0;
 };
-// Processor time used so far. kThisThread is that of the whole process if the system cannot tell them apart.
+// Processor time used so far. kThisThread means the whole process if the system cannot tell threads apart.
 enum class CpuOf : uint8_t { kProcess, kChildren, kThisThread };
 CpuSeconds UsedCpu(CpuOf whom) noexcept;
 

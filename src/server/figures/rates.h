@@ -1,8 +1,8 @@
 // The current rates of counters, shown as INFO's instantaneous_* fields.
 //
-// The loop calls Sample with the running totals at each turn. One sample per kSpacingMs is kept, of which the
-// last kSamples are stored. A rate is measured over at least kWindowMs, or longer if the loop slept, so it is
-// also right for a server that wakes only when there is work. Times are in monotonic ms. Loop thread only.
+// The loop calls Sample with the running totals at each turn. Rates keeps one sample per kSpacingMs and stores the last
+// kSamples. A rate is measured over at least kWindowMs, or longer if the loop slept, and is thus also right for a server
+// that wakes only for work. Times are in monotonic ms. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,7 @@ class Rates {
   };
   static constexpr uint64_t kSpacingMs = 100;
   static constexpr uint64_t kWindowMs = 1500;
-  // A shorter interval counts as this long, so that the first request after a start is not reported as a
-  // burst.
+  // A shorter interval counts as this long: the first request after a start must not look like a burst.
   static constexpr uint64_t kLeastMs = 1000;
 
   // REQUIRES: neither `now_mono_ms` nor a total is less than before (but see Reset).

@@ -1,6 +1,6 @@
-// The slow calls, newest first, for SLOWLOG. Which calls these are, others decide (exec/observe/slow_calls.h).
+// The slow calls, newest first, for SLOWLOG. exec/observe/slow_calls.h decides when a call is slow.
 //
-// An entry owns copies of its arguments, shortened as in Redis, so that it stays small. Loop thread only.
+// An entry owns copies of its arguments, shortened as in Redis to stay small. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,13 @@ class SlowLog {
   static constexpr size_t kArgumentsMax = 32;
   static constexpr size_t kArgumentBytesMax = 128;
 
-  // At most kArgumentsMax texts of at most kArgumentBytesMax bytes each. What is left out is counted in their place:
-  // "... (3 more arguments)", "... (10 more bytes)".
+  // At most kArgumentsMax texts of at most kArgumentBytesMax bytes each. A note takes the place of omitted arguments and
+  // bytes: "... (3 more arguments)", "... (10 more bytes)".
   static std::vector<std::string> Shorten(std::span<const std::string_view> arguments);
 
-  // Adds an entry and assigns its id. The oldest beyond `most` entries are dropped. Throws std::bad_alloc, and has
-  // changed nothing then.
+  // Adds an entry and assigns the id. Drops the oldest entries beyond `most`. Throws std::bad_alloc without a change.
   void Add(SlowCall call, size_t most);
-  // Drops the oldest entries until there are at most `most`.
+  // Drops the oldest entries until at most `most` are left.
   void Trim(size_t most) noexcept {
     while (calls_.size() > most) calls_.pop_back();
   }

@@ -13,12 +13,12 @@
 
 namespace mayfly {
 
-// What scripts and functions are there, and their memory in bytes.
+// The number of scripts and functions, and their memory in bytes.
 struct ScriptFigures {
-  uint64_t eval_heap_bytes = 0;      // of Lua, for EVAL and its kin
-  uint64_t function_heap_bytes = 0;  // of Lua, for functions
+  uint64_t eval_heap_bytes = 0;      // Lua's memory for EVAL and kin
+  uint64_t function_heap_bytes = 0;  // Lua's memory for functions
   uint64_t cached = 0;               // scripts
-  uint64_t cached_bytes = 0;         // their texts
+  uint64_t cached_bytes = 0;         // the scripts' texts
   uint64_t libraries = 0;
   uint64_t functions = 0;
   uint64_t library_bytes = 0;  // the libraries' texts
@@ -27,17 +27,17 @@ struct ScriptFigures {
   uint64_t bytes() const noexcept { return heap_bytes() + cached_bytes + library_bytes; }
 };
 
-// What INFO says of TLS.
+// The figures of TLS for INFO.
 struct TlsFigures {
-  uint64_t handshakes = 0;  // that are done
+  uint64_t handshakes = 0;  // completed
   uint64_t handshakes_failed = 0;
-  uint64_t resumed = 0;  // of handshakes, those that went on with a session
+  uint64_t resumed = 0;  // completed handshakes that resumed a session
   // Not counters, so Reset keeps them.
-  uint64_t connections = 0;           // whose handshake is done
-  int64_t certificate_expires_s = 0;  // Unix time; 0: there is no certificate
+  uint64_t connections = 0;           // with a completed handshake
+  int64_t certificate_expires_s = 0;  // Unix time; 0: no certificate
 };
 
-// What CONFIG RESETSTAT sets to zero.
+// The figures that CONFIG RESETSTAT sets to zero.
 struct Counters {
   uint64_t connections_received = 0;
   uint64_t connections_rejected = 0;
@@ -48,13 +48,13 @@ struct Counters {
   uint64_t keyspace_misses = 0;
   uint64_t leases_granted = 0;
   uint64_t stale_served = 0;                              // replies of TAKE with a stale value
-  std::array<uint64_t, kMissReasons> misses_by_reason{};  // their sum is keyspace_misses
-  uint64_t shadow_hits = 0;                               // misses that twice the memory would have made hits
+  std::array<uint64_t, kMissReasons> misses_by_reason{};  // the sum is keyspace_misses
+  uint64_t shadow_hits = 0;                               // misses that would be hits with twice the memory
   uint64_t error_replies = 0;
   ErrorStats errors;
   UnknownCommands unknown_commands;
   uint64_t failed_logins = 0;
-  uint64_t denied_commands = 0;  // to users that may not run them
+  uint64_t denied_commands = 0;  // the user may not run the command
   uint64_t denied_keys = 0;
   uint64_t denied_channels = 0;
   uint64_t output_limit_disconnections = 0;
@@ -62,9 +62,9 @@ struct Counters {
   uint64_t evicted_clients = 0;   // closed because of maxmemory-clients
   uint64_t loop_turn_max_us = 0;  // the longest working time of a loop turn
   uint64_t loop_turns = 0;
-  uint64_t defrag_moved = 0;  // entries that were moved to denser memory (exec/memory/defragmenter.h)
-  uint64_t defrag_left = 0;   // that were looked at and left where they are
-  uint64_t defrag_ms = 0;     // the time of all that since it last began
+  uint64_t defrag_moved = 0;  // entries moved to denser memory (exec/memory/defragmenter.h)
+  uint64_t defrag_left = 0;   // entries examined and left in place
+  uint64_t defrag_ms = 0;     // the time of the current or last run of the defragmenter
   uint64_t defrag_total_ms = 0;
   TlsFigures tls;
 
@@ -78,18 +78,20 @@ struct Counters {
   }
 };
 
-// What it keeps: how much there is now.
+// Levels: how much the server keeps now.
 struct Levels {
   uint64_t started_mono_ms = 0;
-  // It causes no evictions, but for what has arrived of big arguments, which will be values.
-  uint64_t client_bytes = 0;       // input, big arguments and reply chunks of all clients
-  uint64_t held_bytes = 0;         // all that clients hold (server/waiting/held_bytes.h)
-  uint64_t arriving_bytes = 0;     // of client_bytes, what has arrived of big arguments
-  uint64_t announced_bytes = 0;    // of client_bytes, reserved for big arguments that have not arrived
-  uint64_t name_bytes = 0;         // names that clients watch, wait for or have subscribed to, and who does
+  // Client bytes cause no evictions, except the received part of big arguments, which will be values.
+  uint64_t client_bytes = 0;     // input, big arguments and reply chunks of all clients
+  uint64_t held_bytes = 0;       // all memory of clients (server/waiting/held_bytes.h)
+  uint64_t arriving_bytes = 0;   // of client_bytes: the received part of big arguments
+  uint64_t announced_bytes = 0;  // of client_bytes: reserved for the rest of big arguments
+  uint64_t name_bytes =
+      0;  // names that clients watch, wait for or have subscribed to, and the lists of these
+          // clients
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
-  uint8_t defrag_percent = 0;      // of the processor's time that is spent on moving entries now
-  uint64_t tls_bytes = 0;          // of TLS what no client holds: certificates, sessions, spare buffers
+  uint8_t defrag_percent = 0;      // share of the processor's time spent now on moving entries
+  uint64_t tls_bytes = 0;          // TLS memory beside the connections: certificates, sessions, spare buffers
   ScriptFigures scripts;
 };
 

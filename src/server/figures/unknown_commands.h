@@ -15,11 +15,11 @@ namespace mayfly {
 
 class UnknownCommands {
  public:
-  // Clients may invent names. This many are counted separately, the rest together.
+  // Clients may invent names. This many names are counted separately, all others together.
   static constexpr size_t kNamesMax = 128;
   static constexpr std::string_view kOthers = "OTHERS";  // names are in lower case
 
-  // Returns the name by which it is counted if that is new: to be logged. Empty: it is not. Throws std::bad_alloc.
+  // Counts `command`. Returns the counted name for the log if the name is new, else an empty text. Throws std::bad_alloc.
   std::string_view Count(std::string_view command) {
     std::string name = LowerCase(LoggedName(command).view());
     if (const auto known = counts_.find(name); known != counts_.end())

@@ -1,8 +1,8 @@
-// The parts that have to be called at a time: one that is built is called, and nobody keeps a list of them.
+// The parts to be called at a time: building a part registers the part, and nobody keeps a list by hand.
 //
 //   a part derives from Alarm --NextWake--> the loop arms one timer for the nearest --it fires--> OnWake of every part
 //
-// NextWake is asked at the end of every turn, so a part need not tell when its time changes. OnWake looks at its own time.
+// The loop calls NextWake at the end of every turn, so a part need not report a changed time. OnWake compares its own time.
 // Alarms must outlive the parts. Loop thread only. Units: monotonic milliseconds.
 #pragma once
 
@@ -27,11 +27,11 @@ class Alarms {
     Alarm(const Alarm&) = delete;
     Alarm& operator=(const Alarm&) = delete;
 
-    // When OnWake has something to do; kNever: nothing.
+    // The time at which OnWake has work; kNever: no work.
     virtual uint64_t NextWake() const noexcept = 0;
-    // The time of some part has come, perhaps this one's. `log`: null if there is none.
+    // The time of some part has come, perhaps of another part. `log` may be null.
     virtual void OnWake(Now now, Log* log) = 0;
-    // The daemon ends: what was to be told later is told now.
+    // The daemon ends: a part logs now whatever it would have logged later.
     virtual void AtEnd(Log* /*log*/) noexcept {}
 
    protected:
@@ -58,7 +58,7 @@ class Alarms {
   }
 
  private:
-  std::vector<Alarm*> alarms_;  // in the order in which they were made
+  std::vector<Alarm*> alarms_;  // in the order of construction
 };
 
 }  // namespace mayfly

@@ -1,6 +1,6 @@
-// The parts that keep something for a client: one that is built hears when the client goes, and nobody keeps a list of them.
+// The parts with state for a client: building a part registers the part as an ear, and nobody keeps a list by hand.
 //
-// A client goes once, before its session does; RESET ends no client. The session is in no batch. ClientEnds must outlive the
+// A client ends once, before its session ends; RESET ends no client. No batch has the session. ClientEnds must outlive the
 // parts. Loop thread only.
 #pragma once
 
@@ -20,7 +20,7 @@ class ClientEnds {
     Ear(const Ear&) = delete;
     Ear& operator=(const Ear&) = delete;
 
-    // Forgets all that is kept for the client. No effect if that is nothing.
+    // Forgets all state for the client. No effect if there is none.
     virtual void OnClientEnd(Session& session) noexcept = 0;
 
    protected:
@@ -39,7 +39,7 @@ class ClientEnds {
   }
 
  private:
-  std::vector<Ear*> ears_;  // in the order in which they were made
+  std::vector<Ear*> ears_;  // in the order of construction
 };
 
 }  // namespace mayfly

@@ -1,6 +1,6 @@
-// Where parts register what they are when they are built: somebody to be called at a time, with memory that is no data, who
-// hears of a client's end. Each hub has its own header. Those of options (config/sources/options.h), of changes of keys
-// (cache/keyspace/change.h) and of sliced work (server/sliced_work.h) are of the same kind.
+// The hubs: a part registers here at its construction, to be called at a time, to count memory beside the data, or to hear
+// of a client's end. Each hub has its own header. The hubs of options (config/sources/options.h), of changes of keys
+// (cache/keyspace/change.h) and of sliced work (server/sliced_work.h) work alike.
 #pragma once
 
 #include "server/hubs/accounts.h"
