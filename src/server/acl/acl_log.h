@@ -1,7 +1,7 @@
 // Refused calls of users, for ACL LOG: newest first, equal refusals within a minute as one entry.
 //
-// Keeps at most as many entries as Add is told. An entry's age is measured in monotonic ms; the times that ACL LOG shows are
-// wall-clock ms. Ids count from 0 and go on after Clear. Loop thread only.
+// Keeps at most as many entries as the caller of Add allows. An entry's age is measured in monotonic ms; the times shown by
+// ACL LOG are wall-clock ms. Ids count from 0 and go on after Clear. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ class AclLog {
   struct Entry {
     Reason reason;
     Where where;
-    std::string object;  // the command, key or channel; for kAuth the command that was to log in
+    std::string object;  // the command, key or channel; for kAuth the login command
     std::string user;
     std::string client;  // as CLIENT LIST shows it, of the last time
     uint64_t mono_ms;    // of the last time
     int64_t wall_ms;     // of the last time
     uint64_t count = 1;
-    // Add sets these two, and they stay when the entry is counted again.
+    // Set by Add, and unchanged when the entry is counted again.
     uint64_t id = 0;
     int64_t created_wall_ms = 0;
   };
 
-  // Of a key or a name only that much is kept: clients choose them, and may send long ones.
+  // The most kept bytes of a key or a name: clients choose these texts, and may send long texts.
   static constexpr size_t kLongestText = 1024;
-  // An entry is counted again if it is among the newest kLookedAt and less old than kSameMs.
+  // A refusal counts in an old entry if the entry is among the newest kLookedAt and younger than kSameMs.
   static constexpr size_t kLookedAt = 10;
   static constexpr uint64_t kSameMs = 60'000;
 

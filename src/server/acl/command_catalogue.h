@@ -1,7 +1,7 @@
 // The names and categories of commands, for the rules of users.
 //
-// The floor above fills it from its table of commands, and its ids are those of the rows there. It knows commands
-// by the names that they had before any rename-command. Constant after that.
+// The floor above fills the catalogue from its table of commands; ids are the ids of the table's rows, and names are the
+// names before any rename-command. Constant afterwards.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ struct KnownCommand {
 
 class CommandCatalogue {
  public:
-  // Names of the categories; bit n stands for the n-th. They must outlive this object.
+  // Names of the categories; bit n stands for the n-th name. The names must outlive this object.
   void SetCategories(std::vector<std::string_view> names) { categories_ = std::move(names); }
-  // REQUIRES: commands are added in the order of their ids, which are from 0 on without gaps.
+  // REQUIRES: commands are added in the order of their ids, from 0 on without gaps.
   void Add(KnownCommand command);
 
   const std::vector<KnownCommand>& commands() const noexcept { return commands_; }
   const std::vector<std::string_view>& categories() const noexcept { return categories_; }
   // The id of "get" or "client|kill", in any case.
   std::optional<uint32_t> Find(std::string_view name) const;
-  // The bit of a category, in any case; 0 if there is none of this name.
+  // The bit of a category, in any case; 0 for an unknown name.
   uint32_t CategoryOf(std::string_view name) const noexcept;
 
  private:

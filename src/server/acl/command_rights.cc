@@ -45,8 +45,9 @@ RuleError CommandRights::AllowNamed(std::string_view name) {
     if (!sub) return RuleError::kUnknownCommand;
     return Put(*sub, true), RuleError::kNone;
   }
-  if (HasSpaces(word)) return RuleError::kSyntax;  // it could not be read back (Redis takes it)
-  if (allowed_[*id]) return RuleError::kNone;      // with any argument
+  if (HasSpaces(word))
+    return RuleError::kSyntax;  // Describe's text could not be read back (Redis accepts the rule)
+  if (allowed_[*id]) return RuleError::kNone;  // allowed with any argument
   std::vector<std::string>& words = first_arguments_[*id];
   const auto same = [&](const std::string& other) { return SameIgnoringCase(other, word); };
   if (std::none_of(words.begin(), words.end(), same)) words.emplace_back(word);
@@ -94,8 +95,8 @@ std::vector<CommandRights::Share> CommandRights::Shares() const {
   return shares;
 }
 
-// Takes, again and again, the category that fits best what is left: most of its commands differ from the
-// beginning, and fewer of the others are wrong than with any other category.
+// In each round takes the category that fits best to the remaining difference: most of its commands differ from the
+// beginning, and fewer other commands would be wrong than with any other category.
 void CommandRights::DescribeCategories(std::string& text, CommandRights& described) const {
   const bool adds = !commands_to_come_;
   CommandRights left = *this;
@@ -133,7 +134,7 @@ std::string CommandRights::Describe() const {
     described.Put(id, allowed_[id]);
     text.append(allowed_[id] ? " +" : " -").append(commands[id].name);
   };
-  // A container comes before its subcommands, which its rule would change.
+  // A container comes before its subcommands, because the container's rule would change the subcommands.
   for (uint32_t id = 0; id < commands.size(); ++id) {
     if (!commands[id].is_subcommand) add(id);
   }

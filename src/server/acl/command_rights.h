@@ -1,8 +1,8 @@
 // The commands that a selector allows. For example `+get -@dangerous +client|list +select|0`.
 //
-// A bit for each command and subcommand; a rule for a container is one for all of its subcommands. `+select|0`, of a command
-// without subcommands, allows it with this first argument only. What Describe says are not the rules as they
-// were given, but as few of them as lead to the same bits, as in Redis 7.0.
+// A bit for each command and subcommand; a rule for a container is a rule for all its subcommands. `+select|0`, for a
+// command without subcommands, allows the command with this first argument only. Describe does not return the rules as
+// given, but the fewest rules with the same bits, as in Redis 7.0.
 //
 // Borrows the catalogue.
 #pragma once
@@ -24,7 +24,7 @@ class CommandRights {
   explicit CommandRights(const CommandCatalogue& catalogue)
       : catalogue_(&catalogue), allowed_(catalogue.commands().size()) {}
 
-  // One rule that begins with '+' or '-', or allcommands or nocommands.
+  // Applies one rule: "+...", "-...", allcommands or nocommands.
   [[nodiscard]] RuleError Apply(std::string_view rule);
 
   // With any arguments.
@@ -37,7 +37,7 @@ class CommandRights {
   std::string Describe() const;
 
  private:
-  // Of a category: how many of its commands are allowed, and how many are not.
+  // The number of a category's commands that are allowed, and that are not.
   struct Share {
     size_t allowed = 0;
     size_t denied = 0;
@@ -48,13 +48,14 @@ class CommandRights {
   void PutCategory(uint32_t category, bool allow);
   RuleError AllowNamed(std::string_view name);
   std::vector<Share> Shares() const;
-  // Appends the categories that most of the difference to all commands, or to none, comes from, and puts them into
-  // `described`.
+  // Appends the categories that cover most of the difference from all commands, or from no commands, and applies the
+  // categories to `described`.
   void DescribeCategories(std::string& text, CommandRights& described) const;
 
   const CommandCatalogue* catalogue_;
-  std::vector<bool> allowed_;      // by id
-  bool commands_to_come_ = false;  // +@all was said last: what later versions add is allowed, too
+  std::vector<bool> allowed_;  // by id
+  bool commands_to_come_ =
+      false;  // +@all was the last such rule: commands of later versions are allowed, too
   std::map<uint32_t, std::vector<std::string>> first_arguments_;
 };
 

@@ -1,9 +1,9 @@
 // The frequent part of a user's permissions, prepared for a test of a few instructions.
 //
-// For each command it knows one of three things: the user may run it whatever its arguments are; it may if the
-// call's only key begins with a certain prefix; or all of the rules must be read. The first two are
-// what nearly every call of a user with rules needs: `~app:* +@all` is a prefix. A `false` never
-// means that a call is refused. The floor above fills it, since it knows where a call's keys are.
+// QuickRights gives one of three answers for each command: the user may run the command with any arguments; the user may run
+// the command if the call's only key begins with a certain prefix; or all rules must be read. Nearly every call of a user
+// with rules gets one of the first two answers: `~app:* +@all` is a prefix. A `false` never means a refusal. The floor above
+// makes the answers, because only the table of commands knows the places of keys.
 #pragma once
 
 #include <algorithm>
@@ -25,14 +25,14 @@ class QuickRights {
   enum class Answer : uint8_t {
     kReadRules,
     kFreely,
-    // If the key has the prefix for keys that are looked at, read, written, or both.
+    // Allowed if the key has the prefix for this access: none, read, write, or both.
     kByPrefix,
     kByReadPrefix,
     kByWritePrefix,
     kByBothPrefix,
   };
 
-  // The answer for a command that accesses its only key so (KeyAccess bits).
+  // The answer for a command with this access to its only key (KeyAccess bits).
   static constexpr Answer ByPrefix(uint8_t access) noexcept {
     return static_cast<Answer>(static_cast<uint8_t>(Answer::kByPrefix) + access);
   }
@@ -43,16 +43,16 @@ class QuickRights {
     tests_keys_ = std::any_of(answers_.begin(), answers_.end(),
                               [](Answer answer) { return answer >= Answer::kByPrefix; });
   }
-  // What a key must begin with, of a size other than 0, to be accessed so; without it no key is allowed quickly.
+  // Sets the prefix of allowed keys for this access, not empty; without a prefix no key is allowed quickly.
   void SetPrefix(uint8_t access, std::string prefix) { prefixes_[access] = std::move(prefix); }
 
-  // Whether there is a command that the user may run if its key has a prefix.
+  // True if the user may run some command depending on the prefix of a key.
   bool tests_keys() const noexcept { return tests_keys_; }
-  // Whether the user may run the command whatever its arguments are. False: nobody knows yet.
+  // True if the user may run the command with any arguments. False: unknown, the rules must be read.
   bool Freely(uint32_t id) const noexcept { return id < answers_.size() && answers_[id] == Answer::kFreely; }
 
-  // True: the call is allowed. False: nobody knows yet. `key_index`: which argument the only key is.
-  // REQUIRES: SetAnswers gave an answer for the id.
+  // True: the call is allowed. False: unknown, the rules must be read. `key_index`: the index of the only key. REQUIRES:
+  // SetAnswers gave an answer for the id.
   [[gnu::always_inline]] bool Allow(uint32_t id, std::span<const std::string_view> call,
                                     size_t key_index) const noexcept {
     const Answer answer = answers_[id];

@@ -20,7 +20,7 @@ enum class RuleError : uint8_t {
 // REQUIRES: error is not kNone.
 std::string_view TextOf(RuleError error) noexcept;
 
-// Whether a text holds white space or a zero byte: a pattern and a user's name must not.
+// True if a text has white space or a zero byte, forbidden in a pattern and in a user's name.
 bool HasSpaces(std::string_view text) noexcept;
 
 }  // namespace mayfly

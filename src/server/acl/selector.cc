@@ -83,8 +83,8 @@ bool Selector::MayUseChannel(std::string_view channel, bool is_pattern) const no
   return all_channels_ || AnyAllows(channels_, channel, is_pattern);
 }
 
-// As in Redis, "~*" is also said of a pattern that is allowed for both; but not before further patterns, since none may
-// follow it.
+// As in Redis, "~*" also describes a pattern for all keys with both accesses; but not before further patterns, because no
+// pattern may follow "~*".
 std::string Selector::DescribeKeys() const {
   if (all_keys_) return "~*";
   std::string text;

@@ -1,5 +1,5 @@
-// A selector is one set of permissions: commands, and the keys and channels for these commands. A user has one of its
-// own and any number of further ones in parentheses; a call is allowed if one of them allows all of it.
+// A selector is one set of permissions: commands, and the keys and channels for these commands. A user has one main selector
+// and any number of further selectors in parentheses; a call is allowed if a single selector allows the whole call.
 //
 //   ~app:* %R~shared:* resetchannels &news:* -@all +@read +publish
 //
@@ -16,7 +16,7 @@
 
 namespace mayfly {
 
-// What a command does to a key; both, or none, is possible.
+// The access of a command to a key; both bits, or none, are possible.
 enum KeyAccess : uint8_t { kReadsKey = 1 << 0, kWritesKey = 1 << 1 };
 
 struct KeyPattern {
@@ -29,7 +29,7 @@ class Selector {
   Selector(const CommandCatalogue& catalogue, bool all_channels)
       : commands_(catalogue), all_channels_(all_channels) {}
 
-  // One rule about commands, keys or channels. On an error nothing is changed. Throws std::bad_alloc.
+  // Applies one rule about commands, keys or channels. An error changes nothing. Throws std::bad_alloc.
   [[nodiscard]] RuleError Apply(std::string_view rule);
 
   const CommandRights& commands() const noexcept { return commands_; }
@@ -39,9 +39,9 @@ class Selector {
   const std::vector<std::string>& channels() const noexcept { return channels_; }
 
   bool MayUseKey(std::string_view key, uint8_t access) const noexcept;
-  // Whatever key.
+  // True if every key is allowed.
   bool MayUseAnyKey(uint8_t access) const noexcept;
-  // `is_pattern`: of PSUBSCRIBE, which must have been allowed in these words.
+  // `is_pattern`: the pattern of PSUBSCRIBE, allowed only in the same words.
   bool MayUseChannel(std::string_view channel, bool is_pattern) const noexcept;
   bool AllowsAll() const noexcept { return all_keys_ && all_channels_ && commands_.AllowsAll(); }
 
@@ -60,7 +60,7 @@ class Selector {
   std::vector<std::string> channels_;
 };
 
-// Whether the channel matches one of the patterns; a pattern must be one of them.
+// True if the channel matches one of the patterns. A pattern must be literally among the patterns.
 bool AnyAllows(const std::vector<std::string>& patterns, std::string_view channel, bool is_pattern) noexcept;
 
 }  // namespace mayfly

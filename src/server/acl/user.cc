@@ -16,7 +16,7 @@ bool IsHash(std::string_view text) noexcept {
   return text.size() == kSha256Digits && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-// The hash that ">password", "<password", "#hash" or "!hash" means; nothing if it is none.
+// The hash meant by ">password", "<password", "#hash" or "!hash"; nothing for an invalid hash.
 std::optional<std::string> HashOf(std::string_view rule) {
   const std::string_view text = rule.substr(1);
   if (rule[0] == '>' || rule[0] == '<') return Sha256HexOf(text);
@@ -24,7 +24,7 @@ std::optional<std::string> HashOf(std::string_view rule) {
   return std::string(text);
 }
 
-// A word of a selector, in quotes if it would not be read back without: a ')' at its end would end the selector.
+// A word of a selector, in quotes if the plain word could not be read back: a ')' at the end would end the selector.
 std::string SelectorWord(const std::string& word) {
   const bool plain = word.find_first_of("\"'") == std::string::npos && !word.ends_with(')');
   return plain ? word : config::QuoteWord(word);
@@ -66,7 +66,7 @@ MergedRules MergeSelectors(std::span<const std::string_view> words) {
   return merged;
 }
 
-// True if the rule was one of these.
+// Returns true if the rule is a flag.
 bool User::ApplyToFlags(std::string_view rule) {
   const auto is = [&](std::string_view word) { return SameIgnoringCase(rule, word); };
   if (is("on") || is("off")) {
@@ -102,7 +102,7 @@ RuleError User::RemovePassword(std::string_view rule) {
   return RuleError::kNone;
 }
 
-// "(~a* +get)". As in Redis, one in which quotes do not pair up allows nothing.
+// "(~a* +get)". As in Redis, a selector with unpaired quotes allows nothing.
 RuleError User::AddSelector(std::string_view rule, bool all_channels) {
   Selector selector(*catalogue_, all_channels);
   const auto words = config::SplitWords(rule.substr(1, rule.size() - 2));
@@ -136,7 +136,7 @@ RuleError User::Apply(std::string_view rule, bool all_channels) {
   return error;
 }
 
-// Compares with every password, so that the time does not say which one it is.
+// Compares with every password: the time must not tell the right password's place.
 bool User::Accepts(std::string_view password) const {
   if (!enabled_) return false;
   if (needs_no_password_) return true;

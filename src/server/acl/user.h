@@ -2,8 +2,8 @@
 //
 //   on >secret ~app:* +@all -@dangerous (%R~shared:* +get)
 //
-// Passwords are kept as SHA-256 hashes. Sessions borrow users; a user that is changed is first copied, and
-// assigned when all rules have been accepted (server/acl/users.h). Borrows the catalogue of commands.
+// Passwords are kept as SHA-256 hashes. Sessions borrow users; a change works on a copy of the user, assigned when all rules
+// have been accepted (server/acl/users.h). Borrows the catalogue of commands.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,13 @@ class User {
  public:
   static constexpr std::string_view kDefaultName = "default";
 
-  // Disabled, without a password, and allowed nothing; `all_channels`: but all channels (acl-pubsub-default).
+  // A disabled user without a password and without rights. `all_channels`: with the right to all channels
+  // (acl-pubsub-default).
   User(std::string_view name, const CommandCatalogue& catalogue, bool all_channels)
       : name_(name), catalogue_(&catalogue), selectors_{Selector(catalogue, all_channels)} {}
 
-  // One rule. `all_channels`: what new selectors and a reset begin with. On an error nothing is changed. Throws
-  // std::bad_alloc.
+  // Applies one rule. `all_channels`: the right to channels of new selectors and after a reset. An error changes nothing.
+  // Throws std::bad_alloc.
   [[nodiscard]] RuleError Apply(std::string_view rule, bool all_channels);
 
   const std::string& name() const noexcept { return name_; }
@@ -36,32 +37,32 @@ class User {
   // Any password is right.
   bool needs_no_password() const noexcept { return needs_no_password_; }
   const std::vector<std::string>& passwords() const noexcept { return passwords_; }  // hashes
-  // The first one is the user's own.
+  // The first selector is the user's main selector.
   const std::vector<Selector>& selectors() const noexcept { return selectors_; }
-  // Whether there is a call that it may not make.
+  // True if some call is forbidden to the user.
   bool restricted() const noexcept { return restricted_; }
   const QuickRights& quick() const noexcept { return quick_; }
   void SetQuick(QuickRights quick) noexcept {
     quick_ = std::move(quick);
     known_heads_.Clear();
   }
-  // Whether keys of its requests are to be looked at, one by one, to know whether it may make them. Others of its requests are
-  // allowed whatever they name, or are not allowed quickly.
+  // True if keys must be tested, request by request, before a request may run. The user's other requests are allowed with
+  // any arguments, or need all rules.
   bool tests_keys() const noexcept { return restricted_ && quick_.tests_keys(); }
-  // Whether it may make every call of this command, as far as is known quickly.
+  // True if the user may make every call of this command, as far as known quickly.
   bool MayFreely(uint32_t command_id) const noexcept { return !restricted_ || quick_.Freely(command_id); }
-  // A cache, which looking at a user fills.
+  // A cache, filled also by const uses of a user.
   KnownHeads& known_heads() const noexcept { return known_heads_; }
 
-  // Whether it may log in with this password. Its time does not depend on how much of the password is right.
+  // True if the user may log in with this password. The time does not depend on how much of the password is right.
   bool Accepts(std::string_view password) const;
-  // "on", "nopass" ...: what ACL GETUSER calls its flags.
+  // "on", "nopass" ...: the flags shown by ACL GETUSER.
   std::vector<std::string_view> Flags() const;
-  // Rules that make such a user of a new one: "on #hash ~app:* resetchannels -@all +get".
+  // Rules that turn a new user into an equal user: "on #hash ~app:* resetchannels -@all +get".
   std::string Describe() const;
 
  private:
-  // Whether dumped values that it restores are checked in depth. Only shown: Mayfly always checks them.
+  // The flag for deep checks of restored values (sanitize-payload). Only shown: Mayfly always checks.
   enum class Sanitizing : uint8_t { kUnsaid, kOn, kSkipped };
 
   RuleError ApplyOne(std::string_view rule, bool all_channels);
@@ -83,14 +84,14 @@ class User {
   mutable KnownHeads known_heads_;
 };
 
-// Whether both are the same. Its time depends on the length of `given` only, not on how much of it is right.
+// True if both texts are equal. The time depends only on the length of `given`, not on how much is right.
 bool SameSecret(std::string_view given, std::string_view secret) noexcept;
 
-// A client's or a file's words as rules: a selector that was split at its spaces becomes one rule again.
+// The words of a client or a file as rules: a selector split at its spaces becomes one rule again.
 struct MergedRules {
   std::vector<std::string> rules;
   bool unmatched = false;      // a selector does not end
-  size_t unmatched_index = 0;  // the word that begins it
+  size_t unmatched_index = 0;  // the word that begins the selector
 };
 MergedRules MergeSelectors(std::span<const std::string_view> words);
 

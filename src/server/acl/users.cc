@@ -7,7 +7,7 @@
 namespace mayfly {
 namespace {
 
-// Rules that cannot be wrong.
+// Applies a rule known to be right.
 void Apply(User& user, std::string_view rule) {
   const RuleError error = user.Apply(rule, /*all_channels=*/false);
   assert(error == RuleError::kNone);

@@ -1,11 +1,10 @@
-// All users by name. There is always the user `default`.
+// All users by name. The user `default` always exists.
 //
-// While the default user is enabled and needs no password, everybody is that user from the start; so a session without a
-// user is always one that has to log in. A password that is set later applies to clients that connect from then
-// on: those that are there stay logged in.
+// While the default user is enabled and needs no password, every client is the default user from the start; a session
+// without a user must therefore log in. A password set later applies to later connections: connected clients stay logged in.
 //
-// Sessions borrow users, whose addresses stay the same until they are removed. Whoever changes or removes a user
-// tells its sessions (exec/acl/user_changes.h). Loop thread only.
+// Sessions borrow users; the address of a user stays the same until the user is removed. A change or removal of a user must
+// also update the user's sessions (exec/acl/user_changes.h). Loop thread only.
 #pragma once
 
 #include <map>
@@ -21,34 +20,34 @@ class Users {
  public:
   using ByName = std::map<std::string, std::unique_ptr<User>, std::less<>>;
 
-  // Makes the default user. Borrows the catalogue. REQUIRES: called once, before anything else.
+  // Makes the default user. Borrows the catalogue. REQUIRES: called once, before any other method.
   void Begin(const CommandCatalogue& catalogue);
   const CommandCatalogue& catalogue() const noexcept { return *catalogue_; }
 
   User& default_user() const noexcept { return *default_; }
-  // Null if there is none.
+  // Null for an unknown name.
   User* Find(std::string_view name) const;
   const ByName& by_name() const noexcept { return by_name_; }
   size_t size() const noexcept { return by_name_.size(); }
 
-  // The user of that name, new if there was none, gets what `user` has. Throws std::bad_alloc.
+  // Assigns `user` to the user of the same name, made if unknown. Throws std::bad_alloc.
   User& Put(User user);
-  // The user without a place among the others; null if there is none. REQUIRES: it is not the default user.
+  // Removes and returns a user; null for an unknown name. REQUIRES: not the default user.
   std::unique_ptr<User> Remove(std::string_view name);
 
-  // All users but the default one go, and those of `others` come in their place.
+  // Replaces all users but the default user by the users of `others`.
   void TakeOthers(Users others) noexcept;
 
-  // Whether somebody has a password to be guessed.
+  // True if some user has a password to be guessed.
   bool guarded() const noexcept;
-  // Who a client is before it logs in; null: nobody.
+  // The user of a client before its login; null: the client must log in.
   const User* Newcomer() const noexcept {
     return default_->enabled() && default_->needs_no_password() ? default_ : nullptr;
   }
-  // The user of this name if it is enabled and the password is right, else null.
+  // The user of this name if enabled and if the password is right, else null.
   const User* Check(std::string_view name, std::string_view password) const;
 
-  // One that may do everything without a password: what the default user is unless somebody changes it.
+  // A user with all rights and without a password: the default user before any change.
   static User MakeDefault(const CommandCatalogue& catalogue);
 
  private:
@@ -57,7 +56,7 @@ class Users {
   User* default_ = nullptr;
 };
 
-// Gives `user` the password of the option requirepass; an empty one: it needs none. Throws std::bad_alloc.
+// Gives `user` the password of the option requirepass; empty: no password needed. Throws std::bad_alloc.
 void SetOnlyPassword(User& user, std::string_view password);
 
 }  // namespace mayfly

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kUnknownHostname = "?";  // as in Redis
 
-// Of a host in the map: that it is no address.
+// True if a host of the map is a name and no address.
 bool IsName(std::string_view host) noexcept {
   constexpr std::string_view kOfAddresses = "0123456789.:*";
   return host.find(':') == std::string_view::npos &&
@@ -27,7 +27,7 @@ NodeClues CluesOf(const config::Settings& settings) {
     clues.hosts.emplace_back(settings.cluster_announce_ip);
     return clues;
   }
-  // Without an announced address those that it listens on, unless one of them stands for all.
+  // Without an announced address: the addresses of `bind`, unless a wildcard is among the addresses.
   for (const config::BindAddress& address : settings.bind) {
     if (address.host == "*" || address.host == "::*" || address.host == "0.0.0.0" || address.host == "::")
       return {.name = {}, .hosts = {}, .port = clues.port};
@@ -97,7 +97,7 @@ std::string_view Cluster::HostnameOf(const ClusterNode& node) const noexcept {
   return same_host ? settings_->cluster_announce_hostname.text : node.hostname;
 }
 
-// In the file, the address itself may be a name.
+// In the file, a name may stand in place of the address.
 std::optional<std::string_view> Cluster::PreferredHost(const Endpoint& endpoint) const noexcept {
   if (preferred() == config::EndpointType::kIp) return endpoint.address;
   if (preferred() == config::EndpointType::kUnknown) return std::nullopt;

@@ -1,9 +1,8 @@
 // This daemon as a part of a cluster: the node of each slot, and the number of keys in each slot here.
 //
-// Static: the map is read at the start, and again when an operator wants that (exec/cluster/cluster_reload.h); nothing
-// moves by itself. Emulated: a cluster of this daemon alone,
-// for clients that only speak to clusters; then no request is redirected, and one may name keys of several slots.
-// Loop thread only.
+// Static: the map is read at the start, and again at an operator's command (exec/cluster/cluster_reload.h); no slot moves by
+// itself. Emulated: a cluster of this daemon alone, for clients that only speak to clusters; no request is redirected, and a
+// request may name keys of several slots. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +22,31 @@ namespace mayfly {
 
 struct Session;
 
-// Why a call does not run here; in the order in which Redis looks for them.
+// Why a call does not run here; in the order of Redis's tests.
 enum class Elsewhere : uint8_t {
-  kHere,      // it runs
-  kUnserved,  // the slot of its first key has no owner
+  kHere,      // the call runs
+  kUnserved,  // the slot of the first key has no owner
   kCrossSlot,
   kDown,          // some slot has no owner, and cluster-require-full-coverage
-  kDownReadOnly,  // likewise, and it is no read
+  kDownReadOnly,  // likewise, and the call is no read
   kMoved,
 };
 
-// Reads the file that the options name, and finds this node in it. A problem is one line, and then nothing can be said
-// of the map. REQUIRES: the map is empty.
+// Reads the file named by the options, and finds this node in the file. A problem is one line; the map is then undefined.
+// REQUIRES: the map is empty.
 [[nodiscard]] config::Problem ReadClusterFile(const config::Settings& settings, const config::Files& files,
                                               ClusterMap& map);
 
-// What the options say, with the file that they name; nothing if this is no part of a cluster. `run_id`: 40
+// Makes the map by the options and the file named there; no map if this daemon belongs to no cluster. `run_id`: 40
 // hexadecimal digits, the id of an emulated cluster's node.
 [[nodiscard]] config::Problem FormCluster(const config::Settings& settings, const config::Files& files,
                                           std::string_view run_id, std::optional<ClusterMap>& map);
 
-// Where a client finds a node.
+// The place where a client finds a node.
 struct Endpoint {
-  std::string_view address;   // empty, over a unix socket: clients know it themselves
-  std::string_view hostname;  // empty: there is none
-  uint16_t port;              // for clients that came as this one did: over TLS, or not
+  std::string_view address;   // empty, over a unix socket: clients know the address themselves
+  std::string_view hostname;  // empty: no name
+  uint16_t port;              // the TLS port or the plain port, as the client itself came
 };
 
 class Cluster {
@@ -58,25 +57,25 @@ class Cluster {
 
   // One line for the log.
   std::string Describe() const;
-  // A line for each option that does not fit the map, or has no effect with it.
+  // A line for each option that contradicts the map, or has no effect in a cluster.
   std::vector<std::string> Warnings() const;
   const ClusterMap& map() const noexcept { return map_; }
   bool emulated() const noexcept { return emulated_; }
   SlotCounts& counts() noexcept { return counts_; }
 
-  // From now on the slots are where this map says. REQUIRES: not emulated.
+  // Replaces the map. REQUIRES: not emulated.
   void Adopt(ClusterMap&& map) noexcept;
 
-  // Where a client with this session finds the node. Valid as long as the session and the settings are.
+  // The place where the client of this session finds the node. Valid as long as the session and the settings.
   Endpoint EndpointOf(const ClusterNode& node, const Session& session) const noexcept;
 
-  // The host that a client is sent to, by cluster-preferred-endpoint-type; nothing: the one that it knows.
+  // The host for a redirection, by cluster-preferred-endpoint-type; nullopt: the host known to the client.
   std::optional<std::string_view> PreferredHost(const Endpoint& endpoint) const noexcept;
   config::EndpointType preferred() const noexcept { return settings_->cluster_preferred_endpoint_type; }
   // 0: none.
   uint16_t TlsPortOf(const ClusterNode& node) const noexcept;
 
-  // What they say counts from now on. Borrows them.
+  // Follows these settings from now on. Borrows the settings.
   void Follow(const config::Settings& settings) noexcept {
     settings_ = &settings;
     down_ = settings.cluster_require_full_coverage && map_.slots_assigned() != kSlots;
@@ -84,11 +83,11 @@ class Cluster {
     channels_when_down_ = settings.cluster_allow_pubsubshard_when_down;
   }
   bool down() const noexcept { return down_; }
-  // Whether a call that names one key of this slot runs here for sure.
+  // True if a call with one key of this slot surely runs here.
   bool Serves(uint16_t slot) const noexcept { return map_.IsOwn(slot) && !down_; }
 
   enum class Use : uint8_t { kReads, kWrites, kShardChannels };
-  // For a call whose keys, or shard channels, all have this slot. REQUIRES: not emulated.
+  // For a call whose keys or shard channels are all in this slot. REQUIRES: not emulated.
   Elsewhere PlaceOf(uint16_t slot, Use use) const noexcept {
     if (map_.OwnerOf(slot) == ClusterMap::kNobody) return Elsewhere::kUnserved;
     if (down_ && use == Use::kShardChannels && !channels_when_down_) return Elsewhere::kDown;

@@ -75,7 +75,7 @@ Problem ReadAddress(std::string_view text, ClusterNode& node) {
   return std::nullopt;
 }
 
-// What has an '=' and follows the address.
+// Reads a word with '=' after the address.
 Problem ReadAttribute(std::string_view word, ClusterNode& node) {
   const size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);

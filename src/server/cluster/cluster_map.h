@@ -1,17 +1,18 @@
 // The cluster map: the node of each slot, read from a file. Nodes do not talk to each other: a map changes only by
 // another file.
 //
-// The file has one line for each node, the same in all their files, in any order:
+// The file has one line for each node, in any order. All nodes have the same file:
 //
 //   # name or id   address              slots
 //   node one       10.0.0.1:6379        0-5460
 //   node two       10.0.0.2:6379        hostname=cache2.example 5461-10922
 //   node three     cache3.example:6379  tls-port=6380 10923-16382 16383
 //
-// A name is letters, digits, '.', '_' and '-'; one of 40 hexadecimal digits is the node's id itself, and from another
-// name the id follows. The address is what clients are sent to; an IPv6 one is in brackets, and the host * is the
-// address by which the client has come to this node. Clients that came over TLS are sent to the tls-port, if there is
-// one. The hostname is what clients are sent to if cluster-preferred-endpoint-type says so. A slot has at most one owner, and may have none. Empty lines and those that begin with '#' say nothing.
+// A name is letters, digits, '.', '_' and '-'; a name of 40 hexadecimal digits is the node's id itself, and from another
+// name the id is computed. Clients are sent to the address; an IPv6 address is in brackets, and the host * is the address
+// used by the client to reach this node. Clients of TLS are sent to the tls-port, if present, and to the hostname if
+// cluster-preferred-endpoint-type says hostname. A slot has at most one owner, and may have none. Empty lines and lines that
+// begin with '#' are ignored.
 //
 // Invariant: owners_[slot] is an index of nodes(), or kNobody. Loop thread only.
 #pragma once
@@ -38,13 +39,13 @@ struct ClusterNode {
   std::string name;                   // as in the file
   std::string id;                     // 40 hexadecimal digits
   std::string host;                   // an address without brackets, or a name, or kSameHost
-  uint16_t port = 0;                  // 0: the one that the client is connected to
+  uint16_t port = 0;                  // 0: the port of the client's own connection
   uint16_t tls_port = 0;              // 0: none
   std::string hostname = {};          // empty: none
   std::vector<SlotRange> slots = {};  // in order; neighbours are joined
 };
 
-// By what a node finds its own line. What is empty, or 0, does not matter.
+// How a node finds its own line. An empty clue, or 0, fits every line.
 struct NodeClues {
   std::string_view name;
   std::vector<std::string_view> hosts;  // any of them
@@ -60,12 +61,12 @@ class ClusterMap {
 
   ClusterMap() noexcept { owners_.fill(kNobody); }
 
-  // Of the file's `text`. A problem is one line that begins with `path`, and then nothing can be said of the map.
+  // Reads the file's `text`. A problem is one line that begins with `path`; the map is then undefined.
   // REQUIRES: the map is empty.
   [[nodiscard]] config::Problem Read(std::string_view path, std::string_view text);
-  // Finds the one node to which all clues fit. REQUIRES: Read had no problem.
+  // Finds the only node that fits all clues. REQUIRES: Read had no problem.
   [[nodiscard]] config::Problem FindSelf(std::string_view path, const NodeClues& clues);
-  // The map with one node, which is this one and owns all slots.
+  // The map with this node alone, the owner of all slots.
   void MakeSingle(std::string_view id);
 
   const std::vector<ClusterNode>& nodes() const noexcept { return nodes_; }
@@ -75,7 +76,7 @@ class ClusterMap {
   NodeIndex OwnerOf(uint16_t slot) const noexcept { return owners_[slot]; }
   bool IsOwn(uint16_t slot) const noexcept { return owners_[slot] == self_; }
   size_t slots_assigned() const noexcept { return assigned_; }
-  // Null if there is none. In any case.
+  // Finds a node by id, in upper or lower case; null if there is none.
   const ClusterNode* FindById(std::string_view id) const noexcept;
 
  private:

@@ -40,8 +40,8 @@ uint32_t SlotCounts::KeysIn(uint16_t slot, Now now) {
   if (stale_) {
     keys_.fill(0);
     databases_.At(0).ForEach(now, [this](const Entry& entry) { ++keys_[SlotOf(entry.key())]; });
-    // Keys that are due but not freed yet were not counted, and their end will be reported: until then the counts stay
-    // stale.
+    // Due keys that are not freed yet were not counted, and their end will be reported: the counts stay out of date until
+    // then.
     stale_ = databases_.At(0).lifetimes().deadlines().Backlog(now, 1) != 0;
   }
   return keys_[slot];

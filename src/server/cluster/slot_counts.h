@@ -1,8 +1,8 @@
 // The number of keys in each slot of a cluster, for CLUSTER COUNTKEYSINSLOT.
 //
-// A listener at the change point counts the keys that come and go, which costs a checksum of each one's name. Only a
-// daemon that is part of a cluster has it. What removes many keys at once (NSFLUSH, INVALIDATE) makes the counts stale,
-// and the next question counts anew, with a walk of all keys. Keys that are due but not freed yet count. 64 KB. Loop thread only.
+// A listener at the change point counts keys as they come and go, at the cost of a checksum of each name. Only a daemon in a
+// cluster has the counts. A removal of many keys at once (NSFLUSH, INVALIDATE) puts the counts out of date, and the next
+// KeysIn counts anew, with a walk of all keys. Due keys that are not freed yet count. 64 KB. Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace mayfly {
 
 class SlotCounts final : public ChangeListener {
  public:
-  // Both must outlive this. A cluster has database 0 alone.
+  // Both arguments must outlive this. A cluster has database 0 alone.
   SlotCounts(ChangeHub& changes, Databases& databases);
   ~SlotCounts() override;
   SlotCounts(const SlotCounts&) = delete;
@@ -27,8 +27,8 @@ class SlotCounts final : public ChangeListener {
 
   // REQUIRES: slot < kSlots.
   uint32_t KeysIn(uint16_t slot, Now now);
-  // Calls fn(std::string_view) for at most `most` keys of the slot: a walk that ends when all of the slot's keys are
-  // found, so O(all keys) at worst.
+  // Calls fn(std::string_view) for at most `most` keys of the slot. The walk ends when all of the slot's keys are found:
+  // O(all keys) at worst.
   template <typename Fn>
   void ForEachKey(uint16_t slot, uint64_t most, Now now, Fn&& fn) {
     uint64_t left = std::min<uint64_t>(most, KeysIn(slot, now));

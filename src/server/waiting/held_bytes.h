@@ -1,9 +1,9 @@
-// The memory that one client holds: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
-// maxmemory-clients limits it.
+// The memory held by one client: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
+// maxmemory-clients limits the sum.
 //
-// As in Redis: the session, input that waits, the arguments of parked and queued requests, unread replies, and what
-// subscriptions, watches, waits for keys and tracking take, here with the names. A reply that many clients wait for, and
-// a name that many have given, counts for each of them. Bytes. Loop thread only.
+// As in Redis: the session, waiting input, the arguments of parked and queued requests, unread replies, and the memory of
+// subscriptions, watches, waits for keys and tracking, here with the names. A reply or a name shared by many clients counts
+// for each client. Bytes. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace mayfly {
 
-// Whether it has something that few clients have: HeldBytes looks at that only then.
+// True if the client has rare state; HeldBytes reads the rare state only then.
 inline bool HoldsRareThings(const Session& session) noexcept {
   return session.parked != nullptr || session.transaction != nullptr || session.subscriptions != nullptr ||
          session.tracking != nullptr;
 }
 
-// The arguments of requests that wait.
+// The arguments of waiting requests.
 inline uint64_t QueuedBytes(const Session& session) noexcept {
   uint64_t bytes = 0;
   if (session.parked != nullptr) bytes += session.parked->arguments.memory();
@@ -32,7 +32,7 @@ inline uint64_t QueuedBytes(const Session& session) noexcept {
   return bytes;
 }
 
-// These, and what subscriptions, watches and tracking take.
+// QueuedBytes, and the memory of subscriptions, watches and tracking.
 inline uint64_t RareBytes(const Session& session) noexcept {
   uint64_t bytes = QueuedBytes(session);
   if (session.parked != nullptr) bytes += session.parked->waited_bytes;

@@ -1,9 +1,9 @@
-// The latest invalidated tags (cache/keyspace/tags.h): a lease from before is void for these tags. So a value is not stored that
-// was computed from what was there before: SET with IFLEASE and TAGS asks whether one of its tags was invalidated since
-// the lease was given.
+// The latest invalidated tags (cache/keyspace/tags.h): an older lease is void for these tags. SET with IFLEASE and TAGS
+// tests whether one of the value's tags was invalidated after the lease was given: a value computed from old data must not
+// be stored.
 //
-// Only hashes are remembered, in a ring. Of what is older than the ring the answer is yes: then a value is computed once
-// more than it had to be. Loop thread only.
+// Only hashes are remembered, in a ring. For a lease older than the ring AnySince returns true: a client then computes the
+// value once more than necessary. Loop thread only.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ class Invalidations {
   // Borrows the hasher.
   explicit Invalidations(const Hasher& hasher) noexcept : hash_(hasher) {}
 
-  // Number of them so far.
+  // The number of invalidations so far.
   uint64_t count() const noexcept { return count_; }
   void Note(unsigned db, std::string_view tag) noexcept { hashes_[count_++ % kRemembered] = HashOf(db, tag); }
-  // Whether the tag was invalidated after the first `count`, or that is not known any more.
+  // True if the tag was invalidated after the first `count` invalidations, or if the ring no longer reaches back to `count`.
   bool AnySince(uint64_t count, unsigned db, std::string_view tag) const noexcept {
     if (count_ - count > kRemembered) return true;
     const size_t hash = HashOf(db, tag);

@@ -12,7 +12,7 @@
 namespace mayfly {
 namespace {
 
-// What ends a lease. Expiry and eviction do not: then the value is missing even more.
+// The changes that end a lease. Expiry and eviction do not: the value is then missing even more.
 constexpr uint32_t kLeaseReasons =
     ChangeHub::Bit(ChangeReason::kCreated) | ChangeHub::Bit(ChangeReason::kValueChanged) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
@@ -21,7 +21,7 @@ constexpr uint32_t kLeaseReasons =
 
 }  // namespace
 
-// A listener that hears nothing costs nothing. From now on it has its place, so that Hear takes no memory.
+// A listener without reasons costs nothing. The constructor takes the place among the listeners, so Hear takes no memory.
 Leases::Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher,
                std::mt19937_64& random, uint64_t now_mono_ms)
     : Alarm(hubs.alarms),
@@ -200,7 +200,7 @@ void Leases::Release(const Lease& lease, uint64_t now_mono_ms) noexcept {
 void Leases::Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms) {
   Lease& changed = Mutable(lease);
   assert(changed.state == Lease::State::kHeld);
-  // Who is told by a push is told now; the others may ask until then.
+  // Clients told by push are told now; waiting clients may ask until the failure's time.
   std::unique_ptr<Lease> ended;
   if (!changed.told.empty()) {
     ended = std::make_unique<Lease>();

@@ -1,18 +1,18 @@
 // Leases of TAKE: one client computes the value of a missing key, other clients wait.
 //
-//   Grant --> held --+--> the key is written, deleted or flushed -> it is over: who waits looks at the key again
-//                    +--> its time; its owner leaves -------------> likewise: the first of those who wait gets a lease
-//                    +--> Revoke ------------------------------------> likewise
-//                    +--> Release -----> released ----------------> who waits is answered that nothing came
-//                    '--> Fail --------> failed ---> its time ----> who waits is answered the error, and so is
-//                                                                   who asks before that time
+// |  Grant --> held --+--> the key is written, deleted or flushed -> the end: waiting clients look at the key again
+//                   +--> its time; its owner leaves -------------> likewise: the first waiting client gets a lease
+//                   +--> Revoke ------------------------------------> likewise
+//                   +--> Release -----> released ----------------> waiting clients are answered: nothing came
+//                   '--> Fail --------> failed ---> its time ----> waiting clients are answered with the error, and so are
+//                                                                  clients that ask before that time
 //
-// A lease is known by its token, not by a connection: clients lend connections to each other. That the old value of
-// the key expires or is evicted does not end its lease. Who waits is in WaitingKeys, whose ready keys are served
-// before the next request of anybody. Who asked to be told by a push instead is told at the end of the turn.
+// A lease is known by its token, not by a connection: clients lend connections to each other. Expiry or eviction of the
+// key's old value does not end the lease. WaitingKeys knows the waiting clients, and the executor serves ready keys before
+// the next request of any client. A client that asked for a push instead is told at the end of the turn.
 //
-// It listens to the change point while there are leases. The times are in a timing wheel of their own, in
-// monotonic ms. Invariant: of two leases none is of the same key. Owns the leases. Loop thread only.
+// Leases listens to the change point while there are leases. The times are in a separate timing wheel, in monotonic ms.
+// Invariant: a key has at most one lease. Owns the leases. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct Hubs;
 struct Lease {
   enum class State : uint8_t {
     kHeld,
-    kReleased,  // until those who wait were answered
+    kReleased,  // until the waiting clients were answered
     kFailed     // until its time
   };
 
@@ -51,10 +51,10 @@ struct Lease {
   uint64_t token = 0;
   uint64_t owner = 0;  // Session::id
   uint64_t until_mono_ms = 0;
-  uint64_t invalidations = 0;  // Invalidations::count when it was given
+  uint64_t invalidations = 0;  // Invalidations::count when the lease was given
   State state = State::kHeld;
   std::string message = {};         // of a failure
-  std::vector<uint64_t> told = {};  // ids of the sessions to which its end is pushed
+  std::vector<uint64_t> told = {};  // ids of the sessions to be told of the end by a push
 
   Lease* owned_next = nullptr;  // of the same owner
   Lease* owned_prev = nullptr;
@@ -68,55 +68,55 @@ using LeaseWheelHooks = PointerWheelHooks<Lease, &Lease::until_mono_ms>;
 
 class Leases final : public ChangeListener, private Alarms::Alarm, private ClientEnds::Ear {
  public:
-  // Enough for 50,000 leases of keys of usual length. More would be clients that ask and never compute anything.
+  // Enough for 50,000 leases of keys of usual length. More leases mean clients that ask and never compute a value.
   static constexpr size_t kMostBytes = size_t{16} << 20;
-  // So that one client leaves room for the others. A program's connection that many threads share may hold 13,000.
+  // One client leaves room for the others. A program's connection shared by many threads may hold 13,000 leases.
   static constexpr size_t kMostBytesOfOwner = kMostBytes / 4;
-  // Likewise for failures that are remembered.
+  // Likewise for remembered failures.
   static constexpr size_t kMostBytesOfFailures = kMostBytes / 4;
 
-  // Borrows all of them.
+  // Borrows all arguments.
   Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
          uint64_t now_mono_ms);
   ~Leases() override;
 
-  // The lease of the key, in whatever state; null if there is none.
+  // The lease of the key, in any state; null if there is none.
   const Lease* Find(unsigned db, std::string_view key) const noexcept;
   // The lease with this token if it is held, or null.
   const Lease* Held(unsigned db, std::string_view key, uint64_t token) const noexcept;
   Invalidations& invalidations() noexcept { return invalidations_; }
   enum class Room : uint8_t { kYes, kOwnerHasTooMany, kFull };
-  // Whether there is room for a lease of this key, for this owner.
+  // Tests the room for a lease of this key for this owner.
   Room RoomFor(uint64_t owner, std::string_view key) const noexcept;
-  // Gives `owner` the lease of the key and returns it. Throws std::bad_alloc, and changes nothing then.
-  // REQUIRES: nobody holds it.
+  // Gives `owner` the lease of the key and returns the lease. Throws std::bad_alloc without a change. REQUIRES: no client
+  // holds a lease of the key.
   const Lease& Grant(uint64_t owner, unsigned db, std::string_view key, uint64_t until_mono_ms);
-  // Takes the lease back: who waits looks at the key again. REQUIRES: the lease is held.
+  // Takes the lease back: waiting clients look at the key again. REQUIRES: the lease is held.
   void Revoke(const Lease& lease) noexcept;
   // REQUIRES: the lease is held.
   void Release(const Lease& lease, uint64_t now_mono_ms) noexcept;
-  // Until then, and at least until those who wait have been answered, `message` is the answer; while the failures that are
-  // remembered are too many, only those who wait get it. Throws std::bad_alloc, and changes nothing then.
-  // REQUIRES: the lease is held.
+  // `message` is the answer until `until_mono_ms`, and at least until the waiting clients have been answered; with too many
+  // remembered failures, only the waiting clients get the message. Throws std::bad_alloc without a change. REQUIRES: the
+  // lease is held.
   void Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms);
   // The session will be told when the lease ends. Throws std::bad_alloc. REQUIRES: the lease is held.
   void TellEnd(const Lease& lease, uint64_t session);
-  // Ends the leases of a database's keys, or of those with a prefix.
+  // Ends the leases of a database's keys, or only of keys with a prefix.
   void EndAllOf(unsigned db, std::string_view prefix = {}) noexcept;
-  // A lease that is over and of which somebody is to be told, the oldest first; null if there is none.
+  // Returns the oldest ended lease with sessions to be told; null if there is none.
   std::unique_ptr<Lease> TakeEnded() noexcept;
-  // Whether there is a lease, or was one since the last EndTurn.
+  // True if there is a lease, or was a lease since the last EndTurn.
   bool any() const noexcept { return hears_; }
-  // At the end of a turn, after TakeEnded: listens no longer if there is no lease.
+  // Called at the end of a turn, after TakeEnded: stops listening if there is no lease.
   void EndTurn() noexcept {
     account_bytes_ = bytes();
     if (hears_ && leases_.empty()) [[unlikely]]
       Hear(false);
   }
 
-  // The number of leases that are held, or failed and remembered.
+  // The number of leases held, or failed and remembered.
   size_t size() const noexcept { return leases_.size(); }
-  // About what they take.
+  // The approximate memory of all leases.
   size_t bytes() const noexcept { return bytes_; }
 
   void OnChange(const Change& change) override;
@@ -127,10 +127,10 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   // Ends the leases whose time has come.
   void OnWake(Now now, Log* log) noexcept override;
   void OnClientEnd(Session& session) noexcept override;
-  // With the nodes of both maps and their shares of the buckets.
+  // With the nodes of both maps and a share of the buckets.
   static constexpr size_t BytesOf(size_t text) noexcept { return sizeof(Lease) + 128 + text; }
 
-  // What an owner holds.
+  // The leases of one owner.
   struct Holding {
     Lease* first = nullptr;
     size_t bytes = 0;
@@ -142,12 +142,13 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   void File(Lease& lease, uint64_t until_mono_ms) noexcept;
   void Own(Lease& lease, Holding& holding) noexcept;
   void Disown(Lease& lease) noexcept;
-  // The lease fails no longer; its state is to be changed.
+  // The lease fails no longer; the caller changes the state next.
   void ForgetFailure(Lease& lease) noexcept;
-  // The lease is over: whoever waits for the key looks at it again.
+  // Ends the lease: all clients waiting for the key look at the key again.
   void End(Map::iterator at) noexcept;
   void Forget(Map::iterator at) noexcept;
-  // Answers those who wait by the lease's state, which stays until its time; forgets it if nobody needs that.
+  // Answers the waiting clients by the lease's state. The state stays until `until_mono_ms`; without `remember` and without
+  // waiting clients the lease is forgotten.
   void Settle(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept;
   void AddEnded(std::unique_ptr<Lease> lease) noexcept;
   void Hear(bool on) noexcept;
@@ -157,13 +158,13 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   std::mt19937_64& random_;
   Invalidations invalidations_;
   TimingWheel<LeaseWheelHooks> wheel_;
-  // The names are those of the values.
+  // The values own the names of the keys.
   Map leases_;
   std::unordered_map<uint64_t, Holding> owned_;
   std::unique_ptr<Lease> ended_first_;
   Lease* ended_last_ = nullptr;
   size_t bytes_ = 0;
-  size_t failed_bytes_ = 0;  // of those in bytes_ that have failed
+  size_t failed_bytes_ = 0;  // the failed leases' part of bytes_
   bool hears_ = false;
   uint64_t account_bytes_ = 0;  // bytes(), at the end of the last turn
   Accounts::Account account_;

@@ -1,23 +1,22 @@
 // Blocked clients: clients that wait for a key, a time or an operator. One mechanism for all blocking
 // commands, and for CLIENT PAUSE.
 //
-// Parking. A request's arguments are views that are invalid after its handler, so parking copies them. No
-// further request of a parked session runs. What ends the wait decides when the executor runs the same command
-// again, with the reason:
-//   - a key that it waits for is there: before the next request of anybody, in the order in which they came
-//     (server/waiting/waiting_keys.h), so that nobody takes first what a waiter has waited for; after SWAPDB some each turn
-//   - its time limit, an operator, or the next event of the log (server/watch/event_log.h): at the end of the turn, from a
+// Parking. A request's arguments are views that are invalid after the handler, so parking copies the arguments. No further
+// request of a parked session runs. The end of the wait decides when the executor runs the same command again, with the
+// reason:
+// |  - a key of the wait is ready: before the next request of any client, in the order of arrival
+//     (server/waiting/waiting_keys.h), so no other client takes the awaited element first; after SWAPDB some keys each turn
+//  - the time limit, an operator, or the next event of the log (server/watch/event_log.h): at the end of the turn, from a
 //     queue
-// Never inside the call that woke it. The time limits are in a timing wheel of their own, in monotonic ms.
+// A request never runs again inside the waking call. The time limits are in a separate timing wheel, in monotonic ms.
 //
-// Pause. CLIENT PAUSE holds requests back before they begin. They continue in the order of their arrival,
-// after Unpause or when Advance finds that the pause is over.
+// Pause. CLIENT PAUSE holds requests back before they begin. The requests continue in the order of their arrival, after
+// Unpause or when OnWake finds the pause over.
 //
-// Delay. A client that has failed to log in too often waits before its next login runs. No event ends that
-// wait, only its deadline, and it is not a blocked client.
+// Delay. A client with too many failed logins waits before its next login runs. No event ends this wait, only the deadline,
+// and the client is not a blocked client.
 //
-// Ownership: ParkingLot owns each Parked. A session that is destroyed while it is parked must be removed by
-// Leave first. Loop thread only.
+// Ownership: ParkingLot owns each Parked. A parked session must leave by Leave before it is destroyed. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +44,12 @@ struct Stats;
 
 enum class WakeReason : uint8_t {
   kNone,      // not woken: the first run of the request
-  kReady,     // what it waits for may be available
+  kReady,     // a value for the request may be available
   kTimeout,   // its deadline has passed
   kUnblocked  // by CLIENT UNBLOCK
 };
 
-// Whose requests CLIENT PAUSE holds back.
+// The clients whose requests CLIENT PAUSE holds back.
 enum class PauseOf : uint8_t { kNobody, kWriters, kEverybody };
 
 struct Parked {
@@ -59,17 +58,17 @@ struct Parked {
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;              // held back by CLIENT PAUSE: its request has not begun
-  bool delayed = false;             // waits for its deadline and for nothing else: see Delay
-  std::vector<Wait> waits;          // one for each key that it waits for
-  uint64_t waited_bytes = 0;        // of these and of the keys' names
-  std::optional<ValueType> wanted;  // a key of another type does not wake it
-  bool even_absent = false;         // it is served when its key is ready, though there is none
+  bool paused = false;              // held back by CLIENT PAUSE: the request has not begun
+  bool delayed = false;             // waits only for the deadline: see Delay
+  std::vector<Wait> waits;          // one for each awaited key
+  uint64_t waited_bytes = 0;        // of the waits and of the keys' names
+  std::optional<ValueType> wanted;  // a key of another type does not wake the session
+  bool even_absent = false;         // a ready key serves the request even if the key is absent
 
   size_t index = 0;              // in ParkingLot::parked_
-  Parked* woken_next = nullptr;  // among those to run again
+  Parked* woken_next = nullptr;  // in the list of sessions to run again
   Parked* woken_prev = nullptr;
-  Parked* reader_next = nullptr;  // among those who wait for the next event of the log
+  Parked* reader_next = nullptr;  // in the list of sessions that wait for the next event of the log
   Parked* reader_prev = nullptr;
   bool reads_events = false;
   Parked* wheel_next = nullptr;
@@ -83,71 +82,69 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
  public:
   static constexpr uint64_t kForever = UINT64_MAX;
 
-  // Borrows all but the time.
+  // Borrows all arguments but the time.
   ParkingLot(Hubs& hubs, ChangeHub& changes, Stats& stats, const Hasher& hasher, uint64_t now_mono_ms);
   ~ParkingLot();
 
-  // Parks `session`, which waits for `keys` of its database, and copies `arguments`. A session that was woken in
-  // vain passes its old deadline and order, so that it keeps its place. An order of 0 assigns the next one. A key of
-  // another type than `wanted` does not wake it.
-  // Throws std::bad_alloc, and changes nothing then.
+  // Parks `session` until one of `keys` of its database is ready, and copies `arguments`. A session that was woken in vain
+  // passes its old deadline and order to keep its place. An order of 0 assigns the next order. A key of another type than
+  // `wanted` does not wake the session. Throws std::bad_alloc without a change.
   // REQUIRES: the session is not parked.
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                uint64_t order = 0, std::span<const std::string_view> keys = {},
                std::optional<ValueType> wanted = std::nullopt);
-  // As Park, for a client that is not blocked but has to wait until the deadline.
+  // Like Park, for a client that is not blocked but has to wait until the deadline.
   Parked& Delay(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                 uint64_t order = 0);
-  // Queues the session to run again. No effect if it is queued already. Takes no memory, so that a timer may
-  // call it.
+  // Queues the session to run again. No effect if the session is queued already. Takes no memory, so a timer may call Wake.
   void Wake(Parked& parked, WakeReason reason) noexcept;
   // Null: every client counts as connected. Borrowed.
   void AskPresence(const Presence* presence) noexcept { presence_ = presence; }
-  // Whether the client is still connected. To be called before its request runs again: what it takes would be lost.
+  // True if the client is still connected. Called before the client's request runs again: an element taken for a gone client
+  // would be lost.
   bool IsThere(const Session& session) const noexcept {
     return presence_ == nullptr || presence_->IsThere(session);
   }
-  // From now on the next event of the log wakes the session, too.
+  // The next event of the log wakes the session, too.
   void AwaitEvent(Parked& parked) noexcept;
   bool AnyEventReader() const noexcept { return reader_first_ != nullptr; }
-  // Wakes those who wait for an event, in the order in which they came. Takes no memory.
+  // Wakes the sessions that wait for an event, in the order of arrival. Takes no memory.
   void WakeEventReaders() noexcept;
-  // Forgets a session. No effect if it is not parked.
+  // Forgets a session. No effect if the session is not parked.
   void Leave(Session& session) noexcept;
 
-  // Holds back the requests of `whom` until `until_mono_ms`. During a pause it can only be extended, in time
-  // and in scope.
+  // Holds back the requests of `whom` until `until_mono_ms`. A running pause can only be extended, in time and in scope.
   // REQUIRES: whom is not kNobody.
   void Pause(PauseOf whom, uint64_t until_mono_ms) noexcept;
-  // Ends the pause. The requests that it held back run at the end of the turn.
+  // Ends the pause. The held-back requests run at the end of the turn.
   void Unpause() noexcept;
   PauseOf paused() const noexcept { return paused_; }
   // Parks a session whose request must not begin.
   // REQUIRES: paused() is not kNobody; the session is not parked.
   void HoldBack(Session& session, std::span<const std::string_view> arguments);
 
-  // When a session's deadline comes, or a pause is over.
+  // The time of the next deadline of a session, or of the end of a pause.
   uint64_t NextWake() const noexcept override;
 
-  // Whether a key that somebody waits for is there.
+  // True if an awaited key is ready.
   bool AnyReady() const noexcept { return keys_.AnyReady(); }
   WaitingKeys& keys() noexcept { return keys_; }
-  // Passes a session that waits to the caller, no longer parked, with `reason` unless it was woken before.
+  // Passes a waiting session to the caller, no longer parked, with `reason` unless the session was woken before.
   std::unique_ptr<Parked> Take(Parked& parked, WakeReason reason) noexcept;
-  // Whether TakeWoken has one.
+  // True if TakeWoken would return a session.
   bool AnyWoken() const noexcept { return woken_first_ != nullptr; }
   // Removes the next woken session and passes it to the caller, no longer parked; null if there is none.
   std::unique_ptr<Parked> TakeWoken() noexcept;
   size_t size() const noexcept { return parked_.size(); }
-  // Those that are blocked or held back, but not delayed.
+  // The sessions that are blocked or held back, but not delayed.
   size_t blocked() const noexcept { return parked_.size() - delayed_; }
 
  private:
-  // Wakes the sessions whose deadline has passed, and ends a pause that is over.
+  // Wakes the sessions with a passed deadline, and ends a pause whose time is over.
   void OnWake(Now now, Log* log) noexcept override;
   void OnClientEnd(Session& session) noexcept override { Leave(session); }
   void LeaveReaders(Parked& parked) noexcept;
-  // No longer parked and on no list; the caller owns it.
+  // Removes `parked` from all lists; the caller owns the result.
   std::unique_ptr<Parked> Release(Parked& parked) noexcept;
 
   WaitingKeys keys_;

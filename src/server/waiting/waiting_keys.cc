@@ -20,7 +20,7 @@ void Append(WaitedKeyLinks& ring, WaitedKeyLinks& key) noexcept {
   ring.prev = &key;
 }
 
-// All of `from`, which is then empty.
+// Moves all of `from` to the end of `ring`.
 void AppendAll(WaitedKeyLinks& ring, WaitedKeyLinks& from) noexcept {
   if (from.alone()) return;
   ring.prev->next = from.next;
@@ -37,8 +37,8 @@ void Unlink(WaitedKeyLinks& key) noexcept {
 }
 
 void Link(WaitedKey& key, Wait& wait) noexcept {
-  // Nearly everybody comes last. Only who was woken in vain goes back to an older place, which is mostly the gap that
-  // it has left.
+  // Nearly every wait comes last. Only a session woken in vain goes back to an older place, mostly to the gap left by the
+  // session itself.
   const uint64_t order = wait.parked->order;
   Wait* before = key.gap != nullptr && key.gap->parked->order > order ? key.gap->prev : key.last;
   while (before != nullptr && before->parked->order > order) before = before->prev;
@@ -95,7 +95,7 @@ const Wait* WaitingKeys::NextAfter(const WaitedKey& key, uint64_t order) noexcep
   if (order == 0) return key.first;
   const auto follows = [&](const Wait* wait) { return wait->parked->order > order; };
   const Wait* const gap = key.gap;
-  // Unless somebody else has left since.
+  // The gap is right unless another session has left since.
   if (gap != nullptr && follows(gap) && (gap->prev == nullptr || !follows(gap->prev))) return gap;
   if (key.last == nullptr || !follows(key.last)) return nullptr;
   const Wait* wait = key.first;

@@ -1,14 +1,14 @@
 // The clients that wait for a key: an index by key, also of absent keys.
 //
-// It listens to the change point while somebody waits. A key that is created, comes under another name or changes its
-// value is *ready*, once, in the order of these events. Whoever serves the waiters takes the ready keys, and looks
-// whether there is something for them.
+// WaitingKeys listens to the change point while a client waits. A key that is created, renamed to or changed becomes
+// *ready*, once, in the order of the changes. The server of the waiting clients takes the ready keys, and tests whether a
+// key has something for the clients.
 //
-// A swap of databases makes all keys ready that somebody waits for there. They may be hundreds of thousands, so they
-// come after the others, and only kSwappedAtOnce at once: more of them after the next GoOn, once a turn.
+// A swap of databases makes all awaited keys of both databases ready. There may be hundreds of thousands, so swapped keys
+// come after the others, and only kSwappedAtOnce at once: further keys follow after the next GoOn, once a turn.
 //
-// Ownership: a Wait belongs to the Parked that waits, which leaves before it is destroyed; names of keys belong to this.
-// Loop thread only.
+// Ownership: a Wait belongs to the Parked that waits, and a Parked leaves before it is destroyed; WaitingKeys owns the names
+// of keys. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Wait {
   Wait* prev = nullptr;
 };
 
-// A place in a ring of keys, or its head. Of itself alone if it is in none.
+// A place in a ring of keys, or the ring's head. A place in no ring is linked to itself.
 struct WaitedKeyLinks {
   WaitedKeyLinks() = default;
   WaitedKeyLinks(const WaitedKeyLinks&) = delete;
@@ -50,72 +50,74 @@ struct WaitedKeyLinks {
   WaitedKeyLinks* prev = this;
 };
 
-// A key that somebody waits for.
+// A key with waiting clients.
 struct WaitedKey : WaitedKeyLinks {
   unsigned db = 0;
   std::string name;
-  Wait* first = nullptr;  // by the order in which they came (Parked::order)
+  Wait* first = nullptr;  // by order of arrival (Parked::order)
   Wait* last = nullptr;
-  Wait* gap = nullptr;  // behind the place of the one that left last: it may come back
+  Wait* gap = nullptr;  // after the place of the wait that left last: the wait may come back
   const Parked* enters = nullptr;
-  bool ready = false;  // by an event of its own
-  bool held = false;   // somebody serves its waiters: it is not forgotten when the last one leaves
+  bool ready = false;  // by a change of the key itself
+  bool held =
+      false;  // the key's waiting clients are being served: the key is kept when the last client leaves
 };
 
 class WaitingKeys final : public ChangeListener {
  public:
-  static constexpr unsigned kSwappedAtOnce = 1024;  // with 300,000 in all another client waits 5 ms at most
+  static constexpr unsigned kSwappedAtOnce =
+      1024;  // with 300,000 keys in all another client waits 5 ms at most
 
-  // Borrows `changes`, and `stats` for their name_bytes.
+  // Borrows `changes`, and `stats` for its name_bytes.
   WaitingKeys(ChangeHub& changes, Stats& stats, const Hasher& hasher);
   ~WaitingKeys() override;
 
-  // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc, and changes nothing then.
+  // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc without a change.
   // REQUIRES: `parked` waits for nothing yet.
   void Enter(Parked& parked, unsigned db, std::span<const std::string_view> keys);
-  // Takes it out of all lines. No effect if it is in none.
+  // Takes `parked` out of all lines. No effect if in no line.
   void Leave(Parked& parked) noexcept;
   size_t size() const noexcept { return keys_.size(); }
 
-  // Lets those who wait for the key look at it again, though it has not changed. False if nobody waits.
+  // Lets the clients that wait for the key look at the key again, though unchanged. Returns false if no client waits.
   bool Announce(const KeyPlace& place) noexcept;
-  // Whether TakeReady has one.
+  // True if TakeReady would return a key.
   bool AnyReady() const noexcept { return !ready_.alone() || (AnySwapped() && swapped_left_ > 0); }
-  // Whether it has one now or after GoOn.
+  // True if TakeReady would return a swapped key now or after GoOn.
   bool AnySwapped() const noexcept { return !swapped_.alone(); }
   void GoOn() noexcept { swapped_left_ = kSwappedAtOnce; }
-  // Calls fn(key) for each key that somebody waits for. REQUIRES: fn lets nobody come or leave.
+  // Calls fn(key) for each awaited key. REQUIRES: fn adds and removes no wait.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     for (const auto& [place, key] : keys_) fn(static_cast<const WaitedKey&>(*key));
   }
-  // The first that waits for `key` and came after `order`, if `order` is 0 or that of the one that left last; null if
-  // there is none.
+  // The first wait for `key` after `order`; null if there is none. REQUIRES: `order` is 0, or the order of the wait that
+  // left last.
   static const Wait* NextAfter(const WaitedKey& key, uint64_t order) noexcept;
-  // The key that is to be served next, held until Release; null if there is none.
+  // Takes the next ready key, held until Release; null if there is none.
   WaitedKey* TakeReady() noexcept;
   void Release(WaitedKey& key) noexcept;
 
   void OnChange(const Change& change) override;
 
  private:
-  // The names are those of the values.
+  // The values own the names of the keys.
   using Keys = std::unordered_map<KeyPlace, std::unique_ptr<WaitedKey>, KeyPlaceHash>;
 
   static uint64_t BytesOf(const WaitedKey& key) noexcept;
   WaitedKey& KeyOf(unsigned db, std::string_view name);
   void ForgetIfUnused(WaitedKey& key) noexcept;
   void MarkReady(WaitedKey& key) noexcept;
-  // The head of the keys of a database that are neither ready nor held.
+  // The head of a database's keys that are neither ready nor held.
   WaitedKeyLinks& Idle(unsigned db) noexcept { return idle_[db]; }
 
   ChangeHub& changes_;
   uint64_t& name_bytes_;
   Keys keys_;
-  std::deque<WaitedKeyLinks> idle_;  // by database; heads do not move when it grows
+  std::deque<WaitedKeyLinks> idle_;  // by database; heads do not move when the deque grows
   WaitedKeyLinks ready_;
   WaitedKeyLinks swapped_;
-  unsigned swapped_left_ = kSwappedAtOnce;  // that may be taken before GoOn
+  unsigned swapped_left_ = kSwappedAtOnce;  // how many keys may be taken before GoOn
 };
 
 }  // namespace mayfly

@@ -13,7 +13,7 @@ constexpr uint32_t kLoggedReasons =
     ChangeHub::Bit(ChangeReason::kExpired) | ChangeHub::Bit(ChangeReason::kEvicted) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated);
 
-// A value whose last members have expired has expired.
+// A value is expired, too, when its last members have expired.
 EventKind KindOf(const Change& change) noexcept {
   switch (change.reason) {
     case ChangeReason::kExpired:
@@ -27,7 +27,8 @@ EventKind KindOf(const Change& change) noexcept {
   }
 }
 
-// An expired key's event is at its deadline, as a Unix time: that of a relative TTL as the wall clock is set now.
+// The time of an expired key's event is the deadline in Unix time; a relative deadline is converted by the current wall
+// clock.
 int64_t TimeOf(const Change& change, Now now) noexcept {
   const Expiry deadline = change.entry->deadline();
   if (change.reason != ChangeReason::kExpired || deadline.kind == Expiry::Kind::kNever) return now.wall_ms;
@@ -37,7 +38,7 @@ int64_t TimeOf(const Change& change, Now now) noexcept {
 
 }  // namespace
 
-// A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
+// A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
 EventLog::EventLog(ChangeHub& changes, ParkingLot& parking, Clock& clock)
     : changes_(changes), parking_(parking), clock_(clock) {
   changes_.Listen(*this, Hearing{});
@@ -50,7 +51,7 @@ void EventLog::Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept {
   ring_.SetLimit(most_bytes);
   if (on() == was_on) return;
   changes_.Listen(*this, Hearing{.reasons = on() ? kLoggedReasons : 0});
-  // What happened meanwhile was not numbered.
+  // Removals while the log was off have no numbers.
   if (on())
     ring_.SkipTo(
         std::max(ring_.next_number() + 1, static_cast<uint64_t>(std::max<int64_t>(clock_.ReadWallUs(), 0))));

@@ -11,11 +11,11 @@ namespace {
 
 constexpr unsigned kKindBits = 0x03;
 constexpr unsigned kHasValue = 0x04;
-constexpr unsigned kHasDatabase = 0x08;  // another one than 0
+constexpr unsigned kHasDatabase = 0x08;  // a database other than 0
 constexpr unsigned kHasSkipped = 0x10;
 
 constexpr size_t kNumberMax = 10;
-// What a record takes beside key and value, at most: its flags and five numbers.
+// The most bytes of a record without key and value: the flags and five numbers.
 constexpr size_t kHeaderMax = 1 + 5 * kNumberMax;
 
 char* PutNumber(char* p, uint64_t number) noexcept {
@@ -51,7 +51,7 @@ uint64_t Zigzag(int64_t value) noexcept {
 }
 int64_t Unzigzag(uint64_t value) noexcept { return static_cast<int64_t>(value >> 1 ^ (0 - (value & 1))); }
 
-// Times may be anything that an EXPIREAT can name, so the sums wrap, as unsigned ones may.
+// Times may be any times accepted by EXPIREAT, so the sums wrap: unsigned sums may.
 int64_t Minus(int64_t a, int64_t b) noexcept {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
@@ -114,7 +114,8 @@ void EventRing::Append(EventKind kind, int64_t wall_ms, unsigned database, std::
 
 EventRing::Segment* EventRing::RoomFor(size_t record, int64_t wall_ms) noexcept {
   if (!segments_.empty() && segments_.back()->room - segments_.back()->end >= record) return segments_.back();
-  if (!segments_.empty() && segments_.back()->records == 0) DoomOldest();  // it is the only one: see LetGo
+  if (!segments_.empty() && segments_.back()->records == 0)
+    DoomOldest();  // the segment is the only one: see LetGo
   const size_t size = std::max(SegmentSize(), sizeof(Segment) + record);
   if (size > limit_) return nullptr;
   while (KeptBytes() + size > limit_) DropOldest();

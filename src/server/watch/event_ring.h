@@ -1,22 +1,22 @@
-// A bounded queue of numbered records about removed keys: the memory of server/watch/event_log.h. What EXPLOG reads
-// (server/watch/event_log.h).
+// A bounded queue of numbered records about removed keys: the memory of server/watch/event_log.h, and the source of EXPLOG's
+// replies.
 //
 //   segments, the oldest first   [ ..... r r r r ][ r r r r r r r ][ r r r         ]
 //                                        ^ begin                          ^ end
 //   a record   flags 1 | [skipped] | time | [database] | key length | key | [value length | value]
 //
-// Numbers are stored 7 bits a byte, low bits first, and what is in brackets only if a flag says so. The time is that
-// since the record before (zigzag: it may be less). `skipped` numbers before this record's have no record. So a record
-// takes about 4 bytes beside its key and value.
+// Numbers are stored 7 bits a byte, low bits first; parts in brackets only if a flag says so. The time is the difference to
+// the previous record (zigzag: possibly negative). `skipped` numbers before this record's number have no record. A record
+// takes about 4 bytes beside key and value.
 //
-// Numbers. They rise by one with each event, also with one for which there is no room; so a reader who expects n
-// and gets a higher number knows how many it has missed.
+// Numbers. Each event gets the next number, even an event without room for a record; a reader that expects n and gets a
+// higher number knows the number of missed events.
 //
-// Memory. A segment is one allocation, made when the one before is full. The bytes of all segments are never above the
-// limit: the oldest segment goes, with its records, before another would exceed it. The segments that LetGo and a lower
-// limit leave are freed by FreeSome, in slices, or when another one needs the room; only after the limit was lowered
-// they may exceed it meanwhile. The last segment is kept when its records go, so that a reader who is up to date makes
-// and frees none. While the limit is 0, nothing is kept or numbered.
+// Memory. A segment is one allocation, made when the previous segment is full. The bytes of all segments never exceed the
+// limit: before a new segment would exceed the limit, the oldest segment goes with its records. FreeSome frees the segments
+// dropped by LetGo or by a lower limit, in slices; a new segment in need of room frees some, too. Only after a lowered limit
+// the bytes may exceed the limit meanwhile. The last segment is kept when its records go: reading up to date then allocates
+// and frees no segments. While the limit is 0, nothing is kept or numbered.
 //
 // Units: Unix time in ms. Owns its segments. Loop thread only.
 #pragma once
@@ -43,16 +43,16 @@ struct EventRecord {
 
 class EventRing {
  public:
-  // A search within a segment reads no more than this, unless it has a single large record.
+  // A search within a segment reads at most this many bytes, unless the segment has a single large record.
   static constexpr size_t kSegmentMax = size_t{64} << 10;
   static constexpr size_t kSegmentMin = 1024;
-  // A small limit is divided into this many segments, so that little is lost when the oldest goes.
+  // A small limit is divided into this many segments: dropping the oldest segment then loses little.
   static constexpr size_t kSegments = 64;
-  // A record is copied while clients wait; copying this much takes about 0.1 ms.
+  // A record is copied while clients wait; copying this many bytes takes about 0.1 ms.
   static constexpr size_t kRecordMax = size_t{2} << 20;
-  // No record takes more than this part of the limit, so that none pushes out most of the others.
+  // No record takes more than this part of the limit: a larger record would push out most other records.
   static constexpr size_t kRecordPart = 4;
-  // What one Append frees at most of what waits for that: enough for the largest record.
+  // The most dropped segments freed by one Append: enough room for the largest record.
   static constexpr size_t kFreedAtOnce = kRecordMax / kSegmentMax + 1;
 
   EventRing() = default;
@@ -60,22 +60,21 @@ class EventRing {
   EventRing& operator=(const EventRing&) = delete;
   ~EventRing();
 
-  // The most bytes of all segments; 0: nothing is kept. Drops the oldest records of a larger ring.
+  // Sets the most bytes of all segments; 0: nothing is kept. Drops the oldest records of a larger ring.
   void SetLimit(uint64_t bytes) noexcept;
   uint64_t limit() const noexcept { return limit_; }
-  // The next number becomes `next`, if that is higher. Records are not affected.
+  // The next number becomes `next`, if higher. Records are not affected.
   void SkipTo(uint64_t next) noexcept {
     if (next > next_) next_ = next;
   }
 
-  // Adds a record and assigns the next number to it. A value for which there is no room is left out. If there is no
-  // room or no memory for the rest, the number stays without a record and counts as dropped.
-  // REQUIRES: limit() is not 0.
+  // Adds a record and assigns the next number. A value without room is left out. Without room or memory for the rest, the
+  // number stays without a record and counts as dropped. REQUIRES: limit() is not 0.
   void Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
               std::optional<std::string_view> value) noexcept;
 
-  // Calls fn(const EventRecord&) -> bool for each record whose number is at least `from`, in order, until fn returns
-  // false. O(log n) to find the first.
+  // Calls fn(const EventRecord&) -> bool for each record with a number of at least `from`, in order, until fn returns false.
+  // O(log n) to find the first record.
   template <typename Fn>
   void ReadFrom(uint64_t from, Fn&& fn) const {
     for (size_t i = SegmentWith(from); i < segments_.size(); ++i) {
@@ -87,20 +86,20 @@ class EventRing {
       }
     }
   }
-  // Whether there is a record whose number is at least `from`.
+  // True if there is a record with a number of at least `from`.
   bool HasFrom(uint64_t from) const noexcept {
     return records_ != 0 && SegmentWith(from) != segments_.size();
   }
-  // Drops the records with numbers up to `last`, and returns how many these were.
+  // Drops the records with numbers up to `last`, and returns the number of dropped records.
   size_t LetGo(uint64_t last) noexcept;
 
-  // The number of the first record; that of the next one if there is none.
+  // The number of the first record; next_number() if there is none.
   uint64_t first_number() const noexcept;
   uint64_t next_number() const noexcept { return next_; }
   size_t size() const noexcept { return records_; }
-  // Those that went though nobody has let go of them, and those that found no room or memory.
+  // The number of records dropped without LetGo, and of events without room or memory.
   uint64_t dropped() const noexcept { return dropped_; }
-  // Of all segments, also those that are not freed yet.
+  // The bytes of all segments, including dropped segments that are not freed yet.
   uint64_t bytes() const noexcept { return bytes_; }
 
   bool MayFreeSome() const noexcept { return doomed_ != nullptr; }
@@ -111,15 +110,15 @@ class EventRing {
   [[nodiscard]] bool Validate() const;
 
  private:
-  // Where a record begins, and what is known from those before it.
+  // The place of a record, with facts from the records before.
   struct Place {
     size_t at;
-    uint64_t number;  // the next record's, unless it says that some were skipped
+    uint64_t number;  // of the next record, unless the record skips some numbers
     int64_t wall_ms;  // of the record before
   };
   struct Segment {
     Segment* next_doomed = nullptr;
-    size_t room;  // for records; they follow this struct
+    size_t room;  // for records; the records follow this struct
     size_t end = 0;
     size_t records = 0;
     Place begin;
@@ -131,17 +130,17 @@ class EventRing {
     size_t allocated() const noexcept { return sizeof(Segment) + room; }
   };
 
-  // Reads the record at `place`, which moves behind it.
+  // Reads the record at `place`, and moves `place` to the next record.
   static EventRecord Next(const Segment& segment, Place& place) noexcept;
-  // The index of the first segment that has a number of at least `from`.
+  // The index of the first segment with a number of at least `from`.
   size_t SegmentWith(uint64_t from) const noexcept;
   size_t SegmentSize() const noexcept;
   size_t MostOfRecord() const noexcept;
-  // A segment with room for that many bytes at its end; null if there is none.
+  // A segment with room for `record` bytes at the end; null if there is no room.
   Segment* RoomFor(size_t record, int64_t wall_ms) noexcept;
-  // Takes the oldest segment out; it waits to be freed.
+  // Takes the oldest segment out, to be freed later.
   void DoomOldest() noexcept;
-  // As DoomOldest, and its records count as dropped.
+  // Like DoomOldest, and the records count as dropped.
   void DropOldest() noexcept;
   uint64_t KeptBytes() const noexcept { return bytes_ - doomed_bytes_; }
 

@@ -62,7 +62,7 @@ void Notifier::OnMiss(unsigned database, std::string_view key) noexcept {
 
 void Notifier::OnChange(const Change& change) {
   if (change.entry == nullptr || pubsub_.Deserted()) return;
-  // In Redis RENAME and COPY delete what they replace, and the key is new.
+  // In Redis RENAME and COPY delete a key at the target, and the result is a new key.
   const bool anew = change.event.name == events::kRenameTo.name || change.event.name == events::kCopyTo.name;
   if (change.reason == ChangeReason::kCreated || anew)
     Tell('n', events::kNew.name, change.database, change.key);

@@ -1,8 +1,8 @@
 // Keyspace notifications: publishes changes of keys as messages (option notify-keyspace-events).
 //
-// It listens to the change point while the option asks for events. Of which class an event is follows from its name, or
-// from the type of the value. Nothing is built while nobody has subscribed to anything. A message for which there is no
-// memory is lost. Loop thread only.
+// Notifier listens to the change point while the option asks for events. An event's class follows from the event's name, or
+// from the type of the value. No text is built while no client has a subscription. A message without memory is lost. Loop
+// thread only.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace mayfly {
 
 class Notifier final : public ChangeListener {
  public:
-  // Borrows both.
+  // Borrows both arguments.
   Notifier(ChangeHub& changes, PubSub& pubsub) : changes_(changes), pubsub_(pubsub) {}
   ~Notifier() override { changes_.Unlisten(*this); }
 
   // Publishes events of these classes from now on. Throws std::bad_alloc.
   void Follow(const config::EventClasses& classes);
-  // Whether a read of an absent key is an event.
+  // True if a read of an absent key is an event.
   bool tells_misses() const noexcept { return tells_misses_; }
-  // Such a read.
+  // Reports a read of an absent key.
   void OnMiss(unsigned database, std::string_view key) noexcept;
 
   void OnChange(const Change& change) override;

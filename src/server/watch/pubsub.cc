@@ -25,7 +25,7 @@ std::string_view WordOf(TopicKind kind) noexcept {
   return "smessage";
 }
 
-// From the number of elements to what comes before the channel's name.
+// From the number of elements to the last byte before the channel's name.
 std::string HeadOf(TopicKind kind, std::string_view name) {
   std::string head = kind == TopicKind::kPattern ? "4\r\n" : "3\r\n";
   resp::AppendBulk(head, WordOf(kind));
@@ -33,7 +33,7 @@ std::string HeadOf(TopicKind kind, std::string_view name) {
   return head;
 }
 
-// What is left without the anchors. Beside an anchor, "*" also matches the empty text.
+// Matches the rest without the anchors. Beside an anchor, "*" also matches the empty text.
 bool Matches(std::string_view pattern, std::string_view text, bool beside_anchor) noexcept {
   if (text.empty() && beside_anchor) return pattern.find_first_not_of('*') == std::string_view::npos;
   return GlobMatch(pattern, text);
@@ -51,7 +51,7 @@ PubSub::PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hashe
       hash_(hasher),
       topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
 
-// Channel and message, as all subscribers get them.
+// Channel and message, encoded for all subscribers.
 class PubSub::Message {
  public:
   Message(std::string_view channel, std::string_view message) {
@@ -73,7 +73,7 @@ class PubSub::Message {
 
  private:
   std::string text_;
-  SharedBytes block_;  // null: the text is all of it
+  SharedBytes block_;  // null: text_ is the whole message
 };
 
 // ---- subscriptions
@@ -160,8 +160,8 @@ size_t PubSub::subscribers(TopicKind kind, std::string_view name) const noexcept
 
 // ---- topics
 
-// A class may extend to the end of the pattern, and a backslash belongs to the byte after it, so neither has an anchor
-// behind it.
+// A class in brackets may extend to the end of the pattern, and a backslash belongs to the byte after it: neither has an
+// anchor behind it.
 PubSub::Anchor PubSub::AnchorOf(std::string_view pattern) noexcept {
   const size_t first = pattern.find_first_of("*?[\\");
   if (first != 0 || pattern.find_first_of("[\\") != std::string_view::npos)

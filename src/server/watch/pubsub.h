@@ -1,14 +1,15 @@
 // Publish and subscribe: the subscribers of each channel and pattern, and the delivery of messages.
 //
-// A message is encoded once. Its subscribers get copies of a small one, and share the bytes of a larger one. It waits in
-// their output until the end of the turn, when each of them is written once. Patterns are found by the text before their
-// first wildcard, or after their last one, so a message meets only those whose text its channel begins or ends with.
+// A message is encoded once. Subscribers get copies of a small message, and share the bytes of a larger message. The message
+// waits in each output until the end of the turn, when each client is written once. Patterns are found by the text before
+// their first wildcard, or after their last wildcard: a message is only compared with patterns whose text begins or ends the
+// channel's name.
 //
-// A client that is in the middle of a request gets its own messages after the reply (Session::PushOutput). One for whose
-// message there is no memory, or that has more unread output than it may, is closed; others do not notice.
+// A client in the middle of a request gets its own messages after the reply (Session::PushOutput). A client is closed if
+// there is no memory for its message, or if its unread output exceeds the limit; other clients do not notice.
 //
-// Ownership: topics belong to this and exist while they have subscribers; subscriptions belong to their sessions.
-// Loop thread only.
+// Ownership: PubSub owns the topics; a topic exists while it has subscribers. Subscriptions belong to their sessions. Loop
+// thread only.
 #pragma once
 
 #include <array>
@@ -32,33 +33,33 @@ class Sessions;
 struct Hubs;
 struct Stats;
 
-// A channel or pattern that somebody has subscribed to.
+// A channel or pattern with subscribers.
 struct Topic {
   TopicKind kind;
   std::string name;
-  std::string head;  // what precedes channel and message on the wire, without the first byte
+  std::string head;  // the bytes before channel and message on the wire, without the first byte
   std::vector<Subscription*> subscribers;  // in no order
 };
 
 class PubSub final : private ClientEnds::Ear {
  public:
-  // Borrows all, `stats` for their name_bytes.
+  // Borrows all arguments, `stats` for its name_bytes.
   PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  // True if it is a new subscription. Throws std::bad_alloc, and changes nothing then.
+  // True if the subscription is new. Throws std::bad_alloc without a change.
   bool Subscribe(Session& session, TopicKind kind, std::string_view name);
   // True if there was a subscription.
   bool Unsubscribe(Session& session, TopicKind kind, std::string_view name) noexcept;
 
-  // Sends the message to all who have subscribed to the channel, or to a pattern that it matches. Returns how many
-  // messages that are. Throws std::bad_alloc before the first is sent.
+  // Sends the message to all subscribers of the channel, and of matching patterns. Returns the number of messages sent.
+  // Throws std::bad_alloc before the first is sent.
   size_t Publish(std::string_view channel, std::string_view message);
-  // To those who have subscribed to the shard channel.
+  // Sends the message to all subscribers of the shard channel.
   size_t PublishToShard(std::string_view channel, std::string_view message);
 
-  // Whether nobody could get a message by Publish.
+  // True if no client could get a message by Publish.
   bool Deserted() const noexcept {
     return topics(TopicKind::kChannel).empty() && topics(TopicKind::kPattern).empty();
   }
@@ -66,7 +67,7 @@ class PubSub final : private ClientEnds::Ear {
   // Clients with a subscription.
   size_t clients() const noexcept { return clients_; }
 
-  // The names are those of the values.
+  // The values own the names.
   using Topics = std::unordered_map<std::string_view, std::unique_ptr<Topic>, TextHash>;
   const Topics& topics(TopicKind kind) const noexcept { return topics_[static_cast<size_t>(kind)]; }
 
@@ -74,19 +75,19 @@ class PubSub final : private ClientEnds::Ear {
   // Ends all subscriptions of the session.
   void OnClientEnd(Session& session) noexcept override;
   class Message;
-  // The text with which a pattern begins, or if that is empty, ends.
+  // The text before the first wildcard of a pattern, or if empty, after the last.
   struct Anchor {
     size_t side;  // of shelves_
     std::string_view text;
   };
-  // Patterns by their anchors, which have the same length.
+  // Patterns by anchor; all anchors of a shelf have the same length.
   using Shelf = std::unordered_map<std::string, std::vector<Topic*>, TextHash, std::equal_to<>>;
   static constexpr uint64_t kPlaceBytes = NodeBytes<Shelf>();
   static constexpr size_t kFront = 0;
   static constexpr size_t kBack = 1;
 
   Topics& all(TopicKind kind) noexcept { return topics_[static_cast<size_t>(kind)]; }
-  // What a topic takes, and with it one subscription to it.
+  // The memory of a topic, and of a topic with one subscription.
   static uint64_t BytesOf(const Topic& topic) noexcept;
   static uint64_t BytesWith(const Topic& topic) noexcept;
   Topic& Add(TopicKind kind, std::string_view name);

@@ -13,7 +13,7 @@
 namespace mayfly {
 namespace {
 
-// Forgotten at once: by a read that makes the table too large, and by what lowers a limit or flushes.
+// Keys forgotten at once: by a read beyond a limit, and by a lowered limit or a flush.
 constexpr size_t kForgetsPerRead = 16;
 constexpr size_t kForgetsAtOnce = 256;
 
@@ -25,7 +25,7 @@ std::string ListOf(std::string_view key) {
 
 }  // namespace
 
-// A listener that hears nothing costs nothing. From now on it has its place, so that Follow takes no memory.
+// A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
 Tracking::Tracking(Hubs& hubs, ChangeHub& changes, Sessions& sessions, const Hasher& hasher)
     : Ear(hubs.client_ends),
       changes_(changes),
@@ -44,8 +44,8 @@ void Tracking::Limit(size_t most_keys, size_t most_bytes) noexcept {
   KeepWithinLimits(kForgetsAtOnce);
 }
 
-// Broadcast must hear of all changes, the default mode only of entries that were read, and of new keys if somebody has
-// asked for one that was absent.
+// Broadcast mode needs all changes. The default mode needs only changes of entries that were read, and new keys if a client
+// has read an absent key.
 void Tracking::Follow() noexcept {
   hears_creations_ = absent_ != 0 || broadcast_clients_ != 0;
   uint32_t reasons = clients_ == 0 ? 0 : ChangeHub::kAllReasons;
@@ -89,7 +89,7 @@ void Tracking::Stop(Session& session) noexcept {
   Follow();
 }
 
-// A client may have many prefixes, so it is looked for at this one.
+// A client may have many prefixes, so the search goes from the prefix to the client.
 bool Tracking::HasPrefix(const Session& session, std::string_view prefix) const noexcept {
   const auto same_length = prefixes_.find(prefix.size());
   if (same_length == prefixes_.end()) return false;
@@ -144,7 +144,7 @@ void Tracking::ForgetKeys() noexcept {
     try {
       doomed_.push_back(std::move(keys_));
       doomed_bytes_ += bytes_;
-    } catch (const std::bad_alloc&) {  // then at once, which takes no memory
+    } catch (const std::bad_alloc&) {  // then free at once: this takes no memory
     }
   }
   keys_.clear();
@@ -203,7 +203,7 @@ void Tracking::ShrinkIfSparse() noexcept {
   if (keys_.bucket_count() <= kFewBuckets || keys_.size() >= keys_.bucket_count() / kSparse) return;
   try {
     keys_.rehash(0);
-  } catch (const std::bad_alloc&) {  // it stays sparse, and Next takes longer
+  } catch (const std::bad_alloc&) {  // the table stays sparse, and Next takes longer
   }
 }
 
@@ -224,7 +224,7 @@ void Tracking::Invalidate(Keys::iterator key, uint64_t by) noexcept {
   std::string list;
   try {
     list = ListOf(readers->name);
-  } catch (const std::bad_alloc&) {  // then they must forget everything
+  } catch (const std::bad_alloc&) {  // then the readers must forget everything
   }
   for (const uint64_t id : readers->ids) {
     const auto reader = sessions_.by_id().find(id);
@@ -329,7 +329,7 @@ void Tracking::Send(Session& session, std::string_view keys) noexcept {
       push.Bulk("message");
       push.Bulk(kChannel);
     } else {
-      return;  // under RESP2 there is no way to tell it
+      return;  // no message is possible under RESP2
     }
     keys.empty() ? push.Null() : push.out().Append(keys);
   } catch (const std::bad_alloc&) {

@@ -1,6 +1,6 @@
-// Changes that WATCH and CLIENT TRACKING do not count, as in Redis. XSETID changes what comes next into a stream, and
-// nothing that a client has read of it. They have events all the same. Whoever makes one leaves EntryFlag::kObserved as
-// it was.
+// Changes ignored by WATCH and CLIENT TRACKING, as in Redis. XSETID changes the next entries of a stream, and nothing that a
+// client has read. Such changes are events all the same. The code that makes the change leaves EntryFlag::kObserved
+// unchanged.
 #pragma once
 
 #include "cache/keyspace/change.h"

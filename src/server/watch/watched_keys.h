@@ -1,12 +1,12 @@
 // The clients that watch a key (WATCH): an index by key, also of absent keys.
 //
-// It listens to the change point while somebody watches a key. A change of a watched key marks the transactions of
-// all who watch it. An entry that is watched carries EntryFlag::kObserved, so that
-// changes of other entries cost nothing; those who watch keys that did not exist must hear of all new keys.
+// WatchedKeys listens to the change point while a client watches a key. A change of a watched key marks the transactions of
+// all clients that watch the key. A watched entry carries EntryFlag::kObserved, and changes of other entries thus cost
+// nothing; watches of absent keys need all new keys.
 //
-// A key whose deadline has passed does not exist. That it is freed later is no change.
+// A key with a passed deadline does not exist. The later freeing is no change.
 //
-// Ownership: a KeyWatch belongs to the Transaction of its session; names of keys belong to this. Loop thread only.
+// Ownership: a KeyWatch belongs to the Transaction of its session; WatchedKeys owns the names of keys. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace mayfly {
 class Databases;
 struct Stats;
 
-// A key that somebody watches.
+// A key watched by some client.
 struct WatchedKey {
   unsigned db = 0;
   std::string name;
@@ -36,18 +36,17 @@ struct WatchedKey {
 
 class WatchedKeys final : public ChangeListener {
  public:
-  // Borrows all, `stats` for their name_bytes.
+  // Borrows all arguments, `stats` for its name_bytes.
   WatchedKeys(ChangeHub& changes, Clock& clock, Stats& stats, const Hasher& hasher);
   ~WatchedKeys() override;
 
-  // The session watches `key` from now on. `exists`: it is there now, and its entry has EntryFlag::kObserved. No
-  // effect if it watches the key already. Throws std::bad_alloc, and changes nothing then.
-  // REQUIRES: the session has a transaction.
+  // The session watches `key` from now on. `exists`: the key exists now, and its entry has EntryFlag::kObserved. No effect
+  // if the session watches the key already. Throws std::bad_alloc without a change. REQUIRES: the session has a transaction.
   void Watch(Session& session, unsigned db, std::string_view key, bool exists);
-  // The session watches nothing any more. No effect if it has watched nothing.
+  // Ends all watches of the session. No effect without watches.
   void Forget(Session& session) noexcept;
-  // Whether a key that the session has watched has changed, or has expired since, or a member of its value has.
-  // REQUIRES: as Watch.
+  // True if a key watched by the session has changed, or has expired since, or a member of the key's value has. REQUIRES: as
+  // for Watch.
   bool Changed(const Session& session, Databases& databases, Now now) const noexcept;
 
   size_t keys() const noexcept { return keys_.size(); }
@@ -56,16 +55,16 @@ class WatchedKeys final : public ChangeListener {
   void OnChange(const Change& change) noexcept override;
 
  private:
-  // The names are those of the values.
+  // The values own the names.
   using Keys = std::unordered_map<KeyPlace, std::unique_ptr<WatchedKey>, KeyPlaceHash>;
 
   WatchedKey& Add(unsigned db, std::string_view name);
   void Unlink(KeyWatch& watch) noexcept;
-  // Marks the transactions of those who have watched `key` while it existed, and of the others if `if_absent_before`.
+  // Marks the transactions of clients that watched `key` when it existed, and of the other clients if `if_absent_before`.
   static void Mark(const WatchedKey& key, bool if_absent_before) noexcept;
-  // After its database was emptied, or another one has taken its place.
+  // Marks after the database was emptied, or replaced by another database.
   void MarkAllOf(const Change& change) noexcept;
-  // Listens for what the watches need.
+  // Listens for the changes needed by the watches.
   void Follow() noexcept;
 
   static uint64_t BytesOf(const WatchedKey& key) noexcept;
@@ -74,8 +73,8 @@ class WatchedKeys final : public ChangeListener {
   Clock& clock_;
   uint64_t& name_bytes_;
   Keys keys_;
-  size_t clients_ = 0;  // that watch a key
-  size_t absent_ = 0;   // watches of keys that did not exist
+  size_t clients_ = 0;  // with watches
+  size_t absent_ = 0;   // watches of keys that were absent
   uint32_t reasons_ = 0;
 };
 
