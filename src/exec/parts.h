@@ -1,8 +1,8 @@
-// All parts of a server that need no loop, built in the order in which they need each other: for main, and for the tests that
-// have no loop.
+// All parts of a server except the loop, built in the order of their dependencies: for main, and for tests without a loop.
 //
-// A new part has its header, its source and one line here: what others must do for it, it registers itself (server/hubs/hubs.h).
-// Handlers reach a part by its name in Server, or, if only commands of its own do, as a LatePart. Loop thread only.
+// A new part has a header, a source and one line here: the part itself registers at the hubs whatever other parts must do
+// for it (server/hubs/hubs.h). Handlers reach a part by its name in Server; a part used only by its own commands is a
+// LatePart. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@
 
 namespace mayfly {
 
-// What the parts get from outside. Borrows all that is a reference or a pointer.
+// The parts' surroundings. Borrows all references and pointers.
 struct Surroundings {
   Clock& clock;
   config::Options& options;
@@ -53,9 +53,8 @@ struct Surroundings {
   uint64_t random_seed;
   CycleRate cycle_rate;
   std::string run_id;
-  Log* log = nullptr;  // null: there is none
-  const MemoryLimitFiles* limit_files =
-      nullptr;  // null: neither the process's memory nor its limit is looked at
+  Log* log = nullptr;                             // null: no log
+  const MemoryLimitFiles* limit_files = nullptr;  // null: ignores the process's memory and its limit
 };
 
 struct Parts {
@@ -95,7 +94,7 @@ struct Parts {
   Executor executor;
 
  private:
-  const Accounts::Account names_;  // that clients have given, to several parts
+  const Accounts::Account names_;  // given by clients, to several parts
 };
 
 }  // namespace mayfly

@@ -11,8 +11,8 @@
 
 namespace mayfly {
 
-// Nothing, after having answered the error, if the bit would lie beyond proto-max-bulk-len. With
-// `field_width`, "#3" is the place of the fourth field of that many bits.
+// Returns nothing, after an error reply, if the bit would lie beyond proto-max-bulk-len. With `field_width`, "#3" is the
+// place of the fourth field of `field_width` bits.
 inline std::optional<uint64_t> ReadBitOffset(Context& ctx, std::string_view text, unsigned field_width = 0) {
   const bool counts_fields = field_width > 0 && !text.empty() && text[0] == '#';
   std::optional<int64_t> offset = ParseInteger(counts_fields ? text.substr(1) : text);

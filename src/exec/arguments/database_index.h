@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// Nothing, after having answered the error, if it is not a number, not a 32-bit number or not a database.
+// Returns nothing, after an error reply, if the text is not a number, not a 32-bit number or not a database.
 inline std::optional<unsigned> ReadDatabaseIndex(Context& ctx, std::string_view text) {
   const std::optional<int64_t> index = ParseInteger(text);
   if (!index) return ctx.Fail(errors::kNotInteger), std::nullopt;

@@ -1,7 +1,7 @@
 // NX, XX, GT and LT of EXPIRE, HEXPIRE and kin: conditions on the present deadline.
 //
-// Deadlines are compared as Unix time in ms, whichever clock they are kept on, so that Redis's rules for GT and LT hold
-// across both. No deadline is one that never comes.
+// Deadlines are compared as Unix time in ms, whichever clock keeps the deadline: Redis's rules for GT and LT then hold
+// across both clocks. No deadline counts as an infinitely late deadline.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ExpireConditions {
   bool if_greater = false;  // GT
   bool if_less = false;     // LT
 
-  // Passes the next argument if it is one of the four words.
+  // Passes the next argument if the argument is one of the four words.
   bool Take(Args& args) noexcept {
     if (args.Accept("NX")) return if_none = true;
     if (args.Accept("XX")) return if_some = true;
@@ -26,7 +26,7 @@ struct ExpireConditions {
     return false;
   }
 
-  // Whether `unix_ms` may replace `current_unix_ms`.
+  // True if `unix_ms` may replace `current_unix_ms`.
   bool Allow(std::optional<int64_t> current_unix_ms, int64_t unix_ms) const noexcept {
     if (!current_unix_ms) return !if_some && !if_greater;
     if (if_none) return false;

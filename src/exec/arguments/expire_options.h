@@ -1,8 +1,8 @@
 // The expiry options of SET, GETEX and similar commands: EX, PX, EXAT and PXAT with a number.
 //
-// Redis looks at the words of all options before it looks at any number, so reading has two steps: Take
-// while the cursor passes the options, Resolve when the rest of the command is known to be well formed. Holds
-// views of the arguments: it dies when the handler returns.
+// Redis reads the words of all options before any number, so reading has two steps: Take while the cursor passes the
+// options, Resolve when the rest of the command is known to be well formed. Holds views of the arguments: dies when the
+// handler returns.
 #pragma once
 
 #include <cassert>
@@ -19,16 +19,16 @@ namespace mayfly {
 enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
 enum class TimeBase : uint8_t { kNow, kEpoch };
 
-// Sets `ms` to `number` of `unit`; false if that does not fit into 64 bits.
+// Sets `ms` to `number` of `unit`; false if the product does not fit into 64 bits.
 inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept {
   return !__builtin_mul_overflow(number, unit == TimeUnit::kSeconds ? kMsPerSecond : 1, &ms);
 }
 
-// Answers that the command does not take this time to live.
+// Answers with the error for an invalid time to live.
 [[gnu::cold]] void RefuseExpireTime(Context& ctx);
 
-// Sets `expiry` to the one that `number` stands for. False, after having answered the error, if it is not a
-// number, not positive, or its Unix time in ms does not fit into 64 bits.
+// Sets `expiry` by `number`. False, after an error reply, if the text is not a number, not positive, or if the Unix time in
+// ms does not fit into 64 bits.
 [[gnu::always_inline]] inline bool ReadExpiry(Context& ctx, std::string_view number, TimeUnit unit,
                                               TimeBase base, Expiry& expiry) {
   int64_t parsed = 0;
@@ -38,7 +38,7 @@ inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept 
   }
   int64_t ms = 0;
   int64_t unix_ms = 0;
-  // The deadline of a relative TTL is monotonic, but EXPIRETIME must be able to answer it as Unix time.
+  // The deadline of a relative TTL is monotonic, but EXPIRETIME must be able to show the deadline as Unix time.
   if (!ToMilliseconds(parsed, unit, ms) || ms <= 0 ||
       (base == TimeBase::kNow && __builtin_add_overflow(ms, ctx.now.wall_ms, &unix_ms))) [[unlikely]] {
     RefuseExpireTime(ctx);
@@ -50,9 +50,8 @@ inline bool ToMilliseconds(int64_t number, TimeUnit unit, int64_t& ms) noexcept 
 
 class ExpireOption {
  public:
-  // Takes the number that follows `word`, which has just been read. False if the word is none of the four, if
-  // its number is missing, or if another one of them was given before. The same one may be given again: the
-  // last counts.
+  // Takes the number after `word`, the word just read. False if `word` is none of the four words, if the number is missing,
+  // or if a different word was given before. The same word may be given again: the last number counts.
   bool Take(uint64_t word, Args& args) noexcept {
     switch (word) {
       case WordOf("EX"):
@@ -70,9 +69,9 @@ class ExpireOption {
 
   bool given() const noexcept { return word_ != 0; }
   TimeBase base() const noexcept { return base_; }
-  // Seconds if nothing was given.
+  // Seconds if no option was given.
   TimeUnit unit() const noexcept { return unit_; }
-  // As ReadExpiry. REQUIRES: given().
+  // Like ReadExpiry. REQUIRES: given().
   [[gnu::noinline]] bool Resolve(Context& ctx, Expiry& expiry) const {
     assert(given());
     return ReadExpiry(ctx, number_, unit_, base_, expiry);

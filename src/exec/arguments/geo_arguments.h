@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// Nothing, for all of these, after having answered the error.
+// All of these functions return nothing after an error reply.
 std::optional<GeoPoint> ReadGeoPoint(Context& ctx, std::string_view longitude, std::string_view latitude);
 // The meters of a unit: m, km, ft, mi.
 std::optional<double> ReadGeoUnit(Context& ctx, std::string_view word);

@@ -13,8 +13,8 @@ struct IndexRange {
   uint64_t size() const noexcept { return last - first + 1; }
 };
 
-// The part of `start` to `end` that lies in a sequence of `length`; nothing if that is empty. An index before
-// the beginning means the first one.
+// The part of `start` to `end` within a sequence of `length`; nothing if the part is empty. An index before the beginning
+// means the first element.
 inline std::optional<IndexRange> ClipRange(int64_t start, int64_t end, uint64_t length) noexcept {
   const auto count = static_cast<int64_t>(length);
   if (start < 0) start = std::max<int64_t>(count + start, 0);
@@ -24,14 +24,14 @@ inline std::optional<IndexRange> ClipRange(int64_t start, int64_t end, uint64_t 
   return IndexRange{static_cast<uint64_t>(start), static_cast<uint64_t>(end)};
 }
 
-// As ClipRange, but what ends before the beginning is empty: so commands on members count, as LRANGE and ZRANGE.
+// Like ClipRange, but a range that ends before the beginning is empty: the rule of commands on members, such as LRANGE and
+// ZRANGE.
 inline std::optional<IndexRange> ClipMembers(int64_t start, int64_t end, uint64_t length) noexcept {
   if (end < 0 && end + static_cast<int64_t>(length) < 0) return std::nullopt;
   return ClipRange(start, end, length);
 }
 
-// As ClipRange, but two indices from the end in the wrong order name nothing, even if both lie before the
-// beginning.
+// Like ClipRange, but two indices from the end in the wrong order give nothing, even if both lie before the beginning.
 inline std::optional<IndexRange> ClipOrderedRange(int64_t start, int64_t end, uint64_t length) noexcept {
   if (start < 0 && end < 0 && start > end) return std::nullopt;
   return ClipRange(start, end, length);

@@ -18,8 +18,8 @@ struct MultiPop {
   uint64_t count = 1;
 };
 
-// Reads it from the cursor on. read_end(ctx, text) returns the end that the text names, or nothing after having
-// answered the error. Nothing after having answered the error.
+// Reads a MultiPop from the cursor on. read_end(ctx, text) returns the end named by the text, or nothing after an error
+// reply. Returns nothing after an error reply.
 template <typename ReadEnd>
 auto ReadMultiPop(Context& ctx, Args& args, ReadEnd&& read_end) {
   using End = typename decltype(read_end(ctx, std::string_view()))::value_type;

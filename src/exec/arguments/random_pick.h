@@ -1,7 +1,7 @@
 // Picks random members, for HRANDFIELD, SRANDMEMBER and ZRANDMEMBER.
 //
-// A positive count asks for that many different members, or for all if there are fewer; a negative one for exactly
-// that many, among which members may repeat.
+// A positive count means that many different members, or all members if fewer; a negative count means exactly that many
+// members, possibly repeated.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct Pick {
   bool pairs = false;  // with values or scores
 };
 
-// Reads the count and what follows it; `pair_word` is WITHVALUES, WITHSCORES, or empty if there is none. False after
-// having answered the error.
+// Reads the count and the rest; `pair_word` is WITHVALUES, WITHSCORES, or empty for none. Returns false after an error
+// reply.
 inline bool ReadPick(Context& ctx, Args& args, std::string_view pair_word, Pick& pick) {
   const std::optional<int64_t> count = args.NextInteger();
   if (!count) return ctx.Fail(errors::kNotInteger), false;
@@ -44,20 +44,20 @@ inline bool ReadPick(Context& ctx, Args& args, std::string_view pair_word, Pick&
   return true;
 }
 
-// Before members that may repeat are drawn: throws OutputTooLong if the reply would be too long whatever they are, so that
-// nobody waits until as many are drawn as fit. REQUIRES: there is a member.
+// Throws OutputTooLong if the reply would be too long for any choice of members; called before a draw with repeats, because
+// a draw until the reply is full would block other clients. REQUIRES: the value has a member.
 inline void RequireRoomFor(Context& ctx, const Pick& pick) {
   constexpr uint64_t kLeastBytes = 6;  // of an empty bulk string
   ctx.reply.out().RequireRoom(std::min(pick.count, UINT64_MAX / kLeastBytes) * kLeastBytes);
 }
 
-// Chooses `wanted` of `size` things, each with the same probability, while somebody walks through them.
+// Chooses `wanted` of `size` things, each with the same probability, while the caller walks through the things.
 class PickOnWalk {
  public:
   PickOnWalk(uint64_t wanted, uint64_t size) noexcept : wanted_(std::min(wanted, size)), left_(size) {}
-  // No thing that comes later is among them.
+  // True if no later thing will be chosen.
   bool done() const noexcept { return wanted_ == 0; }
-  // Whether the next thing is among them. REQUIRES: fewer than `size` calls so far.
+  // True if the next thing is chosen. REQUIRES: fewer than `size` calls so far.
   template <typename Rng>
   bool Next(Rng& random) {
     const bool taken = wanted_ != 0 && std::uniform_int_distribution<uint64_t>(1, left_)(random) <= wanted_;
@@ -71,11 +71,11 @@ class PickOnWalk {
   uint64_t left_;
 };
 
-// Whether drawing members until there are enough different ones is quicker than a walk through all.
+// True if drawing members until enough are different is quicker than a walk through all.
 inline bool DrawsFew(uint64_t wanted, uint64_t size) noexcept { return wanted < size / 3; }
 
-// Calls show(thing) for `wanted` different things that draw() returns. A thing is hashable: a pointer, an index.
-// Throws std::bad_alloc. REQUIRES: draw() can return that many; DrawsFew of them.
+// Calls show(thing) for `wanted` different results of draw(). A thing is hashable: a pointer, an index. Throws
+// std::bad_alloc. REQUIRES: draw() has `wanted` different results; DrawsFew is true.
 template <typename Draw, typename Show>
 void DrawDifferent(uint64_t wanted, Draw&& draw, Show&& show) {
   std::unordered_set<decltype(draw())> drawn;

@@ -16,18 +16,18 @@ struct ScanOptions {
 
   uint64_t count = kDefaultCount;
   std::string_view pattern = "*";
-  std::optional<std::string> type = {};  // in lower case; of SCAN alone
+  std::optional<std::string> type = {};  // in lower case; only for SCAN
   bool no_values = false;                // NOVALUES of HSCAN, NOSCORES of ZSCAN
 
   bool Matches(std::string_view name) const noexcept { return pattern == "*" || GlobMatch(pattern, name); }
 };
 
-// As strtoul reads it, which is how Redis does: a sign and leading zeros are fine, "" is 0, and a zero byte
-// ends the text. Nothing for other bytes or more than 64 bits. A cursor that no SCAN has answered is safe; it
-// just shows what comes after it.
+// Parses like Redis, by strtoul's rules: a sign and leading zeros are accepted, "" is 0, and a zero byte ends the text.
+// Returns nothing for other bytes or more than 64 bits. A cursor that no SCAN has returned is safe, and shows the keys after
+// the cursor.
 std::optional<uint64_t> ParseCursor(std::string_view text) noexcept;
 
-// A call that finds nothing to show, or no key at all, and ends the iteration.
+// Answers with an empty page and the end of the iteration, also for an absent key.
 inline void ReplyNoPage(Context& ctx) {
   ctx.reply.Array(2);
   ctx.reply.Bulk("0");
@@ -35,12 +35,12 @@ inline void ReplyNoPage(Context& ctx) {
 }
 
 struct ScannedPages {
-  uint64_t next;   // the cursor after them; 0 at the end
-  uint64_t pages;  // how many there were
+  uint64_t next;   // the cursor after these pages; 0 at the end
+  uint64_t pages;  // the number of visited pages
 };
-// Walks through the members of a value from `cursor` on. scan_page(cursor, seen) visits one page, counts its members in
-// `seen`, and returns the next cursor. COUNT bounds the work of one call: members count whether or not they match, and so
-// do pages, which may be empty.
+// Walks through the members of a value from `cursor` on. scan_page(cursor, seen) visits one page, counts the page's members
+// in `seen`, and returns the next cursor. COUNT bounds the work of one call: members count even without a match, and pages
+// count even if empty.
 template <typename ScanPage>
 ScannedPages ScanPages(uint64_t cursor, const ScanOptions& options, ScanPage&& scan_page) {
   constexpr uint64_t kPagesPerMember = 10;
@@ -53,7 +53,7 @@ ScannedPages ScanPages(uint64_t cursor, const ScanOptions& options, ScanPage&& s
   return {cursor, pages};
 }
 
-// Reads what follows the cursor. False after having answered the error.
+// Reads the arguments after the cursor. False after an error reply.
 bool ReadScanOptions(Context& ctx, Args& args, ScanOptions& options);
 
 }  // namespace mayfly

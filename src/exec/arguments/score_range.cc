@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-// Nothing if it is no number.
+// Returns nothing if the text is no number.
 std::optional<double> ParseBound(std::string_view text) {
   if (const std::optional<double> number = ParseDouble(text)) return number;
   const std::string copy(text);

@@ -11,15 +11,15 @@
 
 namespace mayfly {
 
-// "1.5", "(1.5" without the score itself, "-inf", "+inf". As strtod reads it, which is how Redis does: blanks before
-// the number are fine, "" is 0, and a zero byte ends the text. Nothing after having answered the error.
+// "1.5", "(1.5" without the score itself, "-inf", "+inf". Read like Redis, by strtod's rules: blanks before the number are
+// accepted, "" is 0, and a zero byte ends the text. Returns nothing after an error reply.
 std::optional<ScoreRange> ReadScoreRange(Context& ctx, std::string_view min, std::string_view max);
 
-// "[name", "(name" without the name itself, "-" for the lowest, "+" for the highest. Borrows the texts. Nothing after
-// having answered the error.
+// "[name", "(name" without the name itself, "-" for the lowest name, "+" for the highest. Borrows the texts. Returns nothing
+// after an error reply.
 std::optional<NameRange> ReadNameRange(Context& ctx, std::string_view min, std::string_view max);
 
-// The ranks from `start` to `stop` of `size` members; a negative one counts from the end.
+// The ranks from `start` to `stop` of `size` members; a negative rank counts from the end.
 RankRange ClipRanks(int64_t start, int64_t stop, size_t size) noexcept;
 
 }  // namespace mayfly

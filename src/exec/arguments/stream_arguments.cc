@@ -10,7 +10,7 @@
 namespace mayfly {
 namespace {
 
-// As Redis reads it: an integer in its canonical form or, failing that, whatever strtoull takes as a whole.
+// Reads like Redis: an integer in canonical form, or else any text that strtoull accepts as a whole.
 bool ReadNumber(const char* text, uint64_t& number) noexcept {
   if (const std::optional<int64_t> integer = ParseInteger(text)) {
     number = static_cast<uint64_t>(*integer);
@@ -46,7 +46,7 @@ bool Parse(std::string_view text, StreamIdForm form, uint64_t missing_sequence, 
   return ReadNumber(dash + 1, read.id.sequence);
 }
 
-// A bound without its "(", if it has one.
+// Reads a bound, without the "(" if present.
 std::optional<StreamId> ReadBound(Context& ctx, std::string_view text, uint64_t missing_sequence,
                                   bool& open) {
   open = text.size() > 1 && text[0] == '(';
@@ -57,7 +57,7 @@ std::optional<StreamId> ReadBound(Context& ctx, std::string_view text, uint64_t 
   return read->id;
 }
 
-// The count or id after MAXLEN or MINID, with the sign that may stand before it. False after having answered.
+// Reads the count or id after MAXLEN or MINID, with an optional sign before. False after an error reply.
 bool ReadTrim(Context& ctx, Args& args, StreamTrim& trim) {
   trim.whole_nodes = args.Left() >= 2 && args.Peek() == "~";
   if (trim.whole_nodes || (args.Left() >= 2 && args.Peek() == "=")) args.Skip(1);
@@ -73,7 +73,7 @@ bool ReadTrim(Context& ctx, Args& args, StreamTrim& trim) {
   return true;
 }
 
-// What there is when LIMIT is not given: as many entries as 100 full nodes have.
+// The limit without LIMIT: the number of entries in 100 full nodes.
 uint64_t UsualLimit(const Context& ctx) {
   constexpr int64_t kNodes = 100;
   constexpr int64_t kOtherwise = 10'000;
@@ -83,7 +83,7 @@ uint64_t UsualLimit(const Context& ctx) {
   return static_cast<uint64_t>(entries > kMost / kNodes ? kMost : entries * kNodes);
 }
 
-// LIMIT among the other options. False after having answered the error.
+// Applies LIMIT among the other options. False after an error reply.
 bool SetLimit(Context& ctx, std::optional<int64_t> limit, bool adds, StreamAddOptions& options) {
   if (limit.value_or(0) != 0 && !options.trim) {
     ctx.Fail("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy");

@@ -10,7 +10,7 @@
 
 namespace mayfly {
 
-// "ms-sequence" or "ms", as XADD, XDEL and their kin take it.
+// "ms-sequence" or "ms", as in XADD, XDEL and kin.
 struct StreamIdText {
   StreamId id;
   bool any_sequence = false;  // "ms-*"
@@ -20,18 +20,19 @@ enum class StreamIdForm : uint8_t {
   kAnySequence,  // also "ms-*"
   kRange         // "-" and "+" are the first and the last id
 };
-// `missing_sequence` is that of an id without one. Nothing, after having answered the error, if it is none.
+// `missing_sequence` is the sequence of an id without a sequence. Returns nothing, after an error reply, if the text is no
+// id.
 std::optional<StreamIdText> ReadStreamId(Context& ctx, std::string_view text, StreamIdForm form,
                                          uint64_t missing_sequence = 0);
 
-// A bound of XRANGE; "(" before an id leaves it out.
+// A bound of XRANGE; "(" before an id excludes the id.
 std::optional<StreamId> ReadRangeStart(Context& ctx, std::string_view text);
 std::optional<StreamId> ReadRangeEnd(Context& ctx, std::string_view text);
 
 void ReplyStreamId(Context& ctx, StreamId id);
 // An array of the id and the array of fields and values.
 void ReplyStreamEntry(Context& ctx, const StreamEntry& entry);
-// The array of entries from `low` to `high`, at most `count` (0: no limit). Returns how many.
+// The array of entries from `low` to `high`, at most `count` (0: no limit). Returns the number of entries.
 size_t ReplyStreamRange(Context& ctx, const StreamValue& stream, StreamId low, StreamId high, uint64_t count,
                         bool falling = false);
 
@@ -41,7 +42,7 @@ struct StreamAddOptions {
   bool no_new_stream = false;           // NOMKSTREAM
   std::optional<StreamIdText> id = {};  // of XADD; nothing for "*"
 };
-// Reads them from the cursor on; of XADD also the id, up to the first field. False after having answered the error.
+// Reads the options from the cursor on; for XADD also the id, up to the first field. False after an error reply.
 bool ReadStreamAddOptions(Context& ctx, Args& args, bool adds, StreamAddOptions& options);
 
 }  // namespace mayfly

@@ -13,11 +13,11 @@
 
 namespace mayfly {
 
-// Looked at one by one, more would make every change of a key slow.
+// Every change of a key visits the key's tags one by one: more tags would make changes slow.
 inline constexpr std::string_view kTooManyTags = "ERR a key has at most 255 tags";
 static_assert(EntryExtra::kMostTags == 255);
 
-// A tag is a name, not data: its bytes are in no namespace's account.
+// A tag is a name, not data: no namespace's account has the bytes of a tag.
 inline constexpr size_t kMostTagBytes = 255;
 inline constexpr std::string_view kTooLongTag = "ERR a tag has at most 255 bytes";
 inline bool AnyTooLong(std::span<const std::string_view> tags) noexcept {
@@ -27,8 +27,8 @@ inline bool AnyTooLong(std::span<const std::string_view> tags) noexcept {
 
 class TagWords {
  public:
-  // Takes what follows the word TAGS. Empty, or the error. A tag that is an option's word is refused: most likely the
-  // count is too high, and the option would be lost without a word.
+  // Takes the arguments after the word TAGS. Returns an empty text, or the error. A tag equal to an option's word is
+  // refused: most likely the count is too high, and the option would be lost silently.
   std::string_view Take(Args& args) noexcept {
     if (given_) return "ERR TAGS is given twice";
     const std::optional<int64_t> count = args.Done() ? std::nullopt : args.NextInteger();

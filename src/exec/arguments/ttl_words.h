@@ -4,7 +4,7 @@
 //   EX 1800 SLIDE             each access moves the deadline to 1800 s after it
 //   EX 1800 SLIDE MAX 86400   but at most to 86400 s after now; in the unit of the time to live
 //
-// As ExpireOption, it reads in two steps and holds views of the arguments.
+// Reads in two steps, like ExpireOption, and holds views of the arguments.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ class TtlWords {
  public:
   static constexpr int64_t kJitterMax = 100;  // percent
 
-  // Takes what follows `word`, which has just been read. False if it is neither of the two, its number is missing, or
-  // it was given before; problem() says which.
+  // Takes the arguments after `word`, the word just read. False if `word` is neither JITTER nor SLIDE, if the number is
+  // missing, or if the word was given before; problem() says why.
   bool Take(uint64_t word, Args& args) noexcept;
   bool given() const noexcept { return slides_ || jitter_; }
-  // Whether there is what they need: only a relative TTL has jitter or slides.
+  // True if the words may be used with `expire`: only a relative TTL has jitter or slides.
   bool Fits(const ExpireOption& expire) noexcept {
     if (!given() || (expire.given() && expire.base() == TimeBase::kNow)) return true;
     problem_ = "ERR JITTER and SLIDE need a relative TTL: EX or PX";
@@ -30,8 +30,8 @@ class TtlWords {
   }
   // Why Take or Fits failed, as an error text: Redis's "ERR syntax error" if none of the words was the reason.
   std::string_view problem() const noexcept { return problem_; }
-  // Changes the relative `expiry`, and lets `terms` say how it slides. False after having answered the error.
-  // REQUIRES: expiry is relative and was read at ctx.now.
+  // Changes the relative `expiry`, and writes the rules of SLIDE to `terms`. False after an error reply. REQUIRES: expiry is
+  // relative and was read at ctx.now.
   bool Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& terms) const;
 
  private:

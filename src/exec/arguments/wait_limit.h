@@ -1,5 +1,5 @@
-// The time limit of a blocking command, and the end of its wait. The limit is its last argument, or the one that says
-// so.
+// The time limit of a blocking command, and the end of the command's wait. The limit is the last argument, or the argument
+// of BLOCK.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace mayfly {
 
-// Reads seconds, perhaps with a fraction, rounded up to a millisecond; 0 is for ever. Returns the deadline in
-// monotonic ms, or nothing after having answered the error.
+// Reads seconds, possibly with a fraction, rounded up to a millisecond; 0 means for ever. Returns the deadline in monotonic
+// ms, or nothing after an error reply.
 inline std::optional<uint64_t> ReadWaitLimit(Context& ctx, std::string_view seconds) {
   constexpr auto kMsPerUnit = static_cast<long double>(kMsPerSecond);
   const std::optional<long double> number = ParseLongDouble(seconds);
@@ -27,7 +27,7 @@ inline std::optional<uint64_t> ReadWaitLimit(Context& ctx, std::string_view seco
   return ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(ms);
 }
 
-// As ReadWaitLimit, for BLOCK's milliseconds.
+// Like ReadWaitLimit, for BLOCK's milliseconds.
 inline std::optional<uint64_t> ReadBlock(Context& ctx, std::string_view milliseconds) {
   const std::optional<int64_t> ms = ParseInteger(milliseconds);
   if (!ms) return ctx.Fail("ERR timeout is not an integer or out of range"), std::nullopt;
@@ -36,12 +36,12 @@ inline std::optional<uint64_t> ReadBlock(Context& ctx, std::string_view millisec
   return *ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(*ms);
 }
 
-// As ReadWaitLimit; 0 for a request that runs again, whose deadline stays.
+// Like ReadWaitLimit; 0 for a request that runs again, because the old deadline stays.
 inline std::optional<uint64_t> ReadFirstWaitLimit(Context& ctx, std::string_view seconds) {
   return ctx.resumed != nullptr ? std::optional<uint64_t>(0) : ReadWaitLimit(ctx, seconds);
 }
 
-// True after having answered, if the wait of a command for keys is over, in vain.
+// Answers if a command's wait for keys is over in vain, and returns true then.
 inline bool AnswerEndOfWait(Context& ctx) {
   switch (ctx.wake()) {
     case WakeReason::kTimeout:
@@ -55,7 +55,7 @@ inline bool AnswerEndOfWait(Context& ctx) {
   }
 }
 
-// As Context::FindTyped, for a key that a command may wait for. What waits is not disturbed by a key of another type.
+// Like Context::FindTyped, for a key that a command may wait for. A key of another type does not disturb a waiting command.
 template <typename T>
 bool FindAwaited(Context& ctx, const Key& key, Typed<T>& found) {
   if (ctx.wake() == WakeReason::kNone) return ctx.FindTyped(key, found);

@@ -1,10 +1,10 @@
-// A protocol word of at most 7 letters as one integer, the same in any case. So options are a switch:
+// A protocol word of at most 7 letters as one integer, the same in any case. Options can thus be a switch:
 //
 //     switch (WordOf(args.Next())) {
 //       case WordOf("EX"): ...
 //
-// Only letters fold: each byte loses bit 5, and what then lies between 'A' and 'Z' was a letter. So a text is
-// the word of a constant of letters exactly when it equals it, case aside.
+// Only letters fold: each byte loses bit 5, and a result between 'A' and 'Z' came from a letter. A text thus equals a
+// constant word of letters exactly when both are the same, case aside.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace mayfly {
 
-// The letters in the low bytes, their number in the highest. 0 if the text is empty or longer than 7 bytes.
+// The letters in the low bytes, their number in the highest byte. 0 if the text is empty or longer than 7 bytes.
 [[gnu::always_inline]] constexpr uint64_t WordOf(std::string_view text) noexcept {
   constexpr size_t kLongest = 7;
   constexpr uint64_t kUpper = 0xDFDFDFDFDFDFDF;

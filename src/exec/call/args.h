@@ -27,7 +27,7 @@ class Args {
   size_t size() const noexcept { return all_.size(); }
   std::string_view operator[](size_t index) const noexcept { return all_[index]; }
   std::span<const std::string_view> all() const noexcept { return all_; }
-  // What the cursor has not passed yet.
+  // The arguments from the cursor on.
   std::span<const std::string_view> Rest() const noexcept { return all_.subspan(cursor_); }
 
   bool Done() const noexcept { return cursor_ >= all_.size(); }
@@ -37,7 +37,7 @@ class Args {
     assert(!Done());
     return all_[cursor_++];
   }
-  // Passes `count` arguments that were read by index. REQUIRES: that many are left.
+  // Passes `count` arguments that were read by index. REQUIRES: `count` arguments are left.
   void Skip(size_t count) noexcept {
     assert(cursor_ <= all_.size() && count <= Left());
     cursor_ += count;
@@ -46,16 +46,16 @@ class Args {
     assert(!Done());
     return all_[cursor_];
   }
-  // Passes the argument if it is this word, in any case, and at least `followed_by` arguments come after it.
+  // Passes the argument if equal to this word, in any case, and if at least `followed_by` arguments come after.
   bool Accept(std::string_view upper, size_t followed_by = 0) noexcept {
     if (Left() <= followed_by || Done() || !EqualsIgnoringCase(all_[cursor_], upper)) return false;
     ++cursor_;
     return true;
   }
-  // Nothing if it is not a 64-bit integer; passed either way. REQUIRES: !Done().
+  // Returns nothing if the argument is not a 64-bit integer; passes the argument either way. REQUIRES: !Done().
   std::optional<int64_t> NextInteger() noexcept { return ParseInteger(Next()); }
 
-  // The block into which the connection read argument `index`; empty if it did not read it into one.
+  // The block into which the connection read argument `index`; empty if the argument has no block.
   SharedBytes BlockOf(size_t index) const noexcept {
     const SharedBytes* block = list_ != nullptr ? list_->BlockOf(IndexInList(index)) : nullptr;
     return block != nullptr ? *block : SharedBytes();

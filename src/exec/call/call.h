@@ -1,8 +1,8 @@
 // A call: one running request, from any sender.
 //
-// A client's pipeline, a client that was woken, a transaction, a script and a test all make their calls through
-// Executor::MakeCall (a pipeline through the same code without a struct). Calls may be nested: a handler makes one by
-// Context::MakeCall. Everything that belongs to one call lies on the stack: its arguments, its clock and its timer.
+// A client's pipeline, a woken client, a transaction, a script and a test all make their calls through Executor::MakeCall (a
+// pipeline through the same code without a struct). Calls may be nested: a handler makes an inner call by Context::MakeCall.
+// The whole state of a call lies on the stack: arguments, clock and timer.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,28 @@ namespace mayfly {
 
 enum class Origin : uint8_t {
   kClient,       // a client sent it
-  kWoken,        // a client sent it and had to wait
-  kTransaction,  // a part of another call: it cannot wait, and the outer one is the client's last command
+  kWoken,        // a client sent the request and had to wait
+  kTransaction,  // a part of another call: cannot wait, and the outer call is the client's last command
   kScript,
 };
 
-// Whether a call may park its client.
+// True if a call may park its client.
 constexpr bool MayBlock(Origin origin) noexcept {
   return origin == Origin::kClient || origin == Origin::kWoken;
 }
 
 struct Call {
   Session& session;
-  resp::Writer& reply;  // where the reply goes: the session's, or into a buffer (exec/call/reply_buffer.h)
-  Now now;              // a transaction and a script pass their own: for them time stands still
+  resp::Writer&
+      reply;  // the place of the reply: the session's output, or a buffer (exec/call/reply_buffer.h)
+  Now now;    // inner calls get the outer call's time: their time stands still
   Origin origin;
   std::span<const std::string_view> arguments;  // not empty
   const TableRow* row;                          // null: the command is unknown
 };
 
-// A call that is made on its own, while it runs. They are linked through the stack, from the innermost to the outermost.
+// A call outside a pipeline, while the call runs. RunningCalls are linked through the stack, from the innermost to the
+// outermost.
 class RunningCall {
  public:
   RunningCall(const Call& running, const RunningCall*& innermost) noexcept
@@ -58,7 +60,7 @@ class RunningCall {
 
 struct Outcome {
   Refusal refused = Refusal::kNone;
-  uint64_t errors = 0;  // error replies, a refusal's included
+  uint64_t errors = 0;  // error replies, including a refusal's
 };
 
 }  // namespace mayfly

@@ -1,5 +1,5 @@
-// The CommandFlags of one call. Those of a command that runs scripts depend on its arguments: as in Redis, a script
-// that says in its first line what it does is taken at its word (no-writes), before it runs. Loop thread only.
+// The CommandFlags of one call. The flags of a command that runs scripts depend on the arguments: as in Redis, the flags in
+// a script's first line (no-writes) count before the script runs. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace mayfly {
 
-// Says what the calls of some rows are. For rows with kSkipMonitor, which commands that make calls of their own have.
-// Objects live as long as the program, which has few of them.
+// Computes the flags of calls of some rows. Used for rows with kSkipMonitor, the flag of all commands with inner calls.
+// Objects live as long as the program, and are few.
 class CallFlags {
  public:
-  // The flags of this call of this command. May throw std::bad_alloc.
+  // Returns the flags of this call of this command. May throw std::bad_alloc.
   using Reader = uint32_t (*)(Server& server, const Command& command, std::span<const std::string_view> call);
 
   CallFlags(std::span<const Command> rows, Reader reader) noexcept

@@ -1,8 +1,8 @@
-// Times calls, alone or in groups, for INFO's commandstats and latencystats. Lives on the stack of whoever makes the
-// calls, so calls may be nested: the time of the outer one includes that of the inner ones, as in Redis.
+// Times calls, alone or in groups, for INFO's commandstats and latencystats. A CallTimer lives on the stack of the calling
+// code, so calls may be nested: the time of an outer call includes the time of inner calls, as in Redis.
 //
-// Consecutive calls of one row may be recorded together, as a group. Reading the cycle counter costs a tenth of a
-// GET. Loop thread only.
+// Consecutive calls of one row may be recorded together, as a group. Reading the cycle counter costs a tenth of a GET. Loop
+// thread only.
 #pragma once
 
 #include <cassert>
@@ -19,23 +19,23 @@ namespace mayfly {
 
 class CallTimer {
  public:
-  // What was recorded at one time.
+  // The calls of one Record.
   struct Group {
-    const TableRow* row;  // null: there was nothing to record
+    const TableRow* row;  // null: no calls
     uint64_t calls;
-    uint64_t cycles;  // of all of them together
-    uint64_t ended;   // the cycle counter after the last of them
+    uint64_t cycles;  // of all calls together
+    uint64_t ended;   // the cycle counter after the last call
   };
 
-  // While `track_latency` is true, a row that has no histogram gets one with its first call. Borrows both.
+  // While `track_latency` is true, a row without a histogram gets a histogram with its first call. Borrows both arguments.
   CallTimer(Stats& stats, const bool& track_latency) noexcept
       : stats_(stats), track_latency_(track_latency) {}
   CallTimer(const CallTimer&) = delete;
   CallTimer& operator=(const CallTimer&) = delete;
 
-  // The time from now on is that of the next call.
+  // The time of the next call begins now.
   void Restart() noexcept { began_ = ReadCycles(); }
-  // The row of the calls that ran and were not recorded yet; null: there are none.
+  // The row of the calls that ran and were not recorded yet; null: no such calls.
   const TableRow* row() const noexcept { return row_; }
   // One call of `row` has run.
   // REQUIRES: row() is null or this row.
@@ -44,8 +44,7 @@ class CallTimer {
     row_ = &row;
     ++calls_;
   }
-  // Adds the time since the last Record or Restart to the calls since then. If there are none, `ended` is the
-  // value of the last time.
+  // Adds the time since the last Record or Restart to the calls since then. Without calls, `ended` is the previous value.
   [[gnu::always_inline]] Group Record() noexcept {
     if (row_ == nullptr) return {nullptr, 0, 0, began_};
     const uint64_t ended = ReadCycles();
@@ -59,8 +58,8 @@ class CallTimer {
     calls_ = 0;
     return group;
   }
-  // Adds the time since the last Record or Restart to one call of `row`. A call whose client has to wait runs in
-  // several pieces: it is counted when it `begins`, and its histogram gets the time of the piece in which it `ends`.
+  // Adds the time since the last Record or Restart to one call of `row`. A call whose client has to wait runs in several
+  // pieces: the piece that `begins` counts the call, and the histogram gets the time of the piece that `ends` the call.
   // REQUIRES: row() is null.
   Group RecordOne(const TableRow& row, bool begins, bool ends) noexcept {
     assert(row_ == nullptr);
@@ -83,7 +82,7 @@ class CallTimer {
       return latency->Add(cycles, calls);
     if (track_latency_) AddFirst(row, cycles, calls);
   }
-  // Without memory for a histogram there is none.
+  // Without memory the row gets no histogram.
   [[gnu::noinline, gnu::cold]] static void AddFirst(const TableRow& row, uint64_t cycles,
                                                     uint64_t calls) noexcept {
     row.latency.reset(new (std::nothrow) Histogram);

@@ -17,7 +17,7 @@ class Args;
 
 using Handler = void (*)(Context&, Args&);
 
-// Flags that COMMAND shows, and flags of our own that dispatch uses and COMMAND does not show.
+// Flags shown by COMMAND, and Mayfly's own flags for dispatch, hidden from COMMAND.
 enum CommandFlag : uint32_t {
   kWrite = 1 << 0,     // may change keys
   kReadOnly = 1 << 1,  // reads keys only
@@ -43,17 +43,16 @@ enum CommandFlag : uint32_t {
   kMovableKeys = 1 << 21,
   kAllowBusy = 1 << 22,
   kEndsBatch = 1 << 23,        // ours: changes session state, so look-ahead stops after it
-  kUntouched = 1 << 24,        // ours: looks at keys without counting as an access
+  kUntouched = 1 << 24,        // ours: reads keys without counting as an access
   kEndsTurn = 1 << 25,         // ours: with kEndsBatch, changes what other clients' requests may do
-  kUnpaused = 1 << 26,         // ours: CLIENT PAUSE does not hold it back
+  kUnpaused = 1 << 26,         // ours: CLIENT PAUSE does not hold the command back
   kTouches = 1 << 27,          // ours: counts as an access even for a client with NO-TOUCH
   kWhileSubscribed = 1 << 28,  // ours: allowed in RESP2's subscriber mode
-  kUnqueued = 1 << 29,         // ours: runs at once, also between MULTI and EXEC
-  kRunsQueue = 1 << 30,        // ours: EXEC, which does all that the queued commands do
+  kUnqueued = 1 << 29,         // ours: runs at once, even between MULTI and EXEC
+  kRunsQueue = 1 << 30,        // ours: EXEC, with the effects of all queued commands
 };
 
-// ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking,
-// pubsub do).
+// ACL categories that do not follow from the flags (write, read, fast, slow, admin, dangerous, blocking, pubsub do).
 enum AclCategory : uint32_t {
   kAclKeyspace = 1 << 0,
   kAclRead = 1 << 1,
@@ -78,8 +77,8 @@ enum AclCategory : uint32_t {
   kAclScripting = 1 << 20,
 };
 
-// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND shows them; and what
-// the command does to them, as the key specs of Redis 7 say it.
+// Which arguments are keys: first, last (negative: from the end) and step, as COMMAND shows them; and the command's use of
+// the keys, as in the key specs of Redis 7.
 enum KeyUse : uint16_t {
   kKeyRO = 1 << 0,
   kKeyRW = 1 << 1,
@@ -90,73 +89,72 @@ enum KeyUse : uint16_t {
   kKeyInsert = 1 << 6,
   kKeyDelete = 1 << 7,
   kKeyVariableFlags = 1 << 8,
-  kKeyNone = 1 << 9,  // not a key, though it stands for one in a cluster: a shard channel
+  kKeyNone = 1 << 9,  // not a key, though treated as a key in a cluster: a shard channel
 };
 struct KeySpec {
-  int16_t first = 0;  // 0: no keys; or, with a use, keys whose places the arguments do not tell
+  int16_t first = 0;  // 0: no keys; or, with a use, keys at places unknown from the arguments
   int16_t last = 0;
   int16_t step = 0;
   uint16_t use = 0;
   std::string_view notes = {};
-  // The argument that says how many keys there are from `first` on; `last` is not used then. 0: there is no
-  // such argument.
+  // The argument with the number of keys from `first` on; `last` is not used then. 0: no such argument.
   int16_t count_at = 0;
 };
 
-// A key that follows a word, as the one after SORT's STORE.
+// A key after a word, such as the key after SORT's STORE.
 struct KeyAfterWord {
-  // A word with arguments of its own, which may look like any other word.
+  // A word with arguments, which may look like any other word.
   struct Skipped {
     std::string_view word;  // upper case
     size_t arguments;
   };
-  std::span<const std::string_view> words = {};  // upper case; empty: there is no such key
-  size_t from = 0;                               // the first argument that may be such a word
+  std::span<const std::string_view> words = {};  // upper case; empty: no such key
+  size_t from = 0;                               // the first argument that may be one of the words
   uint16_t use = 0;
   std::span<const Skipped> skipped = {};
-  bool every = false;  // each such word counts, as for GEORADIUS; otherwise only the last one
-  // The first half of all that follows the first such word are keys, as for XREAD.
+  bool every = false;  // every word counts, as for GEORADIUS; otherwise only the last word
+  // The first half of all arguments after the first word are keys, as for XREAD.
   bool half = false;
 };
 
-// Which arguments are channels that a call publishes to or subscribes to.
+// Which arguments are channels to publish to or to subscribe to.
 struct ChannelSpec {
   int16_t first = 0;  // 0: no channels
-  bool all = false;   // those after it, too
+  bool all = false;   // all later arguments, too
   bool patterns = false;
 };
 
 struct Command {
-  std::string_view name;  // lower case; a subcommand's own word
-  int arity = 0;          // with the name; negative: at least that many
+  std::string_view name;  // lower case; for a subcommand the second word
+  int arity = 0;          // with the name; negative: the least number
   uint32_t flags = 0;
   KeySpec keys = {};
-  KeySpec more_keys = {};  // keys after the first ones that are used in another way
+  KeySpec more_keys = {};  // keys after the first keys, with another use
   KeyAfterWord key_after_word = {};
   ChannelSpec channels = {};
-  // What a call does to its keys, if that depends on its arguments (kKeyVariableFlags).
+  // The use of a call's keys, if the use depends on the arguments (kKeyVariableFlags).
   uint16_t (*key_use)(std::span<const std::string_view> call) = nullptr;
-  // Whether argument `index` of a call is a secret, which SLOWLOG and MONITOR must not show; null: none is.
+  // True if argument `index` of a call is a secret, hidden from SLOWLOG and MONITOR; null: no secrets.
   bool (*is_secret)(std::span<const std::string_view> call, size_t index) = nullptr;
   uint32_t acl = 0;
   Handler handler = nullptr;  // null for a container that needs a subcommand
   std::string_view since = {};
   std::string_view complexity = {};
   std::string_view summary = {};  // our words
-  std::string_view syntax = {};   // what follows the name: "key value [NX|XX] [EX seconds|PX milliseconds]"
+  std::string_view syntax =
+      {};  // the arguments after the name: "key value [NX|XX] [EX seconds|PX milliseconds]"
   std::span<const Command> subcommands = {};
-  // What COMMAND DOCS says of arguments beyond the syntax: "word=name@since", space separated. The word is
-  // the argument's token, or without one the name that the syntax gives it; see exec/docs/command_docs.h.
+  // Facts for COMMAND DOCS about arguments beyond the syntax: "word=name@since", space separated. The word is the argument's
+  // token, or without a token the name in the syntax; see exec/docs/command_docs.h.
   std::string_view argument_notes = {};
   std::string_view doc_flags = {};  // "deprecated" or "syscmd"
   std::string_view deprecated_since = {};
   std::string_view replaced_by = {};
   std::string_view tips = {};   // command tips of COMMAND, space separated
-  std::string_view notes = {};  // how Mayfly differs, or what a later version added; may be empty
+  std::string_view notes = {};  // Mayfly's differences, or additions of later versions; may be empty
 };
 
-// Registers a family's rows when the program starts. `group` is what COMMAND DOCS says: "string", "generic"
-// ...
+// Registers a family's rows when the program starts. `group` is the group in COMMAND DOCS: "string", "generic" ...
 class CommandFamily {
  public:
   // `container`: the rows are further subcommands of this command.
@@ -169,8 +167,7 @@ class CommandFamily {
   std::string_view container() const noexcept { return container_; }
   std::span<const Command> rows() const noexcept { return rows_; }
   const CommandFamily* next() const noexcept { return next_; }
-  // The chain of all families linked into this program; complete before main begins and constant from then
-  // on.
+  // The chain of all families linked into this program; complete before main begins and constant afterwards.
   static const CommandFamily*& First() noexcept {
     static const CommandFamily* first = nullptr;
     return first;

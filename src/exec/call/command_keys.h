@@ -21,28 +21,28 @@ struct FoundKey {
 
 namespace internal {
 
-// Where the keys of one spec stand: the first, the one after the last, and the step.
+// The places of one spec's keys: the first, the end, and the step.
 struct Stretch {
   size_t begin;
   size_t end;
   size_t step;
 };
-// Nothing if the spec does not fit the call.
+// Returns nothing if the spec does not fit the call.
 std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::string_view> call) noexcept;
-// The index of the first key after a word from argument `at` on; 0 if there is none.
+// The index of the first key after a word from argument `at` on; 0 for none.
 size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string_view> call) noexcept;
 
 }  // namespace internal
 
-// Whether some of its arguments may be keys.
+// True if some arguments may be keys.
 inline bool TakesKeys(const Command& command) noexcept {
   const auto counts = [](const KeySpec& spec) { return spec.first != 0 && (spec.use & kKeyNone) == 0; };
   return counts(command.keys) || counts(command.more_keys) || !command.key_after_word.words.empty();
 }
 
-// Calls fn(FoundKey) for each key of a call that begins with the command's name, in the order of the specs.
-// Allocates nothing. False if a spec does not fit the call, for example if it announces no keys, or more than
-// there are; fn may have been called for keys of the specs before it.
+// Calls fn(FoundKey) for each key of a call that begins with the command's name, in the order of the specs. Allocates
+// nothing. False if a spec does not fit the call, for example if the number of keys is 0, or larger than the rest of the
+// call; fn may have been called for keys of earlier specs.
 template <typename Fn>
 bool ForEachKey(const Command& command, std::span<const std::string_view> call, Fn&& fn) {
   for (const KeySpec* spec : {&command.keys, &command.more_keys}) {
@@ -70,7 +70,7 @@ bool ForEachKey(const Command& command, std::span<const std::string_view> call, 
   return true;
 }
 
-// Calls fn(std::string_view) for each shard channel of a call. REQUIRES: the command takes some, and no keys.
+// Calls fn(std::string_view) for each shard channel of a call. REQUIRES: the command takes shard channels, and no keys.
 template <typename Fn>
 void ForEachChannel(const Command& command, std::span<const std::string_view> call, Fn&& fn) {
   const std::optional<internal::Stretch> stretch = internal::StretchOf(command.keys, call);
@@ -80,13 +80,13 @@ void ForEachChannel(const Command& command, std::span<const std::string_view> ca
 
 // The specs of a row, in order; none if the command has no keys.
 std::vector<const KeySpec*> KeySpecsOf(const Command& command);
-// Whether the first and last key do not follow from positions alone.
+// True if the first and last key do not follow from positions alone.
 bool HasMovableKeys(const Command& command);
 
-// What ForEachKey finds. Nothing if a spec does not fit the call.
+// All keys found by ForEachKey. Returns nothing if a spec does not fit the call.
 std::optional<std::vector<FoundKey>> KeysOf(const Command& command, std::span<const std::string_view> call);
 
-// "RO", "access" ...: what a command does to a key, as COMMAND shows it.
+// "RO", "access" ...: the use of a key, as COMMAND shows it.
 std::vector<std::string_view> KeyUseNames(uint16_t use);
 
 }  // namespace mayfly

@@ -23,7 +23,7 @@ bool SameName(std::string_view text, std::string_view lower) noexcept {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
-// Categories that Redis derives from a command's flags. One that runs scripts is not said to read.
+// Categories derived from a command's flags, as in Redis. A command that runs scripts does not get the category read.
 uint32_t ImpliedCategories(const Command& command) noexcept {
   const uint32_t flags = command.flags;
   uint32_t acl = 0;
@@ -174,20 +174,20 @@ TableRow* CommandTable::Add(const Command& command, std::string_view group, Tabl
   if (command.subcommands.empty()) {
     if (command.arity < 0) row->spare_args = UINT32_MAX - row->least_args;
   } else if (row->least_args > 1) {
-    row->least_args = UINT32_MAX;  // the subcommands' own rows take the calls
+    row->least_args = UINT32_MAX;  // calls go to the subcommands' own rows
   }
   row->first_key = static_cast<uint16_t>((command.keys.use & kKeyNone) != 0 ? 0 : command.keys.first);
   row->names_one_key = row->first_key != 0 && command.keys.last == command.keys.first &&
                        command.keys.count_at == 0 && command.more_keys.first == 0 &&
                        command.key_after_word.words.empty();
   row->cursor = parent == nullptr ? 1 : 2;
-  // Without mandatory keys it is a script that reads, and may take long.
+  // A read without mandatory keys is a script, and may take long.
   row->only_reads = (command.flags & (kReadOnly | kNoMandatoryKeys)) == kReadOnly;
   row->writes = (command.flags & (kWrite | kDenyOom)) != 0;
   row->needs_login = (command.flags & kNoAuth) == 0;
   row->ends_batch = (command.flags & (kEndsBatch | kBlocking)) != 0;
   row->constant_time =
-      command.complexity == "O(1)" && !row->ends_batch;  // one that may wait has a time of its own
+      command.complexity == "O(1)" && !row->ends_batch;  // a waiting command's time is not constant
   row->reads_quickly = row->only_reads && row->constant_time;
   for (const Command& sub : command.subcommands) row->subcommands.push_back(Add(sub, group, row));
   return row;

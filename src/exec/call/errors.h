@@ -31,14 +31,14 @@ inline constexpr std::string_view kNoAuth = "NOAUTH Authentication required.";
 inline constexpr std::string_view kWrongPassword =
     "WRONGPASS invalid username-password pair or user is disabled.";
 
-// What an error repeats of an argument: at most `most` bytes, and nothing from its first zero byte on, as in
-// Redis, so that the line stays text.
+// The part of an argument repeated in an error: at most `most` bytes, and nothing from the first zero byte on, as in Redis:
+// the line stays text.
 inline std::string_view Repeated(std::string_view argument, size_t most = std::string_view::npos) noexcept {
   return argument.substr(0, std::min(most, argument.find('\0')));
 }
 std::string InvalidExpireTime(std::string_view command);
 std::string WrongArity(std::string_view full_name);
-// What a container answers to arguments that a subcommand does not take. `container`: upper case.
+// A container's error for arguments that fit no subcommand. `container`: upper case.
 std::string WrongSubcommand(std::string_view container, std::string_view word);
 
 }  // namespace mayfly::errors

@@ -1,5 +1,5 @@
-// What runs at this moment, for whoever has to tell of it when the daemon crashes (exec/observe/crash_scene.h). Nothing is kept
-// for that on the way of a request, so it can be asked only on the thread that runs requests.
+// The running request, for the crash report (exec/observe/crash_scene.h). The way of a request keeps no extra state for this
+// purpose, so only the thread that runs requests may call InFlight.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// A request that has begun. Its client is null if there is none.
+// A request that has begun. The client is null if there is none.
 struct Begun {
   const Session* session = nullptr;
   const TableRow* row = nullptr;  // null: the command is unknown
@@ -19,9 +19,10 @@ struct Begun {
 class InFlight {
  public:
   virtual ~InFlight() = default;
-  // Of the calls that are made one by one (in transactions, by scripts, of clients with modes). Null: none runs.
+  // The innermost call among calls outside a pipeline (in transactions, by scripts, of clients with modes). Null: no such
+  // call runs.
   virtual const RunningCall* InnermostCall() const noexcept = 0;
-  // Of the requests that were planned together, the one that has begun last; it may be one of those calls.
+  // The last begun request of the current batch; InnermostCall may return the same call.
   virtual Begun LastRequest() const noexcept = 0;
 };
 

@@ -21,7 +21,7 @@ bool ReplyBuffer::MoveTo(resp::Writer& to) {
     return true;
   }
   to.out().Append(joined_);
-  while (!chain_.empty()) {  // what was sent on is freed at once: a reply may be large
+  while (!chain_.empty()) {  // a reply may be large: moved pieces are freed at once
     const size_t count = chain_.Gather(pieces);
     size_t moved = 0;
     for (size_t i = 0; i < count; ++i) {

@@ -1,8 +1,8 @@
 // A reply to be read back instead of sent, for example by a script.
 //
-// Small replies stay where they were written and are read there; one that has several pieces is put together
-// once. A reply that gets longer than the limit ends by OutputTooLong, as a client's does; after Clear the buffer may be
-// used again. Owns its chunks, which come from the pool. Loop thread only.
+// Small replies are read where they were written; a reply of several pieces is joined once. A reply beyond the limit ends by
+// OutputTooLong, like a client's reply; after Clear the buffer may be used again. Owns its chunks, which come from the pool.
+// Loop thread only.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ namespace mayfly {
 
 class ReplyBuffer {
  public:
-  // `version` of the protocol in which replies are written.
+  // `version` of the protocol of the replies.
   ReplyBuffer(ChunkPool& pool, int version) noexcept : chain_(pool), writer_(chain_, version) {}
 
   resp::Writer& writer() noexcept { return writer_; }
-  // As OutputChain::set_limit; until then there is none.
+  // Like OutputChain::set_limit; without a call there is no limit.
   void set_limit(size_t bytes) noexcept { chain_.set_limit(bytes); }
-  // What was written since the last Clear; valid until the next write or Clear. Throws std::bad_alloc. To be
-  // read with resp/reply_reader.h.
+  // The bytes written since the last Clear; valid until the next write or Clear. Throws std::bad_alloc. Read the text with
+  // resp/reply_reader.h.
   std::string_view Text() {
     if (chain_.empty()) return joined_;
     OutputPiece piece;
@@ -30,7 +30,8 @@ class ReplyBuffer {
     if (joined_.empty() && piece.size == chain_.size()) return {piece.data, piece.size};
     return Joined();
   }
-  // Sends what was written on to `to`, and clears this. True if it is an error: `to` has counted it. Throws std::bad_alloc.
+  // Sends the written bytes to `to`, and clears the buffer. True if the reply is an error: `to` has counted the error.
+  // Throws std::bad_alloc.
   bool MoveTo(resp::Writer& to);
   void Clear() noexcept {
     chain_.Clear();

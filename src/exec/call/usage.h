@@ -1,5 +1,5 @@
-// The usage line of a command, from its row's syntax, for error texts. For errors of commands that Redis does not have,
-// which say what was expected where Redis says "syntax error" alone. Throws std::bad_alloc.
+// The usage line of a command, from its row's syntax, for error texts. For commands unknown to Redis: their errors show the
+// expected arguments, where Redis only says "syntax error". Throws std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace mayfly {
 
-// Whether no other server has this command.
+// True if no other server has this command.
 bool IsOfMayflyAlone(const TableRow& row) noexcept;
-// "TAKE key LEASE milliseconds ..."; of a subcommand "EXPLOG READ seq ...".
+// "TAKE key LEASE milliseconds ..."; for a subcommand "EXPLOG READ seq ...".
 std::string UsageOf(const TableRow& row);
 // "ERR syntax error near '5': HOTKEYS [COUNT count]".
 std::string SyntaxErrorNear(const TableRow& row, std::string_view word);
-// The same near the argument at the cursor. It may be the last one, whose value is missing.
+// The same near the argument at the cursor. The argument may be the last, with its value missing.
 std::string SyntaxErrorAt(const TableRow& row, const Args& args);
 
 }  // namespace mayfly

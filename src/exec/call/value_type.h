@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// Redis keeps texts up to this size beside their header and calls them "embstr".
+// Redis stores texts up to this size beside the header, and calls these texts "embstr".
 inline constexpr size_t kEmbeddedTextMax = 44;
 
 inline ValueType TypeOf(const Entry& entry) noexcept {
@@ -49,8 +49,8 @@ inline std::string_view EncodingName(const Entry& entry) noexcept {
   return "";
 }
 
-// How long ago a key was last accessed. Both stamps are rounded down, so one unit is added: a key that has
-// been idle for n seconds reports n.
+// How long ago a key was last accessed. Both stamps are rounded down, so one unit is added: a key idle for n seconds reports
+// n.
 inline uint64_t IdleSeconds(const Entry& entry, Now now) noexcept {
   return (Entry::IdleMs(entry.stamp(), now.mono_ms) + Entry::kStampMs - 1) / 1000;
 }

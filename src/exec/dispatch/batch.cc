@@ -34,7 +34,7 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
 }
 
 void Batch::PlanFrom(Feed& feed) {
-  // A client that has yet to log in is parsed one request at a time, since AUTH lifts its limits.
+  // The requests of a client before its login are parsed one at a time, because AUTH lifts the client's limits.
   const User* const user = feed.session->user();
   limits_.authenticated = user != nullptr;
   feed.session->output.set_limit(limits_.authenticated ? batch_limits_.output.Of(*feed.session)
@@ -71,15 +71,14 @@ void Batch::PlanFrom(Feed& feed) {
   feed.planned = at;
 }
 
-// Requests are told apart only by the number of their arguments, so args_ must hold none of a request that is
-// not planned.
+// Only the number of arguments separates one request from the next, so args_ must hold no argument of an unplanned request.
 void Batch::ForgetUnplanned() noexcept {
   size_t planned = 0;
   for (const Planned& request : requests()) planned += request.arg_count;
   args_.Truncate(planned);
 }
 
-// True if the bytes after it must not be parsed before it has run.
+// Returns true if the bytes after the request must not be parsed before the request has run.
 [[gnu::always_inline]] inline bool Batch::Add(Feed& feed, Keyspace& keyspace, const resp::Request& request,
                                               size_t end) {
   Planned& next = *next_++;
@@ -161,7 +160,7 @@ void Batch::StepStages(size_t distance) noexcept {
   if (has_rich_ && count > 3 * distance) AskForMembers(count - 3 * distance);
 }
 
-// No entry is freed while a batch is planned, so the values are there.
+// No entry is freed while a batch is planned, so the values exist.
 void Batch::AskForMembers(size_t end) noexcept {
   for (; members_asked_ < end; ++members_asked_) {
     const Planned& planned = requests_[members_asked_];

@@ -16,8 +16,9 @@
 namespace mayfly {
 namespace {
 
-// Whether access tracking has to be suspended for this call. Not for one that never counts as an access. Nor for EXEC and
-// scripts, whose calls are looked at one by one: keys may be evicted between them, in the order of their accesses.
+// True if access tracking must be suspended for this call. False for a command that never counts as an access, and for EXEC
+// and scripts: their inner calls are tested one by one, and keys may be evicted between inner calls, in the order of their
+// accesses.
 bool WouldLeaveTrace(const Session& session, const TableRow& row) noexcept {
   const uint32_t flags = row.command->flags;
   return session.Has(Mode::kNoTouch) && (flags & (kReadOnly | kWrite)) != 0 &&
@@ -35,7 +36,7 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
     if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
     server.parking.HoldBack(session, args.all());
   } catch (const std::bad_alloc&) {
-    session.Set(Mode::kDropped);  // its requests must neither run nor be lost without a sign
+    session.Set(Mode::kDropped);  // the client's requests must neither run nor be lost silently
   }
   return true;
 }
@@ -54,13 +55,13 @@ ReplyScope::ReplyScope(Session& session) noexcept : session_(session) {
 
 ReplyScope::~ReplyScope() {
   if (OutputChain* const unwanted = session_.unwanted()) unwanted->Clear();
-  // The request of a client that waits has not ended.
+  // The request of a waiting client has not ended.
   if (session_.replies() != Replies::kSkipping || session_.parked != nullptr) return;
   session_.SetReplies(Replies::kOn);
   session_.Speak();
 }
 
-// Of a script only the calls that it makes count.
+// For a script only the script's inner calls count.
 void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& keyspace) noexcept {
   const TrackingState& state = *reader.tracking;
   const TrackingOptions& options = state.options;
@@ -77,7 +78,7 @@ void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& 
   }
 }
 
-// CLIENT CACHING is for the request after it, or for the whole transaction.
+// CLIENT CACHING holds for the next request, or for the whole transaction.
 void EndTrackedRequest(Session& session, const TableRow& row) noexcept {
   const bool of_client = row.parent != nullptr && row.parent->command->name == "client";
   if (!of_client && !session.Has(Mode::kTransaction)) session.tracking->caching = false;

@@ -1,5 +1,5 @@
 // Applies a client's modes to a request: CLIENT REPLY, NO-TOUCH, TRACKING and PAUSE. Messages wait for the reply of the
-// request, and CLIENT PAUSE holds requests back. The executor uses this only for clients that have such a mode
+// request, and CLIENT PAUSE holds requests back. The executor uses these functions only for clients with such a mode
 // (Session::modes). Loop thread only.
 #pragma once
 
@@ -11,13 +11,11 @@
 
 namespace mayfly {
 
-// Parks the session if a pause holds this request back, and returns whether it did.
-// REQUIRES: the request would not be refused.
+// Parks the session if a pause holds this request back, and returns true then. REQUIRES: the request would not be refused.
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row);
 
-// Sees to it that a handler does not access keys in a way that counts, for as long as this lives, if the client has
-// NO-TOUCH: recency, frequency and deadlines that slide stay as they are. A key that the handler creates is new as any
-// other. Nothing may be evicted meanwhile.
+// While a TraceScope lives, a handler for a client with NO-TOUCH has no access effect: recency, frequency and sliding
+// deadlines stay unchanged. A key created by the handler is as new as any other key. Nothing may be evicted meanwhile.
 class TraceScope {
  public:
   TraceScope(Server& server, const Session& session, const TableRow& row);
@@ -27,10 +25,10 @@ class TraceScope {
 
  private:
   Server& server_;
-  std::optional<AccessTracking> suspended_;  // what to resume
+  std::optional<AccessTracking> suspended_;  // the tracking to resume
 };
 
-// Applies CLIENT REPLY to one request of the session, for as long as it lives.
+// Applies CLIENT REPLY to one request of the session, for the lifetime of the scope.
 class ReplyScope {
  public:
   explicit ReplyScope(Session& session) noexcept;
@@ -42,14 +40,13 @@ class ReplyScope {
   Session& session_;
 };
 
-// After `call`, which `reader` has made itself or by a script: remembers the keys that it has read for a client that
-// tracks them. The client is closed if there is no memory for that.
-// REQUIRES: `reader` tracks. `keyspace` is the one in which the call ran.
+// Remembers the keys read by `call`, made by the tracking client `reader` or by a script of this client. The client is
+// closed if there is no memory. REQUIRES: `reader` tracks. The call ran in `keyspace`.
 void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& keyspace) noexcept;
-// At the end of a request of a client that tracks.
+// Called at the end of a request of a tracking client.
 void EndTrackedRequest(Session& session, const TableRow& row) noexcept;
 
-// While it lives, messages to the session that are no replies wait for the end of its request.
+// While a PushScope lives, messages to the session beside replies wait for the end of the session's request.
 class PushScope {
  public:
   explicit PushScope(Session& session) noexcept : session_(session) { session_.in_request = true; }

@@ -23,17 +23,17 @@ namespace mayfly {
 struct Parked;
 enum class WakeReason : uint8_t;
 
-// What a command finds that works on values of type T; both null if the key is absent.
+// The entry and the value found by a command on values of type T; both null if the key is absent.
 template <typename T>
 struct Typed {
   Entry* entry = nullptr;
   T* value = nullptr;
 };
 
-// What look-ahead knows about a request's first key.
+// The facts of look-ahead about a request's first key.
 struct FirstKey {
-  uint64_t hash = 0;   // 0: nothing
-  HeapRef guess = {};  // its entry, perhaps
+  uint64_t hash = 0;   // 0: nothing known
+  HeapRef guess = {};  // the key's entry, perhaps
 };
 
 struct Context {
@@ -60,25 +60,25 @@ struct Context {
     CountLookup(key, entry);
     return entry;
   }
-  // For commands that only look (TTL, TYPE, EXISTS ...): counts a hit or a miss, but not an access.
+  // For commands that only look at keys (TTL, TYPE, EXISTS ...): counts a hit or a miss, but not an access.
   Entry* Look(const Key& key) {
     Entry* entry = keyspace.Peek(key, now);
     CountLookup(key, entry);
     return entry;
   }
-  // As Look, but a miss is no event: for OBJECT.
+  // Like Look, but a miss is no event: for OBJECT.
   Entry* LookUntold(const Key& key) {
     Entry* entry = keyspace.Peek(key, now);
     entry != nullptr ? CountHit(*entry) : CountUntold(key);
     return entry;
   }
-  // As Read, for a command on values of type T, which has a constant T::kType. False, after having answered the
-  // error, if the key holds another type.
+  // Like Read, for a command on values of type T with a constant T::kType. False, after an error reply, if the key has a
+  // value of another type.
   template <typename T>
   bool ReadTyped(const Key& key, Typed<T>& found) {
     return Require(Read(key), found);
   }
-  // As Keyspace::Find, likewise.
+  // Like Keyspace::Find, with the same error.
   template <typename T>
   bool FindTyped(const Key& key, Typed<T>& found) {
     return Require(keyspace.Find(key, now), found);
@@ -91,25 +91,23 @@ struct Context {
     found = {entry, static_cast<T*>(entry->rich())};
     return true;
   }
-  // Answers with an error text that carries its code ("ERR ...").
+  // Answers with an error text that begins with a code ("ERR ...").
   void Fail(std::string_view error) { reply.Error(error); }
-  // Whether the call may wait. One that may not answers as if its time were over.
+  // True if the call may wait. A call that may not wait answers as after the end of the wait.
   bool MayPark() const noexcept { return MayBlock(origin); }
-  // Parks the client until one of `keys` is there, it is woken, or `deadline_mono_ms` comes; the handler returns
-  // without a reply. A client that was woken in vain and is parked again keeps its place among those who wait, and
-  // its first deadline. Keys of another type than `wanted` do not wake it.
-  // REQUIRES: MayPark().
+  // Parks the client until one of `keys` is ready, an operator wakes the client, or `deadline_mono_ms` comes; the handler
+  // returns without a reply. A client that was woken in vain and is parked again keeps its place in the line, and its first
+  // deadline. Keys of another type than `wanted` do not wake the client. REQUIRES: MayPark().
   void Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys = {},
             std::optional<ValueType> wanted = std::nullopt);
-  // Lets the client wait `wait_ms` since the request came; CLIENT UNBLOCK does not end that. True if it waits
-  // now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
+  // Lets the client wait until `wait_ms` after the request's arrival; CLIENT UNBLOCK does not end this wait. True if the
+  // client waits now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
   bool Delay(const Args& args, uint64_t wait_ms);
-  // Makes a call within this one: at the same time, with this session, or another one that its caller owns.
-  // Throws std::bad_alloc (see Executor::MakeCall).
-  // REQUIRES: arguments is not empty; inner is kTransaction or kScript.
+  // Makes a call within this call: at the same time, with this session, or with another session owned by the caller. Throws
+  // std::bad_alloc (see Executor::MakeCall). REQUIRES: arguments is not empty; inner is kTransaction or kScript.
   Outcome MakeCall(std::span<const std::string_view> arguments, resp::Writer& to, Origin inner);
   Outcome MakeCall(Session& as, std::span<const std::string_view> arguments, resp::Writer& to, Origin inner);
-  // As the first, of a command that was looked up before.
+  // Like the first MakeCall, for a command that was looked up before.
   Outcome MakeCall(std::span<const std::string_view> arguments, const TableRow& command, resp::Writer& to,
                    Origin inner);
 
@@ -124,7 +122,7 @@ struct Context {
     if (found.owner() != keyspace.id()) [[unlikely]]
       keyspace.owners().CountHitOf(found);
   }
-  // By value, so that a hit need not keep the key in memory.
+  // By value: a hit then need not keep the key in memory.
   void CountMiss(Key key);
   void CountUntold(const Key& key);
 };

@@ -8,7 +8,7 @@
 namespace mayfly {
 namespace {
 
-// Whether a client that waits for a key is to look at it now. `entry` is null if it is absent.
+// True if a client that waits for a key must look at the key now. `entry` is null for an absent key.
 bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
   if (parked.even_absent) return true;
   return entry != nullptr && (!parked.wanted || *parked.wanted == TypeOf(*entry));
@@ -16,10 +16,10 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
 
 }  // namespace
 
-// A waiter that finds nothing, because another one took it, waits on in its place. So each waiter of a key has one
-// try, while the key is there.
+// A waiting client that finds nothing, because another client was first, waits on in its place. Each client that waits for a
+// key thus has one try, while the key is there.
 [[gnu::noinline]] void Executor::ServeReady() noexcept {
-  if (server_.Busy()) return;  // the script that made it ready has not ended
+  if (server_.Busy()) return;  // the script that made the key ready has not ended
   WaitingKeys& keys = server_.parking.keys();
   while (WaitedKey* const key = keys.TakeReady()) {
     uint64_t served = 0;
@@ -36,8 +36,8 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
   }
 }
 
-// A request that a pause held back begins now, unless there is another pause. A client that has gone gets nothing: an
-// element that its request took would be lost.
+// A request held back by a pause begins now, unless there is another pause. The request of a gone client does not run: an
+// element taken by the request would be lost.
 void Executor::Wake(const Parked& parked) noexcept {
   Session& session = *parked.session;
   if (!session.closes() && !server_.parking.IsThere(session)) session.Set(Mode::kDropped);

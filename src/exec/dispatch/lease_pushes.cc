@@ -33,7 +33,7 @@ void Tell(resp::Writer push, const Lease& lease, const Entry* entry) {
   }
 }
 
-// The row of TAKE, whatever rename-command calls it.
+// The row of TAKE, also after rename-command.
 const TableRow* RowOfTake(const CommandTable& commands) noexcept {
   for (const TableRow* row : commands.rows()) {
     if (row->command->name == "take") return row;
@@ -41,7 +41,7 @@ const TableRow* RowOfTake(const CommandTable& commands) noexcept {
   return nullptr;
 }
 
-// Whether the client, as the user that it is now, may still TAKE the key: it asked a while ago.
+// True if the client, as its current user, may still TAKE the key: the client asked a while ago.
 bool MayTake(const Session& session, const TableRow* take, std::string_view key) noexcept {
   if (session.user() == nullptr || take == nullptr) return false;
   const std::string_view call[] = {"TAKE", key, "LEASE", "1"};

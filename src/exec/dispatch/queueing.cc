@@ -22,7 +22,7 @@ std::string NoteRefusal(Refusal why, Server& server, Session& session, const Tab
                         std::string&& error) {
   if (row != nullptr && (row->command->flags & kRunsQueue) != 0) {
     Discard(server, session);
-    if (why == Refusal::kElsewhere) return std::move(error);  // which clients read
+    if (why == Refusal::kElsewhere) return std::move(error);  // clients read this error
     constexpr std::string_view kGeneral = "ERR ";
     const size_t from = error.starts_with(kGeneral) ? kGeneral.size() : 0;
     return "EXECABORT Transaction discarded because of: " + error.substr(from);

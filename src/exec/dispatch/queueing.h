@@ -14,34 +14,33 @@
 
 namespace mayfly {
 
-// Whether the request is to be queued instead of run.
+// True if the request must be queued instead of run.
 inline bool MustQueue(const Session& session, const TableRow& row) noexcept {
   return session.Has(Mode::kTransaction) && (row.command->flags & kUnqueued) == 0;
 }
 
-// The CommandFlags of all that the request runs: EXEC has those of the commands that it runs, too.
+// The CommandFlags of the request; for EXEC also the flags of the queued commands.
 inline uint32_t FlagsOf(const Session& session, const TableRow& row) noexcept {
   const uint32_t flags = row.command->flags;
   if ((flags & kRunsQueue) == 0 || session.transaction == nullptr) return flags;
   return flags | session.transaction->flags;
 }
 
-// The same of this request: what it runs may depend on its arguments. May throw std::bad_alloc.
+// The same for one request: a script's commands may depend on the arguments. May throw std::bad_alloc.
 inline uint32_t FlagsOf(Server& server, const Session& session, const TableRow& row, const Args& args) {
   const bool runs_queue = (row.command->flags & kRunsQueue) != 0;
   return runs_queue ? FlagsOf(session, row) : CallFlags::Of(server, row, args.all());
 }
 
-// Keeps the request. Not that of a transaction that is lost. Throws std::bad_alloc.
-// REQUIRES: MustQueue. The command is not refused.
+// Keeps the request, unless the transaction is lost. Throws std::bad_alloc. REQUIRES: MustQueue. The command is not refused.
 void Queue(Server& server, Session& session, const Args& args, const TableRow& row);
 
-// A request of the session was refused with `error`: EXEC will be refused, too; or it is EXEC, and ends the
-// transaction. Returns the error to give. REQUIRES: row is not null, or the command is unknown.
+// A request of the session was refused with `error`. EXEC will be refused, too; a refused EXEC ends the transaction. Returns
+// the error for the client. REQUIRES: row is not null, or the command is unknown.
 std::string NoteRefusal(Refusal why, Server& server, Session& session, const TableRow* row,
                         std::string&& error);
 
-// Ends the transaction, if there is one, with all that was watched and queued.
+// Ends the transaction, if there is one, with all watches and queued requests.
 void Discard(Server& server, Session& session) noexcept;
 
 }  // namespace mayfly

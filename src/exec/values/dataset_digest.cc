@@ -8,7 +8,7 @@
 namespace mayfly {
 namespace {
 
-// As Redis numbers it.
+// Redis's number of the type.
 uint32_t NumberOf(ValueType type) noexcept {
   switch (type) {
     case ValueType::kString:
@@ -47,8 +47,8 @@ void Mix(Sha1& digest, uint32_t number) noexcept {
   Mix(digest, std::string_view(bytes.data(), bytes.size()));
 }
 
-// The members of lists and streams have an order: they are mixed. Those of other values are combined by
-// exclusive or, each with its parts mixed.
+// The members of lists and streams have an order, and are mixed. The members of other values are combined by exclusive or,
+// each with its parts mixed.
 class MemberDigest final : public MemberVisitor {
  public:
   MemberDigest(Sha1& digest, ValueType type) noexcept

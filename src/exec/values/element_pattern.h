@@ -24,8 +24,8 @@ class ElementPattern {
   explicit ElementPattern(std::string_view pattern) noexcept;
 
   bool has_star() const noexcept { return has_star_; }
-  // Reads the value, as a command does that reads keys: nothing if there is none, or if it has another type. The
-  // text is valid until the next call or change. Throws std::bad_alloc.
+  // Reads the value like a command that reads keys. Returns nothing if the key is absent or has another type. The text is
+  // valid until the next call or change. Throws std::bad_alloc.
   std::optional<std::string_view> Find(Context& ctx, std::string_view element);
 
  private:
@@ -33,7 +33,7 @@ class ElementPattern {
   bool has_star_ = false;
   std::string_view before_;
   std::string_view after_;
-  std::string_view field_;      // empty: a string is meant
+  std::string_view field_;      // empty: the value is a string
   std::string name_;            // of the key
   char room_[PackItem::kRoom];  // digits of a field's value
   char digits_[kMaxIntegerText];

@@ -11,10 +11,10 @@
 
 namespace mayfly {
 
-// The farthest Unix time in ms that a field's deadline may have, as in Redis.
+// The latest Unix time in ms for a field's deadline, as in Redis.
 inline constexpr int64_t kFarthestFieldMs = (int64_t{1} << 46) - 1;
 
-// A deadline that a command asks for.
+// A deadline given by a command.
 struct FieldTime {
   Expiry expiry;
   int64_t unix_ms = 0;
@@ -22,7 +22,7 @@ struct FieldTime {
   bool Past(Now now) const noexcept { return unix_ms <= now.wall_ms; }
 };
 
-// False, after having answered the error, if `number` is no such deadline.
+// False, after an error reply, if `number` is no such deadline.
 inline bool ReadFieldTime(Context& ctx, std::string_view number, TimeUnit unit, TimeBase base,
                           FieldTime& time) {
   int64_t parsed = 0;
@@ -45,10 +45,10 @@ inline int64_t UnixMsOf(Expiry expiry, Now now) noexcept {
 // The words of commands that name members of a value, and their errors.
 struct MemberWords {
   std::string_view word;          // upper case; comes before the number of members
-  std::string_view missing;       // the word is not where it must be
-  std::string_view too_few;       // the number is no positive integer: HEXPIRE and its kin
+  std::string_view missing;       // the word is not at its place
+  std::string_view too_few;       // the number is no positive integer: HEXPIRE and kin
   std::string_view not_positive;  // the same: the other commands
-  std::string_view mismatch;      // it is not the number of the members that follow
+  std::string_view mismatch;      // the number differs from the number of members
 };
 inline constexpr MemberWords kFieldWords = {
     .word = "FIELDS",
@@ -57,8 +57,8 @@ inline constexpr MemberWords kFieldWords = {
     .not_positive = "ERR Number of fields must be a positive integer",
     .mismatch = "ERR The `numfields` parameter must match the number of arguments"};
 
-// Reads the word, the number of members and the members, which end the request. `refusal` is the error for a number that
-// is no positive integer. Nothing after having answered the error.
+// Reads the word, the number of members and the members, up to the end of the request. `refusal` is the error for a number
+// that is no positive integer. Returns nothing after an error reply.
 inline std::optional<std::span<const std::string_view>> ReadMembers(Context& ctx, Args& args,
                                                                     const MemberWords& words,
                                                                     std::string_view refusal) {
@@ -74,8 +74,7 @@ inline std::optional<std::span<const std::string_view>> ReadFields(
   return ReadMembers(ctx, args, kFieldWords, refusal);
 }
 
-// Gives the entry of a hash or a set the room for the time of its nearest deadline. Returns the entry, which may be another
-// one now.
+// Makes room in the entry of a hash or a set for the own time. Returns the entry, possibly at a new place.
 inline Entry* RoomForDeadlines(Context& ctx, const Key& key, Entry& entry) {
   return ctx.keyspace.RoomForOwnTime(key, entry, ctx.now);
 }

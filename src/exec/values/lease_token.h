@@ -20,7 +20,7 @@ inline std::string LeaseTokenText(uint64_t token) {
   return text;
 }
 
-// Nothing if that is no token, and so none that is good.
+// Returns nothing if the text is no token, and thus fits no lease.
 inline std::optional<uint64_t> ParseLeaseToken(std::string_view text) noexcept {
   if (text.size() != kLeaseTokenDigits) return std::nullopt;
   uint64_t token = 0;

@@ -1,6 +1,6 @@
 // One input of ZUNION, ZINTER and ZDIFF: a sorted set, or a set with the score 1 for each member.
 //
-// Borrows the value, of which a caller drops what is due before. Invalid after any change.
+// Borrows the value; the caller drops the due members before. Invalid after any change.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace mayfly {
 
 class MemberSource {
  public:
-  // Whether this value can be an input.
+  // True if this value can be an input.
   static bool Accepts(const Entry& entry) noexcept {
     if (entry.encoding() != Encoding::kRich) return false;
     const ValueType type = entry.rich()->type;
@@ -38,7 +38,7 @@ class MemberSource {
       return static_cast<const SetValue*>(value_)->Contains(name) ? std::optional(1.0) : std::nullopt;
     return static_cast<const SortedSetValue*>(value_)->ScoreOf(name);
   }
-  // Calls fn(name, score) for each member until it returns false.
+  // Calls fn(name, score) for each member until fn returns false.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     if (value_ == nullptr) return;

@@ -1,6 +1,6 @@
 // HEXPIRE, SEXPIRE and kin: sets, removes and shows deadlines of named members of a hash or a set.
 //
-// A command's `Kind` says what differs between the two types:
+// A command's `Kind` holds the differences between the two types:
 //   Value                      the class of the value
 //   kWords                     the words of the request and of the errors
 //   kExpireEvent, kRemoveEvent, kPersistEvent
@@ -19,7 +19,7 @@
 
 namespace mayfly {
 
-// What is answered for each member.
+// The result for each member.
 namespace member_results {
 inline constexpr int8_t kNoMember = -2;
 inline constexpr int8_t kNoDeadline = -1;
@@ -95,7 +95,7 @@ void PersistMembers(Context& ctx, Args& args) {
   ReplyResults(ctx, results);
 }
 
-// key WORD number member ...; seconds are rounded up: a member that is still there has at least one.
+// key WORD number member ...; seconds are rounded up: a present member has at least one second left.
 template <typename Kind>
 void ReplyMemberTimes(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   Typed<typename Kind::Value> found;

@@ -43,7 +43,7 @@ void SortElements::WeighByText(size_t i, std::string_view text) {
   bytes_.append(text);
 }
 
-// `compare` is negative, 0 or positive.
+// `compare` returns a negative number, 0 or a positive number.
 template <typename Compare>
 void SortElements::SortBy(Compare&& compare, bool descending, size_t first, size_t count) {
   const auto less = [&](const Element& a, const Element& b) {

@@ -14,8 +14,7 @@
 
 namespace mayfly {
 
-// The bytes of a value that is being made, zeros at first: in this object if they will fit into an entry,
-// else in a block.
+// The bytes of a new value, zeros at first: in this object if small enough for an entry, else in a block.
 class StringDraft {
  public:
   // Throws std::bad_alloc.
@@ -30,7 +29,7 @@ class StringDraft {
   StringDraft& operator=(const StringDraft&) = delete;
 
   char* data() noexcept { return far_ ? far_.data() : near_; }
-  // Borrows the bytes: the draft must live until the keyspace has them.
+  // Borrows the bytes: the draft must live until the keyspace has stored them.
   StringValue Take() {
     if (far_) return StringValue::Block(std::move(far_));
     return StringValue::Edited({near_, size_});
@@ -42,17 +41,16 @@ class StringDraft {
   char near_[Entry::kMaxInlineValue];
 };
 
-// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte, which
-// returns whether it has changed any. An absent key (null) is created; an existing one keeps its expiry. A
-// change is reported as `event`. REQUIRES: `existing` is a string, and what Find returned for the key just
-// before.
+// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte; write returns true
+// if any byte has changed. An absent key (null) is created; an existing key keeps its expiry. A change is reported as
+// `event`. REQUIRES: `existing` is a string, and the result of Find for the key just before.
 template <typename Write>
 void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, const Event& event,
                 Write&& write) {
   assert(existing == nullptr || (IsString(*existing) && existing->key() == key.text));
   if (existing != nullptr && existing->encoding() == Encoding::kBlock)
     return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), size, event, write);
-  // `write` may begin to answer, so whatever refuses a new key comes first.
+  // `write` may begin to answer, so any refusal of a new key must come first.
   const Expiry expiry = existing == nullptr
                             ? ctx.keyspace.lifetimes().Obeying(key.text, Expiry::Never(), ctx.now)
                             : Expiry::Never();
@@ -60,7 +58,7 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, cons
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
   StringDraft draft(std::max(size, old.size()));
   old.copy(draft.data(), old.size());
-  // A text that stays the same is stored all the same: it may have been an integer.
+  // An unchanged text is stored nevertheless: the value may have been an integer.
   const bool changed = write(draft.data()) || existing == nullptr || size > old.size();
   if (existing == nullptr)
     ctx.keyspace.Put(key, nullptr, draft.Take(), expiry, ctx.now, event);
@@ -68,7 +66,7 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, cons
     ctx.keyspace.PutValue(key, *existing, draft.Take(), ctx.now, changed ? event : events::kUnreported);
 }
 
-// False, after having answered the error, if the sum is more than proto-max-bulk-len.
+// False, after an error reply, if the sum is more than proto-max-bulk-len.
 inline bool RequireStringSize(Context& ctx, uint64_t size, uint64_t more) {
   const uint64_t most = ctx.server.options.settings().proto_max_bulk_len;
   if (size <= most && more <= most - size) return true;

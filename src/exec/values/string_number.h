@@ -10,20 +10,20 @@
 
 namespace mayfly {
 
-// The integer that a string holds; nothing if it is not an integer. What APPEND has changed is kept as text,
-// even if it reads as a number.
+// The integer in a string; nothing if the string is not an integer. A string changed by APPEND is kept as text, even if
+// readable as a number.
 inline std::optional<int64_t> IntegerOf(const Entry& entry) {
   if (entry.encoding() == Encoding::kInteger) return entry.integer();
   return ParseInteger(entry.text());
 }
 
-// The number that a string holds, with its fraction; nothing if it is not a number.
+// The number in a string, with its fraction; nothing if the string is not a number.
 inline std::optional<long double> FloatOf(const Entry& entry) {
   if (entry.encoding() == Encoding::kInteger) return entry.integer();
   return ParseLongDouble(entry.text());
 }
 
-// The two kinds of numbers that strings hold, for commands that add to them.
+// The two kinds of numbers in strings, for commands that add to numbers.
 struct IntegerKind {
   using Number = int64_t;
   static constexpr std::string_view kInvalidValue = errors::kNotInteger;
@@ -55,8 +55,8 @@ struct FloatKind {
   static std::optional<Number> Subtract(Number a, Number b) { return Finite(a - b); }
 };
 
-// The number of a key before it is added to, and its entry; 0 and null if there is no such key. Nothing, after
-// having answered the error, if it holds something else.
+// The number of a key before an addition, and the entry; 0 and null for an absent key. Returns nothing, after an error
+// reply, if the value is something else.
 template <typename Kind>
 std::optional<typename Kind::Number> FindNumber(Context& ctx, const Key& key, Entry*& existing) {
   if (!FindString(ctx, key, existing)) return std::nullopt;

@@ -1,7 +1,7 @@
-// Conditions of SET and DELEX on the current value: IFEQ, IFNE, IFDEQ, IFDNE. IFEQ and IFNE compare it with a value,
-// IFDEQ and IFDNE compare its digest with a given one. (Redis 8.4; Valkey 8.1 has IFEQ.)
+// Conditions of SET and DELEX on the current value: IFEQ, IFNE, IFDEQ, IFDNE. IFEQ and IFNE compare the value with a given
+// value, IFDEQ and IFDNE compare the value's digest with a given digest. (Redis 8.4; Valkey 8.1 has IFEQ.)
 //
-// Holds a view of an argument: it dies when the handler returns.
+// Holds a view of an argument: dies when the handler returns.
 #pragma once
 
 #include <cassert>
@@ -16,8 +16,8 @@ namespace mayfly {
 
 class ValueCondition {
  public:
-  // Takes the value that follows `word`, which has just been read. False if the word is none of the four, if
-  // its value is missing, or if a condition was given before.
+  // Takes the value after `word`, the word just read. False if `word` is none of the four words, if the value is missing, or
+  // if a condition was given before.
   bool Take(uint64_t word, Args& args) noexcept {
     const bool known = word == WordOf("IFEQ") || word == WordOf("IFNE") || word == WordOf("IFDEQ") ||
                        word == WordOf("IFDNE");
@@ -28,15 +28,15 @@ class ValueCondition {
   }
   bool given() const noexcept { return word_ != 0; }
 
-  // False, after having answered the error, if a digest has the wrong length. As in Redis, one with other
-  // characters than digits is no error; no value has it.
+  // False, after an error reply, if a digest has the wrong length. As in Redis, a digest with characters other than digits
+  // is no error; no value has such a digest.
   bool RequireDigest(Context& ctx) const {
     if (!by_digest() || wanted_.size() == kDigestDigits) return true;
     ctx.Fail("ERR must be exactly 16 hexadecimal characters");
     return false;
   }
 
-  // The value of an absent key (null) equals none. REQUIRES: given(); a string; RequireDigest returned true.
+  // The value of an absent key (null) equals no value. REQUIRES: given(); a string; RequireDigest returned true.
   bool Holds(const Entry* entry) const noexcept {
     assert(given() && (entry == nullptr || IsString(*entry)));
     assert(entry == nullptr || !by_digest() || wanted_.size() == kDigestDigits);
