@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-// Not more than is kept of it: a key may be long.
+// Limits the text to the kept part: a key may be long.
 std::string Shortened(std::string_view text) { return std::string(text.substr(0, AclLog::kLongestText)); }
 
 void Add(Server& server, AclLog::Entry entry, const Session& client, Now now) {

@@ -12,10 +12,10 @@
 
 namespace mayfly {
 
-// Where a call comes from that was denied.
+// The origin of a denied call.
 struct DeniedCall {
-  const Session& session;  // with the user to whom it was denied
-  const Session& client;   // the one to show: a script's caller
+  const Session& session;  // with the denied user
+  const Session& client;   // the client to show: a script's caller
   AclLog::Where where;
   const TableRow& row;
   std::span<const std::string_view> arguments;
@@ -23,11 +23,11 @@ struct DeniedCall {
 
 // Both throw std::bad_alloc. REQUIRES: `permission` is not granted.
 void NoteDenial(Server& server, const DeniedCall& call, Permission permission, Now now);
-// A login as `user` by `command` (AUTH or HELLO, as it was typed) has failed.
+// A login as `user` by `command` (AUTH or HELLO, as typed) has failed.
 void NoteFailedLogin(Server& server, const Session& session, std::string_view command, std::string_view user,
                      Now now);
 
-// Of a call that this client has sent.
+// The origin of a call sent by this client.
 inline AclLog::Where WhereIs(const Session& session) noexcept {
   return session.Has(Mode::kTransaction) ? AclLog::Where::kMulti : AclLog::Where::kTopLevel;
 }

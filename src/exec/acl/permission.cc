@@ -21,7 +21,7 @@ bool AllowsCommand(const Selector& selector, const TableRow& row,
   return call.size() > row.cursor && selector.commands().AllowsFirst(row.id, call[row.cursor]);
 }
 
-// The first key that may not be used so; 0: there is none.
+// The index of the first key whose use is denied; 0: no such key.
 size_t DeniedKey(const Selector& selector, const TableRow& row, std::span<const std::string_view> call) {
   if (selector.all_keys() || !row.Takes(call.size())) return 0;
   size_t denied = 0;
@@ -52,7 +52,7 @@ Permission PermissionBy(const Selector& selector, const TableRow& row,
   return {};
 }
 
-// Whether the row's only key is its argument `first_key`, and always used in one way.
+// True if the row's only key is argument `first_key`, always used in one way.
 bool HasOneKey(const TableRow& row) noexcept {
   const Command& command = *row.command;
   return row.first_key != 0 && row.first_key < row.least_args && command.keys.last == command.keys.first &&
@@ -74,7 +74,7 @@ QuickRights::Answer AnswerOf(const User& user, const TableRow& row) {
   return QuickRights::ByPrefix(AccessOf(row.command->keys.use));
 }
 
-// Whether the pattern is a prefix and a star.
+// True if the pattern is a prefix and a star.
 bool IsPrefix(std::string_view pattern) noexcept {
   return pattern.size() > 1 && pattern.find_first_of("*?[\\") == pattern.size() - 1 && pattern.ends_with('*');
 }

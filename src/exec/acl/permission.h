@@ -11,7 +11,7 @@
 
 namespace mayfly {
 
-// In the order in which Redis chooses one to tell of, if several selectors deny a call: the highest.
+// If several selectors deny a call, Redis reports the highest reason in this order.
 enum class Denial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct Permission {
@@ -21,17 +21,16 @@ struct Permission {
   bool granted() const noexcept { return denial == Denial::kNone; }
 };
 
-// Keys are looked at as far as the row's key specs fit the call; a handler refuses one that they do not fit. Of a
-// call with a wrong number of arguments only the command is looked at. Allocates nothing.
+// Keys are tested if the row's key specs fit the call; otherwise the handler refuses the call. For a call with a wrong
+// number of arguments only the command is tested. Allocates nothing.
 Permission FindPermission(const User& user, const TableRow& row, std::span<const std::string_view> call);
-// Whether one selector allows the call, and such access (KeyUse bits) to every key: what SORT needs for BY and
-// GET.
+// True if one selector allows the call, and access (KeyUse bits) to every key: needed by SORT for BY and GET.
 bool MayUseAnyKey(const User& user, const TableRow& row, std::span<const std::string_view> call,
                   uint16_t use);
 
-// What User::quick should be for its rules. Throws std::bad_alloc.
+// Computes User::quick from the user's rules. Throws std::bad_alloc.
 QuickRights QuickRightsOf(const User& user, const CommandTable& commands);
-// The same question, where it needs few instructions to be answered. False: FindPermission has to say it.
+// The same test with few instructions. False: unknown, FindPermission must decide.
 [[gnu::always_inline]] inline bool IsQuicklyGranted(const User& user, const TableRow& row,
                                                     std::span<const std::string_view> call) noexcept {
   return user.quick().Allow(row.id, call, row.first_key);

@@ -22,7 +22,7 @@ void ForEachClientOf(const Server& server, const User& user, Fn&& fn) {
   }
 }
 
-// After its rules have changed, and those of the default user may have let everybody in.
+// Called after changed rules. New rules of the default user may also log in every waiting client.
 void RefreshClients(Server& server, const User& user) noexcept {
   server.modes |= BitOf(Mode::kNewRules);
   ForEachClientOf(server, user, [&](Session& session) { session.LogIn(&user); });
@@ -60,7 +60,7 @@ bool MayKeep(const Subscriptions& subscriptions, const std::vector<std::string>&
   return true;
 }
 
-// The clients of `user` that have subscribed to what it may no longer read when it is as `next`.
+// The clients of `user` with subscriptions forbidden to the user `next`.
 std::vector<Session*> SubscribersToClose(const Server& server, const User& user, const User& next) {
   std::vector<Session*> found;
   if (HasAllChannels(next)) return found;
@@ -124,7 +124,7 @@ void FollowRequirePass(Server& server) {
         made.SetQuick(QuickRightsOf(made, server.commands));
         return std::nullopt;
       });
-  // It may read what it could read before, so nobody who has subscribed is closed.
+  // The rights to channels stay, so no subscriber is closed.
   server.options.AfterSet([&server, next](bool accepted) {
     if (accepted && next->has_value()) {
       User& default_user = server.users.default_user();

@@ -11,21 +11,20 @@
 
 namespace mayfly {
 
-// Closes the connection: at once, or after the reply if the client is the one whose request runs.
+// Closes the connection: at once, or after the reply if the client is `running`, the client of the running request.
 void CloseClient(Server& server, Session& session, const Session* running) noexcept;
 
-// `user` is in force under its name. Clients that have subscribed to what it may no longer read are closed; other
-// clients stay, even if it is disabled. `running`: as for CloseClient; may be null. Throws std::bad_alloc, and nothing is
-// changed then.
+// Puts `user` in force under its name. Clients with subscriptions that are now forbidden are closed; other clients stay,
+// even if the user is disabled. `running`: as for CloseClient; may be null. Throws std::bad_alloc without a change.
 void PutUser(Server& server, User user, const Session* running);
-// Logs its clients out and closes them. False if there is no such user. REQUIRES: it is not the default user.
+// Logs the user's clients out and closes their connections. False for an unknown user. REQUIRES: not the default user.
 bool RemoveUser(Server& server, std::string_view name, const Session* running) noexcept;
-// From now on there are only these users. Clients of all others but the default user are closed. REQUIRES: the
-// default user is among them. Throws std::bad_alloc, and nothing is changed then.
+// Replaces all users by `users`. Clients of all other users but the default user are closed. REQUIRES: the default user is
+// among `users`. Throws std::bad_alloc without a change.
 void ReplaceUsers(Server& server, std::vector<User> users, const Session* running);
 
-// The default user has the password of the option requirepass from now on, also when CONFIG SET changes it: what that
-// needs memory for is made before the option is in force. Throws std::bad_alloc.
+// The default user gets the password of the option requirepass now, and again at each CONFIG SET: the memory is allocated
+// before the option is in force. Throws std::bad_alloc.
 void FollowRequirePass(Server& server);
 
 }  // namespace mayfly

@@ -26,7 +26,7 @@ constexpr std::string_view kNoAclFile =
     "SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in "
     "order to store users in the Redis configuration.";
 
-// Reads an aclfile, collecting all that is wrong with it, in Redis's words.
+// Reads an aclfile and collects all errors in the file, in Redis's words.
 class FileReader {
  public:
   FileReader(const Server& server, const std::string& path) : server_(server), path_(path) {}
@@ -71,8 +71,8 @@ class FileReader {
     ReadRules({words.begin() + 2, words.end()});
   }
 
-  // Of several errors of one line, those about unknown commands are all told; of others only the first, since a second one
-  // may follow from it.
+  // Of several errors in one line, all errors about unknown commands are reported; of other errors only the first, because a
+  // second may be a consequence.
   void ReadRules(const std::vector<std::string_view>& words) {
     const MergedRules merged = MergeSelectors(words);
     if (merged.unmatched) {
@@ -110,7 +110,7 @@ void AddDefaultIfMissing(const Server& server, std::vector<User>& users) {
     users.push_back(Users::MakeDefault(server.users.catalogue()));
 }
 
-// A user as a line of the conf file describes it.
+// A user by a line of the conf file.
 config::Problem ReadUser(const Server& server, const config::UserLine& line, User& user) {
   if (line.name == User::kDefaultName && user.Apply("reset", AllChannels(server)) != RuleError::kNone)
     return line.blame;
@@ -123,14 +123,14 @@ config::Problem ReadUser(const Server& server, const config::UserLine& line, Use
   for (const std::string& rule : merged.rules) {
     const RuleError error = user.Apply(rule, AllChannels(server));
     if (error == RuleError::kNone) continue;
-    // Only of commands and categories it is certain that they are no secret.
+    // Only commands and categories are surely no secrets.
     const std::string shown = error == RuleError::kUnknownCommand ? " '" + config::Printable(rule) + "'" : "";
     return line.blame + ": Error in user declaration" + shown + ": " + std::string(TextOf(error));
   }
   return std::nullopt;
 }
 
-// A word of a line in the conf file, in quotes if it would not be read back without.
+// A word for a line of the conf file, in quotes if the plain word could not be read back.
 std::string ConfWord(std::string_view word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
     return c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\';
@@ -138,7 +138,7 @@ std::string ConfWord(std::string_view word) {
   return plain ? std::string(word) : config::QuoteWord(word);
 }
 
-// Whether the user is in force as this line says it, or has never been.
+// True if the user in force equals the line, or if the user was never in force.
 bool StaysAs(const Server& server, const config::UserLine& line) {
   const User* const user = server.users.Find(line.name);
   if (user == nullptr) {
@@ -181,7 +181,7 @@ config::Problem LoadAclFile(Server& server, const Session* running) {
   if (path.empty()) return std::string(kNoAclFile);
   std::string text;
   if (const config::Problem problem = server.options.files().read_again(path, text)) {
-    // As Redis says it: the path stands before the reason.
+    // As in Redis: the path stands before the reason.
     const size_t reason = problem->rfind(": ");
     return "Error loading ACLs, opening file '" + path + "'" +
            (reason == std::string::npos ? ": " + *problem : problem->substr(reason));

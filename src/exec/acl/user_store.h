@@ -11,17 +11,17 @@
 
 namespace mayfly {
 
-// What the conf file or the aclfile says is in force. A problem is one line: the server must not begin.
+// Puts the users of the conf file or the aclfile in force. A problem is one line: the server must not start.
 [[nodiscard]] config::Problem LoadUsersAtStart(Server& server);
 
-// ACL LOAD: all users are replaced, or none if a line is wrong. A problem is an error text without "ERR ".
+// ACL LOAD: replaces all users, or none if a line is wrong. A problem is an error text without "ERR ".
 [[nodiscard]] config::Problem LoadAclFile(Server& server, const Session* running);
 // ACL SAVE, likewise.
 [[nodiscard]] config::Problem SaveAclFile(const Server& server);
 
-// The lines that CONFIG REWRITE is to write, without "user ". None for a default user that is as requirepass alone makes
-// it, and none with an aclfile. A user of an included file or of the command line keeps its line there, as the next
-// start would find it twice; if it has changed, that line has to change, which is the problem: an error text without
+// The lines for CONFIG REWRITE, without "user ". No line for a default user made by requirepass alone, and no lines with an
+// aclfile. A user of an included file or of the command line keeps the line there, because the next start would otherwise
+// find the user twice; if the user has changed, the line there has to change. This is the problem: an error text without
 // "ERR ".
 [[nodiscard]] config::Problem UserLines(const Server& server, std::vector<std::string>& lines);
 

@@ -19,7 +19,7 @@
 namespace mayfly {
 namespace {
 
-// Ends one subscription, and tells the client, as SUNSUBSCRIBE does.
+// Ends one subscription, and tells the client, like SUNSUBSCRIBE.
 void EndSubscription(Server& server, Session& session, const Topic& topic) noexcept {
   try {
     resp::Writer to = session.Pusher();
@@ -28,7 +28,8 @@ void EndSubscription(Server& server, Session& session, const Topic& topic) noexc
     to.Bulk(topic.name);
     to.Integer(static_cast<int64_t>(session.subscriptions->count(TopicKind::kShardChannel)) - 1);
   } catch (const std::bad_alloc&) {
-    static_cast<void>(session.pool().TakeFailed());  // it was not the reply of whoever has changed the map
+    static_cast<void>(
+        session.pool().TakeFailed());  // the failure must not close the client that changed the map
     session.Set(Mode::kDropped);
   }
   server.pubsub.Unsubscribe(session, TopicKind::kShardChannel, topic.name);
@@ -41,7 +42,7 @@ void EndSubscription(Server& server, Session& session, const Topic& topic) noexc
 ClusterReload::ClusterReload(Server& server) : Step(server.sliced_work), server_(server) {
   server.options.BeforeSet([this](const config::Settings& wanted, std::string_view name) -> config::Problem {
     if (name != "cluster-config-file") return std::nullopt;
-    // The reason has words of the file in it, and a client need not learn what is in any file that can be read here.
+    // The reason quotes words of the file, and a client must not learn the words of any readable file.
     if (Prepare(wanted)) return "Unable to read the cluster from this file. Check server logs.";
     return std::nullopt;
   });
@@ -93,11 +94,11 @@ void ClusterReload::Commit() noexcept {
   try {
     server_.log->Notice(cluster.Describe(), "; slots that came: ", came, ", that went: ", went);
     for (const std::string& warning : cluster.Warnings()) server_.log->Warning(warning);
-  } catch (const std::bad_alloc&) {  // not for a line of the log
+  } catch (const std::bad_alloc&) {  // only a line of the log is lost
   }
 }
 
-// Also those of slots that nobody may use any more, because the cluster is down now.
+// Wakes also clients in slots without service, because the cluster may be down now.
 void ClusterReload::RedirectWaiters() noexcept {
   server_.parking.keys().ForEach([this](const WaitedKey& key) {
     if (server_.cluster->Serves(SlotOf(key.name))) return;
@@ -122,7 +123,7 @@ bool ClusterReload::DoSome(Now now, size_t budget) noexcept {
 }
 
 bool ClusterReload::DropSome(Now now, size_t budget) noexcept {
-  constexpr size_t kMost = 64;  // of a page; what does not fit is met again
+  constexpr size_t kMost = 64;  // entries of a page; the walk meets the rest again
   constexpr size_t kCostOfPage = 10;
   Keyspace& keyspace = server_.databases.At(0);
   server_.databases.SetClient(0);

@@ -1,14 +1,14 @@
-// Puts a new map of the cluster in force while the daemon serves. By SIGHUP, and by CONFIG SET cluster-config-file,
-// also if that names the same file. A file with a problem changes nothing.
+// Puts a new map of the cluster in force while the daemon serves. By SIGHUP, and by CONFIG SET cluster-config-file, even
+// with the same file name. A file with a problem changes nothing.
 //
 // When slots go to other nodes, as in Redis
-//   - clients that wait for keys of these slots have their requests run again, which are redirected then
-//   - subscribers of these slots' shard channels are told that their subscriptions have ended
-//   - the keys are dropped, in slices, and no request reaches them meanwhile.
-// So a slot that comes back is empty: what other nodes have done to its keys is not known here. If it comes back before all
+// |  - requests that wait for keys of these slots run again, and are redirected then
+//  - subscribers of these slots' shard channels are told of the end of their subscriptions
+//  - the keys are dropped, in slices, and no request reaches these keys meanwhile.
+// A returning slot is thus empty: this node does not know the changes made by other nodes. If a slot returns before all its
 // keys are dropped, the rest is dropped at once.
 //
-// Invariant: unless it waits for a slice, there is no key here of another node's slot. Loop thread only.
+// Invariant: without a waiting slice, this node has no key of another node's slot. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ namespace mayfly {
 
 class ClusterReload final : private SlicedWork::Step {
  public:
-  // Borrows the server. Its options may change as long as this lives, and not after.
-  // REQUIRES: it is a part of a cluster that is not emulated.
+  // Borrows the server. The server's options may change as long as this lives, and not after. REQUIRES: the server belongs
+  // to a cluster that is not emulated.
   explicit ClusterReload(Server& server);
 
-  // Reads the file again. The log has the outcome. Throws std::bad_alloc, and then nothing has changed.
+  // Reads the file again. The log has the outcome. Throws std::bad_alloc without a change.
   void Reload();
 
  private:
-  // A map waits for Commit, unless there is a problem.
+  // Makes the next map for Commit, unless there is a problem.
   config::Problem Prepare(const config::Settings& settings);
   void Commit() noexcept;
   void RedirectWaiters() noexcept;
@@ -40,11 +40,11 @@ class ClusterReload final : private SlicedWork::Step {
   bool DoSome(Now now, size_t budget) noexcept override;
   // Drops some keys of other nodes' slots. Returns true if there may be more.
   bool DropSome(Now now, size_t budget) noexcept;
-  // Stale values are dropped whatever their slots: they are optional, and seldom.
+  // Drops stale values of all slots: stale values are optional, and rare.
   bool DropSomeStale(size_t budget) noexcept;
 
   Server& server_;
-  std::unique_ptr<ClusterMap> next_;  // null: none was prepared
+  std::unique_ptr<ClusterMap> next_;  // null: no map was prepared
   uint64_t cursor_ = 0;               // of the keys
   bool keys_dropped_ = true;
 };

@@ -8,7 +8,7 @@
 namespace mayfly {
 namespace {
 
-// Whether the keys of one call, or of several, have one slot in common.
+// Finds the common slot of the keys of one call or several calls.
 class SlotFinder {
  public:
   explicit SlotFinder(const Cluster& cluster) noexcept : cluster_(cluster) {}
@@ -19,7 +19,8 @@ class SlotFinder {
     const int slot = slot_;
     const Elsewhere why = why_;
     if (ForEachKey(command, call, [&](const FoundKey& key) { add(key.text); })) return;
-    slot_ = slot;  // as in Redis, a call with too few or too many keys has none: its handler refuses it
+    slot_ =
+        slot;  // as in Redis, a call with too few or too many keys has no slot: the handler refuses the call
     why_ = why;
   }
   Direction For(Cluster::Use use) const noexcept {

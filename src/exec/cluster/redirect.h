@@ -17,16 +17,16 @@ struct Direction {
   static constexpr int kNoSlot = -1;
 
   Elsewhere why = Elsewhere::kHere;
-  int slot = kNoSlot;  // of its keys; kNoSlot: it names none
+  int slot = kNoSlot;  // of the call's keys; kNoSlot: no keys
 };
 
-// Shard channels count as keys. For EXEC it is about the keys of all that is queued. REQUIRES: not emulated.
+// Shard channels count as keys. For EXEC, the keys are the keys of all queued calls. REQUIRES: not emulated.
 Direction DirectionOf(const Cluster& cluster, const Session& session, const TableRow& row,
                       std::span<const std::string_view> call);
-// The same for a call that no session has queued: of a script.
+// The same for a call outside a session's queue: for a script.
 Direction DirectionOf(const Cluster& cluster, const TableRow& row, std::span<const std::string_view> call);
 
-// Whether a request runs here, and nothing but its keys' slots could keep it from that. Mostly one key is looked at.
+// True if a request runs here by the slots of its keys. Mostly tests a single key.
 inline bool RunsHere(const Cluster& cluster, const Session& session, const TableRow& row,
                      std::span<const std::string_view> call) {
   if (row.names_one_key && row.first_key < call.size() && cluster.Serves(SlotOf(call[row.first_key])))

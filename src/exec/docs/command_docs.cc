@@ -23,7 +23,7 @@ std::vector<std::string_view> SplitWords(std::string_view text) {
   return words;
 }
 
-// One of Command::argument_notes. Views of it.
+// One note of Command::argument_notes. Holds views of the note.
 struct ArgumentNote {
   explicit ArgumentNote(std::string_view note) {
     const size_t at = std::min(note.find('@'), note.size());
@@ -81,7 +81,7 @@ void WriteCounted(resp::Writer& reply, const KeySpec& keys) {
   WriteNumber(reply, "keystep", keys.step);
 }
 
-// The places of the keys do not follow from the arguments, or not from their positions.
+// For keys whose places do not follow from the arguments, or not from positions.
 void WriteUnknown(resp::Writer& reply) {
   WriteSearch(reply, "begin_search", "unknown", 0);
   WriteSearch(reply, "find_keys", "unknown", 0);
@@ -99,13 +99,13 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
   keys.count_at != 0 ? WriteCounted(reply, keys) : WriteRange(reply, keys);
 }
 
-// The words whose keys have specs of their own.
+// The words with a key spec for each word.
 std::span<const std::string_view> SpecWordsOf(const Command& command) noexcept {
   const KeyAfterWord& word = command.key_after_word;
   return word.every || word.half ? word.words : std::span<const std::string_view>();
 }
 
-// A key after a word, or the keys that are half of what follows it.
+// A key after a word, or the keys in the first half of the arguments after a word.
 void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_view word) {
   reply.Map(3);
   reply.Bulk("flags");
@@ -119,7 +119,7 @@ void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_vie
   WriteNumber(reply, "limit", key.half ? 2 : 0);
 }
 
-// A word of which only the last one counts may stand anywhere: SORT's STORE.
+// A word of which only the last use counts may stand anywhere: SORT's STORE.
 bool HasUnplacedWord(const Command& command) noexcept {
   return !command.key_after_word.words.empty() && SpecWordsOf(command).empty();
 }
@@ -145,8 +145,8 @@ void WriteKeySpecs(resp::Writer& reply, const Command& command) {
   if (HasUnplacedWord(command)) WriteUnplacedWordSpec(reply, command.key_after_word);
 }
 
-// First, last and step over all keys, as COMMAND showed them before there were key specs: zeros if an
-// argument says how many keys there are.
+// First, last and step over all keys, as COMMAND showed keys before key specs: zeros if an argument gives the number of
+// keys.
 void WriteKeyRange(resp::Writer& reply, const Command& command) {
   const KeySpec none;
   const KeySpec& keys = command.keys.count_at != 0 ? none : command.keys;
@@ -156,8 +156,8 @@ void WriteKeyRange(resp::Writer& reply, const Command& command) {
   reply.Integer(keys.step);
 }
 
-// Writes arguments in the order of the syntax. The first key belongs to the first key spec, and so
-// on; further keys belong to the last spec. Patterns from which keys are formed have a spec in common: the second.
+// Writes arguments in the order of the syntax. The first key belongs to the first key spec, and so on; further keys belong
+// to the last spec. Patterns that form keys share one spec: the second.
 class ArgumentWriter {
  public:
   ArgumentWriter(resp::Writer& reply, const Command& command)
@@ -191,7 +191,7 @@ class ArgumentWriter {
   }
 
  private:
-  // Each note is taken once, so that two arguments of one word can have one each.
+  // Each note is taken once: two arguments with the same word can have a note each.
   ArgumentNote TakeNote(const SyntaxArgument& argument) {
     const std::string_view word = argument.token.empty() ? argument.name : argument.token;
     const auto found = std::find_if(notes_.begin(), notes_.end(),

@@ -1,4 +1,4 @@
-// HELP of every container command, made from the container's rows. So the text cannot be out of date.
+// HELP of every container command, made from the container's rows and thus never out of date.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace mayfly {
 
 inline constexpr std::string_view kHelpOnHelp = "Prints this help.";
 
-// The lines of such a reply: a heading, and two for each subcommand. Names become upper case.
+// The lines of a HELP reply: a heading, and two lines for each subcommand. Names become upper case.
 class HelpText {
  public:
   explicit HelpText(std::string_view container);
@@ -25,7 +25,7 @@ class HelpText {
 // REQUIRES: ctx.row is a subcommand.
 void ReplyHelp(Context& ctx, Args& args);
 
-// The row of it, for a container's subcommands.
+// The row of HELP, for a container's subcommands.
 constexpr Command HelpRow(std::string_view since, uint32_t acl = 0) noexcept {
   return {.name = "help",
           .arity = 2,

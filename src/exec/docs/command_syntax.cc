@@ -78,7 +78,7 @@ bool IsPureToken(const SyntaxArgument& argument) noexcept {
   return argument.type == ArgumentType::kPureToken;
 }
 
-// A value that the token before it may take as its own.
+// True for a value that may belong to the token before.
 bool IsBareValue(const SyntaxArgument& argument) noexcept {
   return !IsPureToken(argument) && argument.token.empty() && !argument.optional;
 }
@@ -92,7 +92,7 @@ SyntaxArgument Block(Sequence arguments) {
   return block;
 }
 
-// Joins each token to the value after it; a token before a bracket of several values makes a block.
+// Joins each token to the value after the token; a token before a bracket of several values makes a block.
 Sequence BindTokens(Sequence items, bool in_brackets) {
   const auto is_bare = [](const SyntaxArgument& item) { return IsBareValue(item); };
   if (in_brackets && items.size() > 2 && IsPureToken(items[0]) &&
@@ -148,7 +148,7 @@ class SyntaxParser {
     return argument;
   }
 
-  // Up to the sign that ends it. Tokens are not bound yet, so that "[EX seconds ...]" can be compared.
+  // Parses up to the end sign. Tokens are not bound yet: "[EX seconds ...]" can be compared.
   std::optional<Sequence> ParseSequence(bool in_brackets) {
     Sequence items;
     while (!AtEndOf(in_brackets)) {
@@ -173,7 +173,7 @@ class SyntaxParser {
     return items;
   }
 
-  // "ON|OFF" outside of brackets.
+  // Joins "ON|OFF" outside of brackets.
   static void JoinChoice(Sequence& items, SyntaxArgument choice) {
     SyntaxArgument& last = items.back();
     if (last.type != ArgumentType::kOneOf) {
@@ -186,7 +186,7 @@ class SyntaxParser {
     last.name = ChoiceName(last.arguments);
   }
 
-  // After a "[": either more of what stands before it ("key value [key value ...]"), or something else.
+  // After a "[": either a repetition of the arguments before the bracket ("key value [key value ...]"), or new arguments.
   bool ParseOptional(Sequence& items) {
     const size_t inside = at_;
     if (FoldRepeat(items)) return true;
@@ -215,7 +215,7 @@ class SyntaxParser {
     return true;
   }
 
-  // The alternatives up to `closing`, as one argument.
+  // Parses the alternatives up to `closing`, as one argument.
   std::optional<SyntaxArgument> ParseGroup(std::string_view closing) {
     Sequence choices;
     for (;;) {

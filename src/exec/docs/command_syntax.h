@@ -1,12 +1,12 @@
 // Parses the `syntax` text of a command row into the tree of arguments for COMMAND DOCS.
 //
-//   lower-case words     a value: "key", "seconds"; its type follows from its name
-//   UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"
-//   [ ... ]              may be left out                    "[NX]"
-//   < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
-//   a | b                one of them, within brackets; outside of brackets | joins two single words: "ON|OFF"
-//   x [x ...]            may be repeated; several words too: "key value [key value ...]"
-//   [ ... ] ...          may be repeated with its token: "[GET encoding offset] ..."
+// |  lower-case words     a value: "key", "seconds"; the name decides the type
+//  UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"
+//  [ ... ]              optional                           "[NX]"
+//  < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
+//  a | b                a or b, within brackets; outside of brackets | joins two single words: "ON|OFF"
+//  x [x ...]            may be repeated; several words too: "key value [key value ...]"
+//  [ ... ] ...          may be repeated with its token: "[GET encoding offset] ..."
 #pragma once
 
 #include <cstdint>
@@ -32,17 +32,17 @@ enum class ArgumentType : uint8_t {
 struct SyntaxArgument {
   std::string name;
   ArgumentType type = ArgumentType::kString;
-  std::string token;  // the literal word, or the one before the value
+  std::string token;  // the literal word, or the word before the value
   bool optional = false;
   bool multiple = false;
   bool multiple_token = false;            // repeated together with its token
   std::vector<SyntaxArgument> arguments;  // of a choice or a block
 };
 
-// "string", "pure-token" ... as COMMAND DOCS spells it.
+// "string", "pure-token" ... as spelled in COMMAND DOCS.
 std::string_view NameOf(ArgumentType type) noexcept;
 
-// Nothing if brackets do not match or a sign stands in the wrong place.
+// Returns nothing if brackets do not match or a sign stands in the wrong place.
 std::optional<std::vector<SyntaxArgument>> ParseSyntax(std::string_view syntax);
 
 }  // namespace mayfly

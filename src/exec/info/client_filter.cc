@@ -20,7 +20,7 @@ bool ComesFrom(std::string_view ip, const Session& session) noexcept {
   return peer == ip;
 }
 
-// The empty text matches no client: one without a name has none.
+// The empty text matches no client: a missing name matches nothing.
 bool IsCalled(const std::optional<std::string_view>& wanted, std::string_view text) noexcept {
   return !wanted || (!text.empty() && text == *wanted);
 }
@@ -30,8 +30,8 @@ bool HasFlags(std::string_view wanted, std::string_view flags) noexcept {
                      [&](char flag) { return flags.find(flag) != std::string_view::npos; });
 }
 
-// Reads the conditions one by one. Each Read* returns whether one of its words was at the cursor, and has read
-// it then; after an error, which it answers, `failed_` is set.
+// Reads the conditions one by one. Each Read* returns true if the method's word was at the cursor and is read now. An error
+// is answered and sets `failed_`.
 class FilterReader {
  public:
   FilterReader(Context& ctx, Args& args, IdRule rule, ClientFilter& filter)
@@ -78,7 +78,7 @@ class FilterReader {
     return true;
   }
 
-  // One or more. (Redis takes one in KILL, and nothing but ids after ID in LIST.)
+  // Reads one or more ids. (Redis takes one id in KILL, and nothing but ids after ID in LIST.)
   bool ReadId() {
     if (!args_.Accept("ID", 1)) return false;
     if (!filter_.ids) filter_.ids.emplace();
@@ -111,7 +111,7 @@ class FilterReader {
     return true;
   }
 
-  // The least age, or the least time without a request.
+  // Reads the least age, or the least time without a request.
   bool ReadSeconds(std::string_view name, uint64_t& seconds) {
     after_ids_ = false;
     const std::optional<int64_t> number = args_.NextInteger();

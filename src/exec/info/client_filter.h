@@ -1,7 +1,7 @@
-// Selects the clients of CLIENT KILL and CLIENT LIST: the clients that meet every given condition. Both commands read
-// the same conditions; they differ in what Redis has always answered to a wrong ID.
+// Selects the clients of CLIENT KILL and CLIENT LIST: the clients that meet every given condition. Both commands read the
+// same conditions, with the different answers of Redis to a wrong ID.
 //
-// Holds views of the arguments: it dies when the handler returns.
+// Holds views of the arguments: dies when the handler returns.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace mayfly {
 
 struct ClientFilter {
-  // In the order in which they were given; nothing: any.
+  // In the given order; nothing: any id.
   std::optional<std::vector<uint64_t>> ids = {};
   std::optional<ClientType> type = {};
   std::optional<std::string_view> address = {};
@@ -25,24 +25,24 @@ struct ClientFilter {
   std::optional<std::string_view> name = {};
   std::optional<std::string_view> lib_name = {};
   std::optional<std::string_view> lib_version = {};
-  std::optional<std::string_view> flags = {};  // letters of CLIENT LIST, all of them
+  std::optional<std::string_view> flags = {};  // letters of CLIENT LIST, all required
   const User* user = nullptr;                  // null: any
   std::optional<unsigned> db = {};
   uint64_t least_age_seconds = 0;
   uint64_t least_idle_seconds = 0;
   bool skip_me = false;
 
-  // Whether the client meets every condition except `ids`, which ForEachMatch applies.
+  // True if the client meets every condition except `ids`; ForEachMatch applies `ids`.
   bool Meets(const Session& session, const Session& me, Now now) const;
 };
 
-// Which words after ID are client numbers. What else follows is refused in the words of that command.
+// Which words after ID are client numbers. Any other word is refused with the command's own error.
 enum class IdRule : uint8_t {
   kList,  // CLIENT LIST: all integers
   kKill,  // CLIENT KILL: positive integers
 };
 
-// Reads pairs of a condition and its value. False after having answered the error.
+// Reads pairs of a condition and a value. False after an error reply.
 bool ReadClientFilter(Context& ctx, Args& args, IdRule rule, ClientFilter& filter);
 
 // Calls `fn` with each session that meets `filter`: in the order of the filter's ids, or else of all ids.

@@ -9,7 +9,7 @@ namespace mayfly {
 inline constexpr std::string_view kBadClientName =
     "ERR Client names cannot contain spaces, newlines or special characters.";
 
-// Names stand in space-separated lines (CLIENT LIST), so they hold visible ASCII only. The empty name is one.
+// Names stand in space-separated lines (CLIENT LIST), and thus have visible ASCII only. The empty name is allowed.
 inline bool IsClientName(std::string_view name) noexcept {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
 }

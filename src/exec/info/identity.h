@@ -7,8 +7,8 @@
 
 namespace mayfly {
 
-// Clients decide by these which features they use: the name is Redis's, and the version is the newest one
-// whose commands for a cache are all implemented.
+// Clients choose their features by name and version: the name is Redis's, and the version is the newest with all its
+// commands for a cache implemented here.
 inline constexpr std::string_view kServerName = "redis";
 inline constexpr std::string_view kRedisVersion = "7.4.0";
 

@@ -30,7 +30,7 @@ int64_t MeanTtlMs(const Keyspace& keyspace, std::mt19937_64& random, Now now) {
   return sum_ms;
 }
 
-// The share of the keys with a TTL that are still in memory though their deadline has passed.
+// The share of keys past their deadline among the keys with a TTL.
 double StalePercent(const Databases& databases, Now now) {
   size_t expiring = 0;
   for (unsigned i = 0; i < databases.count(); ++i) expiring += databases.At(i).expiring();
@@ -46,7 +46,7 @@ void MissFields(InfoSink& sink, const Stats& stats) {
   sink.Field("keyspace_misses_cold", stats.MissesOf(MissReason::kCold));
 }
 
-// Whether the lists are in the order of use.
+// True if the lists are in the order of use.
 bool IsByRecency(EvictionPolicy policy) noexcept {
   switch (policy) {
     case EvictionPolicy::kAllKeysSieve:
@@ -60,7 +60,7 @@ bool IsByRecency(EvictionPolicy policy) noexcept {
   }
 }
 
-// Whether keys without a TTL may be evicted, or nothing may.
+// True if keys without a TTL may be evicted, or if nothing may be.
 bool IncludesLasting(const config::Settings& settings) noexcept {
   const EvictionPolicy policy = settings.maxmemory_policy;
   const bool is_volatile = policy == EvictionPolicy::kVolatileLru || policy == EvictionPolicy::kVolatileTtl ||
@@ -68,7 +68,7 @@ bool IncludesLasting(const config::Settings& settings) noexcept {
   return !is_volatile || settings.maxkeys != 0;
 }
 
-// Is the cache too small? How long keys live in it that nobody uses, and what more memory would change.
+// Answers whether the cache is too small: the life of unused keys, and the effect of more memory.
 void SizeFields(InfoSink& sink, Server& server, Now now) {
   const config::Settings& settings = server.options.settings();
   const Histogram& evicted_age_ms = server.databases.expiry_stats().evicted_age_ms;
@@ -84,8 +84,7 @@ void SizeFields(InfoSink& sink, Server& server, Now now) {
 
 }  // namespace
 
-// Nothing is saved, so nothing waits to be saved; the time of the last save is that of the start, as in
-// LASTSAVE.
+// Nothing is saved, so nothing waits for a save; the time of the last save is the start time, as in LASTSAVE.
 void PersistenceSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("loading", 0);
   sink.Field("async_loading", 0);
@@ -102,7 +101,7 @@ void PersistenceSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("aof_last_write_status", "ok");
 }
 
-// Valkey 9.1 has a section of this name; the certificate's field is its own.
+// Valkey 9.1 has a section with this name and the certificate's field.
 void TlsSection(InfoSink& sink, Server& server, Now now) {
   constexpr int64_t kMsPerS = 1000;
   const TlsFigures& tls = server.stats.tls;
@@ -232,7 +231,7 @@ void KeyspaceSection(InfoSink& sink, Server& server, Now now) {
   }
 }
 
-// The lines' names begin alike, so that a namespace may have the name of a field.
+// The lines' names have a common prefix, so a namespace may have the name of a field.
 void NamespacesSection(InfoSink& sink, Server& server, Now) {
   const Namespaces& namespaces = server.databases.namespaces();
   sink.Field("namespaces", namespaces.active().size());

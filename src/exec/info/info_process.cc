@@ -56,7 +56,7 @@ void FragmentationFields(InfoSink& sink, uint64_t used, uint64_t resident) {
   sink.Field("mem_fragmentation_bytes", static_cast<int64_t>(resident) - static_cast<int64_t>(used));
 }
 
-// 16 hexadecimal digits that differ between versions.
+// 16 hexadecimal digits, different for each version.
 std::string BuildId() {
   constexpr uint64_t kOffset = 0xCBF29CE484222325, kPrime = 0x100000001B3;  // FNV-1a
   uint64_t id = kOffset;
@@ -80,7 +80,7 @@ void LargestBuffers(InfoSink& sink, const Sessions& sessions) {
   sink.Field(kOutput, output);
 }
 
-// The bytes that the allocator has handed out, the pages that these take, and those that the kernel holds.
+// The bytes handed out by the allocator, the bytes of the pages in use, and the bytes held from the kernel.
 void AllocatorFields(InfoSink& sink, const MemoryReport& report) {
   const AllocatorBytes& bytes = report.allocator;
   sink.Field("allocator_allocated", bytes.allocated);

@@ -21,7 +21,7 @@ struct InfoSection {
 };
 using Shown = InfoSection::Shown;
 
-// In the order in which they are shown.
+// In the order of display.
 constexpr InfoSection kSections[] = {
     {"SERVER", "Server", info::ServerSection},
     {"CLIENTS", "Clients", info::ClientsSection},

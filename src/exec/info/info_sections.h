@@ -1,8 +1,8 @@
-// The sections of INFO: one function each. Which of them a request gets is decided in info_sections.cc.
+// The sections of INFO: one function each. info_sections.cc chooses the sections of a request.
 //
-// A field is shown only if its number is true: 0 for what never happened. Of Redis's fields that mean nothing
-// for Mayfly, those are shown that tools read and that can have only one value (loading:0). Tools search for
-// the first occurrence of a name, so no text before it may contain it.
+// A field is shown only if its number is true: 0 for events that never happened. Of Redis's fields without a meaning for
+// Mayfly, only fields read by tools and with a single possible value are shown (loading:0). Tools search for the first
+// occurrence of a name, so no earlier text may contain the name.
 #pragma once
 
 #include <span>
@@ -35,15 +35,15 @@ void ClusterSection(InfoSink& sink, Server& server, Now now);
 void KeyspaceSection(InfoSink& sink, Server& server, Now now);
 void NamespacesSection(InfoSink& sink, Server& server, Now now);
 
-// The part of CommandStatsSection that is about one command or subcommand; nothing if it was never called.
+// The part of CommandStatsSection about one command or subcommand; nothing if the command was never called.
 void CallsField(InfoSink& sink, const TableRow& row, const CycleRate& rate);
 
 }  // namespace info
 
-// Writes the sections that these words name (section names, "default", "all", "everything", in any case), in their
-// fixed order, each once. Other words are ignored; no words mean "default".
+// Writes the sections named by the words (section names, "default", "all", "everything", in any case), in their fixed order,
+// each once. Other words are ignored; no words mean "default".
 void WriteInfo(InfoSink& sink, Server& server, Now now, std::span<const std::string_view> words);
-// The same as INFO's text.
+// The same, as the text of INFO.
 std::string InfoReport(Server& server, Now now, std::span<const std::string_view> words);
 
 }  // namespace mayfly

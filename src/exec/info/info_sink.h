@@ -1,8 +1,8 @@
-// The interface for the output of INFO's sections: fields with name, kind and value. So a sink may write them as INFO's
+// The interface for the output of INFO's sections: fields with name, kind and value. A sink may write the fields as INFO's
 // text (info_text.h) or in another form, such as Prometheus's. A sink need not keep every field.
 //
-// A group is several numbers about one thing of a kind: the calls of one command, the keys of one database. Its
-// label names the kind and the thing apart, for forms that have labels.
+// A group is several numbers about one thing of a kind: the calls of one command, the keys of one database. The group's
+// label has the kind and the thing as separate texts, for forms with labels.
 #pragma once
 
 #include <concepts>
@@ -43,8 +43,8 @@ class InfoValue {
   Kinds value_;
 };
 
-// What a group is about: {"cmdstat_", "command", "get"}. The name of the group in INFO's text is `prefix`, then `of`. Of
-// what clients and scripts name, `of` may be any bytes.
+// The subject of a group: {"cmdstat_", "command", "get"}. The name of the group in INFO's text is `prefix`, then `of`. For
+// names chosen by clients and scripts, `of` may be any bytes.
 struct InfoLabel {
   std::string_view prefix;
   std::string_view kind;
@@ -63,19 +63,19 @@ class InfoSink {
   InfoSink& operator=(const InfoSink&) = delete;
   virtual ~InfoSink() = default;
 
-  // The fields that follow belong to this section.
+  // The following fields belong to this section.
   virtual void Section(std::string_view title) = 0;
   virtual void Field(std::string_view name, const InfoValue& value) = 0;
-  // A number of bytes that is also shown to people.
+  // A number of bytes, with a second form for people.
   virtual void Bytes(std::string_view name, uint64_t bytes) = 0;
   virtual void Group(const InfoLabel& label, std::span<const InfoMember> members) = 0;
-  // Whether it keeps this field. Of a field that takes a walk to compute, the sections ask before.
+  // True if the sink keeps this field. The sections call Wants before an expensive computation of a field.
   virtual bool Wants(std::string_view) const noexcept { return true; }
 
   void Fixed(std::string_view name, double value, int decimals, std::string_view unit = {}) {
     Field(name, InfoDecimal{value, decimals, unit});
   }
-  // The memory that the sink itself holds, as the allocator counts it.
+  // The memory of the sink itself, as the allocator counts memory.
   virtual size_t memory() const noexcept = 0;
 };
 

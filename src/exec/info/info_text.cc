@@ -18,7 +18,7 @@ void AppendDecimal(std::string& text, const InfoDecimal& decimal) {
   text.append(digits, static_cast<size_t>(size)).append(decimal.unit);
 }
 
-// Without the characters that would end a name or a line.
+// Replaces the characters that would end a name or a line.
 std::string SafeName(std::string_view name) {
   std::string safe(name);
   std::replace_if(
@@ -39,7 +39,7 @@ void InfoText::Field(std::string_view name, const InfoValue& value) {
   text_ += kLineEnd;
 }
 
-// The number, and a second field with the form for people.
+// Writes the number, and a second field with the form for people.
 void InfoText::Bytes(std::string_view name, uint64_t bytes) {
   Field(name, bytes);
   text_.append(name).append("_human:").append(FormatBytesHuman(bytes)).append(kLineEnd);

@@ -3,10 +3,10 @@
 namespace mayfly {
 namespace {
 
-// Redis's buckets end at 1024 ns and each power of two above it. The end belongs to the bucket, and since Redis keeps
-// two digits of a time, so do the times that it does not tell apart from the end: those up to 1/128 above it.
+// Redis's buckets end at 1024 ns and each power of two above. The end belongs to the bucket. Redis keeps two digits of a
+// time, so times up to 1/128 above the end are the same as the end, and belong to the bucket, too.
 constexpr uint64_t kFirstEndNs = 1024;
-// Redis's last bucket, which ends early; longer times count there as well.
+// Redis's last bucket, with an early end; longer times count there as well.
 constexpr uint64_t kLastEndNs = uint64_t{1} << 30;
 constexpr uint64_t LongestNs(uint64_t end_ns) noexcept {
   return end_ns == kLastEndNs ? end_ns - 1 : end_ns + end_ns / 128 - 1;

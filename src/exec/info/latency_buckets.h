@@ -10,14 +10,14 @@
 namespace mayfly {
 
 struct LatencyBucket {
-  int64_t us = 0;      // the longest time that belongs to it
-  uint64_t calls = 0;  // that took at most so long
+  int64_t us = 0;      // the longest time in the bucket
+  uint64_t calls = 0;  // the number of calls of at most this time
 
   bool operator==(const LatencyBucket&) const = default;
 };
 
-// Only buckets with more calls than the bucket before them. `cycles` has each call's time in cycles; a time counts
-// as up to an eighth longer than it was (base/time/histogram.h). Throws std::bad_alloc.
+// Returns only buckets with more calls than the previous bucket. `cycles` has each call's time in cycles; a time counts as
+// up to an eighth longer than the true time (base/time/histogram.h). Throws std::bad_alloc.
 std::vector<LatencyBucket> LatencyBucketsOf(const Histogram& cycles, CycleRate rate);
 
 }  // namespace mayfly

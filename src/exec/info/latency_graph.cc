@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kWidth = 80;
 constexpr uint64_t kRows = 4;
-// The top of a column, by how far it reaches into its row; the rows below are filled.
+// The top of a column, by its height within the row; the rows below are filled.
 constexpr std::string_view kTops = "_o#";
 constexpr char kFill = '|';
 constexpr uint64_t kSteps = kRows * kTops.size();

@@ -1,8 +1,7 @@
 // The uses of memory at one moment: the figures of INFO memory, MEMORY STATS and MEMORY DOCTOR.
 //
-// Everything but the keys and values themselves is overhead: what the server used at its start, buffers of
-// clients, and what each database needs to find its entries and to know their order and deadlines. Bytes,
-// unless a name says otherwise.
+// Everything but the keys and values themselves is overhead: the server's memory at its start, buffers of clients, and each
+// database's memory to find entries and to know their order and deadlines. Bytes, unless a name says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +12,13 @@
 
 namespace mayfly {
 
-// What a database uses in addition to keys and values.
+// The memory of a database beside keys and values.
 struct DatabaseOverhead {
   unsigned index = 0;
   uint64_t keys = 0;
   uint64_t table = 0;     // the hash table
   uint64_t headers = 0;   // of all entries: LRU links, stamp, flags
-  uint64_t expiries = 0;  // the part of entries that those with a TTL have: wheel links, deadline
+  uint64_t expiries = 0;  // the extra part of entries with a TTL: wheel links, deadline
 };
 
 struct MemoryReport {
@@ -30,21 +29,21 @@ struct MemoryReport {
   uint64_t spare_chunks = 0;
   uint64_t resident = 0;  // as the kernel counts
   AllocatorBytes allocator;
-  std::vector<DatabaseOverhead> databases;  // those that have keys
+  std::vector<DatabaseOverhead> databases;  // databases with keys
   uint64_t keys = 0;
   uint64_t tables = 0;
   uint64_t overhead = 0;
   uint64_t dataset = 0;  // used, without the overhead
 
-  double DatasetPercent() const noexcept;  // of what was used since the start
+  double DatasetPercent() const noexcept;  // of the memory used since the start
   double PeakPercent() const noexcept;
   uint64_t BytesPerKey() const noexcept;
 };
 
-// `own` bytes are taken by the report itself, and will be free when it is told.
+// The report itself takes `own` bytes, free again after the reply.
 MemoryReport ReportMemory(Server& server, uint64_t own = 0);
 
-// The difference, or 0 if `part` is the larger one.
+// The difference, or 0 if `part` is larger.
 uint64_t Above(uint64_t whole, uint64_t part) noexcept;
 // The quotient, or 0 if `whole` is 0.
 double Ratio(uint64_t part, uint64_t whole) noexcept;

@@ -1,13 +1,13 @@
 // Counts keys by remaining TTL in all databases, in slices, for INFO ttlhist (cache/ttl_histogram.h).
 //
-// Few keys are counted at once, when somebody asks. If there are more, a walk through the tables begins then, in slices
-// that it shares with other work (server/sliced_work.h), and who asks is shown what the last walk has found, with its
-// age. A walk looks once at each key that is there throughout, and counts it by the time that it has left at that
-// moment. Keys that come, change or go meanwhile are counted as the walk finds them, or not at all.
+// Few keys are counted at once, at a request. With more keys, the request starts a walk through the tables, in slices shared
+// with other work (server/sliced_work.h), and shows the result of the last walk, with its age. A walk counts each lasting
+// key once, by the key's remaining time at the visit. Keys that come, change or go meanwhile are counted as met by the walk,
+// or not at all.
 //
-// However often somebody asks, walks take no more than a fiftieth of the time: after each there is a rest.
+// However frequent the requests, walks take no more than a fiftieth of the time: each walk is followed by a rest.
 //
-// Made by the first request for it; lives in Server::ttl_walk. Loop thread only.
+// Made by the first request; lives in Server::ttl_walk. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace mayfly {
 
 class TtlWalk : public LatePart, private SlicedWork::Step {
  public:
-  // So many keys are counted at once: less than a millisecond.
+  // At most this many keys are counted at once: less than a millisecond.
   static constexpr size_t kAtOnce = 10'000;
-  // How long it rests after a walk: this time, or that of the walk in slices times the factor if that is longer.
+  // The rest after a walk: kRestMs, or the walk's time in slices times the factor if longer.
   static constexpr uint64_t kRestMs = 10'000;
   static constexpr uint64_t kRestFactor = 50;
 
   struct Result {
-    bool known = false;  // if not, nothing was ever counted
+    bool known = false;  // false: nothing was ever counted
     uint64_t began_mono_ms = 0;
     TtlHistogram histogram;
   };
@@ -37,20 +37,20 @@ class TtlWalk : public LatePart, private SlicedWork::Step {
   // Throws std::bad_alloc.
   static TtlWalk& Of(Server& server);
 
-  // What was counted last. Counts anew before that, or begins to, as described above; at once if there are at most
-  // `at_once` keys.
+  // Returns the last result. Counts anew before, or begins a walk, as described above; counts at once with at most `at_once`
+  // keys.
   const Result& Ask(Now now, size_t at_once = kAtOnce) noexcept;
   bool in_progress() const noexcept { return waits(); }
 
  private:
   bool DoSome(Now now, size_t budget) noexcept override;
   void Begin(Now now) noexcept;
-  // Looks at about `budget` keys, or a tenth as many pages of a table. Returns true if more are left.
+  // Visits about `budget` keys, or a tenth as many pages of a table. Returns true if more are left.
   bool Walk(Now now, size_t budget) noexcept;
 
   Server& server_;
   Result last_;
-  Result draft_;  // of the walk that is under way
+  Result draft_;  // of the current walk
   unsigned database_ = 0;
   uint64_t cursor_ = 0;
   uint64_t spent_before_cycles_ = 0;

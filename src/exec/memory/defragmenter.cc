@@ -13,7 +13,7 @@
 namespace mayfly {
 namespace {
 
-// Part of the processor's time, in percent, to spend on so much unused memory; 0: it is not worth any.
+// The processor's time worth spending on this unused memory, in percent; 0: none.
 unsigned PercentFor(const Heap::Fill& fill, const config::Settings& settings) noexcept {
   if (!settings.activedefrag || fill.in_pages <= fill.used) return 0;
   const uint64_t unused = fill.in_pages - fill.used;

@@ -1,11 +1,11 @@
 // Measures used memory at the allocator, in the two pools with limits. Two loads and a subtraction.
 //
-//   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
-//   used   all, without reply chunks that are kept for the next client (they are a pool, nobody uses them), and without
-//          what clients have announced and not sent: nothing is stored there yet
-//   data   used, without client buffers and what has an account (server/hubs/accounts.h): neither a client nor a script
-//          must ever evict a key; without the shadow list (which must not change what it measures), and what a flush left to
-//          be freed; of big arguments, what has arrived is data: it will be a value
+// |  all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
+//  used   all, without reply chunks kept for the next client (an unused pool), and without announced parts of requests
+//         that have not arrived: nothing is stored there yet
+//  data   used, without client buffers and the accounts (server/hubs/accounts.h): neither a client nor a script
+//         must ever evict a key; without the shadow list (a measurement must not change the result), and without flushed
+//         memory that is not freed yet; the received part of a big argument is data: it will be a value
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace mayfly {
 
 class MemoryMeter {
  public:
-  // Borrows all.
+  // Borrows all arguments.
   MemoryMeter(Databases& databases, const Stats& stats, const Accounts& accounts) noexcept
       : databases_(databases),
         stats_(stats),
@@ -28,12 +28,12 @@ class MemoryMeter {
   uint64_t All() const noexcept { return databases_.heap().ThreadBytes(); }
   uint64_t Used() const noexcept { return LessOr0(All(), Unused()); }
   uint64_t Data() const noexcept { return LessOr0(Used(), NotEvictable()); }
-  // The part of Used that is not Data.
+  // The part of Used outside Data.
   uint64_t NotEvictable() const noexcept {
     return stats_.client_bytes - stats_.announced_bytes - stats_.arriving_bytes + accounts_.Sum() +
            databases_.shadow().memory() + databases_.waiting_bytes();
   }
-  // What All is when Data is `data`.
+  // The value of All for a Data of `data`.
   uint64_t AllWith(uint64_t data) const noexcept { return data + NotEvictable() + Unused(); }
   uint64_t AtStart() const noexcept { return at_start_; }
   // Samples Used() and returns the highest sample so far.

@@ -10,8 +10,8 @@
 
 namespace mayfly {
 
-// What may be used: `memory_bytes` by this process (0: unknown), `region_bytes` for keys and values (Heap). `used_bytes`
-// are used by them now.
+// The available memory: `memory_bytes` for this process (0: unknown), `region_bytes` for keys and values (Heap). Keys and
+// values use `used_bytes` now.
 struct MemoryFacts {
   uint64_t memory_bytes = 0;
   uint64_t region_bytes = 0;
@@ -19,16 +19,16 @@ struct MemoryFacts {
 };
 std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, const MemoryFacts& facts);
 
-// Limits of namespaces that promise more than there is, and so promise nothing (MemoryGate::Promise). `own_bytes`: what
-// the program takes of maxmemory.
+// Warnings about limits of namespaces whose sum exceeds the memory, and which thus promise nothing (MemoryGate::Promise).
+// `own_bytes`: the program's own part of maxmemory.
 std::vector<std::string> NamespaceWarnings(const config::Settings& settings, uint64_t own_bytes);
 
-// Both, as things are now.
+// Both kinds of warnings for the current state.
 std::vector<std::string> WarningsOf(const Server& server);
 
-// Logs the warnings about the limits of namespaces that are in force now.
+// Logs the warnings about the current limits of namespaces.
 void WarnOfNamespaces(Server& server) noexcept;
-// The same about maxmemory, and with it of namespaces.
+// Logs the warnings about maxmemory and namespaces.
 void WarnOfMemory(Server& server) noexcept;
 
 }  // namespace mayfly

@@ -28,7 +28,7 @@ void MemoryWatch::ReadAgain(uint64_t now_mono_ms) noexcept {
     if (log_ == nullptr) return;
     log_->Notice("this process may now use ", FormatBytesHuman(bytes), " of memory");
     log_->Notice(DescribeMaxMemory(options_.settings().maxmemory, bytes));
-  } catch (const std::bad_alloc&) {  // the next look will tell
+  } catch (const std::bad_alloc&) {  // the next reading will tell
   }
 }
 

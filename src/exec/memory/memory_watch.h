@@ -2,9 +2,9 @@
 // update` or when a pod is resized in place. Then `maxmemory auto` and percentages are computed again, and
 // ResidentGuard keeps below the new limit.
 //
-// Linux tells nobody of such a change, so the files are read again. This is done in turns that the loop makes anyway,
-// at most once in kSpacingMs; an idle server is not woken for it. If the limit cannot be read for now, the
-// last one stays in force. Loop thread only.
+// Linux reports no such change, so the files are read again: in turns that the loop makes anyway, at most once in
+// kSpacingMs; an idle server is not woken for a reading. If the limit cannot be read for now, the last limit stays in force.
+// Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class MemoryWatch {
  public:
   static constexpr uint64_t kSpacingMs = 5'000;
 
-  // Borrows options, resident and log, which may be null.
+  // Borrows options, resident and log; log may be null.
   MemoryWatch(MemoryLimitFiles files, config::Options& options, ResidentGuard& resident, Log* log,
               uint64_t now_mono_ms);
 
@@ -40,7 +40,7 @@ class MemoryWatch {
   uint64_t next_look_mono_ms_;
 };
 
-// One line for the log: what maxmemory comes to, and of what.
+// One line for the log: the value of maxmemory, and its base.
 std::string DescribeMaxMemory(const config::MaxMemory& maxmemory, uint64_t memory_bytes);
 
 }  // namespace mayfly

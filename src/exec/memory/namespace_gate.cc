@@ -21,7 +21,7 @@ bool MemoryGate::TrimNamespaces(size_t budget, Now now) noexcept {
   return more;
 }
 
-// Keys may have gone since a namespace was found full, so that is tested again. RENAME and its kin need no memory, but
+// Keys may have gone since a namespace was found full, so the namespace is tested again. RENAME and kin need no memory, but
 // bring a key into the namespace.
 bool MemoryGate::KeysFit(const TableRow& row, std::span<const std::string_view> call, Now now) noexcept {
   if (!namespaces_.any_full() || !row.writes) return true;
@@ -36,7 +36,7 @@ bool MemoryGate::KeysFit(const TableRow& row, std::span<const std::string_view> 
   return fit;
 }
 
-// What the program itself takes is in maxmemory, too.
+// The program's own memory is in maxmemory, too.
 void MemoryGate::Promise() noexcept {
   const config::Settings& settings = server_.options.settings();
   const uint64_t own = server_.memory.AtStart();

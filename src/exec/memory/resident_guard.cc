@@ -6,15 +6,15 @@ namespace mayfly {
 namespace {
 
 constexpr uint64_t kMegabyte = 1 << 20;
-// What may pass through the allocator between two looks; by a look, memory has grown by half of it at most.
+// The bytes through the allocator between two looks; in this time memory grows by half of these bytes at most.
 constexpr uint64_t kStepMin = 2 * kMegabyte;
 constexpr uint64_t kStepMax = 16 * kMegabyte;
 constexpr uint64_t kStepShare = 64;
-// Program, allocator and kernel take some megabytes; and pages that are kept for later save time.
+// Program, allocator and kernel take some megabytes; and pages kept for later save time.
 constexpr uint64_t kSlackMin = 12 * kMegabyte;
 constexpr uint64_t kSlackMax = 1024 * kMegabyte;
 constexpr uint64_t kSlackShare = 8;
-// Of the limit; what the kernel needs for page tables and sockets stays above.
+// Percents of the limit; the kernel's page tables and sockets need the rest.
 constexpr uint64_t kLowPercent = 90;
 constexpr uint64_t kHighPercent = 97;
 
@@ -25,7 +25,7 @@ ResidentGuard::ResidentGuard(ProcessMemory* memory, uint64_t limit_bytes) noexce
   SetLimit(limit_bytes);
 }
 
-// The next write looks at the resident memory, and not only after another step.
+// Makes the next write look at the resident memory, without waiting for another step.
 void ResidentGuard::SetLimit(uint64_t limit_bytes) noexcept {
   low_ = limit_bytes == 0 ? UINT64_MAX : limit_bytes / 100 * kLowPercent;
   high_ = limit_bytes == 0 ? UINT64_MAX : limit_bytes / 100 * kHighPercent;

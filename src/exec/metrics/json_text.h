@@ -4,8 +4,8 @@
 //   json.Open('{').Key("keys").Number(2).Key("names").Open('[').String("a\"b").Close(']').Close('}');
 //   json.text() == R"({"keys":2,"names":["a\"b"]})"
 //
-// A text may have any bytes: those that are not UTF-8 are shown as \xNN within it. The characters that could end a <script>
-// are escaped, so that the text may stand in HTML.
+// A text may have any bytes: bytes that are not UTF-8 are shown as \xNN. The characters that could end a <script> are
+// escaped, so the text may stand in HTML.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@ namespace mayfly {
 
 class JsonText {
  public:
-  // All throw std::bad_alloc.
+  // All methods throw std::bad_alloc.
   JsonText& Open(char bracket);
   JsonText& Close(char bracket);
   JsonText& Key(std::string_view name);

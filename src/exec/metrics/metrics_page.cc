@@ -13,7 +13,7 @@
 namespace mayfly {
 namespace {
 
-// Of a part. A command has up to 17 samples, which take about 5 us.
+// The rows of a part. A command has up to 17 samples, built in about 5 us.
 constexpr uint32_t kRowsPerPart = 16;
 
 constexpr double kCommandBounds[] = {1e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 1e-1, 1};
@@ -82,7 +82,7 @@ bool MetricsPage::BuildSome(Now now) {
   return false;
 }
 
-// Both return true if commands are left.
+// Both functions return true if commands are left.
 bool MetricsPage::CallsOfSome() {
   const auto end = std::min(row_ + kRowsPerPart, static_cast<uint32_t>(server_.commands.size()));
   for (; row_ < end; ++row_) info::CallsField(text_, server_.commands.row(row_), server_.cycle_rate);

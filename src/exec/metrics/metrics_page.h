@@ -1,7 +1,7 @@
 // The page /metrics for Prometheus, built in parts. Section by section of INFO, then the commands, some at a time.
 //
-// Not there: INFO ttlhist, which takes a walk through all keys, and the percentiles of latencystats, for which there are
-// histograms.
+// The page omits INFO ttlhist, because ttlhist takes a walk through all keys, and the percentiles of latencystats, because
+// the page has histograms.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ class MetricsPage final : public Page {
   MetricsText text_;
   std::string body_;
   size_t part_ = 0;
-  uint32_t row_ = 0;  // of the command table: the next one
+  uint32_t row_ = 0;  // the next row of the command table
 };
 
 }  // namespace mayfly

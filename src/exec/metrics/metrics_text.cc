@@ -16,7 +16,7 @@ void AppendNumber(std::string& text, Number number) {
   text.append(digits, end.ptr);
 }
 
-// False for a text, which is no sample.
+// False for a text: a text is no sample.
 bool AppendSample(std::string& text, const InfoValue& value, double divisor) {
   return std::visit(
       [&](const auto& kind) {
@@ -61,7 +61,7 @@ std::string_view TypeOf(Metric::Kind kind) noexcept {
 
 const Metric* MetricsText::Find(std::string_view field, std::string_view member) const noexcept {
   const std::span<const Metric> metrics = Metrics();
-  // A group begins anew with each thing that it is about.
+  // A group begins anew with each new thing.
   if (!member.empty() && next_ != 0) {
     while (next_ != 0 && metrics[next_ - 1].field == field) --next_;
   }
@@ -142,7 +142,7 @@ std::string MetricsText::Take() {
   constexpr size_t kHeadBytes = 256;  // about the most
   std::string text;
   text.reserve(memory() + metrics.size() * kHeadBytes);
-  std::string_view name;  // whose head was written last
+  std::string_view name;  // of the last written head
   for (size_t i = 0; i < metrics.size(); ++i) {
     std::string& samples = samples_[i];
     if (samples.empty()) continue;

@@ -16,10 +16,9 @@ class Page {
   Page& operator=(const Page&) = delete;
   virtual ~Page() = default;
 
-  // Builds a part, which takes a fraction of a slice (expire-slice-us). Returns true if more is left. Throws
-  // std::bad_alloc.
+  // Builds a part in a fraction of a slice (expire-slice-us). Returns true if more is left. Throws std::bad_alloc.
   [[nodiscard]] virtual bool BuildSome(Now now) = 0;
-  // The memory that it holds, about.
+  // The approximate memory of the page.
   virtual size_t memory() const noexcept = 0;
   // REQUIRES: BuildSome has returned false.
   virtual std::string Take() = 0;

@@ -24,9 +24,9 @@
 namespace mayfly {
 namespace {
 
-// So few keys are counted at once that it takes a fraction of a slice.
+// Counting at most this many keys at once takes a fraction of a slice.
 constexpr size_t kCountedAtOnce = 1'000;
-// The levels of the wheel that are shown: up to 139 years.
+// The shown levels of the wheel: up to 139 years.
 constexpr int kLevels = 7;
 
 std::string ShownKey(std::string_view key) {
@@ -114,8 +114,7 @@ void StatusJson::AddExpiry(Now now) {
   json_.Key("wakeups").Number(stats.wheel_wakeups).Key("burst_max").Number(stats.burst_max);
 }
 
-// Of all databases together, whose wheels turn alike: for each level 16 hexadecimal digits, of which the lowest bit is the
-// slot of now.
+// Writes the wheels of all databases as one: for each level 16 hexadecimal digits, with the slot of now as the lowest bit.
 void StatusJson::AddWheel(Now now) {
   json_.Key("wheel").Open('[');
   for (int level = 0; level < kLevels; ++level) {

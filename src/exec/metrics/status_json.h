@@ -1,7 +1,7 @@
 // The figures of the status page as JSON, polled by the page's script (net/http/status/).
 //
-// Names of keys are what clients chose: any bytes, and long ones. They are written as redis-cli shows them, in quotes and
-// escaped, and cut at kShownKeyBytes.
+// Clients choose the names of keys: any bytes, and long names. Names are written like redis-cli's, in quotes and escaped,
+// and cut at kShownKeyBytes.
 #pragma once
 
 #include <string>

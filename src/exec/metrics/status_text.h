@@ -1,5 +1,5 @@
-// The most important figures in a few lines of plain text, for a status page without scripts. It has no names that
-// clients chose.
+// The most important figures in a few lines of plain text, for a status page without scripts. The text has no names chosen
+// by clients.
 #pragma once
 
 #include <string>

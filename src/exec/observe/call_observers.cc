@@ -16,10 +16,10 @@ void CallObservers::Remove(CallObserver& observer) noexcept {
 }
 
 void CallObservers::Tell(const Call& call) noexcept {
-  for (size_t i = observers_.size(); i-- > 0;) {  // from the end, since one may remove itself
+  for (size_t i = observers_.size(); i-- > 0;) {  // from the end: an observer may remove itself
     try {
       observers_[i]->OnCall(call);
-    } catch (...) {  // an observer that finds no memory misses this call; the client must not notice
+    } catch (...) {  // an observer without memory misses this call; the client must not notice
     }
   }
 }

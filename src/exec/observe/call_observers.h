@@ -1,7 +1,7 @@
 // The observers of every call: MONITOR has one (exec/observe/monitors.h).
 //
-// While there is an observer, all requests are run one by one (Mode::kObserved). At other times it costs nothing. Borrows
-// observers. Loop thread only.
+// While there is an observer, all requests run one by one (Mode::kObserved). At other times
+// observers cost nothing. Borrows observers. Loop thread only.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace mayfly {
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  // `call` has run, or begun to wait; it was not refused. An outer call comes after its inner ones. Must make no call; may
-  // remove this observer, but no other. What it throws is lost.
+  // `call` has run, or begun to wait; it was not refused. An outer call comes after its inner calls. Must make no call; may
+  // remove this observer, but no other. Exceptions are ignored.
   virtual void OnCall(const Call& call) = 0;
 };
 

@@ -25,7 +25,7 @@ uint64_t ParkedBytes(const Session& session) noexcept {
   return session.parked == nullptr ? 0 : session.parked->arguments.text_bytes();
 }
 
-// What the connection holds: input that waits, the arguments of parked and queued requests, replies that wait.
+// The memory of the connection: waiting input, the arguments of parked and queued requests, waiting replies.
 void MemoryFields(std::string& text, const Session& session) {
   const OutputChain& output = session.output;
   const uint64_t arguments = ParkedBytes(session);

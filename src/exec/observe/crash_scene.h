@@ -1,8 +1,8 @@
-// The requests in a crash report: running calls, their clients, and the numbers and lengths of arguments. Never what
-// the arguments were, since they may be secrets.
+// The requests in a crash report: running calls, their clients, and the numbers and lengths of arguments. The report never
+// contains the arguments, because arguments may be secrets.
 //
-// It asks what runs only when there is a crash (exec/call/in_flight.h). Between two batches no call runs, and the report says
-// so.
+// Reads the running calls only in a crash (exec/call/in_flight.h). Between two batches no call runs, and the report says no
+// call.
 #pragma once
 
 #include "base/log/crash_report.h"
@@ -13,7 +13,7 @@ namespace mayfly {
 
 class CrashScene final : public CrashWitness {
  public:
-  // Writes reports as crash-log-enabled says, from now on. Borrows both.
+  // Writes reports from now on, by the option crash-log-enabled. Borrows both arguments.
   CrashScene(Server& server, const InFlight& in_flight);
 
   void Testify(CrashText& text) const noexcept override;

@@ -10,7 +10,7 @@
 namespace mayfly {
 namespace {
 
-// Its bound is the number of names that are counted.
+// The number of log lines is bounded by the number of counted names.
 void TellOfUnknownCommand(Server& server, const Session& session, std::string_view command) {
   const std::string_view name = server.stats.unknown_commands.Count(command);
   if (name.empty() || server.log == nullptr) return;

@@ -1,5 +1,5 @@
-// Reports refused requests from the executor to the log (server/figures/incidents.h). Off the way of requests that run. Loop
-// thread only.
+// Reports refused requests from the executor to the log (server/figures/incidents.h). Apart from the code of successful
+// requests. Loop thread only.
 #pragma once
 
 #include "base/time/clock.h"
@@ -10,9 +10,9 @@
 
 namespace mayfly {
 
-// A request was refused. Also counts commands that do not exist, for INFO unknowncommands. Throws std::bad_alloc.
+// A request was refused. Also counts unknown commands, for INFO unknowncommands. Throws std::bad_alloc.
 void TellOfRefusal(Refusal why, Server& server, const Session& session, const Args& args, Now now);
-// A client is closed because it speaks HTTP.
+// A client that speaks HTTP is closed.
 void TellOfHttp(Server& server, const Session& session, Now now) noexcept;
 // A request's handler has found no memory.
 void TellOfNoMemory(Server& server, const Session& session, Now now) noexcept;

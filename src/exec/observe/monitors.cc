@@ -70,7 +70,8 @@ void Monitors::Show(const Call& call) noexcept {
 }
 
 void Monitors::OnCall(const Call& call) {
-  const bool was_shown = call.origin == Origin::kWoken;  // when it began to wait
+  const bool was_shown =
+      call.origin == Origin::kWoken;  // the monitors saw the call when the client began to wait
   if (!was_shown && (call.row->command->flags & (kSkipMonitor | kAdmin)) == 0) Send(call);
 }
 
@@ -88,13 +89,13 @@ void Monitors::Send(const Call& call) {
   if (ids_.empty()) observers_.Remove(*this);
 }
 
-// One that holds too much unread output is closed at the end of the turn; until then it gets no more. As in Redis,
-// CLIENT REPLY OFF is for lines, too.
+// A monitor with too much unread output is closed at the end of the turn; until then the monitor gets no further line. As in
+// Redis, CLIENT REPLY OFF suppresses lines, too.
 void Monitors::Append(Session& monitor, const SharedBytes& line) noexcept {
   if (monitor.closes() || monitor.Has(Mode::kOutputFull) || monitor.unwanted() != nullptr) return;
   try {
     monitor.PushOutput().AppendShared(line, 0, line.size());
-  } catch (const std::bad_alloc&) {  // a part of the line may be there
+  } catch (const std::bad_alloc&) {  // the output may have a part of the line
     monitor.LoseMessage();
   }
 }

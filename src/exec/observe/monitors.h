@@ -1,11 +1,9 @@
 // The clients of MONITOR: each gets one line for every call.
 //
-// A call is shown when it has run, or begun to wait; calls that were refused, and those of commands for
-// administrators, are not. A line is made once and shared by all monitors. While there is no monitor, none of this
-// costs anything (exec/observe/call_observers.h).
+// A call is shown when it has run, or begun to wait; refused calls and calls of administrators' commands are not shown. A
+// line is made once and shared by all monitors. Without monitors there is no cost (exec/observe/call_observers.h).
 //
-// Keeps the monitors' ids, not their sessions: one that has gone is noticed when the next line is sent. Loop thread
-// only.
+// Keeps the monitors' ids, not their sessions: a monitor's end is noticed when the next line is sent. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +20,17 @@ namespace mayfly {
 
 class Monitors final : public CallObserver {
  public:
-  // Borrows both.
+  // Borrows both arguments.
   Monitors(Server& server, CallObservers& observers) noexcept : server_(server), observers_(observers) {}
   ~Monitors() override;
 
-  // From now on `session` is a monitor. Throws std::bad_alloc.
-  // REQUIRES: it is attached, and no monitor yet.
+  // Makes `session` a monitor. Throws std::bad_alloc. REQUIRES: `session` is attached, and no monitor yet.
   void Add(Session& session);
-  // No effect if it is none.
+  // No effect if `session` is no monitor.
   void Remove(Session& session) noexcept;
 
-  // Shows a call before it runs. For a command that makes calls of its own, as EVAL does: its line has to precede
-  // theirs. Its row has kSkipMonitor, so that it is not shown again at its end. No effect without monitors.
+  // Shows a call before the call runs. For a command with inner calls, such as EVAL: the outer line must precede the inner
+  // lines. The command's row has kSkipMonitor to prevent a second line at the end. No effect without monitors.
   void Show(const Call& call) noexcept;
 
   void OnCall(const Call& call) override;

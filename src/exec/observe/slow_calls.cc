@@ -19,7 +19,7 @@ std::string_view EventOf(const TableRow& row) noexcept {
   return (row.command->flags & kFast) != 0 ? LatencyMonitor::kFastCommand : LatencyMonitor::kCommand;
 }
 
-// A longer time than any call takes is the same as for ever, and its cycles would not fit into 64 bits.
+// A time of years means for ever, and would not fit into 64 bits in cycles.
 uint64_t CyclesOf(uint64_t us, CycleRate rate) noexcept {
   constexpr uint64_t kYearsUs = uint64_t{1} << 48;
   return us >= kYearsUs ? UINT64_MAX : rate.ToCycles(us);
@@ -53,7 +53,7 @@ void SlowCalls::Note(const Call& call, uint64_t cycles, Now now) noexcept {
   if (!Logs(*call.row, us)) return;
   try {
     Log(call, us, now);
-  } catch (const std::bad_alloc&) {  // the client must not notice that its call was not logged
+  } catch (const std::bad_alloc&) {  // the client must not notice the missing entry
   }
 }
 
@@ -64,7 +64,7 @@ void SlowCalls::Log(const Call& call, uint64_t us, Now now) {
   entry.wall_s = now.wall_ms / kMsPerSecond;
   entry.us = us;
   entry.arguments = SlowLog::Shorten(shown.all());
-  entry.peer = session.peer.empty() ? "?:0" : session.peer;  // a script's calls, as Redis shows them
+  entry.peer = session.peer.empty() ? "?:0" : session.peer;  // for a script's calls, as in Redis
   entry.name = session.names().name;
   server_.slow_log.Add(std::move(entry), static_cast<size_t>(server_.options.settings().slowlog_max_len));
 }
