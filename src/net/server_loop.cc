@@ -73,11 +73,11 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
 ServerLoop::~ServerLoop() {
   if (phase_ == Phase::kClosed) return;
   Close();
-  Run();  // lets libuv go through what was closed
+  Run();  // lets libuv process the closed handles
 }
 
 void ServerLoop::WatchSignals() {
-  // The result of a write reports a client that is gone, and a terminal that is gone is no reason to stop.
+  // The result of a write reports a gone client, and a gone terminal is no reason to stop.
   std::signal(SIGPIPE, SIG_IGN);
   constexpr std::array<int, 3> kWatched = {SIGTERM, SIGINT, SIGHUP};
   for (size_t i = 0; i < signals_.size(); ++i) {
@@ -181,8 +181,8 @@ void ServerLoop::ReloadCertificates() {
   log_.Notice("the certificates were loaded again");
 }
 
-// All of these options are in `wanted`. As in Redis, the one that is blamed is the first one given, but no port that
-// stays the same.
+// All of these options are in `wanted`. As in Redis, the error names the first given option, but no port that stays the
+// same.
 config::Problem ServerLoop::PrepareListeners(const config::Settings& wanted, std::string_view name) {
   const config::Settings& now = server_.options.settings();
   const bool is_port = name != "bind";
@@ -226,25 +226,24 @@ void ServerLoop::Check() {
   StopSoon();
 }
 
-// Mostly nothing has happened since Check, and it has left nothing.
+// Mostly nothing has happened since Check, and Check has left nothing.
 void ServerLoop::Prepare() {
   const bool idle = turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested;
   const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
                        server_.parking.AnyReady() || server_.parking.AnyWoken();
   if (!idle || is_left) FinishTurn();
-  // Here, too, because connections that were dropped are gone only now, and the poll would wait.
+  // Tested here, too, because dropped connections are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndObservers();
   if (phase_ == Phase::kLastAnswers && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
-  // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were
-  // written.
+  // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were written.
   StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
             server_.sessions.AnyDirty() || server_.parking.AnyWoken() || server_.parking.keys().AnySwapped());
   turn_.End();
 }
 
 void ServerLoop::EndFullTurn() {
-  if (phase_ != Phase::kServing) return;  // it ends with the poll then
+  if (phase_ != Phase::kServing) return;  // the turn ends with the poll
   FinishTurn();
   timekeeper_.CatchUp();
   Prepare();
@@ -267,10 +266,10 @@ void ServerLoop::OnSignal(int number) {
   StopSoon();
 }
 
-// From a terminal that is gone, or after a rotation: this line creates the logfile if the old one was renamed.
+// The terminal may be gone, or the log rotated: this line creates the logfile if the old file was renamed.
 void ServerLoop::Reload() {
   constexpr uint64_t kNsPerUs = 1000;
-  const uint64_t began_us = uv_hrtime() / kNsPerUs;  // of CLOCK_MONOTONIC, as systemd wants it
+  const uint64_t began_us = uv_hrtime() / kNsPerUs;  // of CLOCK_MONOTONIC, as required by systemd
   log_.Notice("received SIGHUP: the logfile is open");
   try {
     ReloadCertificates();
@@ -281,7 +280,7 @@ void ServerLoop::Reload() {
   }
 }
 
-// Requests that have reached this machine are still served: the next polls do not wait and bring them.
+// Requests that have reached this machine are still served: the next polls do not wait and bring the requests.
 void ServerLoop::StopSoon() {
   if (phase_ != Phase::kServing) return;
   phase_ = Phase::kLastReads;
@@ -315,7 +314,7 @@ void ServerLoop::GiveUpClients() {
   clients_.DropGuests();
 }
 
-// They get a moment to notice that their connections end.
+// Observers get a moment to notice the end of their connections.
 void ServerLoop::EndObservers() {
   phase_ = Phase::kLastAnswers;
   listeners_.Close();

@@ -3,11 +3,12 @@
 //   poll -> reads, writes, arrivals, signals -> check: FinishTurn
 //        -> timers, slices -> prepare: FinishTurn, BeforePoll -> poll ...
 //
-// Replies are written in `check` for what I/O brought, and in `prepare` for what time brought: one write per
-// connection and turn. One poll of libuv's may bring reads of tens of thousands of clients. Then it is several turns: when
-// one has read as much as the loop's buffer takes, it ends (EndFullTurn), and the next one begins within the same poll. Ends on SIGTERM, SIGINT or when Server::shutdown_requested is set: what has been
-// received is run, replies are written and every connection lingers, at most kStopMs, then every handle is
-// closed. The metrics port answers until the clients are gone, so that whoever asks sees that the server stops. Loop thread only; one loop per server.
+// Replies are written in `check` after I/O, and in `prepare` after timers: one write per connection and turn. One poll of
+// libuv may bring reads of tens of thousands of clients, and then consists of several turns: a turn that has filled the
+// loop's buffer ends (EndFullTurn), and the next turn begins within the same poll. The loop ends on SIGTERM, SIGINT or when
+// Server::shutdown_requested is set: received requests run, replies are written and every connection lingers, at most
+// kStopMs, then every handle is closed. The metrics port answers until the clients are gone, to show that the server stops.
+// Loop thread only; one loop per server.
 #pragma once
 
 #include <array>
@@ -41,46 +42,47 @@ class ServerLoop {
   ServerLoop& operator=(const ServerLoop&) = delete;
   ~ServerLoop();
 
-  // Opens the listeners; on a problem (one line for a person) the loop can only be destroyed.
+  // Opens the listeners; after a problem (one line for a person) the loop can only be destroyed.
   [[nodiscard]] config::Problem Listen();
-  // Opens another TCP address, for a service of its own, which must outlive this. A problem is one line for a person.
+  // Opens another TCP address for a separate service. The service must outlive the loop. A problem is one line for a person.
   [[nodiscard]] config::Problem ListenFor(const Service& service, const std::string& host, uint16_t port);
-  // Tells this service manager of reloads, of the end and, if it asks for that, that the loop still turns. Borrowed.
+  // Reports to this service manager: reloads, the end and, if the manager wants signs of life, that the loop still turns.
+  // Borrowed.
   void ReportTo(ServiceManager& manager);
   std::vector<std::string> listening_on() const { return listeners_.names(); }
   // Serves until a signal or a client stops it.
   void Run();
 
  private:
-  // kLastReads: no new connections; what has arrived is still run. kFlushing: replies are written, and
-  // connections linger. kLastAnswers: only observers (net/client/service.h) are left, who are served until then.
+  // kLastReads: no new connections; received requests still run. kFlushing: replies are written, and connections linger.
+  // kLastAnswers: only observers (net/client/service.h) are left and are still served.
   enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kLastAnswers, kClosed };
 
-  // A loop that is closed when everything that lives on it is gone.
+  // A loop that is closed when all its handles are gone.
   struct UvLoop {
     UvLoop();
     ~UvLoop();
     uv_loop_t loop;
   };
 
-  // Opens the metrics port, if there is to be one.
+  // Opens the metrics port, if configured.
   config::Problem ListenForObservers();
-  // CONFIG SET: what has to be made ready before this option is in force.
+  // CONFIG SET: prepares whatever the option needs before the option is in force.
   config::Problem BeforeSet(const config::Settings& wanted, std::string_view name);
-  // Of port, tls-port or bind.
+  // For port, tls-port and bind.
   config::Problem PrepareListeners(const config::Settings& wanted, std::string_view name);
-  // Of any option of TLS.
+  // For any option of TLS.
   config::Problem LoadTls(const config::Settings& settings);
   config::Problem PrepareTls(const config::Settings& wanted);
   void AfterSet(bool accepted) noexcept;
-  // Logs a warning when everybody who reaches a port may use the server from now on.
+  // Logs a warning when the server becomes open to every client that reaches a port.
   void WarnIfOpen() noexcept;
   // SIGHUP.
   void ReloadCertificates();
   void FinishTurn();
   void Check();
   void Prepare();
-  // Ends the turn in the middle of a poll: replies are written, and what is due by now is done.
+  // Ends the turn in the middle of a poll: replies are written, and due work is done.
   void EndFullTurn();
   void OnSignal(int number);
   void Reload();
@@ -116,7 +118,7 @@ class ServerLoop {
   ServiceManager* manager_ = nullptr;
   std::array<uv_signal_t, 3> signals_;
   bool staying_awake_ = false;
-  bool open_to_all_ = false;  // WarnIfOpen has said so
+  bool open_to_all_ = false;  // WarnIfOpen has warned
   uint64_t last_reads_until_mono_ms_ = 0;
   Phase phase_ = Phase::kServing;
 };

@@ -47,7 +47,7 @@ void Timekeeper::BeforePoll() {
   if (server_.databases.TakeRearm()) keys_wake_known_ = false;
   if (!eviction_.waits() && executor_.EvictSome(kEntriesPerLook)) eviction_.Announce();
   if (server_.databases.MayFreeSome() || server_.event_log.MayFreeSome() || server_.tracking.MayFreeSome())
-    freeing_.Announce();  // big values that were evicted, too
+    freeing_.Announce();  // evicted big values, too
   if (server_.sliced_work.waits() != idling_) {
     idling_ = !idling_;
     if (idling_)
@@ -71,7 +71,7 @@ uint64_t Timekeeper::NextWake() {
   return std::min(keys_wake_mono_ms_, server_.hubs.alarms.NextWake());
 }
 
-// Libuv counts from the time of its last poll, which may be long ago, so it has to read the clock again.
+// Libuv counts from the time of its last poll, possibly long ago, and must read the clock again.
 void Timekeeper::Arm(uint64_t wake_mono_ms) {
   const uint64_t now = executor_.RefreshNow().mono_ms;
   uv_update_time(timer_.loop);
@@ -89,7 +89,7 @@ void Timekeeper::OnTimer() {
   if (keys_wake_mono_ms_ > now.mono_ms && keys_wake_known_) return;
   ++server_.databases.expiry_stats().wheel_wakeups;
   expiry_.Announce();
-  if (!idling_) RunSlice();  // else the idle handle does it, in this turn, too
+  if (!idling_) RunSlice();  // else the idle handle runs the slice, also in this turn
 }
 
 void Timekeeper::CatchUp() {

@@ -2,13 +2,13 @@
 //
 //   BeforePoll --- nothing to do now ---> one uv_timer, armed for the nearest deadline of all wheels
 //        |
-//        +---- work is left ----> an idle handle, so that the next poll does not wait; it runs
-//                                     a slice of all sliced work each turn (server/sliced_work.h)
+//        +---- work is left ----> an idle handle: the next poll does not wait; each turn the handle runs
+//                                     a slice of all sliced work (server/sliced_work.h)
 //
-// The timer's delay is rounded up, so it is never early by more than the clocks' phases differ, and is armed
-// anew only when a nearer deadline was filed or when it fired. With expire-resolution-ms above 1 keys'
-// deadlines are waited for together. Three steps of the sliced work are its own: keys that are due, keys to be
-// evicted, and keys that a flush has left to be freed. Loop thread only.
+// The timer's delay is rounded up, so the timer is early by at most the difference of the clocks' phases. The timer is armed
+// anew only when a nearer deadline was filed or when the timer fired. With expire-resolution-ms above 1 the timer waits for
+// several keys' deadlines together. The timekeeper has three steps of sliced work: due keys, keys to be evicted, and flushed
+// keys to be freed. Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -38,9 +38,9 @@ class Timekeeper {
   Timekeeper(const Timekeeper&) = delete;
   Timekeeper& operator=(const Timekeeper&) = delete;
 
-  // Does what is due by now, for a turn that ends before libuv comes to its timers.
+  // Does the due work, for a turn that ends before libuv comes to its timers.
   void CatchUp();
-  // The last thing of a turn: sees to it that the loop wakes in time.
+  // The end of a turn: arms the timer or the idle handle for the next wake.
   void BeforePoll();
   // The loop must run once more before this dies.
   void Close();
@@ -48,7 +48,7 @@ class Timekeeper {
  private:
   static constexpr uint64_t kNever = UINT64_MAX;
 
-  // Frees keys that are due.
+  // Frees due keys.
   class Expiry final : public SlicedWork::Step {
    public:
     Expiry(Server& server, Executor& executor)
@@ -68,7 +68,7 @@ class Timekeeper {
     bool DoSome(Now now, size_t budget) noexcept override;
     Executor& executor_;
   };
-  // Frees keys that a flush has left, and what clients had read of them.
+  // Frees flushed keys, and the clients' records of reads (tracking).
   class Freeing final : public SlicedWork::Step {
    public:
     explicit Freeing(Server& server) : Step(server.sliced_work), server_(server) {}

@@ -2,9 +2,9 @@
 // with the same file name. A file with a problem changes nothing.
 //
 // When slots go to other nodes, as in Redis
-// |  - requests that wait for keys of these slots run again, and are redirected then
-//  - subscribers of these slots' shard channels are told of the end of their subscriptions
-//  - the keys are dropped, in slices, and no request reaches these keys meanwhile.
+//   - requests that wait for keys of these slots run again, and are redirected then
+//   - subscribers of these slots' shard channels are told of the end of their subscriptions
+//   - the keys are dropped, in slices, and no request reaches these keys meanwhile.
 // A returning slot is thus empty: this node does not know the changes made by other nodes. If a slot returns before all its
 // keys are dropped, the rest is dropped at once.
 //

@@ -1,11 +1,11 @@
 // Plans the next requests of an Executor: parses the bytes of clients and prefetches memory for the requests.
 //
-// |  feeds (one for each client with input) --parse--> requests of many clients, at most kRequests
-//    at once: the key is hashed; the key's group of the hash table is prefetched
-//    kStageDistance requests later: the group has arrived; the guessed entry in the group is prefetched
-//    kStageDistance requests later: the entry has arrived; its neighbours in list and wheel are prefetched,
-//      and its value if rich
-//    kStageDistance requests later: the rich value has arrived; the members named by the request are prefetched
+//   feeds (one for each client with input) --parse--> requests of many clients, at most kRequests
+//     at once: the key is hashed; the key's group of the hash table is prefetched
+//     kStageDistance requests later: the group has arrived; the guessed entry in the group is prefetched
+//     kStageDistance requests later: the entry has arrived; its neighbours in list and wheel are prefetched,
+//       and its value if rich
+//     kStageDistance requests later: the rich value has arrived; the members named by the request are prefetched
 //
 // The cache misses of a batch thus overlap with each other and with parsing, whether the requests come from one pipeline or
 // from many clients with one request each. The entry found while planning is only a guess, because an earlier request of the

@@ -1,12 +1,12 @@
 // Parses the `syntax` text of a command row into the tree of arguments for COMMAND DOCS.
 //
-// |  lower-case words     a value: "key", "seconds"; the name decides the type
-//  UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"
-//  [ ... ]              optional                           "[NX]"
-//  < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
-//  a | b                a or b, within brackets; outside of brackets | joins two single words: "ON|OFF"
-//  x [x ...]            may be repeated; several words too: "key value [key value ...]"
-//  [ ... ] ...          may be repeated with its token: "[GET encoding offset] ..."
+//   lower-case words     a value: "key", "seconds"; the name decides the type
+//   UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"
+//   [ ... ]              optional                           "[NX]"
+//   < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
+//   a | b                a or b, within brackets; outside of brackets | joins two single words: "ON|OFF"
+//   x [x ...]            may be repeated; several words too: "key value [key value ...]"
+//   [ ... ] ...          may be repeated with its token: "[GET encoding offset] ..."
 #pragma once
 
 #include <cstdint>

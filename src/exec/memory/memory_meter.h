@@ -1,11 +1,11 @@
 // Measures used memory at the allocator, in the two pools with limits. Two loads and a subtraction.
 //
-// |  all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
-//  used   all, without reply chunks kept for the next client (an unused pool), and without announced parts of requests
-//         that have not arrived: nothing is stored there yet
-//  data   used, without client buffers and the accounts (server/hubs/accounts.h): neither a client nor a script
-//         must ever evict a key; without the shadow list (a measurement must not change the result), and without flushed
-//         memory that is not freed yet; the received part of a big argument is data: it will be a value
+//   all    everything that the loop thread has allocated: entries, tables, libuv's, buffers
+//   used   all, without reply chunks kept for the next client (an unused pool), and without announced parts of requests
+//          that have not arrived: nothing is stored there yet
+//   data   used, without client buffers and the accounts (server/hubs/accounts.h): neither a client nor a script
+//          must ever evict a key; without the shadow list (a measurement must not change the result), and without flushed
+//          memory that is not freed yet; the received part of a big argument is data: it will be a value
 #pragma once
 
 #include <cstdint>

@@ -5,12 +5,12 @@
 // and the kernel kills the container. The guard therefore looks at the resident memory from time to time, by the bytes that
 // went through the allocator:
 //
-// |  0 ........ used ..... used + slack ............ low ........... high ...... limit_bytes
-//                      |                         |                |
-//    nothing to do     |   pages are given back  |  at once, and  |  keys with kLeastShare of maxmemory
-//                      |   by another thread     |  keys have to  |  may stay
-//                      |                         |  go, the more  |
-//                      |                         |  the nearer    |
+//   0 ........ used ..... used + slack ............ low ........... high ...... limit_bytes
+//                       |                         |                |
+//     nothing to do     |   pages are given back  |  at once, and  |  keys with kLeastShare of maxmemory
+//                       |   by another thread     |  keys have to  |  may stay
+//                       |                         |  go, the more  |
+//                       |                         |  the nearer    |
 //
 // Between low and high the usable share of maxmemory falls from the whole to kLeastShare. The equilibrium depends on the
 // part of holes in memory: only the eviction of the neighbouring objects gives holes back. Without a known limit only pages

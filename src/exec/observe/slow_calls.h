@@ -3,11 +3,11 @@
 // Most calls are not timed one by one. The executor records consecutive calls of one O(1) command together and reads the
 // cycle counter once for the group (exec/call/call_timer.h); SlowCalls only gets groups of at least least_cycles(). The
 // rules for a group:
-// |  - one call: the time is exact, and the call may become an entry of the slow log.
-//  - several calls: the group's time beyond the calls' mean counts as the time of the longest call. This time becomes a
-//    sample for the latency monitor, which needs no arguments. The longest call itself is unknown, so the slow log gets
-//    no entry; but during the next second every call is recorded alone (RecordsAlone), and a call that is slow again is
-//    found.
+//   - one call: the time is exact, and the call may become an entry of the slow log.
+//   - several calls: the group's time beyond the calls' mean counts as the time of the longest call. This time becomes a
+//     sample for the latency monitor, which needs no arguments. The longest call itself is unknown, so the slow log gets
+//     no entry; but during the next second every call is recorded alone (RecordsAlone), and a call that is slow again is
+//     found.
 // If slowlog-log-slower-than is too short for groups, every call is recorded alone. Loop thread only.
 #pragma once
 

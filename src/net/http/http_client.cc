@@ -51,7 +51,7 @@ bool HttpClient::ReadNext() {
   return true;
 }
 
-// What was received is still answered.
+// Received requests are still answered.
 bool HttpClient::TakeEnd() {
   sends_no_more_ = true;
   return answer_ || OutputWaits() || !unread_.empty();
@@ -108,7 +108,7 @@ void HttpClient::Flush() {
   Settle();
 }
 
-// What is being built is still answered: nobody is served any more who would have to wait for it.
+// A started answer is still finished: no other client is served any more, so no client has to wait for it.
 void HttpClient::OnStop() noexcept {
   unread_ = {};
   last_ = true;
@@ -156,7 +156,7 @@ uint64_t HttpClient::SpareSince() const noexcept {
   return spare ? stage_since_mono_ms_ : ParkingLot::kForever;
 }
 
-// It holds one answer; the option is for clients of the cache.
+// An HttpClient holds one answer; the option is for clients of the cache.
 const config::OutputLimit& HttpClient::LimitOfOutput() const noexcept {
   static constexpr config::OutputLimit kNone;
   return kNone;

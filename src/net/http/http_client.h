@@ -2,13 +2,13 @@
 //
 //   idle --first byte--> reading --whole request--> answering --all is written--> idle, or the next request
 //
-// An answer is built in slices of the loop's time that it shares with expiry and eviction (server/sliced_work.h), so that
-// clients of the cache never wait longer for it than for those. While it is built or written nothing more is read: a
-// client holds one answer at most, and kRoomBytes of input.
+// An answer is built in slices shared with expiry and eviction (server/sliced_work.h): clients of the cache never wait
+// longer for an answer than for those. While an answer is built or written nothing more is read: a client holds at most one
+// answer, and kRoomBytes of input.
 //
-// Time. Each of the three states has its limit (net/socket/limits.h), after which the connection is closed: a request that comes
-// byte by byte, an answer that is read byte by byte, and a connection that is kept for nothing. Of the connections that
-// wait between two requests, the idlest gives way when its port is full and another client comes.
+// Time. Each of the three states has a limit (net/socket/limits.h), and the connection is closed after the limit: against
+// requests sent byte by byte, answers read byte by byte, and connections kept without use. If the port is full and another
+// client comes, the connection that has waited longest between two requests gives way.
 #pragma once
 
 #include <array>
@@ -31,11 +31,11 @@ class HttpService;
 
 class HttpClient final : private SlicedWork::Step, public Connection {
  public:
-  // What is to be answered: a text, or a page that is built first.
+  // The answer to a request: a text, or a page to be built first.
   struct Answer {
     int status;
     std::string_view type;
-    std::unique_ptr<Page> page = nullptr;  // null: `body` stands already
+    std::unique_ptr<Page> page = nullptr;  // null: `body` is ready
     std::string body = {};
     std::string_view more_headers = {};
   };
@@ -69,9 +69,9 @@ class HttpClient final : private SlicedWork::Step, public Connection {
   std::string_view RefusalOf(Verdict verdict) const noexcept override;
 
   bool DoSome(Now now, size_t budget) noexcept override;
-  // Reads the next request, if it may. True if it has written the answer itself, because the request is none.
+  // Reads the next request, if allowed. True if ReadNext has written an error itself, because the input is no request.
   bool ReadNext();
-  // The answer is whole: it waits to be written.
+  // The answer is complete and waits to be written.
   void Finish();
   void Write(const Answer& answer, bool head_only);
   void EnterStage();
@@ -79,13 +79,13 @@ class HttpClient final : private SlicedWork::Step, public Connection {
   const HttpService& service_;
   OutputChain output_;
   RequestParser parser_;
-  std::optional<Answer> answer_;  // that is being built
+  std::optional<Answer> answer_;  // the answer being built
   std::string_view unread_;       // in room_
   std::string peer_;
   uint64_t stage_since_mono_ms_ = 0;
   Stage stage_ = Stage::kIdle;
-  bool asked_ = false;  // one request at least has come
-  bool last_ = false;   // after what waits to be written, the connection ends
+  bool asked_ = false;  // at least one request has come
+  bool last_ = false;   // the connection ends after the waiting output
   bool sends_no_more_ = false;
   std::array<char, kRoomBytes> room_;
 };

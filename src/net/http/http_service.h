@@ -3,13 +3,13 @@
 //   /metrics      Prometheus's text (exec/metrics/metrics_page.h)
 //   /livez        200 while the loop turns
 //   /readyz       200 while clients are served, 503 once the server stops
-//   /             the status page; /status.json, which its script polls (exec/metrics/status_json.h)
+//   /             the status page; /status.json, polled by the page's script (exec/metrics/status_json.h)
 //
-// To clients of this machine only if they ask by a name of its own (host_rule.h). Probes are answered by any: they tell
-// nothing.
+// Clients of this machine get answers only under one of the machine's own names (host_rule.h). Probes are answered under any
+// name: probes tell nothing.
 //
-// Its clients are observers: they take no place of maxclients, and are answered while the server stops, until its clients
-// are gone. Lives as long as the loop. Loop thread only.
+// Clients of the metrics port are observers: observers take no place of maxclients, and are answered while the server stops,
+// until the other clients are gone. Lives as long as the loop. Loop thread only.
 #pragma once
 
 #include "net/client/service.h"
@@ -31,10 +31,10 @@ class HttpService final : public Service {
 
   struct Circumstances {
     bool stopping = false;
-    bool from_loopback = false;  // so a browser of this machine may be misled (host_rule.h)
+    bool from_loopback = false;  // a browser of this machine may be misled (host_rule.h)
   };
   HttpClient::Answer AnswerTo(const RequestParser::Request& request, Circumstances now) const;
-  // To what is no request.
+  // The answer to input that is no request.
   HttpClient::Answer Refuse(int status) const;
 
  private:

@@ -91,7 +91,7 @@ int RequestParser::OnHead() {
   if (!FindPath()) return Fail(kBadRequest);
   request_.head_only = parser_.method == HTTP_HEAD;
   request_.keep_alive = http_should_keep_alive(&parser_) != 0;
-  constexpr int kNoBody = 1;  // a GET has none, whatever an Upgrade header asks for
+  constexpr int kNoBody = 1;  // a GET has no body, even with an Upgrade header
   return kNoBody;
 }
 
@@ -107,7 +107,7 @@ int RequestParser::Fail(int status) noexcept {
   return -1;
 }
 
-// Also of the form that clients send to proxies: http://host/path.
+// Also accepts the form for proxies: http://host/path.
 bool RequestParser::FindPath() {
   http_parser_url parts;
   http_parser_url_init(&parts);

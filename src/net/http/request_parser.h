@@ -1,10 +1,10 @@
 // Parses bytes to requests of HTTP/1 within limits, without I/O: a shell around http_parser.
 //
-//   parser.Feed(bytes) --> kNeedMore: all were taken
-//                      --> kReady: request() stands, the bytes after it were not taken; Next() goes on
-//                      --> kFailed: failure() is the status to answer; nothing that follows can be read
+//   parser.Feed(bytes) --> kNeedMore: all bytes were taken
+//                      --> kReady: request() is complete, later bytes were not taken; Next() goes on
+//                      --> kFailed: failure() is the status for the answer; later bytes cannot be read
 //
-// Only GET and HEAD without a body are requests. Of the headers, only Host and what concerns the connection are looked at.
+// Only GET and HEAD without a body are requests. Of the headers, only Host and the headers about the connection are read.
 // Memory: the target, at most kTargetBytes, and the host, at most kHostBytes. Throws nothing but std::bad_alloc.
 #pragma once
 
@@ -19,17 +19,17 @@ namespace mayfly::net {
 
 class RequestParser {
  public:
-  // Of the request's first line and headers together. Browsers send 1 KB, Prometheus less.
+  // The limit of the request's first line and headers together. Browsers send 1 KB, Prometheus less.
   static constexpr size_t kHeadBytes = 8 * 1024;
-  // Of what is asked for. The longest that exists has 12 bytes, but a query may follow.
+  // The limit of the target. The longest known target has 12 bytes, but a query may follow.
   static constexpr size_t kTargetBytes = 1024;
-  // Of the header Host: the longest name that DNS has, and a port.
+  // The limit of the header Host: the longest name in DNS, and a port.
   static constexpr size_t kHostBytes = 260;
 
   enum class State : uint8_t { kNeedMore, kReady, kFailed };
   struct Request {
     std::string path;         // without the query
-    std::string host;         // as the header Host has it; empty if there is none
+    std::string host;         // from the header Host; empty without the header
     bool head_only = false;   // HEAD: the answer has no body
     bool keep_alive = false;  // the client may send more requests
   };
@@ -38,11 +38,10 @@ class RequestParser {
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
-  // Returns how many bytes it has taken.
-  // REQUIRES: state() is kNeedMore.
+  // Returns the number of bytes taken. REQUIRES: state() is kNeedMore.
   size_t Feed(std::string_view bytes);
   State state() const noexcept { return state_; }
-  // No byte of a request has come yet.
+  // True if no byte of a request has come yet.
   bool idle() const noexcept { return state_ == State::kNeedMore && taken_ == 0; }
   // REQUIRES: state() is kReady.
   const Request& request() const noexcept { return request_; }
@@ -66,8 +65,8 @@ class RequestParser {
 
   http_parser parser_;
   std::string target_;
-  std::string header_;         // its name, or so much of it that it cannot be Host
-  bool header_ended_ = false;  // its value has begun
+  std::string header_;         // the header's name, or a part of the name too long for Host
+  bool header_ended_ = false;  // the header's value has begun
   bool has_host_ = false;
   Request request_;
   size_t taken_ = 0;  // of this request

@@ -29,7 +29,7 @@ std::string_view StatusLineOf(int status) noexcept {
   }
 }
 
-// What is answered changes from one moment to the next, and is meant for this port's own pages only.
+// Answers change from one moment to the next, and are meant only for this port's own pages.
 std::string WriteHead(const AnswerHead& head) {
   std::string text("HTTP/1.1 ");
   text.append(StatusLineOf(head.status)).append("\r\nContent-Type: ").append(head.type);

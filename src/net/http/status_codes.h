@@ -29,7 +29,7 @@ struct AnswerHead {
 
 // "200 OK"
 std::string_view StatusLineOf(int status) noexcept;
-// Up to the empty line.
+// The head, up to the empty line.
 std::string WriteHead(const AnswerHead& head);
 
 }  // namespace mayfly::net

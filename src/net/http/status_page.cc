@@ -12,7 +12,7 @@
 namespace mayfly::net {
 namespace {
 
-// As a Content-Security-Policy names a script: 'sha256-...' of its bytes, in base64.
+// The source in a Content-Security-Policy: 'sha256-...' of the text's bytes, in base64.
 std::string SourceOf(std::string_view text) {
   constexpr size_t kDigestBytes = 32;
   std::array<unsigned char, kDigestBytes> digest{};
@@ -25,12 +25,12 @@ std::string SourceOf(std::string_view text) {
          '\'';
 }
 
-// Puts `text` in the place of the mark, which stands once in the page.
+// Replaces the mark, used once in the page, by `text`.
 void Replace(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(page.find(mark), mark.size(), text);
 }
 
-// The document with the summary of this moment.
+// The document with a current summary.
 class Document final : public Page {
  public:
   Document(Server& server, std::string_view before, std::string_view after)

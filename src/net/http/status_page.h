@@ -1,9 +1,9 @@
-// The status page: one HTML document, put together at the start from the files of net/http/status/. The build embeds
-// them.
+// The status page: one HTML document, put together at the start from the files of net/http/status/. The build embeds these
+// files.
 //
-// It loads nothing but /status.json. The Content-Security-Policy allows its own script and style by their SHA-256, and
-// nothing else: whatever a key is called, the browser runs nothing of it. Without JavaScript it shows a summary in words,
-// which is written for each request.
+// The page loads nothing but /status.json. The Content-Security-Policy allows the page's script and style by SHA-256, and
+// nothing else: whatever the name of a key, the browser runs nothing of the name. Without JavaScript the page shows a
+// summary in words, written for each request.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class StatusPage {
   // Throws std::bad_alloc.
   StatusPage();
 
-  // The header lines that it has to be sent with.
+  // The header lines to be sent with the page.
   std::string_view headers() const noexcept { return headers_; }
   // Borrows this object and the server.
   std::unique_ptr<Page> Make(Server& server) const;

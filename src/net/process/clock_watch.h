@@ -1,6 +1,5 @@
-// Reports steps of the wall clock, and the end of a suspend, by a timer of the kernel. The timer lies far in the
-// future, and such a step cancels it. Where there is no such timer, the owner must look at the clock now and then. Loop
-// thread only.
+// Reports steps of the wall clock, and the end of a suspend, by a timer of the kernel. The timer lies far in the future, and
+// a step cancels the timer. Without such a timer, the owner must read the clock now and then. Loop thread only.
 #pragma once
 
 #include <functional>
@@ -15,7 +14,7 @@ class ClockWatch {
   ClockWatch(const ClockWatch&) = delete;
   ClockWatch& operator=(const ClockWatch&) = delete;
 
-  // False if the kernel cannot do it.
+  // False if the kernel has no such timer.
   bool Start(uv_loop_t& loop);
   // The loop must run once more before this dies.
   void Close();

@@ -112,7 +112,7 @@ std::string SslReason(std::string_view what) {
   return std::string(what) + ": " + (reason != nullptr ? reason : "the connection ended");
 }
 
-// A socket that blocks, at most `wait_ms` for each step. Owns the descriptor.
+// A blocking socket, for at most `wait_ms` in each step. Owns the descriptor.
 class Link {
  public:
   explicit Link(int64_t wait_ms) noexcept : wait_ms_(wait_ms) {}
@@ -168,7 +168,7 @@ class Link {
     return ssl_ ? SslReason("cannot send") : "cannot send: " + std::string(std::strerror(errno));
   }
 
-  // The next line of the answer, without its end.
+  // Reads the next line of the answer, without the line end.
   config::Problem ReadLine(std::string& line) {
     constexpr size_t kMost = 4096;
     while (true) {
@@ -196,10 +196,10 @@ class Link {
  private:
   std::string Late() const { return "no answer within " + std::to_string(wait_ms_) + " ms"; }
 
-  // The daemon may ask for one; its own will do.
+  // The daemon may require a certificate; the daemon's own is accepted.
   config::Problem LoadCertificate(const config::Settings& settings) {
     if (settings.tls_cert_file.empty() || settings.tls_key_file.empty()) return std::nullopt;
-    if (access(settings.tls_key_file.c_str(), R_OK) != 0) return std::nullopt;  // then without one
+    if (access(settings.tls_key_file.c_str(), R_OK) != 0) return std::nullopt;  // without a certificate then
     if (!settings.tls_key_file_pass.empty())
       SSL_CTX_set_default_passwd_cb_userdata(context_.get(),
                                              const_cast<char*>(settings.tls_key_file_pass.c_str()));
@@ -227,7 +227,7 @@ class Link {
 
 // ---- where to, and what to say
 
-// How this machine's own daemon is reached.
+// The host of this machine's own daemon.
 std::string HostOf(const config::Settings& settings) {
   for (const config::BindAddress& address : settings.bind) {
     if (address.host == "*" || address.host == "0.0.0.0") return "127.0.0.1";
@@ -277,7 +277,7 @@ config::Problem FindPassword(const Call& call, const config::Settings& settings,
   return password.empty() ? config::Problem(call.pass_file + ": holds no password") : std::nullopt;
 }
 
-// Logs in, if there is a password, and asks. The problem is what the daemon has answered.
+// Logs in, if there is a password, and sends PING. The problem is the daemon's error.
 config::Problem Ask(Link& link, const Call& call, const std::string& password) {
   const bool logs_in = !password.empty() || !call.user.empty();
   const std::string login =

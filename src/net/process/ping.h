@@ -1,10 +1,10 @@
-// mayfly --ping: asks a daemon for an answer, for health checks. Redis's image has redis-cli ping for that.
+// mayfly --ping: asks a daemon for an answer, for health checks. In Redis's image, redis-cli ping does the same.
 //
 //   mayfly --ping [conf-file] [--name value ...]
 //
-// The options are read as the daemon reads them, also from MAYFLY_ variables: so it knows the port, whether there is TLS
-// alone, the password and the unix socket. Flags of its own say otherwise: kPingHelp. It has no event loop: one socket
-// that blocks, with a time limit.
+// The options are read like the daemon's own, including MAYFLY_ variables: the port, whether TLS alone is possible, the
+// password and the unix socket are thus known. Separate flags override the options: kPingHelp. Ping has no event loop: one
+// blocking socket, with a time limit.
 #pragma once
 
 #include <span>
@@ -17,10 +17,10 @@ namespace mayfly::net {
 
 extern const std::string_view kPingHelp;
 
-// Whether `words`, the command line without the program's name, ask for it.
+// True if `words`, the command line without the program's name, is a call of --ping.
 bool AsksForPing(std::span<const std::string> words) noexcept;
 
-// Does it, and prints "PONG", or what is wrong on standard error. The exit code: 0 if the daemon has answered PONG.
+// Runs --ping, and prints "PONG", or the problem on standard error. The exit code: 0 if the daemon has answered PONG.
 int RunPing(std::span<const std::string> words, std::span<const std::string> environment,
             const config::Files& files);
 

@@ -24,14 +24,14 @@ uint64_t RaiseLimit(uint64_t maxclients) noexcept {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return maxclients;
   if (limit.rlim_cur >= wanted) return maxclients;
   rlimit raised{.rlim_cur = wanted, .rlim_max = std::max(limit.rlim_max, wanted)};
-  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return maxclients;  // only root may pass rlim_max
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return maxclients;  // only root may exceed rlim_max
   raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   return ClientsThatFit(limit.rlim_cur, maxclients);
 }
 
-// The kernel's table of descriptors doubles as clients come. For a process with threads it waits each time until all processors have
-// let go of the old one, about ten milliseconds; so it gets its size at the start.
+// The kernel's table of descriptors doubles as clients come. For a process with threads each growth waits until all
+// processors have let go of the old table, about ten milliseconds; the table therefore gets its full size at the start.
 void GrowDescriptorTable(uint64_t size) noexcept {
   if (size == 0 || size > INT_MAX) return;
   const int highest = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, static_cast<int>(size - 1));
@@ -43,17 +43,17 @@ void GrowDescriptorTable(uint64_t size) noexcept {
 bool OpenStandardStreams() noexcept {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free number is given, which is this one: those below it are open by now.
+    // The kernel gives the lowest free number: this number, because all lower numbers are open.
     if (open("/dev/null", O_RDWR) != stream) return false;
   }
   return true;
 }
 
 [[gnu::noinline]] void ReserveStack() noexcept {
-  constexpr size_t kStackBytes = 128 << 10;  // twice what the deepest calls take
+  constexpr size_t kStackBytes = 128 << 10;  // twice the stack of the deepest calls
   constexpr size_t kPageBytes = 4096;
   char pages[kStackBytes];
-  volatile char* const byte = pages;  // else gcc leaves the writes out
+  volatile char* const byte = pages;  // otherwise gcc omits the writes
   for (size_t i = kStackBytes; i >= kPageBytes; i -= kPageBytes) byte[i - kPageBytes] = 0;
 }
 

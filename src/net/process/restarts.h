@@ -10,10 +10,10 @@ class Restarts {
  public:
   static constexpr uint64_t kFirstMs = 100;
   static constexpr uint64_t kLongestMs = 30'000;
-  // A process that has run for that long has started well: the next wait is short again.
+  // A process that has run for this long has started well: the next wait is short again.
   static constexpr uint64_t kWellMs = 60'000;
 
-  // How long to wait now, after it has run for `ran_ms`.
+  // The wait before the restart of a process that has run for `ran_ms`.
   uint64_t NextMs(uint64_t ran_ms) noexcept {
     if (ran_ms >= kWellMs) next_ms_ = kFirstMs;
     const uint64_t wait_ms = next_ms_;

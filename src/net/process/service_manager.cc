@@ -11,7 +11,7 @@
 namespace mayfly::net {
 namespace {
 
-// The value of a variable; nothing if it is not set, or empty.
+// The value of a variable; nothing if unset or empty.
 std::optional<std::string> Find(std::span<const std::string> environment, std::string_view name) {
   for (const std::string& variable : environment) {
     if (!variable.starts_with(name) || variable.size() <= name.size() + 1 || variable[name.size()] != '=')
@@ -24,7 +24,8 @@ std::optional<std::string> Find(std::span<const std::string> environment, std::s
 uint64_t ReadWatchdogMs(std::span<const std::string> environment, pid_t pid) {
   constexpr uint64_t kUsPerHalfMs = 2000;
   const std::optional<std::string> whom = Find(environment, "WATCHDOG_PID");
-  if (whom && ParseUnsigned(*whom) != static_cast<uint64_t>(pid)) return 0;  // another process is watched
+  if (whom && ParseUnsigned(*whom) != static_cast<uint64_t>(pid))
+    return 0;  // the manager watches another process
   const std::optional<uint64_t> us = ParseUnsigned(Find(environment, "WATCHDOG_USEC").value_or("0"));
   if (!us || *us == 0) return 0;
   return std::max<uint64_t>(*us / kUsPerHalfMs, 1);
@@ -70,7 +71,7 @@ void ServiceManager::Reloaded(uint64_t began_us) {
 
 void ServiceManager::Stopping() { Tell("STOPPING=1\nSTATUS=Stopping"); }
 
-// Clients do not wait for a manager that does not read: the next sign of life follows anyway.
+// Clients do not wait for a slow manager: the next sign of life follows anyway.
 void ServiceManager::StillAlive() { Tell("WATCHDOG=1", 0); }
 
 }  // namespace mayfly::net

@@ -1,10 +1,10 @@
 // Reports the state of the daemon to the service manager (option `supervised`).
 //
-// systemd's protocol is one datagram of NAME=value lines to the socket that the variable NOTIFY_SOCKET names: READY=1 when
-// clients are served, RELOADING=1 and READY=1 around a reload, STOPPING=1 at the end, STATUS= for people, and
-// WATCHDOG=1 at least every WATCHDOG_USEC microseconds if that is set. Its library is libsystemd; one datagram is not
-// worth another library that is loaded at each start, so this file writes it itself. Upstart's protocol is that
-// the daemon stops itself with SIGSTOP when it is ready.
+// systemd's protocol is one datagram of NAME=value lines to the socket in the variable NOTIFY_SOCKET: READY=1 when clients
+// are served, RELOADING=1 and READY=1 around a reload, STOPPING=1 at the end, STATUS= for people, and WATCHDOG=1 at least
+// every WATCHDOG_USEC microseconds if set. systemd's own library is libsystemd; one datagram is not worth another library
+// loaded at each start, so this file writes the datagram itself. Upstart's protocol: the daemon stops itself with SIGSTOP
+// when ready.
 //
 // If the option is `no`, or the manager's variable is missing, each call does nothing. Loop thread only.
 #pragma once
@@ -23,18 +23,18 @@ namespace mayfly::net {
 
 class ServiceManager {
  public:
-  // The variables are "NAME=value" texts. Borrows the log, and warns there if a manager is asked for and absent.
+  // The variables are "NAME=value" texts. Borrows the log, and warns there if the option names an absent manager.
   ServiceManager(config::Supervised wanted, std::span<const std::string> environment, pid_t pid, Log& log);
   ServiceManager(const ServiceManager&) = delete;
   ServiceManager& operator=(const ServiceManager&) = delete;
 
-  // Clients are served from now on. Under Upstart, returns when it lets the daemon go on.
+  // Clients are served from now on. Under Upstart, returns when Upstart lets the daemon go on.
   void Ready();
-  // A reload has begun at this time of CLOCK_MONOTONIC, and has ended.
+  // A reload has begun at `began_us` of CLOCK_MONOTONIC, and has ended.
   void Reloaded(uint64_t began_us);
   void Stopping();
   void StillAlive();
-  // How often StillAlive must be called: twice as often as the manager asks for. 0: it does not ask.
+  // The time between calls of StillAlive: half of the manager's time. 0: the manager wants no calls.
   uint64_t watchdog_ms() const noexcept { return watchdog_ms_; }
 
  private:

@@ -31,7 +31,7 @@ namespace {
 using config::Problem;
 
 constexpr const char* kProgram = "/proc/self/exe";
-// What ends sooner, and not by a signal, has found something that keeps it from starting, such as a port in use.
+// A shard with a shorter life and without a fatal signal has a lasting problem at its start, such as a port in use.
 constexpr uint64_t kStartMs = 5'000;
 
 uint64_t NowMs() {
@@ -41,7 +41,7 @@ uint64_t NowMs() {
 
 std::string ErrorText() { return std::strerror(errno); }
 
-// A file without a name, which the daemons inherit and read by the path /proc/self/fd/N.
+// A file without a name; the daemons inherit the file and read the path /proc/self/fd/N.
 class SharedFile {
  public:
   ~SharedFile() {
@@ -71,7 +71,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// The processors that this process may use, in order.
+// The processors allowed to this process, in order.
 std::vector<int> Processors() {
   cpu_set_t set;
   std::vector<int> processors;
@@ -94,7 +94,7 @@ struct Shard {
   unsigned port = 0;
   std::vector<std::string> words;  // argv
   int processor = -1;              // -1: any
-  pid_t pid = -1;                  // -1: it does not run
+  pid_t pid = -1;                  // -1: not running
   uint64_t started_ms = 0;
   uint64_t start_again_ms = 0;  // 0: never
   bool started_before = false;
@@ -102,7 +102,7 @@ struct Shard {
   Restarts restarts;
 };
 
-// By which clients find the first daemon.
+// The port by which clients find the first daemon.
 int64_t FirstPort(const config::Settings& settings) noexcept {
   return settings.port != 0 ? settings.port : settings.tls_port;
 }
@@ -139,7 +139,7 @@ class Shards {
     const sigset_t watched = Watched();
     signals_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
     if (signals_ < 0) return "cannot wait for signals: " + ErrorText();
-    ::signal(SIGCHLD, SIG_DFL);  // or nobody would learn how a shard ended
+    ::signal(SIGCHLD, SIG_DFL);  // otherwise the end of a shard could not be read
     ::sigprocmask(SIG_BLOCK, &watched, &mask_before_);
     for (Shard& shard : shards_) {
       if (Problem problem = Start(shard)) {
@@ -177,7 +177,7 @@ class Shards {
     return std::nullopt;
   }
 
-  // In the new process. Its signals come from this one alone: those of a terminal would come twice.
+  // Runs in the new process. Its signals come from the parent alone: a terminal's signals would come twice.
   [[noreturn]] void Become(const Shard& shard, char* const* argv, char* const* environment,
                            pid_t parent) const noexcept {
     ::setpgid(0, 0);
@@ -186,7 +186,7 @@ class Shards {
       cpu_set_t set;
       CPU_ZERO(&set);
       CPU_SET(static_cast<size_t>(shard.processor), &set);
-      ::sched_setaffinity(0, sizeof set, &set);  // not allowed everywhere, and not needed
+      ::sched_setaffinity(0, sizeof set, &set);  // not allowed everywhere, and not necessary
     }
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     if (::getppid() == parent && start_.Enter()) ::execve(kProgram, argv, environment);
@@ -204,7 +204,7 @@ class Shards {
     }
   }
 
-  // For a signal, for what a shard says, or until one is to be started.
+  // Waits for a signal, for a shard's message, or until the next start of a shard.
   void Wait() {
     constexpr uint64_t kLongMs = 3'600'000;
     const uint64_t now_ms = NowMs();
@@ -224,7 +224,7 @@ class Shards {
     TellIfReady();
   }
 
-  // Those that were told to end meanwhile are not waited for.
+  // Shards that were told to end meanwhile do not count.
   void TellIfReady() {
     const auto waits = [](const Shard& shard) { return !shard.has_served; };
     if (told_ready_ || stopping_ || std::any_of(shards_.begin(), shards_.end(), waits)) return;

@@ -1,11 +1,11 @@
 // mayfly --shards N: one daemon for each of N processors, on ports in a row, together a cluster.
 //
-// This process serves nobody. It writes the cluster's file, in memory, starts the daemons with its own options and those
-// that tell them apart, each on a processor of its own where the system allows that, and waits. Signals are passed on. A
-// daemon that ends by itself is started again, with an empty cache and after a short wait; the others do not notice.
-// Each says when it serves (net/socket/ready_socket.h), and the service manager is told that this is ready when all do. One that
-// was told to end (SHUTDOWN, exit code 0) stays ended. When no daemon is left, this ends, too; and if this is killed, they
-// are told to end. What a daemon must not change by itself: net/process/shard_rules.h.
+// This process serves no client. It writes the cluster's file, in memory, starts the daemons with its own options and the
+// differences for each shard, each on a separate processor if the system allows this, and waits. Signals are passed on. A
+// daemon that ends by itself is started again, with an empty cache and after a short wait; the others do not notice. Each
+// daemon reports when it serves (net/socket/ready_socket.h), and the service manager hears READY=1 when all do. A daemon
+// that was told to end (SHUTDOWN, exit code 0) stays ended. When no daemon is left, this process ends, too; if this process
+// is killed, the daemons are told to end. Settings that a daemon must not change: net/process/shard_rules.h.
 #pragma once
 
 #include <cstdint>
@@ -20,38 +20,38 @@
 
 namespace mayfly::net {
 
-// The file of such a cluster: N nodes named shard-1 to shard-N, with equal parts of the slots.
-// `first_tls_port`: 0 for none.
+// The file of a cluster of shards: N nodes named shard-1 to shard-N, with equal parts of the slots. `first_tls_port`: 0 for
+// none.
 std::string ShardsFile(unsigned shards, unsigned first_port, unsigned first_tls_port);
 
-// What a daemon gets after the words of the command line, so that it counts.
-// `supervised` is for this program: it is the service manager of its daemons.
+// The options of a daemon, placed after the words of the command line to override them. `supervised` is for this program:
+// this program is the service manager of its daemons.
 std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned index,
                                       const std::string& cluster_file);
 
-// The environment of a daemon, without what the service manager of this process, whose id is `parent`, has said to it.
+// The environment of a daemon, without the variables from the service manager of this process (process id `parent`).
 std::vector<std::string> ShardEnvironment(std::vector<std::string> environment, pid_t parent,
                                           const std::string& ready_socket);
 
-// A folder that can be returned to: where the program was started. Paths of its options are relative to it.
+// The folder where the program was started, to return to: paths in the options are relative to this folder.
 class StartFolder {
  public:
   StartFolder() noexcept;
   StartFolder(const StartFolder&) = delete;
   StartFolder& operator=(const StartFolder&) = delete;
   ~StartFolder();
-  // False if that fails. To be called between fork and exec.
+  // False on failure. Called between fork and exec.
   bool Enter() const noexcept;
 
  private:
   int fd_;
 };
 
-// Whether there can be shards with these settings.
+// Checks that shards are possible with these settings.
 [[nodiscard]] config::Problem CheckShards(const config::Settings& settings);
 
-// Until all daemons have ended. `words`: the command line without the program's name. A problem is the reason why it did
-// not begin, or why a daemon could not start for the first time.
+// Returns when all daemons have ended. `words`: the command line without the program's name. A problem is the reason for a
+// failed begin, or for the failed first start of a daemon.
 [[nodiscard]] config::Problem RunShards(const config::Options& options, const std::vector<std::string>& words,
                                         const std::vector<std::string>& environment, const StartFolder& start,
                                         Log& log);

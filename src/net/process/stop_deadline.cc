@@ -17,14 +17,14 @@ namespace {
 constexpr int kSignals[] = {SIGTERM, SIGINT};
 constexpr size_t kSignalCount = sizeof kSignals / sizeof *kSignals;
 
-// What the handlers need. A handler has no argument of its own, so this is static.
+// The state for the handlers. Static, because a handler has no argument for data.
 struct Deadline {
   std::string logfile;
   LogTime times;
   unsigned seconds = 0;
   bool begun = false;
   const CrashWitness* witness = nullptr;
-  struct sigaction inner[kSignalCount];  // what the signals did before Watch
+  struct sigaction inner[kSignalCount];  // the handlers before Watch
 };
 Deadline* deadline = nullptr;
 
@@ -39,7 +39,7 @@ void OnStop(int number) noexcept {
   deadline->inner[found - kSignals].sa_handler(number);
 }
 
-// The daemon may hold any lock, so nothing of it is used but what a crash report uses.
+// The daemon may hold any lock, so the handler uses only the functions of a crash report.
 void OnAlarm(int) noexcept {
   const int log = OpenLogInHandler(deadline->logfile);
   CrashText text(log, log == STDOUT_FILENO ? -1 : STDERR_FILENO);

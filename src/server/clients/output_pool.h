@@ -1,13 +1,13 @@
 // The limits on unread output, and on everything held by all clients together. Only the sizes, in bytes.
 //
 // Unread replies are memory outside maxmemory. Two sizes bound this memory, without an option:
-// |  - calm_bytes: above this size, the server throttles a client with more than its share of unread output, if the client
+//   - calm_bytes: above this size, the server throttles a client with more than its share of unread output, if the client
 //     reads: the server does not read from the client until the client has caught up.
-// |  - most_bytes: above this size, clients are closed, the client with the most unread output first. Half of the memory
+//   - most_bytes: above this size, clients are closed, the client with the most unread output first. Half of the memory
 //     left by maxmemory, but at least 16 MB and at most maxmemory or 1 GiB, whichever is more.
 //
 // With the option maxmemory-clients, a third size bounds all memory held by clients (server/waiting/held_bytes.h):
-// |  - most_held_bytes: at this size, clients are closed, the client with the most memory first, but no client after
+//   - most_held_bytes: at this size, clients are closed, the client with the most memory first, but no client after
 //     CLIENT NO-EVICT.
 //
 // A client that does not read at all is never throttled for long, because many client libraries write a whole pipeline

@@ -1,6 +1,6 @@
 // The keys named most often by current requests, for HOTKEYS. An estimate in bounded memory, from a sample.
 //
-// |  requests   . . . . x . x . . . . . . x . . x .     x: counted, with a weight of all requests between two samples
+//   requests   . . . . x . x . . . . . . x . . x .     x: counted, with a weight of all requests between two samples
 //
 // A busy server counts one request in kGapMax, at a random distance from the last sample, because a fixed distance could
 // meet a rhythm of the requests. An idle server counts more requests: enough for kPlenty in a period, or all. The caller

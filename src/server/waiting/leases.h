@@ -1,11 +1,11 @@
 // Leases of TAKE: one client computes the value of a missing key, other clients wait.
 //
-// |  Grant --> held --+--> the key is written, deleted or flushed -> the end: waiting clients look at the key again
-//                   +--> its time; its owner leaves -------------> likewise: the first waiting client gets a lease
-//                   +--> Revoke ------------------------------------> likewise
-//                   +--> Release -----> released ----------------> waiting clients are answered: nothing came
-//                   '--> Fail --------> failed ---> its time ----> waiting clients are answered with the error, and so are
-//                                                                  clients that ask before that time
+//   Grant --> held --+--> the key is written, deleted or flushed -> the end: waiting clients look at the key again
+//                    +--> its time; its owner leaves -------------> likewise: the first waiting client gets a lease
+//                    +--> Revoke ------------------------------------> likewise
+//                    +--> Release -----> released ----------------> waiting clients are answered: nothing came
+//                    '--> Fail --------> failed ---> its time ----> waiting clients are answered with the error, and so are
+//                                                                   clients that ask before that time
 //
 // A lease is known by its token, not by a connection: clients lend connections to each other. Expiry or eviction of the
 // key's old value does not end the lease. WaitingKeys knows the waiting clients, and the executor serves ready keys before

@@ -4,9 +4,9 @@
 // Parking. A request's arguments are views that are invalid after the handler, so parking copies the arguments. No further
 // request of a parked session runs. The end of the wait decides when the executor runs the same command again, with the
 // reason:
-// |  - a key of the wait is ready: before the next request of any client, in the order of arrival
+//   - a key of the wait is ready: before the next request of any client, in the order of arrival
 //     (server/waiting/waiting_keys.h), so no other client takes the awaited element first; after SWAPDB some keys each turn
-//  - the time limit, an operator, or the next event of the log (server/watch/event_log.h): at the end of the turn, from a
+//   - the time limit, an operator, or the next event of the log (server/watch/event_log.h): at the end of the turn, from a
 //     queue
 // A request never runs again inside the waking call. The time limits are in a separate timing wheel, in monotonic ms.
 //
