@@ -1,4 +1,4 @@
-// Wiring only: options, then the parts in the order in which they need each other, then the loop.
+// Wiring only: options, then the parts in the order of their dependencies, then the loop.
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,7 +54,7 @@ std::string DrawRunId() {
   return id;
 }
 
-// Lowers maxclients if the system does not let us open that many files.
+// Lowers maxclients if the system does not allow as many open files.
 config::Problem FitFileLimit(config::Options& options, Log& log) {
   const auto wanted = static_cast<uint64_t>(options.settings().maxclients);
   const uint64_t fits = net::RaiseFileLimit(wanted);
@@ -95,7 +95,7 @@ void TellOfStart(Server& server, const net::ServerLoop& loop, net::ServiceManage
   manager.Ready();
 }
 
-// Makes the daemon a part of the cluster that the options name; `cluster` stays null if they name none.
+// Makes the daemon a part of the cluster named by the options; `cluster` stays null without a cluster.
 config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Files& files,
                             std::unique_ptr<Cluster>& cluster) {
   const config::Settings& settings = server.options.settings();
@@ -110,19 +110,20 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
   return std::nullopt;
 }
 
-// Until a signal or a client stops it. A problem is the reason why it did not begin.
+// Runs until a signal or a client stops the loop. A problem is the reason for a failed begin.
 config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager,
                         const CrashWitness& witness, net::StopDeadline& deadline, Log& log) {
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(server.options.settings().pidfile);
-  if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: not worth an end
+  if (const config::Problem problem = pid_file.Write())
+    log.Warning(*problem);  // as in Redis: no reason to end
   loop->ReportTo(manager);
   TellOfStart(server, *loop, manager, log);
-  net::ReserveStack();  // beyond what lies on it by now
+  net::ReserveStack();  // beyond the stack in use by now
   deadline.Watch(witness);
   loop->Run();
-  deadline.Begin();  // a script that is suspended has to end, too
+  deadline.Begin();  // a suspended script has to end, too
   uint64_t keys = 0;
   for (unsigned i = 0; i < server.databases.count(); ++i) keys += server.databases.At(i).size();
   if (keys != 0) log.Notice("dropping ", keys, " keys: nothing is stored");
@@ -130,7 +131,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   return std::nullopt;
 }
 
-// Makes the parts, and calls then(server, executor, witness), which runs the loop.
+// Makes the parts, and calls then(server, executor, witness) to run the loop.
 template <typename Then>
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock, Log& log,
@@ -172,7 +173,7 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   return Serve(limit_files, files, options, commands, clock, log, run_loop);
 }
 
-// Whether the logfile can be opened as the start would, or made in its folder. Does neither.
+// Checks that a start could open the logfile, or make it in its folder. Does neither.
 config::Problem CheckLogfile(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path();
   const bool known = path.empty() || access(path.c_str(), W_OK) == 0 ||
@@ -180,8 +181,8 @@ config::Problem CheckLogfile(const std::string& path) {
   return known ? config::Problem() : "cannot write the logfile " + path;
 }
 
-// What a start finds beyond the values of single options: renamed commands, users, certificates, addresses, the logfile.
-// Opens nothing. `warnings`: also what a start would warn of in its log.
+// Finds the problems of a start beyond the values of single options: renamed commands, users, certificates, addresses, the
+// logfile. Opens nothing. `warnings`: also the warnings that a start would log.
 void TryOut(const config::Files& files, config::Options& options, std::vector<std::string>& problems,
             std::vector<std::string>& warnings) {
   const config::Settings& settings = options.settings();
@@ -205,7 +206,7 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
   if (settings.tls_port != 0) note(net::TlsContext::Load(settings, context));
 }
 
-// Prints every problem of a conf file; 0 if there is none.
+// Prints every problem of a conf file; returns 0 if there is none.
 int CheckConfig(const std::string& path, const config::Files& files, uint64_t memory_bytes) {
   std::vector<std::string> problems = config::ProblemsOf(path, files);
   config::Options options(memory_bytes, files);
@@ -261,7 +262,7 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
     problem = error.what();
   }
   if (!problem) return 0;
-  // On the terminal, or to a service manager, and where an operator looks later.
+  // Reports on the terminal, or to a service manager, and where an operator looks later.
   if (!settings.logfile.empty()) log.Warning("the daemon ends: ", *problem);
   return Complain(*problem);
 }

@@ -12,15 +12,15 @@ namespace mayfly::net {
 enum class Verdict : uint8_t {
   kWelcome,
   kTooMany,    // maxclients is reached
-  kProtected,  // from another machine, while protected-mode is on and nobody has to log in
+  kProtected,  // from another machine, while protected-mode is on and no login is required
 };
 
 struct Visitor {
-  bool needs_no_login = true;  // whoever comes in is the default user
+  bool needs_no_login = true;  // every new client is the default user
   bool over_unix_socket;
   bool from_loopback;
-  size_t clients_before;  // clients that are connected already
-  size_t clients_max;     // maxclients, or what an observer's service allows
+  size_t clients_before;  // already connected clients
+  size_t clients_max;     // maxclients, or the limit of an observer's service
 };
 
 Verdict VerdictOn(const config::Settings& settings, const Visitor& visitor) noexcept;

@@ -55,7 +55,7 @@ void Clients::LetIn(Connection& connection, size_t observers_max) {
   if (observes) observers_.reserve(observers_.size() + 1);
   Verdict verdict = VerdictOn(settings(), visitor);
   if (verdict == Verdict::kTooMany && observes) {
-    // Nobody is closed for a visitor who would be refused then.
+    // No observer is closed for a visitor who would be refused nevertheless.
     --visitor.clients_before;
     if (VerdictOn(settings(), visitor) == Verdict::kWelcome && CloseSpareObserver())
       verdict = Verdict::kWelcome;
@@ -100,7 +100,7 @@ void Clients::EndFullTurn() {
 }
 
 void Clients::Defer(RespClient& client, std::string_view input) {
-  // No more than there is room for. An input in the shared buffer is never one too many: see LendInput.
+  // At most kDeferredMax inputs. An input in the shared buffer is never one too many: see LendInput.
   if (deferred_.size() == kDeferredMax) RunDeferred();
   deferred_.push_back({.session = &client, .input = input});
   if (input.data() == shared_input_.data() + input_used_) input_used_ += input.size();
@@ -121,7 +121,7 @@ void Clients::RunWoken() {
   executor_.RunWoken([](Session& session) { RespClient::Of(session).Resume(); });
 }
 
-// Those that have more than one turn may take list themselves again.
+// Connections with input for more than one turn may list themselves again.
 void Clients::DeliverListed() {
   for (size_t left = with_plaintext_.size(); left != 0 && !with_plaintext_.empty(); --left) {
     Connection& connection = with_plaintext_.front();
@@ -216,7 +216,7 @@ void Clients::File(Connection& connection) {
   TimedClient* const timed = &connection;
   if (deadline == ParkingLot::kForever) return Unfile(connection);
   timed->deadline_mono_ms = deadline;
-  // Whoever arms the timer asks for NextWake at the end of every turn.
+  // The loop calls NextWake at the end of every turn.
   if (wheel_.Contains(timed))
     static_cast<void>(wheel_.Move(timed));
   else
@@ -249,7 +249,7 @@ void Clients::RefileAll() {
 
 // ---- back-pressure
 
-// Others have drained: those that are throttled may go on, or two that wait for each other would wait for
+// The output of others has drained: throttled clients may go on. Otherwise two clients waiting for each other would wait for
 // ever.
 void Clients::UnthrottleIfCalm() {
   if (output_bytes_ > Pool().calm_bytes / 4 * 3) return;
@@ -260,7 +260,7 @@ void Clients::UnthrottleIfCalm() {
 
 // ---- too much
 
-// All are looked at once for each kFattest that are closed.
+// All clients are visited once for each kFattest closed clients.
 template <typename BytesOf, typename Close>
 void Clients::CloseFattest(BytesOf bytes_of, Close close) {
   constexpr size_t kFattest = 64;
@@ -285,8 +285,8 @@ void Clients::CloseFattest(BytesOf bytes_of, Close close) {
   CloseFattest([](const Connection& connection) { return connection.booked_output_bytes(); }, close);
 }
 
-// What exempt clients hold counts, but a part of the limit is always left to the others. Else one exempt client that
-// waits with much would have everybody closed, also the operator who comes to end it.
+// The memory of exempt clients counts, but a part of the limit is always left to the others. Otherwise one waiting exempt
+// client with much memory would have every other client closed, including the operator who comes to end it.
 [[gnu::noinline, gnu::cold]] void Clients::EvictClients() {
   constexpr uint64_t kLeftPart = 4;
   uint64_t exempt = 0;

@@ -1,8 +1,8 @@
 // All connections of the loop and their shared parts: read buffer, reply chunks, timing wheel, output pool. The wheel
 // times the connections, and back-pressure guards the pool of output.
 //
-// Ownership: makes each connection at its arrival and forgets it when libuv has closed it (Forget); the loop
-// must run until count() is 0 before this dies. Loop thread only.
+// Ownership: Clients makes each connection at its arrival and forgets the connection when libuv has closed it (Forget); the
+// loop must run until count() is 0 before this dies. Loop thread only.
 #pragma once
 
 #include <array>
@@ -39,46 +39,46 @@ class Clients final : public Presence, private Alarms::Alarm {
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
   ~Clients();
-  // Watches for the ends of clients that are not read from. The loop must run once more after CloseWatch.
+  // Watches for the ends of clients that are not being read. The loop must run once more after CloseWatch.
   void StartWatch(uv_loop_t& loop) { end_watch_.Start(loop); }
   void CloseWatch() { end_watch_.Close(); }
 
-  // Takes over the descriptor of a new connection of this service and lets it in or refuses it.
+  // Takes over the descriptor of a new connection of this service and admits or refuses the connection.
   void Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, const Service& service);
-  // At most so many connections may linger at one time.
+  // Sets the most connections that may linger at one time.
   void set_lingering_max(size_t most) noexcept { lingering_max_ = most; }
-  // The end of a turn: runs what was woken and writes what waits.
+  // The end of a turn: runs the requests of woken clients and writes waiting output.
   void FinishTurn();
-  // What to do when a turn has read from as many clients as one may, and there are more. To be set once.
+  // Sets the function for a full turn: the turn has read from as many clients as one turn may, and there are more. Set once.
   void OnFullTurn(std::function<void()> end_turn) { end_turn_ = std::move(end_turn); }
-  // A read has filled all its room: what came runs now, and the turn is full when there were many of these.
+  // A read has filled all its room: the input runs now, and the turn is full after many such reads.
   void RunFullRead(size_t size);
-  // The last thing of each callback that has read. The connection may be closed then.
+  // The end of each callback that has read. The connection may be closed afterwards.
   void EndTurnIfFull() {
     if (turn_is_full_) [[unlikely]]
       EndFullTurn();
   }
 
-  // The server is about to stop: those that observe it are told so.
+  // The server is about to stop: tells observers.
   void SetStopping() noexcept { stopping_ = true; }
   bool stopping() const noexcept { return stopping_; }
-  // Ends every connection but those of observers, because the server stops.
+  // Ends every connection but the observers', because the server stops.
   void EndAll();
-  // The others are gone.
+  // The other clients are gone.
   void EndObservers();
   void DropAll();
-  // Every connection but those of observers.
+  // Drops every connection but the observers'.
   void DropGuests();
-  // Connections that are not those of observers.
+  // The number of connections without the observers'.
   size_t guests() const noexcept { return all_.size() - observers_known_; }
-  // How many clients have not got all of their replies, and how many bytes these are.
+  // The number of clients with undelivered replies, and the number of undelivered bytes.
   struct Undelivered {
     size_t clients = 0;
     size_t bytes = 0;
   };
   Undelivered CountUndelivered() const noexcept;
   size_t count() const noexcept { return all_.size(); }
-  // Whether requests have arrived that were not read yet. Asks the kernel about each client.
+  // True if requests have arrived that were not read yet. Asks the kernel about each client.
   bool InputWaits() const noexcept;
   bool IsThere(const Session& session) const noexcept override;
 
@@ -97,54 +97,55 @@ class Clients final : public Presence, private Alarms::Alarm {
     server_.incidents.Tell(kind, turn_.now().mono_ms, &log_, pieces...);
   }
   ChunkPool& chunks() noexcept { return chunks_; }
-  // The text of an address that mostly is that of the connection before; null if there is no memory.
+  // The text of an address, mostly equal to the previous connection's; null if there is no memory.
   SharedBytes ShareAddress(std::string_view text) noexcept;
-  // `size` bytes of the buffer that all connections share. If there is too little room, the input that lies
-  // there is run first, and the turn is full.
+  // Lends `size` bytes of the buffer shared by all connections. With too little room, the input in the buffer runs first,
+  // and the turn is full.
   char* LendInput(size_t size);
-  // `input` of this connection is to be run when the turn has read from all clients. It lies at the front of
-  // what was lent last, or in memory of the connection that does not change until then.
+  // `input` of this connection will run when the turn has read from all clients. The input lies at the front of the last
+  // lent room, or in memory of the connection that does not change until then.
   void Defer(RespClient& client, std::string_view input);
-  // Runs what was deferred. To be called before anything else acts on a connection's state.
+  // Runs the deferred inputs. Called before any other change of a connection's state.
   void RunDeferred();
-  // Then: runs the requests of clients that were woken, and what these clients have sent after them.
+  // Called then: runs the requests of woken clients, and their later input.
   void RunWoken();
 
-  // The filter of this connection holds plaintext: the loop does not sleep before it was delivered.
+  // The filter of this connection holds plaintext: the loop does not sleep before the delivery.
   void DeliverLater(Connection& connection) noexcept { with_plaintext_.Add(connection); }
-  // Handshakes have taken so many cycles more of this turn, and whether that leaves time for others in it.
+  // Adds to the time of this turn's handshakes. HandshakesMayGoOn: true if there is time for further handshakes in this
+  // turn.
   void SpendOnHandshakes(uint64_t cycles) noexcept { handshake_cycles_ += cycles; }
   bool HandshakesMayGoOn() noexcept;
-  // The handshake of this connection goes on, after those that were postponed before, as soon as there is time: the loop
-  // does not sleep before.
+  // The handshake of this connection goes on after earlier postponed handshakes, as soon as there is time: the loop does not
+  // sleep before.
   void Postpone(Connection& connection) noexcept { handshakes_.Add(connection); }
   void ForgetHandshake(Connection& connection) noexcept { handshakes_.Remove(connection); }
   bool HandshakesWait() const noexcept { return !handshakes_.empty(); }
   bool PlaintextWaits() const noexcept { return !with_plaintext_.empty(); }
-  // It is closed: nothing of its filter's goes on.
+  // The connection is closed: all work of its filter ends.
   void ForgetWaiting(Connection& connection) noexcept {
     with_plaintext_.Remove(connection);
     handshakes_.Remove(connection);
   }
   EndWatch& end_watch() noexcept { return end_watch_; }
 
-  // Files it on the wheel by its NextDeadline, or takes it off. A deadline that moves later needs no new
-  // filing: OnTime looks again.
+  // Files the connection on the wheel by its NextDeadline, or unfiles the connection. A deadline that moves later needs no
+  // new filing: OnTime compares again.
   void File(Connection& connection);
   void Unfile(Connection& connection) noexcept;
   bool ending() const noexcept { return ending_; }
-  // Adds to the sum of all clients' output; wraps, so that a part may be taken away.
+  // Adds to the sum of all clients' output; wraps, so a difference may be negative.
   void BookOutput(uint64_t difference) noexcept { output_bytes_ += difference; }
-  // Whether clients together hold more output than is calm.
+  // True if all clients together hold more output than is calm.
   bool Crowded() const noexcept { return output_bytes_ > Pool().calm_bytes; }
-  // A connection is throttled from now on, or is no more.
+  // A connection begins or ends to be throttled.
   void CountThrottled(bool throttled) noexcept { throttled ? ++throttled_ : --throttled_; }
-  // While the server stops, every connection lingers: its descriptor is needed for nothing else.
+  // While the server stops, every connection lingers: its descriptor is not needed for new clients.
   bool MayLinger() const noexcept { return ending_ || lingering_ < lingering_max_; }
   size_t linger_bytes() const noexcept { return ending_ ? kStopLingerBytes : kLingerBytes; }
   void BeginLinger() noexcept { ++lingering_; }
   void EndLinger() noexcept { --lingering_; }
-  // It was let in, or has left.
+  // A connection was admitted, or has left.
   void CountIn(Connection& connection) noexcept {
     if (connection.is_observer())
       observers_.push_back(&connection);
@@ -158,31 +159,31 @@ class Clients final : public Presence, private Alarms::Alarm {
       --let_in_;
   }
   void Remember(Connection& connection) { all_.insert(&connection); }
-  // Libuv has let go of it.
+  // Libuv has closed the connection.
   void Forget(Connection& connection) noexcept {
     all_.erase(&connection);
     if (connection.is_observer()) --observers_known_;
   }
 
  private:
-  // When the time of a connection comes.
+  // The time of the next deadline of a connection.
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
   void LetIn(Connection& connection, size_t observers_max);
   void EndFullTurn();
-  // Closes the observer that has been spare for longest. False if none is.
+  // Closes the observer that has been spare for longest. False if no observer is spare.
   bool CloseSpareObserver();
   void DeliverListed();
   void GoOnWithHandshakes();
   void UnthrottleIfCalm();
-  // Drops clients, those with the most output first, until the output of all is within the pool.
+  // Drops clients, the client with the most output first, until the output of all is within the pool.
   void ShrinkOutput();
-  // Drops clients, those that hold the most first, until what all hold is within maxmemory-clients, or what those hold
-  // that it may close is within their part of it.
+  // Drops clients, the client with the most memory first, until the memory of all clients is within maxmemory-clients, or
+  // until the memory of evictable clients is within their part of the limit.
   void EvictClients();
-  // Calls `close` for one client after the other, those with the most bytes first, until it returns false or nobody
-  // with bytes is left. Takes no memory. `close` sets the bytes of the client to 0.
+  // Calls `close` for one client after the other, the client with the most bytes first, until `close` returns false or no
+  // client with bytes is left. Takes no memory. `close` sets the bytes of the client to 0.
   template <typename BytesOf, typename Close>
   void CloseFattest(BytesOf bytes_of, Close close);
 
@@ -194,8 +195,8 @@ class Clients final : public Presence, private Alarms::Alarm {
   SharedBytes last_address_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  size_t let_in_ = 0;                   // connections that have not left since, but for observers
-  std::vector<Connection*> observers_;  // these; LetIn makes room
+  size_t let_in_ = 0;                   // admitted connections that have not left, without observers
+  std::vector<Connection*> observers_;  // admitted observers; LetIn makes room
   size_t observers_known_ = 0;          // of all_
   ConnectionList<&Filter::plaintext> with_plaintext_;
   ConnectionList<&Filter::handshake> handshakes_;
@@ -203,7 +204,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   uint64_t handshake_cycles_ = 0;  // spent in handshake_turn_
   uint32_t handshake_turn_ = 0;
   uint64_t output_bytes_ = 0;
-  size_t throttled_ = 0;  // connections that are
+  size_t throttled_ = 0;  // number of throttled connections
   size_t lingering_ = 0;
   size_t lingering_max_ = kLingeringMax;
   LogThrottle refusals_logged_{kPauseLogMs};
@@ -213,7 +214,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   size_t full_read_bytes_ = 0;  // of this turn
   std::function<void()> end_turn_;
   std::vector<Feed> deferred_;
-  size_t input_used_ = 0;  // of shared_input_, by what is deferred
+  size_t input_used_ = 0;  // bytes of shared_input_ used by deferred inputs
   std::array<char, kSharedInputBytes> shared_input_;
 };
 

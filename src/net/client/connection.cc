@@ -1,5 +1,4 @@
-// Arrival, end and time of a connection; its two directions are in connection_input.cc and
-// connection_output.cc.
+// Arrival, end and time of a connection; the two directions are in connection_input.cc and connection_output.cc.
 #include "net/client/connection.h"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ int Connection::Accept(uv_loop_t& loop, int descriptor) {
   int error =
       kind_ == Kind::kTcp ? uv_tcp_init(&loop, &socket_.tcp) : uv_pipe_init(&loop, &socket_.pipe, /*ipc=*/0);
   socket_.handle.data = this;
-  if (error != 0) {  // no handle that could be closed
+  if (error != 0) {  // there is no handle to close
     CloseDescriptor(descriptor);
     state_ = State::kClosed;
     clients_.Forget(*this);
@@ -103,7 +102,7 @@ void Connection::Open() {
   if (filter_ != nullptr) WriteFiltered();
 }
 
-// A filter could not tell the peer: its handshake has not begun.
+// A filter could not tell the peer: the handshake has not begun.
 void Connection::Refuse(Verdict verdict, bool may_linger) {
   assert(state_ == State::kNew && descriptor_ >= 0);
   state_ = State::kEnding;
@@ -119,7 +118,7 @@ void Connection::Refuse(Verdict verdict, bool may_linger) {
   if (filter_ != nullptr) return Drop();
   const std::string_view text = RefusalOf(verdict);
   uv_buf_t piece = uv_buf_init(const_cast<char*>(text.data()), static_cast<unsigned>(text.size()));
-  // A fresh socket takes so few bytes at once, or the peer has gone already.
+  // A fresh socket takes these few bytes at once, or the peer has gone already.
   if (uv_try_write(stream(), &piece, 1) < 0 || !may_linger) return Drop();
   Linger();
 }
@@ -133,7 +132,7 @@ void Connection::End() {
   Flush();
 }
 
-// The descriptor of a closed connection may be another's already.
+// The descriptor of a closed connection may already belong to another connection.
 bool Connection::InputWaits() const noexcept {
   if (state_ == State::kClosed || !reading_) return false;
   if (HasInput(descriptor_)) return true;
@@ -141,20 +140,20 @@ bool Connection::InputWaits() const noexcept {
 }
 
 size_t Connection::UndeliveredBytes() const noexcept {
-  // A unix socket keeps for the client what we have written, whatever happens to our end of it.
+  // A unix socket keeps our written bytes for the client, whatever happens to our end.
   return waiting_output() + (kind_ == Kind::kTcp ? UnacknowledgedBytes(descriptor_) : 0);
 }
 
-// What a client sends after its last request is read and dropped, even while replies are still being written:
-// a client may want to get rid of its whole pipeline before it reads. And closing a socket with unread bytes
-// would reset it, so that the last replies might never be seen.
+// Bytes after a client's last request are read and dropped, even while replies are still being written: the client may want
+// to send its whole pipeline before it reads. And closing a socket with unread bytes would reset the connection and might
+// lose the last replies.
 bool Connection::DropsInput() const noexcept {
   return !input_ended_ && (state_ == State::kLingering ||
                            (state_ == State::kEnding && dropped_bytes_ <= clients_.linger_bytes()));
 }
 
 void Connection::OnDroppedInput(size_t size) {
-  dropped_bytes_ += static_cast<uint32_t>(size);  // a read at a time, and not long beyond the limit
+  dropped_bytes_ += static_cast<uint32_t>(size);  // one read at a time, and soon stopped beyond the limit
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   if (dropped_bytes_ <= clients_.linger_bytes()) return;
   state_ == State::kLingering ? Drop() : UpdateReading();
@@ -166,7 +165,7 @@ void Connection::Leave() noexcept {
   OnLeave();
 }
 
-// All replies are written and our side is done. Shutting it tells the client so.
+// All replies are written, and the server is done. Ending the output tells the client.
 void Connection::Linger() {
   if (!clients_.MayLinger() || !EndOutput(descriptor_)) return Drop();
   Leave();
@@ -241,7 +240,7 @@ void Connection::SetBooked(const Booked& now) noexcept {
 
 uint64_t Connection::NextDeadline() const noexcept {
   if (state_ == State::kLingering) return timing_.linger_until_mono_ms;
-  if (HandshakeWaits()) return ParkingLot::kForever;  // for this server, and not for its client
+  if (HandshakeWaits()) return ParkingLot::kForever;  // waits for this server, not for the client
   uint64_t deadline = SilentUntil();
   if (above_soft_since_mono_ms_ != 0) {
     const auto soft = static_cast<uint64_t>(LimitOfOutput().soft_seconds);
@@ -261,7 +260,7 @@ uint64_t Connection::SpareSince() const noexcept { return ParkingLot::kForever; 
 
 void Connection::OnTime(uint64_t now_mono_ms) {
   if (state_ == State::kLingering) {
-    // The stopping server has a bound for all of them together.
+    // A stopping server has one bound for all connections together.
     const bool silent = now_mono_ms - heard_mono_ms_ >= kStopSilenceMs && UndeliveredBytes() == 0;
     if (!clients_.ending() || silent) return Drop();
     timing_.linger_until_mono_ms = now_mono_ms + kStopSilenceMs;
@@ -274,9 +273,9 @@ void Connection::OnTime(uint64_t now_mono_ms) {
     UpdateReading();
     if (state_ == State::kClosed) return;
   }
-  if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // it was heard of meanwhile
+  if (NextDeadline() > now_mono_ms) return clients_.File(*this);  // there was traffic meanwhile
   if (ShakesHands()) return DropForHandshake("it was not finished in time");
-  if (MayBeSilent()) {  // so its idle time begins anew
+  if (MayBeSilent()) {  // the idle time begins anew
     heard_mono_ms_ = now_mono_ms;
     return clients_.File(*this);
   }

@@ -1,5 +1,5 @@
-// The socket of one client, for any protocol. Bytes that arrive go to the service that it speaks, the bytes that wait
-// in its output go out. What the bytes mean is the business of the class that is derived from it: net/client/resp_client.h.
+// The socket of one client, for any protocol. Received bytes go to the connection's service, and the bytes in the output go
+// out. The derived class knows the meaning of the bytes: net/client/resp_client.h.
 //
 //   kOpen --- QUIT, protocol error, end of input, server stops ----> kEnding: input is dropped
 //     |                                                                 | all replies written
@@ -7,19 +7,18 @@
 //     v                                                              kLingering: our side is shut; input is
 //   kClosed <--- end of input, or a bound is reached ---------------    still dropped
 //
-// Input. One read per turn, or some more if one has filled all its room and the service wants the rest (OnFullRead);
-// what comes after that waits in the kernel. The service lends the memory (LendInput) and gets what has
-// come (TakeInput).
+// Input. One read per turn, or more if a read has filled all its room and the service wants the rest (OnFullRead); later
+// bytes wait in the kernel. The service lends the memory (LendInput) and gets the received bytes (TakeInput).
 //
-// Output. One gathering write when the turn ends; what the kernel does not take is written as it drains. A
-// client that holds much of it and reads too slowly is throttled: not read from until it has caught up
-// (limits.h). The client-output-buffer-limit and the pool's limit (server/clients/output_pool.h) close it.
+// Output. One gathering write when the turn ends; the rest is written as the socket drains. A client with much output that
+// reads too slowly is throttled: the server does not read from the client until the client has caught up (limits.h). The
+// client-output-buffer-limit and the pool's limit (server/clients/output_pool.h) close the client.
 //
-// Transport. Between socket and service there may be a filter (net/socket/transport.h, net/socket/filter.h). Limits on input count
-// its plaintext. Output counts once: as plaintext until the filter has taken it, then as ciphertext. Without a filter
-// no byte is copied, and libuv calls the service's class directly: no call in between is virtual.
+// Transport. A filter may stand between socket and service (net/socket/transport.h, net/socket/filter.h). Limits on input
+// count the filter's plaintext. Output counts once: as plaintext until the filter has taken the bytes, then as ciphertext.
+// Without a filter no byte is copied, and libuv calls the service's class directly: no call in between is virtual.
 //
-// Ownership: a Service makes connections, Clients knows them; each deletes itself when libuv has let go of its
+// Ownership: a Service makes connections, Clients knows them; each connection deletes itself when libuv has closed its
 // handle. Loop thread only.
 #pragma once
 
@@ -58,19 +57,20 @@ class Connection : public TimedClient {
   static Connection& Of(TimedClient& timed) noexcept { return static_cast<Connection&>(timed); }
 
   // ---- for Clients
-  // Takes over the descriptor of a new connection. An error code of libuv's, 0 when well; after an error it is on
-  // its way out. Throws std::bad_alloc.
+  // Takes over the descriptor of a new connection. Returns an error code of libuv, 0 on success; after an error the
+  // connection is already closing. Throws std::bad_alloc.
   int Accept(uv_loop_t& loop, int descriptor);
   Kind kind() const noexcept { return kind_; }
   bool from_loopback() const noexcept { return from_loopback_; }
-  // Whether it is one of those that only look at the server (net/client/service.h).
+  // True for an observer, a client that only looks at the server (net/client/service.h).
   virtual bool is_observer() const noexcept { return false; }
-  // Since when nothing would be lost by closing it, as far as the service knows: it has been answered, and has not begun
-  // to ask again. ParkingLot::kForever: something would. Such an observer gives way when its port is full.
+  // The time since when closing the connection would lose nothing, as far as the service knows: the client has its answer,
+  // and has not begun a new request. ParkingLot::kForever: closing would lose something. A spare observer gives way when its
+  // port is full.
   virtual uint64_t SpareSince() const noexcept;
   State state() const noexcept { return state_; }
   bool throttled() const noexcept { return throttled_; }
-  // Whether it would be read from and there is something to read.
+  // True if the connection is being read and there is something to read.
   bool InputWaits() const noexcept;
 
   // Becomes a client: begins to read. Throws std::bad_alloc. REQUIRES: accepted, state kNew.
@@ -79,137 +79,138 @@ class Connection : public TimedClient {
   void Refuse(Verdict verdict, bool may_linger);
   // Null: plain.
   Filter* filter() noexcept { return filter_.get(); }
-  // Hands over plaintext that waits in the filter, as much as one read per turn allows.
-  // REQUIRES: there is a filter.
+  // Hands over waiting plaintext from the filter, as much as one read per turn allows. REQUIRES: there is a filter.
   void Deliver();
-  // Its handshake had to wait and may go on now: reads what has come for it. REQUIRES: Clients::Postpone listed it.
+  // The handshake had to wait and may go on now: reads the bytes for the handshake. REQUIRES: Clients::Postpone listed the
+  // connection.
   void GoOnWithHandshake();
-  // It is not read from, and its peer has ended its direction (net/client/end_watch.h).
+  // The connection is not being read, and the peer has ended its direction (net/client/end_watch.h).
   void OnPeerGone();
-  // Reads again, after it was throttled for the sake of the output pool.
+  // Reads again, after throttling for the sake of the output pool.
   void Unthrottle();
-  // Runs nothing more; lingers once its replies are written.
+  // Runs no further request; lingers once the replies are written.
   void End();
-  // Bytes of replies that the client does not have yet, as far as the kernel says.
+  // Bytes of replies that have not reached the client, as far as the kernel says.
   size_t UndeliveredBytes() const noexcept;
-  // Closed at once; what was not written is lost.
+  // Closes at once; unwritten output is lost.
   void Drop();
-  // The same, with a log line that says how much output it holds and `why` that is too much.
+  // Like Drop, with a log line about the size of the output and the exceeded limit `why`.
   void DropForOutput(const char* why);
-  // Closed, because another one needs its place. REQUIRES: SpareSince() is a time, and no input waits.
+  // Closes the connection, because another client needs the place. REQUIRES: SpareSince() is a time, and no input waits.
   void CloseSpare();
-  // As Drop, because all clients together hold more than maxmemory-clients.
+  // Like Drop, because all clients together hold more than maxmemory-clients.
   void Evict();
 
-  // Output that counts against the pool; none of a client that was dropped.
+  // Output that counts against the pool; 0 for a dropped client.
   uint64_t booked_output_bytes() const noexcept { return booked_.output; }
-  // What maxmemory-clients would free by closing it; 0 for a client that it does not close.
+  // The bytes that maxmemory-clients would free by closing the client; 0 for an exempt client.
   uint64_t evictable_bytes() const noexcept { return MayBeEvicted() ? booked_.held : 0; }
   uint64_t held_bytes() const noexcept { return booked_.held; }
-  // Logs that this client, with others like it, exceeds maxmemory-clients and stays.
+  // Logs that this client, with other exempt clients, exceeds maxmemory-clients and stays.
   void ReportExempt();
-  // When OnTime has something to do; ParkingLot::kForever where nothing is timed.
+  // The time of the next call of OnTime; ParkingLot::kForever: never.
   uint64_t NextDeadline() const noexcept;
   // The deadline has come.
   void OnTime(uint64_t now_mono_ms);
 
  protected:
-  // What libuv calls for a connection without a filter.
+  // The functions that libuv calls for a connection without a filter.
   struct ReadCalls {
     uv_alloc_cb lend;
     uv_read_cb take;
   };
-  // Those of a service's class: they call its LendInput and TakeInput directly (net/client/read_calls.h).
+  // The functions of a service's class, with direct calls of LendInput and TakeInput (net/client/read_calls.h).
   template <typename Client>
   static const ReadCalls kReadCallsOf;
   virtual const ReadCalls& read_calls() const noexcept = 0;
 
-  // Adds itself to `clients`. `output` is what waits to be written. Without a transport it is plain. Throws
+  // Adds itself to `clients`. `output` holds the bytes to be written. Without a transport the connection is plain. Throws
   // std::bad_alloc.
   Connection(Clients& clients, Kind kind, OutputChain& output, std::unique_ptr<Transport> transport);
   virtual ~Connection();  // only when libuv has closed the handle
 
-  // ---- what a service does
-  // It has a descriptor and addresses now.
+  // ---- the service's part
+  // The connection has a descriptor and addresses now.
   virtual void OnAccept(Addresses&& addresses) noexcept = 0;
-  // It was let in. Throws std::bad_alloc, and it is dropped then, without OnLeave.
+  // The connection was admitted. Throws std::bad_alloc, and is then dropped without OnLeave.
   virtual void OnOpen() = 0;
   // Memory for the next bytes; empty: not in this turn. Throws std::bad_alloc.
   virtual std::span<char> LendInput() = 0;
-  // These bytes were stored at the front of what was lent last.
+  // `bytes` were stored at the front of the last lent room.
   virtual void TakeInput(std::span<const char> bytes) = 0;
-  // TakeInput got all the `size` bytes that were lent, so there is probably more. ReadOn has it read in this turn. Not
-  // called for a connection with a filter.
+  // TakeInput got all the `size` lent bytes, so there is probably more. ReadOn reads the rest in this turn. Not called for a
+  // connection with a filter.
   virtual void OnFullRead(size_t) {}
-  // The client sends nothing more, and all that it sent was run. False if there is nothing left to write to it: it is
-  // closed then. Else its next Flush is its last.
+  // The client sends nothing more, and all received requests have run. False if nothing is left to write: the connection is
+  // closed then. Otherwise the next Flush is the last.
   virtual bool TakeEnd() = 0;
-  // The server stops: nothing more runs. A Flush follows, which is the last.
+  // The server stops: no further request runs. A last Flush follows.
   virtual void OnStop() noexcept = 0;
-  // Writes what waits, in the steps below. Called as the socket drains, and when the server stops.
+  // Writes waiting output, in the steps below. Called as the socket drains, and when the server stops.
   virtual void Flush() = 0;
-  // It is no client any more: it lingers now, or is closed. Input need not be kept.
+  // The client has left: the connection lingers now, or is closed. Input need not be kept.
   virtual void OnLeave() noexcept = 0;
-  // Books what the service holds for it.
+  // Books the service's memory for the connection.
   virtual void Account() noexcept = 0;
-  // Whether it is not read from because it has to wait for something that may never come. What it has sent
-  // meanwhile is void if it goes away.
+  // True if the connection is not being read because its client waits for something that may never come. If the client goes
+  // away, its input of the meantime is void.
   virtual bool IsHeldBack() const noexcept { return false; }
-  // Whether its silence does not count as idle time.
+  // True if the client's silence does not count as idle time.
   virtual bool MayBeSilent() const noexcept { return false; }
-  // When it is closed if nothing happens until then; ParkingLot::kForever: never. By the option timeout, unless the
-  // service has limits of its own. Where this may become earlier, the service calls Clients::File.
+  // The time to close a silent connection; ParkingLot::kForever: never. By the option timeout, unless the service has other
+  // limits. When the time may become earlier, the service calls Clients::File.
   virtual uint64_t SilentUntil() const noexcept;
-  // How much output it may hold.
+  // The limit of the client's output.
   virtual const config::OutputLimit& LimitOfOutput() const noexcept;
-  // Whether maxmemory-clients may close it.
+  // True if maxmemory-clients may close the connection.
   virtual bool MayBeEvicted() const noexcept { return true; }
-  // Whether it has not logged in, though it should.
+  // True if the client must log in and has not.
   virtual bool IsStranger() const noexcept { return false; }
   // For the log.
   virtual std::string_view name() const noexcept = 0;
-  // What is sent to a client that is not let in.
+  // The reply to a refused client.
   virtual std::string_view RefusalOf(Verdict verdict) const noexcept = 0;
 
   // ---- for the service's class
   Clients& clients() noexcept { return clients_; }
   const Clients& clients() const noexcept { return clients_; }
   int descriptor() const noexcept { return descriptor_; }
-  // What has been written of the output.
+  // The number of written bytes of output.
   uint64_t written_bytes() const noexcept { return written_bytes_; }
 
-  // Whether output waits, here or in the filter.
+  // True if output waits, here or in the filter.
   bool OutputWaits() const noexcept { return waiting_output() != 0; }
 
   // The steps of Flush.
-  // First: writes, or drops the client if it holds too much output. False if it is not open, or not any more.
+  // First: writes, or drops the client if the output exceeds a limit. False if the connection is not open, or no longer
+  // open.
   bool WriteOut();
-  // Then, if nothing more is to come: input is dropped from now on, and the client lingers when all is written.
+  // Then, if nothing more is to come: input is dropped from now on, and the client lingers when all output is written.
   void SetEnding() noexcept { state_ = State::kEnding; }
-  // Then Account. Last: what follows from how much is left.
+  // Then Account. Last: acts on the amount of remaining output.
   void Settle();
 
   // Lends and takes once more in this turn.
   void ReadOn() noexcept { --read_turn_; }
-  // No more input for now, although the service could be lent some.
+  // Stops further input for now, although the service could lend room.
   void set_input_full(bool full) noexcept { input_full_ = full; }
-  // Reads, or not, as the state says.
+  // Starts or stops reading, by the state.
   void UpdateReading();
   void DropForMemory(std::string_view of_what);
 
-  // This connection's part of what all clients hold.
+  // This connection's part of the memory of all clients.
   struct Booked {
     uint64_t client = 0;     // of Stats::client_bytes
     uint64_t arriving = 0;   // and of Stats::arriving_bytes
     uint64_t announced = 0;  // and of Stats::announced_bytes
-    uint64_t output = 0;     // and of what back-pressure goes by
+    uint64_t output = 0;     // and of the output counted for back-pressure
     uint64_t held = 0;       // of Stats::held_bytes
 
     bool operator==(const Booked&) const noexcept = default;
   };
-  // Without what the filter holds, which is added.
+  // Without the filter's memory; Book adds it.
   void Book(const Booked& now) noexcept;
-  // Input has come to memory that is booked as announced.
+  // Input has arrived in memory booked as announced.
   void BookArriving(size_t size) noexcept;
 
  private:
@@ -225,11 +226,11 @@ class Connection : public TimedClient {
   static void LendTo(uv_handle_t* handle, size_t suggested, uv_buf_t* buffer);
   template <typename Client>
   static void TakeFor(uv_stream_t* stream, ssize_t n, const uv_buf_t* buffer);
-  // Whether this turn may read. The second call in a turn is answered false (but see ReadOn): libuv then leaves the bytes in the kernel,
-  // and the other connections have their turn. (It tells TakeFor UV_ENOBUFS, which is no error here.)
+  // True if this turn may read. The second call in a turn returns false (but see ReadOn): libuv then leaves the bytes in the
+  // kernel, and the other connections have their turn. (Libuv passes UV_ENOBUFS to TakeFor, which is no error here.)
   bool BeginRead() noexcept;
   void StartReading();
-  // Has the kernel tell of the peer's end as long as nothing is read that would.
+  // Lets the kernel report the peer's end while no read would notice the end.
   void UpdateWatch() noexcept;
   char* LendToDrop();
   void OnReadError(ssize_t error);
@@ -246,13 +247,12 @@ class Connection : public TimedClient {
   void WriteLater();
   void OnWritten(int status);
   void CountOutput(size_t size) noexcept;
-  // Starts or ends throttling, by how much output there is and whether the client reads.
+  // Starts or ends throttling, by the amount of output and the client's reading.
   void Throttle();
   void SetThrottled(bool throttled) noexcept;
-  // Looks whether the kernel has taken bytes since the last call: then the client reads, and is not idle.
+  // Tests whether the kernel has taken bytes since the last call: the client then reads, and is not idle.
   void NoticeReading() noexcept;
-  // Drops the client if it holds more output than a limit allows: true. Starts and ends the soft limit's
-  // time.
+  // Drops the client if its output exceeds a limit, and returns true then. Starts and ends the time of the soft limit.
   bool EnforceOutputLimit();
   void Linger();
 
@@ -292,16 +292,16 @@ class Connection : public TimedClient {
   std::unique_ptr<WaitingWrite> write_;  // only while a write is under way
   uint64_t written_bytes_ = 0;
   Booked booked_;
-  uint64_t heard_mono_ms_ = 0;  // when bytes were last seen to go either way
+  uint64_t heard_mono_ms_ = 0;  // the last known traffic in either direction
   union {
-    uint64_t took_mono_ms = 0;      // when the client was last seen to read
-    uint64_t linger_until_mono_ms;  // while kLingering, when nothing reads the other one
+    uint64_t took_mono_ms = 0;      // the last known read by the client
+    uint64_t linger_until_mono_ms;  // in the state kLingering, where took_mono_ms is unused
   } timing_;
-  uint64_t taken_bytes_ = 0;               // by the kernel, when that was looked at last
+  uint64_t taken_bytes_ = 0;               // by the kernel, at the last test
   uint64_t above_soft_since_mono_ms_ = 0;  // 0: below the soft output limit
   uint32_t dropped_bytes_ =
-      0;                    // of what the client sent after its last request, up to some kilobytes too many
-  uint32_t read_turn_ = 0;  // the turn in which it was last read from
+      0;                    // bytes after the client's last request, at most some kilobytes beyond the limit
+  uint32_t read_turn_ = 0;  // the last turn with a read
   int descriptor_ = -1;
   State state_ = State::kNew;
   const Kind kind_;

@@ -1,13 +1,13 @@
 // The part of Connection for both directions through a filter between socket and service. See net/socket/transport.h.
 //
-// A read brings ciphertext, and what it comes to is handed over at once, as much as the service has lent memory for.
-// The rest waits in the filter until the next turn (Clients::DeliverLater), and the socket is not read from before the
-// filter is empty. So a client gets no more of a turn than one without a filter. A handshake does not go on in this turn
-// once handshakes have taken long enough (limits.h): what arrives waits in the kernel, and the connections wait in a line
-// (Clients::Postpone). Time in that line does not count as the client's.
+// A read brings ciphertext, and the resulting plaintext is handed over at once, as much as fits into the memory lent by the
+// service. The rest waits in the filter until the next turn (Clients::DeliverLater), and the socket is not read before the
+// filter is empty. A client thus gets no more of a turn than a client without a filter. A handshake does not go on in this
+// turn once handshakes have taken long enough (limits.h): its bytes wait in the kernel, and the connections wait in a line
+// (Clients::Postpone). Time in this line does not count as the client's.
 //
-// A socket that must not be read from is not polled either (Filter::unpolled). Otherwise each poll would report it
-// again, and libuv polls many times in a turn if there are a thousand like it.
+// A socket that must not be read is not polled either (Filter::unpolled). Otherwise each poll would report the socket again,
+// and with a thousand such sockets libuv polls many times in a turn.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -40,7 +40,7 @@ const Connection::ReadCalls Connection::kFilteredReadCalls = {
 
 // ---- input
 
-// The filter copies what it cannot turn into plaintext yet, so the ciphertext lies where the plaintext will be.
+// The filter copies bytes that are no plaintext yet, so the ciphertext may lie at the place of the plaintext.
 uv_buf_t Connection::LendForCiphertext() {
   const bool full = state_ == State::kOpen && filter_->transport->HasPlaintext();
   if (full || HandshakeMustWait() || !BeginRead()) return uv_buf_init(nullptr, 0);
@@ -49,8 +49,8 @@ uv_buf_t Connection::LendForCiphertext() {
 
 void Connection::OnNothingLent() {
   if (state_ != State::kOpen) return;
-  if (filter_->transport->HasPlaintext()) return StopPolling();  // until AfterHandOver finds it empty
-  if (!HandshakeMustWait()) return;                              // it was read from in this turn
+  if (filter_->transport->HasPlaintext()) return StopPolling();  // until AfterHandOver finds the filter empty
+  if (!HandshakeMustWait()) return;                              // already read in this turn
   StopPolling();
   filter_->waits_since_mono_ms = clients_.turn().now().mono_ms;
   clients_.Postpone(*this);
@@ -83,7 +83,7 @@ void Connection::LeaveHandshakes() {
   PollAgain();
 }
 
-// Read here and not by libuv, so that the handshakes go on in the order in which they had to wait.
+// Reads here and not by libuv, to keep the order of the waiting handshakes.
 void Connection::GoOnWithHandshake() {
   LeaveHandshakes();
   if (state_ != State::kOpen || !reading_) return;
@@ -108,19 +108,19 @@ void Connection::OnCiphertext(std::string_view bytes) {
   if (shakes_hands) {
     clients_.SpendOnHandshakes(ReadCycles() - began);
     if (filter_->transport->state() == Transport::State::kBroken) {
-      if (write_ == nullptr) WriteFiltered();  // it may have told the peer why
+      if (write_ == nullptr) WriteFiltered();  // the filter may have told the peer why
       return DropForHandshake(filter_->transport->Problem());
     }
-    // It has been answered and has to go on. That happens a few times at most, whatever it sends.
+    // The client has been answered and has to go on. This happens a few times at most, whatever the client sends.
     if (all_sent && filter_->to_send() != 0) filter_->handshake_until_mono_ms = heard_mono_ms_ + kHandshakeMs;
   }
-  if (write_ == nullptr) WriteFiltered();  // an answer of the filter's own
+  if (write_ == nullptr) WriteFiltered();  // the filter's own answer
   HandOver();
 }
 
 void Connection::Deliver() {
   assert(filter_ != nullptr);
-  if (state_ != State::kOpen || !reading_) return;  // UpdateReading lists it again
+  if (state_ != State::kOpen || !reading_) return;  // UpdateReading lists the connection again
   if (!filter_->transport->HasPlaintext()) return AfterHandOver();
   if (!BeginRead()) return clients_.DeliverLater(*this);
   HandOver();
@@ -144,14 +144,14 @@ void Connection::HandOver() {
   AfterHandOver();
 }
 
-// A filter that is broken or at its end may still hold plaintext from before.
+// A filter that is broken or at its end may still hold earlier plaintext.
 void Connection::AfterHandOver() {
   if (state_ != State::kOpen) return;
   const Transport& transport = *filter_->transport;
   if (transport.HasPlaintext()) return clients_.DeliverLater(*this);
   if (transport.state() == Transport::State::kBroken) {
     clients_.log().Verbose("closing client ", name(), ": ", transport.Problem());
-    if (write_ == nullptr) WriteFiltered();  // it may have told the peer why
+    if (write_ == nullptr) WriteFiltered();  // the filter may have told the peer why
     return Drop();
   }
   if (filter_->socket_ended || transport.state() == Transport::State::kEnded) return OnEndOfInput();
@@ -186,7 +186,7 @@ void Connection::WriteFiltered() {
 
 // Moves replies into the filter, but not many more than the kernel may take at once. False if the client was dropped.
 //
-// Each write to TLS is a record, and costs a microsecond beside its bytes. So small pieces are put together.
+// Each write to TLS is a record, and costs a microsecond beside the bytes. Small pieces are therefore joined.
 bool Connection::Seal() {
   Transport& transport = *filter_->transport;
   try {
@@ -194,7 +194,7 @@ bool Connection::Seal() {
       std::array<OutputPiece, kPiecesPerWrite> pieces;
       const size_t count = output_.Gather(pieces);
       std::string_view next(pieces[0].data, pieces[0].size);
-      std::array<char, kRecordBytes> joined;  // left as it is, if one piece is enough
+      std::array<char, kRecordBytes> joined;  // unused if one piece is enough
       if (count > 1 && next.size() < joined.size()) {
         size_t size = 0;
         for (size_t i = 0; i < count && size < joined.size(); ++i) {
@@ -215,7 +215,7 @@ bool Connection::Seal() {
   return true;
 }
 
-// Everything is written: says so. True if that is sent, too.
+// Everything is written: tells the peer. True if the filter's end is sent, too.
 bool Connection::EndFilter() {
   Transport& transport = *filter_->transport;
   const bool ready =

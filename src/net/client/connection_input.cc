@@ -16,12 +16,12 @@ void Connection::UpdateReading() {
     uv_read_stop(stream());
     return;
   }
-  if (filter_ != nullptr) clients_.DeliverLater(*this);  // what it holds may have had to wait
+  if (filter_ != nullptr) clients_.DeliverLater(*this);  // plaintext in the filter may have had to wait
   StartReading();
 }
 
 void Connection::StartReading() {
-  if (filter_ != nullptr && filter_->unpolled) return;  // PollAgain will do it
+  if (filter_ != nullptr && filter_->unpolled) return;  // PollAgain will start reading
   const ReadCalls& calls = filter_ != nullptr ? kFilteredReadCalls : read_calls();
   if (uv_read_start(stream(), calls.lend, calls.take) != 0) Drop();
 }
@@ -39,8 +39,8 @@ void Connection::UpdateWatch() noexcept {
     watched_ = (clients_.end_watch().Remove(descriptor_), false);
 }
 
-// As if its end had been read: see OnEndOfInput. Unless what it waited for has come in this turn: then the rest of its
-// input is read, and its end after that.
+// As if the end had been read: see OnEndOfInput. If the wait of the client has ended in this turn, the rest of the input is
+// read, and then its end.
 void Connection::OnPeerGone() {
   clients_.turn().Begin();
   clients_.RunDeferred();
@@ -88,7 +88,7 @@ void Connection::OnEndOfInput() {
   clients_.RunDeferred();
   if (state_ == State::kClosed) return;
   input_ended_ = true;
-  if (state_ == State::kEnding) return UpdateReading();  // its replies are still being written
+  if (state_ == State::kEnding) return UpdateReading();  // the replies are still being written
   if (state_ == State::kOpen && TakeEnd()) return UpdateReading();
   if (filter_ != nullptr && state_ == State::kOpen) EndFilter();
   Drop();

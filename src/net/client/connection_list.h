@@ -1,7 +1,7 @@
-// A list of connections with a filter that wait for their turn, in order of arrival. Each list links them through a
-// place of its own (net/socket/filter.h), so that coming and leaving take constant time and no memory.
+// A list of connections with a filter that wait for their turn, in order of arrival. Each list has a separate place in the
+// connection's filter (net/socket/filter.h), so Add and Remove take constant time and no memory.
 //
-// Ownership: borrows the connections, which leave before they are destroyed. Loop thread only.
+// Ownership: borrows the connections; a connection leaves before it is destroyed. Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -20,7 +20,7 @@ class ConnectionList {
   // REQUIRES: not empty.
   Connection& front() const noexcept { return *first_; }
 
-  // At the end. No effect if it is listed already.
+  // Adds at the end. No effect if already listed.
   void Add(Connection& connection) noexcept {
     ListPlace& place = PlaceOf(connection);
     if (place.listed) return;
@@ -29,7 +29,7 @@ class ConnectionList {
     last_ = &connection;
     ++size_;
   }
-  // No effect if it is not listed.
+  // No effect if not listed.
   void Remove(Connection& connection) noexcept {
     ListPlace& place = PlaceOf(connection);
     if (!place.listed) return;

@@ -61,8 +61,7 @@ void Connection::CountOutput(size_t size) noexcept {
   written_bytes_ += size;
 }
 
-// The kernel takes no more for now. What the write names stays in place until OnWritten, whatever is
-// appended.
+// The kernel takes no more for now. The bytes of this write stay in place until OnWritten, whatever is appended.
 void Connection::WriteLater() {
   static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
   Pieces pieces;
@@ -144,7 +143,7 @@ const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
   return clients_.settings().client_output_buffer_limit.normal;
 }
 
-// As in Redis, what counts is what waits before the write, so that one reply may be too much already.
+// As in Redis, the output before the write counts: one reply may already be too much.
 bool Connection::EnforceOutputLimit() {
   const config::OutputLimit& limit = LimitOfOutput();
   const uint64_t now = clients_.turn().now().mono_ms;
@@ -170,7 +169,7 @@ bool Connection::EnforceOutputLimit() {
 void Connection::DropForOutput(const char* why) {
   ++clients_.server().stats.output_limit_disconnections;
   const size_t waiting = waiting_output();
-  // A reply that was ended before it was written (OutputChain::RequireRoom) is not among them.
+  // The count excludes a reply that was ended before it was written (OutputChain::RequireRoom).
   const bool begun = !output_.full() || waiting >= output_.limit();
   clients_.Report(Incidents::Kind::kUnreadReplies, "closing client ", name(), ": it holds ", waiting,
                   " bytes of unread replies, ", begun ? "" : "and one more would be ", why);

@@ -36,7 +36,7 @@ void EndWatch::Remove(int descriptor) noexcept {
   if (set_ >= 0) RemoveFromEndSet(set_, descriptor);
 }
 
-// What is left over makes the set readable again. A connection that is closed meanwhile exists until the poll is over.
+// Remaining owners make the set readable again. A connection closed meanwhile exists until the poll is over.
 void EndWatch::OnReadable() {
   constexpr size_t kBatch = 64;
   std::array<void*, kBatch> gone;

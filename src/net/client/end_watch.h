@@ -1,9 +1,8 @@
 // Reports the end of a connection while the connection is not read, by the kernel's epoll. Libuv finds the end of a
-// connection by reading, so it cannot do that. The watched descriptors are in an epoll set of their own, and libuv
-// polls that set.
+// connection only by reading. The watched descriptors are in a separate epoll set, and libuv polls the set.
 //
-// A connection is reported once, from the loop's poll, by Connection::OnPeerGone. Where the kernel has no such thing
-// nothing is reported. Loop thread only.
+// A connection is reported once, from the loop's poll, by Connection::OnPeerGone. Without epoll nothing is reported. Loop
+// thread only.
 #pragma once
 
 #include <uv.h>
@@ -22,7 +21,7 @@ class EndWatch {
   // The loop must run once more before this dies.
   void Close();
 
-  // Borrows the connection until Remove, which has to come before its descriptor is closed. False if it cannot be
+  // Borrows the connection until Remove; Remove must come before the descriptor is closed. False if the connection cannot be
   // watched.
   bool Add(int descriptor, Connection& connection) noexcept;
   void Remove(int descriptor) noexcept;

@@ -23,10 +23,10 @@ std::string CannotListen(const std::string& where, const std::string& why) {
   return "cannot listen on " + where + ": " + why;
 }
 
-// This machine has no such addresses at all, so writing "::" was no mistake.
+// This machine has no such addresses at all, so "::" in the settings was no mistake.
 bool LacksProtocol(int error) noexcept { return error == UV_EAFNOSUPPORT || error == UV_EPROTONOSUPPORT; }
 
-// Whether somebody answers at the other end of a unix socket's file.
+// True if a server answers at the other end of a unix socket's file.
 bool SomebodyListens(const sockaddr_un& address) noexcept {
   const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return false;
@@ -35,7 +35,7 @@ bool SomebodyListens(const sockaddr_un& address) noexcept {
   return answers;
 }
 
-// Removes the socket that a server left behind when it was killed. The problem is why it cannot.
+// Removes the socket left behind by a killed server. A problem is the reason for a failure.
 config::Problem RemoveStale(const std::string& path, const sockaddr_un& address) {
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0) return std::nullopt;
@@ -49,7 +49,7 @@ socklen_t SizeOf(const sockaddr_storage& address) noexcept {
   return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
-// Accept failed for one connection, and not for those after it.
+// True if accept failed for one connection, and not for later connections.
 bool ConcernsOneConnection(int error) noexcept {
   constexpr int kErrors[] = {EINTR,     ECONNABORTED, EPROTO,     EPERM,       ENETDOWN,
                              EHOSTDOWN, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, ENOPROTOOPT};
@@ -64,16 +64,16 @@ bool ConcernsOneConnection(int error) noexcept {
 // libuv keeps the address of `poll`, so a socket is never moved.
 struct Listeners::Socket {
   uv_poll_t poll{};
-  bool polled = false;  // the handle is libuv's
+  bool polled = false;  // libuv uses the handle
   int descriptor = -1;
   Listeners* owner = nullptr;
   const Service* service = nullptr;
   Connection::Kind kind = Connection::Kind::kTcp;
   std::string name;
-  std::string file;            // of a unix socket; empty until it is there
+  std::string file;            // of a unix socket; empty until the file exists
   sockaddr_storage address{};  // of a TCP socket
 
-  // Error codes of libuv's, 0 when well.
+  // Error codes of libuv, 0 on success.
   int Bind(const sockaddr& where, socklen_t size) noexcept;
   int Watch(uv_loop_t& loop) noexcept;
 };
@@ -116,8 +116,8 @@ struct Listeners::Place {
   socklen_t size() const noexcept { return SizeOf(address); }
 };
 
-// Tests whether this machine has an address, by binding another port of it. The descriptor is kept, so that there
-// is one for the socket when this is gone.
+// Tests whether this machine has an address, by binding another port of the address. Keeps the descriptor in reserve for the
+// socket.
 class Listeners::Reservation {
  public:
   explicit Reservation(const Place& place) noexcept {
@@ -130,7 +130,7 @@ class Listeners::Reservation {
   Reservation& operator=(Reservation&&) = delete;
   ~Reservation() { GiveBack(); }
 
-  // Of libuv's, 0 when well.
+  // An error code of libuv, 0 on success.
   int error() const noexcept { return error_; }
   void GiveBack() noexcept {
     if (descriptor_ >= 0) CloseDescriptor(std::exchange(descriptor_, -1));
@@ -141,12 +141,12 @@ class Listeners::Reservation {
   int error_ = 0;
 };
 
-// What Prepare has made ready.
+// The result of Prepare.
 struct Listeners::Change {
   int backlog = 0;
   std::vector<const Socket*> kept;  // of sockets_
-  std::vector<OwnedSocket> opened;  // new; has room for all of sockets_ as well
-  std::vector<OwnedSocket> aside;   // not open: Abandon opens them in the place of old ones that were closed
+  std::vector<OwnedSocket> opened;  // new sockets; has room for all of sockets_ as well
+  std::vector<OwnedSocket> aside;   // closed old sockets in the way of new ones: Abandon opens these again
 };
 
 Listeners::Listeners(uv_loop_t& loop, Log& log, const Services& services, Arrival arrival)
@@ -201,7 +201,7 @@ config::Problem Listeners::FindPlaces(const Service& service, const config::Bind
                                       uint16_t port, std::vector<Place>& places) {
   std::string why;
   const std::vector<sockaddr_storage> found = ResolveHost(address.host, port, why);
-  // As in Redis, a '-' excuses an address that the machine lacks, and no name that nobody knows.
+  // As in Redis, a '-' excuses an address missing on this machine, but no unknown name.
   if (found.empty()) return CannotListen(address.host + ':' + std::to_string(port), why);
   for (const sockaddr_storage& one : found) {
     Place& place = places.emplace_back();
@@ -316,7 +316,7 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
   return OpenColliding(colliding);
 }
 
-// Whether a socket listens there already, which is kept then.
+// True if a socket already listens there; the socket is then kept.
 bool Listeners::Keep(const Place& place) {
   for (const OwnedSocket& socket : sockets_) {
     const bool same = socket->service == place.service && IsSame(socket->address, place.address);
@@ -327,7 +327,7 @@ bool Listeners::Keep(const Place& place) {
   return false;
 }
 
-// It listens on TCP by the settings, and is not kept.
+// True if the socket listens on TCP by the settings, and is not kept.
 bool Listeners::Leaves(const Socket& socket) const noexcept {
   const bool of_settings = socket.service == &services_.plain || socket.service == &services_.tls;
   if (socket.kind != Connection::Kind::kTcp || !of_settings) return false;
@@ -410,7 +410,7 @@ void Listeners::Abandon() noexcept {
     const auto& where = reinterpret_cast<const sockaddr&>(socket->address);
     const int error = Start(*socket, where, SizeOf(socket->address), change_->backlog);
     if (error == 0)
-      sockets_.push_back(std::move(socket));  // there is room: it was there before
+      sockets_.push_back(std::move(socket));  // there is room: sockets_ had the socket before
     else
       log_.Warning("no longer listening on ", socket->name, ": ", uv_strerror(error));
   }
@@ -458,7 +458,7 @@ void Listeners::TakeWaiting(size_t most) {
   for (const OwnedSocket& socket : sockets_) Accept(*socket, most);
 }
 
-// There is no descriptor or memory for a connection: without a pause the loop would find it waiting again at
+// There is no descriptor or memory for a connection: without a pause the loop would find the connection waiting again at
 // once.
 void Listeners::Pause(int error) {
   if (pauses_logged_.Note(uv_now(&loop_)) != 0)

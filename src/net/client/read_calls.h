@@ -1,5 +1,5 @@
-// The functions that libuv calls to read a connection without a filter. One pair of functions for each class of
-// clients, so that nothing on the way of a request is a virtual call.
+// The functions that libuv calls to read a connection without a filter. One pair of functions for each class of clients: no
+// call on the way of a request is virtual.
 #pragma once
 
 #include <new>

@@ -16,8 +16,8 @@
 
 namespace mayfly::net {
 
-// The greatest size class of jemalloc's with which an idle client takes less than a kilobyte, since libuv and the tables of
-// clients hold about 110 bytes more.
+// The greatest size class of jemalloc for an idle client of less than a kilobyte: libuv and the tables of clients hold about
+// 110 bytes more.
 static_assert(sizeof(RespClient) <= 896);
 
 RespClient::RespClient(Clients& clients, Kind kind, std::unique_ptr<Transport> transport)
@@ -66,8 +66,9 @@ const Connection::ReadCalls& RespClient::read_calls() const noexcept { return kR
 
 std::span<char> RespClient::LendInput() {
   if (parser.awaited() != 0 && clients().executor().short_of_room()) [[unlikely]]
-    return {};  // keys are evicted
-  // With a transport nobody reads on within the turn, and plaintext is copied anyway: no read of it is short.
+    return {};  // the server is evicting keys
+  // A client with a transport does not read on within the turn, and its plaintext is copied anyway: no read of plaintext is
+  // short.
   if (filter() != nullptr) [[unlikely]]
     static_cast<void>(parser.ExpectNoBig());
   return input_.Lend(parser, [this](size_t size) { return clients().LendInput(size); });
@@ -78,7 +79,7 @@ void RespClient::TakeInput(std::span<const char> bytes) {
   net_input_bytes += size;
   const std::string_view to_run = input_.Filled(parser, bytes);
   if (!to_run.empty()) return clients().Defer(*this, to_run);
-  // In a block, which the next bytes complete.
+  // The bytes went into a block; later bytes complete the block.
   input_bytes += size;
   BookArriving(size);
 }
@@ -88,8 +89,8 @@ void RespClient::OnFullRead(size_t size) {
   if (state() == State::kOpen && Input::MayReadOn(parser, size)) ReadOn();
 }
 
-// What was received has run, except the requests that came after one that was served in this turn. The replies may
-// still have to be written.
+// All received requests have run, except requests after a request served in this turn. The replies may still have to be
+// written.
 bool RespClient::TakeEnd() {
   clients().RunWoken();
   if (state() != State::kOpen) return false;
@@ -127,8 +128,8 @@ void RespClient::AfterInput() {
   UpdateReading();
 }
 
-// There is room for what was announced, so it counts before it comes. What is queued since MULTI came as requests, and is
-// kept until EXEC.
+// Announced bytes count before they arrive, because there is room reserved. Requests queued since MULTI arrived as requests,
+// and are kept until EXEC.
 bool RespClient::EnforceInputLimit() {
   const uint64_t queued = transaction == nullptr ? 0 : transaction->queued_bytes();
   const uint64_t most = clients().settings().client_query_buffer_limit;
@@ -169,8 +170,8 @@ void RespClient::Account() noexcept {
   uint64_t waiting = input_memory;
   if (HoldsRareThings(*this)) [[unlikely]]
     waiting += QueuedBytes(*this);
-  // Shared blocks are mostly values that the cache holds anyway: they count as output, but not as memory of
-  // clients. Announced is all of the parser's blocks that is still empty, with what the allocator has added.
+  // Shared blocks are mostly values of the cache itself: blocks count as output, but not as memory of clients. The announced
+  // bytes are the empty part of the parser's blocks, including the allocator's rounding.
   Book({.client = waiting + output.chunk_memory(),
         .arriving = parser.received(),
         .announced = parser.awaited() == 0 ? 0 : parser.memory() - parser.received(),

@@ -1,7 +1,7 @@
 // A client with RESP: connects the socket to the executor and the session.
 //
-// Input. What has come is run when the turn has read from all clients (Clients::Defer), and what has not run is kept
-// (net/socket/input.h). The input of a big argument waits in the kernel also while keys are evicted to make room for it.
+// Input. Received requests run when the turn has read from all clients (Clients::Defer), and the rest is kept
+// (net/socket/input.h). The input of a big argument also waits in the kernel while keys are evicted to make room.
 //
 // Memory: an idle client holds neither tail nor chunk. Loop thread only.
 #pragma once
@@ -25,9 +25,9 @@ class RespClient final : public Session, public Connection {
 
   static RespClient& Of(Session& session) noexcept { return static_cast<RespClient&>(session); }
 
-  // What it sent was run (see Clients::Defer): keeps the rest.
+  // The client's input was run (see Clients::Defer): keeps the rest.
   void AfterRun(const Feed& feed);
-  // Runs what it sent while it was parked.
+  // Runs the input received while the client was parked.
   void Resume();
 
   // ---- as a Connection
@@ -45,9 +45,9 @@ class RespClient final : public Session, public Connection {
   bool TakeEnd() override;
   void OnStop() noexcept override { Set(Mode::kEnding); }
   void OnLeave() noexcept override;
-  // Keeps input_bytes and input_memory right, too.
+  // Also updates input_bytes and input_memory.
   void Account() noexcept override;
-  // A client that is parked waits by its own deadline; a subscriber and a monitor only listen.
+  // A parked client waits by its own deadline; a subscriber and a monitor only listen.
   bool MayBeSilent() const noexcept override {
     return parked != nullptr || Has(Mode::kSubscribed) || Has(Mode::kMonitor);
   }
@@ -58,18 +58,18 @@ class RespClient final : public Session, public Connection {
   std::string_view name() const noexcept override { return peer; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }
 
-  // Counts what is kept, closes the client if that is too much, and reads on or not.
+  // Counts the kept bytes, closes the client if there are too many, and reads on or stops.
   void AfterInput();
-  // Closes the client if its requests that have not run are more than client-query-buffer-limit. Returns whether they are.
+  // Closes the client, and returns true, if its waiting requests are larger than client-query-buffer-limit.
   bool EnforceInputLimit();
   bool KeepsEnough() const noexcept { return parked != nullptr && ExceedsParked(); }
-  // REQUIRES: it is parked.
+  // REQUIRES: the client is parked.
   bool ExceedsParked() const noexcept;
 
   Input input_;
 };
 
-// RESP, plain or over the transports that `transports` makes (borrowed).
+// RESP, plain or over transports made by `transports` (borrowed).
 class RespService final : public Service {
  public:
   explicit RespService(const TransportFactory* transports = nullptr) noexcept : transports_(transports) {}

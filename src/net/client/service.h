@@ -1,8 +1,8 @@
-// A service is the protocol of a listener: it makes the connection of each new client. net/client/connection.h says what a
-// connection of a service has to do. RESP is one: net/client/resp_client.h.
+// A service is the protocol of a listener: it makes the connection of each new client. net/client/connection.h lists the
+// duties of a service's connection. RESP is a service: net/client/resp_client.h.
 //
-// All services share the loop: the clients' limits, timeouts, back-pressure and the server's end. A service of observers
-// has limits of its own, and ends last.
+// All services share the loop: the clients' limits, timeouts, back-pressure and the server's end. A service of observers has
+// separate limits, and ends last.
 #pragma once
 
 #include "net/client/connection.h"
@@ -16,11 +16,11 @@ class Service {
   Service& operator=(const Service&) = delete;
   virtual ~Service() = default;
 
-  // A new Connection, which Clients accepts and which deletes itself in the end. Throws std::bad_alloc.
+  // Makes a Connection, for Clients to accept; the connection deletes itself in the end. Throws std::bad_alloc.
   virtual Connection* NewConnection(Clients& clients, Connection::Kind kind) const = 0;
-  // Observers look at the server and do not use it: they do not count for maxclients, and while the server stops they are
-  // served until its clients are gone. At most this many at one time; 0: its clients are none, and
-  // Connection::is_observer says so, too.
+  // Observers look at the server and do not use the cache: observers do not count for maxclients, and while the server stops
+  // they are served until the other clients are gone. Returns the most observers at one time; 0: the service's clients are
+  // no observers (also by Connection::is_observer).
   virtual size_t observers_max() const noexcept { return 0; }
 };
 

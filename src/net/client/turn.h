@@ -1,8 +1,8 @@
 // One turn of the loop, from the first callback after a poll until the next poll. A turn also ends when it is full
 // (ServerLoop::EndFullTurn).
 //
-// The first callback of a turn reads the clock for everybody; every callback that works calls Begin, which
-// costs one test after the first. Durations are measured with the TSC. Loop thread only.
+// The first callback of a turn reads the clock for all callbacks; every working callback calls Begin, at the cost of one
+// test after the first call. Durations are measured with the TSC. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +31,22 @@ class Turn {
     if (!running_) [[unlikely]]
       Start();
   }
-  // Everything that the callbacks have left was done. True until the next callback that works.
+  // All work left by the callbacks was done. True until the next working callback.
   void SetFinished() noexcept { finished_ = true; }
   bool finished() const noexcept { return finished_; }
   // The loop is about to poll, or the turn is full.
   void End() noexcept {
     if (!running_) return;
     running_ = false;
-    static_cast<void>(server_.memory.Peak());  // asking notices it
+    static_cast<void>(server_.memory.Peak());  // Peak samples the used memory
     const uint64_t us = server_.cycle_rate.ToUs(ReadCycles() - began_);
     if (us > server_.stats.loop_turn_max_us) server_.stats.loop_turn_max_us = us;
   }
 
-  // Different in each turn (but for wrapping round).
+  // Different in each turn (except for wrapping round).
   uint32_t number() const noexcept { return number_; }
   Now now() const noexcept { return executor_.now(); }
-  // True once after the wall clock was found to have stepped.
+  // True once after a step of the wall clock was found.
   bool TakeStep() noexcept { return std::exchange(stepped_, false); }
 
  private:

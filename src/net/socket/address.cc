@@ -42,7 +42,7 @@ bool IsLoopback(const sockaddr& address) noexcept {
 
 namespace {
 
-// An address without its port; of IPv6 with its interface, and without its flow label.
+// Compares addresses without port; for IPv6 with the interface, and without the flow label.
 bool IsSameHost(const sockaddr_storage& one, const sockaddr_storage& other) noexcept {
   if (one.ss_family == AF_INET) {
     const auto& a = reinterpret_cast<const sockaddr_in&>(one);

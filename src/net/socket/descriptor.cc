@@ -68,7 +68,7 @@ bool PeerHasEnded(int fd) noexcept {
   pollfd one{.fd = fd, .events = kEnds, .revents = 0};
   return poll(&one, 1, /*timeout=*/0) > 0 && (one.revents & kEnds) != 0;
 #else
-  char byte = 0;  // an end after bytes that are left to read stays unseen
+  char byte = 0;  // an end after unread bytes stays unseen
   return recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
 #endif
 }
@@ -97,7 +97,7 @@ int SendDatagram(const std::string& path, std::string_view bytes, unsigned patie
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, path.size());
   if (path[0] == '@') address.sun_path[0] = '\0';
-  // The size tells where a name ends.
+  // The size gives the end of a name.
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -119,7 +119,7 @@ int OpenEndSet() noexcept { return epoll_create1(EPOLL_CLOEXEC); }
 
 bool AddToEndSet(int set, int fd, void* owner) noexcept {
   epoll_event event{};
-  event.events = EPOLLRDHUP | EPOLLONESHOT;  // and hang-ups and errors, which are always reported
+  event.events = EPOLLRDHUP | EPOLLONESHOT;  // also hang-ups and errors, always reported
   event.data.ptr = owner;
   return epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) == 0;
 }
@@ -169,7 +169,7 @@ int OpenStepTimer() noexcept {
 
 void RearmStepTimer(int fd) noexcept {
   uint64_t expirations = 0;
-  // Fails with ECANCELED, which is the message.
+  // Fails with ECANCELED: the sign of a step.
   static_cast<void>(!read(fd, &expirations, sizeof expirations));
   Arm(fd);
 }

@@ -24,13 +24,13 @@ struct Filter {
   std::unique_ptr<Transport> transport;
   uint64_t sent_bytes = 0;  // of ciphertext, taken by the kernel
   uint64_t handshake_until_mono_ms =
-      0;                             // it has to be finished by then, not counting the time in which it waits
+      0;                             // the end of the handshake's time, not counting the waits for its turn
   uint64_t waits_since_mono_ms = 0;  // while in the list `handshake`
-  bool unpolled = false;             // what has arrived cannot be taken yet, so the socket is not polled
+  bool unpolled = false;             // received bytes cannot be taken yet, so the socket is not polled
   bool said_end = false;             // Transport::End was called
-  bool socket_ended = false;         // nothing more comes from the socket
-  ListPlace plaintext;               // among those with plaintext to deliver (Clients::DeliverLater)
-  ListPlace handshake;               // among those whose handshake has to wait (Clients::Postpone)
+  bool socket_ended = false;         // the socket has ended: no more bytes
+  ListPlace plaintext;  // in the list of connections with plaintext to deliver (Clients::DeliverLater)
+  ListPlace handshake;  // in the list of connections whose handshake has to wait (Clients::Postpone)
 };
 
 }  // namespace mayfly::net

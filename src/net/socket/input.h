@@ -1,22 +1,22 @@
 // One client's input on its way from the socket to the executor.
 //
-//              kept: has not run                        a read brings more
-//   | whole requests of a client that waits | beginning of a request | new bytes |
-//   ^ what runs next begins here
+//              kept: has not run                        added by a read
+//   | whole requests of a waiting client | beginning of a request | new bytes |
+//   ^ the next run begins here
 //
-// There is one rule. Kept and new bytes are one string; the executor is shown all of it (Filled) and says how
-// much of it has run; the rest is kept (Keep), until the next read or until the client goes on. Whether the
-// client waits, is paused, or has sent half a request makes no difference here.
+// There is one rule. Kept and new bytes are one string; the executor gets the whole string (Filled) and reports how many
+// bytes have run; the rest is kept (Keep), until the next read or until the client goes on. The rule is the same for a
+// client that waits, is paused, or has sent half a request.
 //
-// The string lies in the read buffer that all connections share when little is kept, which is copied there,
-// and in the connection's own memory (InputTail) otherwise. The payload of a big argument is the one
-// exception: the parser takes it out of the string and reads it into a block of its own (resp::Parser, "Big
-// arguments"). Whoever has sent one mostly sends another. So the read after it is short, and what it brings of the
-// next payload, which has to be copied into the block, is little.
+// With few kept bytes, the string lies in the read buffer shared by all connections, and the kept bytes are copied there;
+// otherwise the string lies in the connection's own memory (InputTail). The payload of a big argument is the only exception:
+// the parser takes the payload out of the string and reads it into a separate block (resp::Parser, "Big arguments"). A
+// client that has sent a big argument mostly sends another. The next read is therefore short: only few bytes of the next
+// payload have to be copied into the block.
 //
-// Invariant: the parser remembers something only of the request at the front of the kept bytes. So it has a
-// block only when that request is the first one, and every request before it has run. (Executor::Run makes
-// the parser forget a request that it parsed ahead when an earlier one of the same client has to wait.)
+// Invariant: the parser has state only of the request at the front of the kept bytes. The parser thus has a block only when
+// this request is the first, and every earlier request has run. (Executor::Run makes the parser forget a request parsed
+// ahead when an earlier request of the same client has to wait.)
 //
 // Loop thread only. Units: bytes.
 #pragma once
@@ -35,8 +35,8 @@ namespace mayfly::net {
 
 class Input {
  public:
-  // Where the next bytes go. `lend_shared(n)` gives n bytes of the shared buffer; it is called only if the
-  // bytes go there. Throws std::bad_alloc.
+  // The room for the next bytes. `lend_shared(n)` returns n bytes of the shared buffer; called only if the bytes go there.
+  // Throws std::bad_alloc.
   template <typename LendShared>
   std::span<char> Lend(resp::Parser& parser, LendShared&& lend_shared) {
     if (parser.awaited() != 0) [[unlikely]] {
@@ -53,8 +53,8 @@ class Input {
     return room.first(std::min(room.size(), kBlockReadBytes));
   }
 
-  // `bytes` were stored at the front of what Lend returned, where what is kept lies before them. Returns the string
-  // to run; it is empty when the bytes went into a block that is not full yet. REQUIRES: nothing was kept since Lend.
+  // `bytes` were stored at the front of the room from Lend, after the kept bytes. Returns the string to run; empty when the
+  // bytes went into a block that is not full yet. REQUIRES: nothing was kept since Lend.
   std::string_view Filled(resp::Parser& parser, std::span<const char> bytes) noexcept {
     if (parser.awaited() == 0) [[likely]]
       return {bytes.data() - tail_.size(), tail_.size() + bytes.size()};
@@ -62,15 +62,15 @@ class Input {
     return parser.awaited() == 0 ? kept() : std::string_view();
   }
 
-  // All `size` bytes that Lend returned were filled, and what came was run. True if the client's share of the turn is not
-  // used up and there is reason to read on at once: the payload of an argument whose head has come, or a read that was
-  // short only because the last argument was big.
+  // All `size` bytes of the room from Lend were filled, and the string was run. True if the client has not used up its share
+  // of the turn and there is reason to read on at once: the payload of a started argument, or a read that was short only
+  // because the last argument was big.
   static bool MayReadOn(resp::Parser& parser, size_t size) noexcept {
     if (parser.awaited() != 0) return size < kBlockReadBytes;
     return size == kHeadReadBytes && parser.ExpectNoBig();
   }
 
-  // Keeps what has not run of a string that Filled or kept() returned. Throws std::bad_alloc.
+  // Keeps the rest of a string from Filled or kept(), without the bytes that have run. Throws std::bad_alloc.
   void Keep(const Feed& feed) {
     Session& session = *feed.session;
     std::string_view rest = feed.input.substr(feed.consumed);
@@ -85,7 +85,7 @@ class Input {
 
   std::string_view kept() const noexcept { return tail_.view(); }
   bool empty() const noexcept { return tail_.empty(); }
-  // Bytes that have come and not run, with those in blocks, and the memory that holds them.
+  // Received bytes that have not run, including bytes in blocks, and the memory that holds these bytes.
   size_t bytes(const resp::Parser& parser) const noexcept { return tail_.size() + parser.received(); }
   size_t memory(const resp::Parser& parser) const noexcept { return tail_.memory() + parser.memory(); }
   void Release() noexcept { tail_.Release(); }

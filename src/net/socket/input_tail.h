@@ -3,9 +3,9 @@
 //   memory  | taken | kept ............ | room |
 //                   ^begin              ^end   ^capacity
 //
-// New bytes are stored in the room directly after the kept ones, so that both are one string; Keep then says
-// which part of that string is still needed. Growing costs amortised O(1) a byte; an empty tail holds no
-// memory. Loop thread only. Units: bytes.
+// New bytes are stored in the room directly after the kept bytes: both are one string. Keep then says which part of the
+// string is still needed. Growing costs amortised O(1) a byte; an empty tail holds no memory. Loop thread only. Units:
+// bytes.
 #pragma once
 
 #include <algorithm>
@@ -28,17 +28,16 @@ class InputTail {
   // As the allocator counts it.
   size_t memory() const noexcept { return capacity_ == 0 ? 0 : Heap::SizeClass(capacity_); }
 
-  // Room of at least `least` bytes directly after view(), which may have moved. Throws std::bad_alloc, and
-  // then nothing has changed.
+  // Room of at least `least` bytes directly after view(); view() may have moved. Throws std::bad_alloc without a change.
   std::span<char> Room(size_t least) {
     if (capacity_ - end_ < least) MakeRoom(least);
     return {memory_.get() + end_, capacity_ - end_};
   }
-  // Holds `bytes` from now on and nothing else. They may be a part of view() followed by Room(), and then
-  // stay in place, or lie elsewhere and are copied. Throws std::bad_alloc, and then nothing has changed.
+  // Replaces the kept bytes by `bytes`. `bytes` may be a part of view() followed by Room(), and then stay in place, or lie
+  // elsewhere and are copied. Throws std::bad_alloc without a change.
   void Keep(std::string_view bytes) {
     if (bytes.empty()) return Release();
-    // A tail that was large does not hold its memory for a few bytes.
+    // A tail that was large must not hold its memory for a few bytes.
     const bool fits = bytes.size() <= capacity_ && capacity_ <= kKeptSlack * (bytes.size() + kQuantum);
     if (!fits) return MoveToFresh(bytes, RoundUp(bytes.size()));
     if (Holds(bytes.data())) {
@@ -76,7 +75,7 @@ class InputTail {
 
   void MakeRoom(size_t least) {
     const size_t kept = size();
-    // Bytes are moved to the front only if at least half of the memory comes free, so that this stays rare.
+    // Moves the bytes to the front only if at least half of the memory comes free: moves stay rare.
     if (begin_ < capacity_ / 2 || capacity_ - kept < least)
       return MoveToFresh(view(), std::max(RoundUp(kept + least), 2 * kept));
     std::memmove(memory_.get(), memory_.get() + begin_, kept);

@@ -24,7 +24,7 @@ config::Problem ReadySocket::Open() {
   fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Bound without a name, the kernel gives it one.
+  // Without a name in bind, the kernel chooses a name.
   auto* const where = reinterpret_cast<sockaddr*>(&address);
   if (fd_ < 0 || ::bind(fd_, where, sizeof address.sun_family) != 0) return problem();
   const int on = 1;

@@ -1,5 +1,5 @@
-// Learns when child processes are ready, by systemd's protocol (net/process/service_manager.h). Each sends READY=1 to the
-// socket that its variable NOTIFY_SOCKET names. The kernel tells who has sent it.
+// Learns when child processes are ready, by systemd's protocol (net/process/service_manager.h). Each child sends READY=1 to
+// the socket in its variable NOTIFY_SOCKET. The kernel tells the sender.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ class ReadySocket {
   ReadySocket(const ReadySocket&) = delete;
   ReadySocket& operator=(const ReadySocket&) = delete;
 
-  // Opens it, without a place in the file system.
+  // Opens the socket, without a place in the file system.
   [[nodiscard]] config::Problem Open();
-  // For NOTIFY_SOCKET; begins with '@'.
+  // The value for NOTIFY_SOCKET; begins with '@'.
   const std::string& name() const noexcept { return name_; }
-  // To be polled.
+  // The descriptor to poll.
   int descriptor() const noexcept { return fd_; }
-  // Takes the next datagram: who has sent it if it says READY=1, 0 if it says something else, -1 if there is none.
+  // Takes the next datagram. Returns the sender's process id for READY=1, 0 for another text, -1 without a datagram.
   pid_t Take() noexcept;
 
  private:

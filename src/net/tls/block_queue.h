@@ -2,11 +2,11 @@
 //
 //   | consumed | bytes ......... | -> | bytes ......... | -> | bytes .... | room |
 //
-// Blocks come from a pool that all transports share. So a transport that is at rest holds none, and none is allocated
-// while traffic is steady.
+// Blocks come from a pool shared by all transports. A transport at rest thus holds no block, and steady traffic allocates
+// none.
 //
-// Ownership: a queue owns its blocks until it returns them to the pool, which must outlive it. Loop thread only. Units:
-// bytes.
+// Ownership: a queue owns its blocks until it returns the blocks to the pool. The pool must outlive the queue. Loop thread
+// only. Units: bytes.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@
 namespace mayfly::net {
 
 struct Block {
-  // All that is sealed for one client fits, and all that one read from a socket comes to.
+  // Enough for all sealed bytes of one client, and for the plaintext of one read from a socket.
   static constexpr size_t kSize = kSealedBytes + kRecordBytes;
   static constexpr size_t kCapacity = kSize - 16;
 
   Block* next;
-  uint32_t begin;  // the first byte that was not consumed
+  uint32_t begin;  // the first unconsumed byte
   uint32_t end;    // of the bytes written
   char bytes[kCapacity];
 };
@@ -34,8 +34,7 @@ class BlockPool {
  public:
   static constexpr size_t kKeptMax = 4;
 
-  // Keeps `kept_bytes` at the memory of the blocks that wait for their next use, beside what others add to it. Borrows
-  // it.
+  // Adds the memory of the spare blocks to `kept_bytes`, beside other parts' additions. Borrows `kept_bytes`.
   explicit BlockPool(uint64_t& kept_bytes) noexcept : kept_bytes_(kept_bytes) {}
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
@@ -67,12 +66,12 @@ class BlockQueue {
 
   // Room for further bytes, never empty. Throws std::bad_alloc.
   std::span<char> Room();
-  // The first `n` bytes of what Room returned last were written.
+  // The first `n` bytes of the last Room were written.
   void Commit(size_t n) noexcept;
-  // Throws std::bad_alloc; then a part of the bytes may have been appended.
+  // Throws std::bad_alloc; a part of the bytes may then have been appended.
   void Append(std::string_view bytes);
 
-  // The first bytes: those of one block. Empty if there are none. They stay where they are until they are consumed.
+  // The first bytes, from one block. Empty for none. The bytes stay in place until consumed.
   std::string_view Front() const noexcept;
   // REQUIRES: n <= Front().size().
   void Consume(size_t n) noexcept;

@@ -25,7 +25,7 @@ int WriteAll(BIO* bio, const char* bytes, size_t size, size_t* written) noexcept
 }
 
 long Control(BIO*, int command, long, void*) noexcept {
-  // There is nothing to flush: what was written waits to be sent.
+  // There is nothing to flush: written bytes wait in the transport to be sent.
   return command == BIO_CTRL_FLUSH || command == BIO_CTRL_DUP ? 1 : 0;
 }
 

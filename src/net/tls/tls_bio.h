@@ -1,5 +1,5 @@
-// The two ends of OpenSSL's state machine, in memory instead of a socket. OpenSSL reads what a TlsTransport has
-// received, and appends what OpenSSL writes to what the transport sends.
+// The two ends of OpenSSL's state machine, in memory instead of a socket. OpenSSL reads the received bytes of a
+// TlsTransport, and appends its output to the transport's bytes to send.
 #pragma once
 
 #include <openssl/bio.h>
@@ -8,7 +8,7 @@ namespace mayfly::net {
 
 class TlsTransport;
 
-// A BIO for this transport, which must outlive it. Null if there is no memory.
+// A BIO for this transport. The transport must outlive the BIO. Null if there is no memory.
 BIO* NewTlsBio(TlsTransport& transport) noexcept;
 
 }  // namespace mayfly::net

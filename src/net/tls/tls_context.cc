@@ -22,10 +22,10 @@
 namespace mayfly::net {
 namespace {
 
-// Sessions of one server are not taken by another that has the same keys.
+// Another server with the same keys does not accept these sessions.
 constexpr std::string_view kSessionPurpose = "mayfly";
 
-// The first error that OpenSSL has noted since the last call: it names the cause, those after it its callers.
+// The first error noted by OpenSSL since the last call: the first error is the cause, later errors name the callers.
 std::string Reason() {
   const unsigned long error = ERR_peek_error();
   ERR_clear_error();
@@ -46,7 +46,7 @@ struct Passphrase {
   bool asked_for = false;  // the key's file is encrypted
 };
 
-// The passphrase of the key's file; without one OpenSSL must not ask the terminal.
+// Gives the passphrase of the key's file; without a passphrase OpenSSL must not ask the terminal.
 int GivePassphrase(char* room, int size, int, void* asked) noexcept {
   auto& passphrase = *static_cast<Passphrase*>(asked);
   passphrase.asked_for = true;
@@ -93,7 +93,7 @@ config::Problem TlsContext::Load(const config::Settings& settings,
   SSL_CTX* const ctx = made->get();
   if (ctx == nullptr) return "TLS cannot be set up: " + Reason();
   SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_SINGLE_DH_USE);
-  // A connection at rest keeps no buffers. One call of SSL_write makes one record at most.
+  // A connection at rest keeps no buffers. One call of SSL_write makes at most one record.
   SSL_CTX_set_mode(
       ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   config::Problem problem = made->SetProtocols(settings);
@@ -135,8 +135,8 @@ config::Problem TlsContext::SetProtocols(const config::Settings& settings) {
   return std::nullopt;
 }
 
-// Whether a client can connect at all. TLS 1.1 and older need hashes that OpenSSL allows on its lowest level of security
-// only (which tls-ciphers may set: @SECLEVEL=0), and the system's openssl.cnf may have a least version of its own.
+// Tests whether a client can connect at all. TLS 1.1 and older need hashes allowed only on OpenSSL's lowest level of
+// security (possible by tls-ciphers: @SECLEVEL=0), and the system's openssl.cnf may set a least version.
 config::Problem TlsContext::CheckProtocols() const {
   const uint64_t banned = SSL_CTX_get_options(get());
   const auto allowed = [banned](uint64_t ban) { return (banned & ban) == 0; };
@@ -191,11 +191,11 @@ config::Problem TlsContext::LoadDhParameters(const std::string& path) {
   std::unique_ptr<EVP_PKEY, FreeKey> parameters(read);
   if (!well || SSL_CTX_set0_tmp_dh_pkey(get(), parameters.get()) != 1)
     return CannotLoad("tls-dh-params-file", path);
-  static_cast<void>(parameters.release());  // the context's now
+  static_cast<void>(parameters.release());  // now owned by the context
   return std::nullopt;
 }
 
-// OpenSSL reads a directory when a client shows a certificate, and does not complain if nothing is there.
+// OpenSSL reads a directory when a client shows a certificate, and does not complain about an empty directory.
 config::Problem TlsContext::LoadCertificatesOfCas(const config::Settings& settings) {
   const std::string& file = settings.tls_ca_cert_file;
   const std::string& directory = settings.tls_ca_cert_dir;
@@ -225,7 +225,7 @@ config::Problem TlsContext::SetClientVerification(const config::Settings& settin
   if (!has_ca)
     return "tls-auth-clients: clients' certificates cannot be verified without tls-ca-cert-file or "
            "tls-ca-cert-dir; with \"no\" clients need none";
-  // The names of these CAs tell a client that has several certificates which one to send.
+  // A client with several certificates chooses by the names of these CAs.
   if (STACK_OF(X509_NAME)* const names = file.empty() ? nullptr : SSL_load_client_CA_file(file.c_str()))
     SSL_CTX_set_client_CA_list(get(), names);
   const bool required = settings.tls_auth_clients == TlsAuthClients::kYes;
@@ -233,8 +233,8 @@ config::Problem TlsContext::SetClientVerification(const config::Settings& settin
   return std::nullopt;
 }
 
-// A client of TLS 1.3, or of 1.2 with tickets, keeps its session itself, sealed with a key of this context. Others find
-// theirs in the cache.
+// A client of TLS 1.3, or of 1.2 with tickets, keeps its session itself, sealed with a key of this context. Other clients'
+// sessions are in the cache.
 void TlsContext::SetSessions(const config::Settings& settings) noexcept {
   SSL_CTX* const ctx = get();
   const auto* const purpose = reinterpret_cast<const unsigned char*>(kSessionPurpose.data());

@@ -1,8 +1,8 @@
-// The shared TLS settings of a server: certificate, key, CAs, protocols, ciphers and resumable sessions. Clients are
-// verified with the CAs. Made from the options, whose files are read then; it never changes, but for its sessions.
+// The shared TLS settings of a server: certificate, key, CAs, protocols, ciphers and resumable sessions. The CAs verify
+// clients. Made from the options and their files; constant afterwards, but for the sessions.
 //
-// Shared by the connections that were accepted with it: they keep it when CONFIG SET or SIGHUP has made another. Loop
-// thread only.
+// Shared by the connections accepted with the context: these connections keep the context when CONFIG SET or SIGHUP has made
+// another. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace mayfly::net {
 
 class TlsContext {
  public:
-  // Loads the files that the options name, into `context`. A problem is one line for a person, with OpenSSL's reason.
+  // Loads the files named in the options into `context`. A problem is one line for a person, with OpenSSL's reason.
   [[nodiscard]] static config::Problem Load(const config::Settings& settings,
                                             std::shared_ptr<const TlsContext>& context);
 
-  // When the server's certificate expires, in seconds of Unix time; 0: that cannot be read.
+  // When the server's certificate expires, in seconds of Unix time; 0: unreadable.
   int64_t CertificateExpires() const noexcept { return certificate_expires_s_; }
-  // What is probably wrong with what was loaded, one line for a person; empty if nothing is.
+  // A probable mistake in the loaded files, one line for a person; empty for none.
   const std::string& warning() const noexcept { return warning_; }
   // Borrowed.
   SSL_CTX* get() const noexcept { return context_.get(); }

@@ -15,13 +15,13 @@
 namespace mayfly::net {
 namespace {
 
-// More than replies and the answers to one read can come to: the client makes TLS answer (changes of keys) and does not
-// read it.
+// More than all replies and the answers to one read: at this size, the client makes TLS answer (changes of keys) without
+// reading the answers.
 constexpr size_t kUnreadMax = kSealedBytes + kRecordBytes + kReadBufferBytes;
 
 }  // namespace
 
-// Adds to ssl_bytes_ what OpenSSL allocates and frees while it lives.
+// While a Measured lives, adds OpenSSL's allocations and frees to ssl_bytes_.
 class TlsTransport::Measured {
  public:
   explicit Measured(TlsTransport& transport) noexcept
@@ -41,17 +41,17 @@ TlsTransport::TlsTransport(std::shared_ptr<const TlsContext> context, const TlsS
 TlsTransport::~TlsTransport() {
   {
     const Measured measured(*this);
-    // A session may be resumed although its client has closed the socket without a word, as most do.
+    // A session may be resumed even if the client has closed the socket without a word, the usual case.
     if (ssl_ != nullptr && state_ != State::kBroken)
       SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     ssl_.reset();
-    context_.reset();  // perhaps the last use of an old one, whose memory was counted in `bytes`
+    context_.reset();  // perhaps the last use of an old context; the context's memory was counted in `bytes`
   }
   shared_.bytes += static_cast<uint64_t>(ssl_bytes_);
   if (counted_) --shared_.figures.connections;
 }
 
-// Sessions that the context has dropped meanwhile may have been others'.
+// OpenSSL may meanwhile have dropped sessions of other connections from the context.
 size_t TlsTransport::memory() const noexcept {
   const auto ssl_bytes = static_cast<size_t>(std::max(ssl_bytes_, int64_t{0}));
   return sizeof *this + ssl_bytes + plaintext_.memory() + sending_.memory();

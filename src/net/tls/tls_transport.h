@@ -1,17 +1,17 @@
 // TLS as a Transport: OpenSSL's state machine between received ciphertext and ciphertext to send. A TlsTransport has no
-// socket of its own.
+// socket.
 //
 //   Receive -> arriving_ -> SSL_accept, SSL_read -> plaintext_ -> Read
 //   ToSend <- sending_ <- SSL_write, handshake, alerts <- Write
 //
-// A BIO of our own (tls_bio.h) hands OpenSSL what Receive got, where it lies, and appends what OpenSSL writes to
-// sending_. What arrives is decrypted at once; OpenSSL itself keeps no more than an unfinished record.
+// Our own BIO (tls_bio.h) hands the bytes from Receive to OpenSSL, in place, and appends OpenSSL's output to sending_.
+// Received bytes are decrypted at once; OpenSSL itself keeps at most an unfinished record.
 //
-// Memory. Nothing is made before the first bytes come. A connection at rest holds OpenSSL's state and no buffer. What
-// OpenSSL allocates is measured at the allocator around each call. A session stays in the context's cache when its
-// connection is gone, so what is left then counts as the server's (TlsShared::bytes).
+// Memory. Nothing is made before the first bytes come. A connection at rest holds OpenSSL's state and no buffer. OpenSSL's
+// memory is measured at the allocator around each call. A session stays in the context's cache when its connection is gone,
+// and the remaining memory then counts as the server's (TlsShared::bytes).
 //
-// Ownership: a connection owns its transport, which shares the context and borrows TlsShared. Loop thread only.
+// Ownership: a connection owns its transport; the transport shares the context and borrows TlsShared. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@
 
 namespace mayfly::net {
 
-// What the transports of a server share. It outlives them.
+// The shared parts of a server's transports. TlsShared outlives the transports.
 struct TlsShared {
-  // What OpenSSL holds on this thread, beyond some constant; always 0 under the sanitizers, where nobody counts.
+  // OpenSSL's memory on this thread, plus some constant; always 0 under the sanitizers, where memory is not counted.
   uint64_t OpensslBytes() const noexcept {
 #ifdef MAYFLY_SANITIZE
     return 0;
@@ -41,10 +41,10 @@ struct TlsShared {
 #endif
   }
 
-  const Heap& heap;     // counts what the thread allocates
-  uint64_t& bytes;      // what OpenSSL holds beyond any connection
+  const Heap& heap;     // counts the thread's allocations
+  uint64_t& bytes;      // OpenSSL's memory beyond all connections
   TlsFigures& figures;  // for INFO
-  BlockPool& blocks;    // of all their queues
+  BlockPool& blocks;    // for all queues of the transports
 };
 
 class TlsTransport final : public Transport {
@@ -64,10 +64,10 @@ class TlsTransport final : public Transport {
   std::string_view ToSend() noexcept override { return sending_.Front(); }
   void Sent(size_t n) noexcept override { sending_.Consume(n); }
 
-  // ---- for its BIO
-  // Moves up to room.size() bytes of what has arrived.
+  // ---- for the transport's BIO
+  // Moves up to room.size() received bytes.
   size_t TakeArriving(std::span<char> room) noexcept;
-  // False if there is no memory for them.
+  // False if there is no memory for the bytes.
   bool AddToSend(std::string_view bytes) noexcept;
 
  private:
@@ -79,14 +79,14 @@ class TlsTransport final : public Transport {
   void Begin();
   void Handshake();
   void Decrypt();
-  // What a call that did not succeed means. Throws std::bad_alloc if that is it.
+  // Handles the failure of a call. Throws std::bad_alloc if memory is the reason.
   void Examine(int result);
   void Break() noexcept;
 
   std::shared_ptr<const TlsContext> context_;
   const TlsShared& shared_;
-  std::unique_ptr<SSL, Free> ssl_;  // null until something has arrived
-  int64_t ssl_bytes_ = 0;           // what OpenSSL holds for it
+  std::unique_ptr<SSL, Free> ssl_;  // null until bytes have arrived
+  int64_t ssl_bytes_ = 0;           // OpenSSL's memory for this connection
   std::string_view arriving_;
   BlockQueue plaintext_;
   BlockQueue sending_;

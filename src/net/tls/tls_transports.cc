@@ -30,7 +30,7 @@ void TlsTransports::Commit() noexcept {
 
 void TlsTransports::Abandon() noexcept { Drop(next_); }
 
-// If a connection still has it, that frees it.
+// If a connection still has the context, the end of the connection frees it.
 void TlsTransports::Drop(std::shared_ptr<const TlsContext>& context) noexcept {
   const uint64_t before = shared_.OpensslBytes();
   context.reset();

@@ -1,7 +1,7 @@
 // Makes the TLS transports of a server, with the certificates and rules of the options.
 //
-// A change takes two steps: Prepare loads the files into a context of their own, and Commit puts it in force for the
-// connections that come from now on, or Abandon drops it. Connections that exist keep theirs.
+// A change takes two steps: Prepare loads the files into a new context, and Commit puts the context in force for later
+// connections, or Abandon drops the context. Existing connections keep theirs.
 //
 // Ownership: outlives its transports. Loop thread only.
 #pragma once
@@ -22,19 +22,19 @@ namespace mayfly::net {
 
 class TlsTransports final : public TransportFactory {
  public:
-  // Borrows all. `bytes` gets what all of TLS holds beyond its connections, `figures` what INFO says of it.
+  // Borrows all arguments. `bytes` gets the memory of TLS beyond its connections, `figures` the figures for INFO.
   TlsTransports(const Heap& heap, uint64_t& bytes, TlsFigures& figures) noexcept;
   ~TlsTransports() override;
 
-  // Loads what these settings name. A problem is one line for a person, with OpenSSL's reason. Once until Commit or
-  // Abandon.
+  // Loads the files named in these settings. A problem is one line for a person, with OpenSSL's reason. Called once until
+  // Commit or Abandon.
   [[nodiscard]] config::Problem Prepare(const config::Settings& settings);
   bool prepared() const noexcept { return next_ != nullptr; }
-  // What is probably wrong with it, for the log; empty if nothing is. REQUIRES: prepared().
+  // A probable mistake in the prepared context, for the log; empty for none. REQUIRES: prepared().
   const std::string& warning() const noexcept { return next_->warning(); }
-  // When its certificate expires, in seconds of Unix time; 0: that cannot be read. REQUIRES: prepared().
+  // When the prepared certificate expires, in seconds of Unix time; 0: unreadable. REQUIRES: prepared().
   int64_t CertificateExpires() const noexcept { return next_->CertificateExpires(); }
-  // Without Prepare, these do nothing.
+  // Without Prepare, Commit and Abandon do nothing.
   void Commit() noexcept;
   void Abandon() noexcept;
 
