@@ -68,7 +68,7 @@ class Timekeeper {
     bool DoSome(Now now, size_t budget) noexcept override;
     Executor& executor_;
   };
-  // Frees flushed keys, and the clients' records of reads (tracking).
+  // Frees flushed keys and evicted big values, dropped records of the event log, and forgotten reads of clients (tracking).
   class Freeing final : public SlicedWork::Step {
    public:
     explicit Freeing(Server& server) : Step(server.sliced_work), server_(server) {}

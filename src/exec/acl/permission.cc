@@ -21,7 +21,7 @@ bool AllowsCommand(const Selector& selector, const TableRow& row,
   return call.size() > row.cursor && selector.commands().AllowsFirst(row.id, call[row.cursor]);
 }
 
-// The index of the first key whose use is denied; 0: no such key.
+// The index of the first key with a denied use; 0: none.
 size_t DeniedKey(const Selector& selector, const TableRow& row, std::span<const std::string_view> call) {
   if (selector.all_keys() || !row.Takes(call.size())) return 0;
   size_t denied = 0;

@@ -21,8 +21,8 @@ struct Permission {
   bool granted() const noexcept { return denial == Denial::kNone; }
 };
 
-// Keys are tested if the row's key specs fit the call; otherwise the handler refuses the call. For a call with a wrong
-// number of arguments only the command is tested. Allocates nothing.
+// Keys are tested as far as the row's key specs fit the call; the handler refuses a call that the specs do not fit. For a
+// call with a wrong number of arguments only the command is tested. Allocates nothing.
 Permission FindPermission(const User& user, const TableRow& row, std::span<const std::string_view> call);
 // True if one selector allows the call, and access (KeyUse bits) to every key: needed by SORT for BY and GET.
 bool MayUseAnyKey(const User& user, const TableRow& row, std::span<const std::string_view> call,

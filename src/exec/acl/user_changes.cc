@@ -22,7 +22,7 @@ void ForEachClientOf(const Server& server, const User& user, Fn&& fn) {
   }
 }
 
-// Called after changed rules. New rules of the default user may also log in every waiting client.
+// Called after changed rules. New rules of the default user may also log in all clients without a login.
 void RefreshClients(Server& server, const User& user) noexcept {
   server.modes |= BitOf(Mode::kNewRules);
   ForEachClientOf(server, user, [&](Session& session) { session.LogIn(&user); });

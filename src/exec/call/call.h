@@ -39,8 +39,8 @@ struct Call {
   const TableRow* row;                          // null: the command is unknown
 };
 
-// A call outside a pipeline, while the call runs. RunningCalls are linked through the stack, from the innermost to the
-// outermost.
+// A running call that was made by itself, not in a group of a batch. RunningCalls are linked through the stack, from the
+// innermost to the outermost.
 class RunningCall {
  public:
   RunningCall(const Call& running, const RunningCall*& innermost) noexcept

@@ -19,7 +19,7 @@ struct Begun {
 class InFlight {
  public:
   virtual ~InFlight() = default;
-  // The innermost call among calls outside a pipeline (in transactions, by scripts, of clients with modes). Null: no such
+  // The innermost of the calls made one by one (in transactions, by scripts, of clients with modes). Null: no such
   // call runs.
   virtual const RunningCall* InnermostCall() const noexcept = 0;
   // The last begun request of the current batch; InnermostCall may return the same call.

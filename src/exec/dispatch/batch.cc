@@ -34,7 +34,7 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
 }
 
 void Batch::PlanFrom(Feed& feed) {
-  // The requests of a client before its login are parsed one at a time, because AUTH lifts the client's limits.
+  // A client without a login gets one parsed request at a time, because AUTH lifts the client's limits.
   const User* const user = feed.session->user();
   limits_.authenticated = user != nullptr;
   feed.session->output.set_limit(limits_.authenticated ? batch_limits_.output.Of(*feed.session)
@@ -71,7 +71,7 @@ void Batch::PlanFrom(Feed& feed) {
   feed.planned = at;
 }
 
-// Only the number of arguments separates one request from the next, so args_ must hold no argument of an unplanned request.
+// Only the number of arguments separates two requests: args_ must hold no argument of an unplanned request.
 void Batch::ForgetUnplanned() noexcept {
   size_t planned = 0;
   for (const Planned& request : requests()) planned += request.arg_count;
@@ -160,7 +160,7 @@ void Batch::StepStages(size_t distance) noexcept {
   if (has_rich_ && count > 3 * distance) AskForMembers(count - 3 * distance);
 }
 
-// No entry is freed while a batch is planned, so the values exist.
+// No entry is freed while a batch is planned: all values exist.
 void Batch::AskForMembers(size_t end) noexcept {
   for (; members_asked_ < end; ++members_asked_) {
     const Planned& planned = requests_[members_asked_];

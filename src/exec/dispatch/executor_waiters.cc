@@ -8,7 +8,7 @@
 namespace mayfly {
 namespace {
 
-// True if a client that waits for a key must look at the key now. `entry` is null for an absent key.
+// True if a client must look at a key now, after waiting. `entry` is null for an absent key.
 bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
   if (parked.even_absent) return true;
   return entry != nullptr && (!parked.wanted || *parked.wanted == TypeOf(*entry));
@@ -16,10 +16,10 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
 
 }  // namespace
 
-// A waiting client that finds nothing, because another client was first, waits on in its place. Each client that waits for a
-// key thus has one try, while the key is there.
+// A client that finds nothing, because another client was first, waits on in the same place. Each client thus has one try
+// per ready key, while the key exists.
 [[gnu::noinline]] void Executor::ServeReady() noexcept {
-  if (server_.Busy()) return;  // the script that made the key ready has not ended
+  if (server_.Busy()) return;  // a script made the key ready and still runs
   WaitingKeys& keys = server_.parking.keys();
   while (WaitedKey* const key = keys.TakeReady()) {
     uint64_t served = 0;

@@ -10,11 +10,11 @@
 namespace mayfly {
 namespace {
 
-// The figures of one event's samples, in ms.
+// The figures of the samples of an event, in ms.
 struct Figures {
   uint64_t mean = 0;
   uint64_t deviation = 0;      // mean distance from the mean
-  double seconds_apart = 0.0;  // mean time from one sample to the next
+  double seconds_apart = 0.0;  // mean time between two samples
 };
 
 Figures FiguresOf(const std::vector<LatencySample>& samples, int64_t now_wall_s) {

@@ -15,7 +15,7 @@ void MemoryGate::SetCeiling() noexcept {
   ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
 }
 
-// Every turn of the loop calls Calm, so Calm must be cheap.
+// Every turn of the loop calls Calm: the test must be cheap.
 bool MemoryGate::Calm() noexcept {
   const uint64_t limit = server_.resident.Allowed(server_.options.settings().maxmemory.bytes);
   if (maxkeys_ != 0 || short_of_room_ || server_.resident.Due(server_.databases.heap().ChurnedBytes()))

@@ -1,7 +1,7 @@
 // DEBUG DIGEST: a signature of keys and values, the same as Redis's for the same data.
 //
-// Keys are combined by exclusive or, so the order of keys does not matter; the parts of one value are mixed one after the
-// other, so the order of parts matters.
+// Keys are combined by exclusive or: the order of keys does not matter. The parts of one value are mixed one after the
+// other: the order of parts matters.
 #pragma once
 
 #include <string_view>

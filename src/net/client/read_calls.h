@@ -1,4 +1,4 @@
-// The functions that libuv calls to read a connection without a filter. One pair of functions for each class of clients: no
+// The functions that libuv calls to read a connection without a filter. Each class of clients has a pair of functions: no
 // call on the way of a request is virtual.
 #pragma once
 

@@ -108,7 +108,7 @@ void HttpClient::Flush() {
   Settle();
 }
 
-// A started answer is still finished: no other client is served any more, so no client has to wait for it.
+// A started answer is still finished: no other client is served any more, and none has to wait.
 void HttpClient::OnStop() noexcept {
   unread_ = {};
   last_ = true;

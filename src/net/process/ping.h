@@ -2,9 +2,9 @@
 //
 //   mayfly --ping [conf-file] [--name value ...]
 //
-// The options are read like the daemon's own, including MAYFLY_ variables: the port, whether TLS alone is possible, the
-// password and the unix socket are thus known. Separate flags override the options: kPingHelp. Ping has no event loop: one
-// blocking socket, with a time limit.
+// The options are read like the daemon's own, including MAYFLY_ variables. The options give the port, whether the daemon has
+// a TLS port only, the password and the unix socket. Separate flags override the options: kPingHelp. Ping has no event loop:
+// one blocking socket, with a time limit.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
-// The subscriptions of one client: channels, patterns and shard channels. Loop thread only.
+// The subscriptions of a client: channels, patterns and shard channels. Loop thread only.
 //
-// Ownership: the session owns this; PubSub (server/watch/pubsub.h) links the subscriptions to their topics and alone changes
-// them. A client leaves PubSub before its session is destroyed.
+// Ownership: the session owns this. Only PubSub (server/watch/pubsub.h) changes subscriptions, and links each subscription
+// to a topic. A client leaves PubSub before the session is destroyed.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct Subscriptions {
 
   ByName& of(TopicKind kind) noexcept { return by_kind[static_cast<size_t>(kind)]; }
   size_t count(TopicKind kind) const noexcept { return by_kind[static_cast<size_t>(kind)].size(); }
-  // As SUBSCRIBE and its kin report them: shard channels are counted apart.
+  // The count in the replies of SUBSCRIBE and kin: shard channels are counted separately.
   size_t CountFor(TopicKind kind) const noexcept {
     if (kind == TopicKind::kShardChannel) return count(kind);
     return count(TopicKind::kChannel) + count(TopicKind::kPattern);

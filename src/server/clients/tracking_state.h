@@ -1,4 +1,5 @@
-// The settings of one client's CLIENT TRACKING. The session owns it; Tracking (server/watch/tracking.h) changes it.
+// The settings of one client's CLIENT TRACKING. The session owns the settings; Tracking (server/watch/tracking.h) changes
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@ namespace mayfly {
 struct TrackingOptions {
   bool broadcast = false;
   bool opt_in = false;    // remembers only keys read after CLIENT CACHING YES
-  bool opt_out = false;   // remembers all keys but those read after CLIENT CACHING NO
-  bool no_loop = false;   // receives no message of its own changes
-  uint64_t redirect = 0;  // id of the client that receives the messages instead; 0: none
+  bool opt_out = false;   // remembers all keys but keys read after CLIENT CACHING NO
+  bool no_loop = false;   // receives no message of the client's own changes
+  uint64_t redirect = 0;  // id of the client that receives the messages; 0: this client
 };
 
 struct TrackingState {

@@ -1,6 +1,6 @@
-// The hubs: a part registers here at its construction, to be called at a time, to count memory beside the data, or to hear
-// of a client's end. Each hub has its own header. The hubs of options (config/sources/options.h), of changes of keys
-// (cache/keyspace/change.h) and of sliced work (server/sliced_work.h) work alike.
+// The hubs, where a part registers at its construction. A part registers to be called at a time (Alarms), to count memory
+// beside the data (Accounts), or to hear of a client's end (ClientEnds). The hubs of options (config/sources/options.h), of
+// changes of keys (cache/keyspace/change.h) and of sliced work (server/sliced_work.h) work alike.
 #pragma once
 
 #include "server/hubs/accounts.h"

@@ -1,4 +1,4 @@
-// A key and its database, to find the clients that wait for the key or watch the key.
+// A key with a database, to find the clients that wait for the key or watch the key.
 #pragma once
 
 #include <cstddef>

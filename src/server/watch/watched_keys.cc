@@ -16,7 +16,7 @@ bool Removes(ChangeReason reason) noexcept {
          reason == ChangeReason::kEvicted || reason == ChangeReason::kInvalidated;
 }
 
-// True if a member of the entry's value has reached its deadline, dropped or not.
+// True if a member of the entry's value has reached a deadline, dropped or not.
 bool HasDueMember(const Entry& entry, Now now) noexcept {
   return entry.timed() && entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().Reached(now);
 }
@@ -25,7 +25,7 @@ constexpr uint64_t kWatchBytes = Heap::SizeClass(2 * sizeof(void*) + sizeof(KeyW
 
 }  // namespace
 
-// A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
+// A listener without reasons costs nothing. The constructor takes the place among the listeners: Follow takes no memory.
 WatchedKeys::WatchedKeys(ChangeHub& changes, Clock& clock, Stats& stats, const Hasher& hasher)
     : changes_(changes), clock_(clock), name_bytes_(stats.name_bytes), keys_(0, KeyPlaceHash(hasher)) {
   changes_.Listen(*this, Hearing{});
