@@ -116,8 +116,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen()) return problem;
   net::PidFile pid_file(server.options.settings().pidfile);
-  if (const config::Problem problem = pid_file.Write())
-    log.Warning(*problem);  // as in Redis: no reason to end
+  if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: no reason to end
   loop->ReportTo(manager);
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond the stack in use by now

@@ -54,7 +54,7 @@ struct Surroundings {
   CycleRate cycle_rate;
   std::string run_id;
   Log* log = nullptr;                             // null: no log
-  const MemoryLimitFiles* limit_files = nullptr;  // null: ignores the process's memory and its limit
+  const MemoryLimitFiles* limit_files = nullptr;  // null: neither the process's memory nor its limit is read
 };
 
 struct Parts {

@@ -31,9 +31,8 @@ constexpr bool MayBlock(Origin origin) noexcept {
 
 struct Call {
   Session& session;
-  resp::Writer&
-      reply;  // the place of the reply: the session's output, or a buffer (exec/call/reply_buffer.h)
-  Now now;    // inner calls get the outer call's time: their time stands still
+  resp::Writer& reply;  // for the reply: the session's, or a buffer's (exec/call/reply_buffer.h)
+  Now now;              // inner calls get the outer call's time: their time stands still
   Origin origin;
   std::span<const std::string_view> arguments;  // not empty
   const TableRow* row;                          // null: the command is unknown

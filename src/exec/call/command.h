@@ -141,8 +141,7 @@ struct Command {
   std::string_view since = {};
   std::string_view complexity = {};
   std::string_view summary = {};  // our words
-  std::string_view syntax =
-      {};  // the arguments after the name: "key value [NX|XX] [EX seconds|PX milliseconds]"
+  std::string_view syntax = {};   // the arguments: "key value [NX|XX] [EX seconds|PX milliseconds]"
   std::span<const Command> subcommands = {};
   // Facts for COMMAND DOCS about arguments beyond the syntax: "word=name@since", space separated. The word is the argument's
   // token, or without a token the name in the syntax; see exec/docs/command_docs.h.

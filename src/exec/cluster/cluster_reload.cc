@@ -28,8 +28,7 @@ void EndSubscription(Server& server, Session& session, const Topic& topic) noexc
     to.Bulk(topic.name);
     to.Integer(static_cast<int64_t>(session.subscriptions->count(TopicKind::kShardChannel)) - 1);
   } catch (const std::bad_alloc&) {
-    static_cast<void>(
-        session.pool().TakeFailed());  // the failure must not close the client that changed the map
+    static_cast<void>(session.pool().TakeFailed());  // the client that changed the map stays open
     session.Set(Mode::kDropped);
   }
   server.pubsub.Unsubscribe(session, TopicKind::kShardChannel, topic.name);

@@ -19,8 +19,7 @@ class SlotFinder {
     const int slot = slot_;
     const Elsewhere why = why_;
     if (ForEachKey(command, call, [&](const FoundKey& key) { add(key.text); })) return;
-    slot_ =
-        slot;  // as in Redis, a call with too few or too many keys has no slot: the handler refuses the call
+    slot_ = slot;  // as in Redis, a call with a wrong number of keys has no slot: the handler refuses it
     why_ = why;
   }
   Direction For(Cluster::Use use) const noexcept {

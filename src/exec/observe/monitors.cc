@@ -70,8 +70,7 @@ void Monitors::Show(const Call& call) noexcept {
 }
 
 void Monitors::OnCall(const Call& call) {
-  const bool was_shown =
-      call.origin == Origin::kWoken;  // the monitors saw the call when the client began to wait
+  const bool was_shown = call.origin == Origin::kWoken;  // when the client began to wait
   if (!was_shown && (call.row->command->flags & (kSkipMonitor | kAdmin)) == 0) Send(call);
 }
 

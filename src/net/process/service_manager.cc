@@ -24,8 +24,7 @@ std::optional<std::string> Find(std::span<const std::string> environment, std::s
 uint64_t ReadWatchdogMs(std::span<const std::string> environment, pid_t pid) {
   constexpr uint64_t kUsPerHalfMs = 2000;
   const std::optional<std::string> whom = Find(environment, "WATCHDOG_PID");
-  if (whom && ParseUnsigned(*whom) != static_cast<uint64_t>(pid))
-    return 0;  // the manager watches another process
+  if (whom && ParseUnsigned(*whom) != static_cast<uint64_t>(pid)) return 0;  // for another process
   const std::optional<uint64_t> us = ParseUnsigned(Find(environment, "WATCHDOG_USEC").value_or("0"));
   if (!us || *us == 0) return 0;
   return std::max<uint64_t>(*us / kUsPerHalfMs, 1);

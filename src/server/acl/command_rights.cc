@@ -45,9 +45,8 @@ RuleError CommandRights::AllowNamed(std::string_view name) {
     if (!sub) return RuleError::kUnknownCommand;
     return Put(*sub, true), RuleError::kNone;
   }
-  if (HasSpaces(word))
-    return RuleError::kSyntax;  // Describe's text could not be read back (Redis accepts the rule)
-  if (allowed_[*id]) return RuleError::kNone;  // allowed with any argument
+  if (HasSpaces(word)) return RuleError::kSyntax;  // Describe's text would be wrong (Redis accepts the rule)
+  if (allowed_[*id]) return RuleError::kNone;      // allowed with any argument
   std::vector<std::string>& words = first_arguments_[*id];
   const auto same = [&](const std::string& other) { return SameIgnoringCase(other, word); };
   if (std::none_of(words.begin(), words.end(), same)) words.emplace_back(word);

@@ -53,9 +53,8 @@ class CommandRights {
   void DescribeCategories(std::string& text, CommandRights& described) const;
 
   const CommandCatalogue* catalogue_;
-  std::vector<bool> allowed_;  // by id
-  bool commands_to_come_ =
-      false;  // +@all was the last such rule: commands of later versions are allowed, too
+  std::vector<bool> allowed_;      // by id
+  bool commands_to_come_ = false;  // after +@all: commands of later versions are allowed, too
   std::map<uint32_t, std::vector<std::string>> first_arguments_;
 };
 

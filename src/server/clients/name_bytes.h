@@ -26,9 +26,7 @@ constexpr uint64_t NodeBytes() noexcept {
 template <typename Table>
 uint64_t BucketBytes(const Table& table) noexcept {
   const size_t buckets = table.bucket_count();
-  return buckets <= 1
-             ? 0
-             : Heap::SizeClass(buckets * sizeof(void*));  // the table itself contains the first bucket
+  return buckets <= 1 ? 0 : Heap::SizeClass(buckets * sizeof(void*));  // one bucket lies in the table itself
 }
 
 // Of a vector: its array.

@@ -185,7 +185,7 @@ struct Session {
   uint32_t failed_logins = 0;  // in a row, since the last success
 
  private:
-  // Rare companions of `output`.
+  // The outputs that few clients have, beside `output`.
   struct SideOutputs {
     std::unique_ptr<OutputChain> unwanted;
     std::unique_ptr<OutputChain> late_pushes;

@@ -30,8 +30,8 @@ class Incidents final : private Alarms::Alarm {
     kUnreadReplies,   // closed because of a limit on output
     kLongRequest,     // closed because of client-query-buffer-limit
     kHandshake,       // closed because its handshake failed or was not finished in time
-    kClientMemory,    // not closed: clients after CLIENT NO-EVICT hold maxmemory-clients
-    kOnlyExempt,      // not closed: it holds maxmemory-clients with others like it, after CLIENT NO-EVICT
+    kClientMemory,    // closed because of maxmemory-clients
+    kOnlyExempt,      // not closed: clients after CLIENT NO-EVICT hold maxmemory-clients
     kNoMemory,        // a request or a client for which an allocation failed
   };
   static constexpr size_t kKinds = 9;

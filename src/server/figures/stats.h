@@ -86,9 +86,7 @@ struct Levels {
   uint64_t held_bytes = 0;       // all memory of clients (server/waiting/held_bytes.h)
   uint64_t arriving_bytes = 0;   // of client_bytes: the received part of big arguments
   uint64_t announced_bytes = 0;  // of client_bytes: reserved for the rest of big arguments
-  uint64_t name_bytes =
-      0;  // names that clients watch, wait for or have subscribed to, and the lists of these
-          // clients
+  uint64_t name_bytes = 0;  // names that clients watch, wait for or subscribe to, and the lists of clients
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint8_t defrag_percent = 0;      // share of the processor's time spent now on moving entries
   uint64_t tls_bytes = 0;          // TLS memory beside the connections: certificates, sessions, spare buffers

@@ -59,14 +59,12 @@ struct WaitedKey : WaitedKeyLinks {
   Wait* gap = nullptr;  // after the place of the wait that left last: the wait may come back
   const Parked* enters = nullptr;
   bool ready = false;  // by a change of the key itself
-  bool held =
-      false;  // the key's waiting clients are being served: the key is kept when the last client leaves
+  bool held = false;   // while its clients are served: the key is kept when the last client leaves
 };
 
 class WaitingKeys final : public ChangeListener {
  public:
-  static constexpr unsigned kSwappedAtOnce =
-      1024;  // with 300,000 keys in all another client waits 5 ms at most
+  static constexpr unsigned kSwappedAtOnce = 1024;  // of 300,000 keys: another client waits 5 ms at most
 
   // Borrows `changes`, and `stats` for its name_bytes.
   WaitingKeys(ChangeHub& changes, Stats& stats, const Hasher& hasher);

@@ -114,8 +114,7 @@ void EventRing::Append(EventKind kind, int64_t wall_ms, unsigned database, std::
 
 EventRing::Segment* EventRing::RoomFor(size_t record, int64_t wall_ms) noexcept {
   if (!segments_.empty() && segments_.back()->room - segments_.back()->end >= record) return segments_.back();
-  if (!segments_.empty() && segments_.back()->records == 0)
-    DoomOldest();  // the segment is the only one: see LetGo
+  if (!segments_.empty() && segments_.back()->records == 0) DoomOldest();  // the only segment: see LetGo
   const size_t size = std::max(SegmentSize(), sizeof(Segment) + record);
   if (size > limit_) return nullptr;
   while (KeptBytes() + size > limit_) DropOldest();

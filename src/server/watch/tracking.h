@@ -95,8 +95,7 @@ class Tracking final : public ChangeListener, private ClientEnds::Ear {
     explicit Prefix(TextHash hash) : changed(0, hash) {}
 
     std::vector<Session*> clients;
-    std::unordered_map<std::string, uint64_t, TextHash>
-        changed;  // since the last EndTurn, each with its changing client
+    std::unordered_map<std::string, uint64_t, TextHash> changed;  // since the last EndTurn, with the client
   };
   // Prefixes of one length.
   using Prefixes = std::unordered_map<std::string, Prefix, TextHash, std::equal_to<>>;
@@ -137,8 +136,8 @@ class Tracking final : public ChangeListener, private ClientEnds::Ear {
   size_t broadcast_clients_ = 0;
   size_t items_ = 0;
   size_t absent_ = 0;       // of keys_
-  size_t hand_ = 0;         // the bucket of keys_ that Next has looked at last
-  size_t bytes_ = 0;        // the last bucket of keys_ that Next has visited
+  size_t hand_ = 0;         // the last bucket of keys_ that Next has visited
+  size_t bytes_ = 0;        // of keys_
   std::list<Keys> doomed_;  // forgotten keys; no table is empty
   size_t doomed_bytes_ = 0;
   size_t most_keys_ = 0;
