@@ -1,5 +1,5 @@
-// The running request, for the crash report (exec/observe/crash_scene.h). The way of a request keeps no extra state for this
-// purpose, so only the thread that runs requests may call InFlight.
+// The running request, for the crash report (exec/observe/crash_scene.h). A request leaves no extra state for this purpose:
+// only the thread that runs requests may call InFlight.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace mayfly {
 
-// A request that has begun. The client is null if there is none.
+// A request that has begun. The client may be null.
 struct Begun {
   const Session* session = nullptr;
   const TableRow* row = nullptr;  // null: the command is unknown
@@ -19,10 +19,9 @@ struct Begun {
 class InFlight {
  public:
   virtual ~InFlight() = default;
-  // The innermost of the calls made one by one (in transactions, by scripts, of clients with modes). Null: no such
-  // call runs.
+  // The innermost of the calls made one by one (in transactions, by scripts, of clients with modes). Null: none runs.
   virtual const RunningCall* InnermostCall() const noexcept = 0;
-  // The last begun request of the current batch; InnermostCall may return the same call.
+  // The last begun request of the current batch, possibly the same call.
   virtual Begun LastRequest() const noexcept = 0;
 };
 

@@ -2,7 +2,7 @@
 //
 // Few keys are counted at once, at a request. With more keys, the request starts a walk through the tables, in slices shared
 // with other work (server/sliced_work.h), and shows the result of the last walk, with its age. A walk counts once each key
-// that exists from its begin to its end, by the remaining time at the visit. Keys that come, change or go meanwhile are
+// that exists during the whole walk, by the remaining time at the visit. Keys that come, change or go meanwhile are
 // counted as met by the walk, or not at all.
 //
 // However frequent the requests, walks take no more than a fiftieth of the time: each walk is followed by a rest.

@@ -1,5 +1,5 @@
 // The accounts of memory beside the data: keys read by tracking clients, leases, scripts and the like. No key is evicted for
-// this memory, so the server must know the sum. A part opens an account when it is built, and nobody keeps a list of
+// this memory, so the server must know the sum. A part opens an account at its construction; no code keeps a list of
 // accounts by hand.
 //
 // An account is a number of bytes that its part keeps up to date. Accounts must outlive the parts. Loop thread only.

@@ -1,4 +1,4 @@
-// The parts to be called at a time: building a part registers the part, and nobody keeps a list by hand.
+// The parts to be called at a time. A part registers itself by its construction; no code keeps a list of parts by hand.
 //
 //   a part derives from Alarm --NextWake--> the loop arms one timer for the nearest --it fires--> OnWake of every part
 //

@@ -1,4 +1,5 @@
-// The parts with state for a client: building a part registers the part as an ear, and nobody keeps a list by hand.
+// The parts with state for a client, to be told of the client's end. A part registers itself as an ear by its construction;
+// no code keeps a list of parts by hand.
 //
 // A client ends once, before its session ends; RESET ends no client. No batch has the session. ClientEnds must outlive the
 // parts. Loop thread only.
