@@ -81,10 +81,10 @@ struct Server {
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
-  std::string run_id;               // 40 hex digits, drawn at start
-  bool shutdown_requested = false;  // the loop stops at the end of the turn
-  Executor* executor = nullptr;     // set by the executor itself
-  uint32_t modes = 0;               // the Modes of every client
+  std::string run_id;                            // 40 hex digits, drawn at start
+  bool shutdown_requested = false;               // the loop stops at the end of the turn
+  Executor* executor = nullptr;                  // set by the executor itself
+  uint32_t modes = 0;                            // the Modes of every client
   Log* log = nullptr;                            // null: no log
   Cluster* cluster = nullptr;                    // null: this server belongs to no cluster
   MemoryWatch* memory_watch = nullptr;           // null: maxmemory follows no change of the memory

@@ -20,7 +20,7 @@ enum class Refusal : uint8_t {
   kMemory,      // the command may need memory, and no key is left to evict
   kNamespace,   // likewise in a key's namespace; a script that has written something is refused, too
   kSubscriber,  // RESP2's subscriber mode
-  kBusy,          // a script has been running for too long
+  kBusy,        // a script has been running for too long
   kBusyFunction,  // a function has been running for too long
   kMonitor,       // a client that has sent MONITOR may use no key
 };
