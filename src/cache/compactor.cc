@@ -24,7 +24,7 @@ bool Compactor::Move(Entry& entry, Now now) noexcept {
   void* const memory = heap.AllocateDense(size);
   if (memory == nullptr) return false;
   const uint64_t hash = keyspace_.HashOf(entry.key());
-  keyspace_.parts_.stale_guesses.Note(keyspace_.RefOf(entry));
+  keyspace_.parts_.void_guesses.Note(keyspace_.RefOf(entry));
   const bool filed = Deadlines::Filed(entry);
   if (filed) keyspace_.lifetimes_.deadlines().Unfile(entry);
   std::memcpy(memory, &entry, size);

@@ -15,7 +15,7 @@ constexpr std::string_view kTakesTime =
     "adjust.";
 
 bool TracksFrequency(const Context& ctx) {
-  return ctx.server.databases.tracking() == AccessTracking::kFrequency;
+  return ctx.server.databases.access_effect() == AccessEffect::kFrequency;
 }
 
 void ObjectEncoding(Context& ctx, Args& args) {

@@ -182,7 +182,7 @@ void XSetId(Context& ctx, Args& args) {
     return ctx.Fail("ERR The ID specified in XSETID is smaller than the target stream top item");
   if (options.added && stream.length() > static_cast<uint64_t>(*options.added) && stream.length() != 0)
     return ctx.Fail("ERR The entries_added specified in XSETID is smaller than the target stream length");
-  const bool observed = found.entry->Has(EntryFlag::kObserved);
+  const bool observed = found.entry->Has(EntryFlag::kListened);
   Entry* const entry =
       ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId, [&](StreamValue& edited) {
         edited.SetLastId(options.id);
@@ -190,7 +190,7 @@ void XSetId(Context& ctx, Args& args) {
         if (options.max_deleted != StreamId{}) edited.SetMaxDeletedId(options.max_deleted);
         return true;
       });
-  if (observed && entry != nullptr) entry->Set(EntryFlag::kObserved);  // its change was not seen
+  if (observed && entry != nullptr) entry->Set(EntryFlag::kListened);  // its change was not seen
   ctx.reply.Ok();
 }
 

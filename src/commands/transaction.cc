@@ -40,7 +40,7 @@ void Watch(Context& ctx, Args& args) {
     const std::string_view name = args.Next();
     Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(name), ctx.now);
     ctx.server.watched_keys.Watch(ctx.session, ctx.session.db, name, entry != nullptr);
-    if (entry != nullptr) entry->Set(EntryFlag::kObserved);
+    if (entry != nullptr) entry->Set(EntryFlag::kListened);
   }
   ctx.reply.Ok();
 }

@@ -233,7 +233,7 @@ void ServerLoop::Prepare() {
                        server_.parking.AnyReady() || server_.parking.AnyWoken();
   if (!idle || is_left) FinishTurn();
   // Tested here, too, because dropped connections are gone only now, and the poll would wait.
-  if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndObservers();
+  if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndScrapers();
   if (phase_ == Phase::kLastAnswers && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were written.
@@ -314,11 +314,11 @@ void ServerLoop::GiveUpClients() {
   clients_.DropGuests();
 }
 
-// Observers get a moment to notice the end of their connections.
-void ServerLoop::EndObservers() {
+// Scrapers get a moment to notice the end of their connections.
+void ServerLoop::EndScrapers() {
   phase_ = Phase::kLastAnswers;
   listeners_.Close();
-  clients_.EndObservers();
+  clients_.EndScrapers();
   uv_timer_start(
       &stop_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->clients_.DropAll(); },
       kStopObserversMs, /*repeat=*/0);

@@ -55,7 +55,7 @@ class ServerLoop {
 
  private:
   // kLastReads: no new connections; received requests still run. kFlushing: replies are written, and connections linger.
-  // kLastAnswers: only observers (net/client/service.h) are left and are still served.
+  // kLastAnswers: only scrapers (net/client/service.h) are left and are still served.
   enum class Phase : uint8_t { kServing, kLastReads, kFlushing, kLastAnswers, kClosed };
 
   // A loop that is closed when all its handles are gone.
@@ -91,7 +91,7 @@ class ServerLoop {
   void GoOnStopping();
   void StopNow();
   void GiveUpClients();
-  void EndObservers();
+  void EndScrapers();
   void Close();
   void WatchSignals();
   // The next poll does not wait.

@@ -258,12 +258,12 @@ TEST_CASE_METHOD(TrackingTest, "without a key that was read, other clients' chan
   Run({"CLIENT", "TRACKING", "ON"});
   other().Run({"SET", "k", "v"});
   Run({"GET", "k"});
-  CHECK_FALSE(server().changes.WantsUnobserved(ChangeReason::kValueChanged));
-  CHECK_FALSE(server().changes.WantsUnobserved(ChangeReason::kCreated));
+  CHECK_FALSE(server().changes.WantsUnlistened(ChangeReason::kValueChanged));
+  CHECK_FALSE(server().changes.WantsUnlistened(ChangeReason::kCreated));
   Run({"GET", "absent"});
-  CHECK(server().changes.WantsUnobserved(ChangeReason::kCreated));
+  CHECK(server().changes.WantsUnlistened(ChangeReason::kCreated));
   other().Run({"SET", "absent", "v"});
-  CHECK_FALSE(server().changes.WantsUnobserved(ChangeReason::kCreated));
+  CHECK_FALSE(server().changes.WantsUnlistened(ChangeReason::kCreated));
   Told();
   Run({"CLIENT", "TRACKING", "OFF"});
   CHECK_FALSE(server().changes.Wants(ChangeReason::kValueChanged));

@@ -208,11 +208,11 @@ TEST_CASE_METHOD(CommandTest, "while no watched key has changed, other clients' 
   Run({"SET", "k", "1"});
   Run({"SET", "plain", "1"});
   Run({"WATCH", "k"});
-  CHECK(keyspace().Peek(keyspace().KeyOf("k"), server().clock.Read())->Has(EntryFlag::kObserved));
-  CHECK_FALSE(server().changes.WantsUnobserved(ChangeReason::kValueChanged));
-  CHECK_FALSE(server().changes.WantsUnobserved(ChangeReason::kCreated));
+  CHECK(keyspace().Peek(keyspace().KeyOf("k"), server().clock.Read())->Has(EntryFlag::kListened));
+  CHECK_FALSE(server().changes.WantsUnlistened(ChangeReason::kValueChanged));
+  CHECK_FALSE(server().changes.WantsUnlistened(ChangeReason::kCreated));
   Run({"WATCH", "absent"});
-  CHECK(server().changes.WantsUnobserved(ChangeReason::kCreated));
+  CHECK(server().changes.WantsUnlistened(ChangeReason::kCreated));
   Run({"UNWATCH"});
   CHECK_FALSE(server().changes.Wants(ChangeReason::kValueChanged));
 }

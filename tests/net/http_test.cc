@@ -176,7 +176,7 @@ TEST_CASE("a reader that is slow but not too slow gets all of a page") {
   CHECK(whole.size() > 10'000);
 }
 
-TEST_CASE("observers take no place of maxclients, and have a limit of their own") {
+TEST_CASE("scrapers take no place of maxclients, and have a limit of their own") {
   MetricsServer server;
   server.Set("maxclients", "1");  // which the operator's connection takes
   std::vector<Peer*> peers;
@@ -226,7 +226,7 @@ TEST_CASE("nobody gives way to a visitor whom protected-mode refuses") {
   for (Peer* peer : peers) CHECK(peer->connected());
 }
 
-TEST_CASE("neither timeout nor the limits of clients' output are for observers") {
+TEST_CASE("neither timeout nor the limits of clients' output are for scrapers") {
   MetricsServer server;
   server.Set("timeout", "1");
   server.Set("client-output-buffer-limit", "normal 1000 0 0");
@@ -319,7 +319,7 @@ TEST_CASE("while the server stops, /readyz says so until its clients are gone") 
   CHECK(server.world.open_files() == 0);
 }
 
-TEST_CASE("an observer that does not go holds up nobody") {
+TEST_CASE("an scraper that does not go holds up nobody") {
   MetricsServer server;
   Peer& idle = server.ConnectHttp();
   Peer& half = server.ConnectHttp();

@@ -60,7 +60,7 @@ enum class EntryFlag : uint8_t {
   kPhase = 1 << 2,  // differs from its keyspace's phase: a listener wants to see the entry before its change
   kExtra = 1 << 3,  // has an EntryExtra
   kTimed = 1 << 4,  // has the timed block: a wheel can file the entry
-  kObserved =
+  kListened =
       1 << 5,  // a listener wants to hear of the next change: watching and tracking parts know the clients
   kExpires = 1 << 6,  // has a TTL, is volatile; has kTimed too
   kTimedMembers =

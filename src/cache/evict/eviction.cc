@@ -23,7 +23,7 @@ size_t Evict(const Victim& victim, Now now) {
 
 size_t Evictor::EvictLru(bool with_lasting, const EvictionPool& pool, Now now) {
   if (pool.only == nullptr) {
-    Entry* const victim = databases_.quotas().Oldest(with_lasting, now, pool.spares);
+    Entry* const victim = databases_.quotas().Oldest(with_lasting, now, pool.leaves_out);
     if (victim == nullptr) return 0;
     databases_.quotas().Of(*victim).home().Evict(*victim, now);
     return 1;
@@ -47,10 +47,10 @@ Evictor::Outcome Evictor::Trim(Namespace& space, const EvictionLimits& limits, N
   for (;;) {
     const bool too_big = space.TooBig();
     const bool too_many = space.TooMany();
-    if (!too_big && !too_many) return space.Settle(), Outcome::kWithin;
-    if (budget == 0 && !space.AboveSettled()) return space.Settle(), Outcome::kMore;
+    if (!too_big && !too_many) return space.Rebase(), Outcome::kWithin;
+    if (budget == 0 && !space.AboveSettled()) return space.Rebase(), Outcome::kMore;
     const size_t looked = EvictOne({limits.policy, limits.samples, &space, too_big, too_many}, now);
-    if (looked == 0) return space.Settle(), Outcome::kNothingToEvict;
+    if (looked == 0) return space.Rebase(), Outcome::kNothingToEvict;
     budget -= std::min(budget, looked);
   }
 }
@@ -110,11 +110,11 @@ size_t Evictor::EvictRandom(bool with_lasting, const EvictionPool& pool, Now now
 
 size_t Evictor::EvictLfu(bool with_lasting, const EvictionPool& pool, size_t samples, Now now) {
   if (pool.only != nullptr) return lfu_.EvictWithin(*pool.only, with_lasting, now);
-  return lfu_.EvictOne(with_lasting, pool.spares, samples, now);
+  return lfu_.EvictOne(with_lasting, pool.leaves_out, samples, now);
 }
 
 size_t Evictor::EvictOne(const Task& task, Now now) {
-  const EvictionPool for_keys{.only = task.only, .spares = EvictionPool::kForKeys};
+  const EvictionPool for_keys{.only = task.only, .leaves_out = EvictionPool::kForKeys};
   const EvictionPool pool = task.too_big ? EvictionPool{task.only, EvictionPool::kForBytes} : for_keys;
   const bool too_big = task.too_big;
   const bool too_many = task.too_many;

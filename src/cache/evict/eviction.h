@@ -5,8 +5,8 @@
 // cache/evict/sieve_evictor.h, for the S3-FIFO policies cache/evict/s3fifo_evictor.h, for the LFU policies
 // cache/evict/lfu_evictor.h. The limit `maxkeys` evicts the least recently used key. The lists of SIEVE, S3-FIFO and LFU are
 // in another order: under these policies `maxkeys` evicts the policy's own victim, chosen from all keys. SIEVE and S3-FIFO
-// need AccessTracking::kVisitedBit, S3-FIFO also ghosts (Databases::KeepGhosts), the LFU policies need
-// AccessTracking::kFrequency.
+// need AccessEffect::kVisitedBit, S3-FIFO also ghosts (Databases::KeepGhosts), the LFU policies need
+// AccessEffect::kFrequency.
 //
 // Stale values (cache/gone/stale_values.h) go before any key, under every policy, allkeys or not, and noeviction too. A
 // stale value is no key, so `maxkeys` does not count stale values.

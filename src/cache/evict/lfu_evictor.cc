@@ -20,30 +20,30 @@ uint64_t RankOf(const Entry& entry, uint64_t now_mono_ms, const LfuRules& rules)
 
 }  // namespace
 
-size_t LfuEvictor::EvictOne(bool with_lasting, uint8_t spares, size_t samples, Now now) {
-  assert(samples > 0 && databases_.tracking() == AccessTracking::kFrequency);
+size_t LfuEvictor::EvictOne(bool with_lasting, uint8_t leaves_out, size_t samples, Now now) {
+  assert(samples > 0 && databases_.access_effect() == AccessEffect::kFrequency);
   size_t looked = 0;
   for (;;) {
     bool evicted = false;
-    const size_t more = Look(with_lasting, spares, samples, now, evicted);
+    const size_t more = Look(with_lasting, leaves_out, samples, now, evicted);
     if (more == 0) return 0;
     looked += more;
     if (evicted) return looked;
     while (!candidates_.empty()) {
       const Candidate best = std::move(candidates_.back());
       candidates_.pop_back();
-      if (Evict(best, with_lasting, spares, now)) return looked;
+      if (Evict(best, with_lasting, leaves_out, now)) return looked;
     }
   }
 }
 
-size_t LfuEvictor::Look(bool with_lasting, uint8_t spares, size_t samples, Now now, bool& evicted) {
+size_t LfuEvictor::Look(bool with_lasting, uint8_t leaves_out, size_t samples, Now now, bool& evicted) {
   size_t looked = 0;
   for (unsigned i = 0; i < databases_.count(); ++i) {
     Keyspace& keyspace = databases_.At(i);
     if ((with_lasting ? keyspace.size() : keyspace.expiring()) == 0) continue;
     for (size_t sample = 0; sample < samples; ++sample) {
-      Entry* const entry = Sampling(keyspace).Sample(with_lasting, {.spares = spares}, random_);
+      Entry* const entry = Sampling(keyspace).Sample(with_lasting, {.leaves_out = leaves_out}, random_);
       if (entry == nullptr) break;
       ++looked;
       try {
@@ -73,7 +73,7 @@ void LfuEvictor::Offer(unsigned database, const Entry& entry, Now now) {
   candidates_.insert(at, std::move(candidate));
 }
 
-bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, uint8_t spares, Now now) {
+bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, uint8_t leaves_out, Now now) {
   Keyspace& keyspace = databases_.At(candidate.database);
   // Peek frees a key whose deadline has passed: as good as an eviction. If many keys are due, one call must not free all of
   // them.
@@ -82,7 +82,7 @@ bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, uint8_t sp
   if (keyspace.size() != before) return true;
   if (entry == nullptr || entry->stamp() != candidate.stamp) return false;
   if (!with_lasting && !entry->expires()) return false;
-  if (!EvictionPool{.spares = spares}.Has(databases_.quotas().Of(*entry))) return false;
+  if (!EvictionPool{.leaves_out = leaves_out}.Has(databases_.quotas().Of(*entry))) return false;
   keyspace.Evict(*entry, now);
   return true;
 }

@@ -25,10 +25,10 @@ class LfuEvictor {
     candidates_.reserve(kCandidates);
   }
 
-  // Evicts one entry; if `with_lasting` is false, an entry with a TTL. Leaves out quotas with a promise in `spares`. Returns
+  // Evicts one entry; if `with_lasting` is false, an entry with a TTL. Leaves out quotas with a promise in `leaves_out`. Returns
   // the number of entries sampled, or 0 if there is nothing to evict.
-  // REQUIRES: samples > 0 and databases.tracking() == AccessTracking::kFrequency.
-  size_t EvictOne(bool with_lasting, uint8_t spares, size_t samples, Now now);
+  // REQUIRES: samples > 0 and databases.access_effect() == AccessEffect::kFrequency.
+  size_t EvictOne(bool with_lasting, uint8_t leaves_out, size_t samples, Now now);
   // The same within one namespace, without a memory of candidates: evicts the best of a few entries in turn.
   size_t EvictWithin(const Namespace& space, bool with_lasting, Now now);
 
@@ -41,10 +41,10 @@ class LfuEvictor {
   };
   // Samples up to `samples` entries of each database. Returns the number of sampled entries. Sets `evicted` if a sampled
   // entry was evicted at once, for lack of memory to remember the candidate.
-  size_t Look(bool with_lasting, uint8_t spares, size_t samples, Now now, bool& evicted);
+  size_t Look(bool with_lasting, uint8_t leaves_out, size_t samples, Now now, bool& evicted);
   // Throws std::bad_alloc.
   void Offer(unsigned database, const Entry& entry, Now now);
-  bool Evict(const Candidate& candidate, bool with_lasting, uint8_t spares, Now now);
+  bool Evict(const Candidate& candidate, bool with_lasting, uint8_t leaves_out, Now now);
 
   Databases& databases_;
   std::mt19937_64& random_;

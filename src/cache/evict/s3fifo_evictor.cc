@@ -26,7 +26,7 @@ S3FifoEvictor::Place S3FifoEvictor::MostYoung(bool with_lasting, const EvictionP
 }
 
 size_t S3FifoEvictor::EvictOne(bool with_lasting, Now now, const EvictionPool& pool) {
-  assert(databases_.tracking() == AccessTracking::kVisitedBit);
+  assert(databases_.access_effect() == AccessEffect::kVisitedBit);
   size_t looked = 0;
   while (looked < SieveEvictor::kMostPassed) {
     const Place place = MostYoung(with_lasting, pool);
@@ -40,7 +40,7 @@ size_t S3FifoEvictor::EvictOne(bool with_lasting, Now now, const EvictionPool& p
     return looked;
   }
   const size_t more =
-      sieve_.EvictOne(now, {.with_lasting = with_lasting, .spares_young = true, .pool = pool});
+      sieve_.EvictOne(now, {.with_lasting = with_lasting, .passes_young = true, .pool = pool});
   return more == 0 ? 0 : looked + more;
 }
 

@@ -74,9 +74,9 @@ size_t SieveEvictor::EvictOne(Now now, const Scope& scope) {
     const Place place = LeastFar(scope);
     if (place.quota == nullptr) return EvictSingle(scope, now);
     const size_t turn = place.quota->CountOf(place.list) - 1;
-    const bool spares_young = scope.spares_young && turn > place.quota->YoungIn(place.list);
+    const bool passes_young = scope.passes_young && turn > place.quota->YoungIn(place.list);
     const HandWalk<Entry*> walk =
-        place.quota->Sieve(place.list, kMostPassed - looked, spares_young,
+        place.quota->Sieve(place.list, kMostPassed - looked, passes_young,
                            [&](Entry& passed) { idlest.Offer(*place.quota, passed, now); });
     place.quota->Turned(place.list) += walk.looked * Quota::kTurn / turn;
     looked += walk.looked;

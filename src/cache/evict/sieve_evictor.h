@@ -34,7 +34,7 @@ class SieveEvictor {
   // The possible victims. If all entries of a list but one are young, young entries are not spared.
   struct Scope {
     bool with_lasting = true;   // also entries without a TTL
-    bool spares_young = false;  // no entries on probation (Entry::young)
+    bool passes_young = false;  // no entries on probation (Entry::young)
     EvictionPool pool = {};
   };
   // Evicts one entry. Returns the number of entries examined, at most kMostPassed; 0 if there is no victim.

@@ -4,7 +4,7 @@
 // The hub calls a listener after the change, when the keyspace is consistent again; the listener must not change the
 // keyspace. A listener may also ask to see entries before they change (BeforeChange), as a point-in-time walk does.
 //
-// Cost: without a listener, one test of a mask for each change. If all listeners want observed entries only, unobserved
+// Cost: without a listener, one test of a mask for each change. If all listeners want listened-to entries only, unobserved
 // entries cost the same test, and a test of the entry's flag. Loop thread only.
 #pragma once
 
@@ -91,11 +91,11 @@ class ChangeListener {
 };
 
 // The changes that a listener wants to hear.
-struct Hearing {
+struct Interest {
   uint32_t reasons = 0;  // ChangeHub::Bit of each
-  // Only entries with EntryFlag::kObserved, and all created entries. A change removes the flag: a listener that wants to
+  // Only entries with EntryFlag::kListened, and all created entries. A change removes the flag: a listener that wants to
   // hear of the next change sets the flag again.
-  bool observed_only = false;
+  bool listened_only = false;
   bool before = false;  // calls BeforeChange, for all marked entries
 };
 
@@ -108,26 +108,26 @@ class ChangeHub {
 
   // Calls the listener for the changes of `hearing`, until Unlisten. Replaces an earlier registration of the same listener.
   // Borrows `listener`.
-  void Listen(ChangeListener& listener, const Hearing& hearing) {
+  void Listen(ChangeListener& listener, const Interest& hearing) {
     Unlisten(listener);
     listeners_.push_back({&listener, hearing});
     Sum();
   }
-  void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Hearing{.reasons = reasons}); }
+  void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Interest{.reasons = reasons}); }
   void Unlisten(ChangeListener& listener) {
     std::erase_if(listeners_, [&](const Subscription& s) { return s.listener == &listener; });
     Sum();
   }
 
-  // Returns true if a listener wants this reason, perhaps of observed entries only. Test this before building a Change.
+  // Returns true if a listener wants this reason, perhaps of listened-to entries only. Test this before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
-  // As Wants, for an unobserved entry.
-  bool WantsUnobserved(ChangeReason reason) const noexcept { return (unobserved_mask_ & Bit(reason)) != 0; }
-  // `observed`: the entry has EntryFlag::kObserved, or there is no entry.
-  void Tell(const Change& change, bool observed) const {
-    const bool to_all = observed || change.reason == ChangeReason::kCreated;
+  // As Wants, for an other entry.
+  bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
+  // `listened`: the entry has EntryFlag::kListened, or there is no entry.
+  void Tell(const Change& change, bool listened) const {
+    const bool to_all = listened || change.reason == ChangeReason::kCreated;
     for (const Subscription& s : listeners_) {
-      if ((s.hearing.reasons & Bit(change.reason)) != 0 && (to_all || !s.hearing.observed_only))
+      if ((s.hearing.reasons & Bit(change.reason)) != 0 && (to_all || !s.hearing.listened_only))
         s.listener->OnChange(change);
     }
   }
@@ -140,21 +140,21 @@ class ChangeHub {
  private:
   struct Subscription {
     ChangeListener* listener;
-    Hearing hearing;
+    Interest hearing;
   };
   void Sum() noexcept {
     mask_ = 0;
-    unobserved_mask_ = 0;
+    unlistened_mask_ = 0;
     for (const auto& [listener, hearing] : listeners_) {
       mask_ |= hearing.reasons;
-      unobserved_mask_ |=
-          hearing.observed_only ? hearing.reasons & Bit(ChangeReason::kCreated) : hearing.reasons;
+      unlistened_mask_ |=
+          hearing.listened_only ? hearing.reasons & Bit(ChangeReason::kCreated) : hearing.reasons;
     }
   }
 
   std::vector<Subscription> listeners_;
   uint32_t mask_ = 0;
-  uint32_t unobserved_mask_ = 0;
+  uint32_t unlistened_mask_ = 0;
 };
 
 }  // namespace mayfly

@@ -65,7 +65,7 @@ void Databases::DigGraves(size_t graves) {
 
 void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
   assert(graveyard_.size() < graveyard_.capacity());
-  parts_.stale_guesses.NoteAll();
+  parts_.void_guesses.NoteAll();
   At(index).Delist();
   parts_.big_keys.ForgetAll(At(index).id());
   fresh->Enlist();
@@ -82,7 +82,7 @@ void Databases::Tell(ChangeReason reason, Keyspace& keyspace, std::string_view p
                        .key = prefix,
                        .entry = nullptr,
                        .client = parts_.client},
-                      /*observed=*/true);
+                      /*listened=*/true);
 }
 
 void Databases::MarkAll() noexcept {
@@ -92,7 +92,7 @@ void Databases::MarkAll() noexcept {
 void Databases::Swap(unsigned a, unsigned b) {
   assert(a < count() && b < count());
   if (a == b) return;
-  parts_.stale_guesses.NoteAll();
+  parts_.void_guesses.NoteAll();
   std::swap(databases_[a], databases_[b]);
   std::swap(index_of_[At(a).id()], index_of_[At(b).id()]);
   for (const unsigned index : {a, b}) At(index).set_database(index);
@@ -121,7 +121,7 @@ Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noex
   const bool remembers = parts_.departures.misses().capacity() != 0;
   if (remembers && std::any_of(graveyard_.begin(), graveyard_.end(), was_flushed))
     return {MissReason::kDeleted, false};
-  const bool touches = !tracking_suspended();
+  const bool touches = !accesses_suspended();
   return {parts_.departures.Why(keyspace.id(), key.hash),
           parts_.departures.shadow().Hit(keyspace.id(), key.hash, touches, now)};
 }
@@ -166,12 +166,12 @@ uint64_t Databases::stale_bytes() const noexcept {
   return bytes;
 }
 
-void Databases::TrackAccesses(AccessTracking tracking, const LfuRules& rules) noexcept {
-  assert(tracking != AccessTracking::kNone && parts_.tracking != AccessTracking::kNone);
-  assert(tracking != AccessTracking::kFrequency || rules.random != nullptr);
+void Databases::SetAccessEffect(AccessEffect effect, const LfuRules& rules) noexcept {
+  assert(effect != AccessEffect::kNone && parts_.access_effect != AccessEffect::kNone);
+  assert(effect != AccessEffect::kFrequency || rules.random != nullptr);
   parts_.lfu = rules;
-  if (tracking == parts_.tracking) return;
-  parts_.tracking = tracking;
+  if (effect == parts_.access_effect) return;
+  parts_.access_effect = effect;
   parts_.quotas.ForEach([](Quota& quota) { quota.ForgetHands(); });
   parts_.quotas.ForgetOrder();
 }

@@ -87,24 +87,24 @@ class Databases {
   // REQUIRES: both are < count().
   void Swap(unsigned a, unsigned b);
   // Clears the filter of void guesses: look-ahead starts again, without guesses in use.
-  void ForgetGuesses() noexcept { parts_.stale_guesses.Forget(); }
+  void ForgetGuesses() noexcept { parts_.void_guesses.Forget(); }
 
   // Sets the access effect from now on. The lists stay: after a change to kRecency, accesses bring the lists into the order
   // of use. kFrequency needs `rules`; the objects borrowed by `rules` must outlive this object.
-  void TrackAccesses(AccessTracking tracking, const LfuRules& rules = {}) noexcept;
-  AccessTracking tracking() const noexcept {
-    assert(parts_.tracking != AccessTracking::kNone);
-    return parts_.tracking;
+  void SetAccessEffect(AccessEffect effect, const LfuRules& rules = {}) noexcept;
+  AccessEffect access_effect() const noexcept {
+    assert(parts_.access_effect != AccessEffect::kNone);
+    return parts_.access_effect;
   }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
-  // Turns access tracking off, so that a client's single request leaves no trace. Returns the value for ResumeTracking.
-  // REQUIRES: until ResumeTracking, no call of tracking(), TrackAccesses or SuspendTracking.
-  [[nodiscard]] AccessTracking SuspendTracking() noexcept {
-    assert(parts_.tracking != AccessTracking::kNone);
-    return std::exchange(parts_.tracking, AccessTracking::kNone);
+  // Turns the effects of accesses off, so that a client's single request leaves no trace. Returns the value for ResumeAccesses.
+  // REQUIRES: until ResumeAccesses, no call of access_effect(), SetAccessEffect or SuspendAccesses.
+  [[nodiscard]] AccessEffect SuspendAccesses() noexcept {
+    assert(parts_.access_effect != AccessEffect::kNone);
+    return std::exchange(parts_.access_effect, AccessEffect::kNone);
   }
-  bool tracking_suspended() const noexcept { return parts_.tracking == AccessTracking::kNone; }
-  void ResumeTracking(AccessTracking tracking) noexcept { parts_.tracking = tracking; }
+  bool accesses_suspended() const noexcept { return parts_.access_effect == AccessEffect::kNone; }
+  void ResumeAccesses(AccessEffect effect) noexcept { parts_.access_effect = effect; }
 
   // Names the client (Session::id) that causes the changes from now on; see Change::client.
   void SetClient(uint64_t id) noexcept { parts_.client = id; }

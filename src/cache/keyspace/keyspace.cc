@@ -87,7 +87,7 @@ void Keyspace::CountHit(Entry& entry, Now now) noexcept {
 }
 
 void Keyspace::Slide(Entry& entry, Now now) noexcept {
-  if (parts_.tracking == AccessTracking::kNone) return;
+  if (parts_.access_effect == AccessEffect::kNone) return;
   const Expiry deadline = Lifetimes::Slid(entry, now);
   if (deadline.kind == Expiry::Kind::kNever) return;
   TellBefore(entry);
@@ -115,12 +115,12 @@ Entry* Keyspace::Create(const Key& key, const Entry::Shape& shape, StringValue&&
   stale_.Drop(key);
   entry->set_encoding(value.encoding());
   value.StoreTo(entry->stored_data());
-  Settle(*entry, key.hash, now);
+  FileNew(*entry, key.hash, now);
   memory_.NoteStored(*entry);
   return entry;
 }
 
-void Keyspace::Settle(Entry& entry, uint64_t hash, Now now) noexcept {
+void Keyspace::FileNew(Entry& entry, uint64_t hash, Now now) noexcept {
   owners_.Grow(entry, EntryMemory::BytesOf(entry));
   entry.set_stamp(Entry::StampOf(now.mono_ms));
   if (parts_.departures.Came(id_, hash)) entry.set_young(true);
@@ -159,7 +159,7 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
   Entry* entry = !existing.Has(EntryFlag::kExtra) ? Put(key, &existing, std::move(value), kept, now, event)
                                                   : PutOnTerms(key, &existing, std::move(value), kept, terms,
                                                                now, event, tags_.HoldThoseOf(existing));
-  if (parts_.tracking == AccessTracking::kFrequency) entry->set_stamp(stamp);
+  if (parts_.access_effect == AccessEffect::kFrequency) entry->set_stamp(stamp);
   return entry;
 }
 
@@ -272,11 +272,11 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   fresh.set_stamp(old.stamp());
   fresh.set_owner(old.owner());
   fresh.set_young(old.young());
-  parts_.stale_guesses.Note(RefOf(old));
+  parts_.void_guesses.Note(RefOf(old));
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   // SIEVE and LFU keep the order of insertion.
-  if (parts_.tracking != AccessTracking::kRecency && old.expires() == fresh.expires()) {
+  if (parts_.access_effect != AccessEffect::kRecency && old.expires() == fresh.expires()) {
     owners_.Of(old).Replace(old, fresh);
     lifetimes_.deadlines().Unfile(old);
     if (fresh.expires()) lifetimes_.deadlines().File(fresh, now);
@@ -288,7 +288,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
 }
 
 void Keyspace::TakeOut(const Key& key, Entry& entry) noexcept {
-  parts_.stale_guesses.Note(RefOf(entry));
+  parts_.void_guesses.Note(RefOf(entry));
   [[maybe_unused]] const bool erased = table_.EraseRef(RefOf(entry), key.hash);
   assert(erased);
   Unfile(entry);
@@ -351,7 +351,7 @@ void Keyspace::Evict(Entry& entry, Now now) {
 
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
   if (event.name.empty()) return;
-  const bool observed = entry == nullptr || entry->Has(EntryFlag::kObserved);
+  const bool listened = entry == nullptr || entry->Has(EntryFlag::kListened);
   const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted ||
                          events::IsOfExpiredMembers(event);
   parts_.changes.Tell({.reason = reason,
@@ -361,9 +361,9 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
                        .key = key,
                        .entry = entry,
                        .client = by_itself ? 0 : parts_.client},
-                      observed);
+                      listened);
   // A listener that observes entries for a client does not hear of slides.
-  if (observed && entry != nullptr && reason != ChangeReason::kSlid) entry->Clear(EntryFlag::kObserved);
+  if (listened && entry != nullptr && reason != ChangeReason::kSlid) entry->Clear(EntryFlag::kListened);
 }
 
 void Keyspace::ReportBefore(Entry& entry) noexcept {

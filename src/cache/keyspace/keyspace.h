@@ -94,9 +94,9 @@ class Keyspace {
   const Entry* LookAt(std::string_view text, Now now) const noexcept;
   // Returns true if the key exists. Changes nothing.
   bool Holds(std::string_view text, Now now) const noexcept { return LookAt(text, now) != nullptr; }
-  // As Peek, but records the access (AccessTracking).
+  // As Peek, but records the access (AccessEffect).
   Entry* Find(const Key& key, Now now);
-  // Records an access of the entry (AccessTracking), and moves a sliding deadline (SLIDE).
+  // Records an access of the entry (AccessEffect), and moves a sliding deadline (SLIDE).
   void Touch(Entry& entry, Now now) noexcept;
   // Returns true if the entry's key is absent, although the entry is not freed yet. Every lookup tests this.
   bool Absent(const Entry& entry, Now now) const noexcept;
@@ -310,7 +310,7 @@ class Keyspace {
   // ---- containers
   Entry* NewEntry(const Key& key, const Entry::Shape& shape, Expiry expiry);
   // Puts a new entry of the table into all other containers.
-  void Settle(Entry& entry, uint64_t hash, Now now) noexcept;
+  void FileNew(Entry& entry, uint64_t hash, Now now) noexcept;
   // Replaces `old` by `fresh` in all containers and frees the memory of `old`, but not the value outside the entry.
   void Replace(const Key& key, Entry& old, Entry& fresh, Now now);
   // Takes the entry out of all containers.
@@ -340,11 +340,11 @@ class Keyspace {
   // ---- reports
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    Entry* entry) {
-    if (parts_.changes.Wants(reason) && (entry == nullptr || entry->Has(EntryFlag::kObserved) ||
-                                         parts_.changes.WantsUnobserved(reason))) [[unlikely]]
+    if (parts_.changes.Wants(reason) && (entry == nullptr || entry->Has(EntryFlag::kListened) ||
+                                         parts_.changes.WantsUnlistened(reason))) [[unlikely]]
       Report(reason, event, key, entry);
   }
-  // Removes EntryFlag::kObserved. REQUIRES: the flag is set, there is no entry, or a listener wants all entries.
+  // Removes EntryFlag::kListened. REQUIRES: the flag is set, there is no entry, or a listener wants all entries.
   void Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry);
   // Must precede every change of an entry's value or expiry, and its removal.
   [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {

@@ -13,7 +13,7 @@ namespace mayfly {
 }
 
 [[gnu::always_inline]] inline Entry* Keyspace::Peek(const Key& key, Now now) {
-  const bool alive = key.guess && !parts_.stale_guesses.MayHold(key.guess);
+  const bool alive = key.guess && !parts_.void_guesses.MayHold(key.guess);
   Entry* entry =
       alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
   if (entry != nullptr && Absent(*entry, now)) [[unlikely]] {
@@ -30,19 +30,19 @@ namespace mayfly {
 }
 
 inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
-  if (parts_.tracking != AccessTracking::kFrequency) Touch(entry, now);
+  if (parts_.access_effect != AccessEffect::kFrequency) Touch(entry, now);
 }
 
 [[gnu::always_inline]] inline void Keyspace::Touch(Entry& entry, Now now) noexcept {
   if (entry.Has(EntryFlag::kExtra)) [[unlikely]]
     Slide(entry, now);
-  if (parts_.tracking == AccessTracking::kRecency) [[likely]] {
+  if (parts_.access_effect == AccessEffect::kRecency) [[likely]] {
     entry.set_stamp(Entry::StampOf(now.mono_ms));
     return owners_.Of(entry).MoveToHottest(entry);
   }
-  if (parts_.tracking == AccessTracking::kFrequency) [[unlikely]]
+  if (parts_.access_effect == AccessEffect::kFrequency) [[unlikely]]
     return CountHit(entry, now);
-  if (parts_.tracking == AccessTracking::kNone) return;
+  if (parts_.access_effect == AccessEffect::kNone) return;
   entry.set_stamp(Entry::StampOf(now.mono_ms));
   entry.Set(EntryFlag::kVisited);
 }

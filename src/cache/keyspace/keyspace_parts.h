@@ -9,7 +9,7 @@
 #include "cache/entry/id_set.h"
 #include "cache/gone/buried_values.h"
 #include "cache/gone/departures.h"
-#include "cache/gone/stale_guesses.h"
+#include "cache/gone/void_guesses.h"
 #include "cache/keyspace/big_keys.h"
 #include "cache/keyspace/change.h"
 #include "cache/owners/lfu.h"
@@ -22,12 +22,12 @@ namespace mayfly {
 
 struct ExpiryStats;
 
-// The access effect: the change of an entry by an access (see Databases::TrackAccesses).
-enum class AccessTracking : uint8_t {
+// The access effect: the change of an entry by an access (see Databases::SetAccessEffect).
+enum class AccessEffect : uint8_t {
   kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
   kVisitedBit,  // SIEVE, S3-FIFO: the stamp and the visited bit are set; the entry does not move
   kFrequency,   // LFU: the counter may rise; the entry does not move
-  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendTracking)
+  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendAccesses)
 };
 
 // Borrows heap, hasher, changes and expiry_stats.
@@ -36,10 +36,10 @@ struct KeyspaceParts {
   const Hasher& hasher;
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
-  AccessTracking tracking = AccessTracking::kRecency;
+  AccessEffect access_effect = AccessEffect::kRecency;
   IdSet with_stale = {};  // the enlisted keyspaces with stale values
   size_t keys = 0;        // of all enlisted keyspaces
-  StaleGuesses stale_guesses = {};
+  VoidGuesses void_guesses = {};
   Rearm rearm = {};
   Quotas quotas = {};
   Namespaces namespaces = {};
@@ -49,7 +49,7 @@ struct KeyspaceParts {
   size_t doomed = 0;
   size_t shares_to_free = 0;  // doomed shares of enlisted keyspaces
   IdSet pinned = {};          // shares that keep their ids even if empty
-  LfuRules lfu = {};          // lfu.random is not null under AccessTracking::kFrequency
+  LfuRules lfu = {};          // lfu.random is not null under AccessEffect::kFrequency
   TtlRules ttl_rules = {};
   uint64_t dooms = 0;   // of tags, so far: the number of the last doom
   uint64_t client = 0;  // Change::client of a command's changes

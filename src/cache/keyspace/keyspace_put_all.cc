@@ -48,7 +48,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
   for (KeyPut& put : puts) {
     if (!put.inserted) continue;
     stale_.Drop(put.key);
-    Settle(*put.entry, put.key.hash, now);
+    FileNew(*put.entry, put.key.hash, now);
   }
   for (KeyPut& put : puts) Install(put, now, event);
 }

@@ -3,7 +3,7 @@
 //
 //   hash --Group--> the table's group --Entry--> the entry --Neighbours, Rich--> memory that an access writes to and reads
 //
-// A guess is an entry that is probably the key's. The guess may be followed unless StaleGuesses::MayHold.
+// A guess is an entry that is probably the key's. The guess may be followed unless VoidGuesses::MayHold.
 #pragma once
 
 #include <cassert>
@@ -32,7 +32,7 @@ class LookAhead {
   void Neighbours(HeapRef guess, bool writes) const noexcept {
     assert(guess);
     const Entry& entry = *keyspace_.At(guess);
-    if (keyspace_.parts().tracking == AccessTracking::kRecency) {
+    if (keyspace_.parts().access_effect == AccessEffect::kRecency) {
       if (entry.hotter()) PrefetchToWrite(keyspace_.At(entry.hotter()));
       if (entry.colder()) PrefetchToWrite(keyspace_.At(entry.colder()));
     }

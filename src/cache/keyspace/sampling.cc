@@ -41,7 +41,7 @@ Entry* Sampling::RandomOf(const Quota& quota, List list, std::mt19937_64& random
 }
 
 Entry* Sampling::Sample(bool with_lasting, const EvictionPool& pool, std::mt19937_64& random) noexcept {
-  assert(keyspace_.parts().tracking == AccessTracking::kFrequency);
+  assert(keyspace_.parts().access_effect == AccessEffect::kFrequency);
   const Owners& owners = keyspace_.owners();
   Quota* quota = owners.With(Keyspace::kExpiring, pool);
   const List list = quota != nullptr ? Keyspace::kExpiring : Keyspace::kLasting;

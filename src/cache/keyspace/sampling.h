@@ -22,7 +22,7 @@ class Sampling {
   Entry* RandomOf(const Quota& quota, List list, std::mt19937_64& random) const;
   // An entry of the pool for a policy that samples: a random entry. If few entries are in the pool, or `with_lasting` is
   // false and few have a TTL: the next entry in turn of a list of the pool. Null if there is no such entry.
-  // REQUIRES: tracking is AccessTracking::kFrequency.
+  // REQUIRES: the access effect is AccessEffect::kFrequency.
   Entry* Sample(bool with_lasting, const EvictionPool& pool, std::mt19937_64& random) noexcept;
 
  private:

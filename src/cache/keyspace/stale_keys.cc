@@ -43,7 +43,7 @@ const Entry* StaleKeys::Find(const Key& key, Now now) noexcept {
   const bool invalidated = parts_.doomed != 0 && tags_.IsDoomed(*entry);
   if (entry->deadline().Reached(now) || invalidated || owners_.Doomed(*entry))
     return Free(key.hash, *entry), nullptr;
-  if (parts_.tracking != AccessTracking::kNone) values_->Touch(*entry, now);
+  if (parts_.access_effect != AccessEffect::kNone) values_->Touch(*entry, now);
   return entry;
 }
 

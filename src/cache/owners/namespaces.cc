@@ -33,7 +33,7 @@ void Namespace::AddShare(Quota& share) noexcept {
 
 void Namespace::ForgetShare(const Quota& share) noexcept { std::erase(shares_, &share); }
 
-void Namespace::Settle() noexcept {
+void Namespace::Rebase() noexcept {
   settled_ = {.bytes = limits_.bytes == 0 ? UINT64_MAX : std::max(limits_.bytes, bytes()),
               .keys = limits_.keys == 0 ? UINT64_MAX : std::max<uint64_t>(limits_.keys, keys())};
 }
@@ -73,7 +73,7 @@ void Namespaces::Adopt() noexcept {
       space = std::move(*there);
     }
     space->limits_ = wanted.limits;
-    space->Settle();
+    space->Rebase();
   }
   for (std::unique_ptr<Namespace>& space : active_) Retire(std::move(space), prepared.retired);
   for (std::unique_ptr<Namespace>& space : retired_) Retire(std::move(space), prepared.retired);
@@ -90,7 +90,7 @@ void Namespaces::Retire(std::unique_ptr<Namespace> space, List& retired) noexcep
   if (space == nullptr) return;
   SetFull(*space, false);
   space->limits_ = {};
-  space->Settle();
+  space->Rebase();
   space->promised_ = 0;
   for (Quota* share : space->shares()) share->promised = 0;
   if (space->has_grown_) {  // the namespace may be freed now

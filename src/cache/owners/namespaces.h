@@ -77,7 +77,7 @@ class Namespace {
   // ---- for the Evictor. Excess over the limits: the Evictor evicts a command's excess at once, and earlier excess (after a
   // limit was lowered) in slices.
   bool AboveSettled() const noexcept { return bytes() > settled_.bytes || keys() > settled_.keys; }
-  void Settle() noexcept;
+  void Rebase() noexcept;
 
   NamespaceStats stats;
 

@@ -37,7 +37,7 @@ struct EvictionPool {
   static constexpr uint8_t kForKeys = 2;
 
   const Namespace* only = nullptr;  // the shares of this namespace; null: all quotas
-  uint8_t spares = 0;               // EvictionPool bits: without quotas that have such a promise
+  uint8_t leaves_out = 0;           // EvictionPool bits: without quotas that have such a promise
 
   bool Has(const Quota& quota) const noexcept;
 };
@@ -101,14 +101,14 @@ class Quota {
 
   // ---- SIEVE
   // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that the hand passes, and
-  // calls passed(entry). If `spares_young`, the hand passes young entries too, and leaves their bit. The victim stays in the
+  // calls passed(entry). If `passes_young`, the hand passes young entries too, and leaves their bit. The victim stays in the
   // keyspace until Evict.
   // REQUIRES: CountOf(list) >= 2.
   template <typename Passed>
-  HandWalk<Entry*> Sieve(List list, size_t most, bool spares_young, Passed&& passed) noexcept {
+  HandWalk<Entry*> Sieve(List list, size_t most, bool passes_young, Passed&& passed) noexcept {
     const HandWalk<HeapRef> walk = WalkHand(lists_[list], most, [&](HeapRef ref) {
       Entry& entry = *At(ref);
-      if (!(spares_young && entry.young())) {
+      if (!(passes_young && entry.young())) {
         if (!entry.Has(EntryFlag::kVisited)) return false;
         entry.Clear(EntryFlag::kVisited);
       }
@@ -178,7 +178,7 @@ class Quota {
 
 inline bool EvictionPool::Has(const Quota& quota) const noexcept {
   if (only != nullptr) return quota.space == only;
-  return !quota.doomed && (quota.promised & spares) == 0;
+  return !quota.doomed && (quota.promised & leaves_out) == 0;
 }
 
 }  // namespace mayfly

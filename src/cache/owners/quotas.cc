@@ -60,10 +60,10 @@ void Quotas::Record(uint8_t owner, Now now) noexcept {
     oldest_[kind_[owner]][list].Set(owner, KeyOf(owner, list, now));
 }
 
-Quotas::Winner Quotas::LeastOf(bool with_lasting, uint8_t spares) const noexcept {
+Quotas::Winner Quotas::LeastOf(bool with_lasting, uint8_t leaves_out) const noexcept {
   Winner winner{Tournament::kNone, 0, Quota::kExpiring};
   for (size_t kind = 0; kind < kKinds; ++kind) {
-    if ((kind & spares) != 0) continue;
+    if ((kind & leaves_out) != 0) continue;
     for (const Quota::List list : {Quota::kExpiring, Quota::kLasting}) {
       if (list == Quota::kLasting && !with_lasting) continue;
       const Tournament& oldest = oldest_[kind][list];
@@ -77,7 +77,7 @@ Quotas::Winner Quotas::LeastOf(bool with_lasting, uint8_t spares) const noexcept
   return winner;
 }
 
-Entry* Quotas::Oldest(bool with_lasting, Now now, uint8_t spares) noexcept {
+Entry* Quotas::Oldest(bool with_lasting, Now now, uint8_t leaves_out) noexcept {
   // A stamp wraps after weeks and looks young then: so all keys are computed anew each minute.
   if (const uint64_t minute = now.mono_ms / Entry::kMinuteMs; minute != recorded_minute_) {
     recorded_minute_ = minute;
@@ -85,7 +85,7 @@ Entry* Quotas::Oldest(bool with_lasting, Now now, uint8_t spares) noexcept {
   }
   moved_.TakeEach([&](uint8_t owner) { Record(owner, now); });
   for (;;) {
-    const Winner winner = LeastOf(with_lasting, spares);
+    const Winner winner = LeastOf(with_lasting, leaves_out);
     if (winner.used_at == Tournament::kNone) return nullptr;
     const uint64_t used_at = KeyOf(winner.owner, winner.list, now);
     if (used_at == winner.used_at) return by_owner_[winner.owner]->Coldest(winner.list);

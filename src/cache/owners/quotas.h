@@ -52,9 +52,9 @@ class Quotas {
 
   // The least recently used entry of all lists; if `with_lasting` is false, of the lists with a TTL. Of equal entries the
   // lowest owner's comes first, and of one owner the entry with a TTL. Null if there is none. Leaves out doomed quotas, and
-  // quotas with a promise in `spares`.
-  // REQUIRES: AccessTracking::kRecency.
-  Entry* Oldest(bool with_lasting, Now now, uint8_t spares = 0) noexcept;
+  // quotas with a promise in `leaves_out`.
+  // REQUIRES: AccessEffect::kRecency.
+  Entry* Oldest(bool with_lasting, Now now, uint8_t leaves_out = 0) noexcept;
   // Reads the promises to the quotas again (Quota::promised).
   void FollowPromises() noexcept;
   // For changed stamps, or another way to read stamps: all keys are computed anew.
@@ -67,7 +67,7 @@ class Quotas {
     uint8_t owner;
     Quota::List list;
   };
-  Winner LeastOf(bool with_lasting, uint8_t spares) const noexcept;
+  Winner LeastOf(bool with_lasting, uint8_t leaves_out) const noexcept;
   void FollowPromiseTo(const Quota& quota) noexcept;
   void Record(uint8_t owner, Now now) noexcept;
   uint64_t KeyOf(uint8_t owner, Quota::List list, Now now) const noexcept;

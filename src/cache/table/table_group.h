@@ -67,10 +67,10 @@ struct alignas(kCacheLine) TableGroup {
     displaced &= static_cast<uint16_t>(~(1U << slot)) & kAllSlots;
   }
 
-  // Both record a stray in its home group: NoteAway an entry in the group `distance` after the home, NoteStashed an entry in
+  // Both record a stray in its home group: NoteStrayAt an entry in the group `distance` after the home, NoteStashed an entry in
   // the stash.
   // REQUIRES: away < kMaxAway.
-  void NoteAway(uint32_t distance, uint8_t tag) noexcept {
+  void NoteStrayAt(uint32_t distance, uint8_t tag) noexcept {
     assert(away < kMaxAway);
     away = (away + 1U) & kMaxAway;
     if (distance > reach) reach = distance & kMaxReach;

@@ -210,7 +210,7 @@ class TableSegment {
       const auto slot = static_cast<uint32_t>(std::countr_zero(free));
       group.Put(slot, tag, ref);
       group.SetDisplaced(slot);
-      home.NoteAway(distance, tag);
+      home.NoteStrayAt(distance, tag);
       ++header().count;
       return true;
     }

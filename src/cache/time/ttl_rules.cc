@@ -26,7 +26,7 @@ uint64_t WithJitter(uint64_t ttl_ms, unsigned percent, std::mt19937_64& random) 
 Expiry Jittered(Expiry asked, unsigned percent, std::mt19937_64& random, Now now) noexcept {
   assert(asked.kind == Expiry::Kind::kRelative && asked.deadline_ms > now.mono_ms);
   const uint64_t drawn_ms = now.mono_ms + WithJitter(asked.deadline_ms - now.mono_ms, percent, random);
-  return {asked.kind, std::min(drawn_ms, FurthestDeadlineMs(now)), Expiry::Standing::kDrawn};
+  return {asked.kind, std::min(drawn_ms, FurthestDeadlineMs(now)), Expiry::Standing::kJittered};
 }
 
 void TtlRules::Prepare(std::vector<Rule> rules, PrefixDefaults defaults, const Terms& for_all,

@@ -303,24 +303,28 @@ class CountedTree {
   }
 
   void AddFirstLeaf() {
-    Spares spares = Reserve(1);
-    root_ = first_ = last_ = TakeLeaf(spares);
+    Spares leaves_out = Reserve(1);
+    root_ = first_ = last_ = TakeLeaf(leaves_out);
   }
   Spares Reserve(unsigned count) {
-    Spares spares;
-    for (; spares.count < count; ++spares.count) {
+    Spares leaves_out;
+    for (; leaves_out.count < count; ++leaves_out.count) {
       void* const node = policy_.Allocate(kTreeNodeBytes);
       if (node == nullptr) {
-        while (spares.count != 0) policy_.Free(spares.nodes[--spares.count], kTreeNodeBytes);
+        while (leaves_out.count != 0) policy_.Free(leaves_out.nodes[--leaves_out.count], kTreeNodeBytes);
         throw std::bad_alloc();
       }
-      spares.nodes[spares.count] = node;
+      leaves_out.nodes[leaves_out.count] = node;
     }
     nodes_ += count;
-    return spares;
+    return leaves_out;
   }
-  static Leaf* TakeLeaf(Spares& spares) noexcept { return new (spares.nodes[--spares.count]) Leaf; }
-  static Inner* TakeInner(Spares& spares) noexcept { return new (spares.nodes[--spares.count]) Inner; }
+  static Leaf* TakeLeaf(Spares& leaves_out) noexcept {
+    return new (leaves_out.nodes[--leaves_out.count]) Leaf;
+  }
+  static Inner* TakeInner(Spares& leaves_out) noexcept {
+    return new (leaves_out.nodes[--leaves_out.count]) Inner;
+  }
   void Free(void* node) noexcept {
     --nodes_;
     policy_.Free(node, kTreeNodeBytes);
@@ -333,9 +337,9 @@ class CountedTree {
     const bool prepend = path.leaf == first_ && path.at == 0;
     unsigned full = 0;
     while (full < height_ && path.steps[height_ - 1 - full].node->count == Inner::kChildren) ++full;
-    Spares spares = Reserve(1 + full + (full == height_ ? 1 : 0));
+    Spares leaves_out = Reserve(1 + full + (full == height_ ? 1 : 0));
 
-    Leaf* const right = TakeLeaf(spares);
+    Leaf* const right = TakeLeaf(leaves_out);
     path.leaf->MoveTo(*right, append ? Leaf::kSlots : prepend ? 0 : Leaf::kSlots / 2);
     right->prev = path.leaf;
     right->next = path.leaf->next;
@@ -350,7 +354,7 @@ class CountedTree {
       node->items[at - 1] -= added.items;
       if (node->count < Inner::kChildren) return node->Insert(at, added);
       const unsigned middle = append ? Inner::kChildren : prepend ? 1 : Inner::kChildren / 2;
-      Inner* const beside = TakeInner(spares);
+      Inner* const beside = TakeInner(leaves_out);
       node->MoveTo(*beside, middle);
       const bool goes_right = at > middle || (at == middle && (append || prepend));
       goes_right ? beside->Insert(at - middle, added) : node->Insert(at, added);
@@ -358,7 +362,7 @@ class CountedTree {
     }
     const auto left_items = static_cast<uint32_t>(size_) - added.items;
     const bool empty = first_->count == 0;
-    Inner* const root = TakeInner(spares);
+    Inner* const root = TakeInner(leaves_out);
     root->Insert(0, {empty ? key : first_->keys[0], empty ? ref : first_->refs[0], root_, left_items});
     root->Insert(1, added);
     root_ = root;

@@ -9,7 +9,7 @@
 //
 // The cache misses of a batch thus overlap with each other and with parsing, whether the requests come from one pipeline or
 // from many clients with one request each. The entry found while planning is only a guess, because an earlier request of the
-// batch may change or remove the entry: the guess is void once the entry is gone (cache/gone/stale_guesses.h), and the
+// batch may change or remove the entry: the guess is void once the entry is gone (cache/gone/void_guesses.h), and the
 // command compares the key.
 //
 // Each client's requests keep their order; clients take turns. The batch takes no further request of a client after a

@@ -42,11 +42,11 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
 }
 
 TraceScope::TraceScope(Server& server, const Session& session, const TableRow& row) : server_(server) {
-  if (WouldLeaveTrace(session, row)) suspended_ = server_.databases.SuspendTracking();
+  if (WouldLeaveTrace(session, row)) suspended_ = server_.databases.SuspendAccesses();
 }
 
 TraceScope::~TraceScope() {
-  if (suspended_) server_.databases.ResumeTracking(*suspended_);
+  if (suspended_) server_.databases.ResumeAccesses(*suspended_);
 }
 
 ReplyScope::ReplyScope(Session& session) noexcept : session_(session) {
@@ -71,7 +71,7 @@ void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& 
     ForEachKey(*call.row->command, call.arguments, [&](const FoundKey& key) {
       Entry* const entry = keyspace.Peek(keyspace.KeyOf(key.text), call.now);
       server.tracking.Remember(reader, keyspace.database(), key.text, entry != nullptr);
-      if (entry != nullptr) entry->Set(EntryFlag::kObserved);
+      if (entry != nullptr) entry->Set(EntryFlag::kListened);
     });
   } catch (const std::bad_alloc&) {
     reader.Set(Mode::kDropped);

@@ -25,7 +25,7 @@ class TraceScope {
 
  private:
   Server& server_;
-  std::optional<AccessTracking> suspended_;  // the tracking to resume
+  std::optional<AccessEffect> suspended_;  // the tracking to resume
 };
 
 // Applies CLIENT REPLY to one request of the session, for the lifetime of the scope.

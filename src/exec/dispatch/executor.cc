@@ -56,7 +56,7 @@ Executor::Executor(Server& server)
       monitors_(server, observers_),
       slow_calls_(server),
       hot_keys_(server.clock.Read().mono_ms),
-      stale_cycles_(server.cycle_rate.ToCycles(kStaleUs)) {
+      old_clock_cycles_(server.cycle_rate.ToCycles(kOldClockUs)) {
   server.executor = this;
   server.users.Begin(server.commands.catalogue());
   FollowRequirePass(server);
@@ -75,7 +75,7 @@ Executor::Executor(Server& server)
         if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
         if (name == "maxmemory") WarnOfMemory(server_);
         if (name == "maxkeys" || name == "namespace") WarnOfNamespaces(server_);
-        if (name == "maxmemory" || name == "maxkeys") gate_.Settle(), gate_.Promise();
+        if (name == "maxmemory" || name == "maxkeys") gate_.Rebase(), gate_.Promise();
         FollowOptions();
       });
   server.modes &= ~BitOf(Mode::kNewRules);  // nothing was planned by the old ones
@@ -102,7 +102,7 @@ void Executor::FollowOptions() noexcept {
   const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
   const uint64_t most = output_pool_.most_bytes;
   slow_calls_.FollowOptions();
-  late_cycles_ = std::min(stale_cycles_ + 1, slow_calls_.least_cycles());
+  late_cycles_ = std::min(old_clock_cycles_ + 1, slow_calls_.least_cycles());
   server_.sessions.output_limits = {.most = hard == 0 ? most : std::min(hard, most),
                                     .most_of_subscriber = most};
   batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
@@ -262,7 +262,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
 
 [[gnu::noinline, gnu::cold]] void Executor::RecordLate(const TableRow* row, uint64_t calls, uint64_t cycles,
                                                        uint64_t ended, const Planned* end) noexcept {
-  if (ended - refreshed_at_ > stale_cycles_) RefreshNow();
+  if (ended - refreshed_at_ > old_clock_cycles_) RefreshNow();
   if (row == nullptr || cycles < slow_calls_.least_cycles()) return;
   if (calls > 1) {
     slow_calls_.NoteGroup(*row, calls, cycles, now_);
@@ -348,7 +348,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   const bool waits = call.session.parked != nullptr;
   const CallTimer::Group recorded =
       timer.RecordOne(*call.row, /*begins=*/resumed == nullptr, /*ends=*/!waits);
-  if (MayBlock(call.origin) && recorded.ended - refreshed_at_ > stale_cycles_)
+  if (MayBlock(call.origin) && recorded.ended - refreshed_at_ > old_clock_cycles_)
     RefreshNow();  // for an inner call time stands still
   if (!waits && recorded.cycles >= slow_calls_.least_cycles()) slow_calls_.Note(call, recorded.cycles, now_);
   if (observed) observers_.Tell(call);

@@ -8,7 +8,7 @@
 // is closed. So is the client whose reply becomes longer than its output may be: the handler ends there, by OutputTooLong. Either way it has changed nothing, or everything that it was to change. Consecutive calls of one
 // O(1) command are timed together. A protocol error is answered after the replies of the requests before it.
 // Between two requests, those are served who wait for a key that is there now. The clock is read at the start of
-// a turn (RefreshNow, by the loop), and again after a command that ends more than kStaleUs later. Loop thread
+// a turn (RefreshNow, by the loop), and again after a command that ends more than kOldClockUs later. Loop thread
 // only.
 #pragma once
 
@@ -36,7 +36,7 @@ namespace mayfly {
 
 class Executor final : public InFlight, private ClientEnds::Ear {
  public:
-  static constexpr uint64_t kStaleUs = 200;
+  static constexpr uint64_t kOldClockUs = 200;
 
   // The server's options may change as long as this lives, and not after.
   explicit Executor(Server& server);
@@ -171,7 +171,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   HotKeys hot_keys_;
   const RunningCall* running_ = nullptr;
   bool track_latency_ = false;
-  uint64_t stale_cycles_;
+  uint64_t old_clock_cycles_;
   uint64_t late_cycles_ = 0;   // so long after refreshed_at_ the clock is stale, or a call may have been slow
   uint64_t refreshed_at_ = 0;  // TSC
 };

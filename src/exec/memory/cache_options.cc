@@ -17,25 +17,25 @@ std::optional<uint64_t> MsOf(const std::optional<config::Duration>& time) noexce
   return time ? std::optional(time->ms) : std::nullopt;
 }
 
-AccessTracking AccessTrackingOf(EvictionPolicy policy) noexcept {
+AccessEffect AccessEffectOf(EvictionPolicy policy) noexcept {
   switch (policy) {
     case EvictionPolicy::kAllKeysSieve:
     case EvictionPolicy::kAllKeysS3Fifo:
     case EvictionPolicy::kVolatileS3Fifo:
-      return AccessTracking::kVisitedBit;
+      return AccessEffect::kVisitedBit;
     case EvictionPolicy::kAllKeysLfu:
     case EvictionPolicy::kVolatileLfu:
-      return AccessTracking::kFrequency;
+      return AccessEffect::kFrequency;
     default:
-      return AccessTracking::kRecency;
+      return AccessEffect::kRecency;
   }
 }
 
-void TrackAccesses(Server& server, const config::Settings& settings) {
+void SetAccessEffect(Server& server, const config::Settings& settings) {
   const EvictionPolicy policy = settings.maxmemory_policy;
   server.databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo ||
                               policy == EvictionPolicy::kVolatileS3Fifo);
-  server.databases.TrackAccesses(AccessTrackingOf(policy), {.log_factor = settings.lfu_log_factor,
+  server.databases.SetAccessEffect(AccessEffectOf(policy), {.log_factor = settings.lfu_log_factor,
                                                             .decay_minutes = settings.lfu_decay_time_minutes,
                                                             .random = &server.random});
 }
@@ -86,10 +86,10 @@ bool IsTtlOption(std::string_view name) noexcept {
 }  // namespace
 
 void FollowEvictionPolicy(Server& server) {
-  TrackAccesses(server, server.options.settings());
+  SetAccessEffect(server, server.options.settings());
   server.options.OnChange([&server](const config::Settings& settings, std::string_view name) {
     if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
-      TrackAccesses(server, settings);
+      SetAccessEffect(server, settings);
   });
 }
 

@@ -52,7 +52,7 @@ Evictor::Outcome MemoryGate::Evict(size_t budget, Now now, const EvictionOwed& o
   const Evictor::Outcome outcome = server_.evictor.Run(
       Limits(), now, budget, [this] { return server_.memory.Data(); }, owed);
   short_of_room_ = outcome == Evictor::Outcome::kMore;
-  Settle();
+  Rebase();
   if (timed) {
     const uint64_t ms = server_.cycle_rate.ToUs(ReadCycles() - began) / kUsPerMs;
     server_.latency_monitor.Note(LatencyMonitor::kEviction, ms, now.wall_ms / kMsPerSecond);
@@ -67,7 +67,7 @@ EvictionOwed MemoryGate::OwedByCommand() const noexcept {
   return {settled - std::min(settled, (data - settled) * (kPressedFactor - 1)), settled_.keys};
 }
 
-void MemoryGate::Settle() noexcept {
+void MemoryGate::Rebase() noexcept {
   const EvictionLimits limits = Limits();
   maxkeys_ = limits.maxkeys;
   if (limits.maxmemory_bytes != 0) {

@@ -32,7 +32,7 @@ class MemoryGate {
   static constexpr uint64_t kPressedFactor = 8;
 
   explicit MemoryGate(Server& server) noexcept : server_(server), namespaces_(server.databases.namespaces()) {
-    Settle();
+    Rebase();
   }
 
   // Called at the start of a batch, and of a call outside a batch.
@@ -72,7 +72,7 @@ class MemoryGate {
   // True if more entries had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
   bool short_of_room() const noexcept { return short_of_room_; }
   // Takes the current data as the data after an eviction; called when a limit has changed.
-  void Settle() noexcept;
+  void Rebase() noexcept;
   // Computes the promises to namespaces from their limits and from maxmemory and maxkeys; called when a limit has changed.
   void Promise() noexcept;
 

@@ -20,7 +20,7 @@ struct Visitor {
   bool over_unix_socket;
   bool from_loopback;
   size_t clients_before;  // already connected clients
-  size_t clients_max;     // maxclients, or the limit of an observer's service
+  size_t clients_max;     // maxclients, or the limit of an scraper's service
 };
 
 Verdict VerdictOn(const config::Settings& settings, const Visitor& visitor) noexcept;

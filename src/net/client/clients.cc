@@ -33,10 +33,10 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
   Connection* connection = nullptr;
   try {
     connection = service.NewConnection(*this, kind);
-    if (connection->is_observer()) ++observers_known_;
+    if (connection->is_scraper()) ++scrapers_known_;
     if (const int error = connection->Accept(loop, descriptor); error != 0)
       return log_.Warning("cannot accept a connection: ", uv_strerror(error));
-    LetIn(*connection, service.observers_max());
+    LetIn(*connection, service.scrapers_max());
   } catch (const std::bad_alloc&) {
     ++server_.stats.connections_rejected;
     if (const uint64_t refused = refusals_logged_.Note(turn_.now().mono_ms); refused != 0)
@@ -45,19 +45,19 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
   }
 }
 
-void Clients::LetIn(Connection& connection, size_t observers_max) {
-  const bool observes = connection.is_observer();
+void Clients::LetIn(Connection& connection, size_t scrapers_max) {
+  const bool scrapes = connection.is_scraper();
   Visitor visitor{.needs_no_login = server_.users.Newcomer() != nullptr,
                   .over_unix_socket = connection.kind() == Connection::Kind::kUnix,
                   .from_loopback = connection.from_loopback(),
-                  .clients_before = observes ? observers_.size() : let_in_,
-                  .clients_max = observes ? observers_max : static_cast<size_t>(settings().maxclients)};
-  if (observes) observers_.reserve(observers_.size() + 1);
+                  .clients_before = scrapes ? scrapers_.size() : let_in_,
+                  .clients_max = scrapes ? scrapers_max : static_cast<size_t>(settings().maxclients)};
+  if (scrapes) scrapers_.reserve(scrapers_.size() + 1);
   Verdict verdict = VerdictOn(settings(), visitor);
-  if (verdict == Verdict::kTooMany && observes) {
-    // No observer is closed for a visitor who would be refused nevertheless.
+  if (verdict == Verdict::kTooMany && scrapes) {
+    // No scraper is closed for a visitor who would be refused nevertheless.
     --visitor.clients_before;
-    if (VerdictOn(settings(), visitor) == Verdict::kWelcome && CloseSpareObserver())
+    if (VerdictOn(settings(), visitor) == Verdict::kWelcome && CloseSpareScraper())
       verdict = Verdict::kWelcome;
   }
   if (verdict == Verdict::kWelcome) return connection.Open();
@@ -65,13 +65,13 @@ void Clients::LetIn(Connection& connection, size_t observers_max) {
   connection.Refuse(verdict, MayLinger());
 }
 
-bool Clients::CloseSpareObserver() {
+bool Clients::CloseSpareScraper() {
   Connection* sparest = nullptr;
   uint64_t since = ParkingLot::kForever;
-  for (Connection* observer : observers_) {
-    const uint64_t spare_since = observer->SpareSince();
-    if (spare_since >= since || observer->InputWaits()) continue;
-    sparest = observer;
+  for (Connection* scraper : scrapers_) {
+    const uint64_t spare_since = scraper->SpareSince();
+    if (spare_since >= since || scraper->InputWaits()) continue;
+    sparest = scraper;
     since = spare_since;
   }
   if (sparest != nullptr) sparest->CloseSpare();
@@ -173,17 +173,17 @@ void Clients::FinishTurn() {
 void Clients::EndAll() {
   ending_ = true;
   for (Connection* connection : all_) {
-    if (!connection->is_observer()) connection->End();
+    if (!connection->is_scraper()) connection->End();
   }
 }
 
-void Clients::EndObservers() {
+void Clients::EndScrapers() {
   for (Connection* connection : all_) connection->End();
 }
 
 void Clients::DropGuests() {
   for (Connection* connection : all_) {
-    if (!connection->is_observer()) connection->Drop();
+    if (!connection->is_scraper()) connection->Drop();
   }
 }
 
@@ -194,7 +194,7 @@ void Clients::DropAll() {
 Clients::Undelivered Clients::CountUndelivered() const noexcept {
   Undelivered undelivered;
   for (const Connection* connection : all_) {
-    if (connection->state() == Connection::State::kClosed || connection->is_observer()) continue;
+    if (connection->state() == Connection::State::kClosed || connection->is_scraper()) continue;
     const size_t bytes = connection->UndeliveredBytes();
     undelivered.clients += bytes != 0 ? 1 : 0;
     undelivered.bytes += bytes;

@@ -59,18 +59,18 @@ class Clients final : public Presence, private Alarms::Alarm {
       EndFullTurn();
   }
 
-  // The server is about to stop: tells observers.
+  // The server is about to stop: tells scrapers.
   void SetStopping() noexcept { stopping_ = true; }
   bool stopping() const noexcept { return stopping_; }
-  // Ends every connection but the observers', because the server stops.
+  // Ends every connection but the scrapers', because the server stops.
   void EndAll();
   // The other clients are gone.
-  void EndObservers();
+  void EndScrapers();
   void DropAll();
-  // Drops every connection but the observers'.
+  // Drops every connection but the scrapers'.
   void DropGuests();
-  // The number of connections without the observers'.
-  size_t guests() const noexcept { return all_.size() - observers_known_; }
+  // The number of connections without the scrapers'.
+  size_t guests() const noexcept { return all_.size() - scrapers_known_; }
   // The number of clients with undelivered replies, and the number of undelivered bytes.
   struct Undelivered {
     size_t clients = 0;
@@ -147,14 +147,14 @@ class Clients final : public Presence, private Alarms::Alarm {
   void EndLinger() noexcept { --lingering_; }
   // A connection was admitted, or has left.
   void CountIn(Connection& connection) noexcept {
-    if (connection.is_observer())
-      observers_.push_back(&connection);
+    if (connection.is_scraper())
+      scrapers_.push_back(&connection);
     else
       ++let_in_;
   }
   void CountOut(Connection& connection) noexcept {
-    if (connection.is_observer())
-      std::erase(observers_, &connection);
+    if (connection.is_scraper())
+      std::erase(scrapers_, &connection);
     else
       --let_in_;
   }
@@ -162,7 +162,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   // Libuv has closed the connection.
   void Forget(Connection& connection) noexcept {
     all_.erase(&connection);
-    if (connection.is_observer()) --observers_known_;
+    if (connection.is_scraper()) --scrapers_known_;
   }
 
  private:
@@ -170,10 +170,10 @@ class Clients final : public Presence, private Alarms::Alarm {
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
-  void LetIn(Connection& connection, size_t observers_max);
+  void LetIn(Connection& connection, size_t scrapers_max);
   void EndFullTurn();
-  // Closes the observer that has been spare for longest. False if no observer is spare.
-  bool CloseSpareObserver();
+  // Closes the scraper that has been spare for longest. False if no scraper is spare.
+  bool CloseSpareScraper();
   void DeliverListed();
   void GoOnWithHandshakes();
   void UnthrottleIfCalm();
@@ -195,9 +195,9 @@ class Clients final : public Presence, private Alarms::Alarm {
   SharedBytes last_address_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
-  size_t let_in_ = 0;                   // admitted connections that have not left, without observers
-  std::vector<Connection*> observers_;  // admitted observers; LetIn makes room
-  size_t observers_known_ = 0;          // of all_
+  size_t let_in_ = 0;                  // admitted connections that have not left, without scrapers
+  std::vector<Connection*> scrapers_;  // admitted scrapers; LetIn makes room
+  size_t scrapers_known_ = 0;          // of all_
   ConnectionList<&Filter::plaintext> with_plaintext_;
   ConnectionList<&Filter::handshake> handshakes_;
   EndWatch end_watch_;

@@ -108,10 +108,10 @@ void Connection::Refuse(Verdict verdict, bool may_linger) {
   state_ = State::kEnding;
   if (verdict == Verdict::kTooMany)
     clients_.Report(Incidents::Kind::kTooManyClients, "refusing client ", name(),
-                    is_observer() ? ": its port serves no more at one time (maxclients, which is "
-                                  : ": maxclients, which is ",
+                    is_scraper() ? ": its port serves no more at one time (maxclients, which is "
+                                 : ": maxclients, which is ",
                     clients_.settings().maxclients,
-                    is_observer() ? ", does not count there)" : ", is reached");
+                    is_scraper() ? ", does not count there)" : ", is reached");
   else
     clients_.Report(Incidents::Kind::kProtected, "refusing client ", name(),
                     ": protected-mode is on, there is no password, and it is not on this machine");

@@ -62,10 +62,10 @@ class Connection : public TimedClient {
   int Accept(uv_loop_t& loop, int descriptor);
   Kind kind() const noexcept { return kind_; }
   bool from_loopback() const noexcept { return from_loopback_; }
-  // True for an observer, a client that only looks at the server (net/client/service.h).
-  virtual bool is_observer() const noexcept { return false; }
+  // True for an scraper, a client that only looks at the server (net/client/service.h).
+  virtual bool is_scraper() const noexcept { return false; }
   // The time since when closing the connection would lose nothing, as far as the service knows: the client has its answer,
-  // and has not begun a new request. ParkingLot::kForever: closing would lose something. A spare observer gives way when its
+  // and has not begun a new request. ParkingLot::kForever: closing would lose something. A spare scraper gives way when its
   // port is full.
   virtual uint64_t SpareSince() const noexcept;
   State state() const noexcept { return state_; }
@@ -188,7 +188,7 @@ class Connection : public TimedClient {
   // Then, if nothing more is to come: input is dropped from now on, and the client lingers when all output is written.
   void SetEnding() noexcept { state_ = State::kEnding; }
   // Then Account. Last: acts on the amount of remaining output.
-  void Settle();
+  void FollowOutput();
 
   // Lends and takes once more in this turn.
   void ReadOn() noexcept { --read_turn_; }

@@ -99,7 +99,7 @@ void Connection::OnWritten(int status) {
   Flush();
 }
 
-void Connection::Settle() {
+void Connection::FollowOutput() {
   if (state_ == State::kEnding) {
     if (filter_ != nullptr) LeaveHandshakes();
     if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();

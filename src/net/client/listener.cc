@@ -269,7 +269,7 @@ void Listeners::Stop() {
   stopped_ = true;
   Abandon();
   for (const TakenAlong& taken : std::exchange(taken_along_, {})) CloseDescriptor(taken.descriptor);
-  std::erase_if(sockets_, [](const OwnedSocket& socket) { return socket->service->observers_max() == 0; });
+  std::erase_if(sockets_, [](const OwnedSocket& socket) { return socket->service->scrapers_max() == 0; });
 }
 
 void Listeners::Close() {
@@ -283,7 +283,7 @@ void Listeners::Close() {
 std::vector<std::string> Listeners::names() const {
   std::vector<std::string> names;
   for (const OwnedSocket& socket : sockets_)
-    names.push_back(socket->name + (socket->service->observers_max() != 0 ? " for metrics" : ""));
+    names.push_back(socket->name + (socket->service->scrapers_max() != 0 ? " for metrics" : ""));
   return names;
 }
 

@@ -67,7 +67,7 @@ class Listeners {
 
   // Accepts the connections in the kernel's queues, at most `most` of each.
   void TakeWaiting(size_t most);
-  // Closes all sockets but the observers': the server stops.
+  // Closes all sockets but the scrapers': the server stops.
   void Stop();
   // The loop must turn once more before this dies.
   void Close();

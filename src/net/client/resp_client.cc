@@ -161,7 +161,7 @@ void RespClient::Flush() {
   if (transaction != nullptr && EnforceInputLimit()) [[unlikely]]
     return;
   set_input_full(KeepsEnough());
-  Settle();
+  FollowOutput();
 }
 
 void RespClient::Account() noexcept {

@@ -105,7 +105,7 @@ void HttpClient::Flush() {
   EnterStage();
   set_input_full(answer_.has_value() || OutputWaits() || !unread_.empty());
   Account();
-  Settle();
+  FollowOutput();
 }
 
 // A started answer is still finished: no other client is served any more, and none has to wait.

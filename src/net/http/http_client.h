@@ -44,7 +44,7 @@ class HttpClient final : private SlicedWork::Step, public Connection {
   HttpClient(Clients& all, Kind kind, const HttpService& service);
 
   // ---- as a Connection
-  bool is_observer() const noexcept override { return true; }
+  bool is_scraper() const noexcept override { return true; }
   uint64_t SpareSince() const noexcept override;
   std::span<char> LendInput() override { return room_; }
   void TakeInput(std::span<const char> bytes) override;

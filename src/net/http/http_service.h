@@ -8,7 +8,7 @@
 // Clients of this machine get answers only under one of the machine's own names (host_rule.h). Probes are answered under any
 // name: probes tell nothing.
 //
-// Clients of the metrics port are observers: observers take no place of maxclients, and are answered while the server stops,
+// Clients of the metrics port are scrapers: scrapers take no place of maxclients, and are answered while the server stops,
 // until the other clients are gone. Lives as long as the loop. Loop thread only.
 #pragma once
 
@@ -27,7 +27,7 @@ class HttpService final : public Service {
   Connection* NewConnection(Clients& clients, Connection::Kind kind) const override {
     return new HttpClient(clients, kind, *this);
   }
-  size_t observers_max() const noexcept override { return kHttpClientsMax; }
+  size_t scrapers_max() const noexcept override { return kHttpClientsMax; }
 
   struct Circumstances {
     bool stopping = false;

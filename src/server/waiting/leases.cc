@@ -33,7 +33,7 @@ Leases::Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hashe
       wheel_(LeaseWheelHooks(), now_mono_ms),
       leases_(0, KeyPlaceHash(hasher)),
       account_(hubs.accounts, account_bytes_) {
-  changes_.Listen(*this, Hearing{});
+  changes_.Listen(*this, Interest{});
 }
 
 Leases::~Leases() {
@@ -44,7 +44,7 @@ Leases::~Leases() {
 
 void Leases::Hear(bool on) noexcept {
   hears_ = on;
-  changes_.Listen(*this, Hearing{.reasons = on ? kLeaseReasons : 0});
+  changes_.Listen(*this, Interest{.reasons = on ? kLeaseReasons : 0});
 }
 
 const Lease* Leases::Find(unsigned db, std::string_view key) const noexcept {
@@ -180,7 +180,7 @@ void Leases::EndAllOf(unsigned db, std::string_view prefix) noexcept {
   }
 }
 
-void Leases::Settle(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept {
+void Leases::KeepOrForget(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept {
   Disown(lease);
   const bool awaited = waiting_.Announce({lease.db, lease.name});
   if (awaited || remember) {
@@ -194,7 +194,7 @@ void Leases::Release(const Lease& lease, uint64_t now_mono_ms) noexcept {
   Lease& changed = Mutable(lease);
   assert(changed.state == Lease::State::kHeld);
   changed.state = Lease::State::kReleased;
-  Settle(changed, now_mono_ms, /*remember=*/false);
+  KeepOrForget(changed, now_mono_ms, /*remember=*/false);
 }
 
 void Leases::Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms) {
@@ -219,7 +219,7 @@ void Leases::Fail(const Lease& lease, std::string_view message, uint64_t until_m
     ended->told.swap(changed.told);
     AddEnded(std::move(ended));
   }
-  Settle(changed, until_mono_ms, remember);
+  KeepOrForget(changed, until_mono_ms, remember);
 }
 
 void Leases::TellEnd(const Lease& lease, uint64_t session) {

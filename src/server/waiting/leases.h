@@ -149,7 +149,7 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   void Forget(Map::iterator at) noexcept;
   // Answers the waiting clients by the lease's state. The state stays until `until_mono_ms`; without `remember` and without
   // waiting clients the lease is forgotten.
-  void Settle(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept;
+  void KeepOrForget(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept;
   void AddEnded(std::unique_ptr<Lease> lease) noexcept;
   void Hear(bool on) noexcept;
 

@@ -41,7 +41,7 @@ int64_t TimeOf(const Change& change, Now now) noexcept {
 // A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
 EventLog::EventLog(ChangeHub& changes, ParkingLot& parking, Clock& clock)
     : changes_(changes), parking_(parking), clock_(clock) {
-  changes_.Listen(*this, Hearing{});
+  changes_.Listen(*this, Interest{});
 }
 
 void EventLog::Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept {
@@ -50,7 +50,7 @@ void EventLog::Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept {
   const bool was_on = on();
   ring_.SetLimit(most_bytes);
   if (on() == was_on) return;
-  changes_.Listen(*this, Hearing{.reasons = on() ? kLoggedReasons : 0});
+  changes_.Listen(*this, Interest{.reasons = on() ? kLoggedReasons : 0});
   // Removals while the log was off have no numbers.
   if (on())
     ring_.SkipTo(

@@ -33,7 +33,7 @@ Tracking::Tracking(Hubs& hubs, ChangeHub& changes, Sessions& sessions, const Has
       hash_(hasher),
       keys_(0, KeyPlaceHash(hasher)),
       account_(hubs.accounts, account_bytes_) {
-  changes_.Listen(*this, Hearing{});
+  changes_.Listen(*this, Interest{});
 }
 
 Tracking::~Tracking() { changes_.Unlisten(*this); }
@@ -50,7 +50,7 @@ void Tracking::Follow() noexcept {
   hears_creations_ = absent_ != 0 || broadcast_clients_ != 0;
   uint32_t reasons = clients_ == 0 ? 0 : ChangeHub::kAllReasons;
   if (!hears_creations_) reasons &= ~ChangeHub::Bit(ChangeReason::kCreated);
-  changes_.Listen(*this, {.reasons = reasons, .observed_only = broadcast_clients_ == 0});
+  changes_.Listen(*this, {.reasons = reasons, .listened_only = broadcast_clients_ == 0});
 }
 
 // ---- clients

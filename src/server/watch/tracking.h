@@ -1,7 +1,7 @@
 // Client-side caching (CLIENT TRACKING): remembers the keys read by each client, and reports changes of the keys.
 //
 // In the default mode the server remembers the keys read by a client, and tells the client of the next change of each. An
-// entry read by a tracking client carries EntryFlag::kObserved, and changes of other entries thus cost nothing. In broadcast
+// entry read by a tracking client carries EntryFlag::kListened, and changes of other entries thus cost nothing. In broadcast
 // mode nothing is remembered: a client is told of all changed keys with one of its prefixes, once in a turn of the loop. The
 // expiry of a key is a change, at the key's deadline. When a database is flushed or exchanged, clients are told to forget
 // everything.
@@ -56,7 +56,7 @@ class Tracking final : public ChangeListener, private ClientEnds::Ear {
   // No effect if the client does not track.
   void Stop(Session& session) noexcept;
 
-  // The client has read the key. `exists`: the key exists, and its entry has EntryFlag::kObserved. Throws std::bad_alloc.
+  // The client has read the key. `exists`: the key exists, and its entry has EntryFlag::kListened. Throws std::bad_alloc.
   // REQUIRES: the client tracks, in the default mode.
   void Remember(const Session& session, unsigned db, std::string_view key, bool exists);
   // Called at the end of a turn: tells clients in broadcast mode of the changes.

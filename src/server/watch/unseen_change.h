@@ -1,5 +1,5 @@
 // Changes ignored by WATCH and CLIENT TRACKING, as in Redis. XSETID changes the next entries of a stream, and no data read
-// by a client. An ignored change is an event nevertheless. The code that makes the change leaves EntryFlag::kObserved
+// by a client. An ignored change is an event nevertheless. The code that makes the change leaves EntryFlag::kListened
 // unchanged.
 #pragma once
 

@@ -28,7 +28,7 @@ constexpr uint64_t kWatchBytes = Heap::SizeClass(2 * sizeof(void*) + sizeof(KeyW
 // A listener without reasons costs nothing. The constructor takes the place among the listeners: Follow takes no memory.
 WatchedKeys::WatchedKeys(ChangeHub& changes, Clock& clock, Stats& stats, const Hasher& hasher)
     : changes_(changes), clock_(clock), name_bytes_(stats.name_bytes), keys_(0, KeyPlaceHash(hasher)) {
-  changes_.Listen(*this, Hearing{});
+  changes_.Listen(*this, Interest{});
 }
 
 WatchedKeys::~WatchedKeys() { changes_.Unlisten(*this); }
@@ -110,7 +110,7 @@ void WatchedKeys::Follow() noexcept {
   if (absent_ == 0) reasons &= ~ChangeHub::Bit(ChangeReason::kCreated);
   if (reasons == reasons_) return;
   reasons_ = reasons;
-  changes_.Listen(*this, {.reasons = reasons, .observed_only = true});
+  changes_.Listen(*this, {.reasons = reasons, .listened_only = true});
 }
 
 void WatchedKeys::Mark(const WatchedKey& key, bool if_absent_before) noexcept {

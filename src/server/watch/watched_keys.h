@@ -1,7 +1,7 @@
 // The clients that watch a key (WATCH): an index by key, also of absent keys.
 //
 // WatchedKeys listens to the change point while a client watches a key. A change of a watched key marks the transactions of
-// all clients that watch the key. A watched entry carries EntryFlag::kObserved, and changes of other entries thus cost
+// all clients that watch the key. A watched entry carries EntryFlag::kListened, and changes of other entries thus cost
 // nothing; watches of absent keys need all new keys.
 //
 // A key with a passed deadline does not exist. The later freeing is no change.
@@ -40,7 +40,7 @@ class WatchedKeys final : public ChangeListener {
   WatchedKeys(ChangeHub& changes, Clock& clock, Stats& stats, const Hasher& hasher);
   ~WatchedKeys() override;
 
-  // The session watches `key` from now on. `exists`: the key exists now, and its entry has EntryFlag::kObserved. No effect
+  // The session watches `key` from now on. `exists`: the key exists now, and its entry has EntryFlag::kListened. No effect
   // if the session watches the key already. Throws std::bad_alloc without a change. REQUIRES: the session has a transaction.
   void Watch(Session& session, unsigned db, std::string_view key, bool exists);
   // Ends all watches of the session. No effect without watches.

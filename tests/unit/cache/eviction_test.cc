@@ -128,10 +128,10 @@ TEST_CASE_METHOD(EvictionFixture, "every policy takes keys of all databases that
     databases.FlushAll(now());
     const bool s3fifo = policy == EvictionPolicy::kAllKeysS3Fifo || policy == EvictionPolicy::kVolatileS3Fifo;
     databases.KeepGhosts(s3fifo);
-    databases.TrackAccesses(
-        lfu ? AccessTracking::kFrequency
-            : (policy == EvictionPolicy::kAllKeysSieve || s3fifo ? AccessTracking::kVisitedBit
-                                                                 : AccessTracking::kRecency),
+    databases.SetAccessEffect(
+        lfu ? AccessEffect::kFrequency
+            : (policy == EvictionPolicy::kAllKeysSieve || s3fifo ? AccessEffect::kVisitedBit
+                                                                 : AccessEffect::kRecency),
         {.random = &random});
     for (int i = 0; i < 300; ++i) {
       clock.AdvanceTime(Entry::kStampMs);

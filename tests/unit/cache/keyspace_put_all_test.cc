@@ -74,7 +74,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "random pairs put together leave what putting 
   std::mt19937_64 random(3);
   std::map<std::string, std::string> model;
   for (int step = 0; step < 3000; ++step) {
-    databases.TrackAccesses(random() % 2 == 0 ? AccessTracking::kRecency : AccessTracking::kVisitedBit);
+    databases.SetAccessEffect(random() % 2 == 0 ? AccessEffect::kRecency : AccessEffect::kVisitedBit);
     Pairs pairs;
     for (uint64_t i = random() % 8; i > 0; --i) {
       std::string value(random() % 3 == 0 ? random() % 20'000 : random() % 40, 'v');

@@ -33,7 +33,7 @@ class LfuFixture : public KeyspaceFixture {
   }
   ~LfuFixture() { changes.Unlisten(log); }
 
-  void CountHits(const LfuRules& rules) { databases.TrackAccesses(AccessTracking::kFrequency, rules); }
+  void CountHits(const LfuRules& rules) { databases.SetAccessEffect(AccessEffect::kFrequency, rules); }
   void Use(std::string_view key, int times, unsigned index = 0) {
     for (int i = 0; i < times; ++i) REQUIRE(db(index).Find(db(index).KeyOf(key), now()) != nullptr);
   }
@@ -195,7 +195,7 @@ TEST_CASE_METHOD(LfuFixture, "stamps stay valid when the policy changes") {
   Use("counted", 20);
   Set("fresh", "v");
   clock.AdvanceTime(2 * kMinuteMs + Entry::kStampMs);
-  databases.TrackAccesses(AccessTracking::kRecency);
+  databases.SetAccessEffect(AccessEffect::kRecency);
   CHECK(Entry::IdleMs(Peek("counted")->stamp(), now().mono_ms) == 2 * kMinuteMs);
   CHECK(Entry::IdleMs(Peek("fresh")->stamp(), now().mono_ms) >= 2 * kMinuteMs);
   Find("counted");
@@ -234,8 +234,8 @@ TEST_CASE_METHOD(LfuFixture,
 TEST_CASE_METHOD(LfuFixture, "all invariants hold through random commands under changing policies") {
   constexpr EvictionPolicy kPolicies[] = {EvictionPolicy::kAllKeysLfu, EvictionPolicy::kVolatileLfu,
                                           EvictionPolicy::kAllKeysLru, EvictionPolicy::kAllKeysSieve};
-  constexpr AccessTracking kHits[] = {AccessTracking::kFrequency, AccessTracking::kFrequency,
-                                      AccessTracking::kRecency, AccessTracking::kVisitedBit};
+  constexpr AccessEffect kHits[] = {AccessEffect::kFrequency, AccessEffect::kFrequency,
+                                    AccessEffect::kRecency, AccessEffect::kVisitedBit};
   size_t policy = 0;
   for (int step = 0; step < 20'000; ++step) {
     const unsigned index = static_cast<unsigned>(random() % 3);
@@ -246,7 +246,7 @@ TEST_CASE_METHOD(LfuFixture, "all invariants hold through random commands under 
       case 0:
         if (random() % 50 != 0) break;
         policy = random() % std::size(kPolicies);
-        databases.TrackAccesses(kHits[policy], {.random = &random});
+        databases.SetAccessEffect(kHits[policy], {.random = &random});
         break;
       case 1:
         clock.AdvanceTime(random() % 30'000);

@@ -95,7 +95,7 @@ TEST_CASE_METHOD(NamespaceFixture,
 TEST_CASE_METHOD(
     NamespaceFixture,
     "under volatile-ttl a namespace loses what expires soonest, and hits keep the order of use") {
-  databases.TrackAccesses(AccessTracking::kRecency);
+  databases.SetAccessEffect(AccessEffect::kRecency);
   Have({{"g", "g:", {.bytes = 1'000, .keys = 100}}});
   SetNext("g:late", std::string(300, 'v'), In(9'000'000));
   SetNext("g:soon", std::string(300, 'v'), In(1'000'000));
@@ -123,10 +123,10 @@ TEST_CASE_METHOD(NamespaceFixture, "under every policy a flood of one namespace 
     INFO(static_cast<int>(policy));
     databases.KeepGhosts(policy == EvictionPolicy::kAllKeysS3Fifo ||
                          policy == EvictionPolicy::kVolatileS3Fifo);
-    databases.TrackAccesses(lru   ? AccessTracking::kRecency
-                            : lfu ? AccessTracking::kFrequency
-                                  : AccessTracking::kVisitedBit,
-                            {.random = &random});
+    databases.SetAccessEffect(lru   ? AccessEffect::kRecency
+                              : lfu ? AccessEffect::kFrequency
+                                    : AccessEffect::kVisitedBit,
+                              {.random = &random});
     Have({{"g", "g:", {.bytes = 10'000}}, {"n", "n:", {.bytes = 10'000}}});
     for (int i = 0; i < 30; ++i) {
       SetNext("n:" + std::to_string(i), std::string(100, 'n'), In(1'000'000));
@@ -220,10 +220,10 @@ TEST_CASE_METHOD(NamespaceFixture, "every policy leaves alone what is promised, 
     const bool bit = policy == EvictionPolicy::kAllKeysSieve || policy == EvictionPolicy::kAllKeysS3Fifo ||
                      policy == EvictionPolicy::kVolatileS3Fifo;
     databases.KeepGhosts(bit && policy != EvictionPolicy::kAllKeysSieve);
-    databases.TrackAccesses(lfu   ? AccessTracking::kFrequency
-                            : bit ? AccessTracking::kVisitedBit
-                                  : AccessTracking::kRecency,
-                            {.random = &random});
+    databases.SetAccessEffect(lfu   ? AccessEffect::kFrequency
+                              : bit ? AccessEffect::kVisitedBit
+                                    : AccessEffect::kRecency,
+                              {.random = &random});
     Have({{"p", "p:", {.bytes = 1'000'000}}});
     databases.PromiseNamespaces({.bytes = 1'000'000});
     for (int i = 0; i < 500; ++i) SetNext("p:" + std::to_string(i), "v", In(1'000'000));

@@ -81,23 +81,23 @@ TEST_CASE_METHOD(KeyspaceFixture,
                  "a listener for observed entries hears of those and of all that are created") {
   ChangeLog log;
   ChangeLog all;
-  changes.Listen(log, {.reasons = ChangeHub::kAllReasons, .observed_only = true});
+  changes.Listen(log, {.reasons = ChangeHub::kAllReasons, .listened_only = true});
   Set("seen", "v");
   Set("other", "v");
   using Reason = ChangeReason;
   CHECK(std::exchange(log.seen, {}) ==
         std::vector<ChangeLog::Seen>{{Reason::kCreated, "seen"}, {Reason::kCreated, "other"}});
-  Peek("seen")->Set(EntryFlag::kObserved);
+  Peek("seen")->Set(EntryFlag::kListened);
   Set("other", "w");
   Set("seen", "w");
   Set("seen", "x");  // it was to hear of one change
-  Peek("seen")->Set(EntryFlag::kObserved);
+  Peek("seen")->Set(EntryFlag::kListened);
   Set("seen", std::string(500, 'w'));  // in another place
-  CHECK_FALSE(Peek("seen")->Has(EntryFlag::kObserved));
-  Peek("seen")->Set(EntryFlag::kObserved);
+  CHECK_FALSE(Peek("seen")->Has(EntryFlag::kListened));
+  Peek("seen")->Set(EntryFlag::kListened);
   db().SetExpiry(db().KeyOf("seen"), *Peek("seen"), In(10), now());
   db().SetExpiry(db().KeyOf("other"), *Peek("other"), In(10), now());
-  Peek("seen")->Set(EntryFlag::kObserved);
+  Peek("seen")->Set(EntryFlag::kListened);
   CHECK(std::exchange(log.seen, {}) == std::vector<ChangeLog::Seen>{{Reason::kValueChanged, "seen"},
                                                                     {Reason::kValueChanged, "seen"},
                                                                     {Reason::kExpiryChanged, "seen"}});
@@ -107,7 +107,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kExpired, "seen"}});
   CHECK(all.seen.size() == 2);
   Set("seen", "anew");
-  CHECK_FALSE(Peek("seen")->Has(EntryFlag::kObserved));
+  CHECK_FALSE(Peek("seen")->Has(EntryFlag::kListened));
   changes.Unlisten(log);
   changes.Unlisten(all);
 }
@@ -117,10 +117,10 @@ TEST_CASE_METHOD(KeyspaceFixture,
   ChangeLog follower;
   ChangeLog client;
   changes.Listen(follower, ChangeHub::kEverything);
-  changes.Listen(client, {.reasons = ChangeHub::kAllReasons, .observed_only = true});
+  changes.Listen(client, {.reasons = ChangeHub::kAllReasons, .listened_only = true});
   const Key key = db().KeyOf("session");
   db().PutOnTerms(key, nullptr, StringValue::Of("v"), In(100), {.slide_ms = 100}, now(), events::kSet);
-  Peek("session")->Set(EntryFlag::kObserved);
+  Peek("session")->Set(EntryFlag::kListened);
   follower.seen.clear();
   client.seen.clear();
   CHECK(Find("session") != nullptr);  // in the same ms: the deadline stays
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   CHECK(Peek("session") != nullptr);
   CHECK(follower.seen == std::vector<ChangeLog::Seen>{{ChangeReason::kSlid, "session"}});
   CHECK(client.seen.empty());
-  CHECK(Peek("session")->Has(EntryFlag::kObserved));  // the client still waits for a change
+  CHECK(Peek("session")->Has(EntryFlag::kListened));  // the client still waits for a change
   changes.Unlisten(follower);
   changes.Unlisten(client);
 }

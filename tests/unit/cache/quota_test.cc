@@ -9,11 +9,11 @@ namespace mayfly {
 namespace {
 
 // What Quotas::Oldest has to return, found by looking at all lists.
-const Entry* OldestOfAll(const Quotas& quotas, bool with_lasting, Now now, uint8_t spares) {
+const Entry* OldestOfAll(const Quotas& quotas, bool with_lasting, Now now, uint8_t leaves_out) {
   const Entry* oldest = nullptr;
   int64_t most = -1;
   quotas.ForEach([&](const Quota& quota) {
-    if ((quota.promised & spares) != 0) return;
+    if ((quota.promised & leaves_out) != 0) return;
     for (const Quota::List list : {Quota::kExpiring, Quota::kLasting}) {
       const Entry* cold = quota.Coldest(list);
       if (cold == nullptr || (list == Quota::kLasting && !with_lasting)) continue;
@@ -80,9 +80,9 @@ TEST_CASE_METHOD(NamespaceFixture, "the oldest of many lists is the one that a s
       many.quotas().WithId(static_cast<uint8_t>(random() % 5)).promised = static_cast<uint8_t>(random() % 4);
       many.quotas().FollowPromises();
     }
-    const auto spares = static_cast<uint8_t>(random() % 4);
-    const Entry* expected = OldestOfAll(many.quotas(), with_lasting, now(), spares);
-    REQUIRE(many.quotas().Oldest(with_lasting, now(), spares) == expected);
+    const auto leaves_out = static_cast<uint8_t>(random() % 4);
+    const Entry* expected = OldestOfAll(many.quotas(), with_lasting, now(), leaves_out);
+    REQUIRE(many.quotas().Oldest(with_lasting, now(), leaves_out) == expected);
   }
 }
 

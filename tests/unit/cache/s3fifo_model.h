@@ -66,11 +66,11 @@ class S3FifoModel {
     return false;
   }
   size_t HandFinds() {
-    const bool spares_young = keys_.size() - Young() > 1;
+    const bool passes_young = keys_.size() - Young() > 1;
     for (;; ++hand_) {
       if (hand_ + 1 >= keys_.size()) hand_ = 0;
       Item& item = keys_[hand_];
-      if (spares_young && item.young) continue;
+      if (passes_young && item.young) continue;
       if (!item.visited) return hand_;
       item.visited = false;
     }

@@ -27,11 +27,11 @@ class S3FifoFixture : public KeyspaceFixture {
   // From now on the policy is in force, or plain SIEVE is.
   void Begin() {
     databases.KeepGhosts(true);
-    databases.TrackAccesses(AccessTracking::kVisitedBit);
+    databases.SetAccessEffect(AccessEffect::kVisitedBit);
   }
   void End() {
     databases.KeepGhosts(false);
-    databases.TrackAccesses(AccessTracking::kRecency);
+    databases.SetAccessEffect(AccessEffect::kRecency);
   }
   // The keys evicted since the last call, in order.
   Keys TakeEvicted() {
@@ -136,8 +136,8 @@ TEST_CASE_METHOD(S3FifoFixture, "it misses less often than LRU and SIEVE do, mos
     End();
     policy == EvictionPolicy::kAllKeysS3Fifo
         ? Begin()
-        : databases.TrackAccesses(policy == EvictionPolicy::kAllKeysLru ? AccessTracking::kRecency
-                                                                        : AccessTracking::kVisitedBit);
+        : databases.SetAccessEffect(policy == EvictionPolicy::kAllKeysLru ? AccessEffect::kRecency
+                                                                          : AccessEffect::kVisitedBit);
     std::mt19937_64 random(7);
     Evictor evictor(databases, random);
     std::mt19937_64 trace(8);
@@ -258,7 +258,7 @@ TEST_CASE_METHOD(S3FifoFixture,
         if (random() % 40 != 0) break;
         policy = random() % std::size(kPolicies);
         databases.KeepGhosts(policy < 2);
-        databases.TrackAccesses(policy < 3 ? AccessTracking::kVisitedBit : AccessTracking::kRecency);
+        databases.SetAccessEffect(policy < 3 ? AccessEffect::kVisitedBit : AccessEffect::kRecency);
         break;
       case 4:
       case 5:

@@ -18,7 +18,7 @@ using KeyNames = std::vector<std::string>;
 class SieveFixture : public KeyspaceFixture {
  public:
   SieveFixture() {
-    databases.TrackAccesses(AccessTracking::kVisitedBit);
+    databases.SetAccessEffect(AccessEffect::kVisitedBit);
     changes.Listen(log, ChangeHub::Bit(ChangeReason::kEvicted));
   }
   ~SieveFixture() { changes.Unlisten(log); }
@@ -267,8 +267,8 @@ TEST_CASE_METHOD(SieveFixture, "all invariants hold through random commands, flu
         if (random() % 40 != 0) break;
         policy = policy == EvictionPolicy::kAllKeysSieve ? EvictionPolicy::kAllKeysLru
                                                          : EvictionPolicy::kAllKeysSieve;
-        databases.TrackAccesses(policy == EvictionPolicy::kAllKeysSieve ? AccessTracking::kVisitedBit
-                                                                        : AccessTracking::kRecency);
+        databases.SetAccessEffect(policy == EvictionPolicy::kAllKeysSieve ? AccessEffect::kVisitedBit
+                                                                          : AccessEffect::kRecency);
         break;
       case 4:
       case 5:
@@ -296,8 +296,8 @@ TEST_CASE_METHOD(SieveFixture, "after a change to LRU and back the hand begins a
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
   CHECK(Evict(1) == KeyNames{"k1"});  // the hand has passed k0
-  databases.TrackAccesses(AccessTracking::kRecency);
-  databases.TrackAccesses(AccessTracking::kVisitedBit);
+  databases.SetAccessEffect(AccessEffect::kRecency);
+  databases.SetAccessEffect(AccessEffect::kVisitedBit);
   std::mt19937_64 random(1);
   Evictor evictor(databases, random);
   evictor.Run({.maxmemory_bytes = 1, .policy = EvictionPolicy::kAllKeysSieve}, now(), 1,
@@ -309,7 +309,7 @@ TEST_CASE_METHOD(SieveFixture, "after a change to LRU the order becomes the orde
   SetMany("k", 5);
   for (const char* key : {"k0", "k2"}) Find(key);
   CHECK(Evict(1) == KeyNames{"k1"});  // the hand is at k2
-  databases.TrackAccesses(AccessTracking::kRecency);
+  databases.SetAccessEffect(AccessEffect::kRecency);
   for (const char* key : {"k2", "k4", "k0", "k3"}) {
     clock.AdvanceTime(Entry::kStampMs);
     Find(key);

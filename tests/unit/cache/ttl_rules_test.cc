@@ -78,7 +78,7 @@ TEST_CASE_METHOD(TtlRulesTest,
   }
   CHECK(least == 900);
   CHECK(most == 1100);
-  for (const auto standing : {Expiry::Standing::kDrawn, Expiry::Standing::kKept}) {
+  for (const auto standing : {Expiry::Standing::kJittered, Expiry::Standing::kKept}) {
     Expiry expiry = In(1000);
     expiry.standing = standing;
     CHECK(Left("k", expiry) == 1000);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(TtlRulesTest,
   Expiry expiry = In(1000);
   expiry.standing = Expiry::Standing::kKept;
   CHECK(Left("k", expiry) == 1000);
-  expiry.standing = Expiry::Standing::kDrawn;
+  expiry.standing = Expiry::Standing::kJittered;
   CHECK(Left("k", expiry) == 100);
 }
 

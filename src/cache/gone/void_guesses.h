@@ -14,7 +14,7 @@
 
 namespace mayfly {
 
-class StaleGuesses {
+class VoidGuesses {
  public:
   void Note(HeapRef ref) noexcept {
     any_ = true;
