@@ -163,9 +163,9 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   net::ServiceManager manager(options.settings().supervised, environment, getpid(), log);
   const config::Settings& settings = options.settings();
   net::StopDeadline deadline(settings.logfile, settings.shutdown_timeout_s);
-  options.OnChange([&deadline](const config::Settings& wanted, std::string_view name) {
-    if (name == "shutdown-timeout") deadline.set_seconds(wanted.shutdown_timeout_s);
-  });
+  options.Follow(
+      [&deadline](const config::Settings& changed) { deadline.set_seconds(changed.shutdown_timeout_s); },
+      &config::Settings::shutdown_timeout_s);
   const auto run_loop = [&](Server& server, Executor& executor, const CrashWitness& witness) {
     return RunLoop(server, executor, manager, witness, deadline, log);
   };

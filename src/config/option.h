@@ -89,5 +89,7 @@ std::span<const Option> RedisOptions() noexcept;
 
 // By name or alias, in any case; nullptr for an unknown name.
 const Option* FindOption(std::string_view name) noexcept;
+// The option whose value lives in this member of Settings; nullptr if there is none.
+const Option* FindOption(const Target& member) noexcept;
 
 }  // namespace mayfly::config

@@ -239,4 +239,11 @@ const Option* FindOption(std::string_view name) noexcept {
   return option != nullptr ? option : FindIn(RedisOptions(), name);
 }
 
+const Option* FindOption(const Target& member) noexcept {
+  for (const Option& option : MayflyOptions()) {
+    if (option.target == member) return &option;
+  }
+  return nullptr;
+}
+
 }  // namespace mayfly::config

@@ -378,4 +378,16 @@ std::string FormatValue(const Option& option, const Settings& settings) {
       option.target);
 }
 
+bool HasSameValue(const Option& option, const Settings& one, const Settings& other) noexcept {
+  return std::visit(
+      [&](auto target) {
+        if constexpr (std::is_same_v<decltype(target), Foreign>) {
+          return true;
+        } else {
+          return one.*target == other.*target;
+        }
+      },
+      option.target);
+}
+
 }  // namespace mayfly::config

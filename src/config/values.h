@@ -23,4 +23,7 @@ std::span<const std::string_view> WordsFor(const Option& option) noexcept;
 // Redis has: the default.
 std::string FormatValue(const Option& option, const Settings& settings);
 
+// True for an option that only Redis has: its value is in no settings.
+bool HasSameValue(const Option& option, const Settings& one, const Settings& other) noexcept;
+
 }  // namespace mayfly::config

@@ -4,6 +4,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "config/sources/options.h"
 #include "net/process/process.h"
@@ -22,6 +23,14 @@ namespace {
 template <typename Handle>
 void CloseHandle(Handle& handle) {
   uv_close(reinterpret_cast<uv_handle_t*>(&handle), nullptr);
+}
+
+config::Problem RaiseLimitForClients(const config::Settings& wanted) {
+  const auto clients = static_cast<uint64_t>(wanted.maxclients);
+  const uint64_t fits = RaiseFileLimit(clients);
+  if (fits == clients) return std::nullopt;
+  return "The operating system is not able to handle the specified number of clients, try with " +
+         std::to_string(fits);
 }
 
 }  // namespace
@@ -57,15 +66,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   WatchSignals();
   clients_.StartWatch(uv_.loop);
   clients_.OnFullTurn([this] { EndFullTurn(); });
-  server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
-    if (name == "timeout") clients_.RefileAll();
-    if (name == "loglevel") log_.set_least(LevelOf(settings.loglevel));
-    if (name == "maxclients")
-      clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
-  });
-  server.options.BeforeSet(
-      [this](const config::Settings& wanted, std::string_view name) { return BeforeSet(wanted, name); });
-  server.options.AfterSet([this](bool accepted) { AfterSet(accepted); });
+  FollowOptions();
   if (server.cluster != nullptr && !server.cluster->emulated())
     cluster_ = std::make_unique<ClusterReload>(server);
 }
@@ -92,7 +93,7 @@ void ServerLoop::WatchSignals() {
 
 config::Problem ServerLoop::Listen() {
   const config::Settings& settings = server_.options.settings();
-  clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
+  LetLinger(settings);
   if (settings.tls_port != 0) {
     if (config::Problem problem = LoadTls(settings)) return problem;
     tls_.Commit();
@@ -122,23 +123,57 @@ config::Problem ServerLoop::ListenForObservers() {
 
 // ---- CONFIG SET
 
-config::Problem ServerLoop::BeforeSet(const config::Settings& wanted, std::string_view name) {
-  if (name.starts_with("tls-")) {
-    if (config::Problem problem = PrepareTls(wanted)) return problem;
-  }
-  if (name == "port" || name == "tls-port" || name == "bind") return PrepareListeners(wanted, name);
-  if (name != "maxclients") return std::nullopt;
-  const auto clients = static_cast<uint64_t>(wanted.maxclients);
-  const uint64_t fits = RaiseFileLimit(clients);
-  if (fits == clients) return std::nullopt;
-  return "The operating system is not able to handle the specified number of clients, try with " +
-         std::to_string(fits);
+void ServerLoop::FollowOptions() {
+  using config::Settings;
+  config::Options& options = server_.options;
+  options.Follow([this](const Settings&) { clients_.RefileAll(); }, &Settings::timeout_seconds);
+  options.Follow([this](const Settings& settings) { log_.set_least(LevelOf(settings.loglevel)); },
+                 &Settings::loglevel);
+  options.Prepare({.prepare = RaiseLimitForClients}, &Settings::maxclients);
+  options.Follow([this](const Settings& settings) { LetLinger(settings); }, &Settings::maxclients);
+  options.Prepare({.prepare = [this](const Settings& wanted) { return PrepareTls(wanted); },
+                   .adopt = [this] { tls_.Commit(); },
+                   .drop = [this] { tls_.Abandon(); }},
+                  &Settings::tls_port, &Settings::tls_cert_file, &Settings::tls_key_file,
+                  &Settings::tls_key_file_pass, &Settings::tls_dh_params_file, &Settings::tls_ca_cert_file,
+                  &Settings::tls_ca_cert_dir, &Settings::tls_auth_clients, &Settings::tls_protocols,
+                  &Settings::tls_ciphers, &Settings::tls_ciphersuites, &Settings::tls_prefer_server_ciphers,
+                  &Settings::tls_session_caching, &Settings::tls_session_cache_size,
+                  &Settings::tls_session_cache_timeout_seconds);
+  FollowAddresses();
+  // The listeners' candidate calls WarnIfOpen, too.
+  options.Follow([this](const Settings&) { WarnIfOpen(); }, &Settings::requirepass, &Settings::protected_mode,
+                 &Settings::tls_auth_clients);
 }
 
-void ServerLoop::AfterSet(bool accepted) noexcept {
-  accepted ? tls_.Commit() : tls_.Abandon();
-  accepted ? listeners_.Commit() : listeners_.Abandon();
-  WarnIfOpen();
+// Whichever of port, tls-port and bind is named first opens the sockets for all of them. So the error names that one, as in
+// Redis, but no port that stays the same.
+void ServerLoop::FollowAddresses() {
+  using config::Settings;
+  config::Options& options = server_.options;
+  config::Candidate listeners{.prepare = {},
+                              .adopt =
+                                  [this] {
+                                    listeners_.Commit();
+                                    WarnIfOpen();
+                                  },
+                              .drop = [this] { listeners_.Abandon(); }};
+  for (int64_t Settings::*const port : {&Settings::port, &Settings::tls_port}) {
+    listeners.prepare = [this, port, &now = options.settings()](const Settings& wanted) -> config::Problem {
+      if (wanted.*port == now.*port || PrepareListeners(wanted)) return std::nullopt;
+      return "Unable to listen on this port. Check server logs.";
+    };
+    options.Prepare(listeners, port);
+  }
+  listeners.prepare = [this](const Settings& wanted) -> config::Problem {
+    if (PrepareListeners(wanted)) return std::nullopt;
+    return "Failed to bind to specified addresses.";
+  };
+  options.Prepare(std::move(listeners), &Settings::bind);
+}
+
+void ServerLoop::LetLinger(const config::Settings& settings) noexcept {
+  clients_.set_lingering_max(LingeringThatFit(FileLimit(), static_cast<uint64_t>(settings.maxclients)));
 }
 
 void ServerLoop::WarnIfOpen() noexcept {
@@ -165,7 +200,7 @@ config::Problem ServerLoop::LoadTls(const config::Settings& settings) {
 
 // As in Redis, files may be named one after the other before there is a tls-port.
 config::Problem ServerLoop::PrepareTls(const config::Settings& wanted) {
-  if (wanted.tls_port == 0 || tls_.prepared()) return std::nullopt;
+  if (wanted.tls_port == 0) return std::nullopt;
   const config::Problem problem = LoadTls(wanted);
   if (!problem) return std::nullopt;
   log_.Warning("TLS stays as it is: ", *problem);
@@ -181,19 +216,11 @@ void ServerLoop::ReloadCertificates() {
   log_.Notice("the certificates were loaded again");
 }
 
-// All of these options are in `wanted`. As in Redis, the error names the first given option, but no port that stays the
-// same.
-config::Problem ServerLoop::PrepareListeners(const config::Settings& wanted, std::string_view name) {
-  const config::Settings& now = server_.options.settings();
-  const bool is_port = name != "bind";
-  if (name == "port" && wanted.port == now.port) return std::nullopt;
-  if (name == "tls-port" && wanted.tls_port == now.tls_port) return std::nullopt;
-  if (listeners_.prepared()) return std::nullopt;
+bool ServerLoop::PrepareListeners(const config::Settings& wanted) {
+  if (listeners_.prepared()) return true;
   const config::Problem problem = listeners_.Prepare(wanted);
-  if (!problem) return std::nullopt;
-  log_.Warning(*problem);
-  return is_port ? "Unable to listen on this port. Check server logs."
-                 : "Failed to bind to specified addresses.";
+  if (problem) log_.Warning(*problem);
+  return !problem;
 }
 
 void ServerLoop::ReportTo(ServiceManager& manager) {

@@ -67,15 +67,17 @@ class ServerLoop {
 
   // Opens the metrics port, if configured.
   config::Problem ListenForObservers();
-  // CONFIG SET: prepares whatever the option needs before the option is in force.
-  config::Problem BeforeSet(const config::Settings& wanted, std::string_view name);
-  // For port, tls-port and bind.
-  config::Problem PrepareListeners(const config::Settings& wanted, std::string_view name);
-  // For any option of TLS.
+  // Does what CONFIG SET says from now on.
+  void FollowOptions();
+  void FollowAddresses();
+  // False if they cannot be opened, and the log says why.
+  bool PrepareListeners(const config::Settings& wanted);
+  // Of any option of TLS.
   config::Problem LoadTls(const config::Settings& settings);
   config::Problem PrepareTls(const config::Settings& wanted);
-  void AfterSet(bool accepted) noexcept;
-  // Logs a warning when the server becomes open to every client that reaches a port.
+  // As many connections linger as maxclients leaves descriptors for.
+  void LetLinger(const config::Settings& settings) noexcept;
+  // Logs a warning when everybody who reaches a port may use the server from now on.
   void WarnIfOpen() noexcept;
   // SIGHUP.
   void ReloadCertificates();

@@ -129,10 +129,8 @@ TEST_CASE_METHOD(Fixture, "if an address cannot be opened, nothing changes and n
 }
 
 TEST_CASE_METHOD(Fixture, "an option that is refused after the addresses were opened closes them again") {
-  server.parts.options.BeforeSet([](const config::Settings&, std::string_view name) -> config::Problem {
-    if (name != "maxkeys") return std::nullopt;
-    return "no";
-  });
+  const auto refuse = [](const config::Settings&) -> config::Problem { return "no"; };
+  server.parts.options.Prepare({.prepare = refuse}, &config::Settings::maxkeys);
   Peer& late = Waiting(kSamePort);
   CHECK(Set({"port", "7000", "maxkeys", "1"}).kind == Reply::Kind::kError);
   CHECK_FALSE(Serves("127.0.0.1:7000"));

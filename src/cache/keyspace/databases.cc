@@ -52,8 +52,8 @@ void Databases::PromiseNamespaces(const QuotaLimits& all) noexcept {
   parts_.quotas.FollowPromises();
 }
 
-void Databases::AdoptNamespaces() noexcept {
-  parts_.namespaces.Adopt();
+void Databases::AdoptNamespaces(Namespaces::Prepared prepared) noexcept {
+  parts_.namespaces.Adopt(std::move(prepared));
   parts_.quotas.FollowPromises();
 }
 
@@ -124,11 +124,6 @@ Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noex
   const bool touches = !accesses_suspended();
   return {parts_.departures.Why(keyspace.id(), key.hash),
           parts_.departures.shadow().Hit(keyspace.id(), key.hash, touches, now)};
-}
-
-void Databases::AdoptMissRing() noexcept {
-  if (made_misses_) parts_.departures.misses() = std::move(*made_misses_);
-  made_misses_.reset();
 }
 
 bool Databases::RemoveInvalidated() {

@@ -9,7 +9,6 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -114,16 +113,12 @@ class Databases {
   //
   // The reason why the key is absent. Call NoteMiss once for each miss: the call may count as an access of the shadow list.
   Miss NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noexcept;
-  // Makes an empty ring for `entries` hashes. AdoptMissRing puts the new ring in the place of the ring in use, DropMissRing
-  // discards the new ring. Throws std::bad_alloc.
-  void MakeMissRing(size_t entries) { made_misses_.emplace(parts_.heap, entries); }
-  void AdoptMissRing() noexcept;
-  void DropMissRing() noexcept { made_misses_.reset(); }
+  // Remembers misses in this ring from now on; what was remembered before is forgotten. REQUIRES: it is in heap().
+  void AdoptMissRing(MissRing ring) noexcept { parts_.departures.misses() = std::move(ring); }
   uint64_t miss_ring_bytes() const noexcept { return parts_.departures.misses().bytes(); }
-  // Only AdoptNamespaces and PromiseNamespaces change the namespaces in force (see Namespaces). Prepare and Drop may be
-  // called directly.
+  // Changed by AdoptNamespaces and PromiseNamespaces only (see Namespaces).
   Namespaces& namespaces() noexcept { return parts_.namespaces; }
-  void AdoptNamespaces() noexcept;
+  void AdoptNamespaces(Namespaces::Prepared prepared) noexcept;
   void PromiseNamespaces(const QuotaLimits& all) noexcept;
   TtlRules& ttl_rules() noexcept { return parts_.ttl_rules; }
   // Victims of eviction, while the shadow list is on.
@@ -207,7 +202,6 @@ class Databases {
   bool AdvanceSome(size_t begin, size_t end, Now now, size_t* budget);
 
   KeyspaceParts parts_;
-  std::optional<MissRing> made_misses_;
   ExpiryStats expiry_stats_;
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;

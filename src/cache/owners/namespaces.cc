@@ -45,9 +45,8 @@ std::unique_ptr<Namespace>* Namespaces::FindIn(List& list, const Wanted& wanted)
   return nullptr;
 }
 
-void Namespaces::Prepare(const std::vector<Wanted>& wanted) {
+Namespaces::Prepared Namespaces::Prepare(std::vector<Wanted> wanted) {
   Prepared prepared;
-  prepared.wanted = wanted;
   std::vector<std::string> prefixes;
   for (const Wanted& one : wanted) {
     const bool there = FindIn(active_, one) != nullptr || FindIn(retired_, one) != nullptr;
@@ -55,15 +54,13 @@ void Namespaces::Prepare(const std::vector<Wanted>& wanted) {
     prefixes.push_back(one.prefix);
   }
   prepared.prefixes = PrefixTable(prefixes);
+  prepared.wanted = std::move(wanted);
   prepared.retired.reserve(active_.size() + retired_.size());
-  prepared_ = std::move(prepared);
+  return prepared;
 }
 
-// No step needs memory: so the namespaces in force never differ from CONFIG GET's answer.
-void Namespaces::Adopt() noexcept {
-  if (!prepared_) return;
-  Prepared prepared = std::move(*prepared_);
-  prepared_.reset();
+// In no step is memory needed: so what is in force never differs from what CONFIG GET answers.
+void Namespaces::Adopt(Prepared prepared) noexcept {
   for (size_t i = 0; i < prepared.spaces.size(); ++i) {
     std::unique_ptr<Namespace>& space = prepared.spaces[i];
     const Wanted& wanted = prepared.wanted[i];

@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,23 +95,32 @@ class Namespace {
 };
 
 class Namespaces {
+  using List = std::vector<std::unique_ptr<Namespace>>;
+
  public:
   struct Wanted {
     std::string name;
     std::string prefix;
     QuotaLimits limits = {};
   };
+  // Namespaces that are ready to be put in force.
+  class Prepared {
+    friend class Namespaces;
+    List spaces;  // null: one that is there
+    std::vector<Wanted> wanted;
+    PrefixTable prefixes;
+    List retired;  // has room
+  };
 
   Namespaces() = default;
   Namespaces(const Namespaces&) = delete;
   Namespaces& operator=(const Namespaces&) = delete;
 
-  // Keeps other namespaces ready until Adopt puts them in force or Drop discards them. Throws std::bad_alloc.
+  // Gets the memory for other namespaces, and changes nothing. Throws std::bad_alloc.
   // REQUIRES: no two have the same name or prefix.
-  void Prepare(const std::vector<Wanted>& wanted);
-  // Adopt and Drop have no effect if no namespaces are ready.
-  void Adopt() noexcept;
-  void Drop() noexcept { prepared_.reset(); }
+  Prepared Prepare(std::vector<Wanted> wanted);
+  // Puts them in force. REQUIRES: no other namespaces were adopted since Prepare.
+  void Adopt(Prepared prepared) noexcept;
 
   bool any() const noexcept { return !active_.empty(); }
   const std::vector<std::unique_ptr<Namespace>>& active() const noexcept { return active_; }
@@ -161,20 +169,12 @@ class Namespaces {
   }
 
  private:
-  using List = std::vector<std::unique_ptr<Namespace>>;
-  struct Prepared {
-    List spaces;  // null: an existing namespace
-    std::vector<Wanted> wanted;
-    PrefixTable prefixes;
-    List retired;  // empty, with enough capacity
-  };
   static std::unique_ptr<Namespace>* FindIn(List& list, const Wanted& wanted) noexcept;
   void Retire(std::unique_ptr<Namespace> space, List& retired) noexcept;
 
   List active_;
   List retired_;
-  PrefixTable prefixes_;  // of active_, in the same order
-  std::optional<Prepared> prepared_;
+  PrefixTable prefixes_;  // of active_, in that order
   Namespace* grown_ = nullptr;
   size_t full_ = 0;
   uint8_t promised_ = 0;

@@ -29,16 +29,9 @@ Expiry Jittered(Expiry asked, unsigned percent, std::mt19937_64& random, Now now
   return {asked.kind, std::min(drawn_ms, FurthestDeadlineMs(now)), Expiry::Standing::kJittered};
 }
 
-void TtlRules::Prepare(std::vector<Rule> rules, PrefixDefaults defaults, const Terms& for_all,
-                       std::mt19937_64& random) noexcept {
-  prepared_ = InForce{std::move(rules), std::move(defaults), for_all};
+void TtlRules::Adopt(Said said, std::mt19937_64& random) noexcept {
+  in_force_ = std::move(said);
   random_ = &random;
-}
-
-void TtlRules::Adopt() noexcept {
-  if (!prepared_) return;
-  in_force_ = std::move(*prepared_);
-  prepared_.reset();
   const std::vector<uint64_t>& defaults = in_force_.defaults.ms;
   const bool any_default = std::any_of(defaults.begin(), defaults.end(), [](uint64_t ms) { return ms != 0; });
   any_ = !in_force_.rules.empty() || any_default || in_force_.for_all != Terms{};

@@ -72,14 +72,16 @@ class TtlRules {
     std::vector<uint64_t> ms = {};
   };
 
-  // Keeps other rules ready until Adopt puts them in force or Drop discards them. Borrows `random` as long as there are
-  // rules.
-  void Prepare(std::vector<Rule> rules, PrefixDefaults defaults, const Terms& for_all,
-               std::mt19937_64& random) noexcept;
-  // Adopt and Drop have no effect if no rules are ready.
-  void Adopt() noexcept;
-  void Drop() noexcept { prepared_.reset(); }
-  // False: every deadline is the requested deadline.
+  // All that is said of TTLs.
+  struct Said {
+    std::vector<Rule> rules = {};
+    PrefixDefaults defaults = {};
+    Terms for_all = {};
+  };
+
+  // This counts from now on. Borrows `random`, which jitter is drawn from, as long as there are rules.
+  void Adopt(Said said, std::mt19937_64& random) noexcept;
+  // False: every deadline is as it was asked for.
   bool any() const noexcept { return any_; }
 
   // The deadline of this key after a write that asks for `wanted`; its standing is kKept. Throws TtlRequired.
@@ -90,19 +92,13 @@ class TtlRules {
   uint64_t LongestOf(std::string_view key) const noexcept;
 
  private:
-  struct InForce {
-    std::vector<Rule> rules;
-    PrefixDefaults defaults;
-    Terms for_all;
-  };
-  // The default of the namespaces or of all keys, without the rules.
+  // Without the rules.
   uint64_t DefaultOf(std::string_view key) const noexcept;
   Terms TermsOf(std::string_view key) const noexcept;
   Expiry Fit(const Terms& terms, Expiry wanted, Now now) const noexcept;
 
   bool any_ = false;
-  InForce in_force_;
-  std::optional<InForce> prepared_;
+  Said in_force_;
   std::mt19937_64* random_ = nullptr;
 };
 

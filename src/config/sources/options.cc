@@ -66,6 +66,11 @@ std::vector<UserLine> UsersOf(const std::vector<std::string>& lines) {
   return users;
 }
 
+template <typename T>
+bool Contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 // The users of these lines of which `wanted` is true, in force as far as no later line takes them away.
 template <typename Wanted>
 std::vector<UserLine> UsersIn(std::span<const Directive> directives, Wanted wanted) {
@@ -225,28 +230,42 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
   return std::nullopt;
 }
 
-// Lives from the first question to a judge until a CONFIG SET has ended in whatever way.
-struct Options::Verdict {
-  explicit Verdict(const Options& asking) noexcept : options(asking) {}
-  Verdict(const Verdict&) = delete;
-  Verdict& operator=(const Verdict&) = delete;
-  ~Verdict() {
-    for (const Ending& ending : options.endings_) ending(accepted);
+// The candidates that one CONFIG SET has asked. They are dropped at its end, in whatever way it ends, unless they were
+// adopted.
+class Options::Attempt {
+ public:
+  explicit Attempt(const std::vector<Preparation>& candidates)
+      : candidates_(candidates), asked_(candidates.size()) {}
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() { EndWith(&Candidate::drop); }
+
+  // Asks each candidate of the options that these pairs name once.
+  Problem Prepare(std::span<const NameValue> pairs, const Settings& wanted) {
+    for (const auto& [name, value] : pairs) {
+      const Option* const option = FindOption(name);
+      for (size_t i = 0; i < candidates_.size(); ++i) {
+        if (asked_[i] || !Contains(candidates_[i].options, option)) continue;
+        asked_[i] = true;
+        if (Problem problem = candidates_[i].candidate.prepare(wanted))
+          return SetFailed(std::string(option->name), *problem);
+      }
+    }
+    return std::nullopt;
   }
+  void Adopt() noexcept { EndWith(&Candidate::adopt); }
 
-  const Options& options;
-  bool accepted = false;
-};
-
-Problem Options::AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const {
-  for (const auto& [name, value] : pairs) {
-    const std::string own_name(FindOption(name)->name);
-    for (const Judge& judge : judges_) {
-      if (Problem problem = judge(wanted, own_name)) return SetFailed(own_name, *problem);
+ private:
+  void EndWith(std::function<void()> Candidate::*ending) noexcept {
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      if (asked_[i]) (candidates_[i].candidate.*ending)();
+      asked_[i] = false;
     }
   }
-  return std::nullopt;
-}
+
+  const std::vector<Preparation>& candidates_;
+  std::vector<bool> asked_;
+};
 
 Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>& warnings) {
   if (Problem problem = CheckSet(pairs)) return problem;
@@ -268,19 +287,24 @@ Problem Options::Set(std::span<const NameValue> pairs, std::vector<std::string>&
     ignored[option] = foreign_text;
     state.foreign[option] = std::move(foreign_text);
   }
-  Verdict verdict(*this);
-  if (Problem problem = AskJudges(pairs, state.settings)) return problem;
+  Attempt attempt(candidates_);
+  if (Problem problem = attempt.Prepare(pairs, state.settings)) return problem;
   if (state.settings.maxmemory != state_.settings.maxmemory)
     ResolveMaxMemory(memory_bytes_, state.settings.maxmemory, warnings);
   for (std::string& line : IgnoredWarnings(ignored)) warnings.push_back(std::move(line));
-  // Whatever needs memory comes first: what is in force must not differ from what the listeners know.
-  const std::vector<std::string_view> names = NamesOfChanges(state);
+  // Whatever needs memory comes first: what is in force must not differ from what its followers know.
+  std::vector<const Follower*> called;
+  for (const Following& following : followers_) {
+    const auto changes = [&](const Option* option) {
+      return !HasSameValue(*option, state_.settings, state.settings);
+    };
+    if (std::any_of(following.options.begin(), following.options.end(), changes))
+      called.push_back(&following.follower);
+  }
   state_ = std::move(state);
   changed_ = std::move(changed);
-  verdict.accepted = true;
-  for (const std::string_view name : names) {
-    for (const Listener& listener : listeners_) listener(state_.settings, name);
-  }
+  attempt.Adopt();
+  for (const Follower* follower : called) (*follower)(state_.settings);
   return std::nullopt;
 }
 
@@ -348,7 +372,7 @@ Problem Options::Rewrite(const std::vector<std::string>& users) const {
 }
 
 void Options::LowerMaxClients(uint64_t most) noexcept {
-  assert(listeners_.empty());
+  assert(followers_.empty());
   state_.settings.maxclients = static_cast<int64_t>(most);
 }
 
@@ -356,16 +380,21 @@ void Options::SetMemoryBytes(uint64_t memory_bytes) {
   if (memory_bytes == memory_bytes_) return;
   memory_bytes_ = memory_bytes;
   state_.settings.maxmemory.Resolve(memory_bytes_);
-  for (const Listener& listener : listeners_) listener(state_.settings, "maxmemory");
+  const Option* const maxmemory = FindOption(&Settings::maxmemory);
+  for (const Following& following : followers_) {
+    if (Contains(following.options, maxmemory)) following.follower(state_.settings);
+  }
 }
 
-std::vector<std::string_view> Options::NamesOfChanges(const State& next) const {
-  std::vector<std::string_view> names;
-  for (const Option& option : MayflyOptions()) {
-    if (FormatValue(option, state_.settings) != FormatValue(option, next.settings))
-      names.push_back(option.name);
+std::vector<const Option*> Options::RowsOf(std::initializer_list<Target> members) {
+  assert(members.size() != 0);
+  std::vector<const Option*> options;
+  for (const Target& member : members) {
+    const Option* const option = FindOption(member);
+    assert(option != nullptr && !option->Has(kFixed) && !option->Has(kProtected));
+    options.push_back(option);
   }
-  return names;
+  return options;
 }
 
 }  // namespace mayfly::config

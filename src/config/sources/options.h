@@ -3,12 +3,16 @@
 //
 // Command line beats environment beats conf file beats default. Settings has the typed values. Of an option
 // that only Redis has, the text is kept, so that CONFIG GET answers what was set. Invariant: Settings always
-// holds values that were checked together; a failed Load or Set changes nothing. The functions given to
-// OnChange run inside Set and SetMemoryBytes. Loop thread only.
+// holds values that were checked together; a failed Load or Set changes nothing.
+//
+// Parts of the server name the members of Settings that they depend on. Follow registers a function that is called after
+// a change, and Prepare registers what must be ready before one (config/sources/candidate.h). A member that no option has
+// fails an assert. These functions run inside Set and SetMemoryBytes. Loop thread only.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +26,7 @@
 #include "config/option.h"
 #include "config/problem.h"
 #include "config/settings.h"
+#include "config/sources/candidate.h"
 #include "config/sources/conf_rewrite.h"
 #include "config/sources/files.h"
 
@@ -37,9 +42,7 @@ struct LoadResult {
 
 class Options {
  public:
-  using Listener = std::function<void(const Settings& settings, std::string_view name)>;
-  using Judge = std::function<Problem(const Settings& settings, std::string_view name)>;
-  using Ending = std::function<void(bool accepted)>;
+  using Follower = std::function<void(const Settings& settings)>;
 
   // Starts with the defaults. `maxmemory auto` and percentages are taken of `memory_bytes`
   // (MemoryLimit::Smaller); 0 means unknown. `files` must outlive this object.
@@ -78,18 +81,32 @@ class Options {
   // The absolute path; empty if there is no conf file or if it was standard input.
   const std::string& conf_file() const noexcept { return conf_file_; }
 
-  // To be called when the machine's memory or the cgroup's limit has changed: computes maxmemory again. If it has
-  // changed, listeners are called with "maxmemory", also if that is set in bytes.
+  // To be called when the machine's memory or the cgroup's limit has changed: computes maxmemory again. If that memory
+  // is another one now, the followers of maxmemory are called, also if maxmemory is set in bytes.
   void SetMemoryBytes(uint64_t memory_bytes);
 
-  // `judge` may refuse a CONFIG SET. It is called for each option after all values were read and before any is
-  // in force; the problem that it returns is the reason.
-  void BeforeSet(Judge judge) { judges_.push_back(std::move(judge)); }
-  // `ending` is called at the end of each CONFIG SET that judges were asked about, with whether it is in force
-  // now: for what a judge made ready, which is then used or given up. It must not throw.
-  void AfterSet(Ending ending) { endings_.push_back(std::move(ending)); }
-  // `listener` is called once for each option whose value in Settings changed, after all of them have.
-  void OnChange(Listener listener) { listeners_.push_back(std::move(listener)); }
+  // Calls `follower` once after each CONFIG SET that has changed at least one of these members. All values of the
+  // CONFIG SET are in force then, and what was prepared for them is adopted. Followers are called in the order in which
+  // they were registered.
+  template <typename... Values>
+  void Follow(Follower follower, Values Settings::*... members) {
+    followers_.push_back({std::move(follower), RowsOf({members...})});
+  }
+  // Calls `follower` now, too.
+  template <typename... Values>
+  void FollowFromNow(Follower follower, Values Settings::*... members) {
+    follower(settings());
+    Follow(std::move(follower), members...);
+  }
+
+  // Asks `candidate` before each CONFIG SET that names at least one of these members, also if it names the value that
+  // they have already. All values of the CONFIG SET were read then, and none is in force. If the candidate refuses, the
+  // error names the first option in the CONFIG SET that is one of these members. Candidates are adopted in the order in
+  // which they were registered.
+  template <typename... Values>
+  void Prepare(Candidate candidate, Values Settings::*... members) {
+    candidates_.push_back({std::move(candidate), RowsOf({members...})});
+  }
 
  private:
   struct State {
@@ -102,8 +119,9 @@ class Options {
   Problem Finish(State& state, std::map<const Option*, std::string>& blames,
                  std::vector<std::string>& warnings) const;
   Problem CheckSet(std::span<const NameValue> pairs) const;
-  struct Verdict;
-  Problem AskJudges(std::span<const NameValue> pairs, const Settings& wanted) const;
+  // The rows of these members, of which there is at least one. REQUIRES: each is an option's that CONFIG SET may change.
+  static std::vector<const Option*> RowsOf(std::initializer_list<Target> members);
+  class Attempt;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
   // A path as it was meant at the start; the working directory may be another one now.
@@ -117,7 +135,15 @@ class Options {
   };
   Problem ReadConfFile(Said& said) const;
   std::vector<ConfLine> NewLines(const Said& said) const;
-  std::vector<std::string_view> NamesOfChanges(const State& next) const;
+
+  struct Following {
+    Follower follower;
+    std::vector<const Option*> options;
+  };
+  struct Preparation {
+    Candidate candidate;
+    std::vector<const Option*> options;
+  };
 
   uint64_t memory_bytes_;
   const Files& files_;
@@ -127,9 +153,8 @@ class Options {
   std::vector<UserLine> command_line_users_;
   std::string no_rewrite_;           // why; empty: it is allowed
   std::set<const Option*> changed_;  // by Set, since the start
-  std::vector<Judge> judges_;
-  std::vector<Ending> endings_;
-  std::vector<Listener> listeners_;
+  std::vector<Preparation> candidates_;
+  std::vector<Following> followers_;
 };
 
 }  // namespace mayfly::config

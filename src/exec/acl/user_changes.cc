@@ -114,25 +114,20 @@ void FollowRequirePass(Server& server) {
   User user = server.users.default_user();
   SetOnlyPassword(user, server.options.settings().requirepass);
   PutUser(server, std::move(user), nullptr);
-  const auto next = std::make_shared<std::optional<User>>();
-  server.options.BeforeSet(
-      [&server, next](const config::Settings& wanted, std::string_view name) -> config::Problem {
-        if (name != "requirepass" || wanted.requirepass == server.options.settings().requirepass)
-          return std::nullopt;
-        User& made = next->emplace(server.users.default_user());
-        SetOnlyPassword(made, wanted.requirepass);
-        made.SetQuick(QuickRightsOf(made, server.commands));
-        return std::nullopt;
-      });
-  // The rights to channels stay, so no subscriber is closed.
-  server.options.AfterSet([&server, next](bool accepted) {
-    if (accepted && next->has_value()) {
-      User& default_user = server.users.default_user();
-      default_user = std::move(**next);
-      RefreshClients(server, default_user);
-    }
-    next->reset();
-  });
+  const auto make = [&server](const config::Settings& wanted) -> std::optional<User> {
+    if (wanted.requirepass == server.options.settings().requirepass) return std::nullopt;
+    User made = server.users.default_user();
+    SetOnlyPassword(made, wanted.requirepass);
+    made.SetQuick(QuickRightsOf(made, server.commands));
+    return made;
+  };
+  // It may read what it could read before, so nobody who has subscribed is closed.
+  const auto adopt = [&server](User&& made) {
+    User& default_user = server.users.default_user();
+    default_user = std::move(made);
+    RefreshClients(server, default_user);
+  };
+  server.options.Prepare(config::Keeping(make, adopt), &config::Settings::requirepass);
 }
 
 }  // namespace mayfly

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <new>
 #include <string>
 #include <utility>
@@ -39,13 +40,14 @@ void EndSubscription(Server& server, Session& session, const Topic& topic) noexc
 }  // namespace
 
 ClusterReload::ClusterReload(Server& server) : Step(server.sliced_work), server_(server) {
-  server.options.BeforeSet([this](const config::Settings& wanted, std::string_view name) -> config::Problem {
-    if (name != "cluster-config-file") return std::nullopt;
-    // The reason quotes words of the file, and a client must not learn the words of any readable file.
+  const auto prepare = [this](const config::Settings& wanted) -> config::Problem {
+    // The reason has words of the file in it, and a client need not learn what is in any file that can be read here.
     if (Prepare(wanted)) return "Unable to read the cluster from this file. Check server logs.";
     return std::nullopt;
-  });
-  server.options.AfterSet([this](bool accepted) { accepted ? Commit() : next_.reset(); });
+  };
+  server.options.Prepare(
+      {.prepare = prepare, .adopt = [this] { Commit(); }, .drop = [this] { next_.reset(); }},
+      &config::Settings::cluster_config_file);
 }
 
 void ClusterReload::Reload() {
@@ -64,7 +66,7 @@ config::Problem ClusterReload::Prepare(const config::Settings& settings) {
 }
 
 void ClusterReload::Commit() noexcept {
-  if (next_ == nullptr) return;
+  assert(next_ != nullptr);
   Cluster& cluster = *server_.cluster;
   size_t came = 0;
   size_t went = 0;

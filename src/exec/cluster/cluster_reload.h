@@ -34,6 +34,7 @@ class ClusterReload final : private SlicedWork::Step {
  private:
   // Makes the next map for Commit, unless there is a problem.
   config::Problem Prepare(const config::Settings& settings);
+  // REQUIRES: a map waits.
   void Commit() noexcept;
   void RedirectWaiters() noexcept;
   void EndShardSubscriptions() noexcept;

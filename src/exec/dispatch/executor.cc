@@ -13,15 +13,12 @@
 #include "config/sources/options.h"
 #include "exec/acl/denials.h"
 #include "exec/acl/permission.h"
-#include "exec/acl/user_changes.h"
 #include "exec/call/command_table.h"
 #include "exec/cluster/redirect.h"
 #include "exec/dispatch/client_modes.h"
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/dispatch/refuse.h"
-#include "exec/memory/cache_options.h"
-#include "exec/memory/memory_warnings.h"
 #include "exec/observe/incident_lines.h"
 #include "server/acl/user.h"
 #include "server/acl/users.h"
@@ -31,14 +28,10 @@
 #include "server/hubs/hubs.h"
 #include "server/waiting/leases.h"
 #include "server/watch/event_log.h"
-#include "server/watch/notifier.h"
 #include "server/watch/tracking.h"
 
 namespace mayfly {
 namespace {
-
-// The table of CLIENT TRACKING takes at most this part of what clients' unread output may take.
-constexpr uint64_t kTrackingPart = 4;
 
 // HTTP, from a browser or a forged cross-site request: nothing that follows may run.
 bool SpeaksHttp(const Args& args) noexcept {
@@ -59,25 +52,8 @@ Executor::Executor(Server& server)
       old_clock_cycles_(server.cycle_rate.ToCycles(kOldClockUs)) {
   server.executor = this;
   server.users.Begin(server.commands.catalogue());
-  FollowRequirePass(server);
   server.event_log.TakeTimeFrom(now_);
-  FollowEvictionPolicy(server);
-  FollowMissRing(server);
-  FollowTtlRules(server);
-  FollowNamespaces(server);
-  gate_.Promise();
-  server.options.AfterSet([this](bool) { gate_.Promise(); });
-  server.notifier.Follow(server.options.settings().notify_keyspace_events);
   FollowOptions();
-  server.options.OnChange(
-      [this, &commands = server.commands](const config::Settings& settings, std::string_view name) {
-        if (name == "latency-tracking" && !settings.latency_tracking) commands.ForgetLatencies();
-        if (name == "notify-keyspace-events") server_.notifier.Follow(settings.notify_keyspace_events);
-        if (name == "maxmemory") WarnOfMemory(server_);
-        if (name == "maxkeys" || name == "namespace") WarnOfNamespaces(server_);
-        if (name == "maxmemory" || name == "maxkeys") gate_.Rebase(), gate_.Promise();
-        FollowOptions();
-      });
   server.modes &= ~BitOf(Mode::kNewRules);  // nothing was planned by the old ones
   RefreshNow();
 }
@@ -88,31 +64,10 @@ Now Executor::RefreshNow() noexcept {
   return now_;
 }
 
-void Executor::Join(Cluster& cluster) noexcept {
+void Executor::Join(Cluster& cluster) {
   server_.cluster = &cluster;
   cluster.Follow(server_.options.settings());
   if (!cluster.emulated()) server_.modes |= BitOf(Mode::kClustered);
-}
-
-void Executor::FollowOptions() noexcept {
-  const config::Settings& settings = server_.options.settings();
-  if (server_.cluster != nullptr) server_.cluster->Follow(settings);
-  output_pool_ = OutputPool::Of(settings.maxmemory, server_.options.memory_bytes());
-  output_pool_.most_held_bytes = settings.maxmemory_clients.LimitFor(settings.maxmemory);
-  const uint64_t hard = settings.client_output_buffer_limit.normal.hard_bytes;
-  const uint64_t most = output_pool_.most_bytes;
-  slow_calls_.FollowOptions();
-  late_cycles_ = std::min(old_clock_cycles_ + 1, slow_calls_.least_cycles());
-  server_.sessions.output_limits = {.most = hard == 0 ? most : std::min(hard, most),
-                                    .most_of_subscriber = most};
-  batch_limits_ = {.max_bulk = settings.proto_max_bulk_len,
-                   .output = server_.sessions.output_limits,
-                   .small_bytes = slow_calls_.RecordsAlone(now_) ? 0 : Batch::kSmallBytes};
-  server_.tracking.Limit(static_cast<size_t>(settings.tracking_table_max_keys), most / kTrackingPart);
-  server_.databases.shadow().Follow(settings.shadow_list, {.bytes = settings.maxmemory.bytes,
-                                                           .keys = static_cast<uint64_t>(settings.maxkeys)});
-  server_.event_log.Follow(settings.expire_log_size, settings.expire_log_values);
-  track_latency_ = settings.latency_tracking;
 }
 
 void Executor::OnClientEnd(Session& session) noexcept {

@@ -41,7 +41,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   // The server's options may change as long as this lives, and not after.
   explicit Executor(Server& server);
   // From now on the server is a part of this cluster, which must outlive this. REQUIRES: no request has run.
-  void Join(Cluster& cluster) noexcept;
+  void Join(Cluster& cluster);
 
   // Runs the complete requests at the front of each feed's input, appends their replies to the session's
   // output, and sets what each feed has consumed. What is left is incomplete, or must wait because the session
@@ -119,8 +119,13 @@ class Executor final : public InFlight, private ClientEnds::Ear {
                    std::span<const std::string_view> call) const noexcept;
   // The modes of the server.
   uint32_t ModesOfAll() const noexcept;
-  // Makes the limits and what is slow what the options say.
-  void FollowOptions() noexcept;
+  // Does what the options say, now and whenever CONFIG SET changes them.
+  void FollowOptions();
+  void TrackLatency(const config::Settings& settings) noexcept;
+  // Makes what counts as slow what the options say.
+  void LookForSlowCalls() noexcept;
+  // Makes the limits of requests, replies and tracking what the options say.
+  void SetLimits(const config::Settings& settings) noexcept;
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
   // Serves those who wait for keys that are there now, in their order.

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,83 +58,75 @@ TtlRules::PrefixDefaults DefaultsOf(const config::Settings& settings) {
   return defaults;
 }
 
-void Prepare(Server& server, const config::Settings& settings) {
+TtlRules::Said TtlRulesOf(const config::Settings& settings) {
   std::vector<TtlRules::Rule> rules;
   rules.reserve(settings.ttl_rules.size());
   for (const config::TtlRule& said : settings.ttl_rules) rules.push_back(RuleFor(said));
-  const TtlRules::Terms for_all{.default_ms = settings.default_ttl.ms,
-                                .max_ms = settings.max_ttl.ms,
-                                .jitter_percent = static_cast<unsigned>(settings.ttl_jitter_percent),
-                                .required = settings.ttl_required};
-  server.databases.ttl_rules().Prepare(std::move(rules), DefaultsOf(settings), for_all, server.random);
+  return {.rules = std::move(rules),
+          .defaults = DefaultsOf(settings),
+          .for_all = {.default_ms = settings.default_ttl.ms,
+                      .max_ms = settings.max_ttl.ms,
+                      .jitter_percent = static_cast<unsigned>(settings.ttl_jitter_percent),
+                      .required = settings.ttl_required}};
 }
 
-void PrepareNamespaces(Server& server, const config::Settings& settings) {
+std::vector<Namespaces::Wanted> NamespacesOf(const config::Settings& settings) {
   std::vector<Namespaces::Wanted> wanted;
   wanted.reserve(settings.namespaces.size());
   for (const config::NamespaceTerms& said : settings.namespaces)
     wanted.push_back({said.name, said.prefix, {.bytes = said.maxmemory_bytes, .keys = said.maxkeys}});
-  server.databases.namespaces().Prepare(wanted);
+  return wanted;
 }
 
-bool IsTtlOption(std::string_view name) noexcept {
-  return name == "ttl-rule" || name == "default-ttl" || name == "max-ttl" || name == "ttl-required" ||
-         name == "ttl-jitter" || name == "namespace";
+MissRing MissRingOf(const config::Settings& settings, Databases& databases) {
+  return {databases.heap(), static_cast<size_t>(settings.miss_ring_entries)};
 }
 
 }  // namespace
 
 void FollowEvictionPolicy(Server& server) {
-  SetAccessEffect(server, server.options.settings());
-  server.options.OnChange([&server](const config::Settings& settings, std::string_view name) {
-    if (name == "maxmemory-policy" || name == "lfu-log-factor" || name == "lfu-decay-time")
-      SetAccessEffect(server, settings);
-  });
+  server.options.FollowFromNow(
+      [&server](const config::Settings& settings) { SetAccessEffect(server, settings); },
+      &config::Settings::maxmemory_policy, &config::Settings::lfu_log_factor,
+      &config::Settings::lfu_decay_time_minutes);
 }
 
 void FollowMissRing(Server& server) {
-  config::Options& options = server.options;
   Databases& databases = server.databases;
-  databases.MakeMissRing(static_cast<size_t>(options.settings().miss_ring_entries));
-  databases.AdoptMissRing();
-  options.BeforeSet(
-      [&databases, &options](const config::Settings& wanted, std::string_view name) -> config::Problem {
-        const int64_t entries = wanted.miss_ring_entries;
-        if (name == "miss-ring-entries" && entries != options.settings().miss_ring_entries)
-          databases.MakeMissRing(static_cast<size_t>(entries));
-        return std::nullopt;
-      });
-  options.AfterSet(
-      [&databases](bool accepted) { accepted ? databases.AdoptMissRing() : databases.DropMissRing(); });
+  const config::Settings& now = server.options.settings();
+  const auto make = [&databases, &now](const config::Settings& wanted) -> std::optional<MissRing> {
+    if (wanted.miss_ring_entries == now.miss_ring_entries)
+      return std::nullopt;  // the ring keeps what it knows
+    return MissRingOf(wanted, databases);
+  };
+  const auto adopt = [&databases](MissRing&& ring) { databases.AdoptMissRing(std::move(ring)); };
+  adopt(MissRingOf(now, databases));
+  server.options.Prepare(config::Keeping(make, adopt), &config::Settings::miss_ring_entries);
 }
 
 void FollowTtlRules(Server& server) {
-  TtlRules& rules = server.databases.ttl_rules();
-  Prepare(server, server.options.settings());
-  rules.Adopt();
-  server.options.BeforeSet(
-      [&server](const config::Settings& wanted, std::string_view name) -> config::Problem {
-        if (IsTtlOption(name)) Prepare(server, wanted);
-        return std::nullopt;
-      });
-  server.options.AfterSet([&rules](bool accepted) { accepted ? rules.Adopt() : rules.Drop(); });
+  using config::Settings;
+  const auto make = [](const Settings& wanted) { return std::optional(TtlRulesOf(wanted)); };
+  const auto adopt = [&rules = server.databases.ttl_rules(), &random = server.random](TtlRules::Said&& said) {
+    rules.Adopt(std::move(said), random);
+  };
+  adopt(TtlRulesOf(server.options.settings()));
+  server.options.Prepare(config::Keeping(make, adopt), &Settings::ttl_rules, &Settings::default_ttl,
+                         &Settings::max_ttl, &Settings::ttl_required, &Settings::ttl_jitter_percent,
+                         &Settings::namespaces);
 }
 
 void FollowNamespaces(Server& server) {
   Databases& databases = server.databases;
-  PrepareNamespaces(server, server.options.settings());
-  databases.AdoptNamespaces();
-  server.options.BeforeSet(
-      [&server](const config::Settings& wanted, std::string_view name) -> config::Problem {
-        if (name != "namespace") return std::nullopt;
-        if (config::Problem problem = config::CheckNamespaces(wanted)) return problem;
-        PrepareNamespaces(server, wanted);
-        return std::nullopt;
-      });
-  server.options.AfterSet([&databases](bool accepted) {
-    if (!accepted) return databases.namespaces().Drop();
-    databases.AdoptNamespaces();
-  });
+  const auto make = [&databases](const config::Settings& wanted) {
+    return std::optional(databases.namespaces().Prepare(NamespacesOf(wanted)));
+  };
+  const auto adopt = [&databases](Namespaces::Prepared&& prepared) {
+    databases.AdoptNamespaces(std::move(prepared));
+  };
+  adopt(*make(server.options.settings()));
+  server.options.Prepare({.prepare = config::CheckNamespaces}, &config::Settings::namespaces);
+  server.options.Prepare(config::Keeping(make, adopt), &config::Settings::namespaces);
 }
 
 }  // namespace mayfly

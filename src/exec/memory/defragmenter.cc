@@ -31,9 +31,11 @@ unsigned PercentFor(const Heap::Fill& fill, const config::Settings& settings) no
 
 Defragmenter::Defragmenter(Server& server)
     : Step(server.sliced_work), Alarm(server.hubs.alarms), server_(server) {
-  server.options.OnChange([this](const config::Settings&, std::string_view name) {
-    if (name.starts_with("active")) NoteChurn(server_.clock.Read());
-  });
+  using config::Settings;
+  server.options.Follow([this](const Settings&) { NoteChurn(server_.clock.Read()); }, &Settings::activedefrag,
+                        &Settings::active_defrag_ignore_bytes, &Settings::active_defrag_threshold_lower,
+                        &Settings::active_defrag_threshold_upper, &Settings::active_defrag_cycle_min,
+                        &Settings::active_defrag_cycle_max);
 }
 
 unsigned Defragmenter::Measure() noexcept {

@@ -32,10 +32,9 @@ void Describe(CrashText& text, std::string_view what, const Session& session, co
 
 CrashScene::CrashScene(Server& server, const InFlight& in_flight)
     : server_(server), in_flight_(in_flight), report_(server.options.settings().logfile, *this) {
-  report_.Enable(server.options.settings().crash_log_enabled);
-  server.options.OnChange([this](const config::Settings& settings, std::string_view name) {
-    if (name == "crash-log-enabled") report_.Enable(settings.crash_log_enabled);
-  });
+  server.options.FollowFromNow(
+      [this](const config::Settings& settings) { report_.Enable(settings.crash_log_enabled); },
+      &config::Settings::crash_log_enabled);
 }
 
 void CrashScene::Testify(CrashText& text) const noexcept {

@@ -6,18 +6,20 @@ namespace mayfly::net {
 namespace {
 
 using config::Problem;
+using config::Settings;
 
-Problem ProblemWith(const config::Settings& now, const config::Settings& wanted, std::string_view name) {
-  const bool moves =
-      (name == "port" && wanted.port != now.port) ||
-      (name == "tls-port" && wanted.tls_port != now.tls_port) ||
-      (name == "cluster-announce-ip" && wanted.cluster_announce_ip != now.cluster_announce_ip) ||
-      (name == "cluster-announce-port" && wanted.cluster_announce_port != now.cluster_announce_port);
-  if (moves)
+template <typename Value>
+void Fix(Value Settings::*member, config::Options& options) {
+  const auto refuse_another = [member, &now = options.settings()](const Settings& wanted) -> Problem {
+    if (wanted.*member == now.*member) return std::nullopt;
     return "this daemon is a shard: where it listens is decided by the program that --shards has started";
-  if (name == "maxmemory" && wanted.maxmemory.request != config::MaxMemory::Request::kBytes)
-    return "this daemon is a shard: its part of the machine's memory has to be a number of bytes";
-  return std::nullopt;
+  };
+  options.Prepare({.prepare = refuse_another}, member);
+}
+
+Problem RefusePartOfMachine(const Settings& wanted) {
+  if (wanted.maxmemory.request == config::MaxMemory::Request::kBytes) return std::nullopt;
+  return "this daemon is a shard: its part of the machine's memory has to be a number of bytes";
 }
 
 }  // namespace
@@ -33,9 +35,11 @@ bool TakeShardMark(std::vector<std::string>& environment, pid_t parent) {
 }
 
 void LeaveToShards(config::Options& options) {
-  options.BeforeSet([&options](const config::Settings& wanted, std::string_view name) {
-    return ProblemWith(options.settings(), wanted, name);
-  });
+  Fix(&Settings::port, options);
+  Fix(&Settings::tls_port, options);
+  Fix(&Settings::cluster_announce_ip, options);
+  Fix(&Settings::cluster_announce_port, options);
+  options.Prepare({.prepare = RefusePartOfMachine}, &Settings::maxmemory);
   options.ForbidRewrite("this daemon is a shard, and the conf file is for all of them: change it there");
 }
 

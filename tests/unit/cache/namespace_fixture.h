@@ -13,8 +13,7 @@ namespace mayfly {
 class NamespaceFixture : public KeyspaceFixture {
  public:
   void Have(const std::vector<Namespaces::Wanted>& wanted) {
-    databases.namespaces().Prepare(wanted);
-    databases.AdoptNamespaces();
+    databases.AdoptNamespaces(databases.namespaces().Prepare(wanted));
   }
   Namespace& Space(std::string_view name) { return *databases.namespaces().Find(name); }
   // Sets the key, later than all before it.

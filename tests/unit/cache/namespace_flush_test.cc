@@ -95,8 +95,7 @@ TEST_CASE_METHOD(NamespaceFixture,
 }
 
 TEST_CASE_METHOD(NamespaceFixture, "a flushed key is known as deleted, whether it is freed or not") {
-  databases.MakeMissRing(1000);
-  databases.AdoptMissRing();
+  databases.AdoptMissRing(MissRing(databases.heap(), 1000));
   Have({{"a", "a:"}});
   Set("a:1", "v");
   Set("a:2", "v");

@@ -188,8 +188,7 @@ TEST_CASE_METHOD(TagsFixture, "a stale value goes with the tags of its key") {
 TEST_CASE_METHOD(TagsFixture, "what is invalidated is reported as that, and missed for that reason") {
   ChangeLog log;
   SetTagged("a", {"t"});
-  databases.MakeMissRing(100);
-  databases.AdoptMissRing();
+  databases.AdoptMissRing(MissRing(databases.heap(), 100));
   changes.Listen(log, ChangeHub::kAllReasons);
   Invalidate({"t"});
   CHECK(log.seen == std::vector<ChangeLog::Seen>{{Reason::kInvalidated, "a"}});

@@ -11,8 +11,7 @@ constexpr Now kNow{.mono_ms = 1'000'000, .wall_ms = 1'700'000'000'000};
 class TtlRulesTest {
  public:
   void Set(std::vector<TtlRules::Rule> rules, TtlRules::Terms for_all = {}) {
-    ttl_rules.Prepare(std::move(rules), {}, for_all, random);
-    ttl_rules.Adopt();
+    ttl_rules.Adopt({.rules = std::move(rules), .for_all = for_all}, random);
   }
   // What is left of a TTL that was asked for; -1: none.
   int64_t Left(std::string_view key, Expiry wanted) {
@@ -113,22 +112,14 @@ TEST_CASE_METHOD(TtlRulesTest, "jitter beside a maximum does not exceed it") {
   for (int i = 0; i < 1000; ++i) CHECK(Left("k", In(1000)) <= 1000);
 }
 
-TEST_CASE_METHOD(TtlRulesTest,
-                 "rules that were prepared count when they are adopted, and not if they are dropped") {
-  ttl_rules.Prepare({}, {}, {.max_ms = 1}, random);
-  CHECK_FALSE(ttl_rules.any());
-  ttl_rules.Drop();
-  ttl_rules.Adopt();
-  CHECK_FALSE(ttl_rules.any());
-}
-
 TEST_CASE("the default of the longest prefix comes after the rules' and before that for all keys") {
   std::mt19937_64 random;
   TtlRules rules;
   const std::vector<std::string> prefixes = {"a:", "a:b:", "c:"};
-  rules.Prepare({{.pattern = "a:r*", .default_ms = 7}, {.pattern = "c:*", .required = true}},
-                {.prefixes = PrefixTable(prefixes), .ms = {100, 0, 300}}, {.default_ms = 9}, random);
-  rules.Adopt();
+  rules.Adopt({.rules = {{.pattern = "a:r*", .default_ms = 7}, {.pattern = "c:*", .required = true}},
+               .defaults = {.prefixes = PrefixTable(prefixes), .ms = {100, 0, 300}},
+               .for_all = {.default_ms = 9}},
+              random);
   const auto ttl = [&](std::string_view key) {
     return rules.Obeying(key, Expiry::Never(), kNow).deadline_ms - kNow.mono_ms;
   };
@@ -137,8 +128,7 @@ TEST_CASE("the default of the longest prefix comes after the rules' and before t
   CHECK(ttl("a:rule") == 7);
   CHECK(ttl("c:k") == 300);
   CHECK(ttl("k") == 9);
-  rules.Prepare({}, {.prefixes = PrefixTable(prefixes), .ms = {0, 0, 0}}, {}, random);
-  rules.Adopt();
+  rules.Adopt({.defaults = {.prefixes = PrefixTable(prefixes), .ms = {0, 0, 0}}}, random);
   CHECK_FALSE(rules.any());
 }
 

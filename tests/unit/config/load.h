@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/text/glob.h"
@@ -95,5 +97,21 @@ struct Loaded {
   std::string answer;
   std::vector<std::string> warnings;
 };
+
+inline bool MayBeSet(const Option& option) { return !option.Has(kFixed) && !option.Has(kProtected); }
+
+// Calls `follower(settings, option)` for each option that CONFIG SET changes, in the order of the table.
+template <typename Fn>
+void FollowEach(Options& options, Fn follower) {
+  for (const Option& option : MayflyOptions()) {
+    if (!MayBeSet(option)) continue;
+    const auto follow = [follower, &option](const Settings& settings) { follower(settings, option); };
+    std::visit(
+        [&](auto member) {
+          if constexpr (!std::is_same_v<decltype(member), Foreign>) options.Follow(follow, member);
+        },
+        option.target);
+  }
+}
 
 }  // namespace mayfly::config

@@ -59,7 +59,39 @@ std::set<std::string> NamesWith(OptionFlag flag) {
   return names;
 }
 
+struct Anything {
+  template <typename T>
+  operator T() const;  // NOLINT(google-explicit-constructor): it is to become whatever a member is
+};
+
+template <size_t... kAt>
+constexpr bool HasMembers(std::index_sequence<kAt...>) {
+  return requires { Settings{(static_cast<void>(kAt), Anything{})...}; };
+}
+
+// The number of members of Settings, which is at least kLeast and below kAbove.
+template <size_t kLeast, size_t kAbove>
+constexpr size_t CountMembers() {
+  constexpr size_t kMiddle = (kLeast + kAbove) / 2;
+  if constexpr (kMiddle == kLeast)
+    return kLeast;
+  else if constexpr (HasMembers(std::make_index_sequence<kMiddle>()))
+    return CountMembers<kMiddle, kAbove>();
+  else
+    return CountMembers<kLeast, kMiddle>();
+}
+
 }  // namespace
+
+TEST_CASE("each member of Settings is the value of one option, which is found by the member") {
+  for (const Option& option : MayflyOptions()) {
+    INFO(option.name);
+    CHECK(FindOption(option.target) == &option);
+    CHECK_FALSE(std::holds_alternative<Foreign>(option.target));
+  }
+  constexpr size_t kMany = 1024;
+  CHECK(CountMembers<0, kMany>() == MayflyOptions().size());
+}
 
 TEST_CASE("conf/mayfly.conf names every option with its default, and no other") {
   const auto lines = ConfLines();

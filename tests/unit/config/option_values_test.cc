@@ -199,8 +199,6 @@ std::map<std::string, std::string> OthersThan(const std::string& name, const Loa
   return answers;
 }
 
-bool MayBeSet(const Option& option) { return !option.Has(kFixed) && !option.Has(kProtected); }
-
 void CheckInForce(const Example& example, const Loaded& loaded, const Loaded& fresh) {
   INFO(example.name);
   CHECK(loaded.error == "");
@@ -268,15 +266,16 @@ TEST_CASE("an option that a file, a variable or a flag sets is in force, and no 
   }
 }
 
-TEST_CASE("an option that CONFIG SET changes is in force, listeners are called, and no other has changed") {
+TEST_CASE(
+    "an option that CONFIG SET changes is in force, its followers are called, and no other has changed") {
   const TestFiles files;
   const Loaded fresh(files, {});
   for (const Example& example : kExamples) {
     const Option& option = *FindOption(example.name);
     Loaded loaded(files, {});
     std::vector<std::string> heard;
-    loaded.options.OnChange([&](const Settings& settings, std::string_view name) {
-      heard.emplace_back(name);
+    FollowEach(loaded.options, [&](const Settings& settings, const Option& changed) {
+      heard.emplace_back(changed.name);
       CHECK(example.in_force(settings));
     });
     INFO(example.name);

@@ -45,12 +45,12 @@ TEST_CASE("maxmemory is auto, a percentage or bytes, and CONFIG GET answers plai
           "--maxmemory: percentage argument must be between 1 and 100 inclusive");
 }
 
-TEST_CASE("a percentage follows the machine's memory, and listeners are called") {
+TEST_CASE("a percentage follows the machine's memory, and the followers of maxmemory are called") {
   const TestFiles files;
   Loaded loaded(files, {});
   std::vector<std::string> heard;
-  loaded.options.OnChange([&](const Settings& settings, std::string_view name) {
-    heard.push_back(std::string(name) + " " + std::to_string(settings.maxmemory.bytes));
+  FollowEach(loaded.options, [&](const Settings& settings, const Option& option) {
+    heard.push_back(std::string(option.name) + " " + std::to_string(settings.maxmemory.bytes));
   });
   loaded.options.SetMemoryBytes(1'000'000'000);
   loaded.options.SetMemoryBytes(1'000'000'000);
@@ -203,7 +203,7 @@ TEST_CASE("CONFIG SET changes the options that may change while the server runs"
   const TestFiles files;
   Loaded loaded(files, {});
   std::vector<std::string> heard;
-  loaded.options.OnChange([&](const Settings&, std::string_view name) { heard.emplace_back(name); });
+  FollowEach(loaded.options, [&](const Settings&, const Option& option) { heard.emplace_back(option.name); });
   CHECK(
       loaded.Set(
           {{"timeout", "5"}, {"MaxMemory", "1mb"}, {"maxmemory-policy", "ALLKEYS-LRU"}, {"maxkeys", "0"}}) ==
@@ -256,10 +256,10 @@ TEST_CASE("CONFIG SET fails in Redis's words") {
                "Error in hard, soft or soft_seconds setting in buffer limit configuration."));
 }
 
-TEST_CASE("CONFIG SET with one wrong pair changes nothing and calls no listener") {
+TEST_CASE("CONFIG SET with one wrong pair changes nothing and calls no follower") {
   const TestFiles files;
   Loaded loaded(files, {});
-  loaded.options.OnChange([](const Settings&, std::string_view) { FAIL("nothing changed"); });
+  FollowEach(loaded.options, [](const Settings&, const Option&) { FAIL("nothing changed"); });
   const Settings before = loaded.options.settings();
   CHECK(loaded.Set({{"timeout", "5"}, {"hz", "20"}, {"maxmemory-policy", "foo"}}) != "");
   CHECK(loaded.Set({{"timeout", "5"}, {"foo", "1"}}) != "");
@@ -286,45 +286,6 @@ TEST_CASE("a Load that fails leaves the defaults") {
   const Loaded loaded(files, {"--port", "1", "--timeout", "x"});
   CHECK(loaded.error != "");
   CHECK(loaded.options.settings().port == 6379);
-}
-
-TEST_CASE("a judge sees all values of a CONFIG SET, and a CONFIG SET that it refuses changes nothing") {
-  const TestFiles files;
-  Loaded loaded(files, {});
-  loaded.options.BeforeSet([](const Settings& wanted, std::string_view name) -> Problem {
-    if (name == "maxkeys" && wanted.maxkeys > wanted.maxclients) return "too many";
-    return std::nullopt;
-  });
-  CHECK(loaded.Set({{"maxclients", "5"}, {"MaxKeys", "6"}}) ==
-        "CONFIG SET failed (possibly related to argument 'maxkeys') - too many");
-  CHECK(loaded.Get("maxclients") == "10000");
-  CHECK(loaded.Set({{"MaxKeys", "6"}, {"maxclients", "7"}}) == "");
-  CHECK(loaded.Get("maxkeys") == "6");
-}
-
-TEST_CASE("whoever judged a CONFIG SET hears how it ended, after the options have changed") {
-  const TestFiles files;
-  Loaded loaded(files, {});
-  std::vector<std::string> heard;
-  loaded.options.BeforeSet([&](const Settings& wanted, std::string_view name) -> Problem {
-    heard.push_back("judge " + std::string(name));
-    if (wanted.port == 1) return "no";
-    return std::nullopt;
-  });
-  loaded.options.OnChange([&](const Settings&, std::string_view name) { heard.emplace_back(name); });
-  loaded.options.AfterSet([&](bool accepted) { heard.emplace_back(accepted ? "accepted" : "given up"); });
-  CHECK(loaded.Set({{"timeout", "5"}, {"port", "0"}}) == "");
-  CHECK(heard == std::vector<std::string>{"judge timeout", "judge port", "port", "timeout", "accepted"});
-  heard.clear();
-  CHECK(loaded.Set({{"PORT", "1"}, {"timeout", "6"}}) != "");
-  CHECK(heard == std::vector<std::string>{"judge port", "given up"});
-  heard.clear();
-  CHECK(loaded.Set({{"port", "0"}}) == "");  // nothing changes, but a judge was asked
-  CHECK(heard == std::vector<std::string>{"judge port", "accepted"});
-  heard.clear();
-  CHECK(loaded.Set({{"port", "65536"}}) != "");
-  CHECK(loaded.Set({{"no-such-option", "1"}}) != "");
-  CHECK(heard.empty());
 }
 
 TEST_CASE("CONFIG SET bind keeps its words, also empty ones, over a rewrite") {
