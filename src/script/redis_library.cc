@@ -150,15 +150,14 @@ void RememberFor(const Run& run, const Call& call, Keyspace& keyspace) noexcept 
 // A script that has written something may go on when memory is full, to avoid half-done work: after a call finds no room, a
 // second attempt skips the check of memory.
 Outcome MakeCall(Run& run, const TableRow* row, std::span<const std::string_view> words) {
-  const Call call{run.session, run.replies.writer(), run.now, Origin::kScript, words, row};
+  Call call{run.session, run.replies.writer(), run.now, Origin::kScript, words, row};
   Executor& executor = *run.server.executor;
   Keyspace& keyspace = run.server.databases.At(run.session.db);
   Outcome outcome = executor.MakeCall(call);
   if (outcome.refused == Refusal::kMemory && (run.wrote || run.allow_oom)) [[unlikely]] {
     run.replies.Clear();
-    run.session.Set(Mode::kPaused);  // with this mode nobody looks at the memory
+    call.ignores_memory_limits = true;
     outcome = executor.MakeCall(call);
-    run.session.Clear(Mode::kPaused);
   }
   if (outcome.refused != Refusal::kNone) return outcome;
   if (row->writes) run.wrote = true;

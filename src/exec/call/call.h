@@ -36,6 +36,9 @@ struct Call {
   Origin origin;
   std::span<const std::string_view> arguments;  // not empty
   const TableRow* row;                          // null: the command is unknown
+  // The call runs although maxmemory or a namespace's limit is exceeded. A script that has written sets this, because it
+  // must not be left half done.
+  bool ignores_memory_limits = false;
 };
 
 // A running call that was made by itself, not in a group of a batch. RunningCalls are linked through the stack, from the

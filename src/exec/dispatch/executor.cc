@@ -152,7 +152,7 @@ void Executor::RunPlanned() {
         admitted = admitted && gate_.MakeRoomFor(*row, now_);
       }
       if (!admitted) [[unlikely]] {
-        if (const Refusal why = WhyRefused(session, 0, args, row, gate_, now_, nullptr);
+        if (const Refusal why = WhyRefused(session, 0, args, row, &gate_, now_, nullptr);
             why != Refusal::kNone) {
           Record(timer, &planned);
           RefuseClient(why, session, args, row);
@@ -237,7 +237,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = WhyRefused(session, modes, args, row, gate_, now_, server_.cluster);
+  const Refusal why = WhyRefused(session, modes, args, row, &gate_, now_, server_.cluster);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
@@ -276,7 +276,8 @@ Outcome Executor::MakeCall(const Call& call) {
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
   const uint32_t modes = call.session.modes & (in_transaction ? BitOf(Mode::kStranger) : ~uint32_t{0});
-  const Refusal why = WhyRefused(call.session, modes, args, call.row, gate_, call.now, nullptr);
+  MemoryGate* const gate = call.ignores_memory_limits ? nullptr : &gate_;
+  const Refusal why = WhyRefused(call.session, modes, args, call.row, gate, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);
   return {why, Perform(call, args, {}, nullptr)};

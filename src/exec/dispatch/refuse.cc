@@ -82,7 +82,7 @@ bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now 
 }  // namespace
 
 Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, const TableRow* row,
-                   MemoryGate& gate, Now now, const Cluster* cluster) {
+                   MemoryGate* gate, Now now, const Cluster* cluster) {
   if (row == nullptr) return Refusal::kUnknownCommand;
   // A subcommand that is known has a row of its own.
   if (!row->subcommands.empty() && args.size() >= 2) return Refusal::kUnknownSubcommand;
@@ -96,9 +96,9 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
   }
   if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
     return Refusal::kElsewhere;
-  if (!Has(modes, Mode::kPaused)) {
-    if (!HasRoom(session, *row, gate, now)) return Refusal::kMemory;
-    if (!gate.KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
+  if (gate != nullptr && !Has(modes, Mode::kPaused)) {
+    if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
+    if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
   }
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;

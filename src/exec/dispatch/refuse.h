@@ -18,10 +18,11 @@ namespace mayfly {
 class Cluster;
 class MemoryGate;
 
-// `modes`: those of the session and of the server. `row`: null if the command is unknown. Evicts, to make room
-// for a command that writes; not during CLIENT PAUSE. `cluster`: not null with Mode::kClustered.
+// `modes`: those of the session and of the server. `row`: null if the command is unknown. `cluster`: not null with
+// Mode::kClustered. `gate`: evicts, to make room for a command that writes, or refuses it; null: the call ignores the
+// limits of memory. It is not asked during CLIENT PAUSE either, which holds the command back.
 Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, const TableRow* row,
-                   MemoryGate& gate, Now now, const Cluster* cluster);
+                   MemoryGate* gate, Now now, const Cluster* cluster);
 
 // The error that Redis gives. Throws std::bad_alloc.
 // REQUIRES: WhyRefused gave `why`, which is not kNone.

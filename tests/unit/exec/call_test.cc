@@ -8,6 +8,7 @@
 #include "exec/call/reply_buffer.h"
 #include "server/acl/users.h"
 #include "support/command_test.h"
+#include "support/output_text.h"
 
 namespace mayfly::testing {
 namespace {
@@ -84,6 +85,42 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"ALL", "KEEP", "k", "w", ";", "FETCH", "k"}) ==
         Array({Error("OOM command not allowed when used memory > 'maxmemory'."), Bulk("v")}));
   SetOption("maxmemory", "0");
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "a call that ignores the limits of memory runs over maxmemory, and the next does not") {
+  SetOption("maxmemory-policy", "noeviction");
+  SetOption("maxmemory", "1");
+  Session own(server().chunks);
+  own.LogIn(server().server.users.Newcomer());
+  const std::vector<std::string_view> words = {"KEEP", "k", "v"};
+  Executor& executor = server().executor;
+  Call call{own, own.reply, executor.now(), Origin::kScript, words, executor.RowOf(words)};
+  CHECK(executor.MakeCall(call).refused == Refusal::kMemory);
+  const uint32_t modes = own.modes;
+  call.ignores_memory_limits = true;
+  CHECK(executor.MakeCall(call).refused == Refusal::kNone);
+  CHECK(own.modes == modes);
+  call.ignores_memory_limits = false;
+  CHECK(executor.MakeCall(call).refused == Refusal::kMemory);
+  CHECK(OutputText(own.output)
+            .ends_with("+OK\r\n-OOM command not allowed when used memory > 'maxmemory'.\r\n"));
+  SetOption("maxmemory", "0");
+}
+
+TEST_CASE_METHOD(CommandTest, "a call that ignores the limits of memory runs in a namespace that is full") {
+  SetOption("namespace", "full prefix full: maxkeys 1");
+  SetOption("maxmemory-policy", "noeviction");
+  Run({"KEEP", "full:1", "v"});
+  Run({"KEEP", "full:2", "v"});
+  Session own(server().chunks);
+  own.LogIn(server().server.users.Newcomer());
+  const std::vector<std::string_view> words = {"KEEP", "full:3", "v"};
+  Executor& executor = server().executor;
+  Call call{own, own.reply, executor.now(), Origin::kScript, words, executor.RowOf(words)};
+  CHECK(executor.MakeCall(call).refused == Refusal::kNamespace);
+  call.ignores_memory_limits = true;
+  CHECK(executor.MakeCall(call).refused == Refusal::kNone);
 }
 
 TEST_CASE_METHOD(CommandTest,
