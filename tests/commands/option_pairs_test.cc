@@ -22,9 +22,9 @@ constexpr int64_t kStaleMs = 30'000;
 // How a request comes to the server.
 enum class Way { kRequest, kTransaction, kScript };
 
-class World : public CommandTest {
+class PairsWorld : public CommandTest {
  public:
-  explicit World(Way way) : way_(way), writer_(Connect()) {}
+  explicit PairsWorld(Way way) : way_(way), writer_(Connect()) {}
 
   Reply Send(const Request& request) {
     if (way_ == Way::kRequest) return writer_.Run(request);
@@ -59,19 +59,19 @@ struct Promise {
   Group group;
   Wants wants;
   bool needs_expiry;  // is a syntax error without one
-  std::function<Request(World&)> words;
+  std::function<Request(PairsWorld&)> words;
   // After a SET that was carried out. The key has the value "new".
-  std::function<void(World&)> kept;
+  std::function<void(PairsWorld&)> kept;
 };
 
-void ExpiresOnTime(World& world) {
+void ExpiresOnTime(PairsWorld& world) {
   world.AdvanceTime(kTtlMs - kJitterMs - 1);
   CHECK(world.Exists());
   world.AdvanceTime(2 * kJitterMs + 1);
   CHECK_FALSE(world.Exists());
 }
 
-void SlidesOn(World& world) {
+void SlidesOn(PairsWorld& world) {
   const int64_t ttl = world.Pttl();
   world.AdvanceTime(kTtlMs / 2);
   CHECK(world.Pttl() == ttl - kTtlMs / 2);
@@ -79,7 +79,7 @@ void SlidesOn(World& world) {
   CHECK(world.Pttl() == ttl);
 }
 
-void IsStaleForAWhile(World& world) {
+void IsStaleForAWhile(PairsWorld& world) {
   const auto ttl = static_cast<uint64_t>(world.Pttl());
   world.AdvanceTime(ttl);
   CHECK_FALSE(world.Exists());
@@ -94,34 +94,34 @@ void IsStaleForAWhile(World& world) {
   CHECK(world.Take().elements.at(1) == Null());
 }
 
-void GoesWithItsTags(World& world) {
+void GoesWithItsTags(PairsWorld& world) {
   CHECK(Sorted(world.Run({"TAGS", "k"})) == Array({Bulk("t"), Bulk("u")}));
   CHECK(world.Run({"INVALIDATE", "u"}) == Integer(1));
   CHECK_FALSE(world.Exists());
   CHECK(world.Take().elements.at(1) == Null());
 }
 
-void IsThere(World& world) { CHECK(world.Run({"PEEK", "k"}) == Bulk("new")); }
+void IsThere(PairsWorld& world) { CHECK(world.Run({"PEEK", "k"}) == Bulk("new")); }
 
 Request ToRequest(std::initializer_list<std::string> words) { return words; }
 
 const std::vector<Promise>& Promises() {  // long: one table
   static const std::vector<Promise> kPromises = {
       {"EX", Group::kExpiry, Wants::kAnything, false,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"EX", "60"});
        },
        ExpiresOnTime},
       {"PX", Group::kExpiry, Wants::kAnything, false,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"PX", "60000"});
        },
        ExpiresOnTime},
       {"EXAT", Group::kExpiry, Wants::kAnything, false,
-       [](World& world) {
+       [](PairsWorld& world) {
          return ToRequest({"EXAT", world.UnixSeconds(60)});
        },
-       [](World& world) {
+       [](PairsWorld& world) {
          const auto ttl = static_cast<uint64_t>(world.Pttl());
          CHECK(ttl > kTtlMs - 1000);  // in whole seconds of the clock's
          CHECK(ttl <= kTtlMs);
@@ -131,52 +131,54 @@ const std::vector<Promise>& Promises() {  // long: one table
          CHECK_FALSE(world.Exists());
        }},
       {"PXAT", Group::kExpiry, Wants::kAnything, false,
-       [](World& world) {
+       [](PairsWorld& world) {
          return ToRequest({"PXAT", world.UnixMs(kTtlMs)});
        },
-       [](World& world) {
+       [](PairsWorld& world) {
          CHECK(world.Pttl() == kTtlMs);
          ExpiresOnTime(world);
        }},
-      {"KEEPTTL", Group::kExpiry, Wants::kKey, false, [](World&) { return ToRequest({"KEEPTTL"}); },
-       [](World& world) { CHECK(world.Pttl() == kTtlMs); }},
-      {"NX", Group::kCondition, Wants::kNoKey, false, [](World&) { return ToRequest({"NX"}); }, IsThere},
-      {"XX", Group::kCondition, Wants::kKey, false, [](World&) { return ToRequest({"XX"}); }, IsThere},
+      {"KEEPTTL", Group::kExpiry, Wants::kKey, false, [](PairsWorld&) { return ToRequest({"KEEPTTL"}); },
+       [](PairsWorld& world) { CHECK(world.Pttl() == kTtlMs); }},
+      {"NX", Group::kCondition, Wants::kNoKey, false, [](PairsWorld&) { return ToRequest({"NX"}); }, IsThere},
+      {"XX", Group::kCondition, Wants::kKey, false, [](PairsWorld&) { return ToRequest({"XX"}); }, IsThere},
       {"IFEQ", Group::kCondition, Wants::kKey, false,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"IFEQ", "old"});
        },
        IsThere},
       {"IFNE", Group::kCondition, Wants::kAnything, false,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"IFNE", "x"});
        },
        IsThere},
-      {"GET", Group::kReply, Wants::kAnything, false, [](World&) { return ToRequest({"GET"}); }, IsThere},
+      {"GET", Group::kReply, Wants::kAnything, false, [](PairsWorld&) { return ToRequest({"GET"}); },
+       IsThere},
       {"IFLEASE", Group::kOther, Wants::kAnything, false,
-       [](World& world) {
+       [](PairsWorld& world) {
          return ToRequest({"IFLEASE", world.token});
        },
-       [](World& world) {
+       [](PairsWorld& world) {
          CHECK(world.Run({"UNLEASE", "k", world.token}) == Integer(0));
          CHECK(world.Take().elements.at(0) == Bulk("HIT"));
        }},
       {"JITTER", Group::kOther, Wants::kAnything, true,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"JITTER", "5"});
        },
-       [](World& world) {
+       [](PairsWorld& world) {
          CHECK(world.Pttl() >= kTtlMs - kJitterMs);
          CHECK(world.Pttl() <= kTtlMs + kJitterMs);
        }},
-      {"SLIDE", Group::kOther, Wants::kAnything, true, [](World&) { return ToRequest({"SLIDE"}); }, SlidesOn},
+      {"SLIDE", Group::kOther, Wants::kAnything, true, [](PairsWorld&) { return ToRequest({"SLIDE"}); },
+       SlidesOn},
       {"STALE", Group::kOther, Wants::kAnything, true,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"STALE", "30"});
        },
        IsStaleForAWhile},
       {"TAGS", Group::kOther, Wants::kAnything, false,
-       [](World&) {
+       [](PairsWorld&) {
          return ToRequest({"TAGS", "2", "t", "u"});
        },
        GoesWithItsTags},
@@ -185,7 +187,7 @@ const std::vector<Promise>& Promises() {  // long: one table
 }
 
 // What the world is like before the SET: a key with the value "old" and a TTL, or none; and a lease on it.
-void Prepare(World& world, Wants wants, bool leased) {
+void Prepare(PairsWorld& world, Wants wants, bool leased) {
   if (wants == Wants::kKey) REQUIRE(world.Run({"SET", "k", "old", "PX", std::to_string(kTtlMs)}) == Ok());
   if (!leased) return;
   const Reply lease = world.Run({"TAKE", "k", "LEASE", "100000", "EARLY", std::to_string(kTtlMs)});
@@ -212,7 +214,7 @@ struct Pair {
 };
 
 // SET k new with both options, and with a TTL if one of them needs it.
-Request SetOf(World& world, const Pair& pair) {
+Request SetOf(PairsWorld& world, const Pair& pair) {
   Request set{"SET", "k", "new"};
   for (const Promise* promise : {pair.first, pair.second}) {
     const Request words = promise->words(world);
@@ -241,7 +243,7 @@ bool IsRefused(const Pair& pair) {
          (pair.Has("SLIDE") && (is_absolute || pair.Has("KEEPTTL")));
 }
 
-void CheckPair(World& world, const Pair& pair, const Promise& promise) {
+void CheckPair(PairsWorld& world, const Pair& pair, const Promise& promise) {
   Prepare(world, pair.wants(), pair.Has("IFLEASE"));
   const Request set = SetOf(world, pair);
   const Reply reply = world.Send(set);
@@ -261,11 +263,11 @@ void CheckPair(World& world, const Pair& pair, const Promise& promise) {
 }
 
 void CheckAllPairs(
-    Way way, const std::function<void(World&)>& arrange = [](World&) {}) {
+    Way way, const std::function<void(PairsWorld&)>& arrange = [](PairsWorld&) {}) {
   ForEachPair([&](const Pair& pair) {
     for (const Promise* promise : {pair.first, pair.second}) {
       INFO(pair.first->name << " beside " << pair.second->name << ": " << promise->name);
-      World world(way);
+      PairsWorld world(way);
       arrange(world);
       CheckPair(world, pair, *promise);
     }
@@ -286,7 +288,7 @@ TEST_CASE("each option of SET keeps its promise beside every other in a script")
 
 TEST_CASE("each option of SET keeps its promise beside every other under any eviction policy") {
   for (const char* policy : {"allkeys-sieve", "allkeys-lfu", "volatile-ttl", "allkeys-random"}) {
-    CheckAllPairs(Way::kRequest, [&](World& world) {
+    CheckAllPairs(Way::kRequest, [&](PairsWorld& world) {
       world.SetOption("maxmemory", "1gb");
       world.SetOption("maxmemory-policy", policy);
     });
@@ -294,7 +296,7 @@ TEST_CASE("each option of SET keeps its promise beside every other under any evi
 }
 
 TEST_CASE("each option of SET keeps its promise beside every other while clients listen and track") {
-  CheckAllPairs(Way::kRequest, [](World& world) {
+  CheckAllPairs(Way::kRequest, [](PairsWorld& world) {
     world.SetOption("notify-keyspace-events", "KEA");
     TestClient& listener = world.Connect();
     listener.UseResp3();
