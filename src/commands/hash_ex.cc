@@ -56,8 +56,10 @@ void ReplyValues(Context& ctx, const HashValue* hash, Fields fields, bool delete
 }
 
 void DeleteFields(Context& ctx, const Key& key, Entry& entry, Fields fields) {
-  EditFields(ctx, key, entry, kDeleteField, [&](HashValue& hash, bool& changed) {
+  ctx.keyspace.EditRich<HashValue>(key, entry, ctx.now, kDeleteField, [&](HashValue& hash) {
+    bool changed = false;
     for (const std::string_view field : fields) changed = hash.Remove(field) || changed;
+    return changed;
   });
 }
 
@@ -66,13 +68,20 @@ void SetDeadlines(Context& ctx, const Key& key, Entry& entry, Fields fields, siz
                   const FieldTime& time) {
   const bool past = time.Past(ctx.now);
   Entry* const roomy = past ? &entry : RoomForDeadlines(ctx, key, entry);
-  EditFields(ctx, key, *roomy, past ? kDeleteField : kExpireField, [&](HashValue& hash, bool& changed) {
-    for (size_t i = 0; i < fields.size(); i += stride) {
-      if (!hash.Has(fields[i])) continue;
-      past ? static_cast<void>(hash.Remove(fields[i])) : hash.SetDeadline(fields[i], time.expiry, ctx.now);
-      changed = true;
-    }
-  });
+  bool changed = false;
+  EditValue<HashValue>(
+      ctx, key, *roomy,
+      [&](HashValue& hash) {
+        for (size_t i = 0; i < fields.size(); i += stride) {
+          if (!hash.Has(fields[i])) continue;
+          past ? static_cast<void>(hash.Remove(fields[i]))
+               : hash.SetDeadline(fields[i], time.expiry, ctx.now);
+          changed = true;
+        }
+      },
+      [&] { return !changed ? nullptr
+                   : past   ? &kDeleteField
+                            : &kExpireField; });
 }
 
 void HGetDel(Context& ctx, Args& args) {
@@ -123,10 +132,14 @@ void HGetEx(Context& ctx, Args& args) {
   if (found.entry == nullptr || std::none_of(fields->begin(), fields->end(), has)) return;
   if (time) return SetDeadlines(ctx, key, *found.entry, *fields, 1, *time);
   if (!persist) return;
-  EditFields(ctx, key, *found.entry, kPersistField, [&](HashValue& hash, bool& changed) {
-    for (const std::string_view field : *fields)
-      if (hash.Has(field)) changed = hash.ClearDeadline(field) || changed;
-  });
+  bool changed = false;
+  EditValue<HashValue>(
+      ctx, key, *found.entry,
+      [&](HashValue& hash) {
+        for (const std::string_view field : *fields)
+          if (hash.Has(field)) changed = hash.ClearDeadline(field) || changed;
+      },
+      [&] { return changed ? &kPersistField : nullptr; });
 }
 
 // ---- HSETEX
@@ -205,12 +218,9 @@ void HSetEx(Context& ctx, Args& args) {
   if (!Allows(options, found.value)) return ctx.reply.Integer(0);
   SetFields(ctx, key, found, options.pairs, options.keep || options.time, kSetField);
   if (options.time) {
-    try {
+    GoOnAfterChange(ctx, [&] {
       SetDeadlines(ctx, key, *ctx.keyspace.Peek(key, ctx.now), options.pairs, 2, *options.time);
-    } catch (const std::bad_alloc&) {
-      ctx.session.pool().NoteFailed();  // the fields are set: an error reply would be wrong
-      throw;
-    }
+    });
   }
   ctx.reply.Integer(1);
 }

@@ -86,10 +86,11 @@ void ExpireOne(Context& ctx, const Key& key, Entry& entry, std::string_view memb
   constexpr MemberEvents kEvents = EventsOf(T::kType);
   const bool past = ms <= 0;
   Entry& roomy = past ? entry : *ctx.keyspace.RoomForOwnTime(key, entry, ctx.now);
-  EditMembers<T>(ctx, key, roomy, past ? kEvents.remove : kEvents.expire, [&](T& value, bool& changed) {
+  const Event event = past ? kEvents.remove : kEvents.expire;
+  ctx.keyspace.EditRich<T>(key, roomy, ctx.now, event, [&](T& value) {
     past ? Remove(value, member)
          : SetDeadline(ctx, value, member, Expiry::In(static_cast<uint64_t>(ms), ctx.now));
-    changed = true;
+    return true;
   });
 }
 

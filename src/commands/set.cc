@@ -1,7 +1,4 @@
 // SADD and kin, SSCAN: the members of sets.
-#include <memory>
-#include <utility>
-
 #include "exec/arguments/scan_options.h"
 #include "exec/arguments/set_limits.h"
 #include "exec/dispatch/context.h"
@@ -15,20 +12,13 @@ constexpr Event kSRem{"srem"};
 
 // Adds the members to the key's set, or to a new set, and reports the change as `event`. Returns the number of new members.
 size_t AddMembers(Context& ctx, const Key& key, const Typed<SetValue>& found,
-                  std::span<const std::string_view> members, Event event) {
+                  std::span<const std::string_view> members, const Event& event) {
   const SetLimits limits = SetLimitsOf(ctx);
-  const MemberHome home = ctx.keyspace.home();
   size_t added = 0;
-  if (found.value == nullptr) {
-    auto made = std::make_unique<SetValue>();
-    added = made->AddAll(members, limits, home);
-    ctx.keyspace.PutRich(key, nullptr, std::move(made), Expiry::Never(), ctx.now, event);
-  } else {
-    ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, event, [&](SetValue& set) {
-      added = set.AddAll(members, limits, home);
-      return added != 0;
-    });
-  }
+  EditOrCreate<SetValue>(
+      ctx, key, found,
+      [&](SetValue& set) { added = set.AddAll(members, limits, ctx.keyspace.home()); },  // all or none
+      [&] { return added != 0 ? &event : nullptr; });
   return added;
 }
 
@@ -96,6 +86,7 @@ void SMove(Context& ctx, Args& args) {
   if (!ctx.Require(source, in_source) || !ctx.Require(target, in_target)) return;
   const bool there = in_source.value->Contains(member);
   if (!there || source == target) return ctx.reply.Integer(there ? 1 : 0);
+  ctx.keyspace.WithDeadline(from, *source, ctx.now);  // the second edit must not need memory
   const Expiry deadline = in_source.value->DeadlineOf(member);
   constexpr Event kSAddToNew{events::kNew.name, kSAdd.name};
   const size_t added =

@@ -1,11 +1,10 @@
 // XADD, XDEL, XTRIM and kin: add, delete and trim entries of streams.
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "config/sources/options.h"
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
+#include "exec/values/edit_or_create.h"
 #include "server/watch/unseen_change.h"
 
 namespace mayfly::stream_commands {
@@ -54,23 +53,18 @@ bool RequireSmall(Context& ctx, std::span<const std::string_view> pairs) {
 void AddEntry(Context& ctx, const Key& key, const Typed<StreamValue>& found, StreamId id,
               std::span<const std::string_view> pairs, const std::optional<StreamTrim>& trim) {
   const StreamLimits limits = LimitsOf(ctx);
-  const auto add = [&](StreamValue& stream) {
-    stream.Append(id, pairs, limits);
-    return trim && stream.Trim(*trim) != 0;
-  };
-  if (found.value == nullptr) {
-    auto made = std::make_unique<StreamValue>();
-    const bool trimmed = add(*made);
-    ctx.keyspace.PutRich(key, nullptr, std::move(made), Expiry::Never(), ctx.now,
-                         trimmed ? kXAddAndTrim : kXAdd);
-    return;
-  }
-  // Which event it is, is known only when it is done.
-  Event event = kXAdd;
-  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, event, [&](StreamValue& stream) {
-    if (add(stream)) event = kXAddAndTrim;
-    return true;
-  });
+  bool added = false;
+  bool trimmed = false;
+  EditOrCreate<StreamValue>(
+      ctx, key, found,
+      [&](StreamValue& stream) {
+        stream.Append(id, pairs, limits);
+        added = true;
+        trimmed = trim && stream.Trim(*trim) != 0;  // needs no memory
+      },
+      [&] { return !added    ? nullptr
+                   : trimmed ? &kXAddAndTrim
+                             : &kXAdd; });
 }
 
 void XAdd(Context& ctx, Args& args) {

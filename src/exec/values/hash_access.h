@@ -1,14 +1,13 @@
 // Finds hashes for commands, and writes answers from hashes.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "cache/types/hash_value.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
+#include "exec/values/edit_or_create.h"
 #include "exec/values/timed_access.h"
 
 namespace mayfly {
@@ -33,34 +32,16 @@ inline HashLimits HashLimitsOf(Context& ctx) {
           .text_bytes = settings.hash_max_listpack_value};
 }
 
-// As EditMembers.
-template <typename Edit>
-Entry* EditFields(Context& ctx, const Key& key, Entry& entry, const Event& event, Edit&& edit) {
-  return EditMembers<HashValue>(ctx, key, entry, event, std::forward<Edit>(edit));
-}
-
 // Sets fields (HashValue::Set), and reports that as `event`. Returns how many are new.
 inline size_t SetFields(Context& ctx, const Key& key, const Typed<HashValue>& found,
                         std::span<const std::string_view> pairs, bool keep_deadlines, const Event& event) {
   HashValue::Progress progress;
-  const auto set = [&](HashValue& hash) {
-    hash.Set(pairs, HashLimitsOf(ctx), ctx.keyspace.home(), keep_deadlines, progress);
-  };
-  if (found.entry == nullptr) {
-    auto fresh = std::make_unique<HashValue>();
-    set(*fresh);
-    ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, event);
-    return progress.added;
-  }
-  EditFields(ctx, key, *found.entry, event, [&](HashValue& hash, bool& changed) {
-    try {
-      set(hash);
-    } catch (...) {
-      changed = progress.fields != 0;
-      throw;
-    }
-    changed = true;
-  });
+  EditOrCreate<HashValue>(
+      ctx, key, found,
+      [&](HashValue& hash) {
+        hash.Set(pairs, HashLimitsOf(ctx), ctx.keyspace.home(), keep_deadlines, progress);
+      },
+      [&] { return progress.fields != 0 ? &event : nullptr; });
   return progress.added;
 }
 

@@ -1,7 +1,6 @@
 // Reads, fills and empties lists for commands.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "config/sources/options.h"
 #include "exec/arguments/word.h"
 #include "exec/dispatch/context.h"
+#include "exec/values/edit_or_create.h"
 
 namespace mayfly {
 
@@ -45,18 +45,16 @@ inline Event PopEvent(ListEnd end) noexcept { return {end == ListEnd::kHead ? "l
 inline size_t PushTexts(Context& ctx, const Key& key, const TypedList& list, ListEnd end,
                         std::span<const std::string_view> texts) {
   const ListLimit limit = LimitOf(ctx);
-  if (list.entry == nullptr) {
-    auto fresh = std::make_unique<ListValue>();
-    fresh->Push(end, texts, limit);
-    const size_t size = fresh->Size();
-    ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, PushEvent(end));
-    return size;
-  }
-  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, PushEvent(end), [&](ListValue& value) {
-    value.Push(end, texts, limit);
-    return true;
-  });
-  return list.value->Size();
+  const Event event = PushEvent(end);
+  size_t size = 0;
+  EditOrCreate<ListValue>(
+      ctx, key, list,
+      [&](ListValue& value) {
+        value.Push(end, texts, limit);  // all or none
+        size = value.Size();
+      },
+      [&] { return size != 0 ? &event : nullptr; });
+  return size;
 }
 
 // Removes `count` elements, and the key with the last one. REQUIRES: 0 < count <= list.value->Size().

@@ -55,7 +55,8 @@ void ExpireMembers(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   const bool past = time.Past(ctx.now);
   if (!past) found.entry = RoomForDeadlines(ctx, key, *found.entry);
   const Event event = past ? Kind::kRemoveEvent : Kind::kExpireEvent;
-  EditMembers<Value>(ctx, key, *found.entry, event, [&](Value& value, bool& changed) {
+  bool changed = false;
+  const auto edit = [&](Value& value) {
     for (size_t i = 0; i < members->size(); ++i) {
       const std::string_view member = (*members)[i];
       if (!Kind::Has(value, member)) continue;
@@ -68,7 +69,8 @@ void ExpireMembers(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
       results[i] = past ? member_results::kRemoved : member_results::kDone;
       changed = true;
     }
-  });
+  };
+  EditValue<Value>(ctx, key, *found.entry, edit, [&] { return changed ? &event : nullptr; });
   ReplyResults(ctx, results);
 }
 
@@ -84,14 +86,16 @@ void PersistMembers(Context& ctx, Args& args) {
   if (!members) return;
   std::vector<int8_t> results(members->size(), member_results::kNoMember);
   if (found.entry == nullptr) return ReplyResults(ctx, results);
-  EditMembers<Value>(ctx, key, *found.entry, Kind::kPersistEvent, [&](Value& value, bool& changed) {
+  bool changed = false;
+  const auto edit = [&](Value& value) {
     for (size_t i = 0; i < members->size(); ++i) {
       if (!Kind::Has(value, (*members)[i])) continue;
       const bool cleared = value.ClearDeadline((*members)[i]);
       results[i] = cleared ? member_results::kDone : member_results::kNoDeadline;
       changed = changed || cleared;
     }
-  });
+  };
+  EditValue<Value>(ctx, key, *found.entry, edit, [&] { return changed ? &Kind::kPersistEvent : nullptr; });
   ReplyResults(ctx, results);
 }
 

@@ -19,21 +19,6 @@ inline SortedSetLimits SortedSetLimitsOf(const Context& ctx) noexcept {
   return {static_cast<size_t>(settings.zset_max_listpack_entries), settings.zset_max_listpack_value};
 }
 
-// Lets edit(SortedSetValue&, bool& changed) change the sorted set of `key`, or a new one if there is none, and reports
-// what it has changed. An existing one is changed as by EditMembers.
-template <typename Edit>
-void EditSortedSet(Context& ctx, const Key& key, const TypedSortedSet& set, const Event& event, Edit&& edit) {
-  if (set.entry == nullptr) {
-    auto fresh = std::make_unique<SortedSetValue>();
-    bool changed = false;
-    edit(*fresh, changed);
-    if (fresh->Size() != 0)
-      ctx.keyspace.PutRich(key, nullptr, std::move(fresh), Expiry::Never(), ctx.now, event);
-    return;
-  }
-  EditMembers<SortedSetValue>(ctx, key, *set.entry, event, std::forward<Edit>(edit));
-}
-
 // Removes these members, and the key with the last one. REQUIRES: there are these.
 inline void RemoveMembers(Context& ctx, const Key& key, const TypedSortedSet& set, const RankRange& ranks,
                           const Event& event) {

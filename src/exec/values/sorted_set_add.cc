@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "exec/values/edit_or_create.h"
+
 namespace mayfly {
 namespace {
 
@@ -71,14 +73,16 @@ void AddMembers(Context& ctx, const Key& key, const AddOptions& options,
   const SortedSetLimits limits = SortedSetLimitsOf(ctx);
   const MemberHome home = ctx.keyspace.home();
   const Adder adder(options, limits, home);
-  EditSortedSet(ctx, key, set, options.increment ? kIncrement : kAdd,
-                [&](SortedSetValue& value, bool& changed) {
-                  value.Expect(members.size(), limits, home);
-                  for (const NameAndScore& member : members) {
-                    adder.Add(value, member, result);
-                    changed = result.added + result.updated != 0;
-                  }
-                });
+  EditOrCreate<SortedSetValue>(
+      ctx, key, set,
+      [&](SortedSetValue& value) {
+        value.Expect(members.size(), limits, home);
+        for (const NameAndScore& member : members) adder.Add(value, member, result);
+      },
+      [&]() -> const Event* {
+        if (result.added + result.updated == 0) return nullptr;
+        return options.increment ? &kIncrement : &kAdd;
+      });
   Answer(ctx, options, result);
 }
 

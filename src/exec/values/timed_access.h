@@ -1,9 +1,7 @@
-// Finds and changes hashes, sets and sorted sets without due members, for commands. No command sees a member that is
-// due.
+// Finds hashes, sets and sorted sets without due members, for commands. No command sees a member that is due.
 #pragma once
 
 #include <cstddef>
-#include <new>
 
 #include "cache/types/sorted_set_value.h"
 #include "exec/dispatch/context.h"
@@ -45,28 +43,6 @@ bool FindLive(Context& ctx, const Key& key, Typed<T>& found) {
   if (!ctx.FindTyped(key, found)) return false;
   DropDueMembers(ctx, key, found);
   return true;
-}
-
-// Lets edit(T&, changed) change the value, which sets `changed` once it has changed anything, and reports that as
-// `event`. If memory runs out in between, what was done is reported all the same, and std::bad_alloc is thrown; the
-// client is closed then, because an error would say that nothing was done. Returns the entry, or null if the key was
-// removed with its last member.
-// REQUIRES: Keyspace::RoomForOwnTime was called before if `edit` may give a member a deadline.
-template <typename T, typename Edit>
-Entry* EditMembers(Context& ctx, const Key& key, Entry& entry, const Event& event, Edit&& edit) {
-  bool failed = false;
-  bool changed = false;
-  Entry* const kept = ctx.keyspace.EditRich<T>(key, entry, ctx.now, event, [&](T& value) {
-    try {
-      edit(value, changed);
-    } catch (const std::bad_alloc&) {
-      failed = true;
-    }
-    return changed;
-  });
-  if (failed && changed) ctx.session.pool().NoteFailed();
-  if (failed) throw std::bad_alloc();
-  return kept;
 }
 
 }  // namespace mayfly
