@@ -151,6 +151,7 @@ class Databases {
   // ---- expiry, for the owner of the timer
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
+  bool active_expiry() const noexcept { return active_expiry_; }
   // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at `now`.
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.

@@ -66,10 +66,11 @@ class MemberDeadlines {
   void ForEach(Fn&& fn) const {
     for (auto at = tree_.First(); at; at.Next()) fn(at.key(), at.ref());
   }
-  // Calls fn(member) for those that are not after `ms`. REQUIRES: fn does not change this object.
+  // Calls fn(member) for those that are not after `ms`, but not for the nearest `known`. REQUIRES: fn does not change this
+  // object.
   template <typename Fn>
-  void ForEachUntil(uint64_t ms, Fn&& fn) const {
-    for (auto at = tree_.First(); at && at.key() <= ms; at.Next()) fn(at.ref());
+  void ForEachUntil(uint64_t ms, size_t known, Fn&& fn) const {
+    for (auto at = tree_.At(known); at && at.key() <= ms; at.Next()) fn(at.ref());
   }
   // Reads every one; for tests.
   bool Validate() const noexcept { return tree_.Validate(); }

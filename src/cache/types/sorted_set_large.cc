@@ -61,6 +61,7 @@ void LargeSortedSet::Arrange() {
 // that exchange needs no memory.
 void LargeSortedSet::SetDeadline(Member& member, uint64_t deadline_ms) {
   assert(deadline_ms != 0);
+  if (deadlines_.empty()) hidden_until_ms_ = 0;  // the deadlines may be on another clock now
   const HeapRef ref = members_.RefOf(member);
   if (!member.timed()) {
     MemberParts parts = member.parts();
@@ -97,13 +98,12 @@ size_t LargeSortedSet::DropUntil(uint64_t ms, size_t budget) noexcept {
   return count;
 }
 
-// Whoever asks for a rank has to wait until all of them are out of the order, so this is as quick as it can be. A search
-// in the order for one member takes as long as a pass does for some fifty.
+// A search in the order for one member takes as long as a pass does for some fifty. The members that are hidden already
+// are the nearest ones; if the clock was set back since, they may lie anywhere, and all are looked at.
 void LargeSortedSet::HideUntil(uint64_t ms) noexcept {
   constexpr size_t kPassForSearch = 50;
   const size_t due = deadlines_.CountUntil(ms);
-  // Unless the clock was set back, all that are hidden are due, too.
-  const size_t known = ms >= hidden_until_ms_ ? hidden_ : 0;
+  const size_t known = HiddenUntil(ms);
   if (due <= known) return;
   hidden_until_ms_ = std::max(hidden_until_ms_, ms);
   const auto hide = [&](Member& member) {
@@ -111,12 +111,14 @@ void LargeSortedSet::HideUntil(uint64_t ms) noexcept {
     ++hidden_;
   };
   if ((due - known) * kPassForSearch < order_.size()) {
-    deadlines_.ForEachUntil(ms, [&](HeapRef ref) {
+    const auto hide_if_shown = [&](HeapRef ref) {
       Member& member = *members_.At(ref);
       if (IsHidden(member)) return;
       order_.Erase(member.score(), ref);
       hide(member);
-    });
+    };
+    deadlines_.ForEachUntil(ms, known, hide_if_shown);
+    if (hidden_ < due) deadlines_.ForEachUntil(ms, 0, hide_if_shown);
     return;
   }
   order_.EraseIf([&](HeapRef ref) { PrefetchToWrite(members_.At(ref)); },

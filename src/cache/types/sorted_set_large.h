@@ -2,13 +2,15 @@
 // are in the order of their names, byte by byte. Those that have a deadline are found by it, too; a deadline of 0 in a
 // member means that it has none. All deadlines are on one clock; the owner knows which.
 //
-// Members that are due may be hidden before they are freed: HideUntil takes all of them out of the order in one pass,
-// and DropUntil frees them in slices. A hidden member has NaN for a score and is as good as absent; only FindAny, size()
-// and the deadlines still know it.
+// A member that is due leaves in one of two ways. DropUntil takes some members out of the order and frees them: the wheel
+// does so in slices. HideUntil takes all of them out of the order at once, and leaves it to DropUntil to free them. A hidden
+// member has NaN for a score and is as good as absent; only FindAny, size() and the deadlines still know it. DueInOrder
+// tells how much HideUntil would have to do.
 //
 // Owns all of it. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -104,7 +106,13 @@ class LargeSortedSet {
   }
   // Removes members with a deadline up to `ms`, hidden or not, but at most `budget`. Returns how many.
   size_t DropUntil(uint64_t ms, size_t budget) noexcept;
-  // Hides members with a deadline up to `ms`. They stay hidden if the clock is set back.
+  // The number of members with a deadline up to `ms` that are not hidden. It may be too high after the clock was set back.
+  // O(log(N)).
+  size_t DueInOrder(uint64_t ms) const noexcept {
+    const size_t due = deadlines_.CountUntil(ms);
+    return due - std::min(due, HiddenUntil(ms));
+  }
+  // Hides members with a deadline up to `ms`. They stay hidden if the clock is set back. The time grows with DueInOrder(ms).
   void HideUntil(uint64_t ms) noexcept;
 
   // Frees about `budget` members. Returns true if none is left.
@@ -121,6 +129,8 @@ class LargeSortedSet {
   bool Validate() const noexcept;
 
  private:
+  // How many of the hidden members have a deadline up to `ms` for certain: all of them, unless the clock was set back.
+  size_t HiddenUntil(uint64_t ms) const noexcept { return ms >= hidden_until_ms_ ? hidden_ : 0; }
   // Its deadline is no longer in order.
   void Forget(const Member& member) noexcept {
     if (DeadlineOf(member) != 0) deadlines_.Erase(DeadlineOf(member), members_.RefOf(member));

@@ -274,8 +274,11 @@ bool SortedSetValue::AllDue(Now now) const noexcept {
   return timed() && large_->AllDue(Expiry::NowOn(clock_, now));
 }
 
+size_t SortedSetValue::DueInOrder(Now now) const noexcept {
+  return timed() ? large_->DueInOrder(Expiry::NowOn(clock_, now)) : 0;
+}
+
 size_t SortedSetValue::DropDue(Now now, size_t budget) noexcept {
-  constexpr size_t kFew = 10'000;
   if (!timed()) return 0;
   const uint64_t now_ms = Expiry::NowOn(clock_, now);
   if (budget != kAtOnce) return large_->DropUntil(now_ms, budget);

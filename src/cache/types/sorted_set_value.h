@@ -8,8 +8,9 @@
 // again. All deadlines are on one clock: that on which the first of them was set.
 //
 // Members that are due count and have a rank until DropDue has dropped or hidden them. So that ranks are exact, a
-// command calls DropDue with kAtOnce before it reads members: that frees some and hides the others, in one pass through
-// the order, and they are freed by later calls. Until then Size counts them, and no other method sees them.
+// command calls DropDue with kAtOnce before it reads members: that frees some and hides the others, and they are freed by
+// later calls. Until then Size counts them, and no other method sees them. kAtOnce takes time for every member that is due
+// and not hidden, so a command that may wait looks at DueInOrder first (exec/values/timed_access.h).
 //
 // No score is NaN. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -42,6 +43,7 @@ class SortedSetValue final : public RichValue {
   static constexpr ValueType kType = ValueType::kSortedSet;
   // A budget for DropDue: all members that are due are out of sight afterwards, and a few of them are freed.
   static constexpr size_t kAtOnce = SIZE_MAX;
+  static constexpr size_t kFew = 1000;
 
   // What Find found, for the next change. Invalid after any change.
   class Found {
@@ -101,6 +103,8 @@ class SortedSetValue final : public RichValue {
   bool AllDue(Now now) const noexcept override;
   size_t DropDue(Now now, size_t budget) noexcept override;
 
+  // How many members are due and not hidden yet. It may be too high after the clock was set back.
+  size_t DueInOrder(Now now) const noexcept;
   // Number of members that are not hidden.
   size_t Live() const noexcept { return is_large() ? large_->live() : small_.size(); }
   bool is_large() const noexcept { return form_ == Form::kLarge; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -21,6 +22,13 @@
 namespace mayfly {
 
 struct Parked;
+
+// Thrown by a handler that cannot go on now: its request runs again from the start, a few milliseconds later.
+// REQUIRES: Context::MayBePostponed(); the handler has changed nothing and written no reply.
+struct RequestPostponed : std::exception {
+  const char* what() const noexcept override { return "the request runs later"; }
+};
+
 enum class WakeReason : uint8_t;
 
 // The entry and the value found by a command on values of type T; both null if the key is absent.
@@ -95,6 +103,8 @@ struct Context {
   void Fail(std::string_view error) { reply.Error(error); }
   // True if the call may wait. A call that may not wait answers as after the end of the wait.
   bool MayPark() const noexcept { return MayBlock(origin); }
+  // True if the request may run again later. A request that was parked and woken would lose its place.
+  bool MayBePostponed() const noexcept { return MayPark() && resumed == nullptr; }
   // Parks the client until one of `keys` is ready, an operator wakes the client, or `deadline_mono_ms` comes; the handler
   // returns without a reply. A client that was woken in vain and is parked again keeps its place in the line, and its first
   // deadline. Keys of another type than `wanted` do not wake the client. REQUIRES: MayPark().

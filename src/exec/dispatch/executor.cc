@@ -246,7 +246,8 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   Perform(
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
       args, first_key, blocked);
-  if (session.tracking != nullptr) EndTrackedRequest(session, *row);
+  const bool postponed = session.parked != nullptr && session.parked->paused;
+  if (session.tracking != nullptr && !postponed) EndTrackedRequest(session, *row);
   if (blocked == nullptr) ++session.commands;
 }
 
@@ -302,12 +303,13 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   if (call.session.tracking != nullptr) RememberReads(server_, call.session, call, context.keyspace);
   if (call.row->writes) gate_.HoldKeys(call.now);
   const bool waits = call.session.parked != nullptr;
+  const bool postponed = waits && call.session.parked->paused;
   const CallTimer::Group recorded =
-      timer.RecordOne(*call.row, /*begins=*/resumed == nullptr, /*ends=*/!waits);
+      timer.RecordOne(*call.row, /*begins=*/resumed == nullptr && !postponed, /*ends=*/!waits);
   if (MayBlock(call.origin) && recorded.ended - refreshed_at_ > old_clock_cycles_)
     RefreshNow();  // for an inner call time stands still
   if (!waits && recorded.cycles >= slow_calls_.least_cycles()) slow_calls_.Note(call, recorded.cycles, now_);
-  if (observed) observers_.Tell(call);
+  if (observed && !postponed) observers_.Tell(call);
   return errors;
 }
 
@@ -332,6 +334,9 @@ uint64_t Executor::ExecuteInMode(Context& context, Args& args) {
     AnswerFailure(errors::kOutOfMemory, context.session, context.reply, context.origin, end);
   } catch (const TtlRequired&) {
     AnswerFailure(errors::kTtlRequired, context.session, context.reply, context.origin, end);
+  } catch (const RequestPostponed&) {
+    assert(context.reply.out().end() == end);
+    Postpone(context, args);
   }
   if (context.reply.errors() == 0) [[likely]]
     return 0;

@@ -148,6 +148,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void AnswerFailure(std::string_view error, Session& session, resp::Writer& reply, Origin origin,
                      const char* end_before);
   void EndTooLong(Session& session, Origin origin);
+  void Postpone(const Context& context, const Args& args) noexcept;
   void CloseForMemory(Session& session) noexcept;
   // Counts the error replies that `reply` has written and that were not counted yet, by an inner call. Returns
   // their number.

@@ -54,4 +54,17 @@ void Executor::Wake(const Parked& parked) noexcept {
   MarkIfDirty(session);
 }
 
+// The request counts as one that has not begun.
+[[gnu::noinline, gnu::cold]] void Executor::Postpone(const Context& context, const Args& args) noexcept {
+  constexpr uint64_t kLaterMs = 5;
+  assert(context.MayBePostponed());
+  Session& session = context.session;
+  --session.commands;  // the caller of Execute adds one
+  try {
+    server_.parking.Postpone(session, args.all(), context.now.mono_ms + kLaterMs);
+  } catch (const std::bad_alloc&) {
+    CloseForMemory(session);
+  }
+}
+
 }  // namespace mayfly

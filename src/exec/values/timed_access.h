@@ -1,19 +1,36 @@
 // Finds hashes, sets and sorted sets without due members, for commands. No command sees a member that is due.
+//
+// A hash or a set treats due members as absent, whether they are dropped or not. A sorted set must take them out of its
+// order first, because ranks count what is in the order. If many members are due at once, that takes long. So a client's
+// request on such a sorted set waits (RequestPostponed): the loop drops the members in slices, with other clients' requests
+// in between, and the request runs again a few milliseconds later, until few are left. Each run counts as an access. The parts of a transaction and the
+// calls of a script cannot wait, and neither can a client that was blocked and is woken. They take all due members out of
+// the order at once, however long it takes.
 #pragma once
 
 #include <cstddef>
 
+#include "cache/keyspace/databases.h"
 #include "cache/types/sorted_set_value.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly {
 
-// A command drops at most this many members that are due. The value treats the others as absent, and the loop drops
-// them in slices. A sorted set has to take them out of its order for that, which SortedSetValue::kAtOnce asks for.
+// A command drops at most this many due members of a hash or a set. The loop drops the others in slices.
 inline constexpr size_t kDropAtOnce = 10'000;
+// A request waits if more due members than this are in the order of its sorted set.
+inline constexpr size_t kRankedAtOnce = SortedSetValue::kFew;
+
+[[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
+  const auto& set = static_cast<const SortedSetValue&>(*entry.rich());
+  const bool may_wait = ctx.MayBePostponed() && ctx.server.databases.active_expiry();
+  if (may_wait && set.DueInOrder(ctx.now) > kRankedAtOnce) throw RequestPostponed();
+  return ctx.keyspace.DropDueMembers(key, entry, ctx.now, SortedSetValue::kAtOnce);
+}
 
 // Drops what is due of the value of an entry that was found; `entry` may be null, and be of any type. Returns the entry,
-// or null if the key is gone with its last member. A value that stays is not moved.
+// or null if the key is gone with its last member. A value that stays is not moved. Throws RequestPostponed.
+// REQUIRES: the request has changed nothing and written no reply yet, if the value may be a sorted set.
 [[gnu::always_inline]] inline Entry* DropDueMembers(Context& ctx, const Key& key, Entry* entry) {
   if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich) [[likely]]
     return entry;
@@ -21,8 +38,8 @@ inline constexpr size_t kDropAtOnce = 10'000;
   // A budget of 0 only tells the value what time it is.
   const Expiry own = entry->own();
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0);
-  const bool ranked = entry->rich()->type == ValueType::kSortedSet;
-  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, ranked ? SortedSetValue::kAtOnce : kDropAtOnce);
+  if (entry->rich()->type == ValueType::kSortedSet) return DropDueRanked(ctx, key, *entry);
+  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, kDropAtOnce);
 }
 template <typename T>
 void DropDueMembers(Context& ctx, const Key& key, Typed<T>& found) {

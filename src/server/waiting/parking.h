@@ -13,6 +13,9 @@
 // Pause. CLIENT PAUSE holds requests back before they begin. The requests continue in the order of their arrival, after
 // Unpause or when OnWake finds the pause over.
 //
+// Postponement. A request that would hold up all other clients runs again from the start at a deadline. The client is not a
+// blocked client.
+//
 // Delay. A client with too many failed logins waits before its next login runs. No event ends this wait, only the deadline,
 // and the client is not a blocked client.
 //
@@ -58,7 +61,7 @@ struct Parked {
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;              // held back by CLIENT PAUSE: the request has not begun
+  bool paused = false;              // held back by CLIENT PAUSE, or postponed: the request begins anew
   bool delayed = false;             // waits only for the deadline: see Delay
   std::vector<Wait> waits;          // one for each awaited key
   uint64_t waited_bytes = 0;        // of the waits and of the keys' names
@@ -98,6 +101,11 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
                 uint64_t order = 0);
   // Queues the session to run again. No effect if the session is queued already. Takes no memory, so a timer may call Wake.
   void Wake(Parked& parked, WakeReason reason) noexcept;
+  // Parks a session whose request runs again from the start at the deadline, or when a pause ends.
+  // Throws std::bad_alloc, and changes nothing then. REQUIRES: the session is not parked.
+  void Postpone(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms) {
+    Park(session, arguments, deadline_mono_ms).paused = true;
+  }
   // Null: every client counts as connected. Borrowed.
   void AskPresence(const Presence* presence) noexcept { presence_ = presence; }
   // True if the client is still connected. Called before the client's request runs again: an element taken for a gone client

@@ -101,8 +101,11 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
   }
   ExpireIn(11, "m99");  // is among those that stay
   --stays;
+  CHECK(value.DueInOrder(now()) == 0);
   clock.AdvanceTime(10);
-  CHECK(value.DropDue(now(), SortedSetValue::kAtOnce) <= 10'000);
+  CHECK(value.DueInOrder(now()) == static_cast<size_t>(kMembers - stays - 1));
+  CHECK(value.DropDue(now(), SortedSetValue::kAtOnce) <= SortedSetValue::kFew);
+  CHECK(value.DueInOrder(now()) == 0);
   CHECK(value.Live() == static_cast<size_t>(stays) + 1);
   CHECK(value.Validate());
   CHECK_FALSE(value.Find("m0"));
@@ -130,6 +133,26 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
   value.DropDue(now(), SortedSetValue::kAtOnce);
   CHECK(value.Live() == static_cast<size_t>(stays));
   CHECK(value.Validate());
+}
+
+TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set hides members beside those that are hidden already") {
+  constexpr int kMembers = 9000;
+  for (int i = 0; i < kMembers; ++i) {
+    const std::string name = "m" + std::to_string(i);
+    Put(name, i % 1000);
+    ExpireIn(10 + static_cast<uint64_t>(i % 3), name);
+  }
+  for (int i = 0; i < 300'000; ++i)
+    Put("lasting" + std::to_string(i), i % 500);  // so that members are searched for
+  constexpr size_t kLasting = 300'000;
+  for (size_t due = 1; due <= 3; ++due) {
+    clock.AdvanceTime(due == 1 ? 10 : 1);
+    value.DropDue(now(), SortedSetValue::kAtOnce);
+    CHECK(value.Live() == kLasting + (3 - due) * kMembers / 3);
+    CHECK(value.DueInOrder(now()) == 0);
+  }
+  CHECK(value.Validate());
+  CHECK(value.Size() > value.Live());
 }
 
 TEST_CASE_METHOD(TimedSortedSetFixture,
