@@ -229,7 +229,8 @@ TEST_CASE_METHOD(ScriptTest,
 TEST_CASE_METHOD(
     ScriptTest,
     "a call over maxmemory that ends in an exception does not free later scripts from the limit") {
-  Run({"SET", "big", std::string(20 << 20, 'x')});
+  Run({"SET", "big", std::string(300'000, 'x')});
+  Run({"CONFIG", "SET", "client-output-buffer-limit", "normal 100kb 0 0"});
   Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
   Run({"CONFIG", "SET", "maxmemory", "1"});
   CHECK(Eval("#!lua flags=allow-oom\nreturn redis.call('SET', 'big', 'v', 'GET')")

@@ -178,7 +178,7 @@ TEST_CASE(
   // It looks again, but the wheel has done nothing yet.
   world.server.clock.AdvanceTime(kLaterMs);
   world.server.executor.RefreshNow();
-  world.server.parking.Advance(world.server.executor.now().mono_ms);
+  world.server.hubs.alarms.Wake(world.server.executor.now(), nullptr);
   world.server.RunWoken();
   CHECK(world.client.Received().empty());
   world.GoOn();

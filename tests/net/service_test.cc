@@ -37,7 +37,7 @@ class LivezClient final : public net::Connection {
     if (!WriteOut()) return;
     if (done_) SetEnding();
     Account();
-    Settle();
+    FollowOutput();
   }
 
  private:

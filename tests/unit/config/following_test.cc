@@ -41,7 +41,7 @@ class FollowingTest {
   static constexpr int64_t kTooMuch = 14;
 
  private:
-  const TestFiles files_;
+  TestFiles files_;
   Loaded loaded_{files_, {}};
   Lines noted_;
 };

@@ -109,13 +109,12 @@ TEST_CASE_METHOD(CommandTest,
 }
 
 TEST_CASE_METHOD(CommandTest, "a call that ignores the limits of memory runs in a namespace that is full") {
-  SetOption("namespace", "full prefix full: maxkeys 1");
   SetOption("maxmemory-policy", "noeviction");
-  Run({"KEEP", "full:1", "v"});
-  Run({"KEEP", "full:2", "v"});
+  SetOption("namespace", "full maxmemory 10kb");
+  for (int i = 0; i < 200; ++i) Run({"KEEP", "full:" + std::to_string(i), std::string(100, 'v')});
   Session own(server().chunks);
   own.LogIn(server().server.users.Newcomer());
-  const std::vector<std::string_view> words = {"KEEP", "full:3", "v"};
+  const std::vector<std::string_view> words = {"KEEP", "full:new", "v"};
   Executor& executor = server().executor;
   Call call{own, own.reply, executor.now(), Origin::kScript, words, executor.RowOf(words)};
   CHECK(executor.MakeCall(call).refused == Refusal::kNamespace);
