@@ -278,7 +278,10 @@ TEST_CASE_METHOD(
   const auto bytes = [&] { return Run({"MEMORY", "USAGE", "z"}).integer; };
   const int64_t full = bytes();
   LetTimePass(1000);
-  CHECK(Run({"ZCARD", "z"}) == Integer(1));
+  // A request of its own would wait (zset_due_test.cc).
+  Run({"MULTI"});
+  Run({"ZCARD", "z"});
+  CHECK(Run({"EXEC"}) == Array({Integer(1)}));
   CHECK(bytes() > full / 5);  // many are still to be freed
   for (int i = 0; i < 2; ++i) {
     CHECK(Run({"ZCARD", "z"}) == Integer(1));
@@ -292,7 +295,9 @@ TEST_CASE_METHOD(
   CHECK(Run({"ZRANGE", "z", "0", "-1"}) == Bulks({"m24999", "stays"}));
   AdvanceTime(1);
   CHECK(Run({"ZCARD", "z"}) == Integer(2));
-  CHECK(Run({"INFO", "stats"}).text.find("expired_subkeys:" + std::to_string(kMembers)) != std::string::npos);
+  // ZADD has taken one of them over.
+  CHECK(Run({"INFO", "stats"}).text.find("expired_subkeys:" + std::to_string(kMembers - 1)) !=
+        std::string::npos);
   CHECK(bytes() < full / 100);
 }
 
@@ -308,7 +313,9 @@ TEST_CASE_METHOD(MemberExpireTest, "commands see no member that the wheel's firs
   CHECK(keyspace().Validate());
   CHECK(Run({"SCARD", "s"}) == Integer(1));
   CHECK(Run({"SUNION", "s"}) == Bulks({"stays"}));
-  CHECK(Run({"ZCARD", "z"}) == Integer(1));
+  Run({"MULTI"});
+  Run({"ZCARD", "z"});
+  CHECK(Run({"EXEC"}) == Array({Integer(1)}));
   CHECK(Run({"ZREVRANK", "z", "stays"}) == Integer(0));
   CHECK(Run({"ZUNION", "2", "s", "z"}) == Bulks({"stays"}));
   CHECK(Run({"INFO", "stats"}).text.find("expired_subkeys:6000") != std::string::npos);

@@ -205,4 +205,25 @@ TEST_CASE("a transaction in which an allocation failed while it was queued is no
   }
 }
 
+TEST_CASE(
+    "a script that finds no memory while it ignores maxmemory does not free later scripts from the limit") {
+  size_t failures = 0;
+  for (size_t nth = 1;; ++nth) {
+    INFO("allocation " << nth);
+    World world({{"SET", "big", std::string(3'000'000, 'x')},
+                 {"EVAL", "return 1", "0"},
+                 {"CONFIG", "SET", "maxmemory-policy", "noeviction"},
+                 {"CONFIG", "SET", "maxmemory", "1"}});
+    world.server.chunks.Trim(0);  // so that replies need memory, too
+    world.Run(world.client,
+              {"EVAL", "#!lua flags=allow-oom\nreturn redis.pcall('SET', 'a', 'v', 'GET')", "0"}, nth);
+    const bool failed = AllocationFailed();
+    world.Run(world.bystander, {"EVAL", "return redis.call('SET', 'b', 1)", "0"});
+    CHECK(OutputText(world.bystander.output).starts_with("-OOM command not allowed"));
+    if (!failed) break;
+    ++failures;
+  }
+  CHECK(failures > 3);
+}
+
 }  // namespace mayfly::testing

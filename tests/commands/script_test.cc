@@ -226,18 +226,6 @@ TEST_CASE_METHOD(ScriptTest,
   CHECK(Eval("#!lua flags=no-writes,allow-oom\nreturn 1") == Integer(1));
 }
 
-TEST_CASE_METHOD(
-    ScriptTest,
-    "a call over maxmemory that ends in an exception does not free later scripts from the limit") {
-  Run({"SET", "big", std::string(300'000, 'x')});
-  Run({"CONFIG", "SET", "client-output-buffer-limit", "normal 100kb 0 0"});
-  Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
-  Run({"CONFIG", "SET", "maxmemory", "1"});
-  CHECK(Eval("#!lua flags=allow-oom\nreturn redis.call('SET', 'big', 'v', 'GET')")
-            .text.find("longer than a client may hold") != std::string::npos);
-  CHECK(Eval("return redis.call('SET', 'a', 1)").text.starts_with("OOM command not allowed"));
-}
-
 TEST_CASE_METHOD(ScriptTest, "a long script lets others in, who get BUSY, and SCRIPT KILL ends it") {
   SetOption("busy-reply-threshold", "1");
   TestClient& other = Connect();

@@ -13,8 +13,8 @@
 // Pause. CLIENT PAUSE holds requests back before they begin. The requests continue in the order of their arrival, after
 // Unpause or when OnWake finds the pause over.
 //
-// Postponement. A request that would hold up all other clients runs again from the start at a deadline. The client is not a
-// blocked client.
+// Postponement. A request that would hold up all other clients runs again from the start at a deadline, or when a pause
+// ends. The client is not a blocked client.
 //
 // Delay. A client with too many failed logins waits before its next login runs. No event ends this wait, only the deadline,
 // and the client is not a blocked client.
