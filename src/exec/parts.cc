@@ -6,7 +6,7 @@
 
 namespace mayfly {
 
-Parts::Parts(Surroundings&& from)
+Parts::Parts(Outside&& from)
     : hasher(from.hasher),
       random(from.random_seed),
       databases(heap, hasher, changes, static_cast<unsigned>(from.options.settings().databases),

@@ -45,7 +45,7 @@
 namespace mayfly {
 
 // The parts' surroundings. Borrows all references and pointers.
-struct Surroundings {
+struct Outside {
   Clock& clock;
   config::Options& options;
   CommandTable& commands;
@@ -58,7 +58,7 @@ struct Surroundings {
 };
 
 struct Parts {
-  explicit Parts(Surroundings&& from);
+  explicit Parts(Outside&& from);
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 

@@ -50,20 +50,20 @@ Namespaces::Prepared Namespaces::Prepare(std::vector<Wanted> wanted) {
   std::vector<std::string> prefixes;
   for (const Wanted& one : wanted) {
     const bool there = FindIn(active_, one) != nullptr || FindIn(retired_, one) != nullptr;
-    prepared.spaces.push_back(there ? nullptr : std::make_unique<Namespace>(one.name, one.prefix));
+    prepared.spaces_.push_back(there ? nullptr : std::make_unique<Namespace>(one.name, one.prefix));
     prefixes.push_back(one.prefix);
   }
-  prepared.prefixes = PrefixTable(prefixes);
-  prepared.wanted = std::move(wanted);
-  prepared.retired.reserve(active_.size() + retired_.size());
+  prepared.prefixes_ = PrefixTable(prefixes);
+  prepared.wanted_ = std::move(wanted);
+  prepared.retired_.reserve(active_.size() + retired_.size());
   return prepared;
 }
 
 // In no step is memory needed: so what is in force never differs from what CONFIG GET answers.
 void Namespaces::Adopt(Prepared prepared) noexcept {
-  for (size_t i = 0; i < prepared.spaces.size(); ++i) {
-    std::unique_ptr<Namespace>& space = prepared.spaces[i];
-    const Wanted& wanted = prepared.wanted[i];
+  for (size_t i = 0; i < prepared.spaces_.size(); ++i) {
+    std::unique_ptr<Namespace>& space = prepared.spaces_[i];
+    const Wanted& wanted = prepared.wanted_[i];
     if (space == nullptr) {
       std::unique_ptr<Namespace>* there = FindIn(active_, wanted);
       if (there == nullptr) there = FindIn(retired_, wanted);
@@ -72,11 +72,11 @@ void Namespaces::Adopt(Prepared prepared) noexcept {
     space->limits_ = wanted.limits;
     space->Rebase();
   }
-  for (std::unique_ptr<Namespace>& space : active_) Retire(std::move(space), prepared.retired);
-  for (std::unique_ptr<Namespace>& space : retired_) Retire(std::move(space), prepared.retired);
-  active_ = std::move(prepared.spaces);
-  retired_ = std::move(prepared.retired);
-  prefixes_ = std::move(prepared.prefixes);
+  for (std::unique_ptr<Namespace>& space : active_) Retire(std::move(space), prepared.retired_);
+  for (std::unique_ptr<Namespace>& space : retired_) Retire(std::move(space), prepared.retired_);
+  active_ = std::move(prepared.spaces_);
+  retired_ = std::move(prepared.retired_);
+  prefixes_ = std::move(prepared.prefixes_);
   for (const std::unique_ptr<Namespace>& space : active_) {
     SetFull(*space, false);
     NoteGrown(*space);

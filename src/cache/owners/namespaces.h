@@ -106,10 +106,10 @@ class Namespaces {
   // Namespaces that are ready to be put in force.
   class Prepared {
     friend class Namespaces;
-    List spaces;  // null: one that is there
-    std::vector<Wanted> wanted;
-    PrefixTable prefixes;
-    List retired;  // has room
+    List spaces_;  // null: an existing namespace
+    std::vector<Wanted> wanted_;
+    PrefixTable prefixes_;
+    List retired_;  // empty, with enough capacity
   };
 
   Namespaces() = default;
