@@ -6,6 +6,7 @@
 
 #include "cache/keyspace/look_ahead.h"
 #include "cache/types/look_ahead.h"
+#include "server/acl/user.h"
 #include "server/clients/output_pool.h"
 
 namespace mayfly {
