@@ -4,7 +4,7 @@
 // The hub calls a listener after the change, when the keyspace is consistent again; the listener must not change the
 // keyspace. A listener may also ask to see entries before they change (BeforeChange), as a point-in-time walk does.
 //
-// Cost: without a listener, one test of a mask for each change. If all listeners want listened-to entries only, unobserved
+// Cost: without a listener, one test of a mask for each change. If all listeners want listened entries only, other
 // entries cost the same test, and a test of the entry's flag. Loop thread only.
 #pragma once
 
@@ -106,11 +106,11 @@ class ChangeHub {
   // The reasons that clients may hear of.
   static constexpr uint32_t kAllReasons = kEverything & ~(1U << static_cast<unsigned>(ChangeReason::kSlid));
 
-  // Calls the listener for the changes of `hearing`, until Unlisten. Replaces an earlier registration of the same listener.
+  // Calls the listener for the changes of `interest`, until Unlisten. Replaces an earlier registration of the same listener.
   // Borrows `listener`.
-  void Listen(ChangeListener& listener, const Interest& hearing) {
+  void Listen(ChangeListener& listener, const Interest& interest) {
     Unlisten(listener);
-    listeners_.push_back({&listener, hearing});
+    listeners_.push_back({&listener, interest});
     Sum();
   }
   void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Interest{.reasons = reasons}); }
@@ -119,7 +119,7 @@ class ChangeHub {
     Sum();
   }
 
-  // Returns true if a listener wants this reason, perhaps of listened-to entries only. Test this before building a Change.
+  // Returns true if a listener wants this reason, perhaps of listened entries only. Test this before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
   // As Wants, for an other entry.
   bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
@@ -127,28 +127,28 @@ class ChangeHub {
   void Tell(const Change& change, bool listened) const {
     const bool to_all = listened || change.reason == ChangeReason::kCreated;
     for (const Subscription& s : listeners_) {
-      if ((s.hearing.reasons & Bit(change.reason)) != 0 && (to_all || !s.hearing.listened_only))
+      if ((s.interest.reasons & Bit(change.reason)) != 0 && (to_all || !s.interest.listened_only))
         s.listener->OnChange(change);
     }
   }
   void TellBefore(Keyspace& keyspace, const Entry& entry) const noexcept {
     for (const Subscription& s : listeners_) {
-      if (s.hearing.before) s.listener->BeforeChange(keyspace, entry);
+      if (s.interest.before) s.listener->BeforeChange(keyspace, entry);
     }
   }
 
  private:
   struct Subscription {
     ChangeListener* listener;
-    Interest hearing;
+    Interest interest;
   };
   void Sum() noexcept {
     mask_ = 0;
     unlistened_mask_ = 0;
-    for (const auto& [listener, hearing] : listeners_) {
-      mask_ |= hearing.reasons;
+    for (const auto& [listener, interest] : listeners_) {
+      mask_ |= interest.reasons;
       unlistened_mask_ |=
-          hearing.listened_only ? hearing.reasons & Bit(ChangeReason::kCreated) : hearing.reasons;
+          interest.listened_only ? interest.reasons & Bit(ChangeReason::kCreated) : interest.reasons;
     }
   }
 

@@ -6,9 +6,9 @@
 //     share in keyspace 3  ->  Quota                             its owner id: 17
 //
 // The keys of a namespace in one keyspace are its *share* of the keyspace: a Quota; the entries name the Quota's owner id.
-// The keyspace finds a key's namespace from the key's prefix once, when the key is created (Keyspace::OwnerOfNew); of
+// The keyspace finds a key's namespace from the key's prefix once, when the key is created (Owners::ForNew); of
 // several prefixes the longest counts. So a key that is older than its namespace stays outside of the namespace. A share is
-// made with the first key. Its id is taken back when the share is empty and another share needs an id (Keyspace::AddShare).
+// made with the first key. Its id is taken back when the share is empty and another share needs an id (Owners::AddShare).
 //
 // Limits hold for all shares together. Writes only note which namespaces have grown; after the command the Evictor trims
 // these namespaces (Evictor::Trim).
