@@ -96,7 +96,6 @@ void Engine::RunFunction(Context& ctx, const Args& call, const Function& functio
 Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, bool read_only) {
   constexpr size_t kFirstKey = 3;
   const auto words = call.all().subspan(kFirstKey);
-  server_.databases.SetClient(ctx.session.id);
   session_.LogIn(ctx.session.user());
   session_.db = ctx.session.db;
   session_.Put(Mode::kNoTouch, ctx.session.Has(Mode::kNoTouch));

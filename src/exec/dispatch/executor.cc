@@ -147,10 +147,7 @@ void Executor::RunPlanned() {
       Args args(call, row->cursor);
       args.SetList(batch_.args());
       bool admitted = row->Takes(call.size());
-      if (row->writes) {
-        server_.databases.SetClient(session.id);
-        admitted = admitted && gate_.MakeRoomFor(*row, now_);
-      }
+      if (row->writes) admitted = admitted && gate_.MakeRoomFor(*row, now_);
       if (!admitted) [[unlikely]] {
         if (const Refusal why = WhyRefused(session, 0, args, row, &gate_, now_, nullptr);
             why != Refusal::kNone) {
@@ -168,18 +165,20 @@ void Executor::RunPlanned() {
                       .now = now_,
                       .origin = Origin::kClient,
                       .first_key = {planned.hash, planned.guess}};
-      Execute(context, args);
-      ++session.commands;
-      if (row->reads_quickly && planned.small) [[likely]] {
-        timer.Count(*row);
-        continue;
+      if (row->reads_quickly) [[likely]] {
+        Carry<false>(context, args);
+        ++session.commands;
+        if (planned.small) [[likely]] {
+          timer.Count(*row);
+          continue;
+        }
+      } else {
+        Carry<true>(context, args);
+        ++session.commands;
       }
       CountRun(timer, *row, planned);
       if (row->only_reads) continue;
-      if (row->writes)
-        gate_.HoldKeys(now_);
-      else
-        modes_of_all |= server_.modes;  // a script may be busy now
+      if (!row->writes) modes_of_all |= server_.modes;  // a script may be busy now
     }
     if (server_.parking.AnyReady()) [[unlikely]] {
       Record(timer, &planned + 1);
@@ -287,8 +286,6 @@ Outcome Executor::MakeCall(const Call& call) {
 uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed) {
   const RunningCall running(call, running_);
   CallTimer timer(server_.stats, track_latency_);
-  if (MayBlock(call.origin))
-    server_.databases.SetClient(call.session.id);  // an inner call is its outer one's
   const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;
   Context context{.server = server_,
                   .session = call.session,
@@ -299,9 +296,8 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .origin = call.origin,
                   .first_key = first_key,
                   .resumed = resumed};
-  const uint64_t errors = ExecuteInMode(context, args);
+  const uint64_t errors = CarryInMode(context, args);
   if (call.session.tracking != nullptr) RememberReads(server_, call.session, call, context.keyspace);
-  if (call.row->writes) gate_.HoldKeys(call.now);
   const bool waits = call.session.parked != nullptr;
   const bool postponed = waits && call.session.parked->paused;
   const CallTimer::Group recorded =
@@ -313,9 +309,19 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   return errors;
 }
 
-uint64_t Executor::ExecuteInMode(Context& context, Args& args) {
+uint64_t Executor::CarryInMode(Context& context, Args& args) {
   const TraceScope trace(server_, context.session, context.row);
-  return Execute(context, args);
+  return Carry<true>(context, args);
+}
+
+template <bool kMayWrite>
+[[gnu::always_inline]] inline uint64_t Executor::Carry(Context& context, Args& args) {
+  if (!kMayWrite) return Execute(context, args);
+  // The changes of an inner call, in a transaction or a script, belong to the client of the outer call.
+  if (MayBlock(context.origin)) server_.databases.SetClient(context.session.id);
+  const uint64_t errors = Execute(context, args);
+  if (context.row.writes) gate_.HoldKeys(context.now);
+  return errors;
 }
 
 [[gnu::always_inline]] inline uint64_t Executor::Execute(Context& context, Args& args) {

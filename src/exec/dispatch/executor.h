@@ -132,11 +132,15 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void ServeReady() noexcept;
   void Wake(const Parked& parked) noexcept;
 
-  // The handler, and what is counted for it. Returns the number of errors that it has answered.
+  // Runs the handler, and counts its errors. Returns their number.
   uint64_t Execute(Context& context, Args& args);
-  // Execute, in the way that CLIENT NO-TOUCH wants.
-  uint64_t ExecuteInMode(Context& context, Args& args);
-  // Execute, timed on its own and reported to observers. `resumed`: it was counted before.
+  // Execute, with whatever every call needs around its handler: all calls run through here. A new invariant of calls belongs
+  // here. `kMayWrite` is false for quick reads: they need nothing.
+  template <bool kMayWrite>
+  uint64_t Carry(Context& context, Args& args);
+  // Carry, in the way that CLIENT NO-TOUCH wants.
+  uint64_t CarryInMode(Context& context, Args& args);
+  // Carry, timed on its own and reported to observers. `resumed`: it was counted before.
   uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
   uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,
                   const TableRow* row);
