@@ -10,7 +10,7 @@ namespace mayfly::sim {
 namespace {
 
 constexpr uint64_t kFirstSeed = 1;
-constexpr uint64_t kDefaultRuns = 40;
+constexpr uint64_t kDefaultRuns = 20;
 constexpr size_t kSteps = 2'000;
 
 uint64_t FromEnvironment(const char* name, uint64_t otherwise) {

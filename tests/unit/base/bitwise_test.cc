@@ -61,10 +61,10 @@ TEST_CASE("every operation agrees with its definition for each bit, for sources 
       const std::vector<std::string_view> sources(texts.begin(), texts.end());
       std::string out(longest, 'x');
       CombineBits(operation, sources, out.data(), out.size());
-      for (uint64_t i = 0; i < BitsOf(out.size()); ++i) {
-        CAPTURE(round, static_cast<int>(operation), i);
-        if (BitAt(out, i) != Expected(operation, sources, i)) FAIL("a wrong bit");
-      }
+      uint64_t right = 0;
+      while (right < BitsOf(out.size()) && BitAt(out, right) == Expected(operation, sources, right)) ++right;
+      CAPTURE(round, static_cast<int>(operation));
+      CHECK(right == BitsOf(out.size()));
     }
   }
 }

@@ -28,7 +28,8 @@ std::vector<std::string> AnyValues() {
       "a prefix a# b maxkeys 1m" "a prefix #a maxmemory 1kb default-ttl 90" "a prefix $`x` b prefix $"
       "a required \"b\" max 500ms" "'a' max 1" "a# max 1" "#a max 1" "a\\ max 1")";
   std::vector<std::string> values = SplitWords(bytes + kinds).value();
-  for (const char c : {'x', '\n', '"', '\\', ' ', '\xff', '\0'}) values.emplace_back(100'000, c);
+  for (const char c : {'\n', '"', '\\', ' ', '\0'}) values.emplace_back(1'000, c);
+  for (const char c : {'x', '\xff'}) values.emplace_back(100'000, c);
   return values;
 }
 
@@ -42,6 +43,11 @@ std::vector<std::string> ValuesFor(const Option& option) {
       std::string(option.choices);
   for (std::string& name : SplitAtSpaces(names)) values.push_back(std::move(name));
   return values;
+}
+
+std::string Shown(const std::string& value) {
+  constexpr size_t kEnough = 60;
+  return Printable(value.substr(0, kEnough));
 }
 
 std::vector<const Option*> AllOptions() {
@@ -88,7 +94,7 @@ TEST_CASE("each value that CONFIG SET accepts for an option is in force again af
     std::set<std::string> answers;
     for (const std::string& value : ValuesFor(*option)) {
       if (!loaded.Set({{name, value}}).empty()) continue;
-      CAPTURE(name, Printable(value));
+      CAPTURE(name, Shown(value));
       REQUIRE(loaded.options.Rewrite().value_or("") == "");
       const Loaded again(files, {"/a.conf"});
       REQUIRE(again.error == "");
@@ -111,16 +117,19 @@ TEST_CASE("values of many options together are in force again after a rewrite of
   const std::string texts[] = {
       "", "# mine", "\xEF\xBB\xBFtimeout 3\r\nmaxkeys 7\r\n",
       "REQUIREPASS \"\\x00 a\"\nslave-priority 3\n  masteruser 'x'  \ninclude /b.conf\nsave 1 2\n"};
+  const std::vector<const Option*> options = SettableOptions();
+  std::vector<std::vector<std::string>> values_of;
+  for (const Option* option : options) values_of.push_back(ValuesFor(*option));
   for (size_t round = 0; round < 40; ++round) {
     TestFiles files;
     files.Put("/a.conf", texts[round % std::size(texts)]);
     files.Put("/b.conf", "timeout 9\ntls-ciphers \"a b\"\nclient-output-buffer-limit pubsub 1 2 3\n");
     Loaded loaded(files, {"/a.conf"});
     REQUIRE(loaded.error == "");
-    for (const Option* option : SettableOptions()) {
-      const std::vector<std::string> values = ValuesFor(*option);
+    for (size_t i = 0; i < options.size(); ++i) {
+      const std::vector<std::string>& values = values_of[i];
       for (int tries = 0; tries < 3; ++tries)
-        (void)loaded.Set({{std::string(option->name), values[random() % values.size()]}});
+        (void)loaded.Set({{std::string(options[i]->name), values[random() % values.size()]}});
     }
     CAPTURE(round);
     REQUIRE(loaded.options.Rewrite().value_or("") == "");
@@ -149,7 +158,7 @@ TEST_CASE("the line of any option is one line, and reads back as the option's va
       Settings settings;
       std::string text;
       if (ReadValue(*option, WordsOf(*option, value), settings, text)) continue;
-      CAPTURE(option->name, Printable(value));
+      CAPTURE(option->name, Shown(value));
       std::map<const Option*, std::string> foreign;
       if (std::holds_alternative<Foreign>(option->target)) foreign[option] = text;
       const std::string line = LineOf(*option, settings, foreign);
