@@ -2,48 +2,101 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
+
+#include "base/prefetch.h"
 
 namespace mayfly {
 
 SnapshotWalk::SnapshotWalk(Databases& databases, SnapshotVisitor& visitor, Now now)
     : databases_(databases), visitor_(&visitor), start_(now), dooms_(databases.dooms()) {
   parts_.reserve(databases.count());
-  for (unsigned i = 0; i < databases.count(); ++i) parts_.push_back({&databases.At(i), i});
+  for (unsigned i = 0; i < databases.count(); ++i) {
+    Keyspace& keyspace = databases.At(i);
+    parts_.push_back({&keyspace, i, 0});
+    keyspace.owners().ForEach([&](const Quota& quota) {
+      for (const Quota::List list : Quota::kLists) AddLine(parts_.size() - 1, quota, list);
+    });
+  }
   databases.changes().Listen(*this, {.reasons = ChangeHub::Bit(ChangeReason::kFlushed), .before = true});
-  databases.MarkAll();
+  databases.StartWalk();
+  for (const Line& line : lines_) {
+    parts_[line.part].keyspace->owners().Find(line.owner)->StartWalk(line.list);
+    ++parts_[line.part].lines;
+  }
+  std::make_heap(lines_.begin(), lines_.end(), IsColder);
 }
 
 SnapshotWalk::~SnapshotWalk() {
   Abandon();
-  while (!Step(SIZE_MAX)) {
+  while (!Step(std::numeric_limits<size_t>::max())) {
   }
+  databases_.EndWalk();
   databases_.changes().Unlisten(*this);
 }
 
+bool SnapshotWalk::IsColder(const Line& a, const Line& b) noexcept { return a.idle_ms > b.idle_ms; }
+
+void SnapshotWalk::AddLine(size_t part, const Quota& quota, Quota::List list) {
+  if (const Entry* const hottest = quota.Hottest(list))
+    lines_.push_back({IdleOf(*hottest), part, quota.owner(), list});
+}
+
+// Null also if the owner is gone with its last entry, or its id has a new owner.
+Entry* SnapshotWalk::NextOf(const Line& line) const noexcept {
+  Quota* const quota = parts_[line.part].keyspace->owners().Find(line.owner);
+  return quota != nullptr ? quota->Walker(line.list) : nullptr;
+}
+
+// A line whose next entry has gone or was used meanwhile has another next entry, which is colder: the line is looked at again
+// when its turn comes.
 bool SnapshotWalk::Step(size_t budget) {
-  constexpr size_t kEntriesPerPage = 10;
-  size_t spent = 0;
-  while (!parts_.empty() && spent < budget) {
-    const Part part = parts_.back();
-    cursor_ = part.keyspace->ScanMarked(cursor_, [&](const Entry& entry) {
-      ++spent;
-      Visit(part, entry);
-    });
-    spent += kEntriesPerPage;
-    if (cursor_ != 0) continue;
-    parts_.pop_back();
-    if (part.keyspace->held()) part.keyspace->Release();
+  while (!lines_.empty() && budget != 0 && (visitor_ == nullptr || !visitor_->WantsPause())) {
+    std::pop_heap(lines_.begin(), lines_.end(), IsColder);
+    Line& line = lines_.back();
+    const Part& part = parts_[line.part];
+    Entry* entry = NextOf(line);
+    if (entry == nullptr) {
+      End(line);
+      continue;
+    }
+    if (IdleOf(*entry) <= line.idle_ms) {
+      --budget;
+      Quota& quota = *part.keyspace->owners().Find(line.owner);
+      quota.StepWalk(line.list);
+      if (part.keyspace->marks().Has(*entry)) {
+        Visit(part, *entry);
+        Marks::Remove(*entry);
+      }
+      entry = quota.Walker(line.list);
+      if (entry == nullptr) {
+        End(line);
+        continue;
+      }
+      if (entry->colder()) PrefetchToRead(part.keyspace->At(entry->colder()));
+    }
+    line.idle_ms = std::max(line.idle_ms, IdleOf(*entry));
+    std::push_heap(lines_.begin(), lines_.end(), IsColder);
   }
-  return parts_.empty();
+  return lines_.empty();
+}
+
+// REQUIRES: `line` is the last of lines_.
+void SnapshotWalk::End(const Line& line) noexcept {
+  Part& part = parts_[line.part];
+  if (--part.lines == 0 && part.keyspace->held()) part.keyspace->Release();
+  lines_.pop_back();
 }
 
 void SnapshotWalk::OnChange(const Change& change) {
   assert(change.reason == ChangeReason::kFlushed);
-  const auto walked_later = [&](const Part& part) { return part.keyspace == &change.keyspace; };
-  if (std::any_of(parts_.begin(), parts_.end(), walked_later)) change.keyspace.Hold();
+  const auto is_walked = [&](const Part& part) {
+    return part.lines != 0 && part.keyspace == &change.keyspace;
+  };
+  if (std::any_of(parts_.begin(), parts_.end(), is_walked)) change.keyspace.Hold();
 }
 
-// A finished keyspace, or a keyspace newer than the walk, has no marked entries.
+// A keyspace newer than the walk has no marked entries.
 void SnapshotWalk::BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept {
   const auto part =
       std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.keyspace == &keyspace; });

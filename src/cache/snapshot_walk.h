@@ -1,24 +1,31 @@
-// A walk in slices through all keys as of one moment, during later changes.
+// A walk in slices through all keys as of one moment, during later changes: the most recently used keys first.
 //
-//   start:   Databases::MarkAll marks every entry, at no cost for each
-//   a slice: the next pages of the hash tables; the walk visits each marked entry and removes its mark
-//   between: before a marked entry changes or goes, the walk visits the entry and removes its mark
+//   start:   Databases::StartWalk marks every entry, at no cost for each
+//   a slice: the next entries of the LRU lists, hottest first; the walk visits each marked entry and removes its mark
+//   between: before a marked entry changes, goes, or moves to the front of its list, the walk visits the entry and removes
+//            its mark
 //   a flush: the walk holds the flushed keyspace until it has visited the keys
 //
-// So the walk visits each key of the first moment once, with the value, expiry and database of that moment. The walk does
-// not visit keys that had expired or were invalidated or flushed with their namespace before the walk; it visits a key that
-// goes later.
+// So the walk visits each key of the first moment once, with the value, expiry, time of last use and database of that moment.
+// The walk does not visit keys that had expired or were invalidated or flushed with their namespace before the walk; it
+// visits a key that goes later.
+//
+// Order. The lists of all keyspaces and namespaces are merged by the time of last use. A key that is used during the walk
+// comes earlier than its turn; its stamp tells its place. Under a policy whose accesses do not move entries (SIEVE, LFU), each
+// list comes in its own order.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
 #include "cache/keyspace/databases.h"
+#include "cache/owners/quota.h"
 
 namespace mayfly {
 
@@ -27,19 +34,21 @@ class SnapshotVisitor {
   virtual ~SnapshotVisitor() = default;
   // A key of the database `index`. The entry is valid during the call.
   virtual void Visit(unsigned index, const Entry& entry) noexcept = 0;
+  // True: Step returns to its caller.
+  virtual bool WantsPause() const noexcept { return false; }
 };
 
 class SnapshotWalk final : private ChangeListener {
  public:
   // The walk begins here. Throws std::bad_alloc.
-  // REQUIRES: no other walk is under way: the last walk has come to its end.
+  // REQUIRES: no other walk is under way.
   SnapshotWalk(Databases& databases, SnapshotVisitor& visitor, Now now);
   // If the walk is not at its end, walks to the end without visiting anything.
   ~SnapshotWalk() override;
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
 
-  // Passes about `budget` entries or a tenth as many pages of a table. Returns true if the walk is at its end.
+  // Passes about `budget` entries, fewer if the visitor wants a pause. Returns true if the walk is at its end.
   bool Step(size_t budget);
   // Visits nothing from now on. The walk still has to come to its end.
   void Abandon() noexcept { visitor_ = nullptr; }
@@ -48,7 +57,21 @@ class SnapshotWalk final : private ChangeListener {
   struct Part {
     Keyspace* keyspace;
     unsigned index;  // at the start of the walk
+    size_t lines;    // of the keyspace, that are not at their end
   };
+  // An LRU list on the walk: a line.
+  struct Line {
+    uint64_t idle_ms;  // of the line's next entry when the line was last looked at, at the start of the walk
+    size_t part;
+    uint8_t owner;
+    Quota::List list;
+  };
+  static bool IsColder(const Line& a, const Line& b) noexcept;
+  void AddLine(size_t part, const Quota& quota, Quota::List list);
+  // The line's next entry, or null.
+  Entry* NextOf(const Line& line) const noexcept;
+  uint64_t IdleOf(const Entry& entry) const noexcept { return Entry::IdleMs(entry.stamp(), start_.mono_ms); }
+  void End(const Line& line) noexcept;
   void OnChange(const Change& change) override;
   void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override;
   void Visit(const Part& part, const Entry& entry) noexcept;
@@ -57,8 +80,8 @@ class SnapshotWalk final : private ChangeListener {
   SnapshotVisitor* visitor_;
   const Now start_;
   const uint64_t dooms_;     // of tags, before the walk
-  std::vector<Part> parts_;  // the rest of the walk; the last part is under way
-  uint64_t cursor_ = 0;
+  std::vector<Part> parts_;  // all databases
+  std::vector<Line> lines_;  // those that are not at their end: a heap, the hottest on top
 };
 
 }  // namespace mayfly

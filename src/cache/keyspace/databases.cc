@@ -85,8 +85,22 @@ void Databases::Tell(ChangeReason reason, Keyspace& keyspace, std::string_view p
                       /*listened=*/true);
 }
 
-void Databases::MarkAll() noexcept {
+void Databases::StartWalk() noexcept {
+  assert(!walked_ && parts_.access_effect != AccessEffect::kNone);
+  walked_ = true;
   for (const auto& database : databases_) database->MarkAll();
+  parts_.access_effect = Walked(parts_.access_effect);
+}
+
+void Databases::EndWalk() noexcept {
+  assert(walked_);
+  const AccessEffect effect = access_effect();
+  walked_ = false;
+  parts_.access_effect = effect;
+}
+
+AccessEffect Databases::Walked(AccessEffect effect) const noexcept {
+  return walked_ && effect == AccessEffect::kRecency ? AccessEffect::kWalkedRecency : effect;
 }
 
 void Databases::Swap(unsigned a, unsigned b) {
@@ -165,8 +179,8 @@ void Databases::SetAccessEffect(AccessEffect effect, const LfuRules& rules) noex
   assert(effect != AccessEffect::kNone && parts_.access_effect != AccessEffect::kNone);
   assert(effect != AccessEffect::kFrequency || rules.random != nullptr);
   parts_.lfu = rules;
-  if (effect == parts_.access_effect) return;
-  parts_.access_effect = effect;
+  if (effect == access_effect()) return;
+  parts_.access_effect = Walked(effect);
   parts_.quotas.ForEach([](Quota& quota) { quota.ForgetHands(); });
   parts_.quotas.ForgetOrder();
 }

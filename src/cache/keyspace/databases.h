@@ -70,10 +70,13 @@ class Databases {
   ExpiryStats& expiry_stats() noexcept { return expiry_stats_; }
   const ExpiryStats& expiry_stats() const noexcept { return expiry_stats_; }
 
-  // Marks all entries of all databases: before a marked entry changes or goes, BeforeChange is called once. Costs nothing
-  // per entry. Later entries are not marked.
-  // REQUIRES: no entry is marked. Keyspace::ScanMarked removes marks.
-  void MarkAll() noexcept;
+  // Marks all entries of all databases: before a marked entry changes, moves in its list by an access, or goes, BeforeChange
+  // is called once. Costs nothing per entry. Later entries are not marked. Marks::Remove removes a mark.
+  // REQUIRES: no entry is marked, and there is no walk.
+  void StartWalk() noexcept;
+  // REQUIRES: no entry is marked any more.
+  void EndWalk() noexcept;
+  bool walked() const noexcept { return walked_; }
   // Flush replaces the database by an empty database and reports kFlushed; FlushAll does so with all databases. No effect on
   // a database without keys and stale values. Both throw std::bad_alloc, and then have changed nothing.
   // REQUIRES: index < count().
@@ -93,7 +96,7 @@ class Databases {
   void SetAccessEffect(AccessEffect effect, const LfuRules& rules = {}) noexcept;
   AccessEffect access_effect() const noexcept {
     assert(parts_.access_effect != AccessEffect::kNone);
-    return parts_.access_effect;
+    return parts_.moves_on_access() ? AccessEffect::kRecency : parts_.access_effect;
   }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
   // Turns the effects of accesses off, so that a client's single request leaves no trace. Returns the value for ResumeAccesses.
@@ -179,6 +182,8 @@ class Databases {
   bool FreeSome(size_t budget) noexcept;
 
  private:
+  // The effect in the place of `effect` while there may be a walk.
+  AccessEffect Walked(AccessEffect effect) const noexcept;
   size_t FreeableGraves() const noexcept;
   // Returns true if a flush has nothing to do: the database has no key and no stale value.
   bool IsEmpty(unsigned index) const noexcept {
@@ -207,6 +212,7 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   bool active_expiry_ = true;
+  bool walked_ = false;
   std::vector<uint8_t> index_of_;  // database index, by keyspace id
   // The time of each keyspace's next work, in monotonic ms, by its id; never later than the real time. Only a filed deadline
   // (parts_.rearm) and a step of the wall clock make the real time earlier. If removed or moved keys make the real time

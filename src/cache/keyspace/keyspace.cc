@@ -86,6 +86,12 @@ void Keyspace::CountHit(Entry& entry, Now now) noexcept {
   entry.set_stamp(LfuHit(entry.stamp(), now.mono_ms, parts_.lfu));
 }
 
+void Keyspace::TouchWalked(Entry& entry, Now now) noexcept {
+  TellBefore(entry);
+  entry.set_stamp(Entry::StampOf(now.mono_ms));
+  owners_.Of(entry).MoveWalked(entry);
+}
+
 void Keyspace::Slide(Entry& entry, Now now) noexcept {
   if (parts_.access_effect == AccessEffect::kNone) return;
   const Expiry deadline = Lifetimes::Slid(entry, now);
@@ -276,7 +282,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   // SIEVE and LFU keep the order of insertion.
-  if (parts_.access_effect != AccessEffect::kRecency && old.expires() == fresh.expires()) {
+  if (!parts_.moves_on_access() && old.expires() == fresh.expires()) {
     owners_.Of(old).Replace(old, fresh);
     lifetimes_.deadlines().Unfile(old);
     if (fresh.expires()) lifetimes_.deadlines().File(fresh, now);

@@ -213,16 +213,6 @@ class Keyspace {
   Entry* Random(std::mt19937_64& random, Now now);
   // Marks all entries (cache/keyspace/marks.h). REQUIRES: no entry is marked.
   void MarkAll() noexcept;
-  // As Scan, but calls fn for the marked entries of the page, expired or not, and removes their marks.
-  template <typename Fn>
-  uint64_t ScanMarked(uint64_t cursor, Fn&& fn) {
-    return table_.Scan(cursor, [&](HeapRef ref) {
-      Entry& entry = *At(ref);
-      if (!marks_.Has(entry)) return;
-      fn(static_cast<const Entry&>(entry));
-      Marks::Remove(entry);
-    });
-  }
 
   // ---- time
   //
@@ -266,6 +256,8 @@ class Keyspace {
   // Returns true if one of the entry's tags was invalidated.
   bool Invalidated(const Entry& entry) const noexcept { return parts_.doomed != 0 && tags_.IsDoomed(entry); }
   void CountHit(Entry& entry, Now now) noexcept;
+  // Touch during a walk.
+  void TouchWalked(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
   void TouchFound(Entry& entry, Now now) noexcept;
   void Slide(Entry& entry, Now now) noexcept;

@@ -43,6 +43,7 @@ inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
   if (parts_.access_effect == AccessEffect::kFrequency) [[unlikely]]
     return CountHit(entry, now);
   if (parts_.access_effect == AccessEffect::kNone) return;
+  if (parts_.access_effect == AccessEffect::kWalkedRecency) return TouchWalked(entry, now);
   entry.set_stamp(Entry::StampOf(now.mono_ms));
   entry.Set(EntryFlag::kVisited);
 }

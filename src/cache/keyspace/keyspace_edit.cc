@@ -55,6 +55,7 @@ Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
   shape.timed = true;
   shape.extra.times |= shape.expires;  // own time and deadline may differ
   if (existing.HasParts(shape)) return &existing;
+  TellBefore(existing);
   return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now);
 }
 

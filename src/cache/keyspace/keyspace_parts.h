@@ -24,10 +24,11 @@ struct ExpiryStats;
 
 // The access effect: the change of an entry by an access (see Databases::SetAccessEffect).
 enum class AccessEffect : uint8_t {
-  kRecency,     // LRU: the stamp is set and the entry moves to the front of its list
-  kVisitedBit,  // SIEVE, S3-FIFO: the stamp and the visited bit are set; the entry does not move
-  kFrequency,   // LFU: the counter may rise; the entry does not move
-  kNone,        // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendAccesses)
+  kRecency,        // LRU: the stamp is set and the entry moves to the front of its list
+  kVisitedBit,     // SIEVE, S3-FIFO: the stamp and the visited bit are set; the entry does not move
+  kFrequency,      // LFU: the counter may rise; the entry does not move
+  kNone,           // nothing: the client reads with CLIENT NO-TOUCH (Databases::SuspendAccesses)
+  kWalkedRecency,  // as kRecency, during a walk through the lists: a marked entry is reported before it moves
 };
 
 // Borrows heap, hasher, changes and expiry_stats.
@@ -37,6 +38,9 @@ struct KeyspaceParts {
   ChangeHub& changes;
   ExpiryStats& expiry_stats;
   AccessEffect access_effect = AccessEffect::kRecency;
+  bool moves_on_access() const noexcept {
+    return access_effect == AccessEffect::kRecency || access_effect == AccessEffect::kWalkedRecency;
+  }
   IdSet with_stale = {};  // the enlisted keyspaces with stale values
   size_t keys = 0;        // of all enlisted keyspaces
   VoidGuesses void_guesses = {};

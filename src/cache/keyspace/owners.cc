@@ -139,6 +139,13 @@ Quota* Owners::NextDoomed() noexcept {
   return nullptr;
 }
 
+Quota* Owners::Find(uint8_t owner) noexcept {
+  if (owner == own_.owner()) return &own_;
+  const auto found = std::find_if(shares_.begin(), shares_.end(),
+                                  [&](const auto& share) { return share->owner() == owner; });
+  return found != shares_.end() ? found->get() : nullptr;
+}
+
 const Quota* Owners::ShareOf(const Entry& entry) const noexcept {
   if (entry.owner() == own_.owner()) return nullptr;
   if (entered_) return &Of(entry);

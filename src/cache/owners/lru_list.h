@@ -13,10 +13,11 @@
 // The list also stores the hand of SIEVE (cache/owners/sieve_hand.h), a position that moves from the back to the front. The
 // hand stays valid when entries are removed or replaced. Only MoveToHottest does not maintain the hand, since every hit
 // under LRU runs through MoveToHottest; under SIEVE, hits move no entry. The gate of S3-FIFO (cache/evict/s3fifo_evictor.h)
-// is a second position of the same kind.
+// is a second position of the same kind. The walker is a third position, which moves from the front to the back: the next
+// entry of a walk (cache/snapshot_walk.h). While there is a walk, hits run through MoveWalked.
 //
 // Invariants (Validate): the links of both directions agree; size() entries lie between the two ends; the
-// hand and the gate are null or an entry of the list. Owns nothing. Loop thread only.
+// hand, the gate and the walker are null or an entry of the list. Owns nothing. Loop thread only.
 #pragma once
 
 #include <cassert>
@@ -57,6 +58,13 @@ class LruList {
     gate_ = entry;
   }
 
+  // The walker: the entry that a walk visits next. Null: there is none left.
+  Ref walker() const noexcept { return walker_; }
+  void StartWalk() noexcept { walker_ = hottest_; }
+  void EndWalk() noexcept { walker_ = Hooks::kNull; }
+  // REQUIRES: the walker is not null.
+  void StepWalk() noexcept { walker_ = hooks_.Colder(walker_); }
+
   // REQUIRES: `entry` is in no list.
   void PushHottest(Ref entry) noexcept {
     assert(!(entry == hottest_) && !(entry == coldest_));
@@ -76,11 +84,17 @@ class LruList {
     assert(size_ != 0 && Linked(entry));
     if (entry == hand_) hand_ = hooks_.Hotter(entry);
     if (entry == gate_) gate_ = hooks_.Hotter(entry);
+    if (entry == walker_) walker_ = hooks_.Colder(entry);
     Join(hooks_.Hotter(entry), hooks_.Colder(entry));
     --size_;
   }
 
-  // REQUIRES: `entry` is in this list, and hand() is null.
+  // As MoveToHottest, while there may be a walk.
+  void MoveWalked(Ref entry) noexcept {
+    if (entry == walker_) walker_ = hooks_.Colder(entry);
+    MoveToHottest(entry);
+  }
+  // REQUIRES: `entry` is in this list, hand() is null, and there is no walk.
   [[gnu::always_inline]] void MoveToHottest(Ref entry) noexcept {
     assert(size_ != 0 && Linked(entry) && hand_ == Hooks::kNull);
     if (entry == hottest_) return;
@@ -104,6 +118,7 @@ class LruList {
     const Ref colder = hooks_.Colder(old);
     if (old == hand_) hand_ = fresh;
     if (old == gate_) gate_ = fresh;
+    if (old == walker_) walker_ = fresh;
     hooks_.SetHotter(fresh, hotter);
     hooks_.SetColder(fresh, colder);
     (hotter == Hooks::kNull) ? void(hottest_ = fresh) : hooks_.SetColder(hotter, fresh);
@@ -117,14 +132,16 @@ class LruList {
     size_t seen = 0;
     bool hand_seen = hand_ == Hooks::kNull;
     bool gate_seen = gate_ == Hooks::kNull;
+    bool walker_seen = walker_ == Hooks::kNull;
     Ref hotter = Hooks::kNull;
     for (Ref at = hottest_; !(at == Hooks::kNull); at = hooks_.Colder(at)) {
       if (!(hooks_.Hotter(at) == hotter) || ++seen > size_) return false;
       hand_seen = hand_seen || at == hand_;
       gate_seen = gate_seen || at == gate_;
+      walker_seen = walker_seen || at == walker_;
       hotter = at;
     }
-    return seen == size_ && hotter == coldest_ && hand_seen && gate_seen;
+    return seen == size_ && hotter == coldest_ && hand_seen && gate_seen && walker_seen;
   }
 
  private:
@@ -150,6 +167,7 @@ class LruList {
   Ref coldest_ = Hooks::kNull;
   Ref hand_ = Hooks::kNull;
   Ref gate_ = Hooks::kNull;
+  Ref walker_ = Hooks::kNull;
   size_t size_ = 0;
 };
 

@@ -70,6 +70,12 @@ class Quota {
     return ref ? At(ref) : nullptr;
   }
 
+  // The other end of `list`, or null.
+  Entry* Hottest(List list) const noexcept {
+    const HeapRef ref = lists_[list].hottest();
+    return ref ? At(ref) : nullptr;
+  }
+
   // Calls fn(entry) for the coldest entries of `list`, at most `most`, the coldest first.
   template <typename Fn>
   void ForColdest(List list, size_t most, Fn&& fn) const {
@@ -98,6 +104,18 @@ class Quota {
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
     LineOf(entry).MoveToHottest(base_.RefOf(&entry));
   }
+
+  // ---- a walk from the hottest entry to the coldest (cache/snapshot_walk.h). Between StartWalk and EndWalk, accesses move
+  // entries by MoveWalked.
+  void MoveWalked(Entry& entry) noexcept { LineOf(entry).MoveWalked(base_.RefOf(&entry)); }
+  void StartWalk(List list) noexcept { lists_[list].StartWalk(); }
+  void EndWalk(List list) noexcept { lists_[list].EndWalk(); }
+  // The next entry of the walk, or null. StepWalk goes on to the entry after it.
+  Entry* Walker(List list) const noexcept {
+    const HeapRef ref = lists_[list].walker();
+    return ref ? At(ref) : nullptr;
+  }
+  void StepWalk(List list) noexcept { lists_[list].StepWalk(); }
 
   // ---- SIEVE
   // Lets the hand examine up to `most` entries of `list`. Clears the visited bit of each entry that the hand passes, and
@@ -151,7 +169,7 @@ class Quota {
   // ---- of a share; written by the keyspace and the namespace
   Namespace* space = nullptr;      // the namespace; null for a doomed share, or a quota that is no share
   bool doomed = false;             // its entries are absent and wait to be freed
-  bool gone_before_marks = false;  // doomed before the entries were last marked (Databases::MarkAll)
+  bool gone_before_marks = false;  // doomed before the entries were last marked (Databases::StartWalk)
   uint8_t promised = 0;  // EvictionPool bits: the limits for which others' eviction spares its entries
 
  private:
@@ -163,9 +181,14 @@ class Quota {
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
   // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit runs through this method.
   [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
-    static_assert(sizeof(Line) == Entry::Bit(EntryFlag::kExpires) && kExpiring == 1);
+    static_assert(kExpiring == 1);
+#ifdef MAYFLY_SANITIZE  // whose references are pointers: a list is longer
+    return lists_[ListOf(entry)];
+#else
+    static_assert(sizeof(Line) == Entry::Bit(EntryFlag::kExpires));
     return *reinterpret_cast<Line*>(reinterpret_cast<char*>(lists_) +
                                     (entry.flags() & Entry::Bit(EntryFlag::kExpires)));
+#endif
   }
 
   Keyspace& home_;

@@ -222,7 +222,7 @@ TEST_CASE_METHOD(BagFixture, "a plain text takes the place of whatever was there
   PutBag("k", 100, In(10));
   put("abcdefgh", Expiry::At(now().wall_ms + 50));
   CHECK(databases.waiting_keys() == 1);
-  databases.MarkAll();
+  databases.StartWalk();
   put("ijklmnop", Expiry::At(now().wall_ms + 50));
   CHECK_FALSE(db().marks().Has(*Peek("k")));
   const Seen seen = Changes();

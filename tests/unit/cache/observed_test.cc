@@ -40,7 +40,7 @@ TEST_CASE_METHOD(KeyspaceFixture,
   Set("expired", "old", In(10));
   Set("block", std::string(20'000, 'o'));
   CHECK(log.Take().empty());
-  databases.MarkAll();
+  databases.StartWalk();
   Set("new", "new");
   Set("new", "newer");
   CHECK(log.Take().empty());

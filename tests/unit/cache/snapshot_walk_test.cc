@@ -1,9 +1,11 @@
 #include "cache/snapshot_walk.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -38,8 +40,12 @@ class Keeper final : public SnapshotVisitor {
   void Visit(unsigned index, const Entry& entry) noexcept override {
     const bool first = image.emplace(std::pair(index, std::string(entry.key())), WalkedText(entry)).second;
     visited_twice |= !first;
+    keys.emplace_back(entry.key());
   }
+  bool WantsPause() const noexcept override { return keys.size() >= pause_at; }
   Image image;
+  std::vector<std::string> keys;  // in their order
+  size_t pause_at = SIZE_MAX;
   bool visited_twice = false;
 };
 
@@ -234,6 +240,68 @@ TEST_CASE_METHOD(WalkFixture,
   while (!walk.Step(100)) {
   }
   CHECK((keeper.image == start));
+}
+
+TEST_CASE_METHOD(WalkFixture,
+                 "the keys come in the order of their use, the last used first, in all databases") {
+  std::vector<std::string> expected;
+  for (unsigned i = 0; i < 1000; ++i) {
+    clock.AdvanceTime(Entry::kStampMs);
+    expected.push_back("key:" + std::to_string(i));
+    Set(expected.back(), "v", Below(2) == 0 ? In(1'000'000) : Expiry::Never(), i % kDatabases);
+  }
+  clock.AdvanceTime(Entry::kStampMs);
+  const std::string used = expected[500];
+  static_cast<void>(db(500 % kDatabases).Find(db(500 % kDatabases).KeyOf(used), now()));
+  expected.erase(expected.begin() + 500);
+  expected.push_back(used);
+  std::reverse(expected.begin(), expected.end());
+  Keeper keeper;
+  SnapshotWalk walk(databases, keeper, now());
+  while (!walk.Step(7)) {
+  }
+  CHECK((keeper.keys == expected));
+}
+
+TEST_CASE_METHOD(WalkFixture,
+                 "a key that is used during the walk comes before its turn, with its old time of use") {
+  for (const char* key : {"coldest", "cold", "warm", "hot"}) {
+    Set(key, "v");
+    clock.AdvanceTime(1000);
+  }
+  class Idle final : public SnapshotVisitor {
+   public:
+    explicit Idle(SteppedClock& clock) : clock_(clock) {}
+    void Visit(unsigned, const Entry& entry) noexcept override {
+      const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), clock_.Read().mono_ms);
+      seen.push_back(std::string(entry.key()) + ' ' + std::to_string((idle_ms + 100) / 1000));
+    }
+    std::vector<std::string> seen;
+
+   private:
+    SteppedClock& clock_;
+  };
+  Idle idle(clock);
+  SnapshotWalk walk(databases, idle, now());
+  CHECK_FALSE(walk.Step(1));
+  static_cast<void>(db().Find(db().KeyOf("coldest"), now()));
+  static_cast<void>(db().Find(db().KeyOf("coldest"), now()));
+  while (!walk.Step(1)) {
+  }
+  CHECK((idle.seen == std::vector<std::string>{"hot 1", "coldest 4", "warm 2", "cold 3"}));
+  CHECK(db().Validate());
+}
+
+TEST_CASE_METHOD(WalkFixture, "a visitor that wants a pause gets one after each key") {
+  for (unsigned i = 0; i < 10; ++i) Set("key:" + std::to_string(i), "v");
+  Keeper keeper;
+  keeper.pause_at = 3;
+  SnapshotWalk walk(databases, keeper, now());
+  CHECK_FALSE(walk.Step(100));
+  CHECK(keeper.keys.size() == 3);
+  keeper.pause_at = SIZE_MAX;
+  CHECK(walk.Step(100));
+  CHECK(keeper.keys.size() == 10);
 }
 
 TEST_CASE_METHOD(WalkFixture, "a flushed keyspace waits for the walk, and nobody spins meanwhile") {
