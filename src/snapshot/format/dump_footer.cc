@@ -1,0 +1,22 @@
+#include "snapshot/format/dump_footer.h"
+
+#include "snapshot/format/byte_order.h"
+#include "snapshot/format/crc64.h"
+
+namespace mayfly::rdb {
+
+void AppendDumpFooter(std::string& payload, uint16_t version) {
+  payload.reserve(payload.size() + kDumpFooterBytes);
+  AppendLittle(payload, version, sizeof version);
+  AppendLittle(payload, Crc64(0, payload), sizeof(uint64_t));
+}
+
+std::optional<DumpPayload> CheckDumpFooter(std::string_view payload) noexcept {
+  if (payload.size() < kDumpFooterBytes) return std::nullopt;
+  const std::string_view summed = payload.substr(0, payload.size() - sizeof(uint64_t));
+  if (LoadLittle<uint64_t>(summed.data() + summed.size()) != Crc64(0, summed)) return std::nullopt;
+  const std::string_view value = summed.substr(0, summed.size() - sizeof(uint16_t));
+  return DumpPayload{LoadLittle<uint16_t>(value.data() + value.size()), value};
+}
+
+}  // namespace mayfly::rdb
