@@ -72,10 +72,10 @@ ReadStatus In::Length(uint64_t& length) noexcept {
   const size_t start = at_;
   uint8_t first = 0;
   if (Byte(first) != ReadStatus::kOk) return ReadStatus::kMore;
-  return GiveBack(start, SpecialLength(first, length));
+  return GiveBack(start, LengthAfter(first, length));
 }
 
-ReadStatus In::SpecialLength(uint8_t first, uint64_t& length) noexcept {
+ReadStatus In::LengthAfter(uint8_t first, uint64_t& length) noexcept {
   const uint64_t own_bits = first & ~unsigned{length_form::kMask};
   size_t more = 0;
   switch (first & length_form::kMask) {
@@ -116,7 +116,7 @@ ReadStatus In::HeadOfString(StringHead& head) noexcept {
     default:
       break;
   }
-  ReadStatus status = SpecialLength(first, head.size);
+  ReadStatus status = LengthAfter(first, head.size);
   if (status == ReadStatus::kOk && head.size > kStringMax) status = ReadStatus::kBad;
   head.stored = head.size;
   return GiveBack(start, status);

@@ -6,7 +6,7 @@
 //       ReadStatus status = in.String(field);
 //       if (status == ReadStatus::kOk) status = in.String(value);
 //       if (status == ReadStatus::kOk) ... use both
-//       if (status == ReadStatus::kMore) in.Rewind(start): keep the bytes from `start` on, append bytes, in.SetWindow(...)
+//       if (status == ReadStatus::kMore) in.Rewind(start), keep the bytes from `start` on, append bytes, in.SetWindow(...)
 //     }
 //
 // Each primitive succeeds and consumes its bytes, or consumes nothing. After kMore the caller tries again with a longer
@@ -69,8 +69,9 @@ class In {
   }
   // The bytes of the window that are not consumed.
   std::string_view rest() const noexcept { return window_.substr(at_); }
-  // After kMore: the primitive needs this number of bytes from at() on, or more. The number is what the input announces: a
-  // caller should not allocate it before most of the bytes are there.
+  // After kMore, until the next read: the primitive needs this number of bytes, or more, counted from at() as it was then
+  // (before a Rewind). The number is what the input announces: a caller should not allocate it before many of the bytes are
+  // there.
   uint64_t bytes_needed() const noexcept { return needed_; }
 
   // The head of a file. `valkey` is true for Valkey's magic text.
@@ -108,7 +109,8 @@ class In {
   const char* Take(uint64_t size) noexcept;
   // Goes back to `start` if a part of a primitive failed, and corrects needed_.
   ReadStatus GiveBack(size_t start, ReadStatus status) noexcept;
-  ReadStatus SpecialLength(uint8_t first, uint64_t& length) noexcept;
+  // Reads a length whose first byte is consumed.
+  ReadStatus LengthAfter(uint8_t first, uint64_t& length) noexcept;
   ReadStatus IntegerHead(size_t bytes, StringHead& head) noexcept;
   ReadStatus LzfHead(StringHead& head) noexcept;
   ReadStatus Payload(const StringHead& head, std::string_view& text);

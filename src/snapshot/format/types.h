@@ -24,12 +24,12 @@ inline constexpr std::string_view kValkeyMagic = "VALKEY";  // three digits foll
 
 namespace version {
 
-inline constexpr unsigned kChecksum = 5;   // the first one with a checksum at the end (Redis 2.6)
-inline constexpr unsigned kOldest = 6;     // what Redis 2.8 reads; SmallestVersion returns no lower one
-inline constexpr unsigned kRedis7_0 = 10;  // listpacks, functions
-inline constexpr unsigned kRedis7_2 = 11;  // and Valkey up to 8.1
-inline constexpr unsigned kRedis7_4 = 12;  // fields with deadlines; Redis up to 8.4
-inline constexpr unsigned kValkey9 = 80;   // 12 to 79 are Redis's alone
+inline constexpr unsigned kChecksum = 5;  // the first one with a checksum at the end (Redis 2.6)
+inline constexpr unsigned kOldest = 6;    // what Redis 2.8 reads; SmallestVersion returns no lower one
+inline constexpr unsigned kRedis70 = 10;  // listpacks, functions
+inline constexpr unsigned kRedis72 = 11;  // and Valkey up to 8.1
+inline constexpr unsigned kRedis74 = 12;  // fields with deadlines; Redis up to 8.4
+inline constexpr unsigned kValkey9 = 80;  // 12 to 79 are Redis's alone
 
 }  // namespace version
 
@@ -173,14 +173,14 @@ constexpr unsigned SmallestVersion(uint8_t code) noexcept {
     case type::kQuicklist2:
     case type::kStream2:
     case opcode::kFunction:
-      return version::kRedis7_0;
+      return version::kRedis70;
     case type::kSetListpack:
     case type::kStream3:
-      return version::kRedis7_2;
+      return version::kRedis72;
     case type::kHashTtl:
     case type::kHashTtlPack:
     case opcode::kSlotInfo:
-      return version::kRedis7_4;
+      return version::kRedis74;
     default:
       return 0;
   }
