@@ -62,16 +62,16 @@ class In {
   }
   // Number of bytes of the window that are consumed.
   size_t at() const noexcept { return at_; }
-  // Goes back to a former value of at() in the same window.
+  // Goes back to a former value of at() in the same window. bytes_needed() counts from there on, then.
   void Rewind(size_t at) noexcept {
     assert(at <= at_);
+    needed_ += at_ - at;
     at_ = at;
   }
   // The bytes of the window that are not consumed.
   std::string_view rest() const noexcept { return window_.substr(at_); }
-  // After kMore, until the next read: the primitive needs this number of bytes, or more, counted from at() as it was then
-  // (before a Rewind). The number is what the input announces: a caller should not allocate it before many of the bytes are
-  // there.
+  // After kMore: the primitive needs this number of bytes from at() on, or more. The number is what the input announces: a
+  // caller should not allocate it before most of the bytes are there.
   uint64_t bytes_needed() const noexcept { return needed_; }
 
   // The head of a file. `valkey` is true for Valkey's magic text.

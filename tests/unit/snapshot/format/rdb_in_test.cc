@@ -209,7 +209,9 @@ TEST_CASE("a reader goes back and continues in a longer window") {
   In in(std::string_view(bytes).substr(0, 9));
   CHECK(in.String(field) == ReadStatus::kOk);
   CHECK(in.String(value) == ReadStatus::kMore);
+  CHECK(in.bytes_needed() == 6);
   in.Rewind(0);
+  CHECK(in.bytes_needed() == 12);
   in.SetWindow(bytes);
   CHECK(in.String(field) == ReadStatus::kOk);
   CHECK(in.String(value) == ReadStatus::kOk);
