@@ -95,6 +95,31 @@ class HashValue final : public RichValue {
     if (large()) return large_->ForEach([&](const Member& member) { fn(member.name(), member.value()); });
     for (Pack::At at = pack_.begin(); at != pack_.end(); at = Skip(at)) ShowPair(at, fn);
   }
+  // Number of fields that are not due at `now`, before DropDue. O(n) for a small hash.
+  size_t LiveAt(Now now) const noexcept {
+    if (large()) return large_->LiveAt(TimeOfDue(now));
+    size_t live = 0;
+    ForEachLiveAt(now, [&](std::string_view, std::string_view, Expiry) { ++live; });
+    return live;
+  }
+  // Calls fn(name, value, deadline) for each of the fields that LiveAt counts. REQUIRES: fn does not change this hash.
+  template <typename Fn>
+  void ForEachLiveAt(Now now, Fn&& fn) const {
+    const uint64_t now_ms = TimeOfDue(now);
+    const auto show = [&](std::string_view name, std::string_view value, uint64_t ms) {
+      if (ms == 0) return fn(name, value, Expiry::Never());
+      if (ms > now_ms) fn(name, value, Expiry{clock(), ms});
+    };
+    if (large()) {
+      return large_->ForEach([&](const Member& member) {
+        show(member.name(), member.value(), LargeHash::DeadlineOf(member));
+      });
+    }
+    for (Pack::At at = pack_.begin(); at != pack_.end(); at = Skip(at)) {
+      const uint64_t ms = Stride() == StrideOf(Form::kTimedPack) ? DeadlineMs(at) : 0;
+      ShowPair(at, [&](std::string_view name, std::string_view value) { show(name, value, ms); });
+    }
+  }
   // Calls fn as ForEach for a page, as Keyspace::Scan; a small hash is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
@@ -138,6 +163,9 @@ class HashValue final : public RichValue {
   }
   // The time on the clock of the deadlines. REQUIRES: the hash has or had a deadline.
   uint64_t NowMs(Now now) const noexcept { return Expiry::NowOn(clock_, now); }
+  Expiry::Kind clock() const noexcept { return clock_; }
+  // Fields with a deadline up to this time are due.
+  uint64_t TimeOfDue(Now now) const noexcept { return clock_ == Expiry::Kind::kNever ? 0 : NowMs(now); }
   template <typename Fn>
   void ShowPair(Pack::At at, Fn&& fn) const {
     char room_of_name[kRoom];

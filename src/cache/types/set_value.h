@@ -107,6 +107,21 @@ class SetValue final : public RichValue {
         return large_->ForEach([&](const Member& member) { fn(member.name()); });
     }
   }
+  // Number of members that are not due at `now`, before DropDue.
+  size_t LiveAt(Now now) const noexcept {
+    return timed() ? large_->LiveAt(Expiry::NowOn(clock(), now)) : Live();
+  }
+  // Calls fn(member, deadline) for each of the members that LiveAt counts. REQUIRES: fn does not change this set.
+  template <typename Fn>
+  void ForEachLiveAt(Now now, Fn&& fn) const {
+    if (!timed()) return ForEach([&](std::string_view member) { fn(member, Expiry::Never()); });
+    const uint64_t now_ms = Expiry::NowOn(clock(), now);
+    large_->ForEach([&](const Member& member) {
+      const uint64_t ms = TimedMembers::DeadlineOf(member);
+      if (ms == 0) return fn(member.name(), Expiry::Never());
+      if (ms > now_ms) fn(member.name(), Expiry{clock(), ms});
+    });
+  }
   // Calls fn(std::string_view) for a page, as Members::Scan; a small set is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {
@@ -154,6 +169,7 @@ class SetValue final : public RichValue {
   bool Validate() const noexcept;
 
  private:
+  Expiry::Kind clock() const noexcept { return clock_; }
   // The member with this index, counted from 0. REQUIRES: the form is not kLarge.
   std::string_view At(size_t index, char* room) const noexcept;
   bool AddInteger(int64_t integer, std::string_view digits, const SetLimits& limits, MemberHome home);

@@ -168,12 +168,40 @@ class SortedSetValue final : public RichValue {
     return 0;
   }
 
+  // Number of members that are not due at `now`, before DropDue. O(n) if a member has a deadline.
+  size_t LiveAt(Now now) const noexcept {
+    if (!timed()) return Live();
+    size_t live = 0;
+    ForEachLiveAt(now, [&](std::string_view, double, Expiry) { ++live; });
+    return live;
+  }
+  // Calls fn(name, score, deadline) for each of the members that LiveAt counts, the highest score first. REQUIRES: fn does not
+  // change this set.
+  template <typename Fn>
+  void ForEachLiveAt(Now now, Fn&& fn) const {
+    if (!is_large()) {
+      if (small_.empty()) return;
+      for (Cursor at = At(small_.size() - 1); at; at.Prev()) fn(at.name(), at.score(), Expiry::Never());
+      return;
+    }
+    const uint64_t now_ms = timed() ? Expiry::NowOn(clock(), now) : 0;
+    for (auto at = large_->order().Last(); at; at.Prev()) {
+      const Member& member = *large_->members().At(at.ref());
+      const uint64_t ms = LargeSortedSet::DeadlineOf(member);
+      if (ms == 0)
+        fn(member.name(), at.key(), Expiry::Never());
+      else if (ms > now_ms)
+        fn(member.name(), at.key(), Expiry{clock(), ms});
+    }
+  }
+
   // Reads every member; for tests.
   bool Validate() const noexcept;
 
  private:
   enum class Form : uint8_t { kPack, kLarge };
 
+  Expiry::Kind clock() const noexcept { return clock_; }
   // Whether a member has a deadline.
   bool timed() const noexcept { return is_large() && large_->nearest_ms() != MemberDeadlines::kNone; }
   // Where a member belongs in the small form.

@@ -135,6 +135,23 @@ class StreamValue final : public RichValue {
     }
   }
 
+  // Calls fn(std::span<const StreamEntry>) with the entries of each node, in rising order. Throws std::bad_alloc.
+  // REQUIRES: fn does not change this stream.
+  template <typename Fn>
+  void ForEachNode(Fn&& fn) const {
+    std::vector<StreamEntry> entries;
+    for (size_t i = head_; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      entries.clear();
+      for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+        const Found found = ReadEntry(node, at);
+        at = found.next;
+        if (!found.deleted) entries.push_back(EntryOf(node, found));
+      }
+      fn(std::span<const StreamEntry>(entries));
+    }
+  }
+
   // Reads every entry; for tests.
   bool Validate() const;
 

@@ -33,6 +33,10 @@ class TimedMembers {
   // All members, including members that are gone.
   size_t size() const noexcept { return members_.size(); }
   size_t live() const noexcept { return size() - gone(); }
+  // The number of live members without a deadline up to `ms`.
+  size_t LiveAt(uint64_t ms) const noexcept {
+    return size() - deadlines_.CountUntil(std::max(ms, gone_until_ms_));
+  }
   // Bytes of this object and all objects it owns.
   uint64_t bytes() const noexcept {
     return Heap::SizeClass(sizeof *this) + members_.bytes() + deadlines_.bytes();

@@ -1,0 +1,175 @@
+// DUMP and RESTORE: a value as the bytes of the RDB format, to move a key to another server.
+//
+// What travels is the value, with the deadlines of a hash's fields. The key's deadline travels as the TTL of RESTORE. Tags,
+// sliding deadlines, windows of stale values, and deadlines of a set's or a sorted set's members do not travel.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/dispatch/context.h"
+#include "exec/values/timed_access.h"
+#include "snapshot/format/dump_footer.h"
+#include "snapshot/format/types.h"
+#include "snapshot/value_limits.h"
+#include "snapshot/values/value_in.h"
+#include "snapshot/values/value_out.h"
+
+namespace mayfly::dump_commands {
+namespace {
+
+constexpr Event kRestored{"restore"};
+constexpr std::string_view kBadPayload = "ERR Bad data format";
+
+void Dump(Context& ctx, Args& args) {
+  const Key key = ctx.KeyAt(args, 1);
+  const Entry* const entry = DropDueMembers(ctx, key, ctx.Read(key));
+  const rdb::ValueForm form = entry != nullptr ? rdb::FormOf(*entry, ctx.now) : rdb::ValueForm();
+  if (form.members == 0) return ctx.reply.Null();
+  std::string payload;
+  payload.push_back(static_cast<char>(form.type));
+  rdb::WriteValue(*entry, form, ctx.now, rdb::Compression::kLzf, payload);
+  rdb::AppendDumpFooter(payload, static_cast<uint16_t>(form.version));
+  ctx.reply.Bulk(payload);
+}
+
+struct RestoreOptions {
+  bool replace = false;
+  bool absolute = false;
+  std::optional<int64_t> idle_s;
+  std::optional<int64_t> frequency;
+};
+
+// Returns false after an error reply.
+bool ReadRestoreOptions(Context& ctx, Args& args, RestoreOptions& options) {
+  while (!args.Done()) {
+    if (args.Accept("REPLACE")) {
+      options.replace = true;
+    } else if (args.Accept("ABSTTL")) {
+      options.absolute = true;
+    } else if (!options.frequency && args.Accept("IDLETIME", 1)) {
+      options.idle_s = args.NextInteger();
+      if (!options.idle_s) return ctx.Fail(errors::kNotInteger), false;
+      if (*options.idle_s < 0) return ctx.Fail("ERR Invalid IDLETIME value, must be >= 0"), false;
+    } else if (!options.idle_s && args.Accept("FREQ", 1)) {
+      options.frequency = args.NextInteger();
+      if (!options.frequency) return ctx.Fail(errors::kNotInteger), false;
+      if (*options.frequency < 0 || *options.frequency > int64_t{kLfuCountMax})
+        return ctx.Fail("ERR Invalid FREQ value, must be >= 0 and <= 255"), false;
+    } else {
+      return ctx.Fail(errors::kSyntax), false;
+    }
+  }
+  return true;
+}
+
+// Checks footer and version. Returns nothing after an error reply.
+std::optional<rdb::DumpPayload> ReadPayload(Context& ctx, std::string_view bytes) {
+  const std::optional<rdb::DumpPayload> payload = rdb::CheckDumpFooter(bytes);
+  if (payload && (payload->version <= rdb::version::kRedis7_4 || payload->version == rdb::version::kValkey9))
+    return payload;
+  ctx.Fail("ERR DUMP payload version or checksum are wrong");
+  return std::nullopt;
+}
+
+// Reads the whole value. Returns kDone or kExpired, or another status if there is no value in the payload.
+rdb::ValueStatus ReadValue(Context& ctx, const rdb::DumpPayload& payload, rdb::In& in, rdb::ValueIn& reader) {
+  uint8_t type = 0;
+  if (in.Byte(type) != rdb::ReadStatus::kOk) return rdb::ValueStatus::kBad;
+  const bool valkey = payload.version >= rdb::version::kValkey9;
+  if (!reader.Begin(type, valkey, ctx.keyspace.home(), ctx.now)) return rdb::ValueStatus::kBad;
+  size_t budget = SIZE_MAX;
+  const rdb::ValueStatus status = reader.Some(in, budget);
+  return in.rest().empty() ? status : rdb::ValueStatus::kBad;
+}
+
+// The deadline of the key, or nothing if the deadline is over. `ttl` is not negative. A TTL of more milliseconds than a Unix
+// time can have counts as over, as in Redis.
+std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, Now now) noexcept {
+  if (ttl == 0) return Expiry::Never();
+  int64_t unix_ms = ttl;
+  if (!absolute && __builtin_add_overflow(ttl, now.wall_ms, &unix_ms)) return std::nullopt;
+  if (unix_ms <= now.wall_ms) return std::nullopt;
+  return absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
+}
+
+// Gives the entry the access history of the options. As in Redis, the policy decides which of them counts.
+void SetHistory(const Context& ctx, const RestoreOptions& options, Entry& entry) noexcept {
+  const uint64_t now_ms = ctx.now.mono_ms;
+  if (ctx.server.databases.access_effect() == AccessEffect::kFrequency) {
+    if (options.frequency)
+      entry.set_stamp(Entry::CountedStamp(static_cast<uint32_t>(*options.frequency), now_ms));
+    return;
+  }
+  if (!options.idle_s) return;
+  constexpr uint64_t kLongestIdleS = Entry::kTimeMask * Entry::kStampMs / kMsPerSecond;
+  const uint64_t idle_ms = std::min(static_cast<uint64_t>(*options.idle_s), kLongestIdleS) * kMsPerSecond;
+  // Stamps wrap: the access may lie before the machine's start.
+  entry.set_stamp((Entry::StampOf(now_ms) - static_cast<uint32_t>(idle_ms / Entry::kStampMs)) &
+                  Entry::kTimeMask);
+}
+
+void Restore(Context& ctx, Args& args) {
+  RestoreOptions options;
+  args.Skip(3);
+  if (!ReadRestoreOptions(ctx, args, options)) return;
+  const Key key = ctx.KeyAt(args, 1);
+  Entry* existing = ctx.keyspace.Peek(key, ctx.now);
+  if (existing != nullptr && !options.replace) return ctx.Fail("BUSYKEY Target key name already exists.");
+  const std::optional<int64_t> ttl = ParseInteger(args[2]);
+  if (!ttl) return ctx.Fail(errors::kNotInteger);
+  if (*ttl < 0) return ctx.Fail("ERR Invalid TTL value, must be >= 0");
+  const std::optional<rdb::DumpPayload> payload = ReadPayload(ctx, args[3]);
+  if (!payload) return;
+
+  rdb::In in(payload->value);
+  rdb::ValueIn reader(ValueLimitsOf(ctx.server.options.settings()));
+  const rdb::ValueStatus status = ReadValue(ctx, *payload, in, reader);
+  if (status != rdb::ValueStatus::kDone && status != rdb::ValueStatus::kExpired) return ctx.Fail(kBadPayload);
+  const std::optional<Expiry> deadline = DeadlineOf(*ttl, options.absolute, ctx.now);
+  if (!deadline || status == rdb::ValueStatus::kExpired) {
+    if (existing != nullptr) ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
+    return ctx.reply.Ok();
+  }
+  Entry* const entry =
+      reader.is_string()
+          ? ctx.keyspace.Put(key, existing, reader.TakeString(), *deadline, ctx.now, kRestored)
+          : ctx.keyspace.PutRich(key, existing, reader.TakeRich(), *deadline, ctx.now, kRestored);
+  SetHistory(ctx, options, *entry);
+  ctx.reply.Ok();
+}
+
+constexpr Command kRows[] = {
+    {.name = "dump",
+     .arity = 2,
+     .flags = kReadOnly,
+     .keys = {1, 1, 1, kKeyRO | kKeyAccess},
+     .acl = kAclKeyspace,
+     .handler = Dump,
+     .since = "2.6.0",
+     .complexity = "O(N) with the size of the value",
+     .summary = "Answers with the value of a key as bytes for RESTORE, of this server or another one.",
+     .syntax = "key",
+     .tips = "nondeterministic_output",
+     .notes = "The bytes say the oldest format that carries the value, so that old servers read most values. Deadlines of "
+              "a set's or a sorted set's members, tags, SLIDE and STALE are not in them."},
+    {.name = "restore",
+     .arity = -4,
+     .flags = kWrite | kDenyOom,
+     .keys = {1, 1, 1, kKeyOW | kKeyUpdate},
+     .acl = kAclKeyspace | kAclDangerous,
+     .handler = Restore,
+     .since = "2.6.0",
+     .complexity = "O(N) with the size of the value, for a sorted set O(N*log(N))",
+     .summary = "Creates a key from the bytes that DUMP has answered, with a TTL in ms; 0: none.",
+     .syntax = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
+     .argument_notes = "REPLACE@3.0.0 ABSTTL@5.0.0 IDLETIME@5.0.0 FREQ@5.0.0",
+     .notes = "Reads what Redis up to 8.4 and Valkey up to 9 have dumped, except modules. Consumer groups of "
+              "streams are dropped."},
+};
+const CommandFamily kFamily("generic", kRows);
+
+}  // namespace
+}  // namespace mayfly::dump_commands

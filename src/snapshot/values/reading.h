@@ -1,0 +1,127 @@
+// What the readers of the families of values have in common.
+//
+// A reader is fed with windows of the input and keeps its place between them. It consumes whole elements: an element that the
+// window has only a part of is read again from the next window.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/time/clock.h"
+#include "cache/types/hash_value.h"
+#include "cache/types/list_value.h"
+#include "cache/types/member_home.h"
+#include "cache/types/set_value.h"
+#include "cache/types/sorted_set_value.h"
+#include "cache/types/stream_value.h"
+#include "snapshot/format/packed.h"
+#include "snapshot/format/rdb_in.h"
+
+namespace mayfly::rdb {
+
+enum class ValueStatus : uint8_t {
+  kDone,     // the value is complete
+  kEmpty,    // the value is complete and has no members: no server writes such a value
+  kExpired,  // the value is complete, but the deadlines of all its fields are over
+  kMore,     // the window ends before the value does
+  kSpent,    // the budget is spent before the value ends
+  kBad,      // the value is damaged
+};
+
+// The limits of the small forms of each type.
+struct ValueLimits {
+  HashLimits hash;
+  SetLimits set;
+  SortedSetLimits sorted_set;
+  ListLimit list{-2};
+  StreamLimits stream;
+};
+
+// What a reader has to know beside the bytes.
+struct ReadingTerms {
+  ValueLimits limits;
+  MemberHome home;  // of the members of a large value
+  Now now;          // fields with a deadline before are dropped
+  bool valkey;      // the input is Valkey's, where type 22 has another meaning
+};
+
+// Continues a sequence of primitives after the ones before have succeeded:
+//   ReadStatus status = in.String(field);
+//   Then(status, [&] { return in.String(value); });
+template <typename Read>
+void Then(ReadStatus& status, Read&& read) {
+  if (status == ReadStatus::kOk) status = read();
+}
+
+// Reads one element by read(), which returns a ReadStatus. If the element is incomplete, nothing of it is consumed.
+template <typename Read>
+ReadStatus ReadWhole(In& in, Read&& read) {
+  const size_t start = in.at();
+  const ReadStatus status = read();
+  if (status == ReadStatus::kMore) in.Rewind(start);
+  return status;
+}
+
+inline ValueStatus NotOk(ReadStatus status) noexcept {
+  return status == ReadStatus::kMore ? ValueStatus::kMore : ValueStatus::kBad;
+}
+
+inline void Spend(size_t& budget, size_t work) noexcept { budget -= std::min(budget, work); }
+
+// Calls fn(const std::array<PackedItem, kStride>&) for each record of kStride items of a packed collection. fn returns false
+// for a record that is wrong. Returns false if a record or the collection is damaged. `records` counts.
+template <class Reader, size_t kStride, typename Fn>
+bool ForEachRecord(std::string_view packed, size_t& records, Fn&& fn) {
+  Reader reader(packed);
+  std::array<PackedItem, kStride> record;
+  for (size_t filled = 0;;) {
+    switch (reader.Next(record[filled])) {
+      case ItemStatus::kBad:
+        return false;
+      case ItemStatus::kEnd:
+        return filled == 0;
+      case ItemStatus::kItem:
+        if (++filled < kStride) continue;
+        filled = 0;
+        ++records;
+        if (!fn(static_cast<const std::array<PackedItem, kStride>&>(record))) return false;
+    }
+  }
+}
+
+// A counted sequence of elements, as most types are: reads the count once, then element by element.
+class Counted {
+ public:
+  // Reads the count if it is not known. Returns kOk if it is known.
+  ReadStatus Begin(In& in) {
+    if (known_) return ReadStatus::kOk;
+    const ReadStatus status = in.Length(left_);
+    known_ = status == ReadStatus::kOk;
+    return status;
+  }
+  // The elements that are announced and not read. A number from the input: never a reason to allocate.
+  uint64_t left() const noexcept { return left_; }
+  // Calls read() for each element that is left, until it returns another status than kOk or the budget is spent. read()
+  // returns a ReadStatus and consumes the whole element or nothing.
+  template <typename Read>
+  ValueStatus Continue(In& in, size_t& budget, Read&& read) {
+    if (const ReadStatus status = Begin(in); status != ReadStatus::kOk) return NotOk(status);
+    for (; left_ != 0; --left_) {
+      if (budget == 0) return ValueStatus::kSpent;
+      if (const ReadStatus status = ReadWhole(in, read); status != ReadStatus::kOk) return NotOk(status);
+      Spend(budget, 1);
+    }
+    return ValueStatus::kDone;
+  }
+  // For another sequence.
+  void Reset() noexcept { known_ = false; }
+
+ private:
+  bool known_ = false;
+  uint64_t left_ = 0;
+};
+
+}  // namespace mayfly::rdb

@@ -1,0 +1,46 @@
+// Reads sorted sets of the RDB format: types 3, 5, 12 and 17. A member that occurs twice is damage, and so is a score that is
+// no number. See reading.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "snapshot/values/reading.h"
+
+namespace mayfly::rdb {
+
+class SortedSetIn {
+ public:
+  static bool Knows(uint8_t type) noexcept;
+  // REQUIRES: Knows(type).
+  SortedSetIn(uint8_t type, const ReadingTerms& terms)
+      : type_(type), terms_(terms), value_(std::make_unique<SortedSetValue>()) {}
+
+  // Throws std::bad_alloc; then the reader cannot go on.
+  ValueStatus Some(In& in, size_t& budget);
+  std::unique_ptr<RichValue> Take() noexcept { return std::move(value_); }
+
+ private:
+  // Up to this number of members, all of them are put into order at the end, at once: the fastest way, and the densest
+  // tree. More members are put into order one by one, so that no slice becomes long.
+  static constexpr uint64_t kArrangedAtOnce = 10'000;
+
+  ReadStatus Plain(In& in);
+  ValueStatus SomePlain(In& in, size_t& budget);
+  ValueStatus Packed(In& in, size_t& budget);
+  template <class Reader>
+  bool AddAll(std::string_view packed, size_t& members);
+  // Returns false for a member that is there, or a score that is no number.
+  bool Add(std::string_view name, double score);
+
+  const uint8_t type_;
+  const ReadingTerms terms_;
+  std::unique_ptr<SortedSetValue> value_;
+  Counted members_;
+  bool begun_ = false;
+  bool one_by_one_ = false;
+};
+
+}  // namespace mayfly::rdb

@@ -1,0 +1,153 @@
+#include "snapshot/values/stream_in.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/types/pack.h"
+#include "snapshot/format/listpack.h"
+#include "snapshot/format/types.h"
+#include "snapshot/values/stream_node_in.h"
+
+namespace mayfly::rdb {
+namespace {
+
+constexpr uint64_t kStreamIdBytes = 16;
+constexpr uint64_t kTimeBytes = 8;
+
+ReadStatus ReadId(In& in, StreamId& id) {
+  const ReadStatus status = in.Length(id.ms);
+  return status == ReadStatus::kOk ? in.Length(id.sequence) : status;
+}
+
+}  // namespace
+
+bool StreamIn::Knows(uint8_t type) noexcept {
+  return type == type::kStream || type == type::kStream2 || type == type::kStream3;
+}
+
+ReadStatus StreamIn::Node(In& in, size_t& budget) {
+  std::string_view key;
+  std::string_view listpack;
+  ReadStatus status = in.String(key);
+  if (status == ReadStatus::kOk && key.size() != kStreamIdBytes) return ReadStatus::kBad;
+  Then(status, [&] { return in.String(listpack); });
+  if (status != ReadStatus::kOk) return status;
+  StreamId first;
+  if (In(key).StreamId(first.ms, first.sequence) != ReadStatus::kOk) return ReadStatus::kBad;
+  StreamNodeIn node(first, listpack);
+  StreamNodeEntry entry;
+  for (;;) {
+    switch (node.Next(entry)) {
+      case ItemStatus::kBad:
+        return ReadStatus::kBad;
+      case ItemStatus::kEnd:
+        return ReadStatus::kOk;
+      case ItemStatus::kItem:
+        break;
+    }
+    if (entry.id <= last_read_) return ReadStatus::kBad;
+    last_read_ = entry.id;
+    if (!entry.deleted) value_->Append(entry.id, entry.pairs, limits_);
+    Spend(budget, 1);
+  }
+}
+
+ReadStatus StreamIn::Totals(In& in) {
+  uint64_t length = 0;
+  StreamId last;
+  ReadStatus status = in.Length(length);
+  Then(status, [&] { return ReadId(in, last); });
+  uint64_t added = length;
+  StreamId max_deleted;
+  if (type_ != type::kStream) {
+    StreamId first;  // the stream itself knows
+    Then(status, [&] { return ReadId(in, first); });
+    Then(status, [&] { return ReadId(in, max_deleted); });
+    Then(status, [&] { return in.Length(added); });
+  }
+  if (status != ReadStatus::kOk) return status;
+  if (length != value_->length() || last < value_->last_id()) return ReadStatus::kBad;
+  value_->SetLastId(last);
+  value_->SetMaxDeletedId(max_deleted);
+  value_->SetAdded(added);
+  part_ = Part::kGroups;
+  return status;
+}
+
+ReadStatus StreamIn::SkipGroupHead(In& in) const {
+  StreamId last_delivered;
+  ReadStatus status = in.SkipString();
+  Then(status, [&] { return ReadId(in, last_delivered); });
+  if (type_ != type::kStream) {
+    uint64_t entries_read = 0;
+    Then(status, [&] { return in.Length(entries_read); });
+  }
+  return status;
+}
+
+// A consumer has the time when it was seen, and since Redis 7.2 the time when it was active.
+ReadStatus StreamIn::SkipConsumerHead(In& in) const {
+  ReadStatus status = in.SkipString();
+  Then(status, [&] { return in.Skip(type_ == type::kStream3 ? 2 * kTimeBytes : kTimeBytes); });
+  return status;
+}
+
+ReadStatus StreamIn::SkipElement(In& in) const {
+  switch (part_) {
+    case Part::kGroups:
+      return SkipGroupHead(in);
+    case Part::kConsumers:
+      return SkipConsumerHead(in);
+    case Part::kPending: {
+      uint64_t deliveries = 0;
+      ReadStatus status = in.Skip(kStreamIdBytes + kTimeBytes);
+      Then(status, [&] { return in.Length(deliveries); });
+      return status;
+    }
+    default:
+      return in.Skip(kStreamIdBytes);
+  }
+}
+
+ReadStatus StreamIn::Step(In& in) {
+  if (part_ == Part::kTotals) return ReadWhole(in, [&] { return Totals(in); });
+  Sequence& sequence = SequenceOf(part_);
+  if (!sequence.open) {
+    const ReadStatus status = in.Length(sequence.left);
+    sequence.open = status == ReadStatus::kOk;
+    return status;
+  }
+  if (sequence.left == 0) {
+    sequence.open = false;
+    constexpr std::array kAfter{Part::kTotals,    Part::kGroups, Part::kEnd,
+                                Part::kConsumers, Part::kGroups, Part::kConsumers};
+    if (part_ == Part::kConsumers) ++dropped_groups_;
+    part_ = kAfter[static_cast<size_t>(part_)];
+    // The sequence of groups goes on after the consumers of a group.
+    return ReadStatus::kOk;
+  }
+  const ReadStatus status = ReadWhole(in, [&] { return SkipElement(in); });
+  if (status != ReadStatus::kOk) return status;
+  --sequence.left;
+  if (part_ == Part::kGroups) part_ = Part::kPending;
+  if (part_ == Part::kConsumers) part_ = Part::kConsumerPending;
+  return status;
+}
+
+ValueStatus StreamIn::Some(In& in, size_t& budget) {
+  if (part_ == Part::kNodes) {
+    const ValueStatus status = nodes_.Continue(in, budget, [&] { return Node(in, budget); });
+    if (status != ValueStatus::kDone) return status;
+    part_ = Part::kTotals;
+  }
+  while (part_ != Part::kEnd) {
+    if (budget == 0) return ValueStatus::kSpent;
+    if (const ReadStatus status = Step(in); status != ReadStatus::kOk) return NotOk(status);
+    Spend(budget, 1);
+  }
+  return ValueStatus::kDone;
+}
+
+}  // namespace mayfly::rdb

@@ -1,0 +1,60 @@
+// Reads streams of the RDB format: types 15, 19 and 21 (stream_out.h draws them). Entries that are marked as deleted are
+// dropped. Consumer groups are read and dropped, but counted. See reading.h.
+//
+// Damage is: IDs that do not ascend, entries after the stream's last ID, a wrong number of entries, and a listpack whose items
+// do not follow the layout.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "snapshot/values/reading.h"
+
+namespace mayfly::rdb {
+
+class StreamIn {
+ public:
+  static bool Knows(uint8_t type) noexcept;
+  // REQUIRES: Knows(type).
+  StreamIn(uint8_t type, const ReadingTerms& terms)
+      : type_(type), limits_(terms.limits.stream), value_(std::make_unique<StreamValue>()) {}
+
+  // Throws std::bad_alloc; then the reader cannot go on.
+  ValueStatus Some(In& in, size_t& budget);
+  std::unique_ptr<RichValue> Take() noexcept { return std::move(value_); }
+  size_t dropped_groups() const noexcept { return dropped_groups_; }
+
+ private:
+  // A part of the input. After the totals come the groups. A group has a head, pending entries and consumers; a consumer has a
+  // head and pending entries.
+  enum class Part : uint8_t { kNodes, kTotals, kGroups, kPending, kConsumers, kConsumerPending, kEnd };
+
+  // A count from the input, and what is left of it.
+  struct Sequence {
+    bool open = false;
+    uint64_t left = 0;
+  };
+
+  ReadStatus Node(In& in, size_t& budget);
+  ReadStatus Totals(In& in);
+  // Reads the next element of part_, or goes to another part.
+  ReadStatus Step(In& in);
+  ReadStatus SkipElement(In& in) const;
+  ReadStatus SkipGroupHead(In& in) const;
+  ReadStatus SkipConsumerHead(In& in) const;
+  Sequence& SequenceOf(Part part) noexcept { return sequences_[static_cast<size_t>(part)]; }
+
+  const uint8_t type_;
+  const StreamLimits limits_;
+  std::unique_ptr<StreamValue> value_;
+  StreamId last_read_;  // of an entry, also of a deleted one
+  Part part_ = Part::kNodes;
+  Counted nodes_;
+  std::array<Sequence, static_cast<size_t>(Part::kEnd)> sequences_;
+  size_t dropped_groups_ = 0;
+};
+
+}  // namespace mayfly::rdb

@@ -1,0 +1,60 @@
+// Reads the entries of one listpack of a stream (stream_out.h draws it), with a test of every item.
+//
+//     StreamNodeIn node(first, listpack);
+//     for (StreamNodeEntry entry; (status = node.Next(entry)) == ItemStatus::kItem;) ...
+//
+// Next returns kEnd only after a good listpack that has the announced entries. Borrows the listpack.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/types/stream_id.h"
+#include "snapshot/format/listpack.h"
+#include "snapshot/format/packed.h"
+
+namespace mayfly::rdb {
+
+struct StreamNodeEntry {
+  StreamId id;
+  bool deleted = false;
+  // A field, its value, the next field ...; valid until the next call of Next.
+  std::span<const std::string_view> pairs;
+};
+
+class StreamNodeIn {
+ public:
+  // `first` is the ID from which those of the entries are counted.
+  StreamNodeIn(StreamId first, std::string_view listpack) noexcept : first_(first), reader_(listpack) {}
+
+  // Throws std::bad_alloc.
+  ItemStatus Next(StreamNodeEntry& entry);
+
+ private:
+  // Takes the next item, an integer that is not negative. Returns false for anything else.
+  bool Natural(uint64_t& number);
+  bool Integer(int64_t& number);
+  bool Item(PackedItem& item) { return reader_.Next(item) == ItemStatus::kItem; }
+  bool Head();
+  bool Entry(StreamNodeEntry& entry);
+  bool Pairs(uint64_t fields, bool same_fields);
+  // Makes texts_ from items_.
+  bool MakeTexts();
+
+  const StreamId first_;
+  ListpackReader reader_;
+  bool begun_ = false;
+  bool bad_ = false;
+  uint64_t live_left_ = 0;
+  uint64_t deleted_left_ = 0;
+  std::vector<PackedItem> fields_;  // of the listpack
+  std::vector<PackedItem> items_;   // fields and values of the entry
+  std::vector<std::string_view> texts_;
+  std::string digits_;
+};
+
+}  // namespace mayfly::rdb

@@ -1,0 +1,142 @@
+#include "snapshot/values/stream_out.h"
+
+#include <array>
+#include <new>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "snapshot/format/byte_order.h"
+#include "snapshot/format/listpack.h"
+#include "snapshot/format/types.h"
+
+namespace mayfly::rdb {
+namespace {
+
+// A listpack gets no further entry when it has this size.
+constexpr size_t kEnoughBytes = size_t{1} << 20;
+// What head and back length of an item may take.
+constexpr size_t kItemOverhead = 10;
+
+// Items of an entry beside its fields and values.
+constexpr int64_t kItemsWithSameFields = 3;
+constexpr int64_t kItemsWithOwnFields = 4;
+
+// Reserves room for a length that is not known yet, in the form of 4 bytes.
+class LaterLength {
+ public:
+  explicit LaterLength(std::string& bytes) : bytes_(bytes), at_(bytes.size()) {
+    bytes.push_back(static_cast<char>(length_form::kBits32));
+    bytes.append(sizeof(uint32_t), '\0');
+  }
+  void Set(uint32_t length) noexcept {
+    for (size_t i = sizeof length; i != 0; --i, length >>= 8) bytes_[at_ + i] = static_cast<char>(length);
+  }
+
+ private:
+  std::string& bytes_;
+  const size_t at_;
+};
+
+// Throws std::bad_alloc if the entry is too large for a listpack, which has the fields of its first entry twice.
+size_t RoomFor(const StreamEntry& entry) {
+  size_t bytes = (kItemsWithOwnFields + 1) * kItemOverhead;
+  entry.ForEach([&](std::string_view field, std::string_view value) {
+    bytes += field.size() + value.size() + 2 * kItemOverhead;
+  });
+  if (bytes >= ListpackWriter::kMost / 2 - kEnoughBytes) throw std::bad_alloc();
+  return bytes;
+}
+
+bool HasFields(const StreamEntry& entry, const std::vector<std::string>& fields) {
+  if (entry.fields() != fields.size()) return false;
+  size_t equal = 0;
+  size_t at = 0;
+  entry.ForEach([&](std::string_view field, std::string_view) { equal += field == fields[at++] ? 1U : 0U; });
+  return equal == fields.size();
+}
+
+class StreamWriter {
+ public:
+  StreamWriter(Compression compression, std::string& bytes)
+      : out_(bytes, compression), listpacks_(bytes) {}
+
+  // Writes the entries of a node as one listpack, or as several if they are large.
+  void Node(std::span<const StreamEntry> entries) {
+    while (!entries.empty()) {
+      size_t count = 0;
+      for (size_t bytes = 0; count < entries.size() && bytes < kEnoughBytes; ++count)
+        bytes += RoomFor(entries[count]);
+      Listpack(entries.first(count));
+      entries = entries.subspan(count);
+    }
+  }
+  void EndOfNodes() noexcept { listpacks_.Set(written_); }
+
+ private:
+  void Listpack(std::span<const StreamEntry> entries) {
+    const StreamId first = entries[0].id;
+    listpack_.Clear();
+    listpack_.Append(static_cast<int64_t>(entries.size()));
+    listpack_.Append(int64_t{0});
+    fields_.clear();
+    entries[0].ForEach([&](std::string_view field, std::string_view) { fields_.emplace_back(field); });
+    listpack_.Append(static_cast<int64_t>(fields_.size()));
+    for (const std::string& field : fields_) listpack_.Append(field);
+    listpack_.Append(int64_t{0});
+    for (const StreamEntry& entry : entries) AppendEntry(entry, first);
+    out_.Length(Out::kStreamIdBytes);
+    out_.StreamId(first.ms, first.sequence);
+    out_.String(listpack_.Finish());
+    ++written_;
+  }
+
+  void AppendEntry(const StreamEntry& entry, StreamId first) {
+    const bool same = HasFields(entry, fields_);
+    listpack_.Append(same ? stream_flag::kSameFields : int64_t{0});
+    listpack_.Append(static_cast<int64_t>(entry.id.ms - first.ms));
+    listpack_.Append(static_cast<int64_t>(entry.id.sequence - first.sequence));
+    const auto fields = static_cast<int64_t>(entry.fields());
+    if (!same) listpack_.Append(fields);
+    entry.ForEach([&](std::string_view field, std::string_view value) {
+      if (!same) listpack_.Append(field);
+      listpack_.Append(value);
+    });
+    listpack_.Append(same ? fields + kItemsWithSameFields : 2 * fields + kItemsWithOwnFields);
+  }
+
+  Out out_;
+  LaterLength listpacks_;
+  ListpackWriter listpack_;
+  std::vector<std::string> fields_;
+  uint32_t written_ = 0;
+};
+
+void WriteId(StreamId id, Out& out) {
+  out.Length(id.ms);
+  out.Length(id.sequence);
+}
+
+}  // namespace
+
+uint8_t StreamTypeOf(const StreamValue& stream) noexcept {
+  const bool plain = stream.added() == stream.length() && stream.max_deleted_id() == StreamId{};
+  return plain ? type::kStream : type::kStream2;
+}
+
+void WriteStream(const StreamValue& stream, uint8_t type, Compression compression, std::string& bytes) {
+  StreamWriter writer(compression, bytes);
+  stream.ForEachNode([&](std::span<const StreamEntry> entries) { writer.Node(entries); });
+  writer.EndOfNodes();
+  Out out(bytes, compression);
+  out.Length(stream.length());
+  WriteId(stream.last_id(), out);
+  if (type == type::kStream2) {
+    WriteId(stream.FirstEntryId(), out);
+    WriteId(stream.max_deleted_id(), out);
+    out.Length(stream.added());
+  }
+  out.Length(0);
+}
+
+}  // namespace mayfly::rdb

@@ -1,0 +1,87 @@
+// Builds one value from an object of the RDB format, in slices. The input may come from an enemy.
+//
+//     ValueIn reader(limits);
+//     if (!reader.Begin(type, valkey, keyspace.home(), now)) ... the type is unknown: modules, or what newer servers write
+//     for (;;) {
+//       size_t budget = 1000;
+//       switch (reader.Some(in, budget)) {
+//         case ValueStatus::kDone: put reader.TakeString() or reader.TakeRich() into the keyspace
+//         case ValueStatus::kMore: give `in` a longer window (In::bytes_needed says how long); if the input has no more bytes,
+//                                  the value is damaged
+//         case ValueStatus::kSpent: do other work first
+//         case ValueStatus::kBad, kEmpty, kExpired: there is no value
+//       }
+//     }
+//
+// Known types: 0 to 5, 9 to 25. Type 22 has two meanings, and `valkey` says which one. Values get the forms that the limits
+// demand, whatever form they have in the input.
+//
+// What is lost. Fields whose deadlines are over are dropped and counted. Consumer groups of streams are dropped and counted,
+// and so are entries that are marked as deleted.
+//
+// Damage is reported as kBad: members that occur twice, scores that are no numbers, IDs that do not ascend, collections whose
+// parts contradict each other. A value that has no members is kEmpty; a server that reads a file passes over the key, and
+// RESTORE refuses the payload. After kBad the place in the input is unspecified. After kDone, kEmpty and kExpired all of the
+// value is consumed.
+//
+// Units of a budget: elements. An element is read at once, and so is a packed collection, whatever the budget: a packed
+// collection of another server is as large as its limits allow. Nothing is allocated for an announced number.
+//
+// If memory runs out, Some throws std::bad_alloc; then only Begin and the destructor may follow. Loop thread only.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "cache/entry/rich_value.h"
+#include "cache/entry/value.h"
+#include "snapshot/values/hash_in.h"
+#include "snapshot/values/list_in.h"
+#include "snapshot/values/reading.h"
+#include "snapshot/values/set_in.h"
+#include "snapshot/values/sorted_set_in.h"
+#include "snapshot/values/stream_in.h"
+
+namespace mayfly::rdb {
+
+class ValueIn {
+ public:
+  explicit ValueIn(const ValueLimits& limits) noexcept : limits_(limits) {}
+
+  // Begins a value of this type, and drops a value that was begun before. Returns false if the type is unknown.
+  // Throws std::bad_alloc.
+  [[nodiscard]] bool Begin(uint8_t type, bool valkey, MemberHome home, Now now);
+  // Reads on, and subtracts the number of elements from `budget`. REQUIRES: Begin has returned true, and no earlier call for
+  // the value returned another status than kMore or kSpent.
+  ValueStatus Some(In& in, size_t& budget);
+
+  // Returns true if the value is a string.
+  bool is_string() const noexcept { return std::holds_alternative<Text>(reader_); }
+  // The string, as SET stores it. Borrows the text, which is valid as a text of In::String. Throws std::bad_alloc.
+  // REQUIRES: Some has returned kDone; is_string().
+  StringValue TakeString() const { return StringValue::Of(std::get<Text>(reader_).text); }
+  // REQUIRES: Some has returned kDone; not is_string().
+  std::unique_ptr<RichValue> TakeRich() noexcept;
+
+  // The fields of the value that were dropped.
+  size_t expired_fields() const noexcept;
+  // The consumer groups of the value that were dropped.
+  size_t dropped_groups() const noexcept;
+
+ private:
+  struct Text {
+    ValueStatus Some(In& in, size_t& budget);
+
+    std::string_view text;
+  };
+
+  const ValueLimits limits_;
+  std::variant<std::monostate, Text, HashIn, ListIn, SetIn, SortedSetIn, StreamIn> reader_;
+};
+
+}  // namespace mayfly::rdb
