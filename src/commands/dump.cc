@@ -153,7 +153,8 @@ constexpr Command kRows[] = {
      .summary = "Answers with the value of a key as bytes for RESTORE, of this server or another one.",
      .syntax = "key",
      .tips = "nondeterministic_output",
-     .notes = "The bytes say the oldest format that carries the value, so that old servers read most values. Deadlines of "
+     .notes = "The bytes say the oldest format that carries the value, so that old servers read most values. "
+              "Deadlines of "
               "a set's or a sorted set's members, tags, SLIDE and STALE are not in them."},
     {.name = "restore",
      .arity = -4,

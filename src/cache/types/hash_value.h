@@ -111,9 +111,8 @@ class HashValue final : public RichValue {
       if (ms > now_ms) fn(name, value, Expiry{clock(), ms});
     };
     if (large()) {
-      return large_->ForEach([&](const Member& member) {
-        show(member.name(), member.value(), LargeHash::DeadlineOf(member));
-      });
+      return large_->ForEach(
+          [&](const Member& member) { show(member.name(), member.value(), LargeHash::DeadlineOf(member)); });
     }
     for (Pack::At at = pack_.begin(); at != pack_.end(); at = Skip(at)) {
       const uint64_t ms = Stride() == StrideOf(Form::kTimedPack) ? DeadlineMs(at) : 0;

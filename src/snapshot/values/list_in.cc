@@ -51,8 +51,8 @@ ValueStatus ListIn::Some(In& in, size_t& budget) {
     const ReadStatus read = Node(in, budget);
     if (read != ReadStatus::kOk) status = NotOk(read);
   } else {
-    status = elements_.Continue(
-        in, budget, [&] { return type_ == type::kList ? Element(in) : Node(in, budget); });
+    status =
+        elements_.Continue(in, budget, [&] { return type_ == type::kList ? Element(in) : Node(in, budget); });
   }
   return status == ValueStatus::kDone && value_->Size() == 0 ? ValueStatus::kEmpty : status;
 }

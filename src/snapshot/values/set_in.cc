@@ -38,9 +38,8 @@ ValueStatus SetIn::Packed(In& in, size_t& budget) {
 }
 
 ValueStatus SetIn::Some(In& in, size_t& budget) {
-  const ValueStatus status = type_ == type::kSet
-                                 ? members_.Continue(in, budget, [&] { return Plain(in); })
-                                 : Packed(in, budget);
+  const ValueStatus status =
+      type_ == type::kSet ? members_.Continue(in, budget, [&] { return Plain(in); }) : Packed(in, budget);
   return status == ValueStatus::kDone && value_->Size() == 0 ? ValueStatus::kEmpty : status;
 }
 

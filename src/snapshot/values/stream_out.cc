@@ -58,8 +58,7 @@ bool HasFields(const StreamEntry& entry, const std::vector<std::string>& fields)
 
 class StreamWriter {
  public:
-  StreamWriter(Compression compression, std::string& bytes)
-      : out_(bytes, compression), listpacks_(bytes) {}
+  StreamWriter(Compression compression, std::string& bytes) : out_(bytes, compression), listpacks_(bytes) {}
 
   // Writes the entries of a node as one listpack, or as several if they are large.
   void Node(std::span<const StreamEntry> entries) {

@@ -125,8 +125,7 @@ ValueForm FormOf(const Entry& entry, Now now) noexcept {
 void WriteValue(const Entry& entry, const ValueForm& form, Now now, Compression compression,
                 std::string& bytes) {
   assert(form.members != 0);
-  if (entry.encoding() == Encoding::kRich)
-    return WriteRich(*entry.rich(), form, now, compression, bytes);
+  if (entry.encoding() == Encoding::kRich) return WriteRich(*entry.rich(), form, now, compression, bytes);
   Out out(bytes, compression);
   if (entry.encoding() == Encoding::kInteger)
     out.IntegerString(entry.integer());

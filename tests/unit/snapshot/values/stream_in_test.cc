@@ -1,0 +1,126 @@
+// Streams in Redis's layout, with deleted entries and consumer groups, and streams that contradict themselves.
+#include "snapshot/format/types.h"
+#include "unit/snapshot/values/packed_by_hand.h"
+#include "unit/snapshot/values/value_rig.h"
+
+namespace mayfly::rdb {
+namespace {
+
+const ReadBack kBadStream{.status = ValueStatus::kBad};
+
+// A stream of one listpack, with the first ID 5-1, and what follows the listpacks.
+std::string OneNode(const Items& items, uint64_t entries, const std::string& key = StreamKey(5, 1)) {
+  return ByHand(type::kStream)
+      .Count(1)
+      .Text(key)
+      .Text(Listpack(items))
+      .Count(entries)
+      .Count(5)
+      .Count(9)
+      .Count(0)
+      .bytes();
+}
+
+// Two entries, 5-1 and 5-2, with the field f.
+const Items kHead{"2", "0", "1", "f", "0"};
+Items With(Items head, const Items& entries) {
+  head.insert(head.end(), entries.begin(), entries.end());
+  return head;
+}
+
+TEST_CASE_METHOD(ValueRig, "a stream's listpack is read with all kinds of entries") {
+  // 5-1 has the fields of the listpack, 5-2 is deleted, 6-0 has fields of its own.
+  const Items items{"2", "1",   "1", "f", "0", "2",  "0", "0", "one", "4", "3", "0",
+                    "1", "two", "4", "0", "1", "-1", "2", "g", "3",   "h", "4", "8"};
+  const std::string bytes = ByHand(type::kStream2)
+                                .Count(1)
+                                .Text(StreamKey(5, 1))
+                                .Text(Listpack(items))
+                                .Count(2)
+                                .Count(7)
+                                .Count(0)
+                                .Count(5)
+                                .Count(1)
+                                .Count(5)
+                                .Count(2)
+                                .Count(3)
+                                .Count(0)
+                                .bytes();
+  CHECK(Read(bytes) == Done({"5.1=f=one", "6.0=g=3=h=4", "last 7-0 deleted 5-2 added 3"}, "stream"));
+  ReadDamaged(bytes);
+}
+
+TEST_CASE_METHOD(ValueRig, "consumer groups are dropped and counted, in the layout of each version") {
+  for (const uint8_t type : {type::kStream, type::kStream2, type::kStream3}) {
+    CAPTURE(int{type});
+    ByHand object(type);
+    object.Count(1)
+        .Text(StreamKey(5, 1))
+        .Text(Listpack(With({"1", "0", "1", "f", "0"}, {"2", "0", "0", "one", "4"})));
+    object.Count(1).Count(5).Count(1);
+    if (type != type::kStream) object.Count(5).Count(1).Count(0).Count(0).Count(1);
+    object.Count(2);
+    for (const std::string_view group : {"first", "12"}) {
+      object.Text(group).Count(5).Count(1);
+      if (type != type::kStream) object.Count(UINT64_MAX);
+      // A pending entry, then a consumer whose it is, and one without.
+      object.Count(1).Raw(StreamKey(5, 1)).Millis(1234).Count(3);
+      object.Count(2);
+      for (const bool has_pending : {true, false}) {
+        object.Text("consumer").Millis(1234);
+        if (type == type::kStream3) object.Millis(1234);
+        object.Count(has_pending ? 1 : 0);
+        if (has_pending) object.Raw(StreamKey(5, 1));
+      }
+    }
+    ReadBack expected = Done({"5.1=f=one", "last 5-1 deleted 0-0 added 1"}, "stream");
+    expected.dropped_groups = 2;
+    CHECK(Read(object.bytes()) == expected);
+    ReadDamaged(object.bytes());
+  }
+}
+
+TEST_CASE_METHOD(ValueRig, "IDs must ascend, within a listpack and beyond") {
+  const Items first{"2", "0", "0", "one", "4"};
+  CHECK(Read(OneNode(With(kHead, With(first, {"2", "0", "1", "two", "4"})), 2)).status == ValueStatus::kDone);
+  CHECK(Read(OneNode(With(kHead, With(first, {"2", "0", "0", "two", "4"})), 2)) == kBadStream);
+  CHECK(Read(OneNode(With(kHead, With(first, {"2", "-1", "1", "two", "4"})), 2)) == kBadStream);
+  // After the last ID of the stream, 5-9.
+  CHECK(Read(OneNode(With(kHead, With(first, {"2", "1", "0", "two", "4"})), 2)) == kBadStream);
+  // 0-0 is no ID.
+  CHECK(Read(OneNode(With({"1", "0", "1", "f", "0"}, first), 1, StreamKey(0, 0))) == kBadStream);
+  const std::string node = Listpack(With({"1", "0", "1", "f", "0"}, first));
+  CHECK(Read(ByHand(type::kStream)
+                 .Count(2)
+                 .Text(StreamKey(5, 1))
+                 .Text(node)
+                 .Text(StreamKey(5, 1))
+                 .Text(node)
+                 .Count(2)
+                 .Count(5)
+                 .Count(9)
+                 .Count(0)
+                 .bytes()) == kBadStream);
+}
+
+TEST_CASE_METHOD(ValueRig, "a stream's numbers must agree") {
+  const Items one{"2", "0", "0", "one", "4"};
+  const Items head{"1", "0", "1", "f", "0"};
+  CHECK(Read(OneNode(With(head, one), 1)).status == ValueStatus::kDone);
+  CHECK(Read(OneNode(With(head, one), 2)) == kBadStream);
+  CHECK(Read(OneNode(With(kHead, one), 1)) == kBadStream);
+  CHECK(Read(OneNode(With({"0", "1", "1", "f", "0"}, one), 1)) == kBadStream);
+  CHECK(Read(OneNode(With(head, {"2", "0", "0", "one", "5"}), 1)) == kBadStream);
+  CHECK(Read(OneNode(With(head, {"4", "0", "0", "one", "4"}), 1)) == kBadStream);
+  CHECK(Read(OneNode(With(head, {"0", "0", "0", "0", "4"}), 1)) == kBadStream);
+  CHECK(Read(OneNode(With(head, {"0", "0", "0", "9223372036854775807", "g", "1"}), 1)) == kBadStream);
+  CHECK(Read(OneNode(With({"1", "0", "1", "f", "1"}, one), 1)) == kBadStream);
+  CHECK(Read(OneNode(With({"1", "0", "-1", "0"}, one), 1)) == kBadStream);
+  CHECK(Read(OneNode(With(head, With(one, {"7"})), 1)) == kBadStream);
+  CHECK(Read(OneNode({"0", "0", "1", "f", "0"}, 0)) == kBadStream);
+  CHECK(Read(OneNode({}, 0)) == kBadStream);
+  CHECK(Read(OneNode(With(head, one), 1, "short")) == kBadStream);
+}
+
+}  // namespace
+}  // namespace mayfly::rdb
