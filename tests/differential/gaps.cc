@@ -255,7 +255,8 @@ bool WaitsTooLong(const Words& request) {
 size_t PlaceOfDuration(const RowSyntax& syntax) {
   for (size_t i = 0; i < syntax.arguments.size(); ++i) {
     const SyntaxArgument& argument = syntax.arguments[i];
-    if (argument.name == "seconds" || argument.name == "milliseconds") return syntax.Name().size() + i;
+    if (argument.name == "seconds" || argument.name == "milliseconds" || argument.name == "ttl")
+      return syntax.Name().size() + i;
   }
   return 0;
 }

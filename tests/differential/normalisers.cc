@@ -353,6 +353,8 @@ constexpr Normaliser kNormalisers[] = {
     {"config|get", SamePairs, kAlways, "in the order of each server's own table"},
     {"config|help", OwnText, kAlways, "our own words"},
     {"config|set", SameBeforeChoices, kSometimes, "each server has policies of its own", kErrors},
+    {"dump", SameKind, kSometimes,
+     "each server has encodings of its own; dump_oracle_test.cc compares the values"},
     {"expiretime", RoundedFromWitness, kSometimes, "as TTL; and Redis overflows at the very end of time"},
     {"function|help", OwnText, kAlways, "our own words"},
     {"hello", SameIntroduction, kAlways, "version and client number are each server's own"},

@@ -27,5 +27,6 @@ std::span<const Pool> HashPools() noexcept;
 std::span<const Pool> StreamPools() noexcept;
 std::span<const Pool> SortedSetPools() noexcept;
 std::span<const Pool> GeoPools() noexcept;
+std::span<const Pool> DumpPools() noexcept;
 
 }  // namespace mayfly::testing

@@ -272,7 +272,7 @@ std::string ValuePools::Key() {
 Words ValuePools::Tame(Text row, const SyntaxArgument& argument) {
   const Pool* found = nullptr;
   for (const std::span<const Pool> pools :
-       {SetPools(), HyperLogLogPools(), StreamPools(), HashPools(), SortedSetPools(), GeoPools(),
+       {SetPools(), HyperLogLogPools(), StreamPools(), HashPools(), SortedSetPools(), GeoPools(), DumpPools(),
         std::span<const Pool>(kCommonPools)}) {
     for (const Pool& pool : pools) {
       const bool fits = pool.argument == argument.name && (pool.row.empty() || pool.row == row);

@@ -42,27 +42,17 @@ bool IsOneOf(std::string_view name, const std::string_view (&names)[kCount]) noe
 ArgumentType TypeOfValue(std::string_view name) noexcept {
   constexpr std::string_view kKeys[] = {"key",    "key1",        "key2",    "newkey",
                                         "source", "destination", "destkey", "sourcekey"};
-  constexpr std::string_view kIntegers[] = {"seconds",      "milliseconds",
-                                            "cursor",       "count",
-                                            "index",        "offset",
-                                            "increment",    "decrement",
-                                            "numkeys",      "start",
-                                            "end",          "stop",
-                                            "db",           "destination-db",
-                                            "index1",       "index2",
-                                            "client-id",    "length",
-                                            "protover",     "samples",
-                                            "version",      "numreplicas",
-                                            "numlocal",     "maxage",
-                                            "timeout",      "integer",
-                                            "bit",          "min-match-len",
-                                            "limit",        "entries-added",
-                                            "rank",         "num-matches",
-                                            "len",          "weight",
-                                            "window",       "slot",
-                                            "start-slot",   "end-slot",
-                                            "port",         "cluster_bus_port",
-                                            "config-epoch", "bits"};
+  constexpr std::string_view kIntegers[] = {"seconds",      "milliseconds",   "cursor",    "count",
+                                            "index",        "offset",         "increment", "decrement",
+                                            "numkeys",      "start",          "end",       "stop",
+                                            "db",           "destination-db", "index1",    "index2",
+                                            "client-id",    "length",         "protover",  "samples",
+                                            "version",      "numreplicas",    "numlocal",  "maxage",
+                                            "timeout",      "integer",        "bit",       "min-match-len",
+                                            "limit",        "entries-added",  "rank",      "num-matches",
+                                            "len",          "weight",         "window",    "slot",
+                                            "start-slot",   "end-slot",       "port",      "cluster_bus_port",
+                                            "config-epoch", "bits",           "ttl",       "frequency"};
   constexpr std::string_view kDoubles[] = {"score",    "float",  "min-score", "max-score", "longitude",
                                            "latitude", "radius", "width",     "height",    "timeout-seconds"};
   if (IsOneOf(name, kKeys)) return ArgumentType::kKey;

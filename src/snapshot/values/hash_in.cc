@@ -65,7 +65,10 @@ ReadStatus HashIn::TimedRedis(In& in) {
   Then(status, [&] { return in.String(value); });
   if (status != ReadStatus::kOk) return status;
   if (ms > kLatestMs) return ReadStatus::kBad;
-  if (ms != 0 && type_ == type::kHashTtl) ms += smallest_ms_ - 1;
+  if (ms != 0 && type_ == type::kHashTtl) {
+    ms += smallest_ms_ - 1;
+    if (ms == 0) return ReadStatus::kBad;
+  }
   return Set(field, value, ms) ? ReadStatus::kOk : ReadStatus::kBad;
 }
 

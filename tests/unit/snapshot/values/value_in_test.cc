@@ -88,6 +88,7 @@ TEST_CASE_METHOD(ValueRig, "deadlines that no server sets are damage") {
   CHECK(Read(ByHand(type::kHashTtlPack).Millis(1).Text(Listpack({"a", "1", "-1"})).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kHashTtlPack).Millis(1).Text(Listpack({"a", "1", "text"})).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kHashTtlPack).Millis(1).Text(Listpack({"a", "1"})).bytes()) == kDamaged);
+  CHECK(Read(ByHand(type::kHashTtl).Millis(0).Count(1).Count(1).Text("a").Text("1").bytes()) == kDamaged);
   valkey = true;
   CHECK(Read(ByHand(type::kHashTtlOld).Count(1).Text("a").Text("1").Millis(0).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kHashTtlOld).Count(1).Text("a").Text("1").Millis(-2).bytes()) == kDamaged);

@@ -10,73 +10,15 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/types/hash_value.h"
-#include "cache/types/list_value.h"
-#include "cache/types/set_value.h"
-#include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
 #include "snapshot/format/rdb_in.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/values/value_in.h"
 #include "snapshot/values/value_out.h"
 #include "support/exact_block.h"
+#include "support/value_words.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly::rdb {
-
-// A value as words, for comparisons: "a=1", members in order where the type has one.
-using ValueWords = std::vector<std::string>;
-
-inline ValueWords WordsOfValue(const RichValue& value, Now now) {
-  class Visitor : public MemberVisitor {
-   public:
-    void Visit(std::span<const std::string_view> parts) override {
-      std::string line;
-      for (const std::string_view part : parts) line += (line.empty() ? "" : "=") + std::string(part);
-      words.push_back(line);
-    }
-    ValueWords words;
-  };
-  Visitor visitor;
-  if (value.type == ValueType::kHash) {
-    static_cast<const HashValue&>(value).ForEachLiveAt(
-        now, [&](std::string_view name, std::string_view text, Expiry deadline) {
-          std::string line = std::string(name) + '=' + std::string(text);
-          if (deadline.kind != Expiry::Kind::kNever)
-            line += '@' + std::to_string(deadline.On(Expiry::Kind::kWall, now));
-          visitor.words.push_back(line);
-        });
-  } else {
-    value.ForEachMember(visitor);
-  }
-  if (value.type == ValueType::kStream) {
-    const auto& stream = static_cast<const StreamValue&>(value);
-    const auto id = [](StreamId of) { return std::to_string(of.ms) + '-' + std::to_string(of.sequence); };
-    visitor.words.push_back("last " + id(stream.last_id()) + " deleted " + id(stream.max_deleted_id()) +
-                            " added " + std::to_string(stream.added()));
-  }
-  if (value.type == ValueType::kHash || value.type == ValueType::kSet)
-    std::sort(visitor.words.begin(), visitor.words.end());
-  return visitor.words;
-}
-
-inline bool IsValid(const RichValue& value) {
-  switch (value.type) {
-    case ValueType::kHash:
-      return static_cast<const HashValue&>(value).Validate();
-    case ValueType::kList:
-      return static_cast<const ListValue&>(value).Validate();
-    case ValueType::kSet:
-      return static_cast<const SetValue&>(value).Validate();
-    case ValueType::kSortedSet:
-      return static_cast<const SortedSetValue&>(value).Validate();
-    case ValueType::kStream:
-      return static_cast<const StreamValue&>(value).Validate();
-    case ValueType::kString:
-      break;
-  }
-  return true;
-}
 
 // What came of reading.
 struct ReadBack {
