@@ -24,11 +24,9 @@ enum class Foreign : uint8_t {
   kYesNo,
   kInteger,
   kBytes,
-  kChoice,         // one of Option::choices
-  kShutdownFlags,  // some of Option::choices
+  kChoice,  // one of Option::choices
   kText,
   kWords,          // several words, joined by one space
-  kSavePoints,     // "" or pairs of seconds and changes
   kOomScores,      // three numbers
   kFileName,       // without a path
   kDirectoryName,  // without a path
@@ -45,7 +43,8 @@ using Target = std::variant<
     TlsAuthClients Settings::*, MaxMemory Settings::*, OutputLimits Settings::*, ClientMemory Settings::*,
     FileMode Settings::*, Directory Settings::*, EventClasses Settings::*, Duration Settings::*,
     std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
-    std::vector<UserLine> Settings::*, PubSubDefault Settings::*>;
+    std::vector<UserLine> Settings::*, PubSubDefault Settings::*, std::vector<SavePoint> Settings::*,
+    ShutdownFlags Settings::*, LoadMode Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses the option
@@ -55,11 +54,11 @@ enum OptionFlag : uint32_t {
   kIgnored = 1 << 4,    // accepted and remembered, without effect
   kRefused = 1 << 5,  // any value but the default is an error, because a silent loss of the value would hurt
   kInert = 1 << 6,    // CONFIG GET answers the default, in force whatever the user sets
-  kQuiet = 1 << 7,    // no warning if set to the default
   kNoConfig =
-      1 << 8,  // unknown to CONFIG; options that only Redis has are then unknown to MAYFLY_ variables, too
-  kRepeats = 1 << 9,  // each line of a file adds to the value; "" empties the value
-  kToken = 1 << 10,   // of letters, digits and a few signs: programs read the lines with the value
+      1 << 7,  // unknown to CONFIG; options that only Redis has are then unknown to MAYFLY_ variables, too
+  kRepeats = 1 << 8,    // each line of a file adds to the value; "" empties the value
+  kToken = 1 << 9,      // of letters, digits and a few signs: programs read the lines with the value
+  kFileName = 1 << 10,  // the name of a file in the working directory: without a path
 };
 
 // Usual bounds of numbers.

@@ -35,11 +35,6 @@ constexpr Option OneOf(Text name, Text choices, Text value, uint32_t flags = 0) 
   row.choices = choices;
   return row;
 }
-constexpr Option ShutdownFlags(Text name) {
-  Option row = Row(name, "", Foreign::kShutdownFlags, "default", kMultiWord, "");
-  row.choices = "default save nosave now force";
-  return row;
-}
 constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32_t flags, Text why,
                          Range range = {}) {
   Option row = Row(name, alias, kind, value, flags, why, range);
@@ -76,8 +71,6 @@ constexpr Option kRedisOptions[] = {
     YesNo("io-threads-do-reads", "no", kFixed),
     Integer("hz", "10", {0, kIntMax}),
     YesNo("dynamic-hz", "yes"),
-    ShutdownFlags("shutdown-on-sigint"),
-    ShutdownFlags("shutdown-on-sigterm"),
     OneOf("enable-protected-configs", "no yes local", "no", kFixed),
     OneOf("enable-module-command", "no yes local", "no", kFixed),
 
@@ -108,12 +101,6 @@ constexpr Option kRedisOptions[] = {
     Integer("list-compress-depth", "0", {0, kIntMax}),
 
     // Snapshots and the append-only file.
-    Row("save", "", Foreign::kSavePoints, "", kMultiWord | kInert | kQuiet,
-        "save points are ignored: nothing is saved yet"),
-    Row("dbfilename", "", Foreign::kFileName, "dump.rdb", kProtected, ""),
-    YesNo("stop-writes-on-bgsave-error", "yes"),
-    YesNo("rdbcompression", "yes"),
-    YesNo("rdbchecksum", "yes", kFixed),
     YesNo("rdb-del-sync-files", "no"),
     YesNo("rdb-save-incremental-fsync", "yes"),
     OneOf("sanitize-dump-payload", "no yes clients", "no"),

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -50,32 +49,6 @@ Problem ReadChoice(const Option& option, const std::string& text, std::string& n
   return std::nullopt;
 }
 
-// Some of the choices. The first choice means none of the others, and is dropped beside another choice.
-Problem ReadShutdownFlags(const Option& option, Words words, std::string& normal) {
-  const Choices choices(option.choices);
-  std::set<size_t> chosen;
-  for (const std::string& word : words) chosen.insert(choices.Find(word));
-  if (words.empty() || chosen.contains(choices.names.size())) return NoneOf(choices.names);
-  if (chosen.size() > 1) chosen.erase(0);
-  if (chosen.contains(choices.Find("save")) && chosen.contains(choices.Find("nosave")))
-    return "shutdown options SAVE and NOSAVE can't be used simultaneously";
-  std::vector<std::string> names;
-  names.reserve(chosen.size());
-  for (const size_t index : chosen) names.emplace_back(choices.names[index]);
-  normal = JoinWords(names);
-  return std::nullopt;
-}
-
-Problem CheckSavePoints(Words words) {
-  if (words.size() == 1 && words[0].empty()) return std::nullopt;
-  if (words.size() % 2 != 0) return "Invalid save parameters";
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::optional<int64_t> number = ParseInteger(words[i]);
-    if (!number || *number < (i % 2 == 0 ? 1 : 0)) return "Invalid save parameters";
-  }
-  return std::nullopt;
-}
-
 Problem CheckOomScores(Words words) {
   constexpr size_t kProcesses = 3;  // of a master, a replica and a child
   constexpr int64_t kScoreMax = 2000;
@@ -85,14 +58,6 @@ Problem CheckOomScores(Words words) {
     if (!score || *score < -kScoreMax || *score > kScoreMax)
       return "Invalid oom-score-adj-values, elements must be between -2000 and 2000.";
   }
-  return std::nullopt;
-}
-
-// The name of a file or a directory within `dir`. The option's minimum is 1 if the name must not be empty.
-Problem CheckName(const Option& option, const std::string& text, const char* what) {
-  if (text.empty() && option.min > 0) return std::string(option.name) + " can't be empty";
-  if (text.find_first_of("/\\") != std::string::npos)
-    return std::string(option.name) + " can't be a path, just a " + what;
   return std::nullopt;
 }
 
@@ -138,13 +103,9 @@ Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& nor
     }
     case Foreign::kChoice:
       return ReadChoice(option, text, normal);
-    case Foreign::kShutdownFlags:
-      return ReadShutdownFlags(option, words, normal);
     case Foreign::kText:
     case Foreign::kWords:
       return std::nullopt;
-    case Foreign::kSavePoints:
-      return CheckSavePoints(words);
     case Foreign::kOomScores:
       return CheckOomScores(words);
     case Foreign::kFileName:

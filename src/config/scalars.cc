@@ -66,6 +66,13 @@ Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& v
   return std::nullopt;
 }
 
+Problem CheckName(const Option& option, const std::string& text, const char* what) {
+  if (text.empty() && option.min > 0) return std::string(option.name) + " can't be empty";
+  if (text.find_first_of("/\\") != std::string::npos)
+    return std::string(option.name) + " can't be a path, just a " + what;
+  return std::nullopt;
+}
+
 std::string NoneOf(std::span<const std::string_view> names) {
   std::string text = "argument(s) must be one of the following: ";
   for (size_t i = 0; i < names.size(); ++i) text.append(i == 0 ? "" : ", ").append(names[i]);

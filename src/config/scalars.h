@@ -25,6 +25,10 @@ std::string FormatDuration(Duration value);
 // A number of bytes, with or without a unit (1kb), within the option's range.
 [[nodiscard]] Problem ReadByteCount(const Option& option, const std::string& text, uint64_t& value);
 
+// The name of a file or a directory in the working directory; `what` is "filename" or "dirname". The option's minimum is 1
+// if the name must not be empty.
+[[nodiscard]] Problem CheckName(const Option& option, const std::string& text, const char* what);
+
 // The error text for a word that is not among `names`.
 std::string NoneOf(std::span<const std::string_view> names);
 

@@ -202,6 +202,27 @@ struct NamespaceTerms {
   bool operator==(const NamespaceTerms&) const = default;
 };
 
+// A snapshot is due when at least `changes` requests wrote and `seconds` have passed since the last snapshot.
+struct SavePoint {
+  int64_t seconds = 1;
+  int64_t changes = 0;
+
+  bool operator==(const SavePoint&) const = default;
+};
+
+// What a signal asks of a stop, as the words of SHUTDOWN do. None: a snapshot is saved if there are save points.
+struct ShutdownFlags {
+  bool save = false;
+  bool nosave = false;
+  bool now = false;
+  bool force = false;
+
+  bool operator==(const ShutdownFlags&) const = default;
+};
+
+// What clients get while the file is loaded. kServe: answers, and a key that is not there yet is a miss. kWait: LOADING.
+enum class LoadMode : uint8_t { kServe, kWait };
+
 struct Settings {
   // Addresses, and clients allowed to connect.
   int64_t port = 6379;
@@ -307,6 +328,18 @@ struct Settings {
   std::vector<TtlRule> ttl_rules;  // the first rule that matches counts
   uint64_t expire_log_size = 0;
   uint64_t expire_log_values = 1024;
+
+  // Snapshots.
+  std::vector<SavePoint> save;  // empty: no snapshot unless a client asks for it
+  std::string dbfilename = "dump.rdb";
+  bool rdbcompression = true;
+  bool rdbchecksum = true;
+  bool stop_writes_on_bgsave_error = true;
+  LoadMode load_mode = LoadMode::kServe;
+  bool rdb_load_damaged = false;
+  bool rdb_skip_unknown = true;
+  ShutdownFlags shutdown_on_sigterm;
+  ShutdownFlags shutdown_on_sigint;
 
   // Messages to clients.
   EventClasses notify_keyspace_events;

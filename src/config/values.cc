@@ -13,6 +13,7 @@
 #include "config/namespace_values.h"
 #include "config/redis_values.h"
 #include "config/scalars.h"
+#include "config/snapshot_values.h"
 #include "config/ttl_rule_values.h"
 #include "config/words.h"
 
@@ -36,6 +37,7 @@ constexpr std::array<std::string_view, 9> kSyslogFacilityNames = {
 constexpr std::array<std::string_view, 2> kPubSubDefaultNames = {"allchannels", "resetchannels"};
 constexpr std::array<std::string_view, 2> kClusterModeNames = {"no", "emulated"};
 constexpr std::array<std::string_view, 3> kEndpointTypeNames = {"ip", "hostname", "unknown-endpoint"};
+constexpr std::array<std::string_view, 2> kLoadModeNames = {"serve", "wait"};
 
 std::span<const std::string_view> NamesOf(EvictionPolicy) noexcept { return kPolicyNames; }
 std::span<const std::string_view> NamesOf(LogLevel) noexcept { return kLogLevelNames; }
@@ -46,6 +48,7 @@ std::span<const std::string_view> NamesOf(SyslogFacility) noexcept { return kSys
 std::span<const std::string_view> NamesOf(PubSubDefault) noexcept { return kPubSubDefaultNames; }
 std::span<const std::string_view> NamesOf(ClusterMode) noexcept { return kClusterModeNames; }
 std::span<const std::string_view> NamesOf(EndpointType) noexcept { return kEndpointTypeNames; }
+std::span<const std::string_view> NamesOf(LoadMode) noexcept { return kLoadModeNames; }
 
 // Each Read takes the text of the value, or its words if the value may have several.
 Problem Read(const Option&, const std::string& text, bool& value) { return ReadYesNo(text, value); }
@@ -67,6 +70,7 @@ Problem CheckText(const Option& option, const std::string& text) {
   };
   if (option.Has(kToken) && !std::all_of(text.begin(), text.end(), belongs))
     return "argument may only contain letters, digits and the signs - . _ : %";
+  if (option.Has(kFileName)) return CheckName(option, text, "filename");
   return std::nullopt;
 }
 
@@ -226,6 +230,12 @@ Problem Read(const Option&, std::span<const std::string> words, std::vector<TtlR
 Problem Read(const Option&, std::span<const std::string> words, std::vector<NamespaceTerms>& value) {
   return ReadNamespaces(words, value);
 }
+Problem Read(const Option&, std::span<const std::string> words, std::vector<SavePoint>& value) {
+  return ReadSavePoints(words, value);
+}
+Problem Read(const Option&, std::span<const std::string> words, ShutdownFlags& value) {
+  return ReadShutdownFlags(words, value);
+}
 
 OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   if (SameIgnoringCase(name, "normal")) return &limits.normal;
@@ -262,6 +272,8 @@ std::string Format(const HostName& value) { return value.text; }
 std::string Format(Duration value) { return FormatDuration(value); }
 std::string Format(const std::vector<TtlRule>& value) { return FormatTtlRules(value); }
 std::string Format(const std::vector<NamespaceTerms>& value) { return FormatNamespaces(value); }
+std::string Format(const std::vector<SavePoint>& value) { return FormatSavePoints(value); }
+std::string Format(ShutdownFlags value) { return FormatShutdownFlags(value); }
 std::string Format(const EventClasses& value) { return value.letters; }
 std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
 
@@ -334,6 +346,8 @@ std::span<const std::string_view> WordsFor(const Option& option) noexcept {
         using T = decltype(target);
         if constexpr (std::is_same_v<T, bool Settings::*>) {
           return kYesAndNo;
+        } else if constexpr (std::is_same_v<T, ShutdownFlags Settings::*>) {
+          return ShutdownWords();
         } else if constexpr (!std::is_same_v<T, Foreign>) {
           using Value = std::remove_cvref_t<decltype(std::declval<Settings>().*target)>;
           if constexpr (std::is_enum_v<Value>) return NamesOf(Value{});
@@ -351,13 +365,7 @@ Problem ReadValue(const Option& option, std::span<const std::string> words, Sett
         using T = decltype(target);
         if constexpr (std::is_same_v<T, Foreign>) {
           return ReadRedisValue(option, target, words, foreign_text);
-        } else if constexpr (std::is_same_v<T, std::vector<BindAddress> Settings::*> ||
-                             std::is_same_v<T, std::vector<double> Settings::*> ||
-                             std::is_same_v<T, std::vector<Renaming> Settings::*> ||
-                             std::is_same_v<T, std::vector<TtlRule> Settings::*> ||
-                             std::is_same_v<T, std::vector<UserLine> Settings::*> ||
-                             std::is_same_v<T, std::vector<NamespaceTerms> Settings::*> ||
-                             std::is_same_v<T, OutputLimits Settings::*>) {
+        } else if constexpr (requires { Read(option, words, settings.*target); }) {
           return Read(option, words, settings.*target);
         } else {
           return Read(option, words[0], settings.*target);

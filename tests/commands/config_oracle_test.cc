@@ -29,7 +29,7 @@ constexpr Difference kDifferences[] = {
     {"latency-tracking-info-percentiles", "+1", "no number here"},
     {"hz", "", "Redis answers the nearest frequency that it can have"},
     {"repl-backlog-size", "", "Redis answers the size that it has made of it"},
-    {"save", "", "CONFIG GET answers what is in force"},
+    {"save", "1 ", "Redis takes an empty word for a 0"},
     {"cluster-config-file", "", "may change here: it is written by people"},
     {"maxmemory-clients", "9223372036854775808", "Redis says that it is more than 100 percent"},
     {"cluster-announce-ip", "", "no spaces and the like, which would forge fields of CLUSTER NODES"},
@@ -75,7 +75,7 @@ std::vector<std::string> ValuesFor(const Option& option) {
   const std::string any = R"(
       garbage "a b" "a  b" " " yes NO -1 0 1 65 1000 01 +1 1.5 "1 " 9223372036854775808 50% 101% -5% auto
       2mb 2MB 1tb KEA Eglmn "K E" "save now" "now FORCE default" "nosave save" "1 2 3" "1 2" "-2001 0 0"
-      "900 1" 900 "50 99.5" 101 {port} {nosuch} a-b.c a_b volatile-ttl "normal 0 0" "nosuch 0 0 0" always
+      "900 1" 900 "900 1 300 10" "+900 01" "1 0" "1 -1" "50 99.5" 101 {port} {nosuch} a-b.c a_b volatile-ttl "normal 0 0" "nosuch 0 0 0" always
       "replica 0 0 60" absolute relative optional clients swapdb panic hostname allchannels debug)";
   std::vector<std::string> values = config::SplitWords(any).value();
   if (!IsBytes(option)) values.emplace_back();  // an empty number of bytes is 0 for Redis alone
@@ -173,7 +173,8 @@ TEST_CASE_METHOD(ConfigBesideRedis, "CONFIG SET takes and refuses what redis-ser
 }
 
 TEST_CASE("a start takes and refuses the options that CONFIG SET cannot change as redis-server does") {
-  const char* const same_here[] = {"tcp-backlog", "unixsocketperm", "enable-debug-command"};
+  const char* const same_here[] = {"tcp-backlog", "unixsocketperm", "enable-debug-command", "dbfilename",
+                                   "rdbchecksum"};
   size_t compared = 0;
   for (const Option* option : AllOptions()) {
     const bool redis_only = std::holds_alternative<config::Foreign>(option->target);

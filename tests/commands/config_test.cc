@@ -22,6 +22,9 @@ TEST_CASE_METHOD(CommandTest, "CONFIG GET takes several patterns and answers eac
 
 TEST_CASE_METHOD(CommandTest, "CONFIG GET answers what clients and benchmarks read") {
   CHECK(Run({"CONFIG", "GET", "save"}) == Bulks({"save", ""}));
+  CHECK(Run({"CONFIG", "SET", "save", "900 1 300 10"}) == Ok());
+  CHECK(Run({"CONFIG", "GET", "save"}) == Bulks({"save", "900 1 300 10"}));
+  CHECK(Run({"CONFIG", "GET", "dbfilename"}) == Bulks({"dbfilename", "dump.rdb"}));
   CHECK(Run({"CONFIG", "GET", "appendonly"}) == Bulks({"appendonly", "no"}));
   CHECK(Run({"CONFIG", "SET", "timeout", "301"}) == Ok());
   CHECK(Run({"CONFIG", "GET", "timeout"}) == Bulks({"timeout", "301"}));

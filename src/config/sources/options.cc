@@ -41,7 +41,7 @@ std::vector<std::string> IgnoredWarnings(const std::map<const Option*, std::stri
   std::vector<std::string> lines;
   for (const auto& [option, value] : foreign) {
     const bool is_default = value == option->default_text;
-    if (!option->Has(kIgnored) || (is_default && option->Has(kQuiet))) continue;
+    if (!option->Has(kIgnored)) continue;
     if (!is_default && !option->doc.empty()) {
       lines.emplace_back(option->doc);
     } else {
@@ -325,13 +325,11 @@ Problem Options::ReadConfFile(Said& said) const {
   return std::nullopt;
 }
 
-// The line of an inert option is changed if the file has one, and is not added otherwise. An option whose lines add to
-// each other is emptied first, of what an included file says.
+// An option whose lines add to each other is emptied first, of what an included file says.
 std::vector<ConfLine> Options::NewLines(const Said& said) const {
   std::vector<ConfLine> lines;
   for (const Option* option : changed_) {
     const auto naming = said.named.find(option);
-    if (naming == said.named.end() && option->Has(kInert)) continue;
     std::string line = LineOf(*option, state_.settings, state_.foreign);
     if (line == LineOf(*option, said.state.settings, said.state.foreign)) continue;
     const bool included = naming != said.named.end() && naming->second;

@@ -57,9 +57,9 @@ TEST_CASE("a file that has the values in force already is not written") {
   CHECK(files.Text("/a.conf") == "timeout 9\n");
 }
 
-TEST_CASE("an inert option is changed if the file names it, and is not added otherwise") {
-  CHECK(Rewritten("# mine\n", {{"save", "900 1"}, {"appendfsync", "everysec"}}) == "# mine\n");
-  CHECK(Rewritten("save 1 2\n", {{"save", "900 1"}}) == "save 900 1\n");
+TEST_CASE("an option that only Redis has is written like others") {
+  CHECK(Rewritten("# mine\n", {{"appendfsync", "everysec"}}) == "# mine\n");
+  CHECK(Rewritten("appendfsync no\n", {{"appendfsync", "everysec"}}) == "appendfsync everysec\n");
   CHECK(Rewritten("", {{"appendfsync", "always"}}) == "# Written by CONFIG REWRITE\nappendfsync always\n");
 }
 

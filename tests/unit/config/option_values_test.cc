@@ -177,6 +177,20 @@ const Example kExamples[] = {
      [](const Settings& s) { return s.syslog_facility == SyslogFacility::kLocal3; }},
     {"supervised", "systemd", "systemd",
      [](const Settings& s) { return s.supervised == Supervised::kSystemd; }},
+    {"save", "900 1 +300 010", "900 1 300 10",
+     [](const Settings& s) { return s.save == std::vector<SavePoint>{{900, 1}, {300, 10}}; }},
+    {"dbfilename", "a.rdb", "a.rdb", [](const Settings& s) { return s.dbfilename == "a.rdb"; }},
+    {"rdbcompression", "no", "no", [](const Settings& s) { return !s.rdbcompression; }},
+    {"rdbchecksum", "no", "no", [](const Settings& s) { return !s.rdbchecksum; }},
+    {"stop-writes-on-bgsave-error", "no", "no",
+     [](const Settings& s) { return !s.stop_writes_on_bgsave_error; }},
+    {"load-mode", "Wait", "wait", [](const Settings& s) { return s.load_mode == LoadMode::kWait; }},
+    {"rdb-load-damaged", "yes", "yes", [](const Settings& s) { return s.rdb_load_damaged; }},
+    {"rdb-skip-unknown", "no", "no", [](const Settings& s) { return !s.rdb_skip_unknown; }},
+    {"shutdown-on-sigterm", "FORCE nosave default", "nosave force",
+     [](const Settings& s) { return s.shutdown_on_sigterm == ShutdownFlags{.nosave = true, .force = true}; }},
+    {"shutdown-on-sigint", "now save", "save now",
+     [](const Settings& s) { return s.shutdown_on_sigint == ShutdownFlags{.save = true, .now = true}; }},
     {"slowlog-log-slower-than", "-1", "-1",
      [](const Settings& s) { return s.slowlog_log_slower_than_us == -1; }},
     {"slowlog-max-len", "30", "30", [](const Settings& s) { return s.slowlog_max_len == 30; }},
@@ -221,8 +235,6 @@ std::string OtherValue(const Option& option) {
         if (choice != text) return choice;
       }
       return "";
-    case Foreign::kShutdownFlags:
-      return "nosave force";
     case Foreign::kOomScores:
       return "1 2 3";
     case Foreign::kTitleTemplate:

@@ -77,10 +77,45 @@ TEST_CASE("flags of a shutdown are answered in Redis's order, and default goes w
 }
 
 TEST_CASE("save points are pairs of numbers, with one space between two of them") {
-  CHECK(Set("save", "900 1 300 10") == "");  // what is in force
+  CHECK(Set("save", "900 1 300 10") == "900 1 300 10");
+  CHECK(Set("save", "900 1 900 1") == "900 1 900 1");
+  CHECK(Set("save", "+1 00") == "1 0");
+  CHECK(Set("save", "9223372036854775807 9223372036854775807") == "9223372036854775807 9223372036854775807");
   CHECK(Set("save", "") == "");
-  for (const char* wrong : {"garbage", " ", "900", "900  1", "0 1", "1 -1", "1 x", "900 1 300", "900 1\n"})
+  for (const char* wrong :
+       {"garbage", " ", "900", "900  1", "0 1", "1 -1", "+-1 1", "1 x", "1 ", "900 1 300", "900 1\n",
+        "900 1 ", "1.5 1", "0x1 1", "9223372036854775808 1", "1 9223372036854775808"})
     CHECK(Set("save", wrong) == "refused: Invalid save parameters");
+}
+
+TEST_CASE("lines with save points add up, also those of the command line, until an empty one") {
+  TestFiles files;
+  const auto started = [&files](const std::string& text, std::vector<std::string> words = {}) {
+    files.Put("/a.conf", text);
+    words.insert(words.begin(), "/a.conf");
+    const Loaded loaded(files, words);
+    CHECK(loaded.error == "");
+    CHECK(loaded.warnings.empty());
+    return loaded.Get("save");
+  };
+  CHECK(started("save 1 2\nsave 3 4 5 6\nsave \"7 8\"\n") == "1 2 3 4 5 6 7 8");
+  CHECK(started("save 1 2\nsave \"\"\nsave 5 6\n") == "5 6");
+  CHECK(started("save 1 2\nsave \"\"\n") == "");
+  CHECK(started("save 1 2\n", {"--save", "7", "8", "--save", "9 10"}) == "1 2 7 8 9 10");
+  CHECK(started("save 1 2\n", {"--save", "7", "8", "--save", ""}) == "");
+}
+
+TEST_CASE("CONFIG SET of save points replaces all earlier ones, and a rewrite their lines") {
+  TestFiles files;
+  files.Put("/a.conf", "save 1 2\nsave 3 4\nsave \"\"\nsave 5 6\n");
+  Loaded loaded(files, {"/a.conf"});
+  CHECK(loaded.Set({{"save", "900 1 300 10"}}) == "");
+  CHECK(loaded.Get("save") == "900 1 300 10");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf") == "save 900 1 300 10\n");
+  CHECK(loaded.Set({{"save", ""}}) == "");
+  CHECK_FALSE(loaded.options.Rewrite());
+  CHECK(files.Text("/a.conf") == "save \"\"\n");
 }
 
 TEST_CASE("scores of the out-of-memory killer are three numbers from -2000 to 2000") {

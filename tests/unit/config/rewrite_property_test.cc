@@ -39,7 +39,7 @@ std::vector<std::string> ValuesFor(const Option& option) {
   std::vector<std::string> values = kAny;
   values.emplace_back(option.default_text);
   const std::string names =
-      "volatile-ttl allkeys-lru noeviction debug warning nothing allchannels resetchannels hostname " +
+      "volatile-ttl allkeys-lru noeviction debug warning nothing allchannels resetchannels hostname wait " +
       std::string(option.choices);
   for (std::string& name : SplitAtSpaces(names)) values.push_back(std::move(name));
   return values;
