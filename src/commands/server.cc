@@ -19,10 +19,7 @@ void Time(Context& ctx, Args&) {
   ctx.reply.BulkInteger(wall_us % kUsPerSecond);
 }
 
-// As in Redis without a save, the time of the start.
-void LastSave(Context& ctx, Args&) {
-  ctx.reply.Integer(ctx.now.WallOf(ctx.server.stats.started_mono_ms) / kMsPerSecond);
-}
+void LastSave(Context& ctx, Args&) { ctx.reply.Integer(ctx.server.stats.LastSaveS(ctx.now)); }
 
 // Mayfly has no snapshots yet: a shutdown that must save is refused unless forced. A successful shutdown gets no reply: the
 // connection ends.

@@ -110,6 +110,76 @@ TEST_CASE_METHOD(InfoTest,
   CHECK(Field("loading_eta_seconds", "persistence") == "absent");
 }
 
+TEST_CASE_METHOD(InfoTest, "Persistence follows the saves") {
+  SaveFigures& saves = stats().saves;
+  CHECK(Field("rdb_last_bgsave_time_sec", "persistence") == "-1");
+  CHECK(Field("rdb_current_bgsave_time_sec", "persistence") == "-1");
+  AdvanceTime(1'000);
+  saves = {.writes = 12,
+           .writes_at_save = 5,
+           .saves = 2,
+           .last_ok = false,
+           .last_took_s = 3,
+           .running_since_mono_ms = server().clock.Read().mono_ms,
+           .keys_done = 40,
+           .keys_total = 100,
+           .last_bytes = 2'048,
+           .last_keys = 90};
+  AdvanceTime(2'500);
+  const std::pair<const char*, const char*> fields[] = {{"loading", "0"},
+                                                        {"current_save_keys_processed", "40"},
+                                                        {"current_save_keys_total", "100"},
+                                                        {"rdb_changes_since_last_save", "7"},
+                                                        {"rdb_bgsave_in_progress", "1"},
+                                                        {"rdb_last_bgsave_status", "err"},
+                                                        {"rdb_last_bgsave_time_sec", "3"},
+                                                        {"rdb_current_bgsave_time_sec", "2"},
+                                                        {"rdb_saves", "2"},
+                                                        {"rdb_last_save_keys", "90"},
+                                                        {"rdb_last_save_bytes", "2048"}};
+  for (const auto& [name, value] : fields) {
+    INFO(name);
+    CHECK(Field(name, "persistence") == value);
+  }
+  saves.running_since_mono_ms = 0;
+  CHECK(Field("current_save_keys_processed", "persistence") == "0");
+  CHECK(Field("rdb_bgsave_in_progress", "persistence") == "0");
+  Run({"CONFIG", "RESETSTAT"});
+  CHECK(Field("rdb_saves", "persistence") == "0");
+  CHECK(Field("rdb_changes_since_last_save", "persistence") == "7");
+  CHECK(Field("rdb_last_save_keys", "persistence") == "90");
+}
+
+TEST_CASE_METHOD(InfoTest, "Persistence tells how far a load has come and how long it still takes") {
+  SaveFigures& saves = stats().saves;
+  const std::string began = std::to_string(WallMs() / 1000);
+  saves = {.loading = true,
+           .load_began_mono_ms = server().clock.Read().mono_ms,
+           .load_file_bytes = 3'000,
+           .load_keys = 3,
+           .load_expired = 2,
+           .load_skipped = 1};
+  CHECK(Field("loading_eta_seconds", "persistence") == "1");
+  CHECK(Field("loading_loaded_perc", "persistence") == "0.00");
+  AdvanceTime(2'000);
+  saves.load_done_bytes = 1'000;
+  const std::pair<const char*, std::string> fields[] = {{"loading", "1"},
+                                                        {"loading_start_time", began},
+                                                        {"loading_total_bytes", "3000"},
+                                                        {"loading_loaded_bytes", "1000"},
+                                                        {"loading_loaded_perc", "33.33"},
+                                                        {"loading_eta_seconds", "4"},
+                                                        {"rdb_last_load_keys_loaded", "3"},
+                                                        {"rdb_last_load_keys_expired", "2"},
+                                                        {"rdb_last_load_keys_skipped", "1"}};
+  for (const auto& [name, value] : fields) {
+    INFO(name);
+    CHECK(Field(name, "persistence") == value);
+  }
+  saves.load_file_bytes = 0;  // of a pipe
+  CHECK(Field("loading_loaded_perc", "persistence") == "0.00");
+}
+
 TEST_CASE_METHOD(InfoTest, "the first occurrence of a field's name is that field") {
   const std::string text = Text();
   for (const char* name : {"connected_clients:", "used_memory:", "used_memory_human:", "loading:",

@@ -45,6 +45,12 @@ TEST_CASE_METHOD(CommandTest, "LASTSAVE answers when the server was started, as 
   CHECK(Run({"LASTSAVE", "x"}) == Error("ERR wrong number of arguments for 'lastsave' command"));
 }
 
+TEST_CASE_METHOD(CommandTest, "LASTSAVE answers when the last good save ended") {
+  stats().saves.last_save_s = 1'600'000'000;
+  CHECK(Run({"LASTSAVE"}) == Integer(1'600'000'000));
+  CHECK(Run({"INFO", "persistence"}).text.find("\r\nrdb_last_save_time:1600000000\r\n") != std::string::npos);
+}
+
 TEST_CASE_METHOD(CommandTest, "LOLWUT shows a mayfly and the version, as plain text in RESP3") {
   const Reply art = Run({"LOLWUT"});
   CHECK(art.text.find("Mayfly ver. " MAYFLY_VERSION "\n") != std::string::npos);

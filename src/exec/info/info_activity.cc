@@ -11,6 +11,7 @@
 #include "exec/info/info_sections.h"
 #include "exec/info/ttl_walk.h"
 #include "server/figures/rates.h"
+#include "server/figures/save_figures.h"
 #include "server/figures/stats.h"
 #include "server/watch/pubsub.h"
 #include "server/watch/tracking.h"
@@ -82,23 +83,52 @@ void SizeFields(InfoSink& sink, Server& server, Now now) {
     sink.Field("hits_at_twice_the_memory", server.stats.keyspace_hits + server.stats.shadow_hits);
 }
 
+// The seconds from `mono_ms` to now.
+int64_t SecondsSince(uint64_t mono_ms, Now now) noexcept {
+  return static_cast<int64_t>(now.mono_ms - mono_ms) / kMsPerSecond;
+}
+
+// Shown only during a load, as in Redis. In the first second the rest is guessed to take a second.
+void LoadingFields(InfoSink& sink, const SaveFigures& saves, Now now) {
+  const auto total = static_cast<double>(saves.load_file_bytes);
+  const auto done = static_cast<double>(std::min(saves.load_done_bytes, saves.load_file_bytes));
+  const int64_t elapsed_s = SecondsSince(saves.load_began_mono_ms, now);
+  const bool known = elapsed_s > 0 && done > 0;
+  sink.Field("loading_start_time", now.WallOf(saves.load_began_mono_ms) / kMsPerSecond);
+  sink.Field("loading_total_bytes", saves.load_file_bytes);
+  sink.Field("loading_loaded_bytes", saves.load_done_bytes);
+  sink.Fixed("loading_loaded_perc", total > 0 ? 100.0 * done / total : 0, 2);
+  sink.Field("loading_eta_seconds",
+             known ? std::llround(static_cast<double>(elapsed_s) * (total - done) / done) : 1);
+}
+
 }  // namespace
 
-// Nothing is saved, so nothing waits for a save; the time of the last save is the start time, as in LASTSAVE.
+// Redis's fields about memory that is copied during a save are missing: nothing is copied here.
 void PersistenceSection(InfoSink& sink, Server& server, Now now) {
-  sink.Field("loading", 0);
+  const SaveFigures& saves = server.stats.saves;
+  const bool running = saves.running_since_mono_ms != 0;
+  sink.Field("loading", saves.loading ? 1 : 0);
   sink.Field("async_loading", 0);
-  sink.Field("rdb_changes_since_last_save", 0);
-  sink.Field("rdb_bgsave_in_progress", 0);
-  sink.Field("rdb_last_save_time", now.WallOf(server.stats.started_mono_ms) / kMsPerSecond);
-  sink.Field("rdb_last_bgsave_status", "ok");
-  sink.Field("rdb_last_bgsave_time_sec", -1);
-  sink.Field("rdb_current_bgsave_time_sec", -1);
-  sink.Field("rdb_saves", 0);
+  sink.Field("current_save_keys_processed", running ? saves.keys_done : 0);
+  sink.Field("current_save_keys_total", running ? saves.keys_total : 0);
+  sink.Field("rdb_changes_since_last_save", saves.writes - saves.writes_at_save);
+  sink.Field("rdb_bgsave_in_progress", running ? 1 : 0);
+  sink.Field("rdb_last_save_time", server.stats.LastSaveS(now));
+  sink.Field("rdb_last_bgsave_status", saves.last_ok ? "ok" : "err");
+  sink.Field("rdb_last_bgsave_time_sec", saves.last_took_s);
+  sink.Field("rdb_current_bgsave_time_sec", running ? SecondsSince(saves.running_since_mono_ms, now) : -1);
+  sink.Field("rdb_saves", saves.saves);
+  sink.Field("rdb_last_save_keys", saves.last_keys);
+  sink.Field("rdb_last_save_bytes", saves.last_bytes);
+  sink.Field("rdb_last_load_keys_expired", saves.load_expired);
+  sink.Field("rdb_last_load_keys_loaded", saves.load_keys);
+  sink.Field("rdb_last_load_keys_skipped", saves.load_skipped);
   sink.Field("aof_enabled", 0);
   sink.Field("aof_rewrite_in_progress", 0);
   sink.Field("aof_last_bgrewrite_status", "ok");
   sink.Field("aof_last_write_status", "ok");
+  if (saves.loading) LoadingFields(sink, saves, now);
 }
 
 // Valkey 9.1 has a section with this name and the certificate's field.

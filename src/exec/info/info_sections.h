@@ -1,7 +1,7 @@
 // The sections of INFO: one function each. info_sections.cc chooses the sections of a request.
 //
 // A field is shown only if its number is true: 0 for events that never happened. Of Redis's fields without a meaning for
-// Mayfly, only fields read by tools and with a single possible value are shown (loading:0). Tools search for the first
+// Mayfly, only fields read by tools and with a single possible value are shown (async_loading:0). Tools search for the first
 // occurrence of a name, so no earlier text may contain the name.
 #pragma once
 

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/time/clock.h"
 #include "cache/gone/miss_ring.h"
 #include "server/figures/error_stats.h"
+#include "server/figures/save_figures.h"
 #include "server/figures/unknown_commands.h"
 
 namespace mayfly {
@@ -91,6 +93,12 @@ struct Levels {
   uint8_t defrag_percent = 0;      // share of the processor's time spent now on moving entries
   uint64_t tls_bytes = 0;          // TLS memory beside the connections: certificates, sessions, spare buffers
   ScriptFigures scripts;
+  SaveFigures saves;
+
+  // Unix time of the last good save, or of the start.
+  int64_t LastSaveS(Now now) const noexcept {
+    return saves.last_save_s != 0 ? saves.last_save_s : now.WallOf(started_mono_ms) / kMsPerSecond;
+  }
 };
 
 struct Stats : Counters, Levels {
@@ -98,6 +106,7 @@ struct Stats : Counters, Levels {
     const TlsFigures kept{.connections = tls.connections, .certificate_expires_s = tls.certificate_expires_s};
     static_cast<Counters&>(*this) = Counters();
     tls = kept;
+    saves.saves = 0;
   }
 };
 
