@@ -78,9 +78,7 @@ constexpr std::string_view kLeftOut[] = {
     "active_defrag_running",
     "active_defrag_key_",
     "current_active_defrag_time",
-    "loading",
     "async_loading",
-    "rdb_",
     "aof_",
     "sync_",
     "latest_fork_usec",
@@ -120,6 +118,12 @@ constexpr std::string_view kLeftOut[] = {
     "expired_stale_perc",
     "ttlhist_",
     "ttl_",
+    // how far a save or a load has come
+    "current_save_keys_",
+    "rdb_current_bgsave_time_sec",
+    "loading_start_time",
+    "loading_loaded_perc",
+    "loading_eta_seconds",
 };
 
 }  // namespace
@@ -129,6 +133,7 @@ TEST_CASE_METHOD(MetricsTest, "every number of INFO is a metric, or is left out 
   Run({"NOSUCH"});
   SetOption("shadow-list", "yes");
   SetOption("namespace", "shop prefix shop: maxmemory 1mb");
+  stats().saves.loading = true;
   Forgotten forgotten;
   constexpr std::string_view kAll[] = {"everything"};
   WriteInfo(forgotten, server().server, server().clock.Read(), kAll);
@@ -155,6 +160,37 @@ TEST_CASE_METHOD(MetricsTest,
   CHECK(HasLine(page, "mayfly_tls_handshakes_total{result=\"failed\"} 2"));
   CHECK(HasLine(page, "mayfly_tls_sessions_resumed_total 4"));
   CHECK(HasLine(page, "mayfly_tls_certificate_expires_seconds 60"));
+}
+
+TEST_CASE_METHOD(MetricsTest, "the page for Prometheus tells of saves and of a load") {
+  SaveFigures& saves = stats().saves;
+  CHECK(HasLine(Scrape(), "mayfly_snapshot_last_info{status=\"ok\"} 1"));
+  CHECK(HasLine(Scrape(), "mayfly_snapshot_last_duration_seconds -1"));
+  CHECK(Scrape().find("mayfly_loading_file_bytes") == std::string::npos);
+  saves = {.writes = 9,
+           .writes_at_save = 2,
+           .saves = 3,
+           .last_save_s = 1'700'000'000,
+           .last_ok = false,
+           .last_took_s = 4,
+           .running_since_mono_ms = 1,
+           .last_bytes = 500,
+           .last_keys = 5,
+           .loading = true,
+           .load_file_bytes = 800,
+           .load_done_bytes = 80,
+           .load_keys = 8,
+           .load_expired = 7,
+           .load_skipped = 6};
+  const std::string page = Scrape();
+  CHECK(ProblemOfPrometheus(page) == "");
+  for (const char* line :
+       {"loading 1", "snapshot_unsaved_writes 7", "snapshot_running 1",
+        "snapshot_last_timestamp_seconds 1700000000", "snapshot_last_duration_seconds 4", "snapshots_total 3",
+        "snapshot_last_keys 5", "snapshot_last_bytes 500", "snapshot_last_info{status=\"err\"} 1",
+        "loaded_file_keys{result=\"loaded\"} 8", "loaded_file_keys{result=\"expired\"} 7",
+        "loaded_file_keys{result=\"skipped\"} 6", "loading_file_bytes 800", "loading_done_bytes 80"})
+    CHECK(HasLine(page, "mayfly_" + std::string(line)));
 }
 
 TEST_CASE_METHOD(MetricsTest, "the page for Prometheus is well formed, and counts what happened") {

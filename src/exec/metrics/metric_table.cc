@@ -9,6 +9,7 @@ constexpr double kMsPerS = 1e3;
 constexpr std::string_view kMisses = "Reads of absent keys, by why the key was not there.";
 constexpr std::string_view kClosed = "Clients closed for what they made the server hold.";
 constexpr std::string_view kHandshakes = "TLS handshakes by their end.";
+constexpr std::string_view kOfFile = "Keys of the file that was loaded at the start, by what became of them.";
 constexpr std::string_view kCpu = "Processor time of the process.";
 
 constexpr Metric kMetrics[] = {
@@ -57,6 +58,23 @@ constexpr Metric kMetrics[] = {
     {"mem_stale_values", "", "memory_stale_values_bytes", kGauge, "Memory of stale values."},
     {"mem_ghost_ring", "", "memory_ghost_ring_bytes", kGauge, "Memory of S3-FIFO's ghosts."},
     {"mem_expire_log", "", "memory_expire_log_bytes", kGauge, "Memory of the log of keys that are gone."},
+
+    {"loading", "", "loading", kGauge, "1 while the file of the snapshot is loaded, 0 otherwise."},
+    {"rdb_changes_since_last_save", "", "snapshot_unsaved_writes", kGauge,
+     "Requests that may have changed keys since the last snapshot began."},
+    {"rdb_bgsave_in_progress", "", "snapshot_running", kGauge, "1 while a snapshot is saved, 0 otherwise."},
+    {"rdb_last_save_time", "", "snapshot_last_timestamp_seconds", kGauge,
+     "Unix time of the last snapshot, or of the start."},
+    {"rdb_last_bgsave_time_sec", "", "snapshot_last_duration_seconds", kGauge,
+     "Time that the last snapshot took, -1 for none."},
+    {"rdb_saves", "", "snapshots_total", kCounter, "Snapshots that were saved."},
+    {"rdb_last_save_keys", "", "snapshot_last_keys", kGauge, "Keys of the last snapshot."},
+    {"rdb_last_save_bytes", "", "snapshot_last_bytes", kGauge, "Size of the last snapshot's file."},
+    {"rdb_last_load_keys_expired", "", "loaded_file_keys", kGauge, kOfFile, 1, "result=\"expired\""},
+    {"rdb_last_load_keys_loaded", "", "loaded_file_keys", kGauge, kOfFile, 1, "result=\"loaded\""},
+    {"rdb_last_load_keys_skipped", "", "loaded_file_keys", kGauge, kOfFile, 1, "result=\"skipped\""},
+    {"loading_total_bytes", "", "loading_file_bytes", kGauge, "Size of the file that is loaded."},
+    {"loading_loaded_bytes", "", "loading_done_bytes", kGauge, "Bytes of that file that are loaded."},
 
     {"total_connections_received", "", "connections_total", kCounter, "Connections that were accepted."},
     {"total_commands_processed", "", "commands_processed_total", kCounter, "Commands that ran."},

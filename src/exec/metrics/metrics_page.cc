@@ -34,6 +34,8 @@ void Build(MetricsText& text, Server& server, Now) {
                    MetricsText::Label("redis_version", kRedisVersion));
   text.AddInfo("eviction_policy_info", "The policy by which keys are evicted.",
                MetricsText::Label("policy", server.options.Get("maxmemory-policy").value_or("")));
+  text.AddInfo("snapshot_last_info", "The end of the last save of a snapshot: ok or err.",
+               MetricsText::Label("status", server.stats.saves.last_ok ? "ok" : "err"));
 }
 
 // The histogram keeps no sum.
@@ -55,6 +57,7 @@ constexpr Part kParts[] = {
     Section<info::ServerSection>,
     Section<info::ClientsSection>,
     Section<info::MemorySection>,
+    Section<info::PersistenceSection>,
     Section<info::StatsSection>,
     Section<info::ExpirySection>,
     Section<info::TlsSection>,
