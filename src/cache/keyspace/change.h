@@ -65,6 +65,8 @@ inline constexpr Event kMoveTo{"move_to"};
 inline constexpr Event kCopyTo{"copy_to"};
 // A key that was created by an unreported change.
 inline constexpr Event kNew{"new"};
+// A key comes from a snapshot file (Keyspace::Adopt). Clients get no notification.
+inline constexpr Event kLoaded{"loaded"};
 // The same value was stored again, in another encoding: no listener needs to know. Or a later report covers the change.
 inline constexpr Event kUnreported{""};
 }  // namespace events

@@ -226,6 +226,22 @@ Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Ex
   return entry;
 }
 
+Entry* Keyspace::Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich,
+                       const Adoption& as, Now now) {
+  TagHold tags;
+  if (!as.tags.empty()) tags = tags_.Hold(as.tags);
+  RichValue* const value = rich.get();
+  Entry* const entry = value != nullptr
+                           ? PlaceRich(key, nullptr, value, as.expiry, as.terms, std::move(tags), now)
+                           : Place(key, nullptr, std::move(text), as.expiry, as.terms, std::move(tags), now);
+  static_cast<void>(rich.release());
+  entry->set_stamp(as.stamp);
+  owners_.Of(*entry).MoveToColdest(*entry);
+  parts_.quotas.moved().Add(entry->owner());
+  Tell(ChangeReason::kCreated, events::kLoaded, key.text, entry);
+  return entry;
+}
+
 Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
   const Expiry expiry = source.deadline().Moved();
   TagHold tags = tags_.HoldThoseOf(source);

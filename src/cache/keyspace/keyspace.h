@@ -48,6 +48,14 @@
 
 namespace mayfly {
 
+// What a saved key has beside its value.
+struct Adoption {
+  Expiry expiry;
+  EntryTerms terms = {};
+  std::span<const std::string_view> tags = {};  // at most EntryExtra::kMostTags different ones
+  uint32_t stamp = 0;                           // Entry::stamp
+};
+
 class Keyspace {
  public:
   using Table = HashTable<EntryTablePolicy>;
@@ -135,6 +143,12 @@ class Keyspace {
   // As Put, for a rich value. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
                  const Event& event, EntryTerms terms = {}, TagHold tags = {});
+  // Puts a key that was saved, with its old time of use, at the cold end of its list: a file has the most recently used keys
+  // first. This is no access and no command: rules, jitter and eviction do not touch the key. `rich` or `text` is the value.
+  // Throws std::bad_alloc, OwnersExhausted among them; then frees the value.
+  // REQUIRES: the key does not exist.
+  Entry* Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich, const Adoption& as,
+               Now now);
   // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the key's entry;
   // its access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);

@@ -89,6 +89,17 @@ class LruList {
     --size_;
   }
 
+  // REQUIRES: `entry` is in this list.
+  void MoveToColdest(Ref entry) noexcept {
+    if (entry == coldest_) return;
+    Remove(entry);
+    hooks_.SetColder(entry, Hooks::kNull);
+    hooks_.SetHotter(entry, coldest_);
+    hooks_.SetColder(coldest_, entry);
+    SetColdest(entry);
+    ++size_;
+  }
+
   // As MoveToHottest, while there may be a walk.
   void MoveWalked(Ref entry) noexcept {
     if (entry == walker_) walker_ = hooks_.Colder(entry);

@@ -104,6 +104,12 @@ class Quota {
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
     LineOf(entry).MoveToHottest(base_.RefOf(&entry));
   }
+  // The entry is no longer young.
+  void MoveToColdest(Entry& entry) noexcept {
+    young_[ListOf(entry)] -= entry.young() ? 1 : 0;
+    LineOf(entry).MoveToColdest(base_.RefOf(&entry));
+    entry.set_young(false);
+  }
 
   // ---- a walk from the hottest entry to the coldest (cache/snapshot_walk.h). Between StartWalk and EndWalk, accesses move
   // entries by MoveWalked.

@@ -61,7 +61,7 @@ void Notifier::OnMiss(unsigned database, std::string_view key) noexcept {
 }
 
 void Notifier::OnChange(const Change& change) {
-  if (change.entry == nullptr || pubsub_.Deserted()) return;
+  if (change.entry == nullptr || pubsub_.Deserted() || change.event.name == events::kLoaded.name) return;
   // In Redis RENAME and COPY delete a key at the target, and the result is a new key.
   const bool anew = change.event.name == events::kRenameTo.name || change.event.name == events::kCopyTo.name;
   if (change.reason == ChangeReason::kCreated || anew)
