@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cache/keyspace/databases.h"
+#include "cache/owners/lfu.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/timed_access.h"
@@ -68,7 +69,7 @@ bool ReadRestoreOptions(Context& ctx, Args& args, RestoreOptions& options) {
 // Checks footer and version. Returns nothing after an error reply.
 std::optional<rdb::DumpPayload> ReadPayload(Context& ctx, std::string_view bytes) {
   const std::optional<rdb::DumpPayload> payload = rdb::CheckDumpFooter(bytes);
-  if (payload && (payload->version <= rdb::version::kRedis7_4 || payload->version == rdb::version::kValkey9))
+  if (payload && (payload->version <= rdb::version::kRedis74 || payload->version == rdb::version::kValkey9))
     return payload;
   ctx.Fail("ERR DUMP payload version or checksum are wrong");
   return std::nullopt;
@@ -95,13 +96,13 @@ std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, Now now) noexcept {
   return absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
 }
 
-// Gives the entry the access history of the options. As in Redis, the policy decides which of them counts.
+// Gives the entry the access history of the options, or that of a new key. As in Redis, the policy decides which option
+// counts.
 void SetHistory(const Context& ctx, const RestoreOptions& options, Entry& entry) noexcept {
   const uint64_t now_ms = ctx.now.mono_ms;
   if (ctx.server.databases.access_effect() == AccessEffect::kFrequency) {
-    if (options.frequency)
-      entry.set_stamp(Entry::CountedStamp(static_cast<uint32_t>(*options.frequency), now_ms));
-    return;
+    const auto count = static_cast<uint32_t>(options.frequency.value_or(kLfuCountStart));
+    return entry.set_stamp(Entry::CountedStamp(count, now_ms));
   }
   if (!options.idle_s) return;
   constexpr uint64_t kLongestIdleS = Entry::kTimeMask * Entry::kStampMs / kMsPerSecond;

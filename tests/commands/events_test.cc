@@ -50,8 +50,8 @@ class EventsTest : public CommandTest {
       std::string key = line.substr(space + 1);
       if (key.find(" in ") == std::string::npos) key += " in 0";
       Lines& lines = events[key];
-      // Redis deletes what RENAME and COPY replace and adds it again.
-      const bool replaces = event == "rename_to" || event == "copy_to";
+      // Redis deletes what RENAME, COPY and RESTORE replace and adds it again.
+      const bool replaces = event == "rename_to" || event == "copy_to" || event == "restore";
       if (replaces && (lines.empty() || lines.back() != "new")) lines.push_back("new");
       lines.push_back(event);
     }
@@ -64,6 +64,8 @@ class EventsTest : public CommandTest {
 };
 
 const std::string kLong(20'000, 'x');
+// A text, as a redis-server 7.0 has dumped it.
+const std::string kPayload("\0\1v\n\0\x91\x08\xce\xb2\x19\x38\x8a\xce", 13);
 
 // Every command of Redis 7.0 that writes, in the order of their names.
 const std::vector<Words> kRequests = {
@@ -184,6 +186,12 @@ const std::vector<Words> kRequests = {
     {"RENAME", "k", "k"},
     {"RENAMENX", "k", "n"},
     {"RENAMENX", "timed", "absent"},
+    {"RESTORE", "absent", "0", kPayload},
+    {"RESTORE", "absent", "100000", kPayload},
+    {"RESTORE", "absent", "1", kPayload, "ABSTTL"},
+    {"RESTORE", "k", "0", kPayload},
+    {"RESTORE", "k", "1", kPayload, "ABSTTL", "REPLACE"},
+    {"RESTORE", "timed", "0", kPayload, "REPLACE"},
     {"RPOP", "lone"},
     {"RPOP", "l", "2"},
     {"RPOPLPUSH", "lone", "absent"},

@@ -6,6 +6,7 @@
 
 #include "commands/failing_allocation.h"
 #include "commands/no_memory_world.h"
+#include "snapshot/format/dump_footer.h"
 #include "support/output_text.h"
 
 namespace mayfly::testing {
@@ -49,6 +50,23 @@ const std::vector<Words> kBefore = {
     {"SET", "gone", "value"},
     {"DEL", "gone"},
 };
+
+std::string Payload(std::string value) {
+  constexpr uint16_t kVersion = 12;
+  rdb::AppendDumpFooter(value, kVersion);
+  return value;
+}
+std::string RestoredText() { return Payload(std::string("\0\4text", 6)); }
+// With a field that has a deadline.
+std::string RestoredHash() {
+  return Payload(std::string("\x18\0\0\0\0\xFF\x0F\0\0\2\1\1f\1v\0\1g\xC0\7", 20));
+}
+std::string RestoredList() {
+  constexpr size_t kElements = 60;
+  std::string value{'\1', static_cast<char>(kElements)};
+  for (size_t i = 0; i < kElements; ++i) value += std::string(1, '\x3F') + std::string(63, 'e');
+  return Payload(value);
+}
 
 // What writes keys, by the commands' names in order; and what else may need memory.
 // Made when they are needed: another test looks at what the whole process uses.
@@ -157,6 +175,9 @@ std::vector<Words> Requests() {  // long: one table
       {"RENAME", "block", kNewName},
       {"RENAME", "timed", "k"},
       {"RENAMENX", "k", kNewName},
+      {"RESTORE", "new", "0", RestoredText()},
+      {"RESTORE", "timed", "100000", RestoredHash(), "REPLACE"},
+      {"RESTORE", "new", "0", RestoredList()},
       {"RPOP", "list"},
       {"RPOPLPUSH", "nodes", kNewName},
       {"RPUSH", "list", kNode, "b"},

@@ -321,6 +321,16 @@ bool BothSizesOrDue(const Exchange& pair) {
   return SameSign(pair) || (pair.redis.kind == Kind::kInteger && pair.mayfly.kind == Kind::kNull);
 }
 
+// The runs of PFDEBUG DECODE, where the text may end within an instruction: APPEND makes such texts.
+bool SameRuns(const Exchange& pair) {
+  const std::string& redis = pair.redis.text;
+  const std::string& mayfly = pair.mayfly.text;
+  if (pair.redis.kind != Kind::kBulk || pair.mayfly.kind != Kind::kBulk || !redis.starts_with(mayfly))
+    return false;
+  const std::string_view more = std::string_view(redis).substr(mayfly.size());
+  return std::count(more.begin(), more.end(), ':') == 1;
+}
+
 // A small list is a listpack since 7.2.
 struct Normaliser {
   std::string_view row;
@@ -385,6 +395,7 @@ constexpr Normaliser kNormalisers[] = {
     {"object|idletime", BothIdle, kSometimes,
      "the clocks differ; and Redis shares small integers between keys, with their idle time"},
     {"object|refcount", SameSign, kSometimes, "Redis shares small integers where there is no maxmemory"},
+    {"pfdebug", SameRuns, kSometimes, "of half an instruction at the end Redis decodes the byte behind, too"},
     {"pexpiretime", NearDeadline, kSometimes, "as TTL, for relative expiries"},
     {"pttl", NearMilliseconds, kSometimes, "as TTL"},
     {"randomkey", KeyOfWitness, kAlways, "chance"},

@@ -116,8 +116,6 @@ class Counted {
     }
     return ValueStatus::kDone;
   }
-  // For another sequence.
-  void Reset() noexcept { known_ = false; }
 
  private:
   bool known_ = false;

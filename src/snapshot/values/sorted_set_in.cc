@@ -26,16 +26,11 @@ bool SortedSetIn::Knows(uint8_t type) noexcept {
 
 bool SortedSetIn::Add(std::string_view name, double score) {
   if (std::isnan(score)) return false;
-  const SortedSetLimits& limits = terms_.limits.sorted_set;
-  if (one_by_one_) {
-    const SortedSetValue::Found found = value_->Find(name);
-    if (found) return false;
-    value_->Add(found, name, score, limits, terms_.home);
-    return true;
-  }
-  const size_t before = value_->Size();
-  value_->Collect(name, score, limits, terms_.home);
-  return value_->Size() != before;
+  // Members are put into order one by one, so that no slice becomes long.
+  const SortedSetValue::Found found = value_->Find(name);
+  if (found) return false;
+  value_->Add(found, name, score, terms_.limits.sorted_set, terms_.home);
+  return true;
 }
 
 ReadStatus SortedSetIn::Plain(In& in) {
@@ -49,13 +44,8 @@ ReadStatus SortedSetIn::Plain(In& in) {
 
 ValueStatus SortedSetIn::SomePlain(In& in, size_t& budget) {
   if (const ReadStatus status = members_.Begin(in); status != ReadStatus::kOk) return NotOk(status);
-  if (!begun_) {
-    begun_ = true;
-    one_by_one_ = members_.left() > kArrangedAtOnce;
-    // If the number is a lie, the set has another form for nothing.
-    if (members_.left() > terms_.limits.sorted_set.packed)
-      value_->Expect(static_cast<size_t>(members_.left()), terms_.limits.sorted_set, terms_.home);
-  }
+  // If the number is a lie, the set has the large form for nothing.
+  value_->Expect(members_.left(), terms_.limits.sorted_set, terms_.home);
   return members_.Continue(in, budget, [&] { return Plain(in); });
 }
 
@@ -81,10 +71,7 @@ ValueStatus SortedSetIn::Packed(In& in, size_t& budget) {
 ValueStatus SortedSetIn::Some(In& in, size_t& budget) {
   const bool plain = type_ == type::kZset || type_ == type::kZsetText;
   const ValueStatus status = plain ? SomePlain(in, budget) : Packed(in, budget);
-  if (status != ValueStatus::kDone) return status;
-  if (value_->Size() == 0) return ValueStatus::kEmpty;
-  if (!one_by_one_) value_->Arrange();
-  return ValueStatus::kDone;
+  return status == ValueStatus::kDone && value_->Size() == 0 ? ValueStatus::kEmpty : status;
 }
 
 }  // namespace mayfly::rdb

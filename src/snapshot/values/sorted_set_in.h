@@ -23,10 +23,6 @@ class SortedSetIn {
   std::unique_ptr<RichValue> Take() noexcept { return std::move(value_); }
 
  private:
-  // Up to this number of members, all of them are put into order at the end, at once: the fastest way, and the densest
-  // tree. More members are put into order one by one, so that no slice becomes long.
-  static constexpr uint64_t kArrangedAtOnce = 10'000;
-
   ReadStatus Plain(In& in);
   ValueStatus SomePlain(In& in, size_t& budget);
   ValueStatus Packed(In& in, size_t& budget);
@@ -39,8 +35,6 @@ class SortedSetIn {
   const ReadingTerms terms_;
   std::unique_ptr<SortedSetValue> value_;
   Counted members_;
-  bool begun_ = false;
-  bool one_by_one_ = false;
 };
 
 }  // namespace mayfly::rdb

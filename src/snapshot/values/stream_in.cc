@@ -1,12 +1,5 @@
 #include "snapshot/values/stream_in.h"
 
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "cache/types/pack.h"
-#include "snapshot/format/listpack.h"
 #include "snapshot/format/types.h"
 #include "snapshot/values/stream_node_in.h"
 
@@ -121,11 +114,12 @@ ReadStatus StreamIn::Step(In& in) {
   }
   if (sequence.left == 0) {
     sequence.open = false;
+    // What comes after the end of each part's sequence. The sequence of groups goes on after the consumers of a group, and
+    // that of consumers after the pending entries of a consumer.
     constexpr std::array kAfter{Part::kTotals,    Part::kGroups, Part::kEnd,
                                 Part::kConsumers, Part::kGroups, Part::kConsumers};
     if (part_ == Part::kConsumers) ++dropped_groups_;
     part_ = kAfter[static_cast<size_t>(part_)];
-    // The sequence of groups goes on after the consumers of a group.
     return ReadStatus::kOk;
   }
   const ReadStatus status = ReadWhole(in, [&] { return SkipElement(in); });

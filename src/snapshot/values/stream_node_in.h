@@ -35,14 +35,15 @@ class StreamNodeIn {
   ItemStatus Next(StreamNodeEntry& entry);
 
  private:
-  // Takes the next item, an integer that is not negative. Returns false for anything else.
-  bool Natural(uint64_t& number);
-  bool Integer(int64_t& number);
+  // Each of these takes the next items, and returns false if they are something else. Natural: an integer that is not
+  // negative. Pairs: `fields` values, each with its field before it unless they are `same_fields`.
   bool Item(PackedItem& item) { return reader_.Next(item) == ItemStatus::kItem; }
+  bool Integer(int64_t& number);
+  bool Natural(uint64_t& number);
   bool Head();
   bool Entry(StreamNodeEntry& entry);
   bool Pairs(uint64_t fields, bool same_fields);
-  // Makes texts_ from items_.
+  // Makes texts_ from items_. Returns false if the texts are too long for an entry.
   bool MakeTexts();
 
   const StreamId first_;

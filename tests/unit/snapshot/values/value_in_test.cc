@@ -176,7 +176,7 @@ TEST_CASE_METHOD(ValueRig, "members that occur twice are damage, in small and in
   CHECK(Read(ByHand(type::kZset).Count(2).Text("a").Score(1).Text("a").Score(2).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kZset).Count(3).Text(big).Score(1).Text("a").Score(1).Text("a").Score(2).bytes()) ==
         kDamaged);
-  // So many members are put into order one by one.
+  // The announced number alone makes the set large.
   constexpr uint64_t kVeryMany = 1'000'000;
   CHECK(Read(ByHand(type::kZset).Count(kVeryMany).Text("a").Score(1).Text("a").Score(2).bytes()) == kDamaged);
   CHECK(Read(Packed(type::kZsetListpack, Listpack({"a", "1", "a", "2"}))) == kDamaged);

@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Values, "fields keep their deadlines to the millisecond, on eit
       hash->SetDeadline("a", deadline, now());
       hash->SetDeadline("b", {deadline.kind, deadline.deadline_ms + 77}, now());
       const Entry& entry = Put("k", std::move(hash));
-      ComesBack(entry, type::kHashTtl, version::kRedis7_4);
+      ComesBack(entry, type::kHashTtl, version::kRedis74);
       CHECK(Read(Written(entry)).words == ValueWords{"a=" + text + '@' + std::to_string(unix_ms),
                                                      "b=2@" + std::to_string(unix_ms + 77), "c=3"});
     }
@@ -205,9 +205,9 @@ TEST_CASE_METHOD(Values, "streams keep their counters, also without entries") {
   stream->Delete({2, 0});
   StreamValue& value = *stream;
   const Entry& entry = Put("k", std::move(stream));
-  ComesBack(entry, type::kStream2, version::kRedis7_0);
+  ComesBack(entry, type::kStream2, version::kRedis70);
   for (uint64_t i = 1; i <= 4; ++i) value.Delete({i, 0});
-  ComesBack(entry, type::kStream2, version::kRedis7_0);
+  ComesBack(entry, type::kStream2, version::kRedis70);
   auto empty = std::make_unique<StreamValue>();
   empty->SetLastId({9, 9});
   ComesBack(Put("k", std::move(empty)), type::kStream, 9);
