@@ -86,21 +86,23 @@ void Databases::Tell(ChangeReason reason, Keyspace& keyspace, std::string_view p
 }
 
 void Databases::StartWalk() noexcept {
-  assert(!walked_ && parts_.access_effect != AccessEffect::kNone);
+  assert(!walked_);
   walked_ = true;
   for (const auto& database : databases_) database->MarkAll();
-  parts_.access_effect = Walked(parts_.access_effect);
+  FollowEffect();
 }
 
 void Databases::EndWalk() noexcept {
   assert(walked_);
-  const AccessEffect effect = access_effect();
   walked_ = false;
-  parts_.access_effect = effect;
+  FollowEffect();
 }
 
-AccessEffect Databases::Walked(AccessEffect effect) const noexcept {
-  return walked_ && effect == AccessEffect::kRecency ? AccessEffect::kWalkedRecency : effect;
+void Databases::FollowEffect() noexcept {
+  const bool moves = effect_ == AccessEffect::kRecency;
+  parts_.access_effect = suspended_         ? AccessEffect::kNone
+                         : walked_ && moves ? AccessEffect::kWalkedRecency
+                                            : effect_;
 }
 
 void Databases::Swap(unsigned a, unsigned b) {
@@ -176,11 +178,12 @@ uint64_t Databases::stale_bytes() const noexcept {
 }
 
 void Databases::SetAccessEffect(AccessEffect effect, const LfuRules& rules) noexcept {
-  assert(effect != AccessEffect::kNone && parts_.access_effect != AccessEffect::kNone);
+  assert(effect != AccessEffect::kNone && effect != AccessEffect::kWalkedRecency);
   assert(effect != AccessEffect::kFrequency || rules.random != nullptr);
   parts_.lfu = rules;
-  if (effect == access_effect()) return;
-  parts_.access_effect = Walked(effect);
+  if (effect == effect_) return;
+  effect_ = effect;
+  FollowEffect();
   parts_.quotas.ForEach([](Quota& quota) { quota.ForgetHands(); });
   parts_.quotas.ForgetOrder();
 }

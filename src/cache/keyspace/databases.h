@@ -94,19 +94,20 @@ class Databases {
   // Sets the access effect from now on. The lists stay: after a change to kRecency, accesses bring the lists into the order
   // of use. kFrequency needs `rules`; the objects borrowed by `rules` must outlive this object.
   void SetAccessEffect(AccessEffect effect, const LfuRules& rules = {}) noexcept;
-  AccessEffect access_effect() const noexcept {
-    assert(parts_.access_effect != AccessEffect::kNone);
-    return parts_.moves_on_access() ? AccessEffect::kRecency : parts_.access_effect;
-  }
+  AccessEffect access_effect() const noexcept { return effect_; }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
-  // Turns the effects of accesses off, so that a client's single request leaves no trace. Returns the value for ResumeAccesses.
-  // REQUIRES: until ResumeAccesses, no call of access_effect(), SetAccessEffect or SuspendAccesses.
-  [[nodiscard]] AccessEffect SuspendAccesses() noexcept {
-    assert(parts_.access_effect != AccessEffect::kNone);
-    return std::exchange(parts_.access_effect, AccessEffect::kNone);
+  // Turns the effects of accesses off until ResumeAccesses, so that a client's single request leaves no trace.
+  // REQUIRES: they are not off.
+  void SuspendAccesses() noexcept {
+    assert(!suspended_);
+    suspended_ = true;
+    FollowEffect();
   }
-  bool accesses_suspended() const noexcept { return parts_.access_effect == AccessEffect::kNone; }
-  void ResumeAccesses(AccessEffect effect) noexcept { parts_.access_effect = effect; }
+  bool accesses_suspended() const noexcept { return suspended_; }
+  void ResumeAccesses() noexcept {
+    suspended_ = false;
+    FollowEffect();
+  }
 
   // Names the client (Session::id) that causes the changes from now on; see Change::client.
   void SetClient(uint64_t id) noexcept { parts_.client = id; }
@@ -182,8 +183,8 @@ class Databases {
   bool FreeSome(size_t budget) noexcept;
 
  private:
-  // The effect in the place of `effect` while there may be a walk.
-  AccessEffect Walked(AccessEffect effect) const noexcept;
+  // Tells the keyspaces the effect of an access now.
+  void FollowEffect() noexcept;
   size_t FreeableGraves() const noexcept;
   // Returns true if a flush has nothing to do: the database has no key and no stale value.
   bool IsEmpty(unsigned index) const noexcept {
@@ -212,7 +213,9 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> databases_;
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   bool active_expiry_ = true;
+  AccessEffect effect_ = AccessEffect::kRecency;  // without a walk, and without suspension
   bool walked_ = false;
+  bool suspended_ = false;
   std::vector<uint8_t> index_of_;  // database index, by keyspace id
   // The time of each keyspace's next work, in monotonic ms, by its id; never later than the real time. Only a filed deadline
   // (parts_.rearm) and a step of the wall clock make the real time earlier. If removed or moved keys make the real time

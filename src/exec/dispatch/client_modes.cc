@@ -41,12 +41,13 @@ bool HoldBack(Server& server, Session& session, const Args& args, const TableRow
   return true;
 }
 
-TraceScope::TraceScope(Server& server, const Session& session, const TableRow& row) : server_(server) {
-  if (WouldLeaveTrace(session, row)) suspended_ = server_.databases.SuspendAccesses();
+TraceScope::TraceScope(Server& server, const Session& session, const TableRow& row)
+    : server_(server), suspends_(WouldLeaveTrace(session, row)) {
+  if (suspends_) server_.databases.SuspendAccesses();
 }
 
 TraceScope::~TraceScope() {
-  if (suspended_) server_.databases.ResumeAccesses(*suspended_);
+  if (suspends_) server_.databases.ResumeAccesses();
 }
 
 ReplyScope::ReplyScope(Session& session) noexcept : session_(session) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "cache/keyspace/keyspace.h"
 #include "exec/dispatch/context.h"
@@ -25,7 +24,7 @@ class TraceScope {
 
  private:
   Server& server_;
-  std::optional<AccessEffect> suspended_;  // the tracking to resume
+  const bool suspends_;
 };
 
 // Applies CLIENT REPLY to one request of the session, for the lifetime of the scope.

@@ -166,14 +166,14 @@ void Executor::RunPlanned() {
                       .origin = Origin::kClient,
                       .first_key = {planned.hash, planned.guess}};
       if (row->reads_quickly) [[likely]] {
-        Carry<false>(context, args);
+        Carry<Way::kQuickRead>(context, args);
         ++session.commands;
         if (planned.small) [[likely]] {
           timer.Count(*row);
           continue;
         }
       } else {
-        Carry<true>(context, args);
+        Carry<Way::kPlain>(context, args);
         ++session.commands;
       }
       CountRun(timer, *row, planned);
@@ -296,7 +296,7 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
                   .origin = call.origin,
                   .first_key = first_key,
                   .resumed = resumed};
-  const uint64_t errors = CarryInMode(context, args);
+  const uint64_t errors = Carry<Way::kWithModes>(context, args);
   if (call.session.tracking != nullptr) RememberReads(server_, call.session, call, context.keyspace);
   const bool waits = call.session.parked != nullptr;
   const bool postponed = waits && call.session.parked->paused;
@@ -309,18 +309,21 @@ uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, con
   return errors;
 }
 
-uint64_t Executor::CarryInMode(Context& context, Args& args) {
+uint64_t Executor::ExecuteInMode(Context& context, Args& args) {
   const TraceScope trace(server_, context.session, context.row);
-  return Carry<true>(context, args);
+  return Execute(context, args);
 }
 
-template <bool kMayWrite>
+template <Executor::Way kWay>
 [[gnu::always_inline]] inline uint64_t Executor::Carry(Context& context, Args& args) {
-  if (!kMayWrite) return Execute(context, args);
+  if constexpr (kWay == Way::kQuickRead) return Execute(context, args);
   // The changes of an inner call, in a transaction or a script, belong to the client of the outer call.
   if (MayBlock(context.origin)) server_.databases.SetClient(context.session.id);
-  const uint64_t errors = Execute(context, args);
-  if (context.row.writes) gate_.HoldKeys(context.now);
+  const uint64_t errors = kWay == Way::kPlain ? Execute(context, args) : ExecuteInMode(context, args);
+  if (context.row.writes) {
+    gate_.HoldKeys(context.now);
+    ++server_.stats.saves.writes;
+  }
   return errors;
 }
 

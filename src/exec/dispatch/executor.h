@@ -134,12 +134,14 @@ class Executor final : public InFlight, private ClientEnds::Ear {
 
   // Runs the handler, and counts its errors. Returns their number.
   uint64_t Execute(Context& context, Args& args);
+  // Execute, in the way that CLIENT NO-TOUCH wants.
+  uint64_t ExecuteInMode(Context& context, Args& args);
+  // kQuickRead: a row that needs nothing around its handler. kPlain: the client has no modes.
+  enum class Way : uint8_t { kQuickRead, kPlain, kWithModes };
   // Execute, with whatever every call needs around its handler: all calls run through here. A new invariant of calls belongs
-  // here. `kMayWrite` is false for quick reads: they need nothing.
-  template <bool kMayWrite>
+  // here.
+  template <Way kWay>
   uint64_t Carry(Context& context, Args& args);
-  // Carry, in the way that CLIENT NO-TOUCH wants.
-  uint64_t CarryInMode(Context& context, Args& args);
   // Carry, timed on its own and reported to observers. `resumed`: it was counted before.
   uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
   uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,
