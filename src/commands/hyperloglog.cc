@@ -172,8 +172,13 @@ void ShowRuns(Context& ctx, std::string_view bytes) {
   std::string text;
   for (size_t at = hll::kHeaderBytes; at < bytes.size();) {
     const hll::Run run = hll::RunAt(bytes, at);
-    if (run.bytes == 0) break;
     if (!text.empty()) text += ' ';
+    if (run.bytes == 0) {
+      // Redis takes the zero behind its text for the missing byte.
+      constexpr unsigned kLengthBits = 0x3F;
+      text += "Z:" + std::to_string(((static_cast<uint8_t>(bytes[at]) & kLengthBits) << 8U) + 1);
+      break;
+    }
     if (run.rank != 0) {
       text += "v:" + std::to_string(run.rank) + ',';
     } else {
