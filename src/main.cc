@@ -16,7 +16,6 @@
 #include "base/log/syslog.h"
 #include "base/memory/memory_limit.h"
 #include "base/time/clock.h"
-#include "cache/keyspace/databases.h"
 #include "config/sources/check.h"
 #include "config/sources/options.h"
 #include "config/words.h"
@@ -36,6 +35,7 @@
 #include "net/socket/limits.h"
 #include "net/tls/tls_context.h"
 #include "server/cluster/cluster.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly {
 namespace {
@@ -121,11 +121,11 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond the stack in use by now
   deadline.Watch(witness);
+  Snapshots::Of(server).LoadSoon(server.clock.Read());
   loop->Run();
+  if (Snapshots::Of(server).SavesAtEnd()) deadline.Hold();
+  Snapshots::Of(server).End();
   deadline.Begin();  // a suspended script has to end, too
-  uint64_t keys = 0;
-  for (unsigned i = 0; i < server.databases.count(); ++i) keys += server.databases.At(i).size();
-  if (keys != 0) log.Notice("dropping ", keys, " keys: nothing is stored");
   log.Notice("bye");
   return std::nullopt;
 }

@@ -30,11 +30,11 @@ ROOMS = {
     "server": ("hubs", "figures", "acl", "clients", "waiting", "watch", "cluster", "."),
     "exec": ("call", "memory", "cluster", "observe", "acl", "dispatch", "arguments", "values", "docs", "info", "metrics", "."),
     "script": ("lua", "libraries", "."),
-    "snapshot": ("format", "values", "."),
+    "snapshot": ("format", "values", "disk", "."),
     "net": ("socket", "process", "tls", "client", "http", "."),
 }
 # Rooms that may include fewer floors than their floor may.
-ROOM_MAY_INCLUDE = {("snapshot", "format"): {"base"}, ("snapshot", "values"): {"base", "cache"}}
+ROOM_MAY_INCLUDE = {("snapshot", "format"): {"base"}, ("snapshot", "values"): {"base", "cache"}, ("snapshot", "disk"): {"base"}}
 # In a folder.
 MOST_FILES = 40
 # Each of their files registers itself, and none knows another: they are found by their names.

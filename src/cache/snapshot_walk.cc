@@ -108,7 +108,7 @@ void SnapshotWalk::Visit(const Part& part, const Entry& entry) noexcept {
   if (visitor_ == nullptr || HasExpired(entry, start_)) return;
   if (part.keyspace->tags().DoomedBefore(entry, dooms_ + 1) || part.keyspace->owners().GoneBeforeMarks(entry))
     return;
-  visitor_->Visit(part.index, entry);
+  visitor_->Visit(part.index, *part.keyspace, entry);
 }
 
 }  // namespace mayfly

@@ -32,8 +32,8 @@ namespace mayfly {
 class SnapshotVisitor {
  public:
   virtual ~SnapshotVisitor() = default;
-  // A key of the database `index`. The entry is valid during the call.
-  virtual void Visit(unsigned index, const Entry& entry) noexcept = 0;
+  // A key of the database `index`, in `keyspace`. The entry is valid during the call.
+  virtual void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept = 0;
   // True: Step returns to its caller.
   virtual bool WantsPause() const noexcept { return false; }
 };

@@ -1,8 +1,10 @@
 // INFO, TIME, SHUTDOWN and kin: state, clock and end of the server.
 #include "base/time/clock.h"
+#include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/info_sections.h"
 #include "server/figures/stats.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::server_commands {
 namespace {
@@ -21,8 +23,10 @@ void Time(Context& ctx, Args&) {
 
 void LastSave(Context& ctx, Args&) { ctx.reply.Integer(ctx.server.stats.LastSaveS(ctx.now)); }
 
-// Mayfly has no snapshots yet: a shutdown that must save is refused unless forced. A successful shutdown gets no reply: the
-// connection ends.
+// Whether a shutdown without words saves: Redis's rule.
+bool SavesByItself(const Server& server) { return !server.options.settings().save.empty(); }
+
+// A successful shutdown gets no reply: the connection ends.
 void Shutdown(Context& ctx, Args& args) {
   bool save = false, nosave = false, now = false, force = false, abort = false;
   while (!args.Done()) {
@@ -42,9 +46,10 @@ void Shutdown(Context& ctx, Args& args) {
   }
   if ((abort && (save || nosave || now || force)) || (save && nosave)) return ctx.Fail(errors::kSyntax);
   if (abort) return ctx.Fail("ERR No shutdown in progress.");
-  if (save && !force)
-    return ctx.Fail("ERR Nothing can be saved: there are no snapshots yet. Use SHUTDOWN NOSAVE.");
-  ctx.server.shutdown_requested = true;
+  Server& server = ctx.server;
+  if (!nosave && (save || SavesByItself(server)) && !Snapshots::Of(server).SaveNow(ctx.now) && !force)
+    return ctx.Fail("ERR Errors trying to SHUTDOWN. Check logs.");
+  server.shutdown_requested = true;
   ctx.session.Set(Mode::kDropped);
 }
 
@@ -79,7 +84,9 @@ constexpr Command kRows[] = {
      .summary = "Ends the server.",
      .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
      .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
-     .notes = "SAVE is refused while there are no snapshots, unless FORCE is given."},
+     .notes = "Without a word it saves if there are save points. NOW and ABORT change nothing: there are no "
+              "replicas to "
+              "wait for."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,

@@ -7,6 +7,7 @@
 #include "exec/arguments/tag_words.h"
 #include "exec/dispatch/context.h"
 #include "server/waiting/leases.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::tag_commands {
 namespace {
@@ -18,6 +19,8 @@ void Invalidate(Context& ctx, Args& args) {
   const std::span<const std::string_view> names = args.all().subspan(1);
   Invalidations& invalidations = ctx.server.leases.invalidations();
   for (const std::string_view name : names) invalidations.Note(ctx.session.db, name);
+  if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server))
+    snapshots->NoteInvalidated(ctx.keyspace, names);
   ctx.reply.Integer(static_cast<int64_t>(ctx.keyspace.Invalidate(names, ctx.now, kFreedAtOnce)));
 }
 

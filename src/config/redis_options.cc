@@ -45,7 +45,7 @@ constexpr Option Refused(Text name, Text alias, Foreign kind, Text value, uint32
 constexpr Option kRedisOptions[] = {
     // Refused with any value but the harmless value given here, because the user would rely on a missing feature.
     Refused("appendonly", "", Foreign::kYesNo, "no", 0,
-            "nothing is written to disk, so keys would not survive a restart"),
+            "there is no append-only file, so the last writes would not survive a crash; see save"),
     Refused("replicaof", "slaveof", Foreign::kReplicaOf, "", kFixed | kMultiWord, "there is no replication"),
     Refused("min-replicas-to-write", "min-slaves-to-write", Foreign::kInteger, "0", 0,
             "there are no replicas that could confirm a write", {0, kIntMax}),

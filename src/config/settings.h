@@ -336,7 +336,6 @@ struct Settings {
   bool rdbchecksum = true;
   bool stop_writes_on_bgsave_error = true;
   LoadMode load_mode = LoadMode::kServe;
-  bool rdb_load_damaged = false;
   bool rdb_skip_unknown = true;
   ShutdownFlags shutdown_on_sigterm;
   ShutdownFlags shutdown_on_sigint;

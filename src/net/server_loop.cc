@@ -59,6 +59,11 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   uv_idle_init(&uv_.loop, &stay_awake_);
   uv_timer_init(&uv_.loop, &stop_timer_);
   uv_timer_init(&uv_.loop, &watchdog_timer_);
+  uv_async_init(&uv_.loop, &signal_from_thread_, [](uv_async_t* handle) {
+    static_cast<ServerLoop*>(handle->data)->server_.hubs.wakes.Tell();
+  });
+  signal_from_thread_.data = this;
+  server.hubs.wakes.set_turn([this] { uv_async_send(&signal_from_thread_); });
   prepare_.data = check_.data = stop_timer_.data = watchdog_timer_.data = this;
   uv_prepare_start(&prepare_,
                    [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
@@ -290,6 +295,7 @@ void ServerLoop::StayAwake(bool on) {
 void ServerLoop::OnSignal(int number) {
   if (number == SIGHUP) return Reload();
   log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
+  server_.stop_signal = number;
   StopSoon();
 }
 
@@ -363,6 +369,8 @@ void ServerLoop::Close() {
   CloseHandle(stay_awake_);
   CloseHandle(stop_timer_);
   CloseHandle(watchdog_timer_);
+  server_.hubs.wakes.set_turn({});
+  CloseHandle(signal_from_thread_);
   for (uv_signal_t& signal : signals_) CloseHandle(signal);
 }
 

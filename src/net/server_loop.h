@@ -117,6 +117,7 @@ class ServerLoop {
   uv_idle_t stay_awake_;
   uv_timer_t stop_timer_;
   uv_timer_t watchdog_timer_;
+  uv_async_t signal_from_thread_;
   ServiceManager* manager_ = nullptr;
   std::array<uv_signal_t, 3> signals_;
   bool staying_awake_ = false;

@@ -24,6 +24,7 @@ constexpr std::string_view kSetDeprecated = "deprecated by the documentation of 
 constexpr std::string_view kOwnGroups = "Redis groups the words in another way";
 
 constexpr Difference kDifferences[] = {
+    {"bgsave", "arguments", "CANCEL as in Valkey 8.1"},
     {"bigkeys", "", "of Mayfly"},
     {"bitcount", "arguments", "Valkey 8.0 lets the end be left out"},
     {"client|kill", "arguments", kKillSyntax},

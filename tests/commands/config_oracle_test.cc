@@ -27,6 +27,7 @@ constexpr Difference kDifferences[] = {
     {"maxmemory-samples", "", "at most 64, as in Redis 8"},
     {"loglevel", "", "nothing is among the names, as in Redis 7.2"},
     {"latency-tracking-info-percentiles", "+1", "no number here"},
+    {"latency-tracking-info-percentiles", "+900 01", "no number here"},
     {"hz", "", "Redis answers the nearest frequency that it can have"},
     {"repl-backlog-size", "", "Redis answers the size that it has made of it"},
     {"save", "1 ", "Redis takes an empty word for a 0"},

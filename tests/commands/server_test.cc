@@ -29,8 +29,6 @@ TEST_CASE_METHOD(CommandTest, "after a SHUTDOWN that is refused the server goes 
   CHECK(Run({"SHUTDOWN", "SAVE", "NOSAVE"}) == Error("ERR syntax error"));
   CHECK(Run({"SHUTDOWN", "ABORT", "NOW"}) == Error("ERR syntax error"));
   CHECK(Run({"SHUTDOWN", "ABORT"}) == Error("ERR No shutdown in progress."));
-  CHECK(Run({"SHUTDOWN", "SAVE"}) ==
-        Error("ERR Nothing can be saved: there are no snapshots yet. Use SHUTDOWN NOSAVE."));
   CHECK_FALSE(server().server.shutdown_requested);
   CHECK(Run({"PING"}) == Simple("PONG"));
 }

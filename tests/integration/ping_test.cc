@@ -182,7 +182,7 @@ TEST_CASE("the log says which conf file was read, which port is for metrics, and
   INFO(log);
   CHECK(log.find("the conf file is " + (folder / "my.conf") + "\n") != std::string::npos);
   CHECK(log.find(":" + metrics + " for metrics\n") != std::string::npos);
-  CHECK(log.find("dropping 2 keys: nothing is stored\n") != std::string::npos);
+  CHECK(log.find("dropping 2 keys: nothing was saved\n") != std::string::npos);
   CHECK(log.find("everybody") == std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// Libuv's handles other than streams: timers, idle, prepare, check, signals and poll.
+// Libuv's handles other than streams: timers, idle, prepare, check, signals, poll and async.
 #include <algorithm>
 
 #include "sim/uv_state.h"
@@ -49,6 +49,8 @@ void StopAny(uv_handle_t* handle) {
       break;
     case UV_SIGNAL:
       std::erase(state.signals, reinterpret_cast<uv_signal_t*>(handle));
+      break;
+    case UV_ASYNC:
       break;
     default:
       CloseStream(StateOf(reinterpret_cast<uv_stream_t*>(handle)));
@@ -134,6 +136,17 @@ int uv_poll_start(uv_poll_t* poll, int events, uv_poll_cb callback) {
 
 int uv_poll_stop(uv_poll_t* poll) {
   poll->flags &= ~kActive;
+  return 0;
+}
+
+int uv_async_init(uv_loop_t* loop, uv_async_t* handle, uv_async_cb callback) {
+  InitHandle(loop, AsHandle(handle), UV_ASYNC);
+  handle->async_cb = callback;
+  return 0;
+}
+
+int uv_async_send(uv_async_t*) {
+  World::Current().Fail("the simulation has no threads");
   return 0;
 }
 

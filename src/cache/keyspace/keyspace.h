@@ -50,7 +50,7 @@ namespace mayfly {
 
 // What a saved key has beside its value.
 struct Adoption {
-  Expiry expiry;
+  Expiry expiry = {};
   EntryTerms terms = {};
   std::span<const std::string_view> tags = {};  // at most EntryExtra::kMostTags different ones
   uint32_t stamp = 0;                           // Entry::stamp

@@ -25,6 +25,15 @@ inline constexpr std::string_view kBusyScript =
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 inline constexpr std::string_view kBusyFunction =
     "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+inline constexpr std::string_view kLoading = "LOADING Redis is loading the dataset in memory";
+inline constexpr std::string_view kUnsaved =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. "
+    "Commands that may "
+    "modify the data set are disabled, because this instance is configured to report errors during writes if "
+    "RDB "
+    "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about "
+    "the RDB "
+    "error.";
 inline constexpr std::string_view kStringTooBig =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr std::string_view kNoAuth = "NOAUTH Authentication required.";

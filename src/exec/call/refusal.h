@@ -19,7 +19,9 @@ enum class Refusal : uint8_t {
   kElsewhere,   // another daemon of the cluster serves the keys, or no daemon does (exec/cluster/redirect.h)
   kMemory,      // the command may need memory, and no key is left to evict
   kNamespace,   // likewise in a key's namespace; a script that has written something is refused, too
+  kUnsaved,     // the last save has failed, and the command writes
   kSubscriber,  // RESP2's subscriber mode
+  kLoading,     // a snapshot is loaded
   kBusy,        // a script has been running for too long
   kBusyFunction,  // a function has been running for too long
   kMonitor,       // a client that has sent MONITOR may use no key

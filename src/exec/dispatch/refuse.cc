@@ -22,7 +22,7 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 12> kTexts = {{
+constexpr std::array<Text, 14> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
@@ -32,8 +32,10 @@ constexpr std::array<Text, 12> kTexts = {{
      "NOPERM this user has no permissions to access one of the channels used as arguments"},
     {Refusal::kMemory, errors::kOutOfMemory},
     {Refusal::kNamespace, errors::kOutOfMemory},
+    {Refusal::kUnsaved, errors::kUnsaved},
     {Refusal::kSubscriber, "ERR Can't execute '",
      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
+    {Refusal::kLoading, errors::kLoading},
     {Refusal::kBusy, errors::kBusyScript},
     {Refusal::kBusyFunction, errors::kBusyFunction},
     {Refusal::kMonitor, "ERR Replica can't interact with the keyspace"},
@@ -100,8 +102,12 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
     if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
   }
+  // As in Redis, PING tells health checks.
+  if (Has(modes, Mode::kUnsaved) && (row->writes || (flags & kDenyOom) != 0 || row->full_name == "ping"))
+    return Refusal::kUnsaved;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
+  if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
   if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0)
     return Has(modes, Mode::kBusyFunction) ? Refusal::kBusyFunction : Refusal::kBusy;
   if (Has(modes, Mode::kMonitor) && (flags & (kReadOnly | kWrite | kMayReplicate)) != 0)

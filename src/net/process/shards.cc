@@ -360,6 +360,7 @@ std::vector<std::string> ShardOptions(const config::Settings& settings, unsigned
     words.emplace_back(name);
     words.push_back(std::move(value));
   };
+  if (!settings.dbfilename.empty()) add("--dbfilename", settings.dbfilename + '.' + own);
   if (!settings.unixsocket.empty()) add("--unixsocket", settings.unixsocket + '.' + own);
   if (settings.tls_port != 0) add("--tls-port", std::to_string(settings.tls_port + index));
   if (settings.metrics_port != 0) add("--metrics-port", std::to_string(settings.metrics_port + index));

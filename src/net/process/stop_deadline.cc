@@ -90,6 +90,11 @@ void StopDeadline::Watch(const CrashWitness& witness) noexcept {
   }
 }
 
+void StopDeadline::Hold() noexcept {
+  deadline->witness = nullptr;
+  alarm(0);
+}
+
 void StopDeadline::Begin() noexcept {
   deadline->witness = nullptr;
   StartAlarm();

@@ -14,7 +14,7 @@ namespace {
 
 class Visited final : public SnapshotVisitor {
  public:
-  void Visit(unsigned, const Entry& entry) noexcept override { keys.emplace(entry.key()); }
+  void Visit(unsigned, const Keyspace&, const Entry& entry) noexcept override { keys.emplace(entry.key()); }
   std::set<std::string> keys;
 };
 

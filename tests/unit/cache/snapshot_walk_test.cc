@@ -37,7 +37,7 @@ std::string WalkedText(const Entry& entry) {
 // Keeps what the walk visits; no key comes twice.
 class Keeper final : public SnapshotVisitor {
  public:
-  void Visit(unsigned index, const Entry& entry) noexcept override {
+  void Visit(unsigned index, const Keyspace&, const Entry& entry) noexcept override {
     const bool first = image.emplace(std::pair(index, std::string(entry.key())), WalkedText(entry)).second;
     visited_twice |= !first;
     keys.emplace_back(entry.key());
@@ -272,7 +272,7 @@ TEST_CASE_METHOD(WalkFixture,
   class Idle final : public SnapshotVisitor {
    public:
     explicit Idle(SteppedClock& clock) : clock_(clock) {}
-    void Visit(unsigned, const Entry& entry) noexcept override {
+    void Visit(unsigned, const Keyspace&, const Entry& entry) noexcept override {
       const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), clock_.Read().mono_ms);
       seen.push_back(std::string(entry.key()) + ' ' + std::to_string((idle_ms + 100) / 1000));
     }

@@ -214,7 +214,7 @@ TEST_CASE_METHOD(TagsFixture,
 
 TEST_CASE_METHOD(TagsFixture, "a walk sees what was invalidated after it began, and nothing from before") {
   struct Seen final : SnapshotVisitor {
-    void Visit(unsigned, const Entry& entry) noexcept override { keys.emplace(entry.key()); }
+    void Visit(unsigned, const Keyspace&, const Entry& entry) noexcept override { keys.emplace(entry.key()); }
     std::set<std::string> keys;
   } seen;
   for (const char* key : {"a", "b"}) SetTagged(key, {"before"});

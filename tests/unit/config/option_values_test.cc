@@ -185,7 +185,6 @@ const Example kExamples[] = {
     {"stop-writes-on-bgsave-error", "no", "no",
      [](const Settings& s) { return !s.stop_writes_on_bgsave_error; }},
     {"load-mode", "Wait", "wait", [](const Settings& s) { return s.load_mode == LoadMode::kWait; }},
-    {"rdb-load-damaged", "yes", "yes", [](const Settings& s) { return s.rdb_load_damaged; }},
     {"rdb-skip-unknown", "no", "no", [](const Settings& s) { return !s.rdb_skip_unknown; }},
     {"shutdown-on-sigterm", "FORCE nosave default", "nosave force",
      [](const Settings& s) { return s.shutdown_on_sigterm == ShutdownFlags{.nosave = true, .force = true}; }},

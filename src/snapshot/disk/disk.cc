@@ -1,0 +1,82 @@
+#include "snapshot/disk/disk.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include <sys/stat.h>
+
+namespace mayfly {
+namespace {
+
+int ErrorOf(int result) noexcept { return result < 0 ? errno : 0; }
+
+// The rights are the umask's business, as with Redis's files.
+constexpr mode_t kRights = 0666;
+
+}  // namespace
+
+std::string PathIn(std::string_view folder, std::string_view name) {
+  std::string path(folder.empty() ? "." : folder);
+  if (!path.ends_with('/')) path += '/';
+  return path.append(name);
+}
+
+Disk& Disk::Real() noexcept {
+  static Disk disk;  // without state
+  return disk;
+}
+
+int Disk::Create(const std::string& path, int& file) {
+  file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kRights);
+  return ErrorOf(file);
+}
+
+bool Disk::Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+int Disk::OpenToRead(const std::string& path, int& file, uint64_t& bytes) {
+  file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  struct stat facts {};
+  int error = ErrorOf(fstat(file, &facts));
+  if (error == 0 && S_ISDIR(facts.st_mode)) error = EISDIR;
+  if (error == 0 && !S_ISREG(facts.st_mode)) error = EINVAL;
+  if (error != 0) close(file);
+  bytes = static_cast<uint64_t>(facts.st_size);
+  return error;
+}
+
+int Disk::Write(int file, std::string_view bytes, size_t& count) {
+  const ssize_t written = write(file, bytes.data(), bytes.size());
+  count = written < 0 ? 0 : static_cast<size_t>(written);
+  return written < 0 ? errno : 0;
+}
+
+int Disk::Read(int file, char* bytes, size_t most, size_t& count) {
+  const ssize_t got = read(file, bytes, most);
+  count = got < 0 ? 0 : static_cast<size_t>(got);
+  return got < 0 ? errno : 0;
+}
+
+int Disk::Sync(int file) { return ErrorOf(fdatasync(file)); }
+
+int Disk::Close(int file) { return ErrorOf(close(file)); }
+
+int Disk::Rename(const std::string& from, const std::string& to) {
+  return ErrorOf(rename(from.c_str(), to.c_str()));
+}
+
+int Disk::SyncFolder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return errno;
+  const int error = ErrorOf(fsync(folder));
+  close(folder);
+  // Some file systems cannot do this, and need not.
+  return error == EINVAL ? 0 : error;
+}
+
+int Disk::Remove(const std::string& path) { return ErrorOf(unlink(path.c_str())); }
+
+}  // namespace mayfly

@@ -1,0 +1,42 @@
+// The calls of the file system that snapshots need. Tests make a Disk that fails at a chosen call.
+//
+// Every call returns 0, or an errno. Calls may come from any thread, but for one file from one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mayfly {
+
+// The path of a file in a folder; "" is the working directory.
+std::string PathIn(std::string_view folder, std::string_view name);
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  Disk() = default;
+  // The file system of this process.
+  static Disk& Real() noexcept;
+  Disk(const Disk&) = delete;
+  Disk& operator=(const Disk&) = delete;
+
+  // Makes a file that does not exist yet, for writing by its owner.
+  virtual int Create(const std::string& path, int& file);
+  virtual bool Exists(const std::string& path);
+  virtual int OpenToRead(const std::string& path, int& file, uint64_t& bytes);
+  // May write or read fewer bytes. `count` is the number; 0 bytes read is the end of the file.
+  virtual int Write(int file, std::string_view bytes, size_t& count);
+  virtual int Read(int file, char* bytes, size_t most, size_t& count);
+  // Returns when the file's bytes are on the disk.
+  virtual int Sync(int file);
+  virtual int Close(int file);
+  // Puts a file in the place of another, which may exist.
+  virtual int Rename(const std::string& from, const std::string& to);
+  // Returns when the names of the folder's files are on the disk.
+  virtual int SyncFolder(const std::string& path);
+  virtual int Remove(const std::string& path);
+};
+
+}  // namespace mayfly

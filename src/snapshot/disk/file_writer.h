@@ -1,0 +1,104 @@
+// Writes a snapshot file on a thread of its own: chunks in, a whole file or none out.
+//
+//   Give, Give ... --> the thread writes them to a temporary file --> Finish: checksum, sync, rename
+//                                   |
+//                                   +-- a failure, or no Finish: the temporary file is removed
+//
+// The file gets its name only when all of its bytes are on the disk, so whoever opens the name finds the old file or the new
+// one, whole, even after a loss of power. The thread syncs every kSyncBytes, so that the last sync takes no longer than
+// others.
+//
+// Memory. The loop allocates and frees every chunk, since the memory of the loop thread is counted (base/memory/heap.h): the
+// thread only reads chunks.
+//
+// Borrows the disk. Loop thread only, but for the thread itself and `wake`.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "snapshot/disk/disk.h"
+
+namespace mayfly {
+
+class FileWriter {
+ public:
+  static constexpr uint64_t kSyncBytes = uint64_t{32} << 20;
+
+  enum class State : uint8_t { kWriting, kDone, kFailed };
+
+  struct Target {
+    std::string folder;
+    std::string name;       // of the file in the folder
+    std::string temporary;  // likewise, until the file is whole
+    bool checksum = true;   // false: 0 in the place of the checksum
+  };
+
+  // Starts the thread. The thread calls `wake` when a chunk is written, and at its end. Throws std::bad_alloc and
+  // std::system_error.
+  FileWriter(Disk& disk, Target target, std::function<void()> wake);
+  // Waits for the thread. Without Finish there is no file.
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  // Adds the next bytes of the file. Throws std::bad_alloc.
+  void Give(std::string&& chunk);
+  // Frees the written chunks, and returns an empty chunk with their room if there is one. Throws nothing.
+  std::string Collect() noexcept;
+  // Bytes given and not written yet, as of the last Collect.
+  size_t waiting_bytes() const noexcept { return waiting_bytes_; }
+  // All bytes were given: the last one is the opcode of the end. REQUIRES: called once.
+  void Finish();
+  // There will be no file, and the state becomes kFailed soon. REQUIRES: not after Finish.
+  void Abandon() noexcept;
+  State state() noexcept;
+  // Why the state is kFailed: one line.
+  const std::string& problem() const noexcept { return problem_; }
+  // Of the file, so far.
+  uint64_t written_bytes() noexcept;
+  // Waits until all given chunks are written, or the state is no longer kWriting.
+  void WaitForChunks();
+  // Waits until the state is no longer kWriting. REQUIRES: Finish or Abandon was called.
+  void Wait();
+
+ private:
+  void Work();
+  // Returns "", or the reason for a failure. Throws std::bad_alloc.
+  std::string WriteFile();
+  std::string WriteChunks();
+  std::string WriteAll(int file, std::string_view bytes);
+  // The next chunk, or null at the end. `abandoned`: there will be no file.
+  const std::string* Next(bool& abandoned);
+
+  Disk& disk_;
+  const Target target_;
+  const std::string folder_;
+  const std::string temporary_;  // paths
+  const std::string path_;
+  const std::function<void()> wake_;
+  size_t waiting_bytes_ = 0;
+
+  std::mutex mutex_;  // for everything below; held for a few instructions only
+  std::condition_variable told_;
+  std::deque<std::string> chunks_;  // the first written_ ones are written
+  size_t written_ = 0;
+  bool finished_ = false;
+  bool abandoned_ = false;
+  State state_ = State::kWriting;
+  std::string problem_;  // set before state_ changes, and never after
+  uint64_t written_bytes_ = 0;
+
+  uint64_t crc_ = 0;       // of the thread alone
+  uint64_t unsynced_ = 0;  // likewise
+  int file_ = -1;          // likewise
+  std::thread thread_;
+};
+
+}  // namespace mayfly

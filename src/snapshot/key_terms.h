@@ -1,0 +1,48 @@
+// What a key has in Mayfly alone, for a snapshot file: the clock of its deadline, SLIDE, STALE and tags. A record of these
+// terms is the value of an AUX field before the key; Redis and Valkey skip AUX fields that they do not know.
+//
+//   AUX "m" <terms> | deadline | idle time | type | key | value
+//
+//   terms:  a byte of Bits, then the parts whose bits are set, in the order of the bits:
+//     kWall         nothing: the deadline is a promise in Unix time (EXAT). Without the bit it is a TTL, which no step of
+//                   the clock moves
+//     kSlide        length: ms;  length: the end of SLIDE MAX as Unix ms, 0 for none
+//     kStale        length: ms
+//     kTags         length: number of tags;  a string for each
+//     kWallMembers  nothing: likewise for deadlines of members
+//
+// A key without any of these has no record. Lengths and strings are those of the format (snapshot/format/rdb_out.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time/clock.h"
+#include "cache/keyspace/keyspace.h"
+#include "snapshot/format/rdb_in.h"
+
+namespace mayfly {
+
+struct KeyTerms {
+  // The AUX field's name.
+  static constexpr std::string_view kField = "m";
+
+  bool wall = false;
+  bool wall_members = false;
+  uint64_t slide_ms = 0;
+  int64_t slide_until_unix_ms = 0;  // 0: no end
+  uint64_t stale_ms = 0;
+  std::vector<std::string> tags;
+
+  bool operator==(const KeyTerms&) const = default;
+};
+
+// Appends the AUX field with the terms of `entry` to `bytes`, or nothing if it has none. Throws std::bad_alloc.
+void WriteKeyTerms(const Keyspace& keyspace, const Entry& entry, Now now, std::string& bytes);
+
+// False if these are no terms. Throws std::bad_alloc.
+bool ReadKeyTerms(std::string_view record, KeyTerms& terms);
+
+}  // namespace mayfly

@@ -1,0 +1,59 @@
+#include "snapshot/load_claims.h"
+
+#include <algorithm>
+#include <new>
+
+namespace mayfly {
+
+LoadClaims::LoadClaims(Databases& databases) : databases_(databases) {
+  constexpr uint32_t kReasons =
+      ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kExpired) |
+      ChangeHub::Bit(ChangeReason::kEvicted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
+      ChangeHub::Bit(ChangeReason::kRenamed) | ChangeHub::Bit(ChangeReason::kFlushed) |
+      ChangeHub::Bit(ChangeReason::kNamespaceFlushed);
+  for (unsigned i = 0; i < databases.count(); ++i) homes_.push_back(&databases.At(i));
+  databases.changes().Listen(*this, kReasons);
+}
+
+LoadClaims::~LoadClaims() { databases_.changes().Unlisten(*this); }
+
+// A keyspace keeps its id in SWAPDB, and a flushed one has no more keys to come.
+uint64_t LoadClaims::PlaceOf(const Keyspace& keyspace, uint64_t hash) noexcept {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+  return hash ^ (keyspace.id() * kOdd);
+}
+
+bool LoadClaims::MayCome(const Keyspace& home, const Key& key,
+                         std::span<const std::string> tags) const noexcept {
+  if (gone_.contains(PlaceOf(home, key.hash))) return false;
+  const auto is_flushed = [&](const Name& prefix) {
+    return prefix.keyspace == &home && key.text.starts_with(prefix.text);
+  };
+  if (std::any_of(prefixes_.begin(), prefixes_.end(), is_flushed)) return false;
+  return std::none_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::any_of(tags_.begin(), tags_.end(),
+                       [&](const Name& name) { return name.keyspace == &home && name.text == tag; });
+  });
+}
+
+void LoadClaims::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
+  for (const std::string_view tag : tags) tags_.push_back({&keyspace, std::string(tag)});
+}
+
+void LoadClaims::OnChange(const Change& change) {
+  try {
+    if (change.reason == ChangeReason::kFlushed) {
+      std::replace(homes_.begin(), homes_.end(), &change.keyspace, static_cast<Keyspace*>(nullptr));
+    } else if (change.reason == ChangeReason::kNamespaceFlushed) {
+      prefixes_.push_back({&change.keyspace, std::string(change.key)});
+    } else if (gone_.size() < kMostKeys) {
+      gone_.insert(PlaceOf(change.keyspace, change.keyspace.HashOf(change.key)));
+    } else {
+      overwhelmed_ = true;
+    }
+  } catch (const std::bad_alloc&) {
+    overwhelmed_ = true;
+  }
+}
+
+}  // namespace mayfly

@@ -1,0 +1,207 @@
+#include "snapshot/snapshots.h"
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <new>
+#include <system_error>
+
+#include "base/log/log.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "server/clients/session.h"
+#include "server/figures/stats.h"
+#include "server/hubs/hubs.h"
+#include "server/server.h"
+#include "snapshot/disk/disk.h"
+#include "snapshot/loader.h"
+#include "snapshot/saver.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kLoads = "the file is being loaded";
+constexpr std::string_view kNoName = "dbfilename is empty";
+
+}  // namespace
+
+Snapshots::Snapshots(Server& server, Disk& disk)
+    : Alarm(server.hubs.alarms),
+      server_(server),
+      disk_(disk),
+      saver_(std::make_unique<Saver>(server, disk, [this](const SaveResult& result) { Tell(result); })),
+      loader_(std::make_unique<Loader>(server, disk, [this](const LoadResult& result) { Tell(result); })),
+      last_save_mono_ms_(server.clock.Read().mono_ms) {
+  using config::Settings;
+  server.options.Follow([this](const Settings&) { RefuseWritesIfUnsaved(); }, &Settings::save,
+                        &Settings::stop_writes_on_bgsave_error);
+}
+
+Snapshots::~Snapshots() = default;
+
+bool Snapshots::saving() const noexcept { return saver_->running(); }
+void Snapshots::Cancel() noexcept { saver_->Cancel(); }
+bool Snapshots::loading() const noexcept { return loader_->running(); }
+
+void Snapshots::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
+  if (LoadClaims* const claims = loader_->claims()) claims->NoteInvalidated(keyspace, tags);
+}
+
+Snapshots& Snapshots::Of(Server& server) {
+  if (server.snapshots == nullptr) server.snapshots = std::make_unique<Snapshots>(server, Disk::Real());
+  return *IfMade(server);
+}
+
+std::string_view Snapshots::SaveSoon(Now now) {
+  if (loading()) return kLoads;
+  if (server_.options.settings().dbfilename.empty()) return kNoName;
+  try {
+    saver_->Begin(now);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::system_error&) {
+    return "the system allows no more threads";
+  }
+  if (server_.log != nullptr) server_.log->Notice("saving ", server_.stats.saves.keys_total, " keys");
+  return {};
+}
+
+bool Snapshots::SaveNow(Now now) {
+  const std::string_view obstacle = loading()                                       ? kLoads
+                                    : server_.options.settings().dbfilename.empty() ? kNoName
+                                                                                    : std::string_view();
+  if (!obstacle.empty()) {
+    if (server_.log != nullptr) server_.log->Warning("nothing is saved: ", obstacle);
+    return false;
+  }
+  SaveResult result;
+  try {
+    result = saver_->SaveNow(now);
+  } catch (const std::bad_alloc&) {
+    result.problem = "out of memory";
+  } catch (const std::system_error&) {
+    result.problem = "the system allows no more threads";
+  }
+  Tell(result);
+  return result.problem.empty();
+}
+
+void Snapshots::RefuseWritesIfUnsaved() noexcept {
+  const config::Settings& settings = server_.options.settings();
+  const bool refuse =
+      !server_.stats.saves.last_ok && settings.stop_writes_on_bgsave_error && !settings.save.empty();
+  server_.modes = (server_.modes & ~BitOf(Mode::kUnsaved)) | (refuse ? BitOf(Mode::kUnsaved) : 0);
+}
+
+void Snapshots::Tell(const SaveResult& result) noexcept {
+  RefuseWritesIfUnsaved();
+  const uint64_t now = server_.clock.Read().mono_ms;
+  if (!result.problem.empty()) {
+    retry_mono_ms_ = now + kRetryMs;
+    if (server_.log != nullptr) server_.log->Warning("the save has failed: ", result.problem);
+    return;
+  }
+  last_save_mono_ms_ = now;
+  if (server_.log != nullptr)
+    server_.log->Notice("saved ", result.keys, " keys, ", result.bytes, " bytes, in ", result.took_ms, " ms");
+}
+
+// ---- the end
+
+bool Snapshots::SavesAtEnd() const noexcept {
+  const config::Settings& settings = server_.options.settings();
+  const config::ShutdownFlags& flags =
+      server_.stop_signal == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
+  return !loading() && !server_.shutdown_requested && !flags.nosave && (flags.save || !settings.save.empty());
+}
+
+void Snapshots::End() {
+  if (SavesAtEnd()) SaveNow(server_.clock.Read());
+  if (loading()) StopLoad();  // and the file stays what it is
+  if (server_.log == nullptr) return;
+  const size_t keys = server_.databases.total_keys();
+  const SaveFigures& saves = server_.stats.saves;
+  const uint64_t unsaved = saves.writes - saves.writes_at_save;
+  if (keys != 0 && saves.last_save_s == 0) {
+    server_.log->Notice("dropping ", keys, " keys: nothing was saved");
+  } else if (unsaved != 0) {
+    server_.log->Notice("dropping what ", unsaved, " requests have written since the last save");
+  }
+}
+
+// ---- the load
+
+std::string Snapshots::Path() const {
+  const config::Settings& settings = server_.options.settings();
+  return PathIn(settings.dir.path, settings.dbfilename);
+}
+
+void Snapshots::LoadSoon(Now now) {
+  if (server_.options.settings().dbfilename.empty()) return;
+  const std::string path = Path();
+  if (!disk_.Exists(path)) return;
+  const std::string problem = loader_->Begin(path, now);
+  if (server_.log != nullptr)
+    problem.empty() ? server_.log->Notice("loading ", path)
+                    : server_.log->Warning("nothing is loaded: ", problem);
+  if (problem.empty() && server_.options.settings().load_mode == config::LoadMode::kWait)
+    server_.modes |= BitOf(Mode::kLoading);
+}
+
+std::string Snapshots::LoadNow(Now now) {
+  std::string problem = loader_->Begin(Path(), now);
+  if (!problem.empty()) return problem;
+  const LoadResult result = loader_->LoadNow();
+  Tell(result);
+  return result.problem;
+}
+
+void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
+
+void Snapshots::Tell(const LoadResult& result) noexcept {
+  server_.modes &= ~BitOf(Mode::kLoading);
+  if (result.damaged) {
+    const std::string path = Path();
+    static_cast<void>(disk_.Rename(path, path + std::string(kDamaged)));
+  }
+  if (server_.log == nullptr) return;
+  Log& log = *server_.log;
+  log.Notice("loaded ", result.keys, " keys of ", result.bytes, " bytes in ", result.took_ms, " ms; ",
+             result.expired, " had expired, ", result.overtaken, " were changed by clients meanwhile");
+  if (result.full) log.Notice("the load has ended before the end of the file: memory is full");
+  if (result.skipped != 0)
+    log.Warning("skipped ", result.skipped, " keys: values of unknown types, or no such database");
+  if (result.groups != 0) log.Warning("left out ", result.groups, " consumer groups of streams");
+  if (result.functions != 0) log.Warning("left out ", result.functions, " libraries of functions");
+  if (!result.problem.empty()) log.Warning("the load has ended early: ", result.problem);
+  if (result.damaged) log.Warning("the file's name ends with ", kDamaged, " now");
+}
+
+// ---- save points
+//
+// A point is due when enough was written, and long enough ago was the last save.
+uint64_t Snapshots::NextWake() const noexcept {
+  const std::vector<config::SavePoint>& points = server_.options.settings().save;
+  if (points.empty() || saver_->running() || loading()) return Alarms::kNever;
+  const SaveFigures& figures = server_.stats.saves;
+  const uint64_t written = figures.writes - figures.writes_at_save;
+  uint64_t next = Alarms::kNever;
+  for (const config::SavePoint& point : points) {
+    constexpr uint64_t kMsPerS = 1000;
+    constexpr uint64_t kMostS = UINT64_MAX / kMsPerS / 2;  // no point comes that late
+    const uint64_t seconds = std::min(static_cast<uint64_t>(point.seconds), kMostS);
+    if (written != 0 && written >= static_cast<uint64_t>(point.changes))
+      next = std::min(next, last_save_mono_ms_ + seconds * kMsPerS);
+  }
+  return next == Alarms::kNever ? next : std::max(next, retry_mono_ms_);
+}
+
+void Snapshots::OnWake(Now now, Log* log) {
+  if (NextWake() > now.mono_ms) return;
+  const std::string_view problem = SaveSoon(now);
+  if (problem.empty()) return;
+  retry_mono_ms_ = now.mono_ms + kRetryMs;
+  if (log != nullptr) log->Warning("the save has failed: ", problem);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,350 @@
+// SAVE, BGSAVE and the load: what a file brings back, what clients may do meanwhile, and what may go wrong.
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/time/tsc.h"
+#include "snapshot/snapshots.h"
+#include "support/command_test.h"
+#include "support/memory_disk.h"
+
+namespace mayfly::testing {
+namespace {
+
+const std::string kPath = "./dump.rdb";
+
+class SnapshotTest : public CommandTest {
+ public:
+  SnapshotTest() { server().server.snapshots = std::make_unique<Snapshots>(server().server, disk); }
+
+  Snapshots& snapshots() { return Snapshots::Of(server().server); }
+  Now now() { return server().clock.Read(); }
+  // What the loop does for sliced work and for threads, `entries` at a time.
+  void Slice(size_t entries = 16) {
+    if (server().sliced_work.waits())
+      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, entries);
+    server().hubs.wakes.Tell();
+  }
+  void FinishSave() {
+    while (snapshots().saving()) Slice();
+  }
+  void FinishLoad() {
+    while (snapshots().loading()) Slice();
+  }
+  void Reload() {
+    REQUIRE(Run({"SAVE"}) == Ok());
+    REQUIRE(Run({"FLUSHALL"}) == Ok());
+    REQUIRE(snapshots().LoadNow(now()) == "");
+  }
+  std::string Info(const std::string& field) {
+    const std::string text = Run({"INFO", "persistence"}).text;
+    const size_t at = text.find("\n" + field + ":");
+    REQUIRE(at != std::string::npos);
+    const size_t begin = at + field.size() + 2;
+    return text.substr(begin, text.find('\r', begin) - begin);
+  }
+  void FillWith(size_t keys) {
+    for (size_t i = 0; i < keys; ++i) Run({"SET", "key:" + std::to_string(i), "value " + std::to_string(i)});
+  }
+
+  MemoryDisk disk;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(SnapshotTest, "a file brings back values of every type, in their databases") {
+  Run({"SET", "string", "text"});
+  Run({"SET", "number", "-17"});
+  Run({"SET", "long", std::string(100'000, 'x')});
+  Run({"RPUSH", "list", "a", "1", ""});
+  Run({"SADD", "set", "1", "2"});
+  Run({"HSET", "hash", "f", "v", "g", "7"});
+  Run({"ZADD", "zset", "1.5", "a", "-inf", "b"});
+  Run({"XADD", "stream", "5-1", "f", "v"});
+  Run({"SELECT", "3"});
+  Run({"SET", "elsewhere", "v"});
+  Run({"SELECT", "0"});
+  const Reply digest = Run({"DEBUG", "DIGEST"});
+  Reload();
+  CHECK(Run({"DEBUG", "DIGEST"}) == digest);
+  CHECK(Run({"DBSIZE"}) == Integer(8));
+  Run({"SELECT", "3"});
+  CHECK(Run({"GET", "elsewhere"}) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "deadlines go on over the downtime, to the millisecond") {
+  Run({"SET", "ttl", "v", "PX", "5000"});
+  Run({"SET", "promise", "v", "PXAT", UnixMs(5000)});
+  Run({"SET", "soon", "v", "PX", "100"});
+  Run({"HSET", "hash", "f", "v", "g", "w"});
+  Run({"HPEXPIRE", "hash", "5000", "FIELDS", "1", "f"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  Run({"FLUSHALL"});
+  LetTimePass(1234);
+  REQUIRE(snapshots().LoadNow(now()) == "");
+  CHECK(Run({"PTTL", "ttl"}) == Integer(5000 - 1234));
+  CHECK(Run({"PTTL", "promise"}) == Integer(5000 - 1234));
+  CHECK(Run({"EXISTS", "soon"}) == Integer(0));
+  CHECK(Run({"HPTTL", "hash", "FIELDS", "1", "f"}) == Array({Integer(5000 - 1234)}));
+  CHECK(Info("rdb_last_load_keys_expired") == "1");
+  // A step of the clock moves only the promise.
+  StepWallClock(1000);
+  CHECK(Run({"PTTL", "ttl"}) == Integer(5000 - 1234));
+  CHECK(Run({"PTTL", "promise"}) == Integer(5000 - 2234));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "tags, SLIDE and STALE come back, too") {
+  Run({"SET", "k", "v", "EX", "100", "TAGS", "2", "a", "b"});
+  Run({"SET", "slides", "v", "EX", "100", "SLIDE"});
+  Run({"SET", "stale", "v", "EX", "100", "STALE", "50"});
+  Reload();
+  CHECK(Run({"INVALIDATE", "b"}) == Integer(1));
+  CHECK(Run({"GET", "k"}) == Null());
+  AdvanceTime(60'000);
+  CHECK(Run({"GET", "slides"}) == Bulk("v"));
+  AdvanceTime(60'000);
+  CHECK(Run({"GET", "slides"}) == Bulk("v"));
+  CHECK(Run({"GET", "stale"}) == Null());
+}
+
+TEST_CASE_METHOD(SnapshotTest, "the order of use comes back, and the idle time") {
+  for (const char* key : {"cold", "warm", "hot"}) {
+    Run({"SET", key, "v"});
+    LetTimePass(10'000);
+  }
+  Reload();
+  const int64_t idle_s = Run({"OBJECT", "IDLETIME", "cold"}).integer;
+  CHECK((idle_s == 29 || idle_s == 30));  // of a stamp in steps of 64 ms
+  std::vector<std::string> keys;
+  keyspace().owners().own().ForColdest(Quota::kLasting, 3,
+                                       [&](const Entry& e) { keys.emplace_back(e.key()); });
+  CHECK((keys == std::vector<std::string>{"cold", "warm", "hot"}));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "BGSAVE saves the keys as they were when it began, whatever clients do meanwhile") {
+  FillWith(1000);
+  CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
+  CHECK(Run({"BGSAVE"}) == Error("ERR Background save already in progress"));
+  CHECK(Run({"SAVE"}) == Error("ERR Background save already in progress"));
+  Slice();
+  CHECK(Info("rdb_bgsave_in_progress") == "1");
+  for (size_t i = 0; i < 1000; i += 3) Run({"SET", "key:" + std::to_string(i), "new"});
+  Run({"SET", "later", "v"});
+  Run({"DEL", "key:1", "key:500"});
+  FinishSave();
+  CHECK(Info("rdb_bgsave_in_progress") == "0");
+  CHECK(Info("rdb_last_save_keys") == "1000");
+  Run({"FLUSHALL"});
+  REQUIRE(snapshots().LoadNow(now()) == "");
+  CHECK(Run({"DBSIZE"}) == Integer(1000));
+  for (const char* number : {"0", "1", "3", "500", "999"})
+    CHECK(Run({"GET", "key:" + std::string(number)}) == Bulk("value " + std::string(number)));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "a flush during a save does not change what is saved") {
+  FillWith(500);
+  Run({"BGSAVE"});
+  Slice();
+  Run({"FLUSHALL"});
+  FinishSave();
+  REQUIRE(snapshots().LoadNow(now()) == "");
+  CHECK(Run({"DBSIZE"}) == Integer(500));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "BGSAVE CANCEL leaves the old file") {
+  Run({"SET", "k", "old"});
+  Run({"SAVE"});
+  const std::string old = disk.files().at(kPath);
+  FillWith(500);
+  CHECK(Run({"BGSAVE", "CANCEL"}) ==
+        Error("ERR Background saving is currently not in progress or scheduled"));
+  Run({"BGSAVE"});
+  Slice();
+  CHECK(Run({"BGSAVE", "CANCEL"}) == Simple("Background saving cancelled"));
+  FinishSave();
+  CHECK(disk.files().size() == 1);
+  CHECK((disk.files().at(kPath) == old));
+  CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
+  FinishSave();
+  CHECK((disk.files().at(kPath) != old));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "while a file is loaded, its keys come one by one, and clients win over the file") {
+  FillWith(1000);
+  Run({"SET", "tagged", "v", "TAGS", "1", "t"});
+  Run({"SELECT", "1"});
+  Run({"SET", "other", "v"});
+  Run({"SELECT", "0"});
+  Run({"SAVE"});
+  Run({"FLUSHALL"});
+  disk.piece = 500;
+  snapshots().LoadSoon(now());
+  CHECK(snapshots().loading());
+  CHECK(Info("loading") == "1");
+  Run({"SET", "key:3", "written"});
+  Run({"DEL", "key:4"});
+  Run({"SET", "key:5", "v"});
+  Run({"DEL", "key:5"});
+  Run({"INVALIDATE", "t"});
+  Run({"FLUSHDB"});
+  Run({"SELECT", "1"});
+  Run({"SWAPDB", "1", "2"});
+  FinishLoad();
+  CHECK(Info("loading") == "0");
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+  Run({"SELECT", "2"});
+  CHECK(Run({"GET", "other"}) == Bulk("v"));
+  Run({"SELECT", "0"});
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+
+  snapshots().LoadSoon(now());
+  Run({"SET", "key:3", "written"});
+  Run({"DEL", "key:4"});
+  Run({"SET", "key:5", "v"});
+  Run({"DEL", "key:5"});
+  Run({"INVALIDATE", "t"});
+  FinishLoad();
+  CHECK(Run({"GET", "key:3"}) == Bulk("written"));
+  CHECK(Run({"EXISTS", "key:4", "key:5", "tagged"}) == Integer(0));
+  CHECK(Run({"DBSIZE"}) == Integer(998));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "with load-mode wait, clients are told to wait until the file is loaded") {
+  FillWith(100);
+  Run({"SAVE"});
+  Run({"FLUSHALL"});
+  SetOption("load-mode", "wait");
+  disk.piece = 100;
+  snapshots().LoadSoon(now());
+  CHECK(Run({"GET", "key:1"}) == Error("LOADING Redis is loading the dataset in memory"));
+  CHECK(Run({"PING"}) == Error("LOADING Redis is loading the dataset in memory"));
+  CHECK(Run({"INFO", "persistence"}).kind != Reply::Kind::kError);
+  FinishLoad();
+  CHECK(Run({"GET", "key:1"}) == Bulk("value 1"));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "the load ends when memory is full, with the keys that were used last") {
+  for (size_t i = 0; i < 1000; ++i) {
+    Run({"SET", "key:" + std::to_string(i), "v"});
+    LetTimePass(100);
+  }
+  Run({"SAVE"});
+  Run({"FLUSHALL"});
+  SetOption("maxkeys", "300");
+  REQUIRE(snapshots().LoadNow(now()) == "");
+  CHECK(Run({"DBSIZE"}) == Integer(300));
+  CHECK(Run({"EXISTS", "key:999", "key:701"}) == Integer(2));
+  CHECK(Run({"EXISTS", "key:600"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "a save point saves once enough was written, so many seconds after the last save") {
+  SetOption("save", "10 3");
+  Run({"SET", "a", "v"});
+  Run({"SET", "b", "v"});
+  AdvanceTime(60'000);
+  FinishSave();
+  CHECK(disk.files().empty());
+  Run({"SET", "c", "v"});
+  CHECK(Info("rdb_changes_since_last_save") == "3");
+  AdvanceTime(1);
+  FinishSave();
+  CHECK(disk.files().size() == 1);
+  CHECK(Info("rdb_changes_since_last_save") == "0");
+  for (int i = 0; i < 5; ++i) Run({"SET", "d", "v"});
+  AdvanceTime(9000);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "1");
+  AdvanceTime(1001);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "2");
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "whichever call of the disk fails, the old file stays whole, and the service goes on") {
+  FillWith(2000);
+  Run({"SAVE"});
+  const std::string old = disk.files().at(kPath);
+  FillWith(2500);
+  size_t failures = 0;
+  for (size_t call = 1;; ++call) {
+    CAPTURE(call);
+    disk.FailAt(call, ENOSPC);
+    const Reply reply = Run({"SAVE"});
+    if (reply == Ok()) break;
+    ++failures;
+    CHECK(reply == Error("ERR the save has failed: the log says why"));
+    CHECK(Info("rdb_last_bgsave_status") == "err");
+    // Only the last call, the sync of the folder, fails when the new file has its name.
+    CHECK(disk.files().size() == 1);
+    CHECK(Run({"GET", "key:7"}) == Bulk("value 7"));
+  }
+  CHECK(failures > 4);
+  CHECK(Info("rdb_last_bgsave_status") == "ok");
+  CHECK((disk.files().at(kPath) != old));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "after a failed save, writes are refused if there are save points, until a save succeeds") {
+  SetOption("save", "3600 1");
+  Run({"SET", "k", "v"});
+  disk.FailAt(1, EROFS);
+  Run({"BGSAVE"});
+  FinishSave();
+  CHECK(Run({"SET", "k", "w"}).text.starts_with("MISCONF "));
+  CHECK(Run({"PING"}).text.starts_with("MISCONF "));
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  SetOption("stop-writes-on-bgsave-error", "no");
+  CHECK(Run({"SET", "k", "w"}) == Ok());
+  SetOption("stop-writes-on-bgsave-error", "yes");
+  CHECK(Run({"SET", "k", "x"}).text.starts_with("MISCONF "));
+  CHECK(Run({"SAVE"}) == Ok());
+  CHECK(Run({"SET", "k", "x"}) == Ok());
+}
+
+TEST_CASE_METHOD(SnapshotTest, "of a file that was cut anywhere, the keys before the cut are loaded") {
+  Run({"SET", "string", "text"});
+  Run({"HSET", "hash", "f", "v"});
+  Run({"ZADD", "zset", "1.5", "a"});
+  Run({"SET", "k", "v", "EX", "100", "TAGS", "1", "t"});
+  Run({"SAVE"});
+  const std::string whole = disk.files().at(kPath);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    CAPTURE(size);
+    disk.Put(kPath, whole.substr(0, size));
+    Run({"FLUSHALL"});
+    CHECK(snapshots().LoadNow(now()).find("is damaged at byte ") != std::string::npos);
+    CHECK(Run({"DBSIZE"}).integer <= 4);
+  }
+}
+
+TEST_CASE_METHOD(SnapshotTest, "a flipped bit anywhere is found, or does no harm") {
+  Run({"SET", "string", "text"});
+  Run({"RPUSH", "list", "a", "b"});
+  Run({"XADD", "stream", "5-1", "f", "v"});
+  Run({"SAVE"});
+  const std::string whole = disk.files().at(kPath);
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    CAPTURE(bit);
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    disk.Put(kPath, flipped);
+    Run({"FLUSHALL"});
+    CHECK(snapshots().LoadNow(now()) != "");
+  }
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "SHUTDOWN SAVE stays if nothing can be saved, and SHUTDOWN NOSAVE does not try") {
+  disk.FailAt(1, EROFS);
+  CHECK(Run({"SHUTDOWN", "SAVE"}) == Error("ERR Errors trying to SHUTDOWN. Check logs."));
+  CHECK_FALSE(server().server.shutdown_requested);
+  Run({"SHUTDOWN", "NOSAVE"});
+  CHECK(server().server.shutdown_requested);
+  CHECK(disk.files().empty());
+}
+
+}  // namespace mayfly::testing
