@@ -23,6 +23,10 @@ uint64_t LoadClaims::PlaceOf(const Keyspace& keyspace, uint64_t hash) noexcept {
   return hash ^ (keyspace.id() * kOdd);
 }
 
+bool LoadClaims::AllFlushed() const noexcept {
+  return std::all_of(homes_.begin(), homes_.end(), [](const Keyspace* home) { return home == nullptr; });
+}
+
 bool LoadClaims::MayCome(const Keyspace& home, const Key& key,
                          std::span<const std::string> tags) const noexcept {
   if (gone_.contains(PlaceOf(home, key.hash))) return false;

@@ -29,6 +29,8 @@ class LoadClaims final : private ChangeListener {
 
   // The keyspace for the keys that the file has in database `index`; null if they were flushed, or there is no such database.
   Keyspace* HomeOf(uint64_t index) const noexcept { return index < homes_.size() ? homes_[index] : nullptr; }
+  // Every database was flushed: no key is to come.
+  bool AllFlushed() const noexcept;
   // Whether a key of the file may be loaded.
   bool MayCome(const Keyspace& home, const Key& key, std::span<const std::string> tags) const noexcept;
   // INVALIDATE: keys with these tags are not to come. Throws std::bad_alloc.

@@ -263,6 +263,7 @@ Loader::Status Loader::ReadValue(Now now, size_t& budget) {
   result_.groups += value_->dropped_groups();
   state_ = State::kRecord;
   facts_ = {};
+  if (claims_->AllFlushed()) return Status::kEnd;
   if (!IsFull()) return Status::kOk;
   result_.full = true;
   return Status::kEnd;

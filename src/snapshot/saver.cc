@@ -1,7 +1,5 @@
 #include "snapshot/saver.h"
 
-#include <unistd.h>
-
 #include <cassert>
 #include <new>
 #include <system_error>
@@ -58,13 +56,12 @@ void Saver::Begin(Now now) {
   figures.keys_done = 0;
   figures.keys_total = server_.databases.total_keys();
   WriteHead(now);
-  auto writer = std::make_unique<FileWriter>(
-      disk_,
-      FileWriter::Target{.folder = settings.dir.path,
-                         .name = settings.dbfilename,
-                         .temporary = "temp-" + std::to_string(getpid()) + ".rdb",
-                         .checksum = settings.rdbchecksum},
-      [&wakes = server_.hubs.wakes] { wakes.Signal(); });
+  auto writer = std::make_unique<FileWriter>(disk_,
+                                             FileWriter::Target{.folder = settings.dir.path,
+                                                                .name = settings.dbfilename,
+                                                                .temporary = TemporaryName(),
+                                                                .checksum = settings.rdbchecksum},
+                                             [&wakes = server_.hubs.wakes] { wakes.Signal(); });
   walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), now);
   writer_ = std::move(writer);
   writes_at_begin_ = figures.writes;
@@ -73,14 +70,19 @@ void Saver::Begin(Now now) {
 }
 
 void Saver::Cancel() noexcept {
-  if (writer_ != nullptr && problem_.empty()) Fail("cancelled");
+  if (writer_ == nullptr || !problem_.empty()) return;
+  cancelled_ = true;
+  Fail("cancelled");
 }
 
 SaveResult Saver::SaveNow(Now now) {
-  if (writer_ == nullptr) {
-    FinishWalk();
-    Begin(now);
+  if (writer_ != nullptr) {
+    Cancel();
+    writer_->Wait();
+    static_cast<void>(End(now));
   }
+  FinishWalk();
+  Begin(now);
   while (walk_ != nullptr && problem_.empty()) {
     if (walk_->Step(kChunkBytes)) {
       Finish();
@@ -147,8 +149,10 @@ void Saver::Fail(std::string_view problem) noexcept {
 
 SaveResult Saver::End(Now now) noexcept {
   SaveFigures& figures = server_.stats.saves;
-  SaveResult result{
-      .problem = std::move(problem_), .keys = figures.keys_done, .took_ms = now.mono_ms - began_.mono_ms};
+  SaveResult result{.problem = std::move(problem_),
+                    .cancelled = std::exchange(cancelled_, false),
+                    .keys = figures.keys_done,
+                    .took_ms = now.mono_ms - began_.mono_ms};
   problem_.clear();
   if (result.problem.empty()) result.problem = writer_->problem();
   result.bytes = writer_->written_bytes();
@@ -156,6 +160,7 @@ SaveResult Saver::End(Now now) noexcept {
   chunk_ = {};
   CountBytes();
   figures.running_since_mono_ms = 0;
+  if (result.cancelled) return result;
   figures.last_ok = result.problem.empty();
   constexpr uint64_t kMsPerS = 1000;
   figures.last_took_s = static_cast<int64_t>(result.took_ms / kMsPerS);

@@ -35,7 +35,8 @@ struct Server;
 
 // What a save did.
 struct SaveResult {
-  std::string problem;  // "": the file is there
+  std::string problem;     // "": the file is there
+  bool cancelled = false;  // by a client: no failure
   uint64_t keys = 0;
   uint64_t bytes = 0;
   uint64_t took_ms = 0;
@@ -60,7 +61,7 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   void Begin(Now now);
   // The running save will have no file, and ends soon. REQUIRES: running().
   void Cancel() noexcept;
-  // Ends the running save, or begins and ends one, and waits for the disk meanwhile.
+  // Saves all keys as they are now, and waits for the disk. A running save is given up.
   SaveResult SaveNow(Now now);
 
  private:
@@ -99,6 +100,7 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   rdb::Compression compression_ = rdb::Compression::kNone;
   unsigned database_ = 0;  // that was selected last
   std::string problem_;    // "": nothing has failed
+  bool cancelled_ = false;
 };
 
 }  // namespace mayfly

@@ -78,6 +78,7 @@ bool Snapshots::SaveNow(Now now) {
   try {
     result = saver_->SaveNow(now);
   } catch (const std::bad_alloc&) {
+    saver_->Cancel();  // if it has begun
     result.problem = "out of memory";
   } catch (const std::system_error&) {
     result.problem = "the system allows no more threads";
@@ -96,6 +97,10 @@ void Snapshots::RefuseWritesIfUnsaved() noexcept {
 void Snapshots::Tell(const SaveResult& result) noexcept {
   RefuseWritesIfUnsaved();
   const uint64_t now = server_.clock.Read().mono_ms;
+  if (result.cancelled) {
+    if (server_.log != nullptr) server_.log->Notice("the save was cancelled");
+    return;
+  }
   if (!result.problem.empty()) {
     retry_mono_ms_ = now + kRetryMs;
     if (server_.log != nullptr) server_.log->Warning("the save has failed: ", result.problem);

@@ -45,7 +45,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   //
   // Begins a save in slices. Returns the reason for a failure, or "". REQUIRES: !saving().
   std::string_view SaveSoon(Now now);
-  // Saves, and waits for the disk. A running save ends first, with what it saves. False: the log says why.
+  // Saves all keys as they are now, and waits for the disk. A running save is given up. False: the log says why.
   bool SaveNow(Now now);
   bool saving() const noexcept;
   // REQUIRES: saving().

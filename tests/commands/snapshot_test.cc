@@ -166,6 +166,7 @@ TEST_CASE_METHOD(SnapshotTest, "BGSAVE CANCEL leaves the old file") {
   FinishSave();
   CHECK(disk.files().size() == 1);
   CHECK((disk.files().at(kPath) == old));
+  CHECK(Info("rdb_last_bgsave_status") == "ok");
   CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
   FinishSave();
   CHECK((disk.files().at(kPath) != old));

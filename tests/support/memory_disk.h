@@ -91,6 +91,8 @@ class MemoryDisk final : public Disk {
     return files_.erase(path) == 0 ? ENOENT : 0;
   }
 
+  void RemoveLeftovers(const std::string&) noexcept override {}
+
   size_t piece = SIZE_MAX;  // bytes of a read
 
  private:

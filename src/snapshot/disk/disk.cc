@@ -3,8 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <optional>
+#include <system_error>
+
+#include "base/text/numbers.h"
 
 #include <sys/stat.h>
 
@@ -16,7 +25,22 @@ int ErrorOf(int result) noexcept { return result < 0 ? errno : 0; }
 // The rights are the umask's business, as with Redis's files.
 constexpr mode_t kRights = 0666;
 
+const std::string kTemporaryBegin = "temp-";
+const std::string kTemporaryEnd = ".rdb";
+
+// The process that a temporary file is named after, if it is no more.
+bool IsOfNobody(std::string_view name) noexcept {
+  if (!name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) return false;
+  name.remove_prefix(kTemporaryBegin.size());
+  name.remove_suffix(std::min(name.size(), kTemporaryEnd.size()));
+  const std::optional<int64_t> pid = ParseInteger(name);
+  if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max()) return false;
+  return kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+}
+
 }  // namespace
+
+std::string TemporaryName() { return kTemporaryBegin + std::to_string(getpid()) + kTemporaryEnd; }
 
 std::string PathIn(std::string_view folder, std::string_view name) {
   std::string path(folder.empty() ? "." : folder);
@@ -78,5 +102,16 @@ int Disk::SyncFolder(const std::string& path) {
 }
 
 int Disk::Remove(const std::string& path) { return ErrorOf(unlink(path.c_str())); }
+
+void Disk::RemoveLeftovers(const std::string& folder) noexcept {
+  try {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error)) {
+      if (IsOfNobody(at->path().filename().string())) static_cast<void>(unlink(at->path().c_str()));
+    }
+  } catch (const std::bad_alloc&) {  // they stay until the next save
+  }
+}
 
 }  // namespace mayfly

@@ -10,6 +10,8 @@
 
 namespace mayfly {
 
+// The name of this process's temporary file: "temp-<pid>.rdb", as Redis has it.
+std::string TemporaryName();
 // The path of a file in a folder; "" is the working directory.
 std::string PathIn(std::string_view folder, std::string_view name);
 
@@ -37,6 +39,9 @@ class Disk {
   // Returns when the names of the folder's files are on the disk.
   virtual int SyncFolder(const std::string& path);
   virtual int Remove(const std::string& path);
+  // Removes temporary files in the folder, as TemporaryName names them, of processes that are no more: they were killed
+  // during a save.
+  virtual void RemoveLeftovers(const std::string& folder) noexcept;
 };
 
 }  // namespace mayfly

@@ -158,7 +158,8 @@ std::string FileWriter::WriteChunks() {
 }
 
 std::string FileWriter::WriteFile() {
-  static_cast<void>(disk_.Remove(temporary_));  // of a process with this name that was killed
+  disk_.RemoveLeftovers(folder_);
+  static_cast<void>(disk_.Remove(temporary_));  // of a process with this number that was killed
   if (const int error = disk_.Create(temporary_, file_)) return Failure("cannot make", temporary_, error);
   std::string problem = WriteChunks();
   if (!problem.empty()) return problem;

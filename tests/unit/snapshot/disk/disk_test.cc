@@ -1,0 +1,129 @@
+// Files of the real file system, in a folder of the test's own.
+#include "snapshot/disk/disk.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "snapshot/disk/file_reader.h"
+#include "snapshot/disk/file_writer.h"
+#include "snapshot/format/crc64.h"
+
+#include <sys/wait.h>
+
+namespace mayfly {
+namespace {
+
+class DiskTest {
+ public:
+  DiskTest() { std::filesystem::create_directories(folder); }
+  ~DiskTest() { std::filesystem::remove_all(folder); }
+
+  std::string Contents(const std::string& name) {
+    std::ifstream file(PathIn(folder, name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void Make(const std::string& name) { std::ofstream(PathIn(folder, name)) << "x"; }
+  bool Has(const std::string& name) { return std::filesystem::exists(PathIn(folder, name)); }
+  // The number of a process that has ended.
+  static pid_t Gone() {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+    return child;
+  }
+
+  const std::string folder = "disk_test." + std::to_string(getpid());
+  Disk disk;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(DiskTest, "a path in a folder has one slash between them") {
+  CHECK(PathIn("", "f") == "./f");
+  CHECK(PathIn("./", "f") == "./f");
+  CHECK(PathIn("/a", "f") == "/a/f");
+  CHECK(PathIn("/", "f") == "/f");
+}
+
+TEST_CASE_METHOD(DiskTest,
+                 "a file is written in chunks, gets its name at the end, and reads back with its checksum") {
+  std::string all;
+  {
+    FileWriter writer(disk, {.folder = folder, .name = "whole", .temporary = TemporaryName()}, [] {});
+    for (int i = 0; i < 100; ++i) {
+      std::string chunk(10'000, static_cast<char>('a' + i % 26));
+      all += chunk;
+      writer.Give(std::move(chunk));
+    }
+    writer.WaitForChunks();
+    CHECK_FALSE(Has("whole"));
+    CHECK(writer.Collect().capacity() >= 10'000);
+    CHECK(writer.waiting_bytes() == 0);
+    writer.Finish();
+    writer.Wait();
+    CHECK(writer.state() == FileWriter::State::kDone);
+  }
+  CHECK_FALSE(Has(TemporaryName()));
+  const std::string contents = Contents("whole");
+  REQUIRE(contents.size() == all.size() + FileReader::kChecksumBytes);
+  CHECK((contents.substr(0, all.size()) == all));
+
+  std::string problem;
+  FileReader reader(
+      disk, PathIn(folder, "whole"), [] {}, problem);
+  REQUIRE(problem.empty());
+  CHECK(reader.file_bytes() == contents.size());
+  std::string read;
+  for (std::string chunk; !reader.AtEnd(problem);) {
+    reader.Wait();
+    while (reader.Take(chunk)) read += chunk;
+  }
+  CHECK(problem.empty());
+  CHECK((read == contents));
+  CHECK(reader.crc() == rdb::Crc64(0, all));
+}
+
+TEST_CASE_METHOD(DiskTest, "a writer that is abandoned leaves no file") {
+  FileWriter writer(disk, {.folder = folder, .name = "never", .temporary = TemporaryName()}, [] {});
+  writer.Give("some");
+  writer.WaitForChunks();
+  writer.Abandon();
+  writer.Wait();
+  CHECK(writer.state() == FileWriter::State::kFailed);
+  CHECK(std::filesystem::is_empty(folder));
+}
+
+TEST_CASE_METHOD(DiskTest, "what the file system refuses is told in one line") {
+  std::string problem;
+  const FileReader none(
+      disk, PathIn(folder, "none"), [] {}, problem);
+  CHECK(problem == "cannot open " + folder + "/none: No such file or directory");
+  const FileReader directory(
+      disk, folder, [] {}, problem);
+  CHECK(problem == "cannot open " + folder + ": Is a directory");
+  FileWriter writer(disk, {.folder = folder + "/none", .name = "f", .temporary = "t"}, [] {});
+  writer.Finish();
+  writer.Wait();
+  CHECK(writer.problem() == "cannot make " + folder + "/none/t: No such file or directory");
+}
+
+TEST_CASE_METHOD(DiskTest, "a save removes what killed processes have left, and nothing else") {
+  const std::string gone = "temp-" + std::to_string(Gone()) + ".rdb";
+  const std::string alive = "temp-" + std::to_string(getppid()) + ".rdb";
+  for (const std::string& name :
+       {gone, alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
+    Make(name);
+  disk.RemoveLeftovers(folder);
+  CHECK_FALSE(Has(gone));
+  for (const std::string& name :
+       {alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
+    CHECK(Has(name));
+  disk.RemoveLeftovers(folder + "/none");
+}
+
+}  // namespace mayfly
