@@ -204,15 +204,15 @@ void Saver::SelectDatabase(unsigned index) {
 
 void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
   if (!problem_.empty()) return;
+  if (waiting_bytes() > kMostWaitingBytes) return Fail("the disk is slower than the changes");
   const size_t before = chunk_.size();
   try {
     WriteKey(index, keyspace, entry);
     if (chunk_.size() >= kChunkBytes) Send();
   } catch (const std::bad_alloc&) {
     chunk_.resize(before);
-    return Fail("out of memory");
+    Fail("out of memory");
   }
-  if (waiting_bytes() > kMostWaitingBytes) Fail("the disk is slower than the changes");
 }
 
 void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry) {

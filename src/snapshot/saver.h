@@ -47,7 +47,7 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   static constexpr size_t kChunkBytes = size_t{256} << 10;
   // So many bytes may wait for the disk until the walk pauses.
   static constexpr size_t kPauseBytes = size_t{4} << 20;
-  // So many, with the keys that changed while the walk paused.
+  // With so many, a key that changes meanwhile ends the save. One key more may wait, whatever its size.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
 
   // `ended` is called in the turn in which a save ends, but for SaveNow. Borrows all arguments.
