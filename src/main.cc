@@ -124,9 +124,10 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   Snapshots::Of(server).LoadSoon(server.clock.Read());
   loop->Run();
   if (Snapshots::Of(server).SavesAtEnd()) deadline.Hold();
-  Snapshots::Of(server).End();
+  const std::string unsaved = Snapshots::Of(server).End();
   deadline.Begin();  // a suspended script has to end, too
   log.Notice("bye");
+  if (!unsaved.empty()) return "the last save has failed: " + unsaved;
   return std::nullopt;
 }
 

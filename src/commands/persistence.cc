@@ -10,7 +10,8 @@ namespace {
 void Save(Context& ctx, Args&) {
   Snapshots& snapshots = Snapshots::Of(ctx.server);
   if (snapshots.saving()) return ctx.Fail("ERR Background save already in progress");
-  if (!snapshots.SaveNow(ctx.now)) return ctx.Fail("ERR the save has failed: the log says why");
+  if (const std::string problem = snapshots.SaveNow(ctx.now); !problem.empty())
+    return ctx.Fail("ERR " + problem);
   ctx.reply.Ok();
 }
 

@@ -47,7 +47,9 @@ void Shutdown(Context& ctx, Args& args) {
   if ((abort && (save || nosave || now || force)) || (save && nosave)) return ctx.Fail(errors::kSyntax);
   if (abort) return ctx.Fail("ERR No shutdown in progress.");
   Server& server = ctx.server;
-  if (!nosave && (save || SavesByItself(server)) && !Snapshots::Of(server).SaveNow(ctx.now) && !force)
+  // While a file is loaded, the file is the better one.
+  const bool saves = save || (!nosave && SavesByItself(server) && !Snapshots::Of(server).loading());
+  if (saves && !Snapshots::Of(server).SaveNow(ctx.now).empty() && !force)
     return ctx.Fail("ERR Errors trying to SHUTDOWN. Check logs.");
   server.shutdown_requested = true;
   ctx.session.Set(Mode::kDropped);

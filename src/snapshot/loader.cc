@@ -147,7 +147,11 @@ Loader::Status Loader::ReadHead() {
   if (status == ReadStatus::kBad) return Damaged("this is no snapshot file");
   const bool known =
       valkey_ ? version_ == rdb::version::kValkey9 : version_ >= 1 && version_ <= kNewestVersion;
-  if (!known) return Damaged("the file has version " + std::to_string(version_) + ", which is not known");
+  if (!known) {
+    result_.ending = kUnknownEnding;
+    result_.problem = path_ + " has version " + std::to_string(version_) + ", which is not known";
+    return Status::kBad;
+  }
   state_ = State::kRecord;
   return Status::kOk;
 }
@@ -219,6 +223,8 @@ Loader::Status Loader::ReadAux() {
   if (name == "mayfly-ver") ours_ = true;
   if (ours_ && name == KeyTerms::kField && !ReadKeyTerms(value, facts_.terms))
     return Damaged("terms of a key that cannot be read");
+  if (ours_ && name == MemberTerms::kField && !ReadMemberTerms(value, facts_.members))
+    return Damaged("deadlines of members that cannot be read");
   return Status::kOk;
 }
 
@@ -301,7 +307,7 @@ Loader::Status Loader::ReadEnd() {
 }
 
 Loader::Status Loader::Damaged(std::string_view what) {
-  result_.damaged = true;
+  result_.ending = kDamagedEnding;
   result_.problem = path_ + " is damaged at byte " + std::to_string(window_at_ + in_.at());
   if (state_ == State::kValue) result_.problem += ", key " + config::Printable(key_);
   result_.problem += ": ";
@@ -314,7 +320,7 @@ Loader::Status Loader::Damaged(std::string_view what) {
 void Loader::Settle(Now now) {
   Keyspace* const home = claims_->HomeOf(database_);
   if (home == nullptr) {
-    ++(database_ < server_.databases.count() ? result_.overtaken : result_.skipped);
+    ++(database_ < server_.databases.count() ? result_.overtaken : result_.homeless);
     return;
   }
   if (facts_.deadline_unix_ms && *facts_.deadline_unix_ms <= now.wall_ms) {
@@ -327,8 +333,7 @@ void Loader::Settle(Now now) {
     return;
   }
   try {
-    Adopt(now);
-    ++result_.keys;
+    ++(Adopt(now) ? result_.keys : result_.expired);
   } catch (const OwnersExhausted&) {
     ++result_.skipped;
   }
@@ -341,7 +346,7 @@ Expiry Loader::ExpiryOf(Now now) const noexcept {
   return Expiry::In(static_cast<uint64_t>(*facts_.deadline_unix_ms - now.wall_ms), now);
 }
 
-void Loader::Adopt(Now now) {
+bool Loader::Adopt(Now now) {
   Keyspace& home = *claims_->HomeOf(database_);
   const KeyTerms& terms = facts_.terms;
   Adoption as{.expiry = ExpiryOf(now)};
@@ -356,10 +361,12 @@ void Loader::Adopt(Now now) {
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   as.tags = tags;
   const Key key = home.KeyOf(key_);
-  if (value_->is_string())
-    home.Adopt(key, value_->TakeString(), nullptr, as, now);
-  else
-    home.Adopt(key, StringValue::Text(""), value_->TakeRich(), as, now);
+  if (value_->is_string()) return home.Adopt(key, value_->TakeString(), nullptr, as, now), true;
+  std::unique_ptr<RichValue> rich = value_->TakeRich();
+  GiveMemberTerms(*rich, facts_.members, terms.wall_members, home.home(), now);
+  if (rich->Size() == 0) return false;
+  home.Adopt(key, StringValue::Text(""), std::move(rich), as, now);
+  return true;
 }
 
 bool Loader::IsFull() const noexcept {
@@ -374,7 +381,7 @@ void Loader::ShowProgress() noexcept {
   figures.load_done_bytes = window_at_ + in_.at();
   figures.load_keys = result_.keys;
   figures.load_expired = result_.expired;
-  figures.load_skipped = result_.skipped;
+  figures.load_skipped = result_.skipped + result_.homeless;
   account_bytes_ = running() ? window_.capacity() + FileReader::kAhead * FileReader::kChunkBytes : 0;
 }
 

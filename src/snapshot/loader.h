@@ -26,6 +26,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time/clock.h"
 #include "server/hubs/accounts.h"
@@ -36,6 +37,7 @@
 #include "snapshot/format/rdb_in.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/load_claims.h"
+#include "snapshot/member_terms.h"
 #include "snapshot/values/module_skip.h"
 #include "snapshot/values/value_in.h"
 
@@ -45,18 +47,23 @@ struct Server;
 
 // What a load did.
 struct LoadResult {
-  std::string problem;     // "": the whole file was read, or as much of it as memory has room for
-  bool damaged = false;    // the problem is the file's contents
-  bool full = false;       // memory was full before the end of the file
-  uint64_t keys = 0;       // loaded
-  uint64_t expired = 0;    // not loaded: their deadlines are over
-  uint64_t overtaken = 0;  // not loaded: clients have written or removed them meanwhile
-  uint64_t skipped = 0;    // not loaded: values of unknown types, databases that do not exist here
-  uint64_t groups = 0;     // consumer groups of streams that were left out
-  uint64_t functions = 0;  // libraries that were left out
-  uint64_t bytes = 0;      // of the file
+  std::string problem;      // "": the whole file was read, or as much of it as memory has room for
+  std::string_view ending;  // for the file's name: the problem is the file's contents, or its version
+  bool full = false;        // memory was full before the end of the file
+  uint64_t keys = 0;        // loaded
+  uint64_t expired = 0;     // not loaded: their deadlines are over
+  uint64_t overtaken = 0;   // not loaded: clients have written or removed them meanwhile
+  uint64_t skipped = 0;     // not loaded: values of modules, values without members
+  uint64_t homeless = 0;    // not loaded: there is no such database here
+  uint64_t groups = 0;      // consumer groups of streams that were left out
+  uint64_t functions = 0;   // libraries that were left out
+  uint64_t bytes = 0;       // of the file
   uint64_t took_ms = 0;
 };
+
+// For the name of a file that is damaged, or of a version that is not known.
+inline constexpr std::string_view kDamagedEnding = ".damaged";
+inline constexpr std::string_view kUnknownEnding = ".unknown";
 
 class Loader final : private SlicedWork::Step, private Wakes::Ear {
  public:
@@ -84,6 +91,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
     std::optional<uint64_t> idle_s;
     std::optional<uint8_t> frequency;
     KeyTerms terms;
+    std::vector<MemberTerms> members;
   };
 
   bool DoSome(Now now, size_t budget) noexcept override;
@@ -103,7 +111,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
   Status ReadEnd();
   Status Damaged(std::string_view what);
   void Settle(Now now);
-  void Adopt(Now now);
+  // False: the deadlines of all members are over.
+  bool Adopt(Now now);
   Expiry ExpiryOf(Now now) const noexcept;
   bool IsFull() const noexcept;
   LoadResult End(Now now) noexcept;

@@ -15,12 +15,14 @@
 #include "server/server.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
+#include "snapshot/member_terms.h"
 #include "snapshot/values/value_out.h"
 
 namespace mayfly {
 namespace {
 
 constexpr unsigned kNoDatabase = ~0U;
+constexpr size_t kMarkBytes = 8;  // of the run's id, in the temporary file's name
 
 // The smallest version that carries all keys of now.
 unsigned VersionFor(const Databases& databases) noexcept {
@@ -56,12 +58,13 @@ void Saver::Begin(Now now) {
   figures.keys_done = 0;
   figures.keys_total = server_.databases.total_keys();
   WriteHead(now);
-  auto writer = std::make_unique<FileWriter>(disk_,
-                                             FileWriter::Target{.folder = settings.dir.path,
-                                                                .name = settings.dbfilename,
-                                                                .temporary = TemporaryName(),
-                                                                .checksum = settings.rdbchecksum},
-                                             [&wakes = server_.hubs.wakes] { wakes.Signal(); });
+  auto writer = std::make_unique<FileWriter>(
+      disk_,
+      FileWriter::Target{.folder = settings.dir.path,
+                         .name = settings.dbfilename,
+                         .temporary = TemporaryName(server_.run_id.substr(0, kMarkBytes)),
+                         .checksum = settings.rdbchecksum},
+      [&wakes = server_.hubs.wakes] { wakes.Signal(); });
   walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), now);
   writer_ = std::move(writer);
   writes_at_begin_ = figures.writes;
@@ -222,6 +225,7 @@ void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entr
   SelectDatabase(index);
   rdb::Out out(chunk_, compression_);
   WriteKeyTerms(keyspace, entry, began_, chunk_);
+  WriteMemberTerms(entry, began_, chunk_);
   if (entry.expires()) {
     out.Byte(rdb::opcode::kDeadlineMs);
     out.Millis(UnixDeadlineMs(entry, began_));

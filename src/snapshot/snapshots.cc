@@ -66,14 +66,9 @@ std::string_view Snapshots::SaveSoon(Now now) {
   return {};
 }
 
-bool Snapshots::SaveNow(Now now) {
-  const std::string_view obstacle = loading()                                       ? kLoads
-                                    : server_.options.settings().dbfilename.empty() ? kNoName
-                                                                                    : std::string_view();
-  if (!obstacle.empty()) {
-    if (server_.log != nullptr) server_.log->Warning("nothing is saved: ", obstacle);
-    return false;
-  }
+std::string Snapshots::SaveNow(Now now) {
+  if (loading()) return std::string(kLoads);
+  if (server_.options.settings().dbfilename.empty()) return std::string(kNoName);
   SaveResult result;
   try {
     result = saver_->SaveNow(now);
@@ -84,7 +79,7 @@ bool Snapshots::SaveNow(Now now) {
     result.problem = "the system allows no more threads";
   }
   Tell(result);
-  return result.problem.empty();
+  return result.problem;
 }
 
 void Snapshots::RefuseWritesIfUnsaved() noexcept {
@@ -120,18 +115,21 @@ bool Snapshots::SavesAtEnd() const noexcept {
   return !loading() && !server_.shutdown_requested && !flags.nosave && (flags.save || !settings.save.empty());
 }
 
-void Snapshots::End() {
-  if (SavesAtEnd()) SaveNow(server_.clock.Read());
+std::string Snapshots::End() {
+  std::string problem;
+  if (SavesAtEnd()) problem = SaveNow(server_.clock.Read());
   if (loading()) StopLoad();  // and the file stays what it is
-  if (server_.log == nullptr) return;
+  if (server_.log == nullptr) return problem;
   const size_t keys = server_.databases.total_keys();
   const SaveFigures& saves = server_.stats.saves;
   const uint64_t unsaved = saves.writes - saves.writes_at_save;
+  if (unsaved == 0) return problem;
   if (keys != 0 && saves.last_save_s == 0) {
     server_.log->Notice("dropping ", keys, " keys: nothing was saved");
-  } else if (unsaved != 0) {
+  } else if (saves.last_save_s != 0) {
     server_.log->Notice("dropping what ", unsaved, " requests have written since the last save");
   }
+  return problem;
 }
 
 // ---- the load
@@ -165,21 +163,25 @@ void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
 
 void Snapshots::Tell(const LoadResult& result) noexcept {
   server_.modes &= ~BitOf(Mode::kLoading);
-  if (result.damaged) {
+  if (!result.ending.empty()) {
     const std::string path = Path();
-    static_cast<void>(disk_.Rename(path, path + std::string(kDamaged)));
+    static_cast<void>(disk_.Rename(path, path + std::string(result.ending)));
   }
   if (server_.log == nullptr) return;
   Log& log = *server_.log;
+  if (!result.problem.empty()) log.Warning("the load has ended early: ", result.problem);
+  if (!result.ending.empty()) log.Warning("the file's name ends with ", result.ending, " now");
   log.Notice("loaded ", result.keys, " keys of ", result.bytes, " bytes in ", result.took_ms, " ms; ",
-             result.expired, " had expired, ", result.overtaken, " were changed by clients meanwhile");
-  if (result.full) log.Notice("the load has ended before the end of the file: memory is full");
+             result.expired, " had expired, ", result.overtaken,
+             " were changed or flushed by clients meanwhile");
+  if (result.full)
+    log.Notice("the load has ended before the end of the file: maxmemory or maxkeys is reached");
+  if (result.homeless != 0)
+    log.Warning("left out ", result.homeless, " keys of databases that do not exist here");
   if (result.skipped != 0)
-    log.Warning("skipped ", result.skipped, " keys: values of unknown types, or no such database");
+    log.Warning("skipped ", result.skipped, " keys with values of modules, or without members");
   if (result.groups != 0) log.Warning("left out ", result.groups, " consumer groups of streams");
   if (result.functions != 0) log.Warning("left out ", result.functions, " libraries of functions");
-  if (!result.problem.empty()) log.Warning("the load has ended early: ", result.problem);
-  if (result.damaged) log.Warning("the file's name ends with ", kDamaged, " now");
 }
 
 // ---- save points

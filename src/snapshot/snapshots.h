@@ -45,21 +45,22 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   //
   // Begins a save in slices. Returns the reason for a failure, or "". REQUIRES: !saving().
   std::string_view SaveSoon(Now now);
-  // Saves all keys as they are now, and waits for the disk. A running save is given up. False: the log says why.
-  bool SaveNow(Now now);
+  // Saves all keys as they are now, and waits for the disk. A running save is given up. Returns the reason for a failure,
+  // or "".
+  std::string SaveNow(Now now);
   bool saving() const noexcept;
   // REQUIRES: saving().
   void Cancel() noexcept;
 
   // Whether End saves. After a signal the options decide; SHUTDOWN has saved already, or was told not to.
   bool SavesAtEnd() const noexcept;
-  // The server has served its last client. Says how many keys go with the process.
-  void End();
+  // The server has served its last client. Says how many keys go with the process. Returns the reason for a failed save, or
+  // "".
+  std::string End();
   // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
   // happens if there is no such file. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
   void LoadSoon(Now now);
-  // A file that is damaged gets another name, with kDamaged at its end: so no later save takes its place.
-  static constexpr std::string_view kDamaged = ".damaged";
+  // A file that cannot be loaded whole gets another name (LoadResult::ending): so no later save takes its place.
   // Loads this file now. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(Now now);
   bool loading() const noexcept;

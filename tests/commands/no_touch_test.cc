@@ -93,8 +93,8 @@ TEST_CASE_METHOD(NoTouchTest, "no command of a client with NO-TOUCH counts as an
         const std::vector<std::string> changes = TakeChanges();
         for (const auto& [key, stamp] : Stamps()) {
           const auto found = before.find(key);
-          const auto told = [&](const char* event) {
-            return std::find(changes.begin(), changes.end(), event + key) != changes.end();
+          const auto told = [&changes, name = key](const char* event) {
+            return std::find(changes.begin(), changes.end(), event + name) != changes.end();
           };
           if (found == before.end() || told("new ") || told("restore ")) continue;
           CAPTURE(policy, words, key);

@@ -94,6 +94,34 @@ TEST_CASE_METHOD(SnapshotTest, "deadlines go on over the downtime, to the millis
   CHECK(Run({"PTTL", "promise"}) == Integer(5000 - 2234));
 }
 
+TEST_CASE_METHOD(SnapshotTest, "deadlines of members of sets and sorted sets go on, too") {
+  Run({"SADDEX", "set", "5", "a", "b"});
+  Run({"SADD", "set", "c"});
+  Run({"ZADD", "zset", "1", "a", "2", "b"});
+  Run({"EXPIREMEMBER", "zset", "a", "5"});
+  Run({"SADDEX", "short", "1", "a", "b"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  Run({"FLUSHALL"});
+  LetTimePass(2000);
+  REQUIRE(snapshots().LoadNow(now()) == "");
+  CHECK(Run({"FIELDTTL", "set", "a"}) == Integer(3));
+  CHECK(Run({"FIELDTTL", "set", "c"}) == Integer(-1));
+  CHECK(Run({"EXISTS", "short"}) == Integer(0));
+  AdvanceTime(3000);
+  CHECK(Run({"SMEMBERS", "set"}) == Array({Bulk("c")}));
+  CHECK(Run({"ZRANGE", "zset", "0", "-1"}) == Array({Bulk("b")}));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "a file of a newer version keeps its contents, under another name") {
+  Run({"SAVE"});
+  std::string bytes = disk.files().at(kPath);
+  bytes.replace(5, 4, "0099");
+  disk.Put(kPath, bytes);
+  snapshots().LoadSoon(now());
+  FinishLoad();
+  CHECK((disk.files().at(kPath + ".unknown") == bytes));
+}
+
 TEST_CASE_METHOD(SnapshotTest, "tags, SLIDE and STALE come back, too") {
   Run({"SET", "k", "v", "EX", "100", "TAGS", "2", "a", "b"});
   Run({"SET", "slides", "v", "EX", "100", "SLIDE"});
@@ -277,7 +305,7 @@ TEST_CASE_METHOD(SnapshotTest,
     const Reply reply = Run({"SAVE"});
     if (reply == Ok()) break;
     ++failures;
-    CHECK(reply == Error("ERR the save has failed: the log says why"));
+    CHECK(reply.text.starts_with("ERR cannot "));
     CHECK(Info("rdb_last_bgsave_status") == "err");
     // Only the last call, the sync of the folder, fails when the new file has its name.
     CHECK(disk.files().size() == 1);

@@ -91,7 +91,9 @@ class MemoryDisk final : public Disk {
     return files_.erase(path) == 0 ? ENOENT : 0;
   }
 
-  void RemoveLeftovers(const std::string&) noexcept override {}
+  void RemoveLeftovers(const std::string& folder, std::string_view own) noexcept override {
+    static_cast<void>(Remove(PathIn(folder, own)));
+  }
 
   size_t piece = SIZE_MAX;  // bytes of a read
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -28,19 +27,21 @@ constexpr mode_t kRights = 0666;
 const std::string kTemporaryBegin = "temp-";
 const std::string kTemporaryEnd = ".rdb";
 
-// The process that a temporary file is named after, if it is no more.
-bool IsOfNobody(std::string_view name) noexcept {
-  if (!name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) return false;
+// Whether a name is that of a temporary file of a process that is no more. A process with this process's number, and another
+// mark, was here before.
+bool IsOfNobody(std::string_view name, std::string_view own) noexcept {
+  if (name == own || !name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) return false;
   name.remove_prefix(kTemporaryBegin.size());
-  name.remove_suffix(std::min(name.size(), kTemporaryEnd.size()));
-  const std::optional<int64_t> pid = ParseInteger(name);
+  const std::optional<int64_t> pid = ParseInteger(name.substr(0, name.find_first_of("-.")));
   if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max()) return false;
-  return kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+  return *pid == getpid() || (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH);
 }
 
 }  // namespace
 
-std::string TemporaryName() { return kTemporaryBegin + std::to_string(getpid()) + kTemporaryEnd; }
+std::string TemporaryName(std::string_view mark) {
+  return kTemporaryBegin + std::to_string(getpid()) + '-' + std::string(mark) + kTemporaryEnd;
+}
 
 std::string PathIn(std::string_view folder, std::string_view name) {
   std::string path(folder.empty() ? "." : folder);
@@ -61,7 +62,7 @@ int Disk::Create(const std::string& path, int& file) {
 bool Disk::Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 int Disk::OpenToRead(const std::string& path, int& file, uint64_t& bytes) {
-  file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // does not wait for a FIFO's writer
   if (file < 0) return errno;
   struct stat facts {};
   int error = ErrorOf(fstat(file, &facts));
@@ -103,12 +104,12 @@ int Disk::SyncFolder(const std::string& path) {
 
 int Disk::Remove(const std::string& path) { return ErrorOf(unlink(path.c_str())); }
 
-void Disk::RemoveLeftovers(const std::string& folder) noexcept {
+void Disk::RemoveLeftovers(const std::string& folder, std::string_view own) noexcept {
   try {
     std::error_code error;
     for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
          at.increment(error)) {
-      if (IsOfNobody(at->path().filename().string())) static_cast<void>(unlink(at->path().c_str()));
+      if (IsOfNobody(at->path().filename().string(), own)) static_cast<void>(unlink(at->path().c_str()));
     }
   } catch (const std::bad_alloc&) {  // they stay until the next save
   }

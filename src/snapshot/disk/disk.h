@@ -10,8 +10,9 @@
 
 namespace mayfly {
 
-// The name of this process's temporary file: "temp-<pid>.rdb", as Redis has it.
-std::string TemporaryName();
+// The name of this process's temporary file: "temp-<pid>-<mark>.rdb". The mark tells processes apart that have one number, in
+// containers.
+std::string TemporaryName(std::string_view mark);
 // The path of a file in a folder; "" is the working directory.
 std::string PathIn(std::string_view folder, std::string_view name);
 
@@ -39,9 +40,8 @@ class Disk {
   // Returns when the names of the folder's files are on the disk.
   virtual int SyncFolder(const std::string& path);
   virtual int Remove(const std::string& path);
-  // Removes temporary files in the folder, as TemporaryName names them, of processes that are no more: they were killed
-  // during a save.
-  virtual void RemoveLeftovers(const std::string& folder) noexcept;
+  // Removes temporary files in the folder, but for `own`, of processes that are no more: they were killed during a save.
+  virtual void RemoveLeftovers(const std::string& folder, std::string_view own) noexcept;
 };
 
 }  // namespace mayfly

@@ -158,8 +158,7 @@ std::string FileWriter::WriteChunks() {
 }
 
 std::string FileWriter::WriteFile() {
-  disk_.RemoveLeftovers(folder_);
-  static_cast<void>(disk_.Remove(temporary_));  // of a process with this number that was killed
+  disk_.RemoveLeftovers(folder_, target_.temporary);
   if (const int error = disk_.Create(temporary_, file_)) return Failure("cannot make", temporary_, error);
   std::string problem = WriteChunks();
   if (!problem.empty()) return problem;
@@ -167,6 +166,10 @@ std::string FileWriter::WriteFile() {
   for (size_t i = 0; i < checksum.size(); ++i) checksum[i] = static_cast<char>(crc_ >> (8 * i));
   problem = WriteAll(file_, {checksum.data(), checksum.size()});
   if (!problem.empty()) return problem;
+  {
+    const std::lock_guard lock(mutex_);
+    written_bytes_ += checksum.size();
+  }
   if (const int error = disk_.Sync(file_)) return Failure("cannot sync", temporary_, error);
   if (const int error = disk_.Close(std::exchange(file_, -1)))
     return Failure("cannot close", temporary_, error);

@@ -13,6 +13,7 @@
 #include "snapshot/disk/file_writer.h"
 #include "snapshot/format/crc64.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 namespace mayfly {
@@ -54,7 +55,7 @@ TEST_CASE_METHOD(DiskTest,
                  "a file is written in chunks, gets its name at the end, and reads back with its checksum") {
   std::string all;
   {
-    FileWriter writer(disk, {.folder = folder, .name = "whole", .temporary = TemporaryName()}, [] {});
+    FileWriter writer(disk, {.folder = folder, .name = "whole", .temporary = TemporaryName("x")}, [] {});
     for (int i = 0; i < 100; ++i) {
       std::string chunk(10'000, static_cast<char>('a' + i % 26));
       all += chunk;
@@ -68,7 +69,7 @@ TEST_CASE_METHOD(DiskTest,
     writer.Wait();
     CHECK(writer.state() == FileWriter::State::kDone);
   }
-  CHECK_FALSE(Has(TemporaryName()));
+  CHECK_FALSE(Has(TemporaryName("x")));
   const std::string contents = Contents("whole");
   REQUIRE(contents.size() == all.size() + FileReader::kChecksumBytes);
   CHECK((contents.substr(0, all.size()) == all));
@@ -89,13 +90,21 @@ TEST_CASE_METHOD(DiskTest,
 }
 
 TEST_CASE_METHOD(DiskTest, "a writer that is abandoned leaves no file") {
-  FileWriter writer(disk, {.folder = folder, .name = "never", .temporary = TemporaryName()}, [] {});
+  FileWriter writer(disk, {.folder = folder, .name = "never", .temporary = TemporaryName("x")}, [] {});
   writer.Give("some");
   writer.WaitForChunks();
   writer.Abandon();
   writer.Wait();
   CHECK(writer.state() == FileWriter::State::kFailed);
   CHECK(std::filesystem::is_empty(folder));
+}
+
+TEST_CASE_METHOD(DiskTest, "a FIFO is no file, and nobody waits for its writer") {
+  REQUIRE(mkfifo(PathIn(folder, "fifo").c_str(), 0600) == 0);
+  std::string problem;
+  const FileReader reader(
+      disk, PathIn(folder, "fifo"), [] {}, problem);
+  CHECK(problem == "cannot open " + folder + "/fifo: Invalid argument");
 }
 
 TEST_CASE_METHOD(DiskTest, "what the file system refuses is told in one line") {
@@ -113,17 +122,20 @@ TEST_CASE_METHOD(DiskTest, "what the file system refuses is told in one line") {
 }
 
 TEST_CASE_METHOD(DiskTest, "a save removes what killed processes have left, and nothing else") {
-  const std::string gone = "temp-" + std::to_string(Gone()) + ".rdb";
+  const std::string gone = "temp-" + std::to_string(Gone()) + "-abc.rdb";
+  const std::string before = TemporaryName("before");
+  const std::string own = TemporaryName("own");
   const std::string alive = "temp-" + std::to_string(getppid()) + ".rdb";
   for (const std::string& name :
-       {gone, alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
+       {gone, before, own, alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
     Make(name);
-  disk.RemoveLeftovers(folder);
+  disk.RemoveLeftovers(folder, own);
+  CHECK_FALSE(Has(before));
   CHECK_FALSE(Has(gone));
   for (const std::string& name :
        {alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
     CHECK(Has(name));
-  disk.RemoveLeftovers(folder + "/none");
+  disk.RemoveLeftovers(folder + "/none", own);
 }
 
 }  // namespace mayfly
