@@ -29,12 +29,7 @@ namespace mayfly::testing {
 namespace {
 
 constexpr uint64_t kDefaultSeed = 20261121;
-// The sanitized build is five times as slow, and a release build compares the rest.
-#ifdef MAYFLY_SANITIZE
-constexpr uint64_t kDefaultRequests = 60'000;
-#else
 constexpr uint64_t kDefaultRequests = 160'000;
-#endif
 constexpr size_t kBatch = 64;
 constexpr uint64_t kBatchesPerBrief = 4;      // how often keys run out
 constexpr uint64_t kBatchesPerIteration = 4;  // how often SCAN goes through a database
