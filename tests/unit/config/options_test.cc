@@ -245,7 +245,7 @@ TEST_CASE("CONFIG SET fails in Redis's words") {
   CHECK(set("proto-max-bulk-len", "1") ==
         failed("proto-max-bulk-len", "argument must be between 1048576 and 9223372036854775807 inclusive"));
   CHECK(loaded.Set({{"maxmemory", "1"}, {"MAXMEMORY", "2"}}) == failed("MAXMEMORY", "duplicate parameter"));
-  CHECK(set("appendonly", "yes").starts_with(failed("appendonly", "nothing is written")));
+  CHECK(set("appendonly", "yes").starts_with(failed("appendonly", "there is no append-only file")));
   CHECK(set("client-output-buffer-limit", "pubsub 1 2") ==
         failed("client-output-buffer-limit", "Wrong number of arguments in buffer limit configuration."));
   CHECK(
