@@ -118,14 +118,14 @@ std::vector<Made> ValuesWithFieldDeadlines(int64_t now_ms) {
 
 // What clients see of the value, whatever its order.
 std::vector<Words> LooksAt(const std::string& type, const std::string& key) {
-  static const std::map<std::string, std::vector<Words>> looks{
+  static const std::map<std::string, std::vector<Words>> kLooks{
       {"string", {{"GET", ""}}},
       {"list", {{"LRANGE", "", "0", "-1"}}},
       {"set", {{"SMEMBERS", ""}}},
       {"hash", {{"HGETALL", ""}}},
       {"zset", {{"ZRANGE", "", "0", "-1", "WITHSCORES"}}},
       {"stream", {{"XRANGE", "", "-", "+"}, {"XREVRANGE", "", "+", "-"}, {"XLEN", ""}}}};
-  std::vector<Words> all = looks.at(type);
+  std::vector<Words> all = kLooks.at(type);
   for (Words& look : all) look[1] = key;
   all.push_back({"TYPE", key});
   return all;

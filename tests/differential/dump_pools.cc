@@ -21,7 +21,7 @@ constexpr std::string_view kObjects[] = {
 };
 // That both refuse.
 constexpr std::string_view kDamaged[] = {
-    {"", 0},            // no type
+    {},                 // no type
     {"\0\x3Ftext", 6},  // a text that ends early; Redis would read a shorter one from the checksum, too
     {"\1\0", 2},        // no elements
     {"\2\2\1a\1a", 6},  // a member twice
