@@ -253,9 +253,9 @@ def run_requests(client, requests):
     return reply
 
 
-def measure(port, which, n, time_run, count):
+def measure(port, which, n, attempt, count):
     """Runs the case in a connection and with keys of its own. Returns what count(work) does, which has to call work()."""
-    key = f"{which.name}:{n}:{time_run}".replace(" ", "-")
+    key = f"{which.name}:{n}:{attempt}".replace(" ", "-")
     client = Reader(port)
     try:
         if which.fill:
@@ -316,8 +316,8 @@ def selftest():
 
 def compare(port, which, counts):
     """Returns how many times the work is done for twice as much, and what is wrong with that ("" for nothing)."""
-    for time_run in range(TRIES):
-        once, twice = (measure(port, which, n, time_run, counts) for n in (which.n, 2 * which.n))
+    for attempt in range(TRIES):
+        once, twice = (measure(port, which, n, attempt, counts) for n in (which.n, 2 * which.n))
         if twice <= MOST * once or twice <= FEW * 2 * which.n:
             return twice / once, ""
     return twice / once, f"{which.name}: {once} instructions for n = {which.n}, {twice} for twice that, the last of {TRIES} times"

@@ -87,8 +87,7 @@ constexpr Command kRows[] = {
      .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
      .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
      .notes = "Without a word it saves if there are save points. NOW and ABORT change nothing: there are no "
-              "replicas to "
-              "wait for."},
+              "replicas to wait for."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,

@@ -355,8 +355,7 @@ bool Loader::Adopt(Now now) {
   if (terms.slide_until_unix_ms > now.wall_ms)
     as.terms.slide_until_ms = now.mono_ms + static_cast<uint64_t>(terms.slide_until_unix_ms - now.wall_ms);
   if (as.expiry.kind == Expiry::Kind::kNever) as.terms = {};
-  constexpr uint64_t kMsPerS = 1000;
-  as.stamp = Entry::StampOf(now.mono_ms - facts_.idle_s.value_or(0) * kMsPerS);
+  as.stamp = Entry::StampOf(now.mono_ms - facts_.idle_s.value_or(0) * kMsPerSecond);
   if (facts_.frequency) as.stamp = Entry::CountedStamp(*facts_.frequency, now.mono_ms);
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   as.tags = tags;

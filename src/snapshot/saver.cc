@@ -165,12 +165,11 @@ SaveResult Saver::End(Now now) noexcept {
   figures.running_since_mono_ms = 0;
   if (result.cancelled) return result;
   figures.last_ok = result.problem.empty();
-  constexpr uint64_t kMsPerS = 1000;
-  figures.last_took_s = static_cast<int64_t>(result.took_ms / kMsPerS);
+  figures.last_took_s = static_cast<int64_t>(result.took_ms / kMsPerSecond);
   if (!figures.last_ok) return result;
   ++figures.saves;
   figures.writes_at_save = writes_at_begin_;
-  figures.last_save_s = now.wall_ms / static_cast<int64_t>(kMsPerS);
+  figures.last_save_s = now.wall_ms / kMsPerSecond;
   figures.last_bytes = result.bytes;
   figures.last_keys = result.keys;
   return result;
@@ -181,7 +180,6 @@ SaveResult Saver::End(Now now) noexcept {
 bool Saver::WantsPause() const noexcept { return waiting_bytes() > kPauseBytes; }
 
 void Saver::WriteHead(Now now) {
-  constexpr int64_t kMsPerS = 1000;
   rdb::Out out(chunk_);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
@@ -191,7 +189,7 @@ void Saver::WriteHead(Now now) {
   out.FileHead(VersionFor(server_.databases));
   field("redis-ver", kRedisVersion);
   field("redis-bits", "64");
-  field("ctime", std::to_string(now.wall_ms / kMsPerS));
+  field("ctime", std::to_string(now.wall_ms / kMsPerSecond));
   field("used-mem", std::to_string(server_.memory.Used()));
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
@@ -221,7 +219,6 @@ void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) 
 void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry) {
   const rdb::ValueForm form = rdb::FormOf(entry, began_);
   if (form.members == 0) return;
-  constexpr uint64_t kMsPerS = 1000;
   SelectDatabase(index);
   rdb::Out out(chunk_, compression_);
   WriteKeyTerms(keyspace, entry, began_, chunk_);
@@ -235,7 +232,7 @@ void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entr
     out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began_.mono_ms, server_.databases.lfu_rules())));
   } else {
     out.Byte(rdb::opcode::kIdle);
-    out.Length(Entry::IdleMs(entry.stamp(), began_.mono_ms) / kMsPerS);
+    out.Length(Entry::IdleMs(entry.stamp(), began_.mono_ms) / kMsPerSecond);
   }
   out.Byte(form.type);
   out.String(entry.key());

@@ -194,11 +194,10 @@ uint64_t Snapshots::NextWake() const noexcept {
   const uint64_t written = figures.writes - figures.writes_at_save;
   uint64_t next = Alarms::kNever;
   for (const config::SavePoint& point : points) {
-    constexpr uint64_t kMsPerS = 1000;
-    constexpr uint64_t kMostS = UINT64_MAX / kMsPerS / 2;  // no point comes that late
+    constexpr uint64_t kMostS = UINT64_MAX / kMsPerSecond / 2;  // no point comes that late
     const uint64_t seconds = std::min(static_cast<uint64_t>(point.seconds), kMostS);
     if (written != 0 && written >= static_cast<uint64_t>(point.changes))
-      next = std::min(next, last_save_mono_ms_ + seconds * kMsPerS);
+      next = std::min(next, last_save_mono_ms_ + seconds * kMsPerSecond);
   }
   return next == Alarms::kNever ? next : std::max(next, retry_mono_ms_);
 }

@@ -3,7 +3,7 @@
 //   SAVE, BGSAVE, SHUTDOWN SAVE --+
 //   save points (an Alarm) -------+--> Saver --> a line in the log, the figures of INFO persistence
 //   shutdown-on-sigterm ----------+
-//   start, DEBUG RELOAD ----------> Loader
+//   start ------------------------> Loader
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -58,10 +58,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // "".
   std::string End();
   // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
-  // happens if there is no such file. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
+  // happens if there is no such file. A file that cannot be loaded whole gets another name (LoadResult::ending), so that no
+  // later save takes its place. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
   void LoadSoon(Now now);
-  // A file that cannot be loaded whole gets another name (LoadResult::ending): so no later save takes its place.
-  // Loads this file now. Returns the reason for a failure, or "". REQUIRES: !loading().
+  // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(Now now);
   bool loading() const noexcept;
   // The running load ends where it is. REQUIRES: loading().

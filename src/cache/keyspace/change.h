@@ -87,8 +87,9 @@ class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
   virtual void OnChange(const Change& change) = 0;
-  // Called for an entry that Databases::StartWalk has marked, before the entry changes its value or expiry or goes. The call
-  // removes the mark, so an entry gets only one call. The change may still fail, for want of memory.
+  // Called for an entry that Databases::StartWalk has marked, before the entry changes its value or expiry, moves in its list
+  // by an access, or goes. The call removes the mark, so an entry gets only one call. The change may still fail, for want of
+  // memory.
   virtual void BeforeChange(Keyspace& /*keyspace*/, const Entry& /*entry*/) noexcept {}
 };
 

@@ -76,7 +76,6 @@ class Databases {
   void StartWalk() noexcept;
   // REQUIRES: no entry is marked any more.
   void EndWalk() noexcept;
-  bool walked() const noexcept { return walked_; }
   // Flush replaces the database by an empty database and reports kFlushed; FlushAll does so with all databases. No effect on
   // a database without keys and stale values. Both throw std::bad_alloc, and then have changed nothing.
   // REQUIRES: index < count().
