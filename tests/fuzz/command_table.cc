@@ -21,11 +21,13 @@
 #include "../differential/row_syntax.h"
 #include "../differential/syntax_walker.h"
 #include "../support/loopless_server.h"
+#include "../support/memory_disk.h"
 #include "../support/reply.h"
 #include "../support/request_text.h"
 #include "guest.h"
 #include "inspector.h"
 #include "seed_files.h"
+#include "snapshot/snapshots.h"
 #include "string_model.h"
 
 namespace mayfly::testing {
@@ -153,6 +155,7 @@ class Everything {
   explicit Everything(Dice& dice)
       : dice_(dice), values_(dice, server_.clock.Read().wall_ms / 1000), walker_(values_, dice) {
     Set(server_, "proto-max-bulk-len", "1mb");  // no value grows without end
+    server_.server.snapshots = std::make_unique<Snapshots>(server_.server, disk_);
     for (auto& guest : guests_) guest = std::make_unique<Guest>(server_);
   }
 
@@ -268,6 +271,7 @@ class Everything {
   static constexpr std::array<uint64_t, 6> kTimesMs = {1, 10, 400, 1000, 100'000, 86'400'000};
 
   Dice& dice_;
+  MemoryDisk disk_;
   LooplessServer server_;
   ValuePools values_;
   SyntaxWalker walker_;

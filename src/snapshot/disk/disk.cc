@@ -1,16 +1,14 @@
 #include "snapshot/disk/disk.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
-#include <new>
 #include <optional>
-#include <system_error>
 
 #include "base/text/numbers.h"
 
@@ -105,14 +103,13 @@ int Disk::SyncFolder(const std::string& path) {
 int Disk::Remove(const std::string& path) { return ErrorOf(unlink(path.c_str())); }
 
 void Disk::RemoveLeftovers(const std::string& folder, std::string_view own) noexcept {
-  try {
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-      if (IsOfNobody(at->path().filename().string(), own)) static_cast<void>(unlink(at->path().c_str()));
-    }
-  } catch (const std::bad_alloc&) {  // they stay until the next save
+  // Not std::filesystem's iterator, which ends the process when memory runs out.
+  DIR* const names = opendir(folder.c_str());
+  if (names == nullptr) return;
+  while (const dirent* const entry = readdir(names)) {
+    if (IsOfNobody(entry->d_name, own)) static_cast<void>(unlinkat(dirfd(names), entry->d_name, 0));
   }
+  closedir(names);
 }
 
 }  // namespace mayfly
