@@ -2,7 +2,9 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <random>
 #include <string>
+#include <string_view>
 
 #include "modes.h"
 #include "requests.h"
@@ -29,6 +31,17 @@ void LoadMembers(const LoadOptions& options) {
     socket.ReadUntil(done);
   }
   std::printf("{\"members\": %" PRIu64 "}\n", all);
+}
+
+constexpr size_t kNoiseBytes = size_t{1} << 20;
+
+// Text that has the values of all keys in it: a value begins at its key's number, or at the beginning if all are alike.
+std::string ValuesOf(const LoadOptions& options, uint64_t longest) {
+  if (!options.noise) return std::string(longest, 'v');
+  std::mt19937_64 random(1);
+  std::string noise(kNoiseBytes + longest, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  return noise;
 }
 
 }  // namespace
@@ -63,7 +76,7 @@ void Load(const LoadOptions& options) {
   constexpr uint64_t kBatch = 200;
   const Range sizes = Range::Parse(options.value_bytes);
   const Range ttls = Range::Parse(options.ttl_ms);
-  const std::string value(sizes.most, 'v');
+  const std::string values = ValuesOf(options, sizes.most);
   const std::string at = std::to_string(options.at_ms);
   Socket socket(options.port);
   uint64_t value_bytes = 0;
@@ -75,7 +88,8 @@ void Load(const LoadOptions& options) {
     for (; done < end; ++done) {
       const uint64_t number = options.first + done;
       const std::string key = KeyOf(number);
-      const std::string_view bytes = std::string_view(value).substr(0, sizes.Pick(number));
+      const std::string_view bytes =
+          std::string_view(values).substr(options.noise ? number % kNoiseBytes : 0, sizes.Pick(number));
       value_bytes += bytes.size();
       if (options.at_ms != 0) {
         AppendRequest(out, {"SET", key, bytes, "PXAT", at});

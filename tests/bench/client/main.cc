@@ -56,6 +56,21 @@ void AddTasks(CLI::App& app, TasksOptions& tasks) {
   mode->callback([&tasks] { RunTasks(tasks); });
 }
 
+void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
+  CLI::App* const mode = app.add_subcommand("traffic", "ask at a steady rate, also while a server goes and comes");
+  mode->add_option("port", traffic.port)->required();
+  mode->add_option("--connections", traffic.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--rate", traffic.rate)->check(CLI::PositiveNumber);
+  mode->add_option("--write-share", traffic.write_share)->check(CLI::Range(0.0, 1.0));
+  mode->add_option("--keys", traffic.keys)->required()->check(CLI::PositiveNumber);
+  mode->add_option("--exponent", traffic.exponent)->check(CLI::NonNegativeNumber);
+  mode->add_option("--value-bytes", traffic.value_bytes);
+  mode->add_option("--write", traffic.write, "forms with {k} and {m}, \" ; \" between them, instead of SET");
+  mode->add_option("--members", traffic.members)->check(CLI::PositiveNumber);
+  mode->add_option("--slice-ms", traffic.slice_ms)->check(CLI::PositiveNumber);
+  mode->callback([&traffic] { RunTraffic(traffic); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +87,7 @@ int main(int argc, char** argv) {
   mode->add_option("--at-ms", load.at_ms, "one deadline of the wall clock for all keys");
   mode->add_option("--request", load.request, "for each member: words with {k} and {m} for numbers");
   mode->add_option("--members", load.members, "of each key")->check(CLI::PositiveNumber);
+  mode->add_option("--noise", load.noise, "1: values that do not compress");
   mode->callback([&] { Load(load); });
 
   AskOptions ask;
@@ -123,6 +139,9 @@ int main(int argc, char** argv) {
 
   TasksOptions tasks;
   AddTasks(app, tasks);
+
+  TrafficOptions traffic;
+  AddTraffic(app, traffic);
 
   CLI11_PARSE(app, argc, argv);
   return 0;

@@ -30,6 +30,7 @@ struct LoadOptions {
   // What is sent for each member of each key, instead of a SET: see RequestForm.
   std::string request = {};
   uint64_t members = 1;
+  bool noise = false;  // values that do not compress
 };
 // Inserts keys over one connection, 200 at a time.
 void Load(const LoadOptions& options);
@@ -128,5 +129,25 @@ struct TasksOptions {
 // their values, and lets go of them. Reports how late they came, and how many did not come, came twice, with a wrong
 // value, or after one that was due later.
 void RunTasks(const TasksOptions& options);
+
+struct TrafficOptions {
+  int port = 0;
+  int connections = 20;
+  double rate = 10'000;     // requests a second, of all connections together
+  double write_share = 0;   // of the requests
+  uint64_t keys = 0;
+  double exponent = 0.99;   // of the popularity of keys; 0: all alike
+  uint64_t value_bytes = 100;
+  // What is written: request forms in turn, as AskOptions::request; "": a SET of a key.
+  std::string write = {};
+  uint64_t members = 1;
+  int slice_ms = 50;
+};
+// Asks for keys at a steady rate, as an application does, until standard input ends: connections that break are opened again
+// every 10 ms, also before the first server is there. Says "ready" once the first attempts are made. A connection that waits
+// for replies sends nothing meanwhile, and what it did not send is not made up for. Reports, for each slice of time since
+// the start, requests that were answered, hits, errors, connections that were refused, requests that were lost with their
+// connection, and the longest wait; and the wall-clock time of the start.
+void RunTraffic(const TrafficOptions& options);
 
 }  // namespace mayfly::bench

@@ -103,6 +103,14 @@ class Client:
             yield lambda: self._result(process)
 
     @contextlib.contextmanager
+    def traffic(self, port, **options):
+        """Requests at a steady rate, also while no server is there: rate, write_share, keys, exponent, value_bytes, write, members,
+        slice_ms. Yields a function that ends it and returns what happened in each slice of time."""
+        with self._running("traffic", port, options) as process:
+            process.stdout.readline()
+            yield lambda: self._result(process)
+
+    @contextlib.contextmanager
     def beside_it(self):
         """This program runs on the clients' processor meanwhile, so that the server never waits for it, nor it for the server."""
         everywhere = os.sched_getaffinity(0)

@@ -91,6 +91,26 @@ def panels(labels, shown, path):
     _save(pyplot, figure, path)
 
 
+def lines(curves, x_label, y_label, path):
+    """A line for each name of `curves`, {name: [(x, y)]}."""
+    if not any(len(points) > 1 for points in curves.values()):
+        raise NothingToShow("no plot: no figure of it was measured")
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(figsize=(9.2, 3.6))
+    for i, (name, points) in enumerate(curves.items()):
+        xs, ys = zip(*points)
+        axes.plot(xs, ys, color=COLOURS[i % len(COLOURS)], linewidth=2, label=name, marker="o", markersize=3)
+    axes.set_xlabel(x_label, color=GREY, fontsize=9)
+    axes.set_ylabel(y_label, color=GREY, fontsize=9)
+    axes.tick_params(axis="both", colors=GREY, labelsize=8, length=0)
+    axes.grid(color=GREY, alpha=0.25, linewidth=0.7)
+    axes.set_axisbelow(True)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.legend(frameon=False, labelcolor=GREY, fontsize=8.5)
+    _save(pyplot, figure, path)
+
+
 def _pyplot():
     try:
         import matplotlib

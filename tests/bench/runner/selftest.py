@@ -163,6 +163,24 @@ def _own_tables():
         raise AssertionError("a plot without a bar")
 
 
+def _starts():
+    starts = sections.load("starts")
+    nothing = {"gets": 0, "hits": 0, "errors": 0}
+    slices = [dict(nothing) for _ in range(1200)]
+    slices[12] = {"gets": 5, "hits": 0, "errors": 5}  # refused while the file is loaded
+    slices[13] = {"gets": 5, "hits": 1, "errors": 0}
+    slices[110] = {"gets": 10, "hits": 9, "errors": 0}
+    found = starts._seen({"slices": slices, "slice_ms": 10}, began_ms=100)
+    assert found["first_ms"] == 40, found
+    assert found[1] == 10 and found[2] == 100, found
+    try:
+        starts.draw([], "/nowhere/plot.svg")
+    except plot.NothingToShow:
+        pass
+    else:
+        raise AssertionError("a plot without a line")
+
+
 def _command_line():
     options = command_line.parse(["--sections", "cpu", "keydb=keydb-server --port {port}", "redis=other {port}"])
     assert [s.name for s in options.specs] == [OURS, "redis", "valkey", "keydb"] and options.chosen == ["cpu"]
@@ -214,6 +232,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
         check()
     return 0

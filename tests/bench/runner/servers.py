@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import random
+import re
 import shlex
 import signal
 import socket
@@ -115,6 +116,16 @@ class Server:
     def resident_bytes(self):
         with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def forget_peak(self):
+        """peak_bytes counts from now on."""
+        with open(f"/proc/{self.pid}/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+
+    def peak_bytes(self):
+        """The most resident bytes that the process had at once."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:
+            return int(re.search(r"VmHWM:\s+(\d+)", file.read())[1]) * 1024
 
     def settled_bytes(self):
         """Resident bytes once they no longer change (after 4 s at most), since allocators give memory back late: Mayfly's
