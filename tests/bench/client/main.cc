@@ -56,6 +56,17 @@ void AddTasks(CLI::App& app, TasksOptions& tasks) {
   mode->callback([&tasks] { RunTasks(tasks); });
 }
 
+void AddProbe(CLI::App& app, ProbeOptions& probe) {
+  CLI::App* const mode = app.add_subcommand("probe", "ask 1,000 times a second and measure the waits");
+  mode->add_option("port", probe.port)->required();
+  mode->add_option("--seconds", probe.seconds);
+  mode->add_option("--until-gone", probe.until_gone, "wall-clock ms; until it has passed and no key is left");
+  mode->add_option("--below-bytes", probe.below_bytes, "... and used_memory is at most this");
+  mode->add_option("--until-eof", probe.until_eof, "until standard input ends");
+  mode->add_option("--give-up-ms", probe.give_up_ms);
+  mode->callback([&probe] { Probe(probe); });
+}
+
 void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
   CLI::App* const mode = app.add_subcommand("traffic", "ask at a steady rate, also while a server goes and comes");
   mode->add_option("port", traffic.port)->required();
@@ -105,14 +116,7 @@ int main(int argc, char** argv) {
   mode->callback([&] { Ask(ask); });
 
   ProbeOptions probe;
-  mode = app.add_subcommand("probe", "ask 1,000 times a second and measure the waits");
-  mode->add_option("port", probe.port)->required();
-  mode->add_option("--seconds", probe.seconds);
-  mode->add_option("--until-gone", probe.until_gone, "wall-clock ms; until it has passed and no key is left");
-  mode->add_option("--below-bytes", probe.below_bytes, "... and used_memory is at most this");
-  mode->add_option("--until-eof", probe.until_eof, "until standard input ends");
-  mode->add_option("--give-up-ms", probe.give_up_ms);
-  mode->callback([&] { Probe(probe); });
+  AddProbe(app, probe);
 
   HoldOptions hold;
   AddHold(app, hold);
