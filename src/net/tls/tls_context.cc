@@ -1,10 +1,13 @@
 #include "net/tls/tls_context.h"
 
+#include <dirent.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -200,12 +203,14 @@ config::Problem TlsContext::LoadCertificatesOfCas(const config::Settings& settin
   const std::string& file = settings.tls_ca_cert_file;
   const std::string& directory = settings.tls_ca_cert_dir;
   if (!directory.empty()) {
-    std::error_code error;
-    std::filesystem::directory_iterator entries(directory, error);
-    if (error) return "tls-ca-cert-dir: cannot read " + config::Printable(directory) + ": " + error.message();
+    // Not std::filesystem's iterator, which ends the process when memory runs out.
+    const auto close = [](DIR* names) { closedir(names); };
+    const std::unique_ptr<DIR, decltype(close)> names(opendir(directory.c_str()), close);
+    if (names == nullptr)
+      return "tls-ca-cert-dir: cannot read " + config::Printable(directory) + ": " +
+             std::generic_category().message(errno);
     bool any = false;
-    for (; !any && entries != std::filesystem::directory_iterator() && !error; entries.increment(error))
-      any = IsHashedName(entries->path().filename().string());
+    while (const dirent* const entry = any ? nullptr : readdir(names.get())) any = IsHashedName(entry->d_name);
     if (!any)
       warning_ = "tls-ca-cert-dir: " + config::Printable(directory) +
                  " has no certificate under a name that openssl rehash gives: no client's certificate is "
