@@ -90,7 +90,7 @@ def parse(arguments):
     parser.add_argument(
         "--plots",
         metavar="FOLDER",
-        help="write there the plots that sections have of their own (stampede, starts); a full run of all writes them into tests/bench",
+        help="write there the plots that sections have of their own (stampede, starts, restarts); a full run of all writes them into tests/bench",
     )
     parser.add_argument(
         "--readme",

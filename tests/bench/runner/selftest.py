@@ -181,6 +181,17 @@ def _starts():
         raise AssertionError("a plot without a line")
 
 
+def _restarts():
+    restarts = sections.load("restarts")
+    well = {"gets": 10, "hits": 10, "errors": 0, "refused": 0, "lost": 0}
+    gone = {"gets": 0, "hits": 0, "errors": 0, "refused": 2, "lost": 0}
+    cold = {**well, "hits": 3}
+    slices = [well] * 10 + [{**gone, "lost": 7}] + [gone] * 19 + [cold] * 20 + [well] * 40
+    found = restarts._seen({"slices": slices, "slice_ms": 50}, stopped_ms=500)
+    assert (found["refused"], found["lost"], found["silent_s"], found["back_s"]) == (40, 7, 1, 2), found
+    assert found[0] == 100 and found[4] == 0, found
+
+
 def _command_line():
     options = command_line.parse(["--sections", "cpu", "keydb=keydb-server --port {port}", "redis=other {port}"])
     assert [s.name for s in options.specs] == [OURS, "redis", "valkey", "keydb"] and options.chosen == ["cpu"]
@@ -232,6 +243,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _restarts, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
         check()
     return 0

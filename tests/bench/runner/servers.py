@@ -63,10 +63,11 @@ def environment():
 
 
 class Server:
-    """A running server, on a free port unless one is given. Use it with `with`, so that it is ended."""
+    """A running server, on a free port unless one is given. Use it with `with`, so that it is ended. `files`: descriptors that it
+    inherits; `stop_s`: how long it may take to end."""
 
-    def __init__(self, spec, folder, processor, wrapper=(), ready_s=READY_S, port=None):
-        self.name, self.port = spec.name, port or free_port()
+    def __init__(self, spec, folder, processor, wrapper=(), ready_s=READY_S, port=None, stop_s=STOP_S, files=()):
+        self.name, self.port, self._stop_s = spec.name, port or free_port(), stop_s
         words = shlex.split(spec.command.replace("{port}", str(self.port)))
         if "/" in words[0]:
             words[0] = os.path.abspath(words[0])
@@ -80,6 +81,7 @@ class Server:
                 cwd=folder,
                 env=environment(),
                 start_new_session=True,
+                pass_fds=files,
                 preexec_fn=child_setup(processor),
             )
         except OSError as problem:
@@ -140,12 +142,17 @@ class Server:
             last = now
         return self.resident_bytes()
 
+    def kill(self):
+        """Ends it at once."""
+        self._process.kill()
+        self.stop()
+
     def stop(self):
         process = self._process
         if process.poll() is None:
             process.terminate()
             try:
-                process.wait(STOP_S)
+                process.wait(self._stop_s)
             except subprocess.TimeoutExpired:
                 pass
         # Whatever it has started is in its group, too.

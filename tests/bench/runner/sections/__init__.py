@@ -33,7 +33,7 @@ import importlib
 ORDER = (
     "cpu", "memory", "storm", "herd", "events", "tasks", "tags", "growth", "wheel", "scale", "misses", "pubsub", "scripts", "stampede", "types", "large",
     "instructions", "type_instructions", "namespaces", "tls", "shards",
-    "saves", "starts",
+    "saves", "starts", "restarts",
 )
 
 
