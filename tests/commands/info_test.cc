@@ -158,7 +158,8 @@ TEST_CASE_METHOD(InfoTest, "Persistence tells how far a load has come and how lo
            .load_file_bytes = 3'000,
            .load_keys = 3,
            .load_expired = 2,
-           .load_skipped = 1};
+           .load_skipped = 1,
+           .load_took_ms = 5'999};
   CHECK(Field("loading_eta_seconds", "persistence") == "1");
   CHECK(Field("loading_loaded_perc", "persistence") == "0.00");
   AdvanceTime(2'000);
@@ -171,7 +172,9 @@ TEST_CASE_METHOD(InfoTest, "Persistence tells how far a load has come and how lo
                                                         {"loading_eta_seconds", "4"},
                                                         {"rdb_last_load_keys_loaded", "3"},
                                                         {"rdb_last_load_keys_expired", "2"},
-                                                        {"rdb_last_load_keys_skipped", "1"}};
+                                                        {"rdb_last_load_keys_skipped", "1"},
+                                                        {"rdb_last_load_bytes", "1000"},
+                                                        {"rdb_last_load_time_sec", "5"}};
   for (const auto& [name, value] : fields) {
     INFO(name);
     CHECK(Field(name, "persistence") == value);
