@@ -176,13 +176,15 @@ TEST_CASE_METHOD(MetricsTest, "the page for Prometheus tells of saves and of a l
            .running_since_mono_ms = 1,
            .last_bytes = 500,
            .last_keys = 5,
+           .last_problem = "",
            .loading = true,
            .load_file_bytes = 800,
            .load_done_bytes = 80,
            .load_keys = 8,
            .load_expired = 7,
            .load_skipped = 6,
-           .load_took_ms = 9'000};
+           .load_took_ms = 9'000,
+           .load_problem = ""};
   const std::string page = Scrape();
   CHECK(ProblemOfPrometheus(page) == "");
   for (const char* line :
