@@ -27,9 +27,7 @@ COPY LICENSE /usr/share/doc/mayfly/copyright
 # As in Redis's image, the container's network decides who may connect. -e MAYFLY_PROTECTED_MODE=yes serves only
 # clients within the container, unless a password is set.
 ENV MAYFLY_PROTECTED_MODE=no
-# A restart begins with the keys of the last one: they are saved to the volume once an hour if clients have written, and when
-# the container is stopped. `--save ""` turns this off. A cache whose disk is full goes on.
-ENV MAYFLY_SAVE="3600 1" MAYFLY_STOP_WRITES_ON_BGSAVE_ERROR=no
+# The keys are saved here: see conf/entrypoint.sh.
 VOLUME /data
 # The working directory is the volume.
 WORKDIR /data
