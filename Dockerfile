@@ -27,6 +27,7 @@ COPY LICENSE /usr/share/doc/mayfly/copyright
 # As in Redis's image, the container's network decides who may connect. -e MAYFLY_PROTECTED_MODE=yes serves only
 # clients within the container, unless a password is set.
 ENV MAYFLY_PROTECTED_MODE=no
+# The keys are saved here: see conf/entrypoint.sh.
 VOLUME /data
 # The working directory is the volume.
 WORKDIR /data

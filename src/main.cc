@@ -24,6 +24,7 @@
 #include "exec/observe/crash_scene.h"
 #include "exec/parts.h"
 #include "net/client/listener.h"
+#include "net/process/inherited_sockets.h"
 #include "net/process/ping.h"
 #include "net/process/process.h"
 #include "net/process/service_manager.h"
@@ -112,22 +113,35 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
 
 // Runs until a signal or a client stops the loop. A problem is the reason for a failed begin.
 config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager,
-                        const CrashWitness& witness, net::StopDeadline& deadline, Log& log) {
+                        const CrashWitness& witness, net::StopDeadline& deadline,
+                        std::vector<net::InheritedSocket>&& inherited, Log& log) {
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
-  if (config::Problem problem = loop->Listen()) return problem;
+  if (config::Problem problem = loop->Listen(std::move(inherited))) return problem;
   net::PidFile pid_file(server.options.settings().pidfile);
   if (const config::Problem problem = pid_file.Write()) log.Warning(*problem);  // as Redis: no reason to end
   loop->ReportTo(manager);
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond the stack in use by now
   deadline.Watch(witness);
-  Snapshots::Of(server).LoadSoon(server.clock.Read());
+  Snapshots& snapshots = Snapshots::Of(server);
+  snapshots.WarnOfFolder();
+  snapshots.LoadSoon(server.clock.Read());
+  loop->BeforeEnd({.is_due = [&] { return snapshots.SavesToStop(snapshots.WordsOfSignal()); },
+                   .run =
+                       [&] {
+                         deadline.Hold();
+                         manager.SavingAtEnd();
+                         const bool ready = snapshots.ReadyToStop(snapshots.WordsOfSignal());
+                         if (!ready) manager.ServingAgain();
+                         deadline.GoOn();
+                         return ready;
+                       }});
   loop->Run();
-  if (Snapshots::Of(server).SavesAtEnd()) deadline.Hold();
-  const std::string unsaved = Snapshots::Of(server).End();
+  snapshots.End();
   deadline.Begin();  // a suspended script has to end, too
   log.Notice("bye");
-  if (!unsaved.empty()) return "the last save has failed: " + unsaved;
+  if (!snapshots.refused().empty())
+    return snapshots.refused() + "; with rdb-load-damaged yes, what precedes it is loaded";
   return std::nullopt;
 }
 
@@ -154,7 +168,8 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,
                     const std::vector<std::string>& warnings, const std::vector<std::string>& environment,
-                    const std::string& conf_file, SystemClock& clock, Log& log) {
+                    std::vector<net::InheritedSocket>&& inherited, const std::string& conf_file,
+                    SystemClock& clock, Log& log) {
   CommandTable commands;
   if (config::Problem problem = RenameCommands(options.settings(), commands)) return problem;
   log.Notice("Mayfly " MAYFLY_VERSION " starts");
@@ -168,7 +183,7 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
       [&deadline](const config::Settings& changed) { deadline.set_seconds(changed.shutdown_timeout_s); },
       &config::Settings::shutdown_timeout_s);
   const auto run_loop = [&](Server& server, Executor& executor, const CrashWitness& witness) {
-    return RunLoop(server, executor, manager, witness, deadline, log);
+    return RunLoop(server, executor, manager, witness, deadline, std::move(inherited), log);
   };
   return Serve(limit_files, files, options, commands, clock, log, run_loop);
 }
@@ -241,6 +256,12 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
   }
   if (is_shard) net::LeaveToShards(options);
   const config::Settings& settings = options.settings();
+  std::vector<net::InheritedSocket> inherited;
+  if (const config::Problem problem = net::TakeInheritedSockets(environment, getpid(), inherited))
+    return Complain(*problem);
+  if (settings.shards != 0 && !inherited.empty())
+    return Complain("shards: the daemons open ports of their own, and cannot take the inherited socket " +
+                    inherited.front().name() + " (LISTEN_FDS)");
   const net::StartFolder start;
   if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return Complain(*problem);
   SystemClock clock;
@@ -255,9 +276,9 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
   const std::string conf_file = from_input ? "standard input" : options.conf_file();
   config::Problem problem;
   try {
-    problem = settings.shards != 0
-                  ? net::RunShards(options, words, environment, start, log)
-                  : Run(limit_files, files, options, loaded.warnings, environment, conf_file, clock, log);
+    problem = settings.shards != 0 ? net::RunShards(options, words, environment, start, log)
+                                   : Run(limit_files, files, options, loaded.warnings, environment,
+                                         std::move(inherited), conf_file, clock, log);
   } catch (const std::exception& error) {
     problem = error.what();
   }

@@ -23,8 +23,11 @@ endfunction()
 mayfly_debian_option("bind * -::*" "bind 127.0.0.1 -::1")
 mayfly_debian_option("dir ./" "dir /var/lib/mayfly")
 mayfly_debian_option("logfile \"\"" "logfile /var/log/mayfly/mayfly.log")
+# A restart or an upgrade begins with the keys of the last daemon. A cache whose disk is full goes on.
+mayfly_debian_option("save \"\"" "save 3600 1")
+mayfly_debian_option("stop-writes-on-bgsave-error yes" "stop-writes-on-bgsave-error no")
 string(REPLACE "# Mayfly's options, each with its default. This file changes nothing as long as no line of it is changed."
-               "# Mayfly's options, each with its default. Only bind, dir and logfile have values of this package."
+               "# Mayfly's options, each with its default. Only bind, dir, logfile, save and stop-writes-on-bgsave-error have values of\n# this package: the keys are saved once an hour and at each stop. save \"\" turns that off."
                conf "${conf}")
 file(CONFIGURE OUTPUT ${made}/mayfly.conf CONTENT "${conf}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/conf/mayfly.conf)
@@ -34,7 +37,7 @@ if(TARGET mayfly)
 endif()
 mayfly_package_files(etc/mayfly ${made}/mayfly.conf)
 mayfly_package_files(etc/logrotate.d ${debian}/mayfly.logrotate RENAME mayfly)
-mayfly_package_files(lib/systemd/system ${debian}/mayfly.service)
+mayfly_package_files(lib/systemd/system ${debian}/mayfly.service ${debian}/mayfly.socket)
 mayfly_package_files(usr/share/doc/mayfly ${debian}/copyright ${made}/changelog.gz ${made}/changelog.Debian.gz)
 mayfly_package_files(usr/share/lintian/overrides ${debian}/lintian-overrides RENAME mayfly)
 mayfly_package_files(usr/share/man/man8 ${made}/mayfly.8.gz)
@@ -53,7 +56,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "cache server that speaks the Redis protoc
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Mayfly keeps keys and values in memory, for any client of Redis: strings,
 hashes, lists, sets, sorted sets, streams, transactions, scripts, pub/sub.
-A timing wheel frees each key at its deadline. Nothing is written to disk.")
+A timing wheel frees each key at its deadline. A restart keeps the keys.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL debian)

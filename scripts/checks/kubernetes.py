@@ -61,14 +61,14 @@ def _wrong_security(pod, container, dockerfile):
         yield "without a memory limit maxmemory auto takes the node's memory"
 
 
-def _wrong_volumes(pod, container, dockerfile):
+def _wrong_volumes(pod, container, claims, dockerfile):
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
-    volumes = {volume["name"]: volume for volume in pod["volumes"]}
-    if sorted(mounts.values()) != sorted(volumes):
+    kept = [claim["metadata"]["name"] for claim in claims]
+    if sorted(mounts.values()) != sorted([volume["name"] for volume in pod["volumes"]] + kept):
         yield "volumes and what is mounted differ"
     for place in re.findall(r"^VOLUME (\S+)$", dockerfile, re.M):
-        if "emptyDir" not in volumes.get(mounts.get(place), {}):
-            yield f"{place} cannot be written to"
+        if mounts.get(place) not in kept:
+            yield f"{place} cannot be written to, or does not outlive the pod"
     files = [word for word in container["args"] if word.startswith("/")]
     files += [variable["value"] for variable in container["env"] if variable["name"].endswith("_FILE")]
     for file in files:
@@ -110,7 +110,8 @@ def _wrong(files):
     given = _options("\n".join(objects["ConfigMap"]["data"].values()))
     yield from _wrong_probes(container, files[SERVICE], files[PING], given, options)
     yield from _wrong_security(pod, container, dockerfile)
-    yield from _wrong_volumes(pod, container, dockerfile)
+    claims = objects["StatefulSet"]["spec"].get("volumeClaimTemplates", [])
+    yield from _wrong_volumes(pod, container, claims, dockerfile)
     yield from _wrong_selectors(objects, template["metadata"]["labels"])
 
 

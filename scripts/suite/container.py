@@ -15,9 +15,10 @@ class Failed(Exception):
 
 
 class Container:
-    """The image's program in namespaces of its own, over a read-only root with a volume at each of its volumes."""
+    """The image's program in namespaces of its own, over a read-only root with a volume at each of its volumes: an empty one,
+    or the folder `kept`, which outlives the container."""
 
-    def __init__(self, root, config, work):
+    def __init__(self, root, config, work, kept=None):
         self._config = config
         self._log = open(os.path.join(work, "container.log"), "w+b")
         words = [f"cd {config.get('WorkingDir') or '/'}", "exec " + " ".join(map(_quoted, self._command()))]
@@ -25,6 +26,9 @@ class Container:
         mounts = ['mount --bind "$0" "$0"', 'mount -t proc proc "$0/proc"', 'mount --rbind /dev "$0/dev"']
         mounts += ['mount -t tmpfs none "$0/tmp"']
         for volume in config.get("Volumes") or ():
+            if kept is not None:
+                mounts.append(f'mount --bind {_quoted(kept)} "$0{volume}"')
+                continue
             owner = f'$(stat -c uid=%u,gid=%g,mode=%a "$0{volume}")'
             mounts.append(f'mount -t tmpfs -o "{owner}" none "$0{volume}"')
         mounts += ['mount -o remount,bind,ro "$0"', "ip link set lo up"]
@@ -75,6 +79,14 @@ class Container:
         command = [*inside, "env", "-i", *(self._config.get("Env") or ()), *words]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
         return done.returncode == 0
+
+    def ask(self, *requests):
+        """The replies to inline commands, as bytes on the wire; asked from within the container's network."""
+        lines = "".join(request + "\\r\\n" for request in (*requests, "QUIT"))
+        script = f"exec 3<>/dev/tcp/127.0.0.1/6379; printf '{lines}' >&3; cat <&3"
+        inside = ["nsenter", "--target", str(self.first()), "--net", "bash", "-c", script]
+        done = subprocess.run(inside, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        return done.stdout.replace("\r\n", "\n").removesuffix("+OK\n").strip("\n")
 
     def wait_healthy(self, test):
         end = self.started + HEALTHY_S

@@ -78,6 +78,48 @@ def run_image(store, work, say):
         store("rm", container)
 
 
+def volume_of(work, name, uid):
+    folder = os.path.join(work, name)
+    said("rm", "-rf", folder)
+    os.mkdir(folder, 0o755)
+    os.chown(folder, uid, uid)
+    return folder
+
+
+def restart_image(store, work, say):
+    """Keys survive `docker stop` and a new container with the same volume; a volume of root's is told of."""
+    config = json.loads(store("inspect", "--type", "image", NAME))["Docker"]["config"]
+    health = config["Healthcheck"]["Test"]
+    container = store("from", NAME)
+    try:
+        root = store("mount", container)
+        uid = int(said("stat", "-c", "%u", os.path.join(root, "data")))
+        folder = volume_of(work, "volume", uid)
+        with Container(root, config, work, kept=folder) as first:
+            first.wait_healthy(health)
+            expect(first.ask("SET k v") == "+OK", f"SET\n{first.log()}")
+            expect(first.stop() == 0, f"it did not end well\n{first.log()}")
+            expect("saved 1 keys" in first.log(), f"docker stop did not save\n{first.log()}")
+        with Container(root, config, work, kept=folder) as second:
+            second.wait_healthy(health)
+            expect(second.ask("GET k") == "$1\nv", f"the key is gone\n{second.log()}")
+            second.stop()
+        off = config | {"Cmd": ["--save", ""]}
+        with Container(root, off, work, kept=volume_of(work, "volume", uid)) as without:
+            without.wait_healthy(health)
+            without.ask("SET k v")
+            expect(without.stop() == 0, without.log())
+            expect(not os.listdir(folder), f'save "" saves: {os.listdir(folder)}')
+            expect("1 keys go with the process" in without.log(), without.log())
+        with Container(root, config, work, kept=volume_of(work, "volume", 0)) as of_root:
+            of_root.wait_healthy(health)
+            expect(f"the user {uid} of this process cannot write into /data/" in of_root.log(), of_root.log())
+            expect(of_root.ask("SET k v", "GET k") == "+OK\n$1\nv", "it does not serve")
+        say("keys survive a new container with the same volume")
+    finally:
+        store("rm", container)
+
+
 def run(tally, root):
     print("Container image", flush=True)
     script = os.path.join(root, "scripts", "install-packages")
@@ -97,6 +139,7 @@ def run(tally, root):
         ("the base image", lambda: import_base(store, work)),
         ("the Dockerfile builds", lambda: build_image(store, root)),
         ("the container runs, is healthy, ends", lambda: run_image(store, work, notes.append)),
+        ("the next container has the keys", lambda: restart_image(store, work, notes.append)),
     )
     for name, step in steps:
         started, trouble = time.monotonic(), ""

@@ -18,6 +18,7 @@ from debian import expect, make_root, said
 
 SYSTEM = ("systemd", "systemd-sysv", "dbus", "logrotate")
 UNIT = "mayfly.service"
+SOCKET = "mayfly.socket"
 EXPOSURE_MAX = 2.0
 LOG = "/var/log/mayfly/mayfly.log"
 
@@ -190,6 +191,38 @@ def restart_failed(machine):
     expect("Watchdog timeout" in machine.journal(), machine.journal())
 
 
+def keep_keys(machine):
+    """Keys outlive a restart. With the sockets of systemd no client is refused meanwhile."""
+    service = Service(machine)
+    expect(service.ask("SET k v") == "+OK", "SET")
+    machine.said("systemctl", "restart", UNIT)
+    service.expect_active()
+    machine.wait("the key is loaded", lambda: service.ask("GET k") == "$1\nv")
+    expect("saved 1 keys" in service.log(), service.log())
+    expect(machine.run("systemctl", "is-enabled", SOCKET)[1] == "disabled", "the package has enabled the sockets")
+    machine.said("systemctl", "stop", UNIT)
+    complaints = machine.said("systemd-analyze", "--man=no", "verify", SOCKET)
+    expect(not complaints, f"systemd-analyze verify: {complaints}")
+    machine.said("systemctl", "enable", "--now", SOCKET)
+    # The first client starts the daemon.
+    machine.wait("the key is loaded again", lambda: service.ask("GET k") == "$1\nv")
+    before = service.pid()
+    visits = "for i in {1..300}; do exec 3<>/dev/tcp/127.0.0.1/6379 || exit 1; printf 'PING\\r\\n' >&3; read -t 20 -u 3; exec 3>&-; done"
+    machine.shell(f"(sleep 0.1; systemctl restart {UNIT}) & {visits}; wait")
+    expect(service.pid() not in (0, before), "the daemon was not started anew")
+    machine.wait("the key is loaded once more", lambda: service.ask("GET k") == "$1\nv")
+    # An address that the daemon does not have ends its start, with a line.
+    machine.shell("sed -i 's/^port 6379$/port 6380/' /etc/mayfly/mayfly.conf")
+    machine.run("systemctl", "restart", UNIT)
+    expect("the inherited socket 127.0.0.1:6379 (LISTEN_FDS) has none of the addresses" in machine.journal(), machine.journal())
+    machine.shell("sed -i 's/^port 6380$/port 6379/' /etc/mayfly/mayfly.conf")
+    machine.said("systemctl", "disable", "--now", SOCKET)
+    machine.run("systemctl", "reset-failed")
+    machine.said("systemctl", "restart", UNIT)
+    service.expect_active()
+    expect(service.ask("GET k") == "$1\nv", "the key is gone")
+
+
 def rotate(machine):
     service = Service(machine)
     pid = service.pid()
@@ -204,11 +237,13 @@ def rotate(machine):
 def upgrade(machine):
     service = Service(machine)
     before = service.pid()
+    expect(service.ask("SET upgraded v") == "+OK", "SET")
     machine.shell("sed -i 's/^maxkeys 0$/maxkeys 1000/' /etc/mayfly/mayfly.conf")
     machine.said("apt-get", "install", "--yes", "--reinstall", "/mayfly.deb")
     service.expect_active()
     expect(service.pid() != before, "the upgrade did not start the daemon anew")
     expect(service.ask("CONFIG GET maxkeys").endswith("1000"), "the conf file was replaced")
+    machine.wait("the upgrade has kept the keys", lambda: service.ask("GET upgraded") == "$1\nv")
     # A service that was switched off stays off.
     machine.said("systemctl", "disable", "--now", UNIT)
     machine.said("apt-get", "install", "--yes", "--reinstall", "/mayfly.deb")
@@ -292,7 +327,7 @@ def run(tally, root):
         return
     try:
         with Machine(system, work) as machine:
-            for action in (install, serve_confined, restart_failed, rotate, upgrade, remove, purge):
+            for action in (install, serve_confined, restart_failed, keep_keys, rotate, upgrade, remove, purge):
                 machine.run("systemctl", "reset-failed")  # so many starts in a short time are no failure here
                 if not step(f"in use: {action.__name__.replace('_', ' ')}", action, machine)[0]:
                     break

@@ -1,4 +1,5 @@
 // INFO, TIME, SHUTDOWN and kin: state, clock and end of the server.
+#include "base/log/log.h"
 #include "base/time/clock.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
@@ -23,33 +24,32 @@ void Time(Context& ctx, Args&) {
 
 void LastSave(Context& ctx, Args&) { ctx.reply.Integer(ctx.server.stats.LastSaveS(ctx.now)); }
 
-// Whether a shutdown without words saves: Redis's rule.
-bool SavesByItself(const Server& server) { return !server.options.settings().save.empty(); }
-
-// A successful shutdown gets no reply: the connection ends.
+// A successful shutdown gets no reply: the connection ends. NOW changes nothing, since there are no replicas to wait for, and
+// so no shutdown can be aborted.
 void Shutdown(Context& ctx, Args& args) {
-  bool save = false, nosave = false, now = false, force = false, abort = false;
+  config::ShutdownFlags words;
+  bool abort = false;
   while (!args.Done()) {
     if (args.Accept("SAVE")) {
-      save = true;
+      words.save = true;
     } else if (args.Accept("NOSAVE")) {
-      nosave = true;
+      words.nosave = true;
     } else if (args.Accept("FORCE")) {
-      force = true;
+      words.force = true;
     } else if (args.Accept("ABORT")) {
       abort = true;
     } else if (args.Accept("NOW")) {
-      now = true;
+      words.now = true;
     } else {
       return ctx.Fail(errors::kSyntax);
     }
   }
-  if ((abort && (save || nosave || now || force)) || (save && nosave)) return ctx.Fail(errors::kSyntax);
+  if ((abort && words != config::ShutdownFlags()) || (words.save && words.nosave))
+    return ctx.Fail(errors::kSyntax);
   if (abort) return ctx.Fail("ERR No shutdown in progress.");
   Server& server = ctx.server;
-  // While a file is loaded, the file is the better one.
-  const bool saves = save || (!nosave && SavesByItself(server) && !Snapshots::Of(server).loading());
-  if (saves && !Snapshots::Of(server).SaveNow(ctx.now).empty() && !force)
+  if (server.log != nullptr) server.log->Notice("a client asked for shutdown");
+  if (!Snapshots::Of(server).ReadyToStop(words))
     return ctx.Fail("ERR Errors trying to SHUTDOWN. Check logs.");
   server.shutdown_requested = true;
   ctx.session.Set(Mode::kDropped);
@@ -86,8 +86,9 @@ constexpr Command kRows[] = {
      .summary = "Ends the server.",
      .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
      .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
-     .notes = "Without a word it saves if there are save points. NOW and ABORT change nothing: there are no "
-              "replicas to wait for."},
+     .notes =
+         "Without a word it saves if there are save points. After a failed save it ends only with FORCE. NOW "
+         "and ABORT change nothing: there are no replicas to wait for."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,

@@ -202,6 +202,8 @@ constexpr Option kMayflyOptions[] = {
      "what clients get while the file is loaded: serve (answers), or wait (LOADING)"},
     {"rdb-skip-unknown", "", &Settings::rdb_skip_unknown, "yes", 0, 0, 0,
      "skip values of modules in a file, instead of ending the load"},
+    {"rdb-load-damaged", "", &Settings::rdb_load_damaged, "yes", 0, 0, 0,
+     "load what precedes the damage of a file, instead of ending the daemon"},
     {"shutdown-on-sigterm", "", &Settings::shutdown_on_sigterm, "default", kMultiWord, 0, 0,
      "how SIGTERM stops the daemon, as SHUTDOWN: default, or some of save, nosave, now and force"},
     {"shutdown-on-sigint", "", &Settings::shutdown_on_sigint, "default", kMultiWord, 0, 0,

@@ -337,6 +337,7 @@ struct Settings {
   bool stop_writes_on_bgsave_error = true;
   LoadMode load_mode = LoadMode::kServe;
   bool rdb_skip_unknown = true;
+  bool rdb_load_damaged = true;
   ShutdownFlags shutdown_on_sigterm;
   ShutdownFlags shutdown_on_sigint;
 

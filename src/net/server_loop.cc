@@ -96,16 +96,18 @@ void ServerLoop::WatchSignals() {
   }
 }
 
-config::Problem ServerLoop::Listen() {
+config::Problem ServerLoop::Listen(std::vector<InheritedSocket> inherited) {
   const config::Settings& settings = server_.options.settings();
   LetLinger(settings);
+  listeners_.Inherit(std::move(inherited));
   if (settings.tls_port != 0) {
     if (config::Problem problem = LoadTls(settings)) return problem;
     tls_.Commit();
   }
   if (config::Problem problem = listeners_.Open(settings)) return problem;
   WarnIfOpen();
-  return ListenForObservers();
+  if (config::Problem problem = ListenForObservers()) return problem;
+  return listeners_.CheckInherited();
 }
 
 config::Problem ServerLoop::ListenFor(const Service& service, const std::string& host, uint16_t port) {
@@ -253,9 +255,7 @@ void ServerLoop::Check() {
   FinishTurn();
   turn_.SetFinished();
   if (phase_ != Phase::kServing) return GoOnStopping();
-  if (!server_.shutdown_requested) return;
-  log_.Notice("a client asked for shutdown");
-  StopSoon();
+  if (server_.shutdown_requested) StopSoon();
 }
 
 // Mostly nothing has happened since Check, and Check has left nothing.
@@ -269,7 +269,8 @@ void ServerLoop::Prepare() {
   if (phase_ == Phase::kLastAnswers && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were written.
-  StayAwake(phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
+  const bool stops = phase_ == Phase::kServing && server_.shutdown_requested;  // by a slice of work
+  StayAwake(stops || phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
             server_.sessions.AnyDirty() || server_.parking.AnyWoken() || server_.parking.keys().AnySwapped());
   turn_.End();
 }
@@ -317,11 +318,17 @@ void ServerLoop::Reload() {
 void ServerLoop::StopSoon() {
   if (phase_ != Phase::kServing) return;
   phase_ = Phase::kLastReads;
-  if (manager_ != nullptr) manager_->Stopping();
   turn_.Begin();
   last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
-  clients_.SetStopping();
+  clients_.set_stopping(true);
   listeners_.TakeWaiting(static_cast<size_t>(server_.options.settings().tcp_backlog) + 1);
+  last_work_waits_ = last_work_.is_due && last_work_.is_due();
+  last_work_waits_ ? listeners_.Hold() : Leave();
+}
+
+// From here on the end is certain.
+void ServerLoop::Leave() {
+  if (manager_ != nullptr) manager_->Stopping();
   listeners_.Stop();
 }
 
@@ -332,11 +339,23 @@ void ServerLoop::GoOnStopping() {
 }
 
 void ServerLoop::StopNow() {
+  if (last_work_waits_) {
+    if (!last_work_.run()) return GoOnServing();
+    turn_.Begin();
+    Leave();
+  }
   phase_ = Phase::kFlushing;
   clients_.EndAll();
   uv_timer_start(
       &stop_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->GiveUpClients(); },
       kStopMs, /*repeat=*/0);
+}
+
+void ServerLoop::GoOnServing() {
+  phase_ = Phase::kServing;
+  server_.stop_signal = 0;
+  clients_.set_stopping(false);
+  listeners_.GoOn();
 }
 
 void ServerLoop::GiveUpClients() {

@@ -6,15 +6,21 @@
 // Replies are written in `check` after I/O, and in `prepare` after timers: one write per connection and turn. One poll of
 // libuv may bring reads of tens of thousands of clients, and then consists of several turns: a turn that has filled the
 // loop's buffer ends (EndFullTurn), and the next turn begins within the same poll. The loop ends on SIGTERM, SIGINT or when
-// Server::shutdown_requested is set: received requests run, replies are written and every connection lingers, at most
-// kStopMs, then every handle is closed. The metrics port answers until the clients are gone, to show that the server stops.
+// Server::shutdown_requested is set: received requests run, the last work is done (a save), replies are written and every
+// connection lingers, at most kStopMs, then every handle is closed. The metrics port answers until the clients are gone, to
+// show that the server stops.
+//
+// While there is last work, new clients wait in the kernel's queues. If it fails the loop goes on, and they are accepted. If
+// not, those at an inherited socket wait for the next daemon, and the others' connections are closed.
 // Loop thread only; one loop per server.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <uv.h>
@@ -28,6 +34,7 @@
 #include "net/client/service.h"
 #include "net/client/turn.h"
 #include "net/http/http_service.h"
+#include "net/process/inherited_sockets.h"
 #include "net/process/service_manager.h"
 #include "net/timekeeper.h"
 #include "net/tls/tls_transports.h"
@@ -42,8 +49,15 @@ class ServerLoop {
   ServerLoop& operator=(const ServerLoop&) = delete;
   ~ServerLoop();
 
-  // Opens the listeners; after a problem (one line for a person) the loop can only be destroyed.
-  [[nodiscard]] config::Problem Listen();
+  // What has to be done when the received requests have run, and before clients are told of the end. No client is served
+  // meanwhile.
+  struct LastWork {
+    std::function<bool()> is_due;
+    std::function<bool()> run;  // false: the server must not stop
+  };
+  void BeforeEnd(LastWork work) { last_work_ = std::move(work); }
+  // Opens the listeners, with these sockets of a service manager's; after a problem (one line for a person) the loop can only be destroyed.
+  [[nodiscard]] config::Problem Listen(std::vector<InheritedSocket> inherited = {});
   // Opens another TCP address for a separate service. The service must outlive the loop. A problem is one line for a person.
   [[nodiscard]] config::Problem ListenFor(const Service& service, const std::string& host, uint16_t port);
   // Reports to this service manager: reloads, the end and, if the manager wants signs of life, that the loop still turns.
@@ -90,8 +104,11 @@ class ServerLoop {
   void Reload();
   void FeedWatchdog();
   void StopSoon();
+  void Leave();
   void GoOnStopping();
   void StopNow();
+  // The last work has failed.
+  void GoOnServing();
   void GiveUpClients();
   void EndScrapers();
   void Close();
@@ -123,6 +140,8 @@ class ServerLoop {
   bool staying_awake_ = false;
   bool open_to_all_ = false;  // WarnIfOpen has warned
   uint64_t last_reads_until_mono_ms_ = 0;
+  LastWork last_work_;  // empty functions: none
+  bool last_work_waits_ = false;
   Phase phase_ = Phase::kServing;
 };
 

@@ -13,6 +13,7 @@
 #include "server/hubs/hubs.h"
 #include "server/server.h"
 #include "snapshot/format/types.h"
+#include "snapshot/slice_time.h"
 #include "snapshot/value_limits.h"
 
 namespace mayfly {
@@ -86,16 +87,23 @@ LoadResult Loader::Stop() {
 
 bool Loader::DoSome(Now now, size_t budget) noexcept {
   if (!running()) return false;
+  const Status status = WorkAndNote(now, budget);
+  ShowProgress();
+  if (status == Status::kSpent) return true;
+  if (status != Status::kMore) ended_(End(now));
+  return false;
+}
+
+Loader::Status Loader::WorkAndNote(Now now, size_t budget) noexcept {
+  const uint64_t began = ReadCycles();
   Status status = Status::kBad;
   try {
     status = Work(now, budget);
   } catch (const std::bad_alloc&) {
     result_.problem = "out of memory";
   }
-  ShowProgress();
-  if (status == Status::kSpent) return true;
-  if (status != Status::kMore) ended_(End(now));
-  return false;
+  NoteSlice(server_, LatencyMonitor::kLoad, began, now);
+  return status;
 }
 
 void Loader::OnSignal() noexcept {
@@ -302,7 +310,8 @@ Loader::Status Loader::ReadEnd() {
   }
   if (!reader_->AtEnd(result_.problem)) return Status::kMore;
   if (!result_.problem.empty()) return Status::kBad;
-  if (wanted != 0 && wanted != reader_->crc()) return Damaged("the checksum is wrong");
+  const bool verifies = server_.options.settings().rdbchecksum;
+  if (verifies && wanted != 0 && wanted != reader_->crc()) return Damaged("the checksum is wrong");
   return Status::kEnd;
 }
 

@@ -14,7 +14,8 @@
 // Deadlines. A file of Mayfly's tells a TTL from a promise in Unix time (snapshot/key_terms.h), and both go on over the
 // downtime. Deadlines of other servers' files are promises in Unix time. A key whose deadline is over is not loaded.
 //
-// Damage ends the load: the keys before the damage are there, and the result says where the file is damaged. Values of unknown
+// Damage ends the load: the keys before the damage are there, and the result says where the file is damaged. The file's checksum
+// is verified at its end, unless `rdbchecksum` is no. Values of unknown
 // types are skipped if their length is known, or are damage.
 //
 // Borrows server and disk. Loop thread only.
@@ -95,6 +96,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
   };
 
   bool DoSome(Now now, size_t budget) noexcept override;
+  Status WorkAndNote(Now now, size_t budget) noexcept;
   void OnSignal() noexcept override;
   // Reads on until the budget is spent, the reader has no more bytes yet (kMore), or the load ends.
   Status Work(Now now, size_t budget);

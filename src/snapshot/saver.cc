@@ -16,6 +16,7 @@
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/member_terms.h"
+#include "snapshot/slice_time.h"
 #include "snapshot/values/value_out.h"
 
 namespace mayfly {
@@ -106,8 +107,15 @@ void Saver::FinishWalk() noexcept {
   walk_.reset();
 }
 
-bool Saver::DoSome(Now, size_t budget) noexcept {
+bool Saver::DoSome(Now now, size_t budget) noexcept {
   if (walk_ == nullptr) return false;
+  const uint64_t began = ReadCycles();
+  const bool more = WalkOn(budget);
+  NoteSlice(server_, LatencyMonitor::kSave, began, now);
+  return more;
+}
+
+bool Saver::WalkOn(size_t budget) noexcept {
   const bool at_end = walk_->Step(budget);
   if (!problem_.empty() || writer_ == nullptr) {
     if (at_end) walk_.reset();

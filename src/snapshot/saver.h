@@ -68,6 +68,7 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept override;
   bool WantsPause() const noexcept override;
   bool DoSome(Now now, size_t budget) noexcept override;
+  bool WalkOn(size_t budget) noexcept;
   void OnSignal() noexcept override;
 
   void WriteHead(Now now);

@@ -1,7 +1,10 @@
 #include "snapshot/snapshots.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -21,7 +24,16 @@ namespace mayfly {
 namespace {
 
 constexpr std::string_view kLoads = "the file is being loaded";
+constexpr std::string_view kRefused = "the file was refused, and the server stops";
 constexpr std::string_view kNoName = "dbfilename is empty";
+
+void Keep(std::string& to, const std::string& text) noexcept {
+  try {
+    to = text;
+  } catch (const std::bad_alloc&) {
+    to = "out of memory";  // short enough to need none
+  }
+}
 
 }  // namespace
 
@@ -30,7 +42,7 @@ Snapshots::Snapshots(Server& server, Disk& disk)
       server_(server),
       disk_(disk),
       saver_(std::make_unique<Saver>(server, disk, [this](const SaveResult& result) { Tell(result); })),
-      loader_(std::make_unique<Loader>(server, disk, [this](const LoadResult& result) { Tell(result); })),
+      loader_(std::make_unique<Loader>(server, disk, [this](const LoadResult& result) { EndLoad(result); })),
       last_save_mono_ms_(server.clock.Read().mono_ms) {
   using config::Settings;
   server.options.Follow([this](const Settings&) { RefuseWritesIfUnsaved(); }, &Settings::save,
@@ -54,6 +66,7 @@ Snapshots& Snapshots::Of(Server& server) {
 
 std::string_view Snapshots::SaveSoon(Now now) {
   if (loading()) return kLoads;
+  if (!refused_.empty()) return kRefused;
   if (server_.options.settings().dbfilename.empty()) return kNoName;
   try {
     saver_->Begin(now);
@@ -68,6 +81,7 @@ std::string_view Snapshots::SaveSoon(Now now) {
 
 std::string Snapshots::SaveNow(Now now) {
   if (loading()) return std::string(kLoads);
+  if (!refused_.empty()) return std::string(kRefused);
   if (server_.options.settings().dbfilename.empty()) return std::string(kNoName);
   SaveResult result;
   try {
@@ -96,40 +110,54 @@ void Snapshots::Tell(const SaveResult& result) noexcept {
     if (server_.log != nullptr) server_.log->Notice("the save was cancelled");
     return;
   }
+  Keep(server_.stats.saves.last_problem, result.problem);
   if (!result.problem.empty()) {
     retry_mono_ms_ = now + kRetryMs;
     if (server_.log != nullptr) server_.log->Warning("the save has failed: ", result.problem);
     return;
   }
   last_save_mono_ms_ = now;
+  server_.stats.saves.last_took_ms = result.took_ms;
   if (server_.log != nullptr)
     server_.log->Notice("saved ", result.keys, " keys, ", result.bytes, " bytes, in ", result.took_ms, " ms");
 }
 
 // ---- the end
 
-bool Snapshots::SavesAtEnd() const noexcept {
-  const config::Settings& settings = server_.options.settings();
-  const config::ShutdownFlags& flags =
-      server_.stop_signal == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  return !loading() && !server_.shutdown_requested && !flags.nosave && (flags.save || !settings.save.empty());
+bool Snapshots::SavesToStop(const config::ShutdownFlags& words) const noexcept {
+  if (loading() || !refused_.empty() || words.nosave) return false;
+  return words.save || !server_.options.settings().save.empty();
 }
 
-std::string Snapshots::End() {
-  std::string problem;
-  if (SavesAtEnd()) problem = SaveNow(server_.clock.Read());
-  if (loading()) StopLoad();  // and the file stays what it is
-  if (server_.log == nullptr) return problem;
+bool Snapshots::ReadyToStop(const config::ShutdownFlags& words) {
+  if (!SavesToStop(words) || SaveNow(server_.clock.Read()).empty()) return true;
+  if (server_.log != nullptr)
+    server_.log->Warning(words.force ? "stopping without the save (force)"
+                                     : "not stopping, because the save has failed: SHUTDOWN NOSAVE, or the "
+                                       "word force, stops without it");
+  return words.force;
+}
+
+config::ShutdownFlags Snapshots::WordsOfSignal() const noexcept {
+  const config::Settings& settings = server_.options.settings();
+  if (server_.shutdown_requested) return {.nosave = true};
+  return server_.stop_signal == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
+}
+
+void Snapshots::End() noexcept {
+  if (loading()) Tell(loader_->Stop());  // and the file stays what it is
+  if (server_.log == nullptr) return;
   const size_t keys = server_.databases.total_keys();
   const SaveFigures& saves = server_.stats.saves;
   const uint64_t unsaved = saves.writes - saves.writes_at_save;
-  if (unsaved == 0) return problem;
-  if (keys != 0 && saves.last_save_s == 0) {
-    server_.log->Notice("dropping ", keys, " keys: nothing was saved");
-  } else if (saves.last_save_s != 0) {
-    server_.log->Notice("dropping what ", unsaved, " requests have written since the last save");
+  if (unsaved == 0) return;
+  if (saves.last_save_s == 0 && !loaded_) {
+    if (keys != 0) server_.log->Notice(keys, " keys go with the process: nothing was saved");
+  } else {
+    server_.log->Notice(unsaved, " requests have written since the file was ",
+                        saves.last_save_s != 0 ? "saved" : "loaded",
+                        ", and what they wrote goes with the process; it had ", keys, " keys");
   }
-  return problem;
 }
 
 // ---- the load
@@ -139,16 +167,31 @@ std::string Snapshots::Path() const {
   return PathIn(settings.dir.path, settings.dbfilename);
 }
 
+void Snapshots::WarnOfFolder() {
+  const config::Settings& settings = server_.options.settings();
+  if (settings.save.empty() || server_.log == nullptr) return;
+  const int error = disk_.MayWriteInto(settings.dir.path);
+  if (error == 0) return;
+  const std::string folder = PathIn(settings.dir.path, "");
+  server_.log->Warning("nothing can be saved: the user ", geteuid(), " of this process cannot write into ",
+                       folder, ": ", std::strerror(error),
+                       "; give it that folder, name another by dir, or set save \"\"");
+}
+
 void Snapshots::LoadSoon(Now now) {
-  if (server_.options.settings().dbfilename.empty()) return;
+  const config::Settings& settings = server_.options.settings();
+  if (settings.dbfilename.empty()) return;
   const std::string path = Path();
   if (!disk_.Exists(path)) return;
   const std::string problem = loader_->Begin(path, now);
+  if (!problem.empty()) {
+    if (!settings.rdb_load_damaged) return Refuse(problem);
+    if (server_.log != nullptr) server_.log->Warning("nothing is loaded: ", problem);
+    return;
+  }
   if (server_.log != nullptr)
-    problem.empty() ? server_.log->Notice("loading ", path)
-                    : server_.log->Warning("nothing is loaded: ", problem);
-  if (problem.empty() && server_.options.settings().load_mode == config::LoadMode::kWait)
-    server_.modes |= BitOf(Mode::kLoading);
+    server_.log->Notice("loading ", path, ", ", server_.stats.saves.load_file_bytes, " bytes");
+  if (settings.load_mode == config::LoadMode::kWait) server_.modes |= BitOf(Mode::kLoading);
 }
 
 std::string Snapshots::LoadNow(Now now) {
@@ -156,21 +199,46 @@ std::string Snapshots::LoadNow(Now now) {
   if (!problem.empty()) return problem;
   const LoadResult result = loader_->LoadNow();
   Tell(result);
+  if (!result.ending.empty()) PutAside(result);
   return result.problem;
 }
 
 void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
 
+// The load of the start has come to its end.
+void Snapshots::EndLoad(const LoadResult& result) noexcept {
+  Tell(result);
+  if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged) return Refuse(result.problem);
+  if (!result.ending.empty()) PutAside(result);
+}
+
+void Snapshots::PutAside(const LoadResult& result) noexcept {
+  const std::string path = Path();
+  const int error = disk_.Rename(path, path + std::string(result.ending));
+  if (server_.log == nullptr) return;
+  if (error == 0)
+    server_.log->Warning("the file's name ends with ", result.ending, " now");
+  else
+    server_.log->Warning("the file keeps its name, so that the next save takes its place: ",
+                         std::strerror(error));
+}
+
+// The loop stops at the end of the turn.
+void Snapshots::Refuse(const std::string& problem) noexcept {
+  Keep(refused_, problem);
+  server_.shutdown_requested = true;
+}
+
 void Snapshots::Tell(const LoadResult& result) noexcept {
   server_.modes &= ~BitOf(Mode::kLoading);
-  if (!result.ending.empty()) {
-    const std::string path = Path();
-    static_cast<void>(disk_.Rename(path, path + std::string(result.ending)));
-  }
-  if (server_.log == nullptr) return;
-  Log& log = *server_.log;
+  loaded_ = true;
+  server_.stats.saves.load_took_ms = result.took_ms;
+  Keep(server_.stats.saves.load_problem, result.problem);
+  if (server_.log != nullptr) TellOfKeys(result, *server_.log);
+}
+
+void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (!result.problem.empty()) log.Warning("the load has ended early: ", result.problem);
-  if (!result.ending.empty()) log.Warning("the file's name ends with ", result.ending, " now");
   log.Notice("loaded ", result.keys, " keys of ", result.bytes, " bytes in ", result.took_ms, " ms; ",
              result.expired, " had expired, ", result.overtaken,
              " were changed or flushed by clients meanwhile");

@@ -2,8 +2,12 @@
 //
 //   SAVE, BGSAVE, SHUTDOWN SAVE --+
 //   save points (an Alarm) -------+--> Saver --> a line in the log, the figures of INFO persistence
-//   shutdown-on-sigterm ----------+
+//   the end (SHUTDOWN, a signal) -+
 //   start ------------------------> Loader
+//
+// The end. Words of SHUTDOWN, or the option of the signal, say whether a stop saves; without such words save points do
+// (SavesToStop, the only place with this rule). While a file is loaded nothing is saved, since the file is the better one. A
+// failed save keeps the server running, unless the stop is forced.
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -15,6 +19,7 @@
 #include <string_view>
 
 #include "base/time/clock.h"
+#include "config/settings.h"
 #include "server/hubs/alarms.h"
 #include "server/server.h"
 
@@ -23,6 +28,7 @@ namespace mayfly {
 class Disk;
 class Keyspace;
 class Loader;
+class Log;
 class Saver;
 struct LoadResult;
 struct SaveResult;
@@ -52,15 +58,25 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // REQUIRES: saving().
   void Cancel() noexcept;
 
-  // Whether End saves. After a signal the options decide; SHUTDOWN has saved already, or was told not to.
-  bool SavesAtEnd() const noexcept;
-  // The server has served its last client. Says how many keys go with the process. Returns the reason for a failed save, or
-  // "".
-  std::string End();
+  // Whether a stop with these words saves.
+  bool SavesToStop(const config::ShutdownFlags& words) const noexcept;
+  // Saves, if a stop with these words does. False: the save has failed, and the server must go on. The log says why.
+  bool ReadyToStop(const config::ShutdownFlags& words);
+  // The words for the stop that a signal has begun. SHUTDOWN has saved already, or was told not to.
+  config::ShutdownFlags WordsOfSignal() const noexcept;
+  // The server has served its last client. Says how many keys go with the process.
+  void End() noexcept;
+  // Warns at the start if save points would save into a folder that this process may not write into.
+  void WarnOfFolder();
   // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
-  // happens if there is no such file. A file that cannot be loaded whole gets another name (LoadResult::ending), so that no
-  // later save takes its place. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
+  // happens if there is no such file. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
+  //
+  // A file that cannot be loaded whole: with rdb-load-damaged yes the server goes on with what was loaded, and the file gets
+  // another name (LoadResult::ending), so that no later save takes its place. With no, the file stays what it is, and the
+  // server stops: see refused().
   void LoadSoon(Now now);
+  // The reason why the file was refused: the daemon must end with an error, and saves nothing. "": it was not.
+  const std::string& refused() const noexcept { return refused_; }
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(Now now);
   bool loading() const noexcept;
@@ -77,6 +93,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void OnWake(Now now, Log* log) override;
   void Tell(const SaveResult& result) noexcept;
   void Tell(const LoadResult& result) noexcept;
+  void TellOfKeys(const LoadResult& result, Log& log) noexcept;
+  void EndLoad(const LoadResult& result) noexcept;
+  void PutAside(const LoadResult& result) noexcept;
+  void Refuse(const std::string& problem) noexcept;
 
   Server& server_;
   Disk& disk_;
@@ -84,6 +104,8 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   const std::unique_ptr<Loader> loader_;
   uint64_t retry_mono_ms_ = 0;      // no save point before
   uint64_t last_save_mono_ms_ = 0;  // or the start
+  bool loaded_ = false;             // since the start
+  std::string refused_;
 };
 
 }  // namespace mayfly

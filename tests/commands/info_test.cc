@@ -124,7 +124,9 @@ TEST_CASE_METHOD(InfoTest, "Persistence follows the saves") {
            .keys_done = 40,
            .keys_total = 100,
            .last_bytes = 2'048,
-           .last_keys = 90};
+           .last_keys = 90,
+           .last_problem = "",
+           .load_problem = ""};
   AdvanceTime(2'500);
   const std::pair<const char*, const char*> fields[] = {{"loading", "0"},
                                                         {"current_save_keys_processed", "40"},
@@ -153,12 +155,15 @@ TEST_CASE_METHOD(InfoTest, "Persistence follows the saves") {
 TEST_CASE_METHOD(InfoTest, "Persistence tells how far a load has come and how long it still takes") {
   SaveFigures& saves = stats().saves;
   const std::string began = std::to_string(WallMs() / 1000);
-  saves = {.loading = true,
+  saves = {.last_problem = "",
+           .loading = true,
            .load_began_mono_ms = server().clock.Read().mono_ms,
            .load_file_bytes = 3'000,
            .load_keys = 3,
            .load_expired = 2,
-           .load_skipped = 1};
+           .load_skipped = 1,
+           .load_took_ms = 5'999,
+           .load_problem = ""};
   CHECK(Field("loading_eta_seconds", "persistence") == "1");
   CHECK(Field("loading_loaded_perc", "persistence") == "0.00");
   AdvanceTime(2'000);
@@ -171,7 +176,9 @@ TEST_CASE_METHOD(InfoTest, "Persistence tells how far a load has come and how lo
                                                         {"loading_eta_seconds", "4"},
                                                         {"rdb_last_load_keys_loaded", "3"},
                                                         {"rdb_last_load_keys_expired", "2"},
-                                                        {"rdb_last_load_keys_skipped", "1"}};
+                                                        {"rdb_last_load_keys_skipped", "1"},
+                                                        {"rdb_last_load_bytes", "1000"},
+                                                        {"rdb_last_load_time_sec", "5"}};
   for (const auto& [name, value] : fields) {
     INFO(name);
     CHECK(Field(name, "persistence") == value);

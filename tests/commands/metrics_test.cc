@@ -176,12 +176,15 @@ TEST_CASE_METHOD(MetricsTest, "the page for Prometheus tells of saves and of a l
            .running_since_mono_ms = 1,
            .last_bytes = 500,
            .last_keys = 5,
+           .last_problem = "",
            .loading = true,
            .load_file_bytes = 800,
            .load_done_bytes = 80,
            .load_keys = 8,
            .load_expired = 7,
-           .load_skipped = 6};
+           .load_skipped = 6,
+           .load_took_ms = 9'000,
+           .load_problem = ""};
   const std::string page = Scrape();
   CHECK(ProblemOfPrometheus(page) == "");
   for (const char* line :
@@ -189,7 +192,8 @@ TEST_CASE_METHOD(MetricsTest, "the page for Prometheus tells of saves and of a l
         "snapshot_last_timestamp_seconds 1700000000", "snapshot_last_duration_seconds 4", "snapshots_total 3",
         "snapshot_last_keys 5", "snapshot_last_bytes 500", "snapshot_last_info{status=\"err\"} 1",
         "loaded_file_keys{result=\"loaded\"} 8", "loaded_file_keys{result=\"expired\"} 7",
-        "loaded_file_keys{result=\"skipped\"} 6", "loading_file_bytes 800", "loading_done_bytes 80"})
+        "loaded_file_keys{result=\"skipped\"} 6", "loaded_file_bytes 80", "loaded_file_duration_seconds 9",
+        "loading_file_bytes 800", "loading_done_bytes 80"})
     CHECK(HasLine(page, "mayfly_" + std::string(line)));
 }
 
@@ -281,6 +285,38 @@ TEST_CASE_METHOD(MetricsTest, "the status has figures, and names of keys that ca
   CHECK(json.find("{\"name\":\"10s_to_1m\",\"keys\":1,") != std::string::npos);
   CHECK(json.find("\"stopping\":false") != std::string::npos);
   CHECK(Status(true).find("\"stopping\":true") != std::string::npos);
+}
+
+TEST_CASE_METHOD(MetricsTest,
+                 "the status tells of the last save and its problem, and how far a load has come") {
+  CHECK(Status().find("\"save\":{\"running\":false,\"keys_done\":0,\"keys_total\":0,\"saved\":false,") !=
+        std::string::npos);
+  SaveFigures& saves = stats().saves;
+  saves = {.writes = 9,
+           .writes_at_save = 2,
+           .last_save_s = WallMs() / 1000 - 60,
+           .running_since_mono_ms = 1,
+           .keys_done = 3,
+           .keys_total = 4,
+           .last_bytes = 500,
+           .last_keys = 5,
+           .last_took_ms = 70,
+           .last_problem = "the disk is \"full\"",
+           .loading = true,
+           .load_file_bytes = 800,
+           .load_done_bytes = 80,
+           .load_keys = 8,
+           .load_expired = 7,
+           .load_skipped = 6,
+           .load_took_ms = 5,
+           .load_problem = "damage"};
+  const std::string status = Status();
+  CHECK(status.find("\"save\":{\"running\":true,\"keys_done\":3,\"keys_total\":4,\"saved\":true,\"age_s\":60,"
+                    "\"keys\":5,\"bytes\":500,\"took_ms\":70,\"writes\":7,"
+                    "\"problem\":\"the disk is \\\"full\\\"\"}") != std::string::npos);
+  CHECK(status.find(
+            "\"load\":{\"running\":true,\"clients_wait\":false,\"file_bytes\":800,\"bytes\":80,\"keys\":8,"
+            "\"expired\":7,\"skipped\":6,\"took_ms\":5,\"problem\":\"damage\"}") != std::string::npos);
 }
 
 TEST_CASE_METHOD(MetricsTest, "the status draws the wheel: a slot for each deadline, from now on") {

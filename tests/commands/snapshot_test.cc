@@ -1,5 +1,8 @@
 // SAVE, BGSAVE and the load: what a file brings back, what clients may do meanwhile, and what may go wrong.
+#include <cerrno>
+#include <csignal>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -364,6 +367,128 @@ TEST_CASE_METHOD(SnapshotTest, "a flipped bit anywhere is found, or does no harm
     Run({"FLUSHALL"});
     CHECK(snapshots().LoadNow(now()) != "");
   }
+}
+
+TEST_CASE_METHOD(
+    SnapshotTest,
+    "with rdb-load-damaged yes the keys before the damage are loaded, and the file is put aside") {
+  FillWith(100);
+  Run({"SAVE"});
+  const std::string cut = disk.files().at(kPath).substr(0, disk.files().at(kPath).size() / 2);
+  disk.Put(kPath, cut);
+  Run({"FLUSHALL"});
+  snapshots().LoadSoon(now());
+  FinishLoad();
+  CHECK_FALSE(server().server.shutdown_requested);
+  const int64_t loaded = Run({"DBSIZE"}).integer;
+  CHECK(loaded > 10);
+  CHECK(loaded < 90);
+  CHECK_FALSE(disk.files().contains(kPath));
+  CHECK((disk.files().at(kPath + ".damaged") == cut));
+  CHECK(Run({"SAVE"}) == Ok());
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "with rdb-load-damaged no a damaged file ends the daemon, and stays what it is") {
+  SetOption("rdbcompression", "no");
+  Run({"SET", "cold", std::string(1000, 'x')});
+  Run({"SET", "hot", "v"});
+  Run({"SAVE"});
+  const std::string cut = disk.files().at(kPath).substr(0, 500);
+  disk.Put(kPath, cut);
+  Run({"FLUSHALL"});
+  SetOption("rdb-load-damaged", "no");
+  SetOption("save", "1 1");
+  snapshots().LoadSoon(now());
+  FinishLoad();
+  CHECK(server().server.shutdown_requested);
+  CHECK(snapshots().refused().starts_with("./dump.rdb is damaged at byte "));
+  CHECK(snapshots().refused().find(", key cold: ") != std::string::npos);
+  // Nothing takes the file's place any more.
+  CHECK(Run({"SET", "k", "v"}) == Ok());
+  CHECK(Run({"SAVE"}) == Error("ERR the file was refused, and the server stops"));
+  CHECK(Run({"BGSAVE"}) == Error("ERR the file was refused, and the server stops"));
+  CHECK_FALSE(snapshots().SavesToStop({.save = true}));
+  CHECK((disk.files() == std::map<std::string, std::string>{{kPath, cut}}));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "with rdb-load-damaged no, neither a file of a newer version nor one that cannot be opened "
+                 "is passed over") {
+  Run({"SAVE"});
+  std::string bytes = disk.files().at(kPath);
+  bytes.replace(5, 4, "0099");
+  disk.Put(kPath, bytes);
+  SetOption("rdb-load-damaged", "no");
+  snapshots().LoadSoon(now());
+  FinishLoad();
+  CHECK(snapshots().refused() == "./dump.rdb has version 99, which is not known");
+  disk.FailAt(1, EACCES);
+  snapshots().LoadSoon(now());
+  CHECK(snapshots().refused() == "cannot open ./dump.rdb: Permission denied");
+  CHECK((disk.files() == std::map<std::string, std::string>{{kPath, bytes}}));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "the words of SHUTDOWN and of a signal say whether a stop saves, else save points do") {
+  const auto saves = [this](const config::ShutdownFlags& words) { return snapshots().SavesToStop(words); };
+  CHECK_FALSE(saves({}));
+  CHECK_FALSE(saves({.now = true, .force = true}));
+  CHECK(saves({.save = true}));
+  SetOption("save", "3600 1");
+  CHECK(saves({}));
+  CHECK_FALSE(saves({.nosave = true}));
+  SetOption("shutdown-on-sigint", "nosave");
+  SetOption("shutdown-on-sigterm", "save force");
+  server().server.stop_signal = SIGINT;
+  CHECK((snapshots().WordsOfSignal() == config::ShutdownFlags{.nosave = true}));
+  server().server.stop_signal = SIGTERM;
+  CHECK((snapshots().WordsOfSignal() == config::ShutdownFlags{.save = true, .force = true}));
+  // SHUTDOWN has saved already.
+  server().server.shutdown_requested = true;
+  CHECK((snapshots().WordsOfSignal() == config::ShutdownFlags{.nosave = true}));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "a stop during a load saves nothing, whatever it was told: the file is the better one") {
+  FillWith(1000);
+  Run({"SAVE"});
+  const std::string whole = disk.files().at(kPath);
+  Run({"FLUSHALL"});
+  SetOption("save", "3600 1");
+  disk.piece = 500;
+  snapshots().LoadSoon(now());
+  REQUIRE(snapshots().loading());
+  CHECK(Run({"SHUTDOWN", "SAVE"}) == NoReply());
+  CHECK(server().server.shutdown_requested);
+  snapshots().End();
+  CHECK((disk.files().at(kPath) == whole));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "a failed save does not stop a SHUTDOWN that is forced") {
+  SetOption("save", "3600 1");
+  disk.FailAt(1, EROFS);
+  CHECK(Run({"SHUTDOWN"}) == Error("ERR Errors trying to SHUTDOWN. Check logs."));
+  CHECK(Run({"SHUTDOWN", "ABORT"}) == Error("ERR No shutdown in progress."));
+  CHECK_FALSE(server().server.shutdown_requested);
+  disk.FailAt(1, EROFS);
+  CHECK(Run({"SHUTDOWN", "NOW", "FORCE"}) == NoReply());
+  CHECK(server().server.shutdown_requested);
+  CHECK(disk.files().empty());
+}
+
+TEST_CASE_METHOD(SnapshotTest, "LATENCY has an event for the longest slices of a save and of a load") {
+  SetOption("latency-monitor-threshold", "1");
+  Run({"SET", "k", std::string(16'000'000, 'x')});
+  Run({"BGSAVE"});
+  FinishSave();
+  Run({"FLUSHALL"});
+  snapshots().LoadSoon(now());
+  FinishLoad();
+  REQUIRE(Run({"EXISTS", "k"}) == Integer(1));
+  const LatencyMonitor::Events& events = server().latency_monitor.events();
+  CHECK(events.contains("save-cycle"));
+  CHECK(events.contains("load-cycle"));
 }
 
 TEST_CASE_METHOD(SnapshotTest,

@@ -257,6 +257,7 @@ TEST_CASE("the service manager is told that --shards is ready when all shards se
   CHECK((second != std::string::npos && second < ready));
   shards.daemon().Signal(SIGTERM);
   CHECK(shards.daemon().Wait().exit_code == 0);
+  CHECK(manager.Take() == "STATUS=Saving before the end\nEXTEND_TIMEOUT_USEC=3600000000");
   CHECK(manager.Take() == "STOPPING=1\nSTATUS=Stopping");
   CHECK(manager.Take() == "");
 }

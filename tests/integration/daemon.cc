@@ -41,7 +41,13 @@ std::string MakeDirectory() {
 // In the child: what it is to find. Descriptors of the test's own sockets are not left to it.
 void Arrange(const Surroundings& surroundings, const std::string& output) {
   constexpr int kDescriptors = 4096;
-  for (int descriptor = STDERR_FILENO + 1; descriptor < kDescriptors; ++descriptor) close(descriptor);
+  constexpr int kFirstInherited = STDERR_FILENO + 1;
+  const int end = kFirstInherited + static_cast<int>(surroundings.inherited.size());
+  // First out of the way of each other.
+  std::vector<int> inherited;
+  for (const int descriptor : surroundings.inherited) inherited.push_back(fcntl(descriptor, F_DUPFD, end));
+  for (int i = kFirstInherited; i < end; ++i) dup2(inherited[static_cast<size_t>(i - kFirstInherited)], i);
+  for (int descriptor = end; descriptor < kDescriptors; ++descriptor) close(descriptor);
   const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   dup2(file, STDOUT_FILENO);
   dup2(file, STDERR_FILENO);
@@ -69,10 +75,15 @@ pid_t Start(const std::vector<std::string>& options, const Surroundings& surroun
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
   for (const std::string& variable : surroundings.environment)
     variables.push_back(const_cast<char*>(variable.c_str()));
+  std::string count = "LISTEN_FDS=" + std::to_string(surroundings.inherited.size());
+  std::string whom = "LISTEN_PID=";
+  if (!surroundings.inherited.empty()) variables.insert(variables.begin(), {count.data(), nullptr});
   variables.push_back(nullptr);
 
   const pid_t pid = fork();
   if (pid != 0) return pid;
+  whom += std::to_string(getpid());
+  if (!surroundings.inherited.empty()) variables[1] = whom.data();
   Arrange(surroundings, output);
   execve(arguments[0], arguments.data(), variables.data());
   _exit(127);

@@ -45,6 +45,8 @@ struct Surroundings {
   std::vector<std::string> environment = {};  // further "NAME=value" texts
   std::vector<int> closed_streams = {};       // of the descriptors 0 to 2
   std::map<int, uint64_t> limits = {};  // RLIMIT_...: the soft and the hard limit, which it cannot raise
+  // Descriptors that it finds from 3 on, as from systemd's socket activation, with LISTEN_PID and LISTEN_FDS.
+  std::vector<int> inherited = {};
 };
 
 class Daemon {

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 
 #include "net/socket/limits.h"
+#include "server/clients/session.h"
+#include "server/figures/stats.h"
 #include "sim/server.h"
 
 namespace mayfly::sim {
@@ -287,6 +289,26 @@ TEST_CASE("a page is built in slices, between which clients of the cache are ser
   }
   CHECK(turns > 20);
   CHECK(resp.Writes().size() >= turns - 1);
+}
+
+TEST_CASE("while a file is loaded, /readyz tells how far, and is ready unless clients have to wait") {
+  MetricsServer server;
+  Peer& http = server.ConnectHttp();
+  SaveFigures& figures = server.stats().saves;
+  figures.loading = true;
+  figures.load_file_bytes = 400;
+  figures.load_done_bytes = 100;
+  figures.load_keys = 7;
+  std::string answer = server.Get(http, kReady);
+  CHECK(answer.starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(BodyOf(answer) == "ready\nloading: 25 %, 7 keys\n");
+  server.parts.server.modes |= BitOf(Mode::kLoading);
+  answer = server.Get(http, kReady);
+  CHECK(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  CHECK(BodyOf(answer) == "loading: 25 %, 7 keys\n");
+  figures.load_file_bytes = 0;  // of a pipe
+  CHECK(BodyOf(server.Get(http, kReady)) == "loading: 0 %, 7 keys\n");
+  CHECK(BodyOf(server.Get(http, kAlive)) == "alive\n");
 }
 
 TEST_CASE("while the server stops, /readyz says so until its clients are gone") {

@@ -216,5 +216,53 @@ TEST_CASE("due keys and flushed keys that are not freed yet do not delay the end
   CHECK(server.ended());
 }
 
+// A server that has to save before it ends.
+struct SavingServer {
+  bool succeeds = true;
+  int saves = 0;
+  SimulatedServer server{{.last_work = {.is_due = [] { return true; },
+                                        .run =
+                                            [this] {
+                                              ++saves;
+                                              return succeeds;
+                                            }}}};
+};
+
+TEST_CASE("what is to be saved at the end is saved once, after the requests that had arrived") {
+  SavingServer saving;
+  Peer& peer = saving.server.Connect();
+  peer.Send("SET k v\r\n");
+  saving.server.Raise(SIGTERM);
+  CHECK(saving.saves == 1);
+  CHECK(peer.Take() == "+OK\r\n");
+  CHECK(peer.ended());
+  CHECK(saving.server.TryConnect() == nullptr);
+  peer.Leave();
+  saving.server.Settle();
+  CHECK(saving.server.ended());
+}
+
+TEST_CASE("a server whose last save fails goes on as if nobody had told it to end") {
+  SavingServer saving;
+  saving.succeeds = false;
+  Peer& peer = saving.server.Connect();
+  for (const int signal : {SIGTERM, SIGINT}) {
+    saving.server.Raise(signal);
+    REQUIRE_FALSE(saving.server.ended());
+    peer.Send("PING\r\n");
+    saving.server.Settle();
+    CHECK(peer.Take() == "+PONG\r\n");
+    Peer& later = saving.server.Connect();
+    later.Send("PING\r\n");
+    saving.server.Settle();
+    CHECK(later.Take() == "+PONG\r\n");
+  }
+  CHECK(saving.saves == 2);
+  saving.succeeds = true;
+  saving.server.Raise(SIGTERM);
+  CHECK(peer.ended());
+  CHECK(saving.saves == 3);
+}
+
 }  // namespace
 }  // namespace mayfly::sim

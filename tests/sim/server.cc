@@ -50,6 +50,7 @@ SimulatedServer::SimulatedServer(const Start& start)
   parts.stats.started_mono_ms = parts.clock.Read().mono_ms;
   loop_.emplace(parts.server, parts.executor, log_);
   if (const config::Problem problem = loop_->Listen()) world.Fail(*problem);
+  loop_->BeforeEnd(start.last_work);
   if (start.manager != nullptr) loop_->ReportTo(*start.manager);
   if (sealed_) ListenFor(sealed_service_, kSealedPort);
   Settle();

@@ -38,6 +38,7 @@ class SimulatedServer {
     uint64_t uv_phase_us = 0;
     // Clients come through a ToyTransport, by a port of its own: kSealedAddress.
     bool sealed = false;
+    net::ServerLoop::LastWork last_work = {};
     net::ServiceManager* manager = nullptr;  // is told of what the loop does, and outlives the server
   };
   static constexpr uint16_t kSealedPort = 6380;

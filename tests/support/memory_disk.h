@@ -53,6 +53,10 @@ class MemoryDisk final : public Disk {
     const std::lock_guard lock(mutex_);
     return files_.contains(path);
   }
+  int MayWriteInto(const std::string&) override {
+    const std::lock_guard lock(mutex_);
+    return Fails() ? error_ : 0;
+  }
   int OpenToRead(const std::string& path, int& file, uint64_t& bytes) override {
     const std::lock_guard lock(mutex_);
     if (Fails()) return error_;

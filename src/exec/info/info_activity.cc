@@ -124,6 +124,8 @@ void PersistenceSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("rdb_last_load_keys_expired", saves.load_expired);
   sink.Field("rdb_last_load_keys_loaded", saves.load_keys);
   sink.Field("rdb_last_load_keys_skipped", saves.load_skipped);
+  sink.Field("rdb_last_load_bytes", saves.load_done_bytes);
+  sink.Field("rdb_last_load_time_sec", saves.load_took_ms / kMsPerSecond);
   sink.Field("aof_enabled", 0);
   sink.Field("aof_rewrite_in_progress", 0);
   sink.Field("aof_last_bgrewrite_status", "ok");

@@ -73,6 +73,9 @@ constexpr Metric kMetrics[] = {
     {"rdb_last_load_keys_expired", "", "loaded_file_keys", kGauge, kOfFile, 1, "result=\"expired\""},
     {"rdb_last_load_keys_loaded", "", "loaded_file_keys", kGauge, kOfFile, 1, "result=\"loaded\""},
     {"rdb_last_load_keys_skipped", "", "loaded_file_keys", kGauge, kOfFile, 1, "result=\"skipped\""},
+    {"rdb_last_load_bytes", "", "loaded_file_bytes", kGauge,
+     "Bytes that were read of the file of the start."},
+    {"rdb_last_load_time_sec", "", "loaded_file_duration_seconds", kGauge, "Time that its load took."},
     {"loading_total_bytes", "", "loading_file_bytes", kGauge, "Size of the file that is loaded."},
     {"loading_loaded_bytes", "", "loading_done_bytes", kGauge, "Bytes of that file that are loaded."},
 

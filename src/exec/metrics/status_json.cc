@@ -15,6 +15,7 @@
 #include "exec/info/ttl_walk.h"
 #include "exec/memory/memory_meter.h"
 #include "exec/memory/resident_guard.h"
+#include "server/clients/session.h"
 #include "server/clients/sessions.h"
 #include "server/figures/rates.h"
 #include "server/figures/stats.h"
@@ -43,6 +44,7 @@ bool StatusJson::BuildSome(Now now) {
     case 0:
       json_.Open('{');
       AddServer(now);
+      AddSnapshots(now);
       return true;
     case 1:
       AddMemory();
@@ -86,6 +88,31 @@ void StatusJson::AddServer(Now now) {
   json_.Key("subscribed").Number(server_.pubsub.clients());
   json_.Key("accepted").Number(stats.connections_received);
   json_.Key("refused").Number(stats.connections_rejected).Close('}');
+}
+
+void StatusJson::AddSnapshots(Now now) {
+  const SaveFigures& saves = server_.stats.saves;
+  const bool saving = saves.running_since_mono_ms != 0;
+  const bool waits = (server_.modes & BitOf(Mode::kLoading)) != 0;
+  json_.Key("save")
+      .Open('{')
+      .Key("running")
+      .Bool(saving)
+      .Key("keys_done")
+      .Number(saving ? saves.keys_done : 0);
+  json_.Key("keys_total").Number(saving ? saves.keys_total : 0);
+  const bool saved = saves.last_save_s != 0;
+  json_.Key("saved").Bool(saved);
+  json_.Key("age_s").Number(saved ? std::max<int64_t>(now.wall_ms / kMsPerSecond - saves.last_save_s, 0) : 0);
+  json_.Key("keys").Number(saves.last_keys).Key("bytes").Number(saves.last_bytes);
+  json_.Key("took_ms").Number(saves.last_took_ms);
+  json_.Key("writes").Number(saves.writes - saves.writes_at_save);
+  json_.Key("problem").String(saves.last_problem).Close('}');
+  json_.Key("load").Open('{').Key("running").Bool(saves.loading).Key("clients_wait").Bool(waits);
+  json_.Key("file_bytes").Number(saves.load_file_bytes).Key("bytes").Number(saves.load_done_bytes);
+  json_.Key("keys").Number(saves.load_keys).Key("expired").Number(saves.load_expired);
+  json_.Key("skipped").Number(saves.load_skipped).Key("took_ms").Number(saves.load_took_ms);
+  json_.Key("problem").String(saves.load_problem).Close('}');
 }
 
 void StatusJson::AddMemory() {

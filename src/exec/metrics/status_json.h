@@ -26,6 +26,7 @@ class StatusJson final : public Page {
 
  private:
   void AddServer(Now now);
+  void AddSnapshots(Now now);
   void AddMemory();
   void AddKeys(Now now);
   void AddExpiry(Now now);

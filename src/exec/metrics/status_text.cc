@@ -29,6 +29,16 @@ std::string HitRatio(const Stats& stats) {
   return digits;
 }
 
+std::string LastSave(const SaveFigures& saves, Now now) {
+  std::string text = "none since the start";
+  if (saves.last_save_s != 0)
+    text = std::to_string(now.wall_ms / kMsPerSecond - saves.last_save_s) + " s ago, " +
+           std::to_string(saves.last_keys) + " keys, " + FormatBytesHuman(saves.last_bytes) + ", in " +
+           std::to_string(saves.last_took_ms) + " ms";
+  if (!saves.last_problem.empty()) text += "; the last one has failed: " + saves.last_problem;
+  return text;
+}
+
 }  // namespace
 
 std::string StatusText(Server& server, Now now) {
@@ -47,6 +57,12 @@ std::string StatusText(Server& server, Now now) {
   AddLine(text, "expiry lag, p99", std::to_string(expiry.lag_us.Percentile(0.99)) + " us");
   AddLine(text, "clients", std::to_string(server.sessions.size()));
   AddLine(text, "uptime", std::to_string((now.mono_ms - stats.started_mono_ms) / kMsPerSecond) + " s");
+  AddLine(text, "last save", LastSave(stats.saves, now));
+  if (stats.saves.loading)
+    AddLine(text, "loading",
+            FormatBytesHuman(stats.saves.load_done_bytes) + " of " +
+                FormatBytesHuman(stats.saves.load_file_bytes) + ", " + std::to_string(stats.saves.load_keys) +
+                " keys");
   return text;
 }
 

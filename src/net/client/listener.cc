@@ -59,6 +59,19 @@ bool ConcernsOneConnection(int error) noexcept {
   return false;
 }
 
+// The IPv4 address that an IPv6 socket for both families also has: of every host, or of a mapped one.
+sockaddr_storage WithBothFamilies(const sockaddr_storage& address) noexcept {
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  sockaddr_storage result{};
+  if (!IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) && !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return result;
+  constexpr size_t kMappedAt = 12;  // ::ffff:a.b.c.d
+  auto& v4 = reinterpret_cast<sockaddr_in&>(result);
+  v4.sin_family = AF_INET;
+  v4.sin_port = v6.sin6_port;
+  std::memcpy(&v4.sin_addr, v6.sin6_addr.s6_addr + kMappedAt, sizeof v4.sin_addr);
+  return result;
+}
+
 }  // namespace
 
 // libuv keeps the address of `poll`, so a socket is never moved.
@@ -72,7 +85,12 @@ struct Listeners::Socket {
   std::string name;
   std::string file;            // of a unix socket; empty until the file exists
   sockaddr_storage address{};  // of a TCP socket
+  bool inherited = false;
+  bool both_families = false;  // an IPv6 socket that takes IPv4 clients, too
 
+  bool ListensAt(const sockaddr_storage& where) const noexcept {
+    return IsSame(address, where) || (both_families && IsSame(WithBothFamilies(address), where));
+  }
   // Error codes of libuv, 0 on success.
   int Bind(const sockaddr& where, socklen_t size) noexcept;
   int Watch(uv_loop_t& loop) noexcept;
@@ -213,6 +231,8 @@ config::Problem Listeners::FindPlaces(const Service& service, const config::Bind
 }
 
 config::Problem Listeners::OpenPlace(const Place& place, int backlog, std::vector<OwnedSocket>& sockets) {
+  config::Problem problem;
+  if (TakeInherited(place, sockets, problem)) return problem;
   OwnedSocket socket(new Socket);
   socket->service = place.service;
   socket->name = FormatAddress(place.where());
@@ -222,6 +242,60 @@ config::Problem Listeners::OpenPlace(const Place& place, int backlog, std::vecto
   if (error != 0) return ProblemOf(place, error);
   sockets.push_back(std::move(socket));
   return std::nullopt;
+}
+
+bool Listeners::TakeInherited(const Place& place, std::vector<OwnedSocket>& sockets,
+                              config::Problem& problem) {
+  const auto takes = [&place](const OwnedSocket& socket) {
+    return socket->inherited && socket->service == place.service && socket->ListensAt(place.address);
+  };
+  if (std::any_of(sockets.begin(), sockets.end(), takes)) return true;
+  for (InheritedSocket& from : inherited_) {
+    if (!from.path.empty()) continue;
+    OwnedSocket socket(new Socket);
+    socket->service = place.service;
+    socket->address = from.address;
+    socket->both_families = from.both_families;
+    if (!socket->ListensAt(place.address)) continue;
+    socket->name = FormatAddress(reinterpret_cast<const sockaddr&>(from.address));
+    if (place.service == &services_.tls) socket->name += " with TLS";
+    problem = Adopt(std::move(socket), from, sockets);
+    return true;
+  }
+  return false;
+}
+
+// The file is the service manager's, with its mode.
+bool Listeners::TakeInheritedUnix(const std::string& path, config::Problem& problem) {
+  for (InheritedSocket& from : inherited_) {
+    if (from.path != path) continue;
+    OwnedSocket socket(new Socket);
+    socket->service = &services_.plain;
+    socket->kind = Connection::Kind::kUnix;
+    socket->name = path;
+    problem = Adopt(std::move(socket), from, sockets_);
+    return true;
+  }
+  return false;
+}
+
+// The service manager has chosen the backlog.
+config::Problem Listeners::Adopt(OwnedSocket socket, InheritedSocket& from,
+                                 std::vector<OwnedSocket>& sockets) {
+  socket->owner = this;
+  socket->inherited = true;
+  socket->descriptor = from.descriptor;
+  const std::string name = from.name();
+  inherited_.erase(inherited_.begin() + (&from - inherited_.data()));
+  if (const int error = socket->Watch(loop_); error != 0) return CannotListen(name, uv_strerror(error));
+  sockets.push_back(std::move(socket));
+  return std::nullopt;
+}
+
+config::Problem Listeners::CheckInherited() const {
+  if (inherited_.empty()) return std::nullopt;
+  return "the inherited socket " + inherited_.front().name() +
+         " (LISTEN_FDS) has none of the addresses of bind, port, tls-port, unixsocket and the metrics port";
 }
 
 config::Problem Listeners::ProblemOf(const Place& place, int error) {
@@ -238,6 +312,8 @@ config::Problem Listeners::OpenUnix(const config::Settings& settings, int backlo
   if (path.size() >= sizeof address.sun_path) return CannotListen(path, "the path is too long for a socket");
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, path.size());
+  config::Problem inherited;
+  if (TakeInheritedUnix(path, inherited)) return inherited;
   if (config::Problem problem = RemoveStale(path, address)) return problem;
   OwnedSocket socket(new Socket);
   socket->service = &services_.plain;
@@ -304,6 +380,11 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
   std::vector<Place> places;
   if (config::Problem problem = FindPlaces(wanted, places)) return problem;
   std::erase_if(places, [this](const Place& place) { return Keep(place); });
+  for (const OwnedSocket& socket : sockets_) {
+    if (socket->inherited && Leaves(*socket))
+      return "the socket " + socket->name +
+             " was inherited from the service manager (LISTEN_FDS), and stays: it can be changed there";
+  }
   change_->opened.reserve(places.size() + sockets_.size());
   std::vector<Place> colliding;
   for (const Place& place : places) {
@@ -319,9 +400,12 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
 // True if a socket already listens there; the socket is then kept.
 bool Listeners::Keep(const Place& place) {
   for (const OwnedSocket& socket : sockets_) {
-    const bool same = socket->service == place.service && IsSame(socket->address, place.address);
-    if (!same || !Leaves(*socket)) continue;
-    change_->kept.push_back(socket.get());
+    const bool same = socket->service == place.service && socket->ListensAt(place.address);
+    if (!same) continue;
+    if (Leaves(*socket))
+      change_->kept.push_back(socket.get());
+    else if (!socket->both_families)
+      continue;  // a second socket at one address is a problem
     return true;
   }
   return false;
@@ -455,7 +539,21 @@ void Listeners::Accept(const Socket& socket, size_t most) {
 
 void Listeners::TakeWaiting(size_t most) {
   HandOver();
-  for (const OwnedSocket& socket : sockets_) Accept(*socket, most);
+  for (const OwnedSocket& socket : sockets_) {
+    if (!socket->inherited) Accept(*socket, most);
+  }
+}
+
+void Listeners::Hold() {
+  held_ = true;
+  for (const OwnedSocket& socket : sockets_) {
+    if (socket->service->scrapers_max() == 0) uv_poll_stop(&socket->poll);
+  }
+}
+
+void Listeners::GoOn() {
+  held_ = false;
+  for (const OwnedSocket& socket : sockets_) socket->Watch(loop_);
 }
 
 // There is no descriptor or memory for a connection: without a pause the loop would find the connection waiting again at
@@ -465,12 +563,14 @@ void Listeners::Pause(int error) {
     log_.Warning("cannot accept connections: ", uv_strerror(error), "; they wait until there is room");
   for (const OwnedSocket& socket : sockets_) uv_poll_stop(&socket->poll);
   uv_timer_start(
-      &pause_, [](uv_timer_t* timer) { static_cast<Listeners*>(timer->data)->GoOn(); }, kPauseMs,
+      &pause_, [](uv_timer_t* timer) { static_cast<Listeners*>(timer->data)->EndPause(); }, kPauseMs,
       /*repeat=*/0);
 }
 
-void Listeners::GoOn() {
-  for (const OwnedSocket& socket : sockets_) socket->Watch(loop_);
+void Listeners::EndPause() {
+  for (const OwnedSocket& socket : sockets_) {
+    if (!held_ || socket->service->scrapers_max() != 0) socket->Watch(loop_);
+  }
 }
 
 config::Problem CheckAddresses(const config::Settings& settings) {

@@ -10,6 +10,13 @@
 // Prepare tests first whether this machine has the new address, and Abandon opens the old again. Connections waiting at a
 // socket are accepted before the socket is closed.
 //
+// Inherited sockets (net/process/inherited_sockets.h). A socket that a service manager has opened takes the place of a socket
+// with the same address; one that has no such place is a problem at the start. It stays open as long as the daemon runs, since
+// the manager keeps it open: a change of addresses that has no place for it is refused. Clients that connect while the daemon
+// stops wait at an inherited socket for the next daemon.
+//
+// The end. Hold stops accepting, and clients wait in the kernel's queues: GoOn accepts again. Stop closes the sockets.
+//
 // Ownership: a Socket owns its descriptor; libuv closes the handle within one more turn of the loop. Loop thread only.
 #pragma once
 
@@ -17,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <uv.h>
@@ -27,6 +35,7 @@
 #include "config/settings.h"
 #include "net/client/connection.h"
 #include "net/client/service.h"
+#include "net/process/inherited_sockets.h"
 #include "net/socket/limits.h"
 
 #include <sys/socket.h>
@@ -48,6 +57,10 @@ class Listeners {
   Listeners& operator=(const Listeners&) = delete;
   ~Listeners();
 
+  // Takes over sockets for Open and OpenFor.
+  void Inherit(std::vector<InheritedSocket> sockets) { inherited_ = std::move(sockets); }
+  // Called when everything is open: a problem for a socket without a place.
+  [[nodiscard]] config::Problem CheckInherited() const;
   // Opens the addresses of the settings. After a problem (one line for a person) some may be open: Close them.
   [[nodiscard]] config::Problem Open(const config::Settings& settings);
   // Opens a TCP address beside the settings' addresses, for another service; the service must outlive this. A change of the
@@ -65,8 +78,11 @@ class Listeners {
   // none.
   bool HandOver() { return !taken_along_.empty() && HandOverAll(); }
 
-  // Accepts the connections in the kernel's queues, at most `most` of each.
+  // Accepts the connections in the kernel's queues, at most `most` of each; none of inherited sockets.
   void TakeWaiting(size_t most);
+  // No connection is accepted until GoOn, but for scrapers. REQUIRES: no change is prepared.
+  void Hold();
+  void GoOn();
   // Closes all sockets but the scrapers': the server stops.
   void Stop();
   // The loop must turn once more before this dies.
@@ -101,6 +117,10 @@ class Listeners {
   config::Problem OpenColliding(const std::vector<Place>& places);
   void StepAside(const std::vector<Place>& places);
   config::Problem OpenUnix(const config::Settings& settings, int backlog);
+  // True if an inherited socket takes the place of this address, or has taken it. Adds the socket to `sockets`.
+  bool TakeInherited(const Place& place, std::vector<OwnedSocket>& sockets, config::Problem& problem);
+  bool TakeInheritedUnix(const std::string& path, config::Problem& problem);
+  config::Problem Adopt(OwnedSocket socket, InheritedSocket& from, std::vector<OwnedSocket>& sockets);
   // Error codes of libuv, 0 on success.
   int Start(Socket& socket, const sockaddr& address, socklen_t size, int backlog) noexcept;
   int Listen(Socket& socket, int backlog) noexcept;
@@ -109,7 +129,7 @@ class Listeners {
   void TakeAlong(const Socket& socket) noexcept;
   bool HandOverAll();
   void Pause(int error);
-  void GoOn();
+  void EndPause();
 
   uv_loop_t& loop_;
   Log& log_;
@@ -124,6 +144,8 @@ class Listeners {
   std::vector<TakenAlong> taken_along_;  // accepted, not handed over yet
   uv_timer_t pause_;
   LogThrottle pauses_logged_{kPauseLogMs};
+  std::vector<InheritedSocket> inherited_;  // without those that have a place
+  bool held_ = false;
   bool stopped_ = false;
   bool closed_ = false;
 };

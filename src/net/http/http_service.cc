@@ -1,5 +1,6 @@
 #include "net/http/http_service.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -8,6 +9,8 @@
 #include "exec/metrics/status_json.h"
 #include "net/http/host_rule.h"
 #include "net/http/status_codes.h"
+#include "server/clients/session.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::net {
 namespace {
@@ -22,10 +25,7 @@ constexpr std::string_view kHtml = "text/html; charset=utf-8";
 HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, Circumstances now) const {
   const std::string_view path = request.path;
   if (path == "/livez") return {.status = kOk, .type = kPlain, .body = "alive\n"};
-  if (path == "/readyz")
-    return {.status = now.stopping ? kUnavailable : kOk,
-            .type = kPlain,
-            .body = now.stopping ? "stopping\n" : "ready\n"};
+  if (path == "/readyz") return Readiness(now.stopping);
   if (now.from_loopback && !IsOwnHost(request.host, server_.options.settings().metrics_hosts))
     return Text(kMisdirected,
                 ": this machine's clients ask by an address or as localhost; the option metrics-hosts allows "
@@ -37,6 +37,22 @@ HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, 
   if (path == "/")
     return {.status = kOk, .type = kHtml, .page = page_.Make(server_), .more_headers = page_.headers()};
   return Text(kNotFound, ": there are /metrics, /livez, /readyz, /status.json and /\n");
+}
+
+HttpClient::Answer HttpService::Readiness(bool stopping) const {
+  if (stopping) return {.status = kUnavailable, .type = kPlain, .body = "stopping\n"};
+  const SaveFigures& figures = server_.stats.saves;
+  const bool waits = (server_.modes & BitOf(Mode::kLoading)) != 0;
+  HttpClient::Answer answer{
+      .status = waits ? kUnavailable : kOk, .type = kPlain, .body = waits ? "" : "ready\n"};
+  if (!figures.loading) return answer;
+  const uint64_t percent =
+      figures.load_file_bytes == 0
+          ? 0
+          : 100 * std::min(figures.load_done_bytes, figures.load_file_bytes) / figures.load_file_bytes;
+  answer.body +=
+      "loading: " + std::to_string(percent) + " %, " + std::to_string(figures.load_keys) + " keys\n";
+  return answer;
 }
 
 HttpClient::Answer HttpService::Refuse(int status) const { return Text(status, "\n"); }

@@ -2,7 +2,8 @@
 //
 //   /metrics      Prometheus's text (exec/metrics/metrics_page.h)
 //   /livez        200 while the loop turns
-//   /readyz       200 while clients are served, 503 once the server stops
+//   /readyz       200 while clients are served, also while a file is loaded, with the progress; 503 while clients wait for a
+//                 file (load-mode wait), and once the server stops
 //   /             the status page; /status.json, polled by the page's script (exec/metrics/status_json.h)
 //
 // Clients of this machine get answers only under one of the machine's own names (host_rule.h). Probes are answered under any
@@ -38,6 +39,7 @@ class HttpService final : public Service {
   HttpClient::Answer Refuse(int status) const;
 
  private:
+  HttpClient::Answer Readiness(bool stopping) const;
   HttpClient::Answer Text(int status, std::string_view more) const;
 
   Server& server_;

@@ -21,8 +21,10 @@ std::optional<std::string> Find(std::span<const std::string> environment, std::s
   return std::nullopt;
 }
 
+constexpr uint64_t kUsPerS = 1'000'000;
+constexpr uint64_t kUsPerHalfMs = 2000;
+
 uint64_t ReadWatchdogMs(std::span<const std::string> environment, pid_t pid) {
-  constexpr uint64_t kUsPerHalfMs = 2000;
   const std::optional<std::string> whom = Find(environment, "WATCHDOG_PID");
   if (whom && ParseUnsigned(*whom) != static_cast<uint64_t>(pid)) return 0;  // for another process
   const std::optional<uint64_t> us = ParseUnsigned(Find(environment, "WATCHDOG_USEC").value_or("0"));
@@ -66,6 +68,19 @@ void ServiceManager::Ready() {
 void ServiceManager::Reloaded(uint64_t began_us) {
   Tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(began_us));
   Tell("READY=1");
+}
+
+// Of a stop that systemd has not ordered, it only needs to know that it must not miss signs of life.
+void ServiceManager::SavingAtEnd() {
+  const std::string us = std::to_string(kSaveS * kUsPerS);
+  Tell("STATUS=Saving before the end\nEXTEND_TIMEOUT_USEC=" + us +
+       (watchdog_ms_ != 0 ? "\nWATCHDOG_USEC=" + us : std::string()));
+}
+
+void ServiceManager::ServingAgain() {
+  Tell(
+      "STATUS=Ready to accept connections" +
+      (watchdog_ms_ != 0 ? "\nWATCHDOG_USEC=" + std::to_string(watchdog_ms_ * kUsPerHalfMs) : std::string()));
 }
 
 void ServiceManager::Stopping() { Tell("STOPPING=1\nSTATUS=Stopping"); }

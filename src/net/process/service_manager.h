@@ -23,6 +23,8 @@ namespace mayfly::net {
 
 class ServiceManager {
  public:
+  static constexpr uint64_t kSaveS = 3600;
+
   // The variables are "NAME=value" texts. Borrows the log, and warns there if the option names an absent manager.
   ServiceManager(config::Supervised wanted, std::span<const std::string> environment, pid_t pid, Log& log);
   ServiceManager(const ServiceManager&) = delete;
@@ -33,6 +35,10 @@ class ServiceManager {
   // A reload has begun at `began_us` of CLOCK_MONOTONIC, and has ended.
   void Reloaded(uint64_t began_us);
   void Stopping();
+  // The loop will not turn while it saves before the end, for kSaveS at most: systemd, which may have given the order, waits.
+  void SavingAtEnd();
+  // The save has failed, and clients are served again.
+  void ServingAgain();
   void StillAlive();
   // The time between calls of StillAlive: half of the manager's time. 0: the manager wants no calls.
   uint64_t watchdog_ms() const noexcept { return watchdog_ms_; }

@@ -251,6 +251,7 @@ class Shards {
   void Stop(int number) {
     if (!stopping_) {
       log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping all shards");
+      manager_.SavingAtEnd();  // perhaps: a shard's request for more time is not passed on
       manager_.Stopping();
     }
     stopping_ = true;

@@ -23,13 +23,14 @@ struct Deadline {
   LogTime times;
   unsigned seconds = 0;
   bool begun = false;
+  bool held = false;
   const CrashWitness* witness = nullptr;
   struct sigaction inner[kSignalCount];  // the handlers before Watch
 };
 Deadline* deadline = nullptr;
 
 void StartAlarm() noexcept {
-  if (std::exchange(deadline->begun, true)) return;
+  if (deadline->held || std::exchange(deadline->begun, true)) return;
   alarm(deadline->seconds);
 }
 
@@ -91,9 +92,12 @@ void StopDeadline::Watch(const CrashWitness& witness) noexcept {
 }
 
 void StopDeadline::Hold() noexcept {
-  deadline->witness = nullptr;
+  deadline->held = true;
+  deadline->begun = false;
   alarm(0);
 }
+
+void StopDeadline::GoOn() noexcept { deadline->held = false; }
 
 void StopDeadline::Begin() noexcept {
   deadline->witness = nullptr;

@@ -29,8 +29,10 @@ class StopDeadline {
   // From now on the signals start the alarm, and then have their present effect. Borrows the witness until Begin. REQUIRES:
   // the signals have a handler until the process ends.
   void Watch(const CrashWitness& witness) noexcept;
-  // No alarm until Begin: the process saves what it has, which takes as long as it takes.
+  // No alarm until GoOn or Begin, whatever signals come: the process saves what it has, which takes as long as it takes.
   void Hold() noexcept;
+  // From now on the signals start the alarm again. REQUIRES: Hold.
+  void GoOn() noexcept;
   // The process stops: starts the alarm if no signal has done so.
   void Begin() noexcept;
 };

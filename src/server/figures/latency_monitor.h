@@ -48,6 +48,9 @@ class LatencyMonitor {
   static constexpr std::string_view kUnblocking = "command-unblocking";
   static constexpr std::string_view kExpiry = "expire-cycle";
   static constexpr std::string_view kEviction = "eviction-cycle";
+  // Kinds of work that Redis leaves to another process, or does while nobody is served.
+  static constexpr std::string_view kSave = "save-cycle";
+  static constexpr std::string_view kLoad = "load-cycle";
 
   // 0: nothing is a sample.
   uint64_t threshold_ms() const noexcept { return threshold_ms_; }

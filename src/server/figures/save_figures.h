@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace mayfly {
 
@@ -19,6 +20,8 @@ struct SaveFigures {
   uint64_t keys_total = 0;             // likewise
   uint64_t last_bytes = 0;
   uint64_t last_keys = 0;
+  uint64_t last_took_ms = 0;
+  std::string last_problem;  // the reason why the last save has failed, "": it has not
 
   bool loading = false;
   uint64_t load_began_mono_ms = 0;
@@ -27,6 +30,8 @@ struct SaveFigures {
   uint64_t load_keys = 0;     // loaded
   uint64_t load_expired = 0;  // not loaded, because their time had passed
   uint64_t load_skipped = 0;  // not loaded, because their types are unknown
+  uint64_t load_took_ms = 0;  // the last load
+  std::string load_problem;   // the reason why the last load has ended early, "": it has not
 };
 
 }  // namespace mayfly

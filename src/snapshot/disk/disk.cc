@@ -59,6 +59,10 @@ int Disk::Create(const std::string& path, int& file) {
 
 bool Disk::Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+int Disk::MayWriteInto(const std::string& folder) {
+  return ErrorOf(access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK));
+}
+
 int Disk::OpenToRead(const std::string& path, int& file, uint64_t& bytes) {
   file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // does not wait for a FIFO's writer
   if (file < 0) return errno;

@@ -186,6 +186,7 @@ const Example kExamples[] = {
      [](const Settings& s) { return !s.stop_writes_on_bgsave_error; }},
     {"load-mode", "Wait", "wait", [](const Settings& s) { return s.load_mode == LoadMode::kWait; }},
     {"rdb-skip-unknown", "no", "no", [](const Settings& s) { return !s.rdb_skip_unknown; }},
+    {"rdb-load-damaged", "no", "no", [](const Settings& s) { return !s.rdb_load_damaged; }},
     {"shutdown-on-sigterm", "FORCE nosave default", "nosave force",
      [](const Settings& s) { return s.shutdown_on_sigterm == ShutdownFlags{.nosave = true, .force = true}; }},
     {"shutdown-on-sigint", "now save", "save now",

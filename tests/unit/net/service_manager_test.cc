@@ -45,6 +45,18 @@ struct Manager {
   Log log{clock, Log::Level::kNotice, logfile};
 };
 
+TEST_CASE(
+    "while a daemon saves before the end, the watchdog waits, and has its time again if the save fails") {
+  Manager manager;
+  ServiceManager service =
+      manager.Meet(Supervised::kSystemd, {"NOTIFY_SOCKET=" + manager.path, "WATCHDOG_USEC=30000000"});
+  service.SavingAtEnd();
+  CHECK(manager.socket.Take() ==
+        "STATUS=Saving before the end\nEXTEND_TIMEOUT_USEC=3600000000\nWATCHDOG_USEC=3600000000");
+  service.ServingAgain();
+  CHECK(manager.socket.Take() == "STATUS=Ready to accept connections\nWATCHDOG_USEC=30000000");
+}
+
 TEST_CASE("systemd is told of readiness, reloads, life and the end, one datagram each") {
   Manager manager;
   ServiceManager service = manager.Meet(Supervised::kSystemd, {"NOTIFY_SOCKET=" + manager.path});
@@ -55,6 +67,10 @@ TEST_CASE("systemd is told of readiness, reloads, life and the end, one datagram
   CHECK(manager.socket.Take() == "READY=1");
   service.StillAlive();
   CHECK(manager.socket.Take() == "WATCHDOG=1");
+  service.SavingAtEnd();
+  CHECK(manager.socket.Take() == "STATUS=Saving before the end\nEXTEND_TIMEOUT_USEC=3600000000");
+  service.ServingAgain();
+  CHECK(manager.socket.Take() == "STATUS=Ready to accept connections");
   service.Stopping();
   CHECK(manager.socket.Take() == "STOPPING=1\nSTATUS=Stopping");
   CHECK(manager.socket.Take() == "");

@@ -72,6 +72,15 @@
     cell.append(meter(part));
     return [row(cells), bar];
   };
+  const showFacts = (id, facts) => at(id).replaceChildren(...facts.map(([name, value]) => {
+    const div = document.createElement('div');
+    const dt = document.createElement('dt');
+    const dd = document.createElement('dd');
+    dt.textContent = name;
+    dd.textContent = value;
+    div.append(dt, dd);
+    return div;
+  }));
   const keysTable = (id, rows, columns, none) => {
     const body = at(id);
     body.replaceChildren(...rows);
@@ -134,8 +143,11 @@
     const rate = (name) => (before ? Math.max(now[name] - before[name], 0) / seconds : 0);
     last = now;
     say('about', `${now.version}, up ${span(now.uptime_ms)}`);
-    say('state', now.stopping ? 'stopping' : 'ready');
-    at('state').className = 'pill ' + (now.stopping ? 'stopping' : 'ready');
+    const load = now.load, save = now.save;
+    const loaded = percent(load.bytes, load.file_bytes);
+    const down = now.stopping || load.clients_wait;
+    say('state', now.stopping ? 'stopping' : load.running ? 'loading, ' + loaded : 'ready');
+    at('state').className = 'pill ' + (down ? 'stopping' : 'ready');
 
     ops.push(now.ops_per_s);
     if (ops.length > kPoints) ops.shift();
@@ -179,15 +191,20 @@
       ['blocked', short(now.clients.blocked)], ['refused', short(now.clients.refused)],
       ['error replies', short(now.errors)], ['longest loop turn', micros(now.loop_turn_max_us)],
     ];
-    at('facts').replaceChildren(...facts.map(([name, value]) => {
-      const div = document.createElement('div');
-      const dt = document.createElement('dt');
-      const dd = document.createElement('dd');
-      dt.textContent = name;
-      dd.textContent = value;
-      div.append(dt, dd);
-      return div;
-    }));
+    showFacts('facts', facts);
+    showFacts('save', [
+      ...(save.running ? [['running', `${short(save.keys_done)} of ${short(save.keys_total)} keys`]] : []),
+      ['when', save.saved ? span(save.age_s * 1000) + ' ago' : 'none since the start'],
+      ['keys', short(save.keys)], ['file', bytes(save.bytes)], ['time', micros(save.took_ms * 1000)],
+      ['writes since', short(save.writes)],
+    ]);
+    say('save-problem', save.problem ? 'The last save has failed: ' + save.problem : '');
+    showFacts('load', [
+      ...(load.running ? [['running', loaded]] : []),
+      ['keys', short(load.keys)], ['file', bytes(load.bytes)], ['time', micros(load.took_ms * 1000)],
+      ['expired', short(load.expired)], ['skipped', short(load.skipped)],
+    ]);
+    say('load-problem', load.problem ? 'It has ended early: ' + load.problem : '');
     keysTable('hot', now.hot.map((k) => row([k.db, k.key, short(Math.round(k.per_s * 10) / 10)])), 3, 'No key stands out.');
     keysTable('big', now.big.map((k) => row([k.db, k.key, k.type, bytes(k.bytes)])), 4, 'No value takes 16 KB or more.');
     at('live').hidden = false;
