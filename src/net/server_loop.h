@@ -28,6 +28,7 @@
 #include "net/client/service.h"
 #include "net/client/turn.h"
 #include "net/http/http_service.h"
+#include "net/outgoing_connections.h"
 #include "net/process/service_manager.h"
 #include "net/timekeeper.h"
 #include "net/tls/tls_transports.h"
@@ -103,6 +104,7 @@ class ServerLoop {
   Log& log_;
   UvLoop uv_;
   Turn turn_;
+  OutgoingConnections outgoing_;
   TlsTransports tls_;
   const Accounts::Account tls_account_;
   Clients clients_;
