@@ -12,11 +12,11 @@
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/timed_access.h"
+#include "snapshot/dump_payload.h"
 #include "snapshot/format/dump_footer.h"
 #include "snapshot/format/types.h"
 #include "snapshot/value_limits.h"
 #include "snapshot/values/value_in.h"
-#include "snapshot/values/value_out.h"
 
 namespace mayfly::dump_commands {
 namespace {
@@ -27,13 +27,8 @@ constexpr std::string_view kBadPayload = "ERR Bad data format";
 void Dump(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   const Entry* const entry = DropDueMembers(ctx, key, ctx.Read(key));
-  const rdb::ValueForm form = entry != nullptr ? rdb::FormOf(*entry, ctx.now) : rdb::ValueForm();
-  if (form.members == 0) return ctx.reply.Null();
-  std::string payload;
-  payload.push_back(static_cast<char>(form.type));
-  rdb::WriteValue(*entry, form, ctx.now, rdb::Compression::kLzf, payload);
-  rdb::AppendDumpFooter(payload, static_cast<uint16_t>(form.version));
-  ctx.reply.Bulk(payload);
+  const std::string payload = entry != nullptr ? DumpPayloadOf(*entry, ctx.now) : std::string();
+  payload.empty() ? ctx.reply.Null() : ctx.reply.Bulk(payload);
 }
 
 struct RestoreOptions {
@@ -172,6 +167,22 @@ constexpr Command kRows[] = {
               "streams are dropped."},
 };
 const CommandFamily kFamily("generic", kRows);
+
+constexpr Command kServerRows[] = {
+    {.name = "restore-asking",
+     .arity = -4,
+     .flags = kWrite | kDenyOom | kAsking,
+     .keys = {1, 1, 1, kKeyOW | kKeyUpdate},
+     .acl = kAclKeyspace | kAclDangerous,
+     .handler = Restore,
+     .since = "3.0.0",
+     .complexity = "that of RESTORE",
+     .summary = "Is RESTORE, as MIGRATE of a server in cluster mode sends it.",
+     .syntax = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
+     .argument_notes = "REPLACE@3.0.0 ABSTTL@5.0.0 IDLETIME@5.0.0 FREQ@5.0.0",
+     .doc_flags = "syscmd"},
+};
+const CommandFamily kServerFamily("server", kServerRows);
 
 }  // namespace
 }  // namespace mayfly::dump_commands

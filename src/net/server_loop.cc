@@ -46,6 +46,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
     : server_(server),
       log_(log),
       turn_(server, executor),
+      outgoing_(uv_.loop, [this] { turn_.Begin(); }),
       tls_(server.databases.heap(), server.stats.tls_bytes, server.stats.tls),
       tls_account_(server.hubs.accounts, server.stats.tls_bytes),
       clients_(server, executor, turn_, log),
@@ -63,6 +64,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
     static_cast<ServerLoop*>(handle->data)->server_.hubs.wakes.Tell();
   });
   signal_from_thread_.data = this;
+  server.outgoing = &outgoing_;
   server.hubs.wakes.set_turn([this] { uv_async_send(&signal_from_thread_); });
   prepare_.data = check_.data = stop_timer_.data = watchdog_timer_.data = this;
   uv_prepare_start(&prepare_,
@@ -382,6 +384,8 @@ void ServerLoop::Close() {
   clients_.DropAll();
   clients_.CloseWatch();
   listeners_.Close();
+  server_.outgoing = nullptr;
+  outgoing_.Close();
   timekeeper_.Close();
   CloseHandle(prepare_);
   CloseHandle(check_);

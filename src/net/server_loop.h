@@ -34,6 +34,7 @@
 #include "net/client/service.h"
 #include "net/client/turn.h"
 #include "net/http/http_service.h"
+#include "net/outgoing_connections.h"
 #include "net/process/inherited_sockets.h"
 #include "net/process/service_manager.h"
 #include "net/timekeeper.h"
@@ -120,6 +121,7 @@ class ServerLoop {
   Log& log_;
   UvLoop uv_;
   Turn turn_;
+  OutgoingConnections outgoing_;
   TlsTransports tls_;
   const Accounts::Account tls_account_;
   Clients clients_;

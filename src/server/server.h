@@ -32,6 +32,7 @@ class Log;
 class MemoryMeter;
 class MemoryWatch;
 class Notifier;
+class Outgoing;
 class ParkingLot;
 class PubSub;
 class Rates;
@@ -81,17 +82,19 @@ struct Server {
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
-  std::string run_id;                             // 40 hex digits, drawn at start
-  int stop_signal = 0;                            // the signal that stops the loop; 0: none
-  bool shutdown_requested = false;                // the loop stops at the end of the turn
-  Executor* executor = nullptr;                   // set by the executor itself
-  uint32_t modes = 0;                             // the Modes of every client
-  Log* log = nullptr;                             // null: no log
-  Cluster* cluster = nullptr;                     // null: this server belongs to no cluster
-  MemoryWatch* memory_watch = nullptr;            // null: maxmemory follows no change of the memory
-  std::unique_ptr<LatePart> snapshots = nullptr;  // made at the start (src/snapshot)
-  std::unique_ptr<LatePart> scripts = nullptr;    // made by the first script (src/script)
-  std::unique_ptr<LatePart> ttl_walk = nullptr;   // made by the first INFO ttlhist (exec/info/ttl_walk.h)
+  std::string run_id;                   // 40 hex digits, drawn at start
+  int stop_signal = 0;                  // the signal that stops the loop; 0: none
+  bool shutdown_requested = false;      // the loop stops at the end of the turn
+  Executor* executor = nullptr;         // set by the executor itself
+  uint32_t modes = 0;                   // the Modes of every client
+  Log* log = nullptr;                   // null: no log
+  Cluster* cluster = nullptr;           // null: this server belongs to no cluster
+  Outgoing* outgoing = nullptr;         // null: there is no loop, and no connection to other servers
+  MemoryWatch* memory_watch = nullptr;  // null: maxmemory follows no change of the memory
+  std::unique_ptr<LatePart> snapshots = nullptr;   // made at the start (src/snapshot)
+  std::unique_ptr<LatePart> migrations = nullptr;  // made by the first MIGRATE (src/snapshot)
+  std::unique_ptr<LatePart> scripts = nullptr;     // made by the first script (src/script)
+  std::unique_ptr<LatePart> ttl_walk = nullptr;    // made by the first INFO ttlhist (exec/info/ttl_walk.h)
 
   // A script has been running for too long. The script goes on in slices, and meanwhile no key may go away.
   bool Busy() const noexcept;

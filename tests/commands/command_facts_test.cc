@@ -74,6 +74,7 @@ constexpr Difference kDifferences[] = {
     {"invalidate", "", "of Mayfly"},
     {"lcs", "arguments", "7.2 calls MINMATCHLEN's value min-match-len"},
     {"mgetttl", "", "of Mayfly"},
+    {"migrate", "arguments", "Redis calls AUTH and AUTH2 optional within an optional choice"},
     {"module|loadex", "arguments", "7.2 has a text behind ARGS, not a block of one"},
     {"msetex", "", "since 8.4"},
     {"namespace", "", "of Mayfly"},

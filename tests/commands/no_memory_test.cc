@@ -175,6 +175,8 @@ std::vector<Words> Requests() {  // long: one table
       {"RENAME", "block", kNewName},
       {"RENAME", "timed", "k"},
       {"RENAMENX", "k", kNewName},
+      {"MIGRATE", "there", "7000", "k", "0", "100"},
+      {"RESTORE-ASKING", "new", "0", RestoredText()},
       {"RESTORE", "new", "0", RestoredText()},
       {"RESTORE", "timed", "100000", RestoredHash(), "REPLACE"},
       {"RESTORE", "new", "0", RestoredList()},

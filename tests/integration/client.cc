@@ -44,6 +44,7 @@ redisContext* Checked(redisContext* context) {
 
 Client::Client(redisContext* context) : context_(Checked(context)) {}
 Client::Client(const Daemon& daemon) : Client(redisConnect("127.0.0.1", daemon.port())) {}
+Client Client::ToPort(uint16_t port) { return Client(redisConnect("127.0.0.1", port)); }
 Client Client::OverUnixSocket(const Daemon& daemon) {
   return Client(redisConnectUnix(daemon.unix_socket().c_str()));
 }

@@ -15,6 +15,8 @@ namespace mayfly {
 class Client {
  public:
   explicit Client(const Daemon& daemon);
+  // Of any server on this machine.
+  static Client ToPort(uint16_t port);
   static Client OverUnixSocket(const Daemon& daemon);
   Client(Client&& other) noexcept;
   Client(const Client&) = delete;

@@ -214,6 +214,16 @@ int uv_tcp_nodelay(uv_tcp_t* tcp, int enable) {
   return 0;
 }
 
+// ---- connections to other servers: there are none on this network
+
+int uv_tcp_connect(uv_connect_t*, uv_tcp_t*, const sockaddr*, uv_connect_cb) { return UV_ENETUNREACH; }
+int uv_getaddrinfo(uv_loop_t*, uv_getaddrinfo_t*, uv_getaddrinfo_cb, const char*, const char*,
+                   const addrinfo*) {
+  return UV_EAI_NONAME;
+}
+void uv_freeaddrinfo(addrinfo*) {}
+int uv_cancel(uv_req_t*) { return UV_EBUSY; }
+
 // ---- addresses
 
 static int GiveAddress(const sockaddr_storage& from, sockaddr* to, int* size) {

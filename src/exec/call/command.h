@@ -89,7 +89,8 @@ enum KeyUse : uint16_t {
   kKeyInsert = 1 << 6,
   kKeyDelete = 1 << 7,
   kKeyVariableFlags = 1 << 8,
-  kKeyNone = 1 << 9,  // not a key, though treated as a key in a cluster: a shard channel
+  kKeyNone = 1 << 9,         // not a key, though treated as a key in a cluster: a shard channel
+  kKeyIncomplete = 1 << 10,  // the spec alone does not find all keys
 };
 struct KeySpec {
   int16_t first = 0;  // 0: no keys; or, with a use, keys at places unknown from the arguments
@@ -115,6 +116,8 @@ struct KeyAfterWord {
   bool every = false;  // every word counts, as for GEORADIUS; otherwise only the last word
   // The first half of all arguments after the first word are keys, as for XREAD.
   bool half = false;
+  // All arguments after the first word are keys, with the use of Command::keys, whose own key must be empty then: MIGRATE.
+  bool rest = false;
 };
 
 // Which arguments are channels to publish to or to subscribe to.

@@ -63,11 +63,17 @@ std::vector<std::string_view> KeyUseNames(uint16_t use) {
     uint16_t bit;
     std::string_view text;
   };
-  constexpr UseName kNames[] = {
-      {kKeyRO, "RO"},         {kKeyRW, "RW"},         {kKeyOW, "OW"},
-      {kKeyRM, "RM"},         {kKeyAccess, "access"}, {kKeyUpdate, "update"},
-      {kKeyInsert, "insert"}, {kKeyDelete, "delete"}, {kKeyVariableFlags, "variable_flags"},
-      {kKeyNone, "not_key"}};
+  constexpr UseName kNames[] = {{kKeyRO, "RO"},
+                                {kKeyRW, "RW"},
+                                {kKeyOW, "OW"},
+                                {kKeyRM, "RM"},
+                                {kKeyAccess, "access"},
+                                {kKeyUpdate, "update"},
+                                {kKeyInsert, "insert"},
+                                {kKeyDelete, "delete"},
+                                {kKeyVariableFlags, "variable_flags"},
+                                {kKeyNone, "not_key"},
+                                {kKeyIncomplete, "incomplete"}};
   std::vector<std::string_view> found;
   for (const UseName& name : kNames) {
     if ((use & name.bit) != 0) found.push_back(name.text);

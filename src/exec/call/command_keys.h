@@ -45,6 +45,14 @@ inline bool TakesKeys(const Command& command) noexcept {
 // call; fn may have been called for keys of earlier specs.
 template <typename Fn>
 bool ForEachKey(const Command& command, std::span<const std::string_view> call, Fn&& fn) {
+  const KeyAfterWord& word = command.key_after_word;
+  if (word.rest) {
+    if (const size_t first = internal::KeyAfter(word, word.from, call); first != 0) {
+      if (!call[static_cast<size_t>(command.keys.first)].empty()) return false;
+      for (size_t at = first; at < call.size(); ++at) fn(FoundKey{call[at], command.keys.use, at});
+      return true;
+    }
+  }
   for (const KeySpec* spec : {&command.keys, &command.more_keys}) {
     if (spec->first == 0 || (spec->use & kKeyNone) != 0) continue;
     const std::optional<internal::Stretch> stretch = internal::StretchOf(*spec, call);
@@ -53,8 +61,7 @@ bool ForEachKey(const Command& command, std::span<const std::string_view> call, 
     for (size_t at = stretch->begin; at < std::min(stretch->end, call.size()); at += stretch->step)
       fn(FoundKey{call[at], use, at});
   }
-  const KeyAfterWord& word = command.key_after_word;
-  if (word.words.empty()) return true;
+  if (word.words.empty() || word.rest) return true;
   if (word.half) {
     const size_t first = internal::KeyAfter(word, word.from, call);
     if (first == 0 || call.size() - first < 2) return false;

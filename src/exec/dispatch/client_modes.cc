@@ -25,15 +25,34 @@ bool WouldLeaveTrace(const Session& session, const TableRow& row) noexcept {
          (flags & (kUntouched | kTouches | kNoMandatoryKeys)) == 0;
 }
 
+bool IsPaused(PauseOf whom, uint32_t flags) noexcept {
+  if (whom == PauseOf::kWriters) return (flags & (kWrite | kMayReplicate)) != 0;
+  return whom == PauseOf::kEverybody;
+}
+
+// A request that writes and does not name its keys may write to any key: a transaction, a script, a flush.
+bool MayWriteHeldKey(const HeldKeys& held, const Session& session, const Args& args, const TableRow& row,
+                     uint32_t flags) noexcept {
+  if (!held.any() || MustQueue(session, row)) return false;
+  const Command& command = *row.command;
+  const bool is_script = (flags & (kMayReplicate | kNoMandatoryKeys)) == (kMayReplicate | kNoMandatoryKeys);
+  if ((flags & kWrite) == 0) return is_script;
+  if (is_script || (command.flags & kRunsQueue) != 0 || !TakesKeys(command)) return true;
+  bool found = false;
+  const auto look = [&](const FoundKey& key) { found = found || held.Holds(session.db, key.text); };
+  return ForEachKey(command, args.all(), look) && found;
+}
+
 }  // namespace
 
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row) {
-  const PauseOf whom = server.parking.paused();
-  if (whom == PauseOf::kNobody || session.Has(Mode::kMonitor)) return false;
+  if (!server.parking.HoldsBack() || session.Has(Mode::kMonitor)) return false;
   try {
     const uint32_t flags = FlagsOf(server, session, row, args);
     if ((flags & kUnpaused) != 0) return false;
-    if (whom == PauseOf::kWriters && (flags & (kWrite | kMayReplicate)) == 0) return false;
+    if (!IsPaused(server.parking.paused(), flags) &&
+        !MayWriteHeldKey(server.parking.held(), session, args, row, flags))
+      return false;
     server.parking.HoldBack(session, args.all());
   } catch (const std::bad_alloc&) {
     session.Set(Mode::kDropped);  // the client's requests must neither run nor be lost silently

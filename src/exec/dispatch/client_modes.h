@@ -10,7 +10,7 @@
 
 namespace mayfly {
 
-// Parks the session if a pause holds this request back, and returns true then. REQUIRES: the request would not be refused.
+// Parks the session if a pause holds this request back, or because the request may change a held key, and returns true then. REQUIRES: the request would not be refused.
 bool HoldBack(Server& server, Session& session, const Args& args, const TableRow& row);
 
 // While a TraceScope lives, a handler for a client with NO-TOUCH has no access effect: recency, frequency and sliding

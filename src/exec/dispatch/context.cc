@@ -22,6 +22,16 @@ void Context::Park(const Args& args, uint64_t deadline_mono_ms, std::span<const 
   }
 }
 
+void Context::Await(const Args& args, uint64_t deadline_mono_ms, std::unique_ptr<PendingWork>& work) {
+  assert(MayPark());
+  if (resumed != nullptr) {
+    server.parking.Await(session, resumed->arguments, deadline_mono_ms, work);
+  } else {
+    CopiedArguments arguments(args.all());
+    server.parking.Await(session, arguments, deadline_mono_ms, work);
+  }
+}
+
 bool Context::Delay(const Args& args, uint64_t wait_ms) {
   if (resumed == nullptr) {
     if (wait_ms == 0 || !MayPark()) return false;

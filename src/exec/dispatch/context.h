@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,6 +23,7 @@
 namespace mayfly {
 
 struct Parked;
+struct PendingWork;
 
 // Thrown by a handler that cannot go on now: its request runs again from the start, a few milliseconds later.
 // REQUIRES: Context::MayBePostponed(); the handler has changed nothing and written no reply.
@@ -53,7 +55,7 @@ struct Context {
   Now now;
   Origin origin;
   FirstKey first_key = {};
-  const Parked* resumed = nullptr;  // set when a parked client's request runs again
+  Parked* resumed = nullptr;  // set when a parked client's request runs again
 
   // Why this request runs again; kNone on its first run.
   WakeReason wake() const noexcept;
@@ -110,6 +112,10 @@ struct Context {
   // deadline. Keys of another type than `wanted` do not wake the client. REQUIRES: MayPark().
   void Park(const Args& args, uint64_t deadline_mono_ms, std::span<const std::string_view> keys = {},
             std::optional<ValueType> wanted = std::nullopt);
+  // Parks the client until its work wakes it, an operator does, or `deadline_mono_ms` comes; the handler returns without a
+  // reply, and finds the work in `resumed` when it runs again. Moves from `work` only on success. Throws std::bad_alloc.
+  // REQUIRES: MayPark().
+  void Await(const Args& args, uint64_t deadline_mono_ms, std::unique_ptr<PendingWork>& work);
   // Lets the client wait until `wait_ms` after the request's arrival; CLIENT UNBLOCK does not end this wait. True if the
   // client waits now: the handler returns without a reply and runs again. REQUIRES: the command never calls Park.
   bool Delay(const Args& args, uint64_t wait_ms);

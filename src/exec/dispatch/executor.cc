@@ -84,7 +84,7 @@ void Executor::EndTurn() noexcept {
 }
 
 uint32_t Executor::ModesOfAll() const noexcept {
-  return server_.modes | (server_.parking.paused() != PauseOf::kNobody ? BitOf(Mode::kPaused) : 0);
+  return server_.modes | (server_.parking.HoldsBack() ? BitOf(Mode::kPaused) : 0);
 }
 
 // ---- a batch
@@ -229,7 +229,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
 }
 
 [[gnu::noinline]] void Executor::RunWithModes(Session& session, Args& args, const TableRow* row,
-                                              FirstKey first_key, const Parked* resumed) {
+                                              FirstKey first_key, Parked* resumed) {
   const uint32_t modes = session.modes | ModesOfAll();
   const ReplyScope scope(session);
   const PushScope pushes(session);
@@ -241,7 +241,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
   if (MustQueue(session, *row)) return QueueRequest(session, args, *row);
-  const Parked* const blocked = was_held_back ? nullptr : resumed;
+  Parked* const blocked = was_held_back ? nullptr : resumed;
   Perform(
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
       args, first_key, blocked);
@@ -283,7 +283,7 @@ Outcome Executor::MakeCall(const Call& call) {
   return {why, Perform(call, args, {}, nullptr)};
 }
 
-uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed) {
+uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, Parked* resumed) {
   const RunningCall running(call, running_);
   CallTimer timer(server_.stats, track_latency_);
   const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;

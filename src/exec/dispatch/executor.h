@@ -112,8 +112,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   // Counts a call that has run, together with the calls before it or alone.
   void CountRun(CallTimer& timer, const TableRow& row, const Planned& planned) noexcept;
   // Runs one request of a client that has a mode, or while the server has one. `resumed`: it has waited.
-  void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key,
-                    const Parked* resumed);
+  void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key, Parked* resumed);
   // Whether a request of a client with modes, or of a server with some, may go the way of those without.
   bool RunsPlainly(const Planned& planned, uint32_t modes,
                    std::span<const std::string_view> call) const noexcept;
@@ -130,7 +129,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void MarkIfDirty(Session& session) noexcept;
   // Serves those who wait for keys that are there now, in their order.
   void ServeReady() noexcept;
-  void Wake(const Parked& parked) noexcept;
+  void Wake(Parked& parked) noexcept;
 
   // Runs the handler, and counts its errors. Returns their number.
   uint64_t Execute(Context& context, Args& args);
@@ -143,7 +142,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   template <Way kWay>
   uint64_t Carry(Context& context, Args& args);
   // Carry, timed on its own and reported to observers. `resumed`: it was counted before.
-  uint64_t Perform(const Call& call, Args& args, FirstKey first_key, const Parked* resumed);
+  uint64_t Perform(const Call& call, Args& args, FirstKey first_key, Parked* resumed);
   uint64_t Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,
                   const TableRow* row);
   void RefuseClient(Refusal why, Session& session, const Args& args, const TableRow* row) noexcept;

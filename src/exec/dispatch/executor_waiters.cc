@@ -38,7 +38,7 @@ bool WaitsFor(const Parked& parked, const Entry* entry) noexcept {
 
 // A request held back by a pause begins now, unless there is another pause. The request of a gone client does not run: an
 // element taken by the request would be lost.
-void Executor::Wake(const Parked& parked) noexcept {
+void Executor::Wake(Parked& parked) noexcept {
   Session& session = *parked.session;
   if (!session.closes() && !server_.parking.IsThere(session)) session.Set(Mode::kDropped);
   if (session.closes()) return MarkIfDirty(session);  // killed meanwhile

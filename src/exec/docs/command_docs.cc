@@ -102,19 +102,20 @@ void WriteKeySpec(resp::Writer& reply, const KeySpec& keys) {
 // The words with a key spec for each word.
 std::span<const std::string_view> SpecWordsOf(const Command& command) noexcept {
   const KeyAfterWord& word = command.key_after_word;
-  return word.every || word.half ? word.words : std::span<const std::string_view>();
+  return word.every || word.half || word.rest ? word.words : std::span<const std::string_view>();
 }
 
-// A key after a word, or the keys in the first half of the arguments after a word.
+// A key after a word, the keys in the first half of the arguments after a word, or all of these arguments. In the last case
+// the search begins at the end, as Redis shows it.
 void WriteWordSpec(resp::Writer& reply, const KeyAfterWord& key, std::string_view word) {
   reply.Map(3);
   reply.Bulk("flags");
   WriteSimpleSet(reply, KeyUseNames(key.use));
   WriteSearch(reply, "begin_search", "keyword", 2);
   WriteText(reply, "keyword", word);
-  WriteNumber(reply, "startfrom", static_cast<int64_t>(key.from));
+  WriteNumber(reply, "startfrom", key.rest ? -2 : static_cast<int64_t>(key.from));
   WriteSearch(reply, "find_keys", "range", 3);
-  WriteNumber(reply, "lastkey", key.half ? -1 : 0);
+  WriteNumber(reply, "lastkey", key.half || key.rest ? -1 : 0);
   WriteNumber(reply, "keystep", 1);
   WriteNumber(reply, "limit", key.half ? 2 : 0);
 }
@@ -172,16 +173,17 @@ class ArgumentWriter {
     const bool forms_keys = forms_keys_ && argument.type == ArgumentType::kPattern;
     const bool is_key = argument.type == ArgumentType::kKey || forms_keys;
     const bool flagged = argument.optional || argument.multiple;
+    const bool has_token = !argument.token.empty() || argument.type == ArgumentType::kPureToken;
     const ArgumentNote note = TakeNote(argument);
     const std::string_view name = note.name.empty() ? std::string_view(argument.name) : note.name;
-    reply_.Map(size_t{3} + (is_key ? 1 : 0) + (argument.token.empty() ? 0 : 1) +
-               (note.since.empty() ? 0 : 1) + (flagged ? 1 : 0));
+    reply_.Map(size_t{3} + (is_key ? 1 : 0) + (has_token ? 1 : 0) + (note.since.empty() ? 0 : 1) +
+               (flagged ? 1 : 0));
     WriteText(reply_, "name", name);
     WriteText(reply_, "type", NameOf(argument.type));
     if (!nested) WriteText(reply_, "display_text", name);
     if (forms_keys) keys_ = 1;
     if (is_key) WriteNumber(reply_, "key_spec_index", NextKeySpec());
-    if (!argument.token.empty()) WriteText(reply_, "token", argument.token);
+    if (has_token) WriteText(reply_, "token", argument.token);
     if (!note.since.empty()) WriteText(reply_, "since", note.since);
     if (flagged) WriteFlags(argument);
     if (!nested) return;

@@ -10,6 +10,7 @@ namespace mayfly {
 namespace {
 
 using Sequence = std::vector<SyntaxArgument>;
+constexpr std::string_view kEmpty = "\"\"";
 constexpr std::string_view kRepeat = "...";
 
 bool IsSign(char c) noexcept { return c == '[' || c == ']' || c == '<' || c == '>' || c == '|'; }
@@ -132,6 +133,11 @@ class SyntaxParser {
 
   static SyntaxArgument Word(std::string_view word) {
     SyntaxArgument argument;
+    if (word == kEmpty) {
+      argument.name = "empty_string";
+      argument.type = ArgumentType::kPureToken;
+      return argument;
+    }
     argument.name = LowerCase(word);
     argument.type = IsToken(word) ? ArgumentType::kPureToken : TypeOfValue(word);
     if (IsToken(word)) argument.token = word;

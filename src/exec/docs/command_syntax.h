@@ -2,6 +2,7 @@
 //
 //   lower-case words     a value: "key", "seconds"; the name decides the type
 //   UPPER-CASE words     a literal word; before a value, the token of that value: "EX seconds"
+//   ""                   an empty argument
 //   [ ... ]              optional                           "[NX]"
 //   < ... >              keeps choices together             "<MODULE module-name | PATTERN pattern>"
 //   a | b                a or b, within brackets; outside of brackets | joins two single words: "ON|OFF"

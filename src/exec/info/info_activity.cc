@@ -179,6 +179,7 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("pubsubshard_channels", server.pubsub.topics(TopicKind::kShardChannel).size());
   sink.Field("latest_fork_usec", 0);
   sink.Field("total_forks", 0);
+  sink.Field("migrate_cached_sockets", stats.idle_outgoing);
   sink.Field("active_defrag_hits", stats.defrag_moved);
   sink.Field("active_defrag_misses", stats.defrag_left);
   sink.Field("active_defrag_key_hits", stats.defrag_moved);

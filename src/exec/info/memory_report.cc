@@ -41,7 +41,7 @@ MemoryReport ReportMemory(Server& server, uint64_t own) {
   report.resident = ResidentBytes();
   report.allocator = server.databases.heap().ReadAllocator();
   report.overhead = report.at_start + report.clients - server.stats.announced_bytes +
-                    server.stats.scripts.bytes() + server.stats.tls_bytes +
+                    server.stats.scripts.bytes() + server.stats.tls_bytes + server.stats.migration_bytes +
                     server.databases.miss_ring_bytes() + server.databases.shadow().memory() +
                     server.databases.ghosts().bytes() + server.event_log.ring().bytes();
   for (unsigned i = 0; i < server.databases.count(); ++i) {

@@ -41,7 +41,7 @@ enum class Mode : uint32_t {
   kMonitor = 1 << 15,      // MONITOR: receives a line for every call, and may use no key
   // The server's modes, for every client (Server::modes). No session has these bits.
   kUnsaved = 1 << 23,       // the last save has failed: writes are refused (stop-writes-on-bgsave-error)
-  kPaused = 1 << 24,        // CLIENT PAUSE
+  kPaused = 1 << 24,        // CLIENT PAUSE, or some keys' writers wait (ParkingLot::HoldsBack)
   kLoading = 1 << 25,       // a snapshot is loaded, and clients have to wait (load-mode wait)
   kBusy = 1 << 26,          // a script or a function has been running for too long
   kBusyFunction = 1 << 27,  // the long script is a function

@@ -92,6 +92,8 @@ struct Levels {
   uint64_t spare_chunk_bytes = 0;  // reply chunks kept for reuse
   uint8_t defrag_percent = 0;      // share of the processor's time spent now on moving entries
   uint64_t tls_bytes = 0;          // TLS memory beside the connections: certificates, sessions, spare buffers
+  uint64_t migration_bytes = 0;    // values on their way to other servers (MIGRATE)
+  uint64_t idle_outgoing = 0;      // connections to other servers that wait for the next MIGRATE
   ScriptFigures scripts;
   SaveFigures saves;
 

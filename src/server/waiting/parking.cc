@@ -30,17 +30,38 @@ Parked& ParkingLot::Park(Session& session, std::span<const std::string_view> arg
   parked->arguments = CopiedArguments(arguments);
   parked->deadline_mono_ms = deadline_mono_ms;
   parked->order = order != 0 ? order : ++last_order_;
-  parked->filed = wheel::kUnfiled;
   parked->wanted = wanted;
-  if (parked_.size() == parked_.capacity()) parked_.reserve(2 * parked_.size() + 1);
+  MakeRoom();
   if (!keys.empty()) keys_.Enter(*parked, session.db, keys);
+  return File(std::move(parked));
+}
+
+Parked& ParkingLot::Await(Session& session, CopiedArguments& arguments, uint64_t deadline_mono_ms,
+                          std::unique_ptr<PendingWork>& work) {
+  assert(session.parked == nullptr);
+  auto parked = std::make_unique<Parked>();
+  MakeRoom();
+  parked->session = &session;
+  parked->arguments = std::move(arguments);
+  parked->deadline_mono_ms = deadline_mono_ms;
+  parked->order = ++last_order_;
+  parked->work = std::move(work);
+  return File(std::move(parked));
+}
+
+void ParkingLot::MakeRoom() {
+  if (parked_.size() == parked_.capacity()) parked_.reserve(2 * parked_.size() + 1);
+}
+
+Parked& ParkingLot::File(std::unique_ptr<Parked> parked) noexcept {
+  parked->filed = wheel::kUnfiled;
   parked_.push_back(std::move(parked));
   Parked& stored = *parked_.back();
   stored.index = parked_.size() - 1;
   // The loop calls NextWake at the end of every turn, so the result of Insert is not needed.
-  if (deadline_mono_ms != kForever) static_cast<void>(wheel_.Insert(&stored));
-  session.parked = &stored;
-  session.Set(Mode::kParked);
+  if (stored.deadline_mono_ms != kForever) static_cast<void>(wheel_.Insert(&stored));
+  stored.session->parked = &stored;
+  stored.session->Set(Mode::kParked);
   return stored;
 }
 
@@ -97,6 +118,15 @@ void ParkingLot::Pause(PauseOf whom, uint64_t until_mono_ms) noexcept {
 
 void ParkingLot::Unpause() noexcept {
   paused_ = PauseOf::kNobody;
+  WakeHeldBack();
+}
+
+void ParkingLot::ReleaseKey(unsigned db, std::string_view key) noexcept {
+  held_.Release(db, key);
+  WakeHeldBack();
+}
+
+void ParkingLot::WakeHeldBack() noexcept {
   std::sort(parked_.begin(), parked_.end(), [](const auto& a, const auto& b) { return a->order < b->order; });
   for (size_t i = 0; i < parked_.size(); ++i) {
     parked_[i]->index = i;
@@ -105,7 +135,7 @@ void ParkingLot::Unpause() noexcept {
 }
 
 void ParkingLot::HoldBack(Session& session, std::span<const std::string_view> arguments) {
-  assert(paused_ != PauseOf::kNobody);
+  assert(HoldsBack());
   Park(session, arguments, kForever).paused = true;
 }
 

@@ -16,6 +16,13 @@
 // Postponement. A request that would hold up all other clients runs again from the start at a deadline, or when a pause
 // ends. The client is not a blocked client.
 //
+// Work. A request may wait for something that it has begun itself, such as an answer of another server. The work belongs to
+// the wait: whatever ends the wait, a gone client as well, ends the work, unless the request takes the work over when it runs
+// again. Whoever has news for the request wakes it.
+//
+// Held keys. Requests that may change one of some keys wait until the keys are released (server/waiting/held_keys.h). Like a
+// pause, for writers of these keys alone.
+//
 // Delay. A client with too many failed logins waits before its next login runs. No event ends this wait, only the deadline,
 // and the client is not a blocked client.
 //
@@ -37,6 +44,7 @@
 #include "server/clients/presence.h"
 #include "server/hubs/alarms.h"
 #include "server/hubs/client_ends.h"
+#include "server/waiting/held_keys.h"
 #include "server/waiting/waiting_keys.h"
 
 namespace mayfly {
@@ -55,18 +63,27 @@ enum class WakeReason : uint8_t {
 // The clients whose requests CLIENT PAUSE holds back.
 enum class PauseOf : uint8_t { kNobody, kWriters, kEverybody };
 
+// What a waiting request has under way. Its destruction ends the work.
+struct PendingWork {
+  PendingWork() = default;
+  PendingWork(const PendingWork&) = delete;
+  PendingWork& operator=(const PendingWork&) = delete;
+  virtual ~PendingWork() = default;
+};
+
 struct Parked {
   Session* session = nullptr;
   CopiedArguments arguments;
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;              // held back by CLIENT PAUSE, or postponed: the request begins anew
-  bool delayed = false;             // waits only for the deadline: see Delay
-  std::vector<Wait> waits;          // one for each awaited key
-  uint64_t waited_bytes = 0;        // of the waits and of the keys' names
-  std::optional<ValueType> wanted;  // a key of another type does not wake the session
-  bool even_absent = false;         // a ready key serves the request even if the key is absent
+  bool paused = false;                // held back by CLIENT PAUSE, or postponed: the request begins anew
+  bool delayed = false;               // waits only for the deadline: see Delay
+  std::vector<Wait> waits;            // one for each awaited key
+  uint64_t waited_bytes = 0;          // of the waits and of the keys' names
+  std::optional<ValueType> wanted;    // a key of another type does not wake the session
+  bool even_absent = false;           // a ready key serves the request even if the key is absent
+  std::unique_ptr<PendingWork> work;  // mostly null
 
   size_t index = 0;              // in ParkingLot::parked_
   Parked* woken_next = nullptr;  // in the list of sessions to run again
@@ -96,6 +113,10 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
   Parked& Park(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                uint64_t order = 0, std::span<const std::string_view> keys = {},
                std::optional<ValueType> wanted = std::nullopt);
+  // Parks `session` until its work wakes it. Moves from `arguments` and `work` only on success. Throws std::bad_alloc.
+  // REQUIRES: the session is not parked.
+  Parked& Await(Session& session, CopiedArguments& arguments, uint64_t deadline_mono_ms,
+                std::unique_ptr<PendingWork>& work);
   // Like Park, for a client that is not blocked but has to wait until the deadline.
   Parked& Delay(Session& session, std::span<const std::string_view> arguments, uint64_t deadline_mono_ms,
                 uint64_t order = 0);
@@ -128,8 +149,16 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
   void Unpause() noexcept;
   PauseOf paused() const noexcept { return paused_; }
   // Parks a session whose request must not begin.
-  // REQUIRES: paused() is not kNobody; the session is not parked.
+  // REQUIRES: HoldsBack(); the session is not parked.
   void HoldBack(Session& session, std::span<const std::string_view> arguments);
+
+  // True if requests of some clients are held back now.
+  bool HoldsBack() const noexcept { return paused_ != PauseOf::kNobody || held_.any(); }
+  const HeldKeys& held() const noexcept { return held_; }
+  // From now on requests that may change this key do not begin. Throws std::bad_alloc.
+  void HoldKey(unsigned db, std::string_view key) { held_.Hold(db, key); }
+  // Ends one HoldKey. The held-back requests run at the end of the turn.
+  void ReleaseKey(unsigned db, std::string_view key) noexcept;
 
   // The time of the next deadline of a session, or of the end of a pause.
   uint64_t NextWake() const noexcept override;
@@ -152,10 +181,16 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
   void OnWake(Now now, Log* log) noexcept override;
   void OnClientEnd(Session& session) noexcept override { Leave(session); }
   void LeaveReaders(Parked& parked) noexcept;
+  // Queues the requests that were held back to run from the start, in the order of their arrival.
+  void WakeHeldBack() noexcept;
+  // Files a new Parked whose fields are set. REQUIRES: parked_ has room.
+  Parked& File(std::unique_ptr<Parked> parked) noexcept;
+  void MakeRoom();
   // Removes `parked` from all lists; the caller owns the result.
   std::unique_ptr<Parked> Release(Parked& parked) noexcept;
 
   WaitingKeys keys_;
+  HeldKeys held_;
   std::vector<std::unique_ptr<Parked>> parked_;
   Parked* woken_first_ = nullptr;
   Parked* woken_last_ = nullptr;

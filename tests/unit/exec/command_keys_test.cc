@@ -35,6 +35,23 @@ constexpr Command kGeoRadius = {.name = "georadius",
                                 .keys = {1, 1, 1, kKeyRO | kKeyAccess},
                                 .key_after_word = {kGeoWords, 5, kKeyOW | kKeyUpdate, {}, true}};
 
+constexpr std::string_view kRestWords[] = {"KEYS"};
+constexpr KeyAfterWord::Skipped kRestSkips[] = {{"AUTH", 1}};
+constexpr Command kRest = {
+    .name = "rest",
+    .keys = {1, 1, 1, kKeyRW},
+    .key_after_word = {
+        .words = kRestWords, .from = 2, .use = kKeyRW | kKeyIncomplete, .skipped = kRestSkips, .rest = true}};
+
+TEST_CASE("all arguments after a word may be keys, if the key before is empty") {
+  CHECK(Keys(kRest, {"rest", "a"}) == Words{"a"});
+  CHECK(Keys(kRest, {"rest", "", "keys", "b", "KEYS"}) == Words{"b", "KEYS"});
+  CHECK(Keys(kRest, {"rest", "a", "KEYS", "b"}) == Words{"(none)"});
+  CHECK(Keys(kRest, {"rest", "", "AUTH", "KEYS", "COPY"}) == Words{""});
+  CHECK(Keys(kRest, {"rest", "", "KEYS"}) == Words{""});
+  CHECK(KeysOf(kRest, Words{"rest", "", "KEYS", "b"})->at(0).use == kKeyRW);
+}
+
 TEST_CASE("a range gives the positions of its keys") {
   CHECK(Keys(kPlain, {"plain", "a"}).empty());
   CHECK(Keys(kPairs, {"pairs", "a", "1", "b", "2"}) == Words{"a", "b"});

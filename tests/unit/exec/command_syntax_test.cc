@@ -36,6 +36,11 @@ TEST_CASE("a value's type follows from its name") {
         "key:key seconds:integer pattern:pattern unix-time-seconds:unix-time cursor:integer");
 }
 
+TEST_CASE("two quotes are an empty argument") {
+  CHECK(Parsed("<key | \"\"> [COPY]") ==
+        "option:oneof{key:key empty_string:pure-token} COPY=copy:pure-token?");
+}
+
 TEST_CASE("brackets make arguments optional") {
   CHECK(Parsed("[message]") == "message:string?");
   CHECK(Parsed("[username] password") == "username:string? password:string");
