@@ -17,6 +17,7 @@
 #include "base/time/clock.h"
 #include "server/hubs/alarms.h"
 #include "server/server.h"
+#include "snapshot/load_terms.h"
 
 namespace mayfly {
 
@@ -62,7 +63,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // later save takes its place. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
   void LoadSoon(Now now);
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
-  std::string LoadNow(Now now);
+  std::string LoadNow(LoadTerms terms, Now now);
   bool loading() const noexcept;
   // The running load ends where it is. REQUIRES: loading().
   void StopLoad() noexcept;
