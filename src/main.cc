@@ -36,6 +36,8 @@
 #include "net/socket/limits.h"
 #include "net/tls/tls_context.h"
 #include "server/cluster/cluster.h"
+#include "snapshot/disk/disk.h"
+#include "snapshot/file_check.h"
 #include "snapshot/snapshots.h"
 
 namespace mayfly {
@@ -237,6 +239,16 @@ int CheckConfig(const std::string& path, const config::Files& files, uint64_t me
   return problems.empty() ? 0 : 1;
 }
 
+// Prints what a snapshot file has; returns 0 if a load would read it whole.
+int CheckRdb(const std::string& path) {
+  const auto print = [](const std::string& line) { std::printf("%s\n", line.c_str()); };
+  const std::string problem = CheckSnapshotFile(Disk::Real(), path, SystemClock().Read(), print);
+  std::fflush(stdout);  // so that the problem is the last line
+  if (!problem.empty()) return Complain(problem);
+  print(config::Printable(path) + ": no problems");
+  return 0;
+}
+
 int Main(const std::vector<std::string>& words, std::vector<std::string> environment) {
   const bool is_shard = net::TakeShardMark(environment, getppid());
   const config::Files files = config::SystemFiles();
@@ -245,7 +257,9 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
   const uint64_t memory_bytes = limit_files.Read().value_or(MemoryLimit{}).Smaller().value_or(0);
   std::string to_check;
   config::Problem misused;
-  if (config::AsksForCheck(words, to_check, misused))
+  if (config::AsksForCheck(words, config::kCheckRdb, to_check, misused))
+    return misused ? Complain(*misused) : CheckRdb(to_check);
+  if (config::AsksForCheck(words, config::kCheckConfig, to_check, misused))
     return misused ? Complain(*misused) : CheckConfig(to_check, files, memory_bytes);
   config::Options options(memory_bytes, files);
   const config::LoadResult loaded = options.Load(words, environment);

@@ -42,7 +42,8 @@ def check_unit(tree):
 def _option_names(daemon):
     """The options that have an effect, from the daemon's own help text."""
     names = re.findall(r"^\s+--([a-z\d-]+)", said(daemon, "--help"), re.M)
-    return [name for name in names if name not in ("check-config", "completion", "help", "include", "ping", "version")]
+    others = ("check-config", "check-rdb", "completion", "help", "include", "ping", "version")
+    return [name for name in names if name not in others]
 
 
 def check_manual(tree, daemon):

@@ -210,7 +210,7 @@ class Stage:
         command = self.wording.real(step.command)
         if command.strip() == "redis-cli":
             return ""
-        if command.startswith("mayfly ") and not re.search(r"--(?:check-config|ping|help|version|completion)\b", command):
+        if command.startswith("mayfly ") and not re.search(r"--(?:check-config|check-rdb|ping|help|version|completion)\b", command):
             came = self._serve(command.removesuffix("&"))
             return "" if came is None and not step.output else self._compare(step, came or [])
         made = re.match(r"cat (\S+)$", command)

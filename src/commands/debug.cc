@@ -20,6 +20,7 @@
 #include "exec/docs/command_help.h"
 #include "exec/values/dataset_digest.h"
 #include "script/engine.h"
+#include "snapshot/snapshots.h"
 
 #include <sys/mman.h>
 
@@ -113,6 +114,37 @@ void ReplyBufferOptions(Context& ctx, Args& args) {
   if (!of_peak && !args.Accept("RESIZING", 1)) return ctx.Fail(errors::WrongSubcommand("DEBUG", args[1]));
   if (of_peak && !args.Accept("NEVER") && !args.Accept("RESET") && !args.NextInteger())
     return ctx.Fail(errors::kNotInteger);
+  ctx.reply.Ok();
+}
+
+// ---- snapshots
+
+// RELOAD [NOSAVE] [NOFLUSH] [MERGE]: saves, flushes and loads, while everybody waits. Without MERGE the keys that exist after
+// NOFLUSH stay; Redis ends the server if the file has one of them.
+void Reload(Context& ctx, Args& args) {
+  bool save = true;
+  LoadTerms terms{.flush = true};
+  while (!args.Done()) {
+    if (args.Accept("MERGE")) {
+      terms.file_wins = true;
+    } else if (args.Accept("NOFLUSH")) {
+      terms.flush = false;
+    } else if (args.Accept("NOSAVE")) {
+      save = false;
+    } else {
+      return ctx.Fail("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
+    }
+  }
+  Snapshots& snapshots = Snapshots::Of(ctx.server);
+  if (snapshots.loading()) return ctx.Fail("ERR the file is being loaded");
+  if (save) {
+    if (const std::string problem = snapshots.SaveNow(ctx.now); !problem.empty())
+      return ctx.Fail("ERR " + problem);
+  }
+  if (const std::string problem = snapshots.LoadNow(terms, ctx.now); !problem.empty()) {
+    if (ctx.server.log != nullptr) ctx.server.log->Warning("DEBUG RELOAD: ", problem);
+    return ctx.Fail("ERR Error trying to load the RDB dump");
+  }
   ctx.reply.Ok();
 }
 
@@ -331,6 +363,10 @@ constexpr Subcommand kSubcommands[] = {
     {"QUICKLIST", 1, 2, Quicklist, "key [0|1]", "The quicklist of a value; no value has one."},
     {"QUICKLIST-PACKED-THRESHOLD", 1, 1, PackedThreshold, "size",
      "Has no effect: a list's nodes hold elements of any size."},
+    {"RELOAD", 0, kAny, Reload, "[NOSAVE] [NOFLUSH] [MERGE]",
+     "Saves all keys and functions, drops them, and loads the file. NOSAVE: loads the file that is there. "
+     "NOFLUSH: drops "
+     "nothing, and what exists stays; with MERGE the file wins."},
     {"REPL-PAUSE", 1, 1, DoNothing, "point", "Has no effect: there are no replicas."},
     {"REPLICATE", 1, kAny, DoNothing, "text ...", "Has no effect: there are no replicas."},
     {"REPLYBUFFER", 2, 2, ReplyBufferOptions, "PEAK-RESET-TIME|RESIZING value",
@@ -339,7 +375,7 @@ constexpr Subcommand kSubcommands[] = {
     {"SET-ACTIVE-EXPIRE", 1, 1, SetActiveExpire, "0|1", "Whether expired keys are freed by themselves."},
     {"SET-DISABLE-DENY-SCRIPTS", 1, 1, SetDisableDenyScripts, "0|1",
      "Whether scripts may call CONFIG, DEBUG, LATENCY and SLOWLOG."},
-    {"SET-SKIP-CHECKSUM-VALIDATION", 1, 1, DoNothing, "0|1", "Has no effect: there are no snapshots."},
+    {"SET-SKIP-CHECKSUM-VALIDATION", 1, 1, DoNothing, "0|1", "Has no effect: checksums are always compared."},
     {"SLEEP", 1, 1, Sleep, "seconds", "Stops the server for a time."},
     {"STRINGMATCH-LEN", 2, 2, MatchPattern, "pattern text",
      "1 where the pattern of KEYS matches the text, else 0."},

@@ -61,15 +61,6 @@ bool ReadRestoreOptions(Context& ctx, Args& args, RestoreOptions& options) {
   return true;
 }
 
-// Checks footer and version. Returns nothing after an error reply.
-std::optional<rdb::DumpPayload> ReadPayload(Context& ctx, std::string_view bytes) {
-  const std::optional<rdb::DumpPayload> payload = rdb::CheckDumpFooter(bytes);
-  if (payload && (payload->version <= rdb::version::kRedis74 || payload->version == rdb::version::kValkey9))
-    return payload;
-  ctx.Fail("ERR DUMP payload version or checksum are wrong");
-  return std::nullopt;
-}
-
 // Reads the whole value. Returns kDone or kExpired, or another status if there is no value in the payload.
 rdb::ValueStatus ReadValue(Context& ctx, const rdb::DumpPayload& payload, rdb::In& in, rdb::ValueIn& reader) {
   uint8_t type = 0;
@@ -117,8 +108,8 @@ void Restore(Context& ctx, Args& args) {
   const std::optional<int64_t> ttl = ParseInteger(args[2]);
   if (!ttl) return ctx.Fail(errors::kNotInteger);
   if (*ttl < 0) return ctx.Fail("ERR Invalid TTL value, must be >= 0");
-  const std::optional<rdb::DumpPayload> payload = ReadPayload(ctx, args[3]);
-  if (!payload) return;
+  const std::optional<rdb::DumpPayload> payload = rdb::OpenDumpPayload(args[3]);
+  if (!payload) return ctx.Fail(rdb::kBadDumpFooter);
 
   rdb::In in(payload->value);
   rdb::ValueIn reader(ValueLimitsOf(ctx.server.options.settings()));

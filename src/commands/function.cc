@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text/glob.h"
+#include "config/sources/options.h"
 #include "exec/call/call_flags.h"
 #include "exec/call/errors.h"
 #include "exec/dispatch/context.h"
@@ -12,6 +13,9 @@
 #include "script/engine.h"
 #include "script/shebang.h"
 #include "server/waiting/parking.h"
+#include "snapshot/format/dump_footer.h"
+#include "snapshot/format/types.h"
+#include "snapshot/values/function_text.h"
 
 namespace mayfly::function_commands {
 namespace {
@@ -60,10 +64,57 @@ void FunctionDelete(Context& ctx, Args& args) {
 // FUNCTION FLUSH [ASYNC | SYNC]
 void FunctionFlush(Context& ctx, Args& args) {
   const bool known = args.Done() || ((args.Accept("ASYNC") || args.Accept("SYNC")) && args.Done());
-  if (!known && args.size() > 3)
-    return ctx.Fail("ERR unknown subcommand or wrong number of arguments for 'FLUSH'. Try FUNCTION HELP.");
+  if (!known && args.size() > 3) return ctx.Fail(errors::WrongSubcommand("FUNCTION", args[1]));
   if (!known) return ctx.Fail("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   StoreOf(ctx).Flush();
+  ctx.reply.Ok();
+}
+
+// FUNCTION DUMP
+void FunctionDump(Context& ctx, Args&) {
+  const config::Settings& settings = ctx.server.options.settings();
+  std::string payload;
+  rdb::Out out(payload, settings.rdbcompression ? rdb::Compression::kLzf : rdb::Compression::kNone);
+  StoreOf(ctx).ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
+  rdb::AppendDumpFooter(payload, rdb::version::kRedis70);
+  ctx.reply.Bulk(payload);
+}
+
+// Adds the libraries of a payload, one after the other. Returns false after the first one that cannot be added.
+bool AddLibraries(std::string_view payload, LibraryStore::Restoration& restoration, std::string& problem) {
+  rdb::In in(payload);
+  std::string text;
+  while (!in.rest().empty()) {
+    uint8_t code = 0;
+    static_cast<void>(in.Byte(code));
+    if (code != rdb::opcode::kFunction && code != rdb::opcode::kFunctionOld)
+      return problem = "given type is not a function", false;
+    std::string_view part;
+    if (rdb::ReadFunction(in, code, text, part) != rdb::ReadStatus::kOk)
+      return problem = "Failed loading " + std::string(part), false;
+    if (!restoration.Add(text, problem)) return false;
+  }
+  return true;
+}
+
+// FUNCTION RESTORE payload [FLUSH | APPEND | REPLACE]: all libraries or none.
+void FunctionRestore(Context& ctx, Args& args) {
+  if (args.size() > 4) return ctx.Fail(errors::WrongSubcommand("FUNCTION", args[1]));
+  const std::string_view bytes = args.Next();
+  script::RestorePolicy policy = script::RestorePolicy::kAppend;
+  if (args.Accept("FLUSH")) {
+    policy = script::RestorePolicy::kFlush;
+  } else if (args.Accept("REPLACE")) {
+    policy = script::RestorePolicy::kReplace;
+  } else if (!args.Done() && !args.Accept("APPEND")) {
+    return ctx.Fail("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.");
+  }
+  const std::optional<rdb::DumpPayload> payload = rdb::OpenDumpPayload(bytes);
+  if (!payload) return ctx.Fail(rdb::kBadDumpFooter);
+  LibraryStore::Restoration restoration(StoreOf(ctx), policy);
+  std::string problem;
+  if (!AddLibraries(payload->value, restoration, problem) || !restoration.Finish(problem))
+    return ctx.Fail("ERR " + problem);
   ctx.reply.Ok();
 }
 
@@ -175,6 +226,14 @@ constexpr Command kSubcommands[] = {
      .summary = "Deletes a library and its functions.",
      .syntax = "library-name",
      .tips = kToAll},
+    {.name = "dump",
+     .arity = 2,
+     .flags = kNoScript,
+     .acl = kAclScripting,
+     .handler = FunctionDump,
+     .since = "7.0.0",
+     .complexity = "O(N) where N is the number of functions",
+     .summary = "Answers with all libraries as bytes for FUNCTION RESTORE, of this server or another one."},
     {.name = "flush",
      .arity = -2,
      .flags = kNoScript | kWrite,
@@ -215,6 +274,17 @@ constexpr Command kSubcommands[] = {
      .complexity = "O(1), and what the library does when it is loaded",
      .summary = "Creates a library.",
      .syntax = "[REPLACE] function-code",
+     .tips = kToAll},
+    {.name = "restore",
+     .arity = -3,
+     .flags = kNoScript | kWrite | kDenyOom,
+     .acl = kAclScripting,
+     .handler = FunctionRestore,
+     .since = "7.0.0",
+     .complexity = "O(N) where N is the number of functions on the payload",
+     .summary = "Creates the libraries that FUNCTION DUMP has answered: all of them, or none.",
+     .syntax = "serialized-value [FLUSH | APPEND | REPLACE]",
+     .argument_notes = "condition=policy",
      .tips = kToAll},
     {.name = "stats",
      .arity = 2,

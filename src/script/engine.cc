@@ -13,6 +13,8 @@
 #include "exec/dispatch/executor.h"
 #include "exec/observe/monitors.h"
 #include "server/clients/sessions.h"
+#include "server/function_libraries.h"
+#include "server/hubs/hubs.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly::script {
@@ -41,6 +43,15 @@ Engine& Engine::Of(Server& server) {
   if (server.scripts == nullptr) server.scripts = std::make_unique<Engine>(server);
   return static_cast<Engine&>(*server.scripts);
 }
+
+namespace {
+
+FunctionLibraries* LibrariesOf(Server& server, bool make) {
+  return make || server.scripts != nullptr ? &Engine::Of(server).libraries() : nullptr;
+}
+const FunctionLibraries::Home kHome(LibrariesOf);
+
+}  // namespace
 
 void Engine::Show(Context& ctx, const Args& call) {
   ctx.server.executor->monitors().Show({ctx.session, ctx.reply, ctx.now, ctx.origin, call.all(), &ctx.row});
@@ -159,6 +170,7 @@ bool Engine::DoSome(Now, size_t) noexcept {
     answer_lost_ = true;
   }
   server_.modes &= ~(BitOf(Mode::kBusy) | BitOf(Mode::kBusyFunction));
+  server_.hubs.wakes.Signal();  // to parts that have waited for the end
   answered_ = caller_;
   const Session* const caller = BusyClient();
   if (caller != nullptr && caller->parked != nullptr)

@@ -5,30 +5,28 @@
 #include <new>
 #include <utility>
 
+#include "base/log/log.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/memory/memory_meter.h"
 #include "server/figures/stats.h"
+#include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
 #include "server/server.h"
-#include "snapshot/format/types.h"
 #include "snapshot/slice_time.h"
 #include "snapshot/value_limits.h"
 
 namespace mayfly {
 
-using rdb::ReadStatus;
 using rdb::ValueStatus;
+
+using Status = RecordReader::Status;
 
 namespace {
 
-// Opcodes are the highest numbers of a byte, and newer servers have given away those from here on.
-constexpr uint8_t kLowestOpcode = 242;
-// Of Redis: that of 8.4.
-constexpr unsigned kNewestVersion = rdb::version::kRedis74;
-
-bool IsOk(ReadStatus status) noexcept { return status == ReadStatus::kOk; }
+// A hostile file may have millions of bad libraries.
+constexpr uint64_t kMostRefusalsTold = 10;
 
 }  // namespace
 
@@ -42,29 +40,30 @@ Loader::Loader(Server& server, Disk& disk, std::function<void(const LoadResult&)
 
 Loader::~Loader() = default;
 
-std::string Loader::Begin(const std::string& path, Now now) {
+std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   assert(!running());
   std::string problem;
-  auto reader = std::make_unique<FileReader>(
+  auto file = std::make_unique<FileReader>(
       disk_, path, [&wakes = server_.hubs.wakes] { wakes.Signal(); }, problem);
   if (!problem.empty()) return problem;
+  const config::Settings& settings = server_.options.settings();
+  FunctionLibraries* const libraries = FunctionLibraries::Of(server_);
+  reader_.emplace(*file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
+                  RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown,
+                                      .verifies = settings.rdbchecksum});
+  if (terms.flush) server_.databases.FlushAll(now);
+  if (terms.flush && libraries != nullptr) libraries->Flush();
   claims_.emplace(server_.databases);
-  value_.emplace(ValueLimitsOf(server_.options.settings()));
-  reader_ = std::move(reader);
-  path_ = path;
+  libraries_ = libraries;
+  if (libraries_ != nullptr) libraries_->BeginLoad();
+  file_ = std::move(file);
+  terms_ = terms;
   began_ = now;
-  window_.clear();
-  window_at_ = 0;
-  in_ = rdb::In();
-  state_ = State::kHead;
-  ours_ = false;
-  database_ = 0;
-  facts_ = {};
   result_ = {};
   SaveFigures& figures = server_.stats.saves;
   figures.loading = true;
   figures.load_began_mono_ms = now.mono_ms;
-  figures.load_file_bytes = reader_->file_bytes();
+  figures.load_file_bytes = file_->file_bytes();
   ShowProgress();
   Announce();
   return {};
@@ -72,12 +71,14 @@ std::string Loader::Begin(const std::string& path, Now now) {
 
 LoadResult Loader::LoadNow() {
   assert(running());
-  Status status = Status::kSpent;
-  while (status == Status::kSpent || status == Status::kMore) {
-    if (status == Status::kMore) reader_->Wait();
-    status = Work(server_.clock.Read(), std::numeric_limits<uint32_t>::max());
+  for (;;) {
+    const Status status = reader_->Some(server_.clock.Read(), std::numeric_limits<uint32_t>::max());
+    if (status == Status::kMore) {
+      file_->Wait();
+    } else if (status != Status::kSpent) {
+      return End(server_.clock.Read());
+    }
   }
-  return End(server_.clock.Read());
 }
 
 LoadResult Loader::Stop() {
@@ -87,291 +88,122 @@ LoadResult Loader::Stop() {
 
 bool Loader::DoSome(Now now, size_t budget) noexcept {
   if (!running()) return false;
-  const Status status = WorkAndNote(now, budget);
-  ShowProgress();
-  if (status == Status::kSpent) return true;
-  if (status != Status::kMore) ended_(End(now));
-  return false;
-}
-
-Loader::Status Loader::WorkAndNote(Now now, size_t budget) noexcept {
+  if (server_.Busy()) return false;  // the script's end is signalled
   const uint64_t began = ReadCycles();
   Status status = Status::kBad;
+  bool no_memory = false;
   try {
-    status = Work(now, budget);
+    status = reader_->Some(now, budget);
   } catch (const std::bad_alloc&) {
-    result_.problem = "out of memory";
+    no_memory = true;
   }
   NoteSlice(server_, LatencyMonitor::kLoad, began, now);
-  return status;
+  ShowProgress();
+  if (status == Status::kSpent) return true;
+  if (status == Status::kMore) return false;
+  LoadResult result = End(now);
+  if (no_memory) result.problem = "out of memory";
+  ended_(result);
+  return false;
 }
 
 void Loader::OnSignal() noexcept {
   if (running()) Announce();
 }
 
-// ---- reading
+// ---- what the file has
 
-Loader::Status Loader::Work(Now now, size_t budget) {
-  for (;;) {
-    const Status status = Some(now, budget);
-    if (status == Status::kOk) {
-      if (budget == 0) return Status::kSpent;
-      continue;
-    }
-    if (status != Status::kMore) return status;
-    if (Refill()) continue;
-    if (!reader_->AtEnd(result_.problem)) return Status::kMore;
-    return result_.problem.empty() ? Damaged("the file ends too early") : Status::kBad;
+void Loader::TakeFunction(std::string_view text) {
+  std::string problem = "this server has no scripts";
+  const auto adoption = libraries_ != nullptr ? libraries_->Adopt(text, terms_.file_wins, problem)
+                                              : FunctionLibraries::Adoption::kRefused;
+  switch (adoption) {
+    case FunctionLibraries::Adoption::kLoaded:
+      ++result_.libraries;
+      break;
+    case FunctionLibraries::Adoption::kOvertaken:
+      ++result_.overtaken;
+      break;
+    case FunctionLibraries::Adoption::kRefused:
+      ++result_.refused;
+      if (server_.log != nullptr && result_.refused <= kMostRefusalsTold)
+        server_.log->Warning("a library of functions is left out: ", config::Printable(problem));
+      break;
   }
 }
 
-bool Loader::Refill() {
-  if (!reader_->Take(chunk_)) return false;
-  window_at_ += in_.at();
-  window_.erase(0, in_.at());
-  window_.append(chunk_);
-  in_.SetWindow(window_);
-  return true;
+// The home of a value that will be dropped may be any.
+MemberHome Loader::HomeOf(uint64_t database) noexcept {
+  Keyspace* const home = claims_->HomeOf(database);
+  return home != nullptr ? home->home() : server_.databases.At(0).home();
 }
 
-Loader::Status Loader::Some(Now now, size_t& budget) {
-  switch (state_) {
-    case State::kHead:
-      return ReadHead();
-    case State::kRecord:
-      return ReadRecord(now);
-    case State::kValue:
-      return ReadValue(now, budget);
-    case State::kModule:
-      return SkipModule(budget);
-  }
-  return Status::kBad;
-}
-
-Loader::Status Loader::ReadHead() {
-  const ReadStatus status = in_.FileHead(version_, valkey_);
-  if (status == ReadStatus::kMore) return Status::kMore;
-  if (status == ReadStatus::kBad) return Damaged("this is no snapshot file");
-  const bool known =
-      valkey_ ? version_ == rdb::version::kValkey9 : version_ >= 1 && version_ <= kNewestVersion;
-  if (!known) {
-    result_.ending = kUnknownEnding;
-    result_.problem = path_ + " has version " + std::to_string(version_) + ", which is not known";
-    return Status::kBad;
-  }
-  state_ = State::kRecord;
-  return Status::kOk;
-}
-
-// An incomplete record is read again from its first byte.
-Loader::Status Loader::ReadRecord(Now now) {
-  const size_t start = in_.at();
-  uint8_t code = 0;
-  if (in_.Byte(code) != ReadStatus::kOk) return Status::kMore;
-  const Status status = code >= kLowestOpcode ? ReadOpcode(code) : ReadKey(code, now);
-  if (status == Status::kMore) in_.Rewind(start);
-  return status;
-}
-
-Loader::Status Loader::ReadOpcode(uint8_t opcode) {
-  ReadStatus status = ReadStatus::kBad;
-  uint64_t number = 0;
-  int64_t time = 0;
-  uint8_t byte = 0;
-  switch (opcode) {
-    case rdb::opcode::kEnd:
-      return ReadEnd();
-    case rdb::opcode::kAux:
-      return ReadAux();
-    case rdb::opcode::kDatabase:
-      status = in_.Length(database_);
-      break;
-    case rdb::opcode::kTableSizes:
-      status = in_.Length(number);
-      if (IsOk(status)) status = in_.Length(number);
-      break;
-    case rdb::opcode::kSlotInfo:
-      for (int i = 0; i < 3 && (i == 0 || IsOk(status)); ++i) status = in_.Length(number);
-      break;
-    case rdb::opcode::kDeadlineMs:
-      status = in_.Millis(time);
-      if (IsOk(status)) facts_.deadline_unix_ms = time;
-      break;
-    case rdb::opcode::kDeadlineS:
-      status = in_.Seconds(time);
-      if (IsOk(status)) facts_.deadline_unix_ms = time * kMsPerSecond;
-      break;
-    case rdb::opcode::kIdle:
-      status = in_.Length(number);
-      if (IsOk(status)) facts_.idle_s = number;
-      break;
-    case rdb::opcode::kFrequency:
-      status = in_.Byte(byte);
-      if (IsOk(status)) facts_.frequency = byte;
-      break;
-    case rdb::opcode::kFunction:
-      status = in_.SkipString();
-      if (IsOk(status)) ++result_.functions;
-      break;
-    default:
-      return Damaged("a record of the unknown kind " + std::to_string(opcode));
-  }
-  if (status == ReadStatus::kMore) return Status::kMore;
-  return IsOk(status) ? Status::kOk : Damaged("a record that cannot be read");
-}
-
-Loader::Status Loader::ReadAux() {
-  std::string_view name;
-  std::string_view value;
-  ReadStatus status = in_.String(name);
-  if (IsOk(status)) status = in_.String(value);
-  if (status == ReadStatus::kMore) return Status::kMore;
-  if (!IsOk(status)) return Damaged("a field that cannot be read");
-  if (name == "mayfly-ver") ours_ = true;
-  if (ours_ && name == KeyTerms::kField && !ReadKeyTerms(value, facts_.terms))
-    return Damaged("terms of a key that cannot be read");
-  if (ours_ && name == MemberTerms::kField && !ReadMemberTerms(value, facts_.members))
-    return Damaged("deadlines of members that cannot be read");
-  return Status::kOk;
-}
-
-Loader::Status Loader::ReadKey(uint8_t type, Now now) {
-  std::string_view key;
-  const ReadStatus status = in_.String(key);
-  if (status == ReadStatus::kMore) return Status::kMore;
-  if (!IsOk(status)) return Damaged("a key that cannot be read");
-  key_ = key;
-  const Keyspace* home = claims_->HomeOf(database_);
-  if (home == nullptr) home = &server_.databases.At(0);  // for a value that will be dropped
-  if (value_->Begin(type, valkey_, home->home(), now)) {
-    state_ = State::kValue;
-  } else if (type == rdb::type::kModule && server_.options.settings().rdb_skip_unknown) {
-    module_ = {};
-    state_ = State::kModule;
-  } else {
-    return Damaged("a value of the unknown type " + std::to_string(type));
-  }
-  return Status::kOk;
-}
-
-Loader::Status Loader::ReadValue(Now now, size_t& budget) {
-  switch (value_->Some(in_, budget)) {
-    case ValueStatus::kMore:
-      return Status::kMore;
-    case ValueStatus::kSpent:
-      return Status::kSpent;
-    case ValueStatus::kBad:
-      return Damaged("a damaged value");
+RecordSink::Answer Loader::TakeKey(const FileKey& key, ValueStatus status, rdb::ValueIn& value, Now now) {
+  switch (status) {
     case ValueStatus::kExpired:
       ++result_.expired;
       break;
-    case ValueStatus::kEmpty:
-      ++result_.skipped;
-      break;
     case ValueStatus::kDone:
-      Settle(now);
-      break;
-  }
-  budget -= budget != 0 ? 1 : 0;
-  result_.groups += value_->dropped_groups();
-  state_ = State::kRecord;
-  facts_ = {};
-  if (claims_->AllFlushed()) return Status::kEnd;
-  if (!IsFull()) return Status::kOk;
-  result_.full = true;
-  return Status::kEnd;
-}
-
-Loader::Status Loader::SkipModule(size_t& budget) {
-  switch (module_.Some(in_, budget)) {
-    case ValueStatus::kMore:
-      return Status::kMore;
-    case ValueStatus::kSpent:
-      return Status::kSpent;
-    case ValueStatus::kDone:
+      Settle(key, value, now);
+      result_.groups += value.dropped_groups();
       break;
     default:
-      return Damaged("a damaged value of a module");
+      ++result_.skipped;
+      break;
   }
-  ++result_.skipped;
-  state_ = State::kRecord;
-  facts_ = {};
-  return Status::kOk;
+  if (claims_->AllFlushed()) return Answer::kEnough;
+  result_.full = IsFull();
+  return result_.full ? Answer::kEnough : Answer::kNext;
 }
 
-// Versions before the checksum end here. The reader is at its end when it has read the checksum.
-Loader::Status Loader::ReadEnd() {
-  if (!valkey_ && version_ < rdb::version::kChecksum) return Status::kEnd;
-  uint64_t wanted = 0;
-  if (in_.Checksum(wanted) != ReadStatus::kOk) return Status::kMore;
-  std::string rest;
-  while (reader_->Take(rest)) {
-  }
-  if (!reader_->AtEnd(result_.problem)) return Status::kMore;
-  if (!result_.problem.empty()) return Status::kBad;
-  const bool verifies = server_.options.settings().rdbchecksum;
-  if (verifies && wanted != 0 && wanted != reader_->crc()) return Damaged("the checksum is wrong");
-  return Status::kEnd;
-}
-
-Loader::Status Loader::Damaged(std::string_view what) {
-  result_.ending = kDamagedEnding;
-  result_.problem = path_ + " is damaged at byte " + std::to_string(window_at_ + in_.at());
-  if (state_ == State::kValue) result_.problem += ", key " + config::Printable(key_);
-  result_.problem += ": ";
-  result_.problem += what;
-  return Status::kBad;
-}
-
-// ---- keys
-
-void Loader::Settle(Now now) {
-  Keyspace* const home = claims_->HomeOf(database_);
+void Loader::Settle(const FileKey& from, rdb::ValueIn& value, Now now) {
+  Keyspace* const home = claims_->HomeOf(from.database);
   if (home == nullptr) {
-    ++(database_ < server_.databases.count() ? result_.overtaken : result_.homeless);
+    ++(from.database < server_.databases.count() ? result_.overtaken : result_.homeless);
     return;
   }
-  if (facts_.deadline_unix_ms && *facts_.deadline_unix_ms <= now.wall_ms) {
+  if (from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms) {
     ++result_.expired;
     return;
   }
-  const Key key = home->KeyOf(key_);
-  if (home->Peek(key, now) != nullptr || !claims_->MayCome(*home, key, facts_.terms.tags)) {
+  const Key key = home->KeyOf(from.name);
+  Entry* const existing = home->Peek(key, now);
+  if (terms_.file_wins) {
+    if (existing != nullptr) home->Remove(key, *existing, ChangeReason::kDeleted);
+  } else if (existing != nullptr || !claims_->MayCome(*home, key, from.terms.tags)) {
     ++result_.overtaken;
     return;
   }
   try {
-    ++(Adopt(now) ? result_.keys : result_.expired);
+    ++(Adopt(*home, from, value, now) ? result_.keys : result_.expired);
   } catch (const OwnersExhausted&) {
     ++result_.skipped;
   }
 }
 
 // REQUIRES: the deadline is not over.
-Expiry Loader::ExpiryOf(Now now) const noexcept {
-  if (!facts_.deadline_unix_ms) return Expiry::Never();
-  if (facts_.terms.wall || !ours_) return Expiry::At(*facts_.deadline_unix_ms);
-  return Expiry::In(static_cast<uint64_t>(*facts_.deadline_unix_ms - now.wall_ms), now);
+Expiry Loader::ExpiryOf(const FileKey& key, Now now) const noexcept {
+  if (!key.deadline_unix_ms) return Expiry::Never();
+  if (key.terms.wall || !reader_->ours()) return Expiry::At(*key.deadline_unix_ms);
+  return Expiry::In(static_cast<uint64_t>(*key.deadline_unix_ms - now.wall_ms), now);
 }
 
-bool Loader::Adopt(Now now) {
-  Keyspace& home = *claims_->HomeOf(database_);
-  const KeyTerms& terms = facts_.terms;
-  Adoption as{.expiry = ExpiryOf(now)};
+bool Loader::Adopt(Keyspace& home, const FileKey& from, rdb::ValueIn& value, Now now) {
+  const KeyTerms& terms = from.terms;
+  Adoption as{.expiry = ExpiryOf(from, now)};
   as.terms.stale_ms = terms.stale_ms;
   if (as.expiry.kind == Expiry::Kind::kRelative) as.terms.slide_ms = terms.slide_ms;
   if (terms.slide_until_unix_ms > now.wall_ms)
     as.terms.slide_until_ms = now.mono_ms + static_cast<uint64_t>(terms.slide_until_unix_ms - now.wall_ms);
   if (as.expiry.kind == Expiry::Kind::kNever) as.terms = {};
-  as.stamp = Entry::StampOf(now.mono_ms - facts_.idle_s.value_or(0) * kMsPerSecond);
-  if (facts_.frequency) as.stamp = Entry::CountedStamp(*facts_.frequency, now.mono_ms);
+  as.stamp = Entry::StampOf(now.mono_ms - from.idle_s.value_or(0) * kMsPerSecond);
+  if (from.frequency) as.stamp = Entry::CountedStamp(*from.frequency, now.mono_ms);
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   as.tags = tags;
-  const Key key = home.KeyOf(key_);
-  if (value_->is_string()) return home.Adopt(key, value_->TakeString(), nullptr, as, now), true;
-  std::unique_ptr<RichValue> rich = value_->TakeRich();
-  GiveMemberTerms(*rich, facts_.members, terms.wall_members, home.home(), now);
+  const Key key = home.KeyOf(from.name);
+  if (value.is_string()) return home.Adopt(key, value.TakeString(), nullptr, as, now), true;
+  std::unique_ptr<RichValue> rich = value.TakeRich();
+  GiveMemberTerms(*rich, from.members, terms.wall_members, home.home(), now);
   if (rich->Size() == 0) return false;
   home.Adopt(key, StringValue::Text(""), std::move(rich), as, now);
   return true;
@@ -386,23 +218,25 @@ bool Loader::IsFull() const noexcept {
 
 void Loader::ShowProgress() noexcept {
   SaveFigures& figures = server_.stats.saves;
-  figures.load_done_bytes = window_at_ + in_.at();
+  figures.load_done_bytes = reader_->read_bytes();
   figures.load_keys = result_.keys;
   figures.load_expired = result_.expired;
   figures.load_skipped = result_.skipped + result_.homeless;
-  account_bytes_ = running() ? window_.capacity() + FileReader::kAhead * FileReader::kChunkBytes : 0;
+  account_bytes_ = reader_->window_bytes() + FileReader::kAhead * FileReader::kChunkBytes;
 }
 
 LoadResult Loader::End(Now now) noexcept {
   ShowProgress();
-  result_.bytes = window_at_ + in_.at();
+  result_.bytes = reader_->read_bytes();
   result_.took_ms = now.mono_ms - began_.mono_ms;
+  result_.problem = reader_->TakeProblem();
+  if (reader_->trouble() == RecordReader::Trouble::kDamaged) result_.ending = kDamagedEnding;
+  if (reader_->trouble() == RecordReader::Trouble::kUnknownVersion) result_.ending = kUnknownEnding;
+  if (libraries_ != nullptr) libraries_->EndLoad();
+  libraries_ = nullptr;
   reader_.reset();
+  file_.reset();
   claims_.reset();
-  value_.reset();
-  window_ = {};
-  in_ = rdb::In();
-  window_at_ = 0;
   account_bytes_ = 0;
   server_.stats.saves.loading = false;
   return std::exchange(result_, {});

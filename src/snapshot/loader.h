@@ -1,6 +1,7 @@
 // Loads a snapshot file in slices, while clients are served.
 //
-//   FileReader's thread --chunks--> records: opcodes, keys --ValueIn--> values --Keyspace::Adopt--> keys
+//   FileReader's thread --chunks--> RecordReader --keys with values--> Keyspace::Adopt
+//                                                --libraries---------> FunctionLibraries::Adopt
 //
 // The file has the most recently used keys first, and each key goes to the cold end. So what clients need first is there
 // first, and the load ends when memory is full: the rest of the file is colder.
@@ -10,13 +11,16 @@
 //   - a key that was removed, or has expired, since the load began is not loaded (LoadClaims)
 //   - after FLUSHDB the rest of the database is not loaded, after NSFLUSH not the rest of the namespace, after INVALIDATE no
 //     key with the tag; SWAPDB swaps what is still to come, too
+//   - the same goes for libraries of functions (server/function_libraries.h)
+// With LoadTerms::file_wins the file wins over what exists instead.
+//
+// A library that cannot be loaded is left out, with a line in the log. While a script is suspended nothing is loaded: the
+// script sees one moment of time.
 //
 // Deadlines. A file of Mayfly's tells a TTL from a promise in Unix time (snapshot/key_terms.h), and both go on over the
 // downtime. Deadlines of other servers' files are promises in Unix time. A key whose deadline is over is not loaded.
 //
-// Damage ends the load: the keys before the damage are there, and the result says where the file is damaged. The file's checksum
-// is verified at its end, unless `rdbchecksum` is no. Values of unknown
-// types are skipped if their length is known, or are damage.
+// Damage ends the load: the keys before the damage are there, and the result says where the file is damaged.
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -35,15 +39,13 @@
 #include "server/sliced_work.h"
 #include "snapshot/disk/disk.h"
 #include "snapshot/disk/file_reader.h"
-#include "snapshot/format/rdb_in.h"
-#include "snapshot/key_terms.h"
 #include "snapshot/load_claims.h"
-#include "snapshot/member_terms.h"
-#include "snapshot/values/module_skip.h"
-#include "snapshot/values/value_in.h"
+#include "snapshot/load_terms.h"
+#include "snapshot/record_reader.h"
 
 namespace mayfly {
 
+class FunctionLibraries;
 struct Server;
 
 // What a load did.
@@ -57,7 +59,8 @@ struct LoadResult {
   uint64_t skipped = 0;     // not loaded: values of modules, values without members
   uint64_t homeless = 0;    // not loaded: there is no such database here
   uint64_t groups = 0;      // consumer groups of streams that were left out
-  uint64_t functions = 0;   // libraries that were left out
+  uint64_t libraries = 0;   // of functions, loaded
+  uint64_t refused = 0;     // libraries that cannot be loaded
   uint64_t bytes = 0;       // of the file
   uint64_t took_ms = 0;
 };
@@ -66,16 +69,16 @@ struct LoadResult {
 inline constexpr std::string_view kDamagedEnding = ".damaged";
 inline constexpr std::string_view kUnknownEnding = ".unknown";
 
-class Loader final : private SlicedWork::Step, private Wakes::Ear {
+class Loader final : private SlicedWork::Step, private Wakes::Ear, private RecordSink {
  public:
   // `ended` is called in the turn in which a load ends, but for LoadNow. Borrows server and disk.
   Loader(Server& server, Disk& disk, std::function<void(const LoadResult&)> ended);
   ~Loader() override;
 
-  bool running() const noexcept { return reader_ != nullptr; }
+  bool running() const noexcept { return file_ != nullptr; }
   // Begins to load the file. Returns the reason if it cannot be opened: one line. Throws std::bad_alloc and
   // std::system_error. REQUIRES: !running().
-  std::string Begin(const std::string& path, Now now);
+  std::string Begin(const std::string& path, LoadTerms terms, Now now);
   // Goes on to the end, and waits for the disk meanwhile. REQUIRES: running().
   LoadResult LoadNow();
   // The rest of the file is not loaded. REQUIRES: running().
@@ -84,38 +87,17 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
   LoadClaims* claims() noexcept { return claims_ ? &*claims_ : nullptr; }
 
  private:
-  enum class Status : uint8_t { kOk, kMore, kSpent, kEnd, kBad };
-  enum class State : uint8_t { kHead, kRecord, kValue, kModule };
-  // What comes before a key and tells of it.
-  struct Facts {
-    std::optional<int64_t> deadline_unix_ms;
-    std::optional<uint64_t> idle_s;
-    std::optional<uint8_t> frequency;
-    KeyTerms terms;
-    std::vector<MemberTerms> members;
-  };
-
   bool DoSome(Now now, size_t budget) noexcept override;
-  Status WorkAndNote(Now now, size_t budget) noexcept;
   void OnSignal() noexcept override;
-  // Reads on until the budget is spent, the reader has no more bytes yet (kMore), or the load ends.
-  Status Work(Now now, size_t budget);
-  Status Some(Now now, size_t& budget);
-  // False: there are no more bytes now.
-  bool Refill();
-  Status ReadHead();
-  Status ReadRecord(Now now);
-  Status ReadOpcode(uint8_t opcode);
-  Status ReadAux();
-  Status ReadKey(uint8_t type, Now now);
-  Status ReadValue(Now now, size_t& budget);
-  Status SkipModule(size_t& budget);
-  Status ReadEnd();
-  Status Damaged(std::string_view what);
-  void Settle(Now now);
+  void TakeVersion(unsigned, bool) override {}
+  void TakeField(std::string_view, std::string_view) override {}
+  void TakeFunction(std::string_view text) override;
+  MemberHome HomeOf(uint64_t database) noexcept override;
+  Answer TakeKey(const FileKey& key, rdb::ValueStatus status, rdb::ValueIn& value, Now now) override;
+  void Settle(const FileKey& key, rdb::ValueIn& value, Now now);
   // False: the deadlines of all members are over.
-  bool Adopt(Now now);
-  Expiry ExpiryOf(Now now) const noexcept;
+  bool Adopt(Keyspace& home, const FileKey& from, rdb::ValueIn& value, Now now);
+  Expiry ExpiryOf(const FileKey& key, Now now) const noexcept;
   bool IsFull() const noexcept;
   LoadResult End(Now now) noexcept;
   void ShowProgress() noexcept;
@@ -125,23 +107,12 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
   const std::function<void(const LoadResult&)> ended_;
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
-  std::string path_;
-  std::unique_ptr<FileReader> reader_;  // null: no load runs
+  std::unique_ptr<FileReader> file_;  // null: no load runs
+  std::optional<RecordReader> reader_;
   std::optional<LoadClaims> claims_;
+  FunctionLibraries* libraries_ = nullptr;  // null: no load runs, or there are no scripts
+  LoadTerms terms_;
   Now began_;
-  std::string window_;
-  std::string chunk_;
-  uint64_t window_at_ = 0;  // the window's place in the file
-  rdb::In in_;
-  State state_ = State::kHead;
-  unsigned version_ = 0;
-  bool valkey_ = false;
-  bool ours_ = false;  // Mayfly has written the file
-  uint64_t database_ = 0;
-  Facts facts_;
-  std::string key_;
-  std::optional<rdb::ValueIn> value_;
-  rdb::ModuleSkip module_;
   LoadResult result_;
 };
 

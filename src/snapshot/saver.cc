@@ -11,12 +11,14 @@
 #include "exec/info/identity.h"
 #include "exec/memory/memory_meter.h"
 #include "server/figures/stats.h"
+#include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
 #include "server/server.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/member_terms.h"
 #include "snapshot/slice_time.h"
+#include "snapshot/values/function_text.h"
 #include "snapshot/values/value_out.h"
 
 namespace mayfly {
@@ -188,7 +190,7 @@ SaveResult Saver::End(Now now) noexcept {
 bool Saver::WantsPause() const noexcept { return waiting_bytes() > kPauseBytes; }
 
 void Saver::WriteHead(Now now) {
-  rdb::Out out(chunk_);
+  rdb::Out out(chunk_, compression_);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
     out.String(name);
@@ -201,6 +203,8 @@ void Saver::WriteHead(Now now) {
   field("used-mem", std::to_string(server_.memory.Used()));
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
+  if (const FunctionLibraries* const libraries = FunctionLibraries::IfMade(server_))
+    libraries->ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
 }
 
 void Saver::SelectDatabase(unsigned index) {

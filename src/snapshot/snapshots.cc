@@ -183,7 +183,7 @@ void Snapshots::LoadSoon(Now now) {
   if (settings.dbfilename.empty()) return;
   const std::string path = Path();
   if (!disk_.Exists(path)) return;
-  const std::string problem = loader_->Begin(path, now);
+  const std::string problem = loader_->Begin(path, {}, now);
   if (!problem.empty()) {
     if (!settings.rdb_load_damaged) return Refuse(problem);
     if (server_.log != nullptr) server_.log->Warning("nothing is loaded: ", problem);
@@ -194,10 +194,19 @@ void Snapshots::LoadSoon(Now now) {
   if (settings.load_mode == config::LoadMode::kWait) server_.modes |= BitOf(Mode::kLoading);
 }
 
-std::string Snapshots::LoadNow(Now now) {
-  std::string problem = loader_->Begin(Path(), now);
-  if (!problem.empty()) return problem;
-  const LoadResult result = loader_->LoadNow();
+std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
+  if (server_.options.settings().dbfilename.empty()) return std::string(kNoName);
+  LoadResult result;
+  try {
+    std::string problem = loader_->Begin(Path(), terms, now);
+    if (!problem.empty()) return problem;
+    result = loader_->LoadNow();
+  } catch (const std::bad_alloc&) {
+    if (loading()) result = loader_->Stop();
+    result.problem = "out of memory";
+  } catch (const std::system_error&) {
+    return "the system allows no more threads";
+  }
   Tell(result);
   if (!result.ending.empty()) PutAside(result);
   return result.problem;
@@ -249,7 +258,9 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (result.skipped != 0)
     log.Warning("skipped ", result.skipped, " keys with values of modules, or without members");
   if (result.groups != 0) log.Warning("left out ", result.groups, " consumer groups of streams");
-  if (result.functions != 0) log.Warning("left out ", result.functions, " libraries of functions");
+  if (result.libraries != 0) log.Notice("loaded ", result.libraries, " libraries of functions");
+  if (result.refused != 0)
+    log.Warning("left out ", result.refused, " libraries of functions that cannot be loaded");
 }
 
 // ---- save points

@@ -22,6 +22,7 @@
 #include "config/settings.h"
 #include "server/hubs/alarms.h"
 #include "server/server.h"
+#include "snapshot/load_terms.h"
 
 namespace mayfly {
 
@@ -78,7 +79,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // The reason why the file was refused: the daemon must end with an error, and saves nothing. "": it was not.
   const std::string& refused() const noexcept { return refused_; }
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
-  std::string LoadNow(Now now);
+  std::string LoadNow(LoadTerms terms, Now now);
   bool loading() const noexcept;
   // The running load ends where it is. REQUIRES: loading().
   void StopLoad() noexcept;

@@ -1,4 +1,6 @@
 // SAVE, BGSAVE and the load: what a file brings back, what clients may do meanwhile, and what may go wrong.
+#include "support/snapshot_test.h"
+
 #include <cerrno>
 #include <csignal>
 #include <limits>
@@ -7,54 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/time/tsc.h"
-#include "snapshot/snapshots.h"
-#include "support/command_test.h"
-#include "support/memory_disk.h"
-
 namespace mayfly::testing {
-namespace {
-
-const std::string kPath = "./dump.rdb";
-
-class SnapshotTest : public CommandTest {
- public:
-  SnapshotTest() { server().server.snapshots = std::make_unique<Snapshots>(server().server, disk); }
-
-  Snapshots& snapshots() { return Snapshots::Of(server().server); }
-  Now now() { return server().clock.Read(); }
-  // What the loop does for sliced work and for threads, `entries` at a time.
-  void Slice(size_t entries = 16) {
-    if (server().sliced_work.waits())
-      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, entries);
-    server().hubs.wakes.Tell();
-  }
-  void FinishSave() {
-    while (snapshots().saving()) Slice();
-  }
-  void FinishLoad() {
-    while (snapshots().loading()) Slice();
-  }
-  void Reload() {
-    REQUIRE(Run({"SAVE"}) == Ok());
-    REQUIRE(Run({"FLUSHALL"}) == Ok());
-    REQUIRE(snapshots().LoadNow(now()) == "");
-  }
-  std::string Info(const std::string& field) {
-    const std::string text = Run({"INFO", "persistence"}).text;
-    const size_t at = text.find("\n" + field + ":");
-    REQUIRE(at != std::string::npos);
-    const size_t begin = at + field.size() + 2;
-    return text.substr(begin, text.find('\r', begin) - begin);
-  }
-  void FillWith(size_t keys) {
-    for (size_t i = 0; i < keys; ++i) Run({"SET", "key:" + std::to_string(i), "value " + std::to_string(i)});
-  }
-
-  MemoryDisk disk;
-};
-
-}  // namespace
 
 TEST_CASE_METHOD(SnapshotTest, "a file brings back values of every type, in their databases") {
   Run({"SET", "string", "text"});
@@ -85,7 +40,7 @@ TEST_CASE_METHOD(SnapshotTest, "deadlines go on over the downtime, to the millis
   REQUIRE(Run({"SAVE"}) == Ok());
   Run({"FLUSHALL"});
   LetTimePass(1234);
-  REQUIRE(snapshots().LoadNow(now()) == "");
+  REQUIRE(snapshots().LoadNow({}, now()) == "");
   CHECK(Run({"PTTL", "ttl"}) == Integer(5000 - 1234));
   CHECK(Run({"PTTL", "promise"}) == Integer(5000 - 1234));
   CHECK(Run({"EXISTS", "soon"}) == Integer(0));
@@ -106,7 +61,7 @@ TEST_CASE_METHOD(SnapshotTest, "deadlines of members of sets and sorted sets go 
   REQUIRE(Run({"SAVE"}) == Ok());
   Run({"FLUSHALL"});
   LetTimePass(2000);
-  REQUIRE(snapshots().LoadNow(now()) == "");
+  REQUIRE(snapshots().LoadNow({}, now()) == "");
   CHECK(Run({"FIELDTTL", "set", "a"}) == Integer(3));
   CHECK(Run({"FIELDTTL", "set", "c"}) == Integer(-1));
   CHECK(Run({"EXISTS", "short"}) == Integer(0));
@@ -117,12 +72,12 @@ TEST_CASE_METHOD(SnapshotTest, "deadlines of members of sets and sorted sets go 
 
 TEST_CASE_METHOD(SnapshotTest, "a file of a newer version keeps its contents, under another name") {
   Run({"SAVE"});
-  std::string bytes = disk.files().at(kPath);
+  std::string bytes = disk.files().at(kSnapshotPath);
   bytes.replace(5, 4, "0099");
-  disk.Put(kPath, bytes);
+  disk.Put(kSnapshotPath, bytes);
   snapshots().LoadSoon(now());
   FinishLoad();
-  CHECK((disk.files().at(kPath + ".unknown") == bytes));
+  CHECK((disk.files().at(kSnapshotPath + ".unknown") == bytes));
 }
 
 TEST_CASE_METHOD(SnapshotTest, "tags, SLIDE and STALE come back, too") {
@@ -168,7 +123,7 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(Info("rdb_bgsave_in_progress") == "0");
   CHECK(Info("rdb_last_save_keys") == "1000");
   Run({"FLUSHALL"});
-  REQUIRE(snapshots().LoadNow(now()) == "");
+  REQUIRE(snapshots().LoadNow({}, now()) == "");
   CHECK(Run({"DBSIZE"}) == Integer(1000));
   for (const char* number : {"0", "1", "3", "500", "999"})
     CHECK(Run({"GET", "key:" + std::string(number)}) == Bulk("value " + std::string(number)));
@@ -180,14 +135,14 @@ TEST_CASE_METHOD(SnapshotTest, "a flush during a save does not change what is sa
   Slice();
   Run({"FLUSHALL"});
   FinishSave();
-  REQUIRE(snapshots().LoadNow(now()) == "");
+  REQUIRE(snapshots().LoadNow({}, now()) == "");
   CHECK(Run({"DBSIZE"}) == Integer(500));
 }
 
 TEST_CASE_METHOD(SnapshotTest, "BGSAVE CANCEL leaves the old file") {
   Run({"SET", "k", "old"});
   Run({"SAVE"});
-  const std::string old = disk.files().at(kPath);
+  const std::string old = disk.files().at(kSnapshotPath);
   FillWith(500);
   CHECK(Run({"BGSAVE", "CANCEL"}) ==
         Error("ERR Background saving is currently not in progress or scheduled"));
@@ -196,11 +151,11 @@ TEST_CASE_METHOD(SnapshotTest, "BGSAVE CANCEL leaves the old file") {
   CHECK(Run({"BGSAVE", "CANCEL"}) == Simple("Background saving cancelled"));
   FinishSave();
   CHECK(disk.files().size() == 1);
-  CHECK((disk.files().at(kPath) == old));
+  CHECK((disk.files().at(kSnapshotPath) == old));
   CHECK(Info("rdb_last_bgsave_status") == "ok");
   CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
   FinishSave();
-  CHECK((disk.files().at(kPath) != old));
+  CHECK((disk.files().at(kSnapshotPath) != old));
 }
 
 TEST_CASE_METHOD(SnapshotTest,
@@ -266,7 +221,7 @@ TEST_CASE_METHOD(SnapshotTest, "the load ends when memory is full, with the keys
   Run({"SAVE"});
   Run({"FLUSHALL"});
   SetOption("maxkeys", "300");
-  REQUIRE(snapshots().LoadNow(now()) == "");
+  REQUIRE(snapshots().LoadNow({}, now()) == "");
   CHECK(Run({"DBSIZE"}) == Integer(300));
   CHECK(Run({"EXISTS", "key:999", "key:701"}) == Integer(2));
   CHECK(Run({"EXISTS", "key:600"}) == Integer(0));
@@ -299,7 +254,7 @@ TEST_CASE_METHOD(SnapshotTest,
                  "whichever call of the disk fails, the old file stays whole, and the service goes on") {
   FillWith(2000);
   Run({"SAVE"});
-  const std::string old = disk.files().at(kPath);
+  const std::string old = disk.files().at(kSnapshotPath);
   FillWith(2500);
   size_t failures = 0;
   for (size_t call = 1;; ++call) {
@@ -316,7 +271,7 @@ TEST_CASE_METHOD(SnapshotTest,
   }
   CHECK(failures > 4);
   CHECK(Info("rdb_last_bgsave_status") == "ok");
-  CHECK((disk.files().at(kPath) != old));
+  CHECK((disk.files().at(kSnapshotPath) != old));
 }
 
 TEST_CASE_METHOD(SnapshotTest,
@@ -343,12 +298,12 @@ TEST_CASE_METHOD(SnapshotTest, "of a file that was cut anywhere, the keys before
   Run({"ZADD", "zset", "1.5", "a"});
   Run({"SET", "k", "v", "EX", "100", "TAGS", "1", "t"});
   Run({"SAVE"});
-  const std::string whole = disk.files().at(kPath);
+  const std::string whole = disk.files().at(kSnapshotPath);
   for (size_t size = 0; size < whole.size(); ++size) {
     CAPTURE(size);
-    disk.Put(kPath, whole.substr(0, size));
+    disk.Put(kSnapshotPath, whole.substr(0, size));
     Run({"FLUSHALL"});
-    CHECK(snapshots().LoadNow(now()).find("is damaged at byte ") != std::string::npos);
+    CHECK(snapshots().LoadNow({}, now()).find("is damaged at byte ") != std::string::npos);
     CHECK(Run({"DBSIZE"}).integer <= 4);
   }
 }
@@ -358,14 +313,14 @@ TEST_CASE_METHOD(SnapshotTest, "a flipped bit anywhere is found, or does no harm
   Run({"RPUSH", "list", "a", "b"});
   Run({"XADD", "stream", "5-1", "f", "v"});
   Run({"SAVE"});
-  const std::string whole = disk.files().at(kPath);
+  const std::string whole = disk.files().at(kSnapshotPath);
   for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     CAPTURE(bit);
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
-    disk.Put(kPath, flipped);
+    disk.Put(kSnapshotPath, flipped);
     Run({"FLUSHALL"});
-    CHECK(snapshots().LoadNow(now()) != "");
+    CHECK(snapshots().LoadNow({}, now()) != "");
   }
 }
 
@@ -374,8 +329,8 @@ TEST_CASE_METHOD(
     "with rdb-load-damaged yes the keys before the damage are loaded, and the file is put aside") {
   FillWith(100);
   Run({"SAVE"});
-  const std::string cut = disk.files().at(kPath).substr(0, disk.files().at(kPath).size() / 2);
-  disk.Put(kPath, cut);
+  const std::string cut = disk.files().at(kSnapshotPath).substr(0, disk.files().at(kSnapshotPath).size() / 2);
+  disk.Put(kSnapshotPath, cut);
   Run({"FLUSHALL"});
   snapshots().LoadSoon(now());
   FinishLoad();
@@ -383,8 +338,8 @@ TEST_CASE_METHOD(
   const int64_t loaded = Run({"DBSIZE"}).integer;
   CHECK(loaded > 10);
   CHECK(loaded < 90);
-  CHECK_FALSE(disk.files().contains(kPath));
-  CHECK((disk.files().at(kPath + ".damaged") == cut));
+  CHECK_FALSE(disk.files().contains(kSnapshotPath));
+  CHECK((disk.files().at(kSnapshotPath + ".damaged") == cut));
   CHECK(Run({"SAVE"}) == Ok());
 }
 
@@ -394,8 +349,8 @@ TEST_CASE_METHOD(SnapshotTest,
   Run({"SET", "cold", std::string(1000, 'x')});
   Run({"SET", "hot", "v"});
   Run({"SAVE"});
-  const std::string cut = disk.files().at(kPath).substr(0, 500);
-  disk.Put(kPath, cut);
+  const std::string cut = disk.files().at(kSnapshotPath).substr(0, 500);
+  disk.Put(kSnapshotPath, cut);
   Run({"FLUSHALL"});
   SetOption("rdb-load-damaged", "no");
   SetOption("save", "1 1");
@@ -409,16 +364,16 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(Run({"SAVE"}) == Error("ERR the file was refused, and the server stops"));
   CHECK(Run({"BGSAVE"}) == Error("ERR the file was refused, and the server stops"));
   CHECK_FALSE(snapshots().SavesToStop({.save = true}));
-  CHECK((disk.files() == std::map<std::string, std::string>{{kPath, cut}}));
+  CHECK((disk.files() == std::map<std::string, std::string>{{kSnapshotPath, cut}}));
 }
 
 TEST_CASE_METHOD(SnapshotTest,
                  "with rdb-load-damaged no, neither a file of a newer version nor one that cannot be opened "
                  "is passed over") {
   Run({"SAVE"});
-  std::string bytes = disk.files().at(kPath);
+  std::string bytes = disk.files().at(kSnapshotPath);
   bytes.replace(5, 4, "0099");
-  disk.Put(kPath, bytes);
+  disk.Put(kSnapshotPath, bytes);
   SetOption("rdb-load-damaged", "no");
   snapshots().LoadSoon(now());
   FinishLoad();
@@ -426,7 +381,7 @@ TEST_CASE_METHOD(SnapshotTest,
   disk.FailAt(1, EACCES);
   snapshots().LoadSoon(now());
   CHECK(snapshots().refused() == "cannot open ./dump.rdb: Permission denied");
-  CHECK((disk.files() == std::map<std::string, std::string>{{kPath, bytes}}));
+  CHECK((disk.files() == std::map<std::string, std::string>{{kSnapshotPath, bytes}}));
 }
 
 TEST_CASE_METHOD(SnapshotTest,
@@ -453,7 +408,7 @@ TEST_CASE_METHOD(SnapshotTest,
                  "a stop during a load saves nothing, whatever it was told: the file is the better one") {
   FillWith(1000);
   Run({"SAVE"});
-  const std::string whole = disk.files().at(kPath);
+  const std::string whole = disk.files().at(kSnapshotPath);
   Run({"FLUSHALL"});
   SetOption("save", "3600 1");
   disk.piece = 500;
@@ -462,7 +417,7 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(Run({"SHUTDOWN", "SAVE"}) == NoReply());
   CHECK(server().server.shutdown_requested);
   snapshots().End();
-  CHECK((disk.files().at(kPath) == whole));
+  CHECK((disk.files().at(kSnapshotPath) == whole));
 }
 
 TEST_CASE_METHOD(SnapshotTest, "a failed save does not stop a SHUTDOWN that is forced") {

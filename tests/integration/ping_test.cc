@@ -15,6 +15,8 @@
 #include "support/certificates.h"
 #include "support/folder.h"
 
+#include <sys/stat.h>
+
 namespace mayfly {
 namespace {
 
@@ -168,6 +170,63 @@ TEST_CASE("--check-config prints every problem of a conf file, and starts nothin
   CHECK(Daemon::RunToEnd({"--check-config"}).output ==
         "mayfly: --check-config takes one conf file, and nothing else\n");
   CHECK(Daemon::RunToEnd({"--check-config", "/none"}).output == "/none: No such file or directory\n");
+}
+
+TEST_CASE("--check-rdb says what a snapshot file has, or where it is damaged, as redis-check-rdb does") {
+  const Folder folder;
+  const std::string file = folder / "dump.rdb";
+  {
+    Daemon daemon({"--dir", folder.path()});
+    Client client(daemon);
+    client.Run({"SET", "k", "v"});
+    client.Run({"SET", "expires", "v", "EX", "1000"});
+    client.Run({"FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() return 1 end)"});
+    REQUIRE(client.Run({"SAVE"}) == "OK");
+  }
+  const auto check = [&](const std::string& path) { return Daemon::RunToEnd({"--check-rdb", path}); };
+  const Ended good = check(file);
+  CHECK(good.exit_code == 0);
+  CHECK(good.output.starts_with("version: 10\nfield redis-ver: "));
+  CHECK(good.output.find("\nkeys: 2\nkeys with a deadline: 1\nkeys that have expired already: 0\n"
+                         "libraries of functions: 1\nchecksum: OK\n" +
+                         file + ": no problems\n") != std::string::npos);
+  // redis-check-rdb is redis-server under another name.
+  const std::string checker = folder / "redis-check-rdb";
+  const auto output = [&](const std::string& command) {
+    FILE* const pipe = popen(command.c_str(), "r");
+    std::string text;
+    for (int c; (c = fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+    pclose(pipe);
+    return text;
+  };
+  const std::string line = "ln -s \"$(command -v redis-server)\" " + checker + " && " + checker + ' ' + file;
+  CHECK(output(line).find("RDB looks OK! \\o/\n[info] 2 keys read\n[info] 1 expires\n") != std::string::npos);
+  const std::string saved = [&file] {
+    std::ifstream text(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(text), {});
+  }();
+  const auto damaged = [&](const std::string& damaged_bytes) {
+    std::ofstream(file, std::ios::binary) << damaged_bytes;
+    const Ended ended = check(file);
+    CHECK(ended.exit_code == 1);
+    return ended.output.substr(ended.output.find("mayfly: "));
+  };
+  CHECK(damaged(saved.substr(0, saved.size() - 20)).starts_with("mayfly: " + file + " is damaged at byte "));
+  std::string flipped = saved;
+  flipped[saved.size() - 10] = static_cast<char>(flipped[saved.size() - 10] ^ 1);  // of the last value
+  CHECK(damaged(flipped).ends_with(": the checksum is wrong\n"));
+  std::string newer = saved;
+  newer.replace(5, 4, "0099");
+  CHECK(damaged(newer) == "mayfly: " + file + " has version 99, which is not known\n");
+  CHECK(damaged("hello") == "mayfly: " + file + " is damaged at byte 0: this is no snapshot file\n");
+  CHECK(mkfifo((folder / "fifo").c_str(), 0600) == 0);
+  CHECK(check(folder / "fifo").output ==
+        "mayfly: cannot open " + folder.path() + "/fifo: Not a regular file\n");
+  CHECK(check(folder.path()).output == "mayfly: cannot open " + folder.path() + ": Is a directory\n");
+  CHECK(check("/none").output == "mayfly: cannot open /none: No such file or directory\n");
+  CHECK(check("/none").exit_code == 1);
+  CHECK(Daemon::RunToEnd({"--check-rdb"}).output ==
+        "mayfly: --check-rdb takes one snapshot file, and nothing else\n");
 }
 
 TEST_CASE("the log says which conf file was read, which port is for metrics, and what a stop drops") {

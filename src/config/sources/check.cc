@@ -9,10 +9,10 @@
 
 namespace mayfly::config {
 
-bool AsksForCheck(std::span<const std::string> words, std::string& path, Problem& problem) {
-  constexpr std::string_view kFlag = "--check-config";
-  if (words.empty() || !words[0].starts_with(kFlag)) return false;
-  path = words[0].substr(kFlag.size());
+bool AsksForCheck(std::span<const std::string> words, const CheckFlag& flag, std::string& path,
+                  Problem& problem) {
+  if (words.empty() || !words[0].starts_with(flag.name)) return false;
+  path = words[0].substr(flag.name.size());
   if (!path.empty() && path[0] != '=') return false;
   const size_t taken = path.empty() ? 2 : 1;
   if (path.empty())
@@ -20,7 +20,7 @@ bool AsksForCheck(std::span<const std::string> words, std::string& path, Problem
   else
     path.erase(0, 1);
   if (path.empty() || words.size() > taken)
-    problem = std::string(kFlag) + " takes one conf file, and nothing else";
+    problem = std::string(flag.name) + " takes one " + std::string(flag.file) + ", and nothing else";
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/text/ascii.h"
 #include "config/nearest.h"
 #include "config/option.h"
+#include "config/sources/check.h"
 #include "config/sources/completion.h"
 #include "config/words.h"
 
@@ -133,7 +134,7 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   for (std::string& flag : JoinFlags(words)) {
     const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
     if (IsQuestion(name) && name.size() != flag.size()) return std::string(name) + " takes no value";
-    if (name == "--ping" || name == "--check-config")
+    if (name == "--ping" || name == kCheckConfig.name || name == kCheckRdb.name)
       return std::string(name) + " stands before all other words";
     joined.push_back(std::move(flag));
   }
@@ -145,9 +146,11 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
   app.set_version_flag("-v,--version", kVersionText, "print the version and exit");
   app.allow_extras();
   std::string shell;
-  std::string
-      unread;  // only for the help text: other code handles a command line with --check-config or --ping
+  // Only for the help text: other code handles a command line with one of these words.
+  std::string unread;
   app.add_option("--check-config", unread, "print every problem of a conf file and exit")
+      ->option_text("FILE");
+  app.add_option("--check-rdb", unread, "read a snapshot file, say what it has, and exit")
       ->option_text("FILE");
   bool ping = false;
   app.add_flag("--ping", ping,

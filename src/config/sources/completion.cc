@@ -13,6 +13,7 @@ constexpr Option kOthers[] = {
     {"include", "", Foreign::kFileName, "", 0, 0, 0, "read another conf file first"},
     {"help", "", Foreign::kYesNo, "", 0, 0, 0, "print a help text and exit"},
     {"check-config", "", Foreign::kFileName, "", 0, 0, 0, "print every problem of a conf file and exit"},
+    {"check-rdb", "", Foreign::kFileName, "", 0, 0, 0, "read a snapshot file, say what it has, and exit"},
     {"ping", "", Foreign::kYesNo, "", 0, 0, 0, "ask a daemon whether it serves, and exit"},
     {"version", "", Foreign::kYesNo, "", 0, 0, 0, "print the version and exit"},
     {"completion", "", Foreign::kChoice, "", 0, 0, 0, "print a script for a shell and exit", "bash zsh fish"},

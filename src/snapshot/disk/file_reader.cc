@@ -14,7 +14,7 @@ FileReader::FileReader(Disk& disk, std::string path, std::function<void()> wake,
     : disk_(disk), path_(std::move(path)), wake_(std::move(wake)) {
   last_.reserve(2 * kChecksumBytes);
   if (const int error = disk_.OpenToRead(path_, file_, file_bytes_)) {
-    problem = "cannot open " + path_ + ": " + std::strerror(error);
+    problem = "cannot open " + path_ + ": " + (error == EINVAL ? "Not a regular file" : std::strerror(error));
     end_ = true;
     return;
   }

@@ -2,6 +2,7 @@
 
 #include "snapshot/format/byte_order.h"
 #include "snapshot/format/crc64.h"
+#include "snapshot/format/types.h"
 
 namespace mayfly::rdb {
 
@@ -17,6 +18,12 @@ std::optional<DumpPayload> CheckDumpFooter(std::string_view payload) noexcept {
   if (LoadLittle<uint64_t>(summed.data() + summed.size()) != Crc64(0, summed)) return std::nullopt;
   const std::string_view value = summed.substr(0, summed.size() - sizeof(uint16_t));
   return DumpPayload{LoadLittle<uint16_t>(value.data() + value.size()), value};
+}
+
+std::optional<DumpPayload> OpenDumpPayload(std::string_view payload) noexcept {
+  const std::optional<DumpPayload> opened = CheckDumpFooter(payload);
+  const bool known = opened && (opened->version <= version::kRedis74 || opened->version == version::kValkey9);
+  return known ? opened : std::nullopt;
 }
 
 }  // namespace mayfly::rdb

@@ -25,5 +25,10 @@ struct DumpPayload {
 
 // Returns nullopt if the payload has no footer, or if the checksum is wrong. Any version is accepted.
 std::optional<DumpPayload> CheckDumpFooter(std::string_view payload) noexcept;
+// As CheckDumpFooter, and also nullopt if the version is not known here.
+std::optional<DumpPayload> OpenDumpPayload(std::string_view payload) noexcept;
+
+// What RESTORE and FUNCTION RESTORE answer without an OpenDumpPayload.
+inline constexpr std::string_view kBadDumpFooter = "ERR DUMP payload version or checksum are wrong";
 
 }  // namespace mayfly::rdb

@@ -1,0 +1,248 @@
+#include "snapshot/record_reader.h"
+
+#include <utility>
+
+#include "config/words.h"
+#include "snapshot/format/types.h"
+#include "snapshot/values/function_text.h"
+
+namespace mayfly {
+
+using rdb::ReadStatus;
+using rdb::ValueStatus;
+
+namespace {
+
+// Opcodes are the highest numbers of a byte, and newer servers have given away those from here on.
+constexpr uint8_t kLowestOpcode = 242;
+// Of Redis: that of 8.4.
+constexpr unsigned kNewestVersion = rdb::version::kRedis74;
+
+bool IsOk(ReadStatus status) noexcept { return status == ReadStatus::kOk; }
+
+}  // namespace
+
+RecordReader::RecordReader(FileReader& file, std::string path, RecordSink& sink,
+                           const rdb::ValueLimits& limits, Rules rules)
+    : file_(file), path_(std::move(path)), sink_(sink), rules_(rules), value_(limits) {}
+
+RecordReader::Status RecordReader::Some(Now now, size_t budget) {
+  for (;;) {
+    switch (Once(now, budget)) {
+      case Step::kOk:
+        if (budget == 0) return Status::kSpent;
+        continue;
+      case Step::kSpent:
+        return Status::kSpent;
+      case Step::kEnd:
+        return Status::kEnd;
+      case Step::kBad:
+        return Status::kBad;
+      case Step::kMore:
+        break;
+    }
+    if (Refill()) continue;
+    if (!file_.AtEnd(problem_)) return Status::kMore;
+    if (problem_.empty()) {
+      Damaged(state_ == State::kHead ? "this is no snapshot file" : "the file ends too early");
+    } else {
+      trouble_ = Trouble::kDisk;
+    }
+    return Status::kBad;
+  }
+}
+
+bool RecordReader::Refill() {
+  if (!file_.Take(chunk_)) return false;
+  window_at_ += in_.at();
+  window_.erase(0, in_.at());
+  window_.append(chunk_);
+  in_.SetWindow(window_);
+  return true;
+}
+
+RecordReader::Step RecordReader::Once(Now now, size_t& budget) {
+  switch (state_) {
+    case State::kHead:
+      return ReadHead();
+    case State::kRecord:
+      return ReadRecord(now);
+    case State::kValue:
+      return ReadValue(now, budget);
+    case State::kModule:
+      return SkipModule(now, budget);
+  }
+  return Step::kBad;
+}
+
+RecordReader::Step RecordReader::ReadHead() {
+  const ReadStatus status = in_.FileHead(version_, valkey_);
+  if (status == ReadStatus::kMore) return Step::kMore;
+  if (status == ReadStatus::kBad) return Damaged("this is no snapshot file");
+  const bool known =
+      valkey_ ? version_ == rdb::version::kValkey9 : version_ >= 1 && version_ <= kNewestVersion;
+  if (!known) {
+    problem_ = path_ + " has version " + std::to_string(version_) + ", which is not known";
+    trouble_ = Trouble::kUnknownVersion;
+    return Step::kBad;
+  }
+  sink_.TakeVersion(version_, valkey_);
+  state_ = State::kRecord;
+  return Step::kOk;
+}
+
+// An incomplete record is read again from its first byte.
+RecordReader::Step RecordReader::ReadRecord(Now now) {
+  const size_t start = in_.at();
+  uint8_t code = 0;
+  if (in_.Byte(code) != ReadStatus::kOk) return Step::kMore;
+  const Step step = code >= kLowestOpcode ? ReadOpcode(code) : ReadKey(code, now);
+  if (step == Step::kMore) in_.Rewind(start);
+  return step;
+}
+
+RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
+  ReadStatus status = ReadStatus::kBad;
+  uint64_t number = 0;
+  int64_t time = 0;
+  uint8_t byte = 0;
+  switch (opcode) {
+    case rdb::opcode::kEnd:
+      return ReadEnd();
+    case rdb::opcode::kAux:
+      return ReadField();
+    case rdb::opcode::kFunction:
+    case rdb::opcode::kFunctionOld:
+      return ReadFunction(opcode);
+    case rdb::opcode::kDatabase:
+      status = in_.Length(key_.database);
+      break;
+    case rdb::opcode::kTableSizes:
+      status = in_.Length(number);
+      if (IsOk(status)) status = in_.Length(number);
+      break;
+    case rdb::opcode::kSlotInfo:
+      for (int i = 0; i < 3 && (i == 0 || IsOk(status)); ++i) status = in_.Length(number);
+      break;
+    case rdb::opcode::kDeadlineMs:
+      status = in_.Millis(time);
+      if (IsOk(status)) key_.deadline_unix_ms = time;
+      break;
+    case rdb::opcode::kDeadlineS:
+      status = in_.Seconds(time);
+      if (IsOk(status)) key_.deadline_unix_ms = time * kMsPerSecond;
+      break;
+    case rdb::opcode::kIdle:
+      status = in_.Length(number);
+      if (IsOk(status)) key_.idle_s = number;
+      break;
+    case rdb::opcode::kFrequency:
+      status = in_.Byte(byte);
+      if (IsOk(status)) key_.frequency = byte;
+      break;
+    default:
+      return Damaged("a record of the unknown kind " + std::to_string(opcode));
+  }
+  if (status == ReadStatus::kMore) return Step::kMore;
+  return IsOk(status) ? Step::kOk : Damaged("a record that cannot be read");
+}
+
+RecordReader::Step RecordReader::ReadField() {
+  std::string_view name;
+  std::string_view value;
+  ReadStatus status = in_.String(name);
+  if (IsOk(status)) status = in_.String(value);
+  if (status == ReadStatus::kMore) return Step::kMore;
+  if (!IsOk(status)) return Damaged("a field that cannot be read");
+  if (ours_ && name == KeyTerms::kField)
+    return ReadKeyTerms(value, key_.terms) ? Step::kOk : Damaged("terms of a key that cannot be read");
+  if (ours_ && name == MemberTerms::kField)
+    return ReadMemberTerms(value, key_.members) ? Step::kOk
+                                                : Damaged("deadlines of members that cannot be read");
+  if (name == "mayfly-ver") ours_ = true;
+  sink_.TakeField(name, value);
+  return Step::kOk;
+}
+
+RecordReader::Step RecordReader::ReadFunction(uint8_t opcode) {
+  std::string text;
+  std::string_view part;
+  const ReadStatus status = rdb::ReadFunction(in_, opcode, text, part);
+  if (status == ReadStatus::kMore) return Step::kMore;
+  if (!IsOk(status)) return Damaged("a library of functions that cannot be read");
+  sink_.TakeFunction(text);
+  return Step::kSpent;  // to run a library may take as long as many elements
+}
+
+RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
+  std::string_view name;
+  const ReadStatus status = in_.String(name);
+  if (status == ReadStatus::kMore) return Step::kMore;
+  if (!IsOk(status)) return Damaged("a key that cannot be read");
+  key_.name = name;
+  if (value_.Begin(type, valkey_, sink_.HomeOf(key_.database), now)) {
+    state_ = State::kValue;
+  } else if (type == rdb::type::kModule && rules_.skips_unknown) {
+    module_ = {};
+    state_ = State::kModule;
+  } else {
+    return Damaged("a value of the unknown type " + std::to_string(type));
+  }
+  return Step::kOk;
+}
+
+RecordReader::Step RecordReader::ReadValue(Now now, size_t& budget) {
+  const ValueStatus status = value_.Some(in_, budget);
+  if (status == ValueStatus::kMore) return Step::kMore;
+  if (status == ValueStatus::kSpent) return Step::kSpent;
+  if (status == ValueStatus::kBad) return Damaged("a damaged value");
+  budget -= budget != 0 ? 1 : 0;
+  return Hand(status, now);
+}
+
+RecordReader::Step RecordReader::SkipModule(Now now, size_t& budget) {
+  const ValueStatus status = module_.Some(in_, budget);
+  if (status == ValueStatus::kMore) return Step::kMore;
+  if (status == ValueStatus::kSpent) return Step::kSpent;
+  if (status != ValueStatus::kDone) return Damaged("a damaged value of a module");
+  return Hand(ValueStatus::kEmpty, now);
+}
+
+RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {
+  state_ = State::kRecord;
+  const RecordSink::Answer answer = sink_.TakeKey(key_, status, value_, now);
+  const uint64_t database = key_.database;
+  key_ = {};
+  key_.database = database;
+  return answer == RecordSink::Answer::kNext ? Step::kOk : Step::kEnd;
+}
+
+// Versions before the checksum end here. The reader is at its end when it has read the checksum.
+RecordReader::Step RecordReader::ReadEnd() {
+  if (!valkey_ && version_ < rdb::version::kChecksum) return Step::kEnd;
+  uint64_t wanted = 0;
+  if (in_.Checksum(wanted) != ReadStatus::kOk) return Step::kMore;
+  std::string rest;
+  while (file_.Take(rest)) {
+  }
+  if (!file_.AtEnd(problem_)) return Step::kMore;
+  if (!problem_.empty()) {
+    trouble_ = Trouble::kDisk;
+    return Step::kBad;
+  }
+  summed_ = wanted != 0;
+  if (summed_ && rules_.verifies && wanted != file_.crc()) return Damaged("the checksum is wrong");
+  return Step::kEnd;
+}
+
+RecordReader::Step RecordReader::Damaged(std::string_view what) {
+  problem_ = path_ + " is damaged at byte " + std::to_string(read_bytes());
+  if (state_ == State::kValue || state_ == State::kModule)
+    problem_ += ", key " + config::Printable(key_.name);
+  problem_ += ": ";
+  problem_ += what;
+  trouble_ = Trouble::kDamaged;
+  return Step::kBad;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,142 @@
+// Reads the records of a snapshot file in slices, for a RecordSink: the loader, or the check of a file.
+//
+//   FileReader's thread --chunks--> RecordReader: head, opcodes, keys, ValueIn --> RecordSink
+//
+// Values of unknown types are skipped if their length is known and the terms allow it, or are damage. Memory: one window of
+// the file, at least a chunk and at most as long as the longest string, and one value.
+//
+// Borrows the file and the sink. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time/clock.h"
+#include "cache/types/member_home.h"
+#include "snapshot/disk/file_reader.h"
+#include "snapshot/format/rdb_in.h"
+#include "snapshot/key_terms.h"
+#include "snapshot/member_terms.h"
+#include "snapshot/values/module_skip.h"
+#include "snapshot/values/reading.h"
+#include "snapshot/values/value_in.h"
+
+namespace mayfly {
+
+// A key of a file, with all that comes before it and tells of it.
+struct FileKey {
+  uint64_t database = 0;
+  std::string name;
+  std::optional<int64_t> deadline_unix_ms;
+  std::optional<uint64_t> idle_s;
+  std::optional<uint8_t> frequency;
+  KeyTerms terms;
+  std::vector<MemberTerms> members;
+};
+
+class RecordSink {
+ public:
+  enum class Answer : uint8_t {
+    kNext,
+    kEnough,  // the rest of the file is not wanted
+  };
+
+  // Comes first. `valkey`: the version is Valkey's.
+  virtual void TakeVersion(unsigned version, bool valkey) = 0;
+  // A field of the file's head.
+  virtual void TakeField(std::string_view name, std::string_view value) = 0;
+  // The text of a library of functions.
+  virtual void TakeFunction(std::string_view text) = 0;
+  // The home of the members of the next value.
+  virtual MemberHome HomeOf(uint64_t database) noexcept = 0;
+  // `value` is complete: kDone. Otherwise there is none, and `status` is kExpired or kEmpty: no members, or a module's value.
+  virtual Answer TakeKey(const FileKey& key, rdb::ValueStatus status, rdb::ValueIn& value, Now now) = 0;
+
+ protected:
+  ~RecordSink() = default;
+};
+
+class RecordReader {
+ public:
+  enum class Status : uint8_t {
+    kMore,   // the file has no more bytes yet
+    kSpent,  // the budget is spent
+    kEnd,    // of the file, or the sink has enough
+    kBad,    // see problem()
+  };
+  // Why a file cannot be read on.
+  enum class Trouble : uint8_t {
+    kNone,
+    kDisk,
+    kDamaged,
+    kUnknownVersion,
+  };
+
+  struct Rules {
+    bool skips_unknown = true;
+    bool verifies = true;  // the checksum
+  };
+
+  // Throws std::bad_alloc.
+  RecordReader(FileReader& file, std::string path, RecordSink& sink, const rdb::ValueLimits& limits,
+               Rules rules);
+
+  // Reads on. Units of the budget: see ValueIn. Throws std::bad_alloc. REQUIRES: no earlier call has returned kEnd or kBad.
+  Status Some(Now now, size_t budget);
+
+  // Of the file.
+  uint64_t read_bytes() const noexcept { return window_at_ + in_.at(); }
+  size_t window_bytes() const noexcept { return window_.capacity(); }
+  // Mayfly has written the file. Known with the first key.
+  bool ours() const noexcept { return ours_; }
+  // After the end: the file had a checksum.
+  bool summed() const noexcept { return summed_; }
+  Trouble trouble() const noexcept { return trouble_; }
+  // "", or one line. Empty from then on.
+  std::string TakeProblem() noexcept { return std::exchange(problem_, {}); }
+
+ private:
+  enum class Step : uint8_t { kOk, kMore, kSpent, kEnd, kBad };
+  enum class State : uint8_t { kHead, kRecord, kValue, kModule };
+
+  Step Once(Now now, size_t& budget);
+  // False: there are no more bytes now.
+  bool Refill();
+  Step ReadHead();
+  Step ReadRecord(Now now);
+  Step ReadOpcode(uint8_t opcode);
+  Step ReadField();
+  Step ReadFunction(uint8_t opcode);
+  Step ReadKey(uint8_t type, Now now);
+  Step ReadValue(Now now, size_t& budget);
+  Step SkipModule(Now now, size_t& budget);
+  Step ReadEnd();
+  // Gives the key to the sink.
+  Step Hand(rdb::ValueStatus status, Now now);
+  Step Damaged(std::string_view what);
+
+  FileReader& file_;
+  const std::string path_;
+  RecordSink& sink_;
+  const Rules rules_;
+  std::string window_;
+  std::string chunk_;
+  uint64_t window_at_ = 0;  // the window's place in the file
+  rdb::In in_;
+  State state_ = State::kHead;
+  unsigned version_ = 0;
+  bool valkey_ = false;
+  bool ours_ = false;
+  bool summed_ = false;
+  FileKey key_;
+  rdb::ValueIn value_;
+  rdb::ModuleSkip module_;
+  Trouble trouble_ = Trouble::kNone;
+  std::string problem_;
+};
+
+}  // namespace mayfly
