@@ -37,7 +37,7 @@
 #include "snapshot/format/rdb_in.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/load_claims.h"
-#include "snapshot/member_terms.h"
+#include "snapshot/values/member_terms.h"
 #include "snapshot/values/module_skip.h"
 #include "snapshot/values/value_in.h"
 

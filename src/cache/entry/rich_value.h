@@ -14,6 +14,7 @@
 
 #include "base/time/clock.h"
 #include "cache/entry/expiry.h"
+#include "cache/entry/value_watch.h"
 
 namespace mayfly {
 
@@ -46,6 +47,8 @@ class RichValue {
   // A pointer for BuriedValues, in memory that lasts until FreeSome returns true; null if deleting the small value takes no
   // longer than one step. So only large values have room for the pointer.
   virtual RichValue** BurialLink() noexcept { return nullptr; }
+  // Who reads the value in slices now, or null.
+  virtual ValueWatch* watch() const noexcept { return nullptr; }
   // Shows all members, in order if the type has an order. For DEBUG.
   virtual void ForEachMember(MemberVisitor& visitor) const = 0;
 

@@ -11,6 +11,7 @@ BuriedValues::~BuriedValues() {
 }
 
 void BuriedValues::Bury(std::unique_ptr<RichValue> value) noexcept {
+  if (ValueWatch* const watch = value->watch()) return watch->Keep(std::move(value));
   RichValue** const link = value->BurialLink();
   if (link == nullptr) return;
   bytes_ += value->Bytes();

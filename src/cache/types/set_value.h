@@ -56,6 +56,7 @@ class SetValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return is_large() ? large_->burial_link() : nullptr; }
+  ValueWatch* watch() const noexcept override { return is_large() ? large_->watch() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
@@ -121,6 +122,12 @@ class SetValue final : public RichValue {
       if (ms == 0) return fn(member.name(), Expiry::Never());
       if (ms > now_ms) fn(member.name(), Expiry{clock(), ms});
     });
+  }
+  // The members of a large set that LiveAt counts, for a walk in slices. REQUIRES: is_large().
+  MemberTable TableAt(Now now) noexcept {
+    MemberTable table = large_->TableAt(timed() ? Expiry::NowOn(clock(), now) : 0);
+    table.clock = clock_;
+    return table;
   }
   // Calls fn(std::string_view) for a page, as Members::Scan; a small set is one page.
   template <typename Fn>

@@ -19,6 +19,7 @@
 #include "cache/entry/rich_value.h"
 #include "cache/types/counted_tree.h"
 #include "cache/types/member_deadlines.h"
+#include "cache/types/member_table.h"
 #include "cache/types/members.h"
 
 namespace mayfly {
@@ -71,6 +72,7 @@ class LargeSortedSet {
   void SetScore(Member& member, double score) {
     const HeapRef ref = members_.RefOf(member);
     order_.Change(member.score(), ref, score, ref);
+    members_.BeforeChange(member);
     member.set_score(score);
   }
   // Frees a hidden member at once.
@@ -114,6 +116,11 @@ class LargeSortedSet {
   }
   // Hides members with a deadline up to `ms`. They stay hidden if the clock is set back. The time grows with DueInOrder(ms).
   void HideUntil(uint64_t ms) noexcept;
+
+  // The members for a walk, but for hidden ones: those that are not due at `now_ms`. O(log n), but O(n) if the clock was set
+  // back since members were hidden.
+  MemberTable TableAt(uint64_t now_ms) noexcept;
+  MemberWatch* watch() const noexcept { return members_.watch(); }
 
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: nobody uses this object for anything else from now on.

@@ -98,6 +98,7 @@ class SortedSetValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return is_large() ? &large_->buried_before() : nullptr; }
+  ValueWatch* watch() const noexcept override { return is_large() ? large_->watch() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
@@ -193,6 +194,13 @@ class SortedSetValue final : public RichValue {
       else if (ms > now_ms)
         fn(member.name(), at.key(), Expiry{clock(), ms});
     }
+  }
+
+  // The members of a large set that LiveAt counts, for a walk in slices. REQUIRES: is_large().
+  MemberTable TableAt(Now now) noexcept {
+    MemberTable table = large_->TableAt(timed() ? Expiry::NowOn(clock(), now) : 0);
+    table.clock = clock_;
+    return table;
   }
 
   // Reads every member; for tests.

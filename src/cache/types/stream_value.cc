@@ -169,6 +169,7 @@ void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs)
 }
 
 void StreamValue::RemoveNode(size_t index) noexcept {
+  if (watch_ != nullptr) watch_->BeforeNode(nodes_[index].first);
   pack_bytes_ -= nodes_[index].pack.memory();
   length_ -= nodes_[index].live;
   if (index == head_) {
@@ -220,6 +221,7 @@ void StreamValue::Append(StreamId id, std::span<const std::string_view> pairs, c
 }
 
 void StreamValue::Mark(Node& node, const Found& found) {
+  if (watch_ != nullptr) watch_->BeforeNode(node.first);
   const size_t before = node.pack.memory();
   node.pack.Replace(found.at, PackItem::Of(kDeleted | (found.same_fields ? kSameFields : 0)));
   pack_bytes_ += node.pack.memory() - before;

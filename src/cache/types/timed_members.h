@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "cache/types/member_deadlines.h"
+#include "cache/types/member_table.h"
 #include "cache/types/members.h"
 
 namespace mayfly {
@@ -100,6 +101,10 @@ class TimedMembers {
       if (!IsGone(member)) return member;
     }
   }
+
+  // The members for a walk, as ForEach would show them at `now_ms`. O(log n).
+  MemberTable TableAt(uint64_t now_ms) noexcept;
+  MemberWatch* watch() const noexcept { return members_.watch(); }
 
   // As RichValue::FreeSome.
   bool FreeSome(size_t budget) noexcept { return deadlines_.FreeSome(budget) && members_.FreeSome(budget); }

@@ -1,4 +1,4 @@
-#include "snapshot/member_terms.h"
+#include "snapshot/values/member_terms.h"
 
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
@@ -11,15 +11,6 @@ namespace {
 
 // A field with more bytes ends.
 constexpr size_t kMostBytes = size_t{64} << 10;
-
-void WriteField(std::string& record, std::string& bytes) {
-  if (record.empty()) return;
-  rdb::Out out(bytes);
-  out.Byte(rdb::opcode::kAux);
-  out.String(MemberTerms::kField);
-  out.String(record);
-  record.clear();
-}
 
 bool Give(SetValue& set, const MemberTerms& terms, Expiry deadline, MemberHome home, Now now) {
   if (!set.Contains(terms.member)) return true;
@@ -38,24 +29,37 @@ bool Give(SortedSetValue& set, const MemberTerms& terms, Expiry deadline, Member
 
 }  // namespace
 
+void MemberTermsOut::Write(std::string_view member, int64_t deadline_unix_ms) {
+  rdb::Out out(record_);
+  out.String(member);
+  out.Millis(deadline_unix_ms);
+  if (record_.size() > kMostBytes) End();
+}
+
+void MemberTermsOut::End() {
+  if (record_.empty()) return;
+  rdb::Out out(bytes_);
+  out.Byte(rdb::opcode::kAux);
+  out.String(MemberTerms::kField);
+  out.String(record_);
+  record_.clear();
+}
+
 void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes) {
   if (entry.encoding() != Encoding::kRich) return;
   const RichValue& value = *entry.rich();
   if (value.type == ValueType::kHash || value.NextDeadline().kind == Expiry::Kind::kNever) return;
-  std::string record;
-  rdb::Out out(record);
+  MemberTermsOut terms(bytes);
   const auto write = [&](std::string_view member, Expiry deadline) {
     if (deadline.kind == Expiry::Kind::kNever) return;
-    out.String(member);
-    out.Millis(static_cast<int64_t>(deadline.On(Expiry::Kind::kWall, now)));
-    if (record.size() > kMostBytes) WriteField(record, bytes);
+    terms.Write(member, static_cast<int64_t>(deadline.On(Expiry::Kind::kWall, now)));
   };
   if (value.type == ValueType::kSet)
     static_cast<const SetValue&>(value).ForEachLiveAt(now, write);
   else if (value.type == ValueType::kSortedSet)
     static_cast<const SortedSetValue&>(value).ForEachLiveAt(
         now, [&](std::string_view member, double, Expiry deadline) { write(member, deadline); });
-  WriteField(record, bytes);
+  terms.End();
 }
 
 bool ReadMemberTerms(std::string_view record, std::vector<MemberTerms>& terms) {

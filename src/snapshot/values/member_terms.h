@@ -27,6 +27,20 @@ struct MemberTerms {
   int64_t deadline_unix_ms = 0;
 };
 
+// Writes AUX fields, for one value.
+class MemberTermsOut {
+ public:
+  // Appends the fields to `bytes`. Borrows bytes.
+  explicit MemberTermsOut(std::string& bytes) noexcept : bytes_(bytes) {}
+  void Write(std::string_view member, int64_t deadline_unix_ms);
+  // REQUIRES: the last call, unless another one threw std::bad_alloc.
+  void End();
+
+ private:
+  std::string& bytes_;
+  std::string record_;
+};
+
 // Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. Throws std::bad_alloc.
 void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes);
 
