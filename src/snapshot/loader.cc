@@ -1,5 +1,6 @@
 #include "snapshot/loader.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <new>
@@ -105,6 +106,7 @@ void Loader::OnSignal() noexcept {
 // ---- reading
 
 Loader::Status Loader::Work(Now now, size_t budget) {
+  LookAtMemory();
   for (;;) {
     const Status status = Some(now, budget);
     if (status == Status::kOk) {
@@ -135,6 +137,8 @@ Loader::Status Loader::Some(Now now, size_t& budget) {
       return ReadRecord(now);
     case State::kValue:
       return ReadValue(now, budget);
+    case State::kDeadlines:
+      return GiveDeadlines(now, budget);
     case State::kModule:
       return SkipModule(budget);
   }
@@ -223,8 +227,7 @@ Loader::Status Loader::ReadAux() {
   if (name == "mayfly-ver") ours_ = true;
   if (ours_ && name == KeyTerms::kField && !ReadKeyTerms(value, facts_.terms))
     return Damaged("terms of a key that cannot be read");
-  if (ours_ && name == MemberTerms::kField && !ReadMemberTerms(value, facts_.members))
-    return Damaged("deadlines of members that cannot be read");
+  if (ours_ && name == MemberTerms::kField && !value.empty()) facts_.members.Add(value);
   return Status::kOk;
 }
 
@@ -248,6 +251,8 @@ Loader::Status Loader::ReadKey(uint8_t type, Now now) {
 }
 
 Loader::Status Loader::ReadValue(Now now, size_t& budget) {
+  const uint64_t read = window_at_ + window_.size();
+  value_->SetFollowing(reader_->file_bytes() - std::min(reader_->file_bytes(), read));
   switch (value_->Some(in_, budget)) {
     case ValueStatus::kMore:
       return Status::kMore;
@@ -262,10 +267,32 @@ Loader::Status Loader::ReadValue(Now now, size_t& budget) {
       ++result_.skipped;
       break;
     case ValueStatus::kDone:
+      rich_ = value_->TakeRich();
+      if (rich_ != nullptr && !facts_.members.empty() &&
+          (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet)) {
+        state_ = State::kDeadlines;
+        return Status::kOk;
+      }
       Settle(now);
       break;
   }
+  return EndKey(budget);
+}
+
+Loader::Status Loader::GiveDeadlines(Now now, size_t& budget) {
+  const Keyspace* home = claims_->HomeOf(database_);
+  if (home == nullptr) home = &server_.databases.At(0);  // for a value that will be dropped
+  if (!facts_.members.GiveSome(*rich_, facts_.terms.wall_members, home->home(), now, budget))
+    return Damaged("deadlines of members that cannot be read");
+  if (!facts_.members.empty()) return Status::kSpent;
+  Settle(now);
+  return EndKey(budget);
+}
+
+Loader::Status Loader::EndKey(size_t& budget) {
   budget -= budget != 0 ? 1 : 0;
+  Drop(value_->TakeRich());
+  Drop(std::move(rich_));
   result_.groups += value_->dropped_groups();
   state_ = State::kRecord;
   facts_ = {};
@@ -361,18 +388,25 @@ bool Loader::Adopt(Now now) {
   as.tags = tags;
   const Key key = home.KeyOf(key_);
   if (value_->is_string()) return home.Adopt(key, value_->TakeString(), nullptr, as, now), true;
-  std::unique_ptr<RichValue> rich = value_->TakeRich();
-  GiveMemberTerms(*rich, facts_.members, terms.wall_members, home.home(), now);
-  if (rich->Size() == 0) return false;
-  home.Adopt(key, StringValue::Text(""), std::move(rich), as, now);
+  if (rich_->Size() == 0) return false;
+  home.Adopt(key, StringValue::Text(""), std::move(rich_), as, now);
   return true;
 }
 
+void Loader::Drop(std::unique_ptr<RichValue> value) noexcept {
+  if (value != nullptr) server_.databases.Bury(std::move(value));
+}
+
+// For every key, the sum over the accounts would take longer than loading a small key.
+void Loader::LookAtMemory() noexcept {
+  const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
+  all_if_full_ = maxmemory != 0 ? server_.memory.AllWith(maxmemory) : UINT64_MAX;
+}
+
 bool Loader::IsFull() const noexcept {
-  const config::Settings& settings = server_.options.settings();
-  const auto maxkeys = static_cast<uint64_t>(settings.maxkeys);
+  const auto maxkeys = static_cast<uint64_t>(server_.options.settings().maxkeys);
   if (claims_->Overwhelmed() || (maxkeys != 0 && server_.databases.total_keys() >= maxkeys)) return true;
-  return settings.maxmemory.bytes != 0 && server_.memory.Data() >= settings.maxmemory.bytes;
+  return server_.memory.All() >= all_if_full_;
 }
 
 void Loader::ShowProgress() noexcept {
@@ -390,7 +424,10 @@ LoadResult Loader::End(Now now) noexcept {
   result_.took_ms = now.mono_ms - began_.mono_ms;
   reader_.reset();
   claims_.reset();
+  Drop(value_->TakeRich());
+  Drop(std::move(rich_));
   value_.reset();
+  facts_ = {};
   window_ = {};
   in_ = rdb::In();
   window_at_ = 0;

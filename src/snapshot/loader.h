@@ -17,6 +17,9 @@
 // Damage ends the load: the keys before the damage are there, and the result says where the file is damaged. Values of unknown
 // types are skipped if their length is known, or are damage.
 //
+// A slice is bounded by elements and by bytes, and a large value is built, or dropped, in several slices. A compressed string of another
+// server is read at once.
+//
 // Borrows server and disk. Loop thread only.
 #pragma once
 
@@ -84,14 +87,14 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
 
  private:
   enum class Status : uint8_t { kOk, kMore, kSpent, kEnd, kBad };
-  enum class State : uint8_t { kHead, kRecord, kValue, kModule };
+  enum class State : uint8_t { kHead, kRecord, kValue, kDeadlines, kModule };
   // What comes before a key and tells of it.
   struct Facts {
     std::optional<int64_t> deadline_unix_ms;
     std::optional<uint64_t> idle_s;
     std::optional<uint8_t> frequency;
     KeyTerms terms;
-    std::vector<MemberTerms> members;
+    MemberTermsIn members;
   };
 
   bool DoSome(Now now, size_t budget) noexcept override;
@@ -107,13 +110,21 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
   Status ReadAux();
   Status ReadKey(uint8_t type, Now now);
   Status ReadValue(Now now, size_t& budget);
+  // Gives the members of rich_ their deadlines.
+  Status GiveDeadlines(Now now, size_t& budget);
+  // The key's record is read.
+  Status EndKey(size_t& budget);
   Status SkipModule(size_t& budget);
   Status ReadEnd();
   Status Damaged(std::string_view what);
   void Settle(Now now);
   // False: the deadlines of all members are over.
   bool Adopt(Now now);
+  // Has a value freed in slices that no key gets; null does nothing.
+  void Drop(std::unique_ptr<RichValue> value) noexcept;
   Expiry ExpiryOf(Now now) const noexcept;
+  // Sums up what does not count as data: once a slice.
+  void LookAtMemory() noexcept;
   bool IsFull() const noexcept;
   LoadResult End(Now now) noexcept;
   void ShowProgress() noexcept;
@@ -139,8 +150,10 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear {
   Facts facts_;
   std::string key_;
   std::optional<rdb::ValueIn> value_;
+  std::unique_ptr<RichValue> rich_;  // is read, and waits for its members' deadlines or for its key
   rdb::ModuleSkip module_;
   LoadResult result_;
+  uint64_t all_if_full_ = 0;  // MemoryMeter::All, as of LookAtMemory
 };
 
 }  // namespace mayfly

@@ -46,6 +46,7 @@ Saver::Saver(Server& server, Disk& disk, std::function<void(const SaveResult&)> 
       side_(&buffered_bytes) {}
 
 Saver::~Saver() {
+  if (walk_ != nullptr) walk_->Abandon();
   for (const auto& value : values_) value->GiveUp();
   while (!UnwindSome(kChunkBytes)) {
   }
@@ -122,7 +123,8 @@ bool Saver::DoSome(Now, size_t budget) noexcept {
 
 void Saver::SaveSome(size_t budget) {
   if (has_large()) return SaveSomeLarge();
-  if (walk_->Step(budget) && !has_large()) Finish();
+  const bool at_end = walk_->Step(budget);
+  if (at_end && problem_.empty() && !has_large()) Finish();
 }
 
 void Saver::SaveSomeLarge() {

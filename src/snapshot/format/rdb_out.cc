@@ -53,9 +53,8 @@ void Out::Length(uint64_t length) {
 void Out::String(std::string_view text) {
   int64_t value = 0;
   if (text.size() - 1 < kLongestInt32 && ParseInteger(text, value) && SmallInteger(value)) return;
-  const bool compressible =
-      compression_ != Compression::kNone && text.size() > kNeverCompressed &&
-      (compression_ == Compression::kLzf || text.size() <= kMostCompressed);
+  const bool compressible = compression_ != Compression::kNone && text.size() > kNeverCompressed &&
+                            (compression_ == Compression::kLzf || text.size() <= kMostCompressed);
   if (compressible && Compressed(text)) return;
   Length(text.size());
   Bytes(text);

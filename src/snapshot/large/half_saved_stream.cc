@@ -55,9 +55,7 @@ void HalfSavedStream::BeforeNode(StreamId first) noexcept {
   if (first > last_) return;
   while (left_ != 0 && from_ <= first) {
     const size_t before = left_;
-    Aside([&] {
-      buffer_.Append([&](std::string& bytes) { WriteNode(bytes); });
-    });
+    Aside([&] { buffer_.Append([&](std::string& bytes) { WriteNode(bytes); }); });
     if (left_ == before) return;  // the save has failed
   }
 }

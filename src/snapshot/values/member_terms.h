@@ -8,9 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/time/clock.h"
 #include "cache/entry/entry.h"
@@ -22,9 +22,6 @@ namespace mayfly {
 struct MemberTerms {
   // The AUX field's name.
   static constexpr std::string_view kField = "t";
-
-  std::string member;
-  int64_t deadline_unix_ms = 0;
 };
 
 // Writes AUX fields, for one value.
@@ -44,12 +41,22 @@ class MemberTermsOut {
 // Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. Throws std::bad_alloc.
 void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes);
 
-// Appends the deadlines of one field. False if these are none. Throws std::bad_alloc.
-bool ReadMemberTerms(std::string_view record, std::vector<MemberTerms>& terms);
+// Reads the deadlines of the fields of one value, and gives them to the members of a set or a sorted set, in slices.
+class MemberTermsIn {
+ public:
+  // Takes the next field.
+  void Add(std::string_view record) { records_.emplace_back(record); }
+  bool empty() const noexcept { return records_.empty(); }
+  // Takes no more of the fields.
+  void Clear() noexcept { records_.clear(), at_ = 0; }
+  // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
+  // TTLs. Members whose deadlines are over go; names that the value does not have are passed over. Returns false if these are no
+  // deadlines. Throws std::bad_alloc. REQUIRES: the value is a set or a sorted set.
+  bool GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget);
 
-// Gives the members of a set or a sorted set their deadlines: promises in Unix time, or TTLs. Members whose deadlines are over
-// go; names that the value does not have are passed over. Returns the number of members that went. Throws std::bad_alloc.
-size_t GiveMemberTerms(RichValue& value, const std::vector<MemberTerms>& terms, bool wall, MemberHome home,
-                       Now now);
+ private:
+  std::deque<std::string> records_;
+  size_t at_ = 0;  // in the first record
+};
 
 }  // namespace mayfly
