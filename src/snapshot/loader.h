@@ -17,8 +17,8 @@
 // Damage ends the load: the keys before the damage are there, and the result says where the file is damaged. Values of unknown
 // types are skipped if their length is known, or are damage.
 //
-// A slice is bounded by elements and by bytes, and a large value is built, or dropped, in several slices. A compressed string of another
-// server is read at once.
+// A slice is bounded by elements and by bytes, and a large value is built, or dropped, in several slices. A compressed string
+// of another server is read at once.
 //
 // Borrows server and disk. Loop thread only.
 #pragma once

@@ -14,12 +14,13 @@
 
 #include "base/time/clock.h"
 #include "cache/entry/expiry.h"
-#include "cache/entry/value_watch.h"
 
 namespace mayfly {
 
 // The types as TYPE reports them.
 enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStream };
+
+class ValueWatch;
 
 class MemberVisitor {
  public:

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "cache/entry/value_watch.h"
+
 namespace mayfly {
 
 BuriedValues::~BuriedValues() {

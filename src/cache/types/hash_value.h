@@ -121,11 +121,7 @@ class HashValue final : public RichValue {
     }
   }
   // The fields of a large hash that LiveAt counts, for a walk in slices. REQUIRES: large().
-  MemberTable TableAt(Now now) noexcept {
-    MemberTable table = large_->TableAt(TimeOfDue(now));
-    table.clock = clock_;
-    return table;
-  }
+  MemberTable TableAt(Now now) noexcept;
   // Calls fn as ForEach for a page, as Keyspace::Scan; a small hash is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {

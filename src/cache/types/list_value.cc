@@ -8,6 +8,7 @@
 
 #include "base/memory/heap.h"
 #include "cache/types/list_large.h"
+#include "cache/types/watches.h"
 
 namespace mayfly {
 namespace {

@@ -21,9 +21,10 @@
 #include "cache/entry/rich_value.h"
 #include "cache/types/list_nodes.h"
 #include "cache/types/pack.h"
-#include "cache/types/watches.h"
 
 namespace mayfly {
+
+class ListWatch;
 
 // The limit of a node: list-max-listpack-size. A positive number is a number of elements, -1 to -5 stand for 4 to 64 KB.
 class ListLimit {

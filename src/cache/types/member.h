@@ -85,7 +85,7 @@ class Member {
   static constexpr uint8_t kValue = 1;
   static constexpr uint8_t kScored = 2;
   static constexpr uint8_t kTimed = 4;
-  static constexpr uint8_t kWide = 8;  // sizes take 4 bytes
+  static constexpr uint8_t kWide = 8;        // sizes take 4 bytes
   static constexpr unsigned kMarkShift = 6;  // the mark takes the highest bits
   static constexpr size_t kNarrowMax = 255;
 

@@ -28,9 +28,11 @@
 #include "cache/table/hash_table.h"
 #include "cache/types/member.h"
 #include "cache/types/member_home.h"
-#include "cache/types/watches.h"
 
 namespace mayfly {
+
+class MemberWatch;
+class ValueWatch;
 
 class MemberTablePolicy {
  public:
@@ -61,7 +63,7 @@ class Members {
   ~Members() {
     while (!FreeSome(SIZE_MAX)) {
     }
-    if (watch_ != nullptr) watch_->OnGone();
+    if (watch_ != nullptr) TellGone();
   }
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
@@ -191,7 +193,8 @@ class Members {
   }
   // REQUIRES: no member has a pass to go, or nobody uses this object any more but to free it.
   void EndWalk() noexcept { watch_ = nullptr; }
-  MemberWatch* watch() const noexcept { return watch_; }
+  // Null without a walk.
+  ValueWatch* watch() const noexcept;
   // The number of passes to go.
   unsigned PassesOf(const Member& member) const noexcept { return (mark_ - member.mark()) % kMarks; }
 
@@ -232,12 +235,9 @@ class Members {
     policy().heap().Free(&member, size);
   }
 
-  [[gnu::noinline]] void TellBefore(Member& member) noexcept {
-    const unsigned passes = PassesOf(member);
-    if (passes == 0) return;
-    watch_->BeforeMember(member, passes);
-    member.set_mark(mark_);
-  }
+  // Calls of the watch.
+  void TellBefore(Member& member) noexcept;
+  void TellGone() noexcept;
 
   static constexpr unsigned kMarks = 4;
 

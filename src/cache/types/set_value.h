@@ -124,11 +124,7 @@ class SetValue final : public RichValue {
     });
   }
   // The members of a large set that LiveAt counts, for a walk in slices. REQUIRES: is_large().
-  MemberTable TableAt(Now now) noexcept {
-    MemberTable table = large_->TableAt(timed() ? Expiry::NowOn(clock(), now) : 0);
-    table.clock = clock_;
-    return table;
-  }
+  MemberTable TableAt(Now now) noexcept;
   // Calls fn(std::string_view) for a page, as Members::Scan; a small set is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {

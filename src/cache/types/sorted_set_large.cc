@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/types/counted_tree_prune.h"
+#include "cache/types/member_table.h"
 
 namespace mayfly {
 

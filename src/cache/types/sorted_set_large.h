@@ -19,10 +19,11 @@
 #include "cache/entry/rich_value.h"
 #include "cache/types/counted_tree.h"
 #include "cache/types/member_deadlines.h"
-#include "cache/types/member_table.h"
 #include "cache/types/members.h"
 
 namespace mayfly {
+
+struct MemberTable;
 
 class ScoreOrderPolicy {
  public:
@@ -120,7 +121,7 @@ class LargeSortedSet {
   // The members for a walk, but for hidden ones: those that are not due at `now_ms`. O(log n), but O(n) if the clock was set
   // back since members were hidden.
   MemberTable TableAt(uint64_t now_ms) noexcept;
-  MemberWatch* watch() const noexcept { return members_.watch(); }
+  ValueWatch* watch() const noexcept { return members_.watch(); }
 
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: nobody uses this object for anything else from now on.

@@ -197,11 +197,7 @@ class SortedSetValue final : public RichValue {
   }
 
   // The members of a large set that LiveAt counts, for a walk in slices. REQUIRES: is_large().
-  MemberTable TableAt(Now now) noexcept {
-    MemberTable table = large_->TableAt(timed() ? Expiry::NowOn(clock(), now) : 0);
-    table.clock = clock_;
-    return table;
-  }
+  MemberTable TableAt(Now now) noexcept;
 
   // Reads every member; for tests.
   bool Validate() const noexcept;

@@ -9,6 +9,7 @@
 
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
+#include "cache/types/watches.h"
 
 namespace mayfly {
 namespace {
@@ -75,6 +76,8 @@ bool StreamValue::FreeSome(size_t budget) noexcept {
 RichValue** StreamValue::BurialLink() noexcept {
   return nodes() > kFewStreamNodes ? &buried_before_ : nullptr;
 }
+
+ValueWatch* StreamValue::watch() const noexcept { return watch_; }
 
 void StreamValue::ForEachMember(MemberVisitor& visitor) const {
   std::vector<std::string> texts;

@@ -25,9 +25,10 @@
 #include "cache/entry/rich_value.h"
 #include "cache/types/pack.h"
 #include "cache/types/stream_id.h"
-#include "cache/types/watches.h"
 
 namespace mayfly {
+
+class StreamWatch;
 
 // The limits of a node: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
 struct StreamLimits {
@@ -91,7 +92,7 @@ class StreamValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
-  ValueWatch* watch() const noexcept override { return watch_; }
+  ValueWatch* watch() const noexcept override;
   // The stream calls the watch before an entry goes from now on. A watch of null ends the calls.
   void Watch(StreamWatch* watch) noexcept { watch_ = watch; }
   // Shows each entry as "ms.sequence", field, value, field ...
@@ -157,8 +158,8 @@ class StreamValue final : public RichValue {
   }
 
   // Calls fn(std::span<const StreamEntry>) with the entries up to `last` of the first node whose first id is at least `from`,
-  // and sets `from` to the next id, if there is one. Returns false, and calls nothing, if there is no such node up to `last`. Throws
-  // std::bad_alloc. REQUIRES: as ForEachNode.
+  // and sets `from` to the next id, if there is one. Returns false, and calls nothing, if there is no such node up to `last`.
+  // Throws std::bad_alloc. REQUIRES: as ForEachNode.
   template <typename Fn>
   bool VisitNode(StreamId& from, StreamId last, Fn&& fn) const {
     if (nodes() == 0) return false;

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "cache/types/member_table.h"
+
 namespace mayfly {
 
 std::unique_ptr<TimedMembers> TimedMembers::Clone() const {

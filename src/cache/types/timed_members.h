@@ -17,11 +17,11 @@
 #include <string_view>
 
 #include "cache/types/member_deadlines.h"
-#include "cache/types/member_table.h"
 #include "cache/types/members.h"
 
 namespace mayfly {
 
+struct MemberTable;
 class RichValue;
 
 class TimedMembers {
@@ -104,7 +104,7 @@ class TimedMembers {
 
   // The members for a walk, as ForEach would show them at `now_ms`. O(log n).
   MemberTable TableAt(uint64_t now_ms) noexcept;
-  MemberWatch* watch() const noexcept { return members_.watch(); }
+  ValueWatch* watch() const noexcept { return members_.watch(); }
 
   // As RichValue::FreeSome.
   bool FreeSome(size_t budget) noexcept { return deadlines_.FreeSome(budget) && members_.FreeSome(budget); }

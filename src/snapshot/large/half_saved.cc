@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cache/entry/entry.h"
+#include "cache/keyspace/databases.h"
 #include "cache/types/hash_value.h"
 #include "cache/types/list_value.h"
 #include "cache/types/set_value.h"

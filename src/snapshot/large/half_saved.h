@@ -3,8 +3,8 @@
 //
 //   begin      before the first change of the key, or when the walk comes to the key. O(1)
 //   Some       appends the next bytes to the file, when the value's turn has come: one value after another
-//   a change   the value tells before, and this object puts the part that changes into a buffer of its own; the buffer goes into
-//              the file with the rest. The first change may come long before the value's turn
+//   a change   the value tells before, and this object puts the part that changes into a buffer of its own; the buffer
+//              goes into the file with the rest. The first change may come long before the value's turn
 //   a removal  of the key, or its replacement: this object keeps the value until the value is saved, and then has it freed in
 //              slices. Nothing is copied
 //   GiveUp     the save has failed: nothing more is written. Unwind ends the reading of the value
@@ -20,13 +20,14 @@
 #include <utility>
 
 #include "base/time/clock.h"
-#include "cache/entry/entry.h"
 #include "cache/entry/rich_value.h"
-#include "cache/keyspace/databases.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/large/side_text.h"
 
 namespace mayfly {
+
+class Databases;
+class Entry;
 
 // The save, as its half-saved values see it.
 class SaveHome {

@@ -1,10 +1,10 @@
 // A large hash, set or sorted set that is half saved (half_saved.h).
 //
-// Members are written in the order of the table. A member that changes earlier is written into the buffer first. So the number of
-// members in the file is known from the beginning, and the members come in any order.
+// Members are written in the order of the table. A member that changes earlier is written into the buffer first. So the
+// number of members in the file is known from the beginning, and the members come in any order.
 //
-// Deadlines of the members of sets and sorted sets must be in the file before the key (snapshot/values/member_terms.h). If there are
-// any, the walk has two passes: the first writes deadlines, the second members.
+// Deadlines of the members of sets and sorted sets must be in the file before the key (snapshot/values/member_terms.h). If
+// there are any, the walk has two passes: the first writes deadlines, the second members.
 #pragma once
 
 #include <memory>

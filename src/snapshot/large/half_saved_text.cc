@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cache/entry/entry.h"
+#include "cache/keyspace/databases.h"
 #include "snapshot/format/types.h"
 
 namespace mayfly {

@@ -1,5 +1,5 @@
-// A large string that is half saved (half_saved.h). The text is held by reference: a SET or a DEL of the key costs nothing, and an
-// edit in place waits, or edits a copy (exec/values/saved_access.h). The text is not compressed.
+// A large string that is half saved (half_saved.h). The text is held by reference: a SET or a DEL of the key costs nothing,
+// and an edit in place waits, or edits a copy (exec/values/saved_access.h). The text is not compressed.
 #pragma once
 
 #include <string>

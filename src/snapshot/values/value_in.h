@@ -24,9 +24,10 @@
 // RESTORE refuses the payload. After kBad the place in the input is unspecified. After kDone, kEmpty and kExpired all of the
 // value is consumed.
 //
-// Units of a budget: elements, and kBytesOfElement of texts. An element is read at once, and so is a packed collection, whatever the budget:
-// a packed collection of another server is as large as its limits allow. A long string that is not compressed is read in slices, into its
-// place, if the input has so many bytes: SetFollowing. Nothing else is allocated for an announced number.
+// Units of a budget: elements, and kBytesOfElement of texts. An element is read at once, and so is a packed collection,
+// whatever the budget: a packed collection of another server is as large as its limits allow. A long string that is not
+// compressed is read in slices, into its place, if the input has so many bytes (SetFollowing). Nothing else is allocated for
+// an announced number.
 //
 // If memory runs out, Some throws std::bad_alloc; then only Begin and the destructor may follow. Loop thread only.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include "cache/entry/rich_value.h"
 #include "cache/types/members.h"
+#include "cache/types/watches.h"
 
 namespace mayfly {
 namespace {
