@@ -30,7 +30,7 @@ ROOMS = {
     "server": ("hubs", "figures", "acl", "clients", "waiting", "watch", "cluster", "."),
     "exec": ("call", "memory", "cluster", "observe", "acl", "dispatch", "arguments", "values", "docs", "info", "metrics", "."),
     "script": ("lua", "libraries", "."),
-    "snapshot": ("format", "values", "disk", "."),
+    "snapshot": ("format", "values", "large", "disk", "."),
     "net": ("socket", "process", "tls", "client", "http", "."),
 }
 # Rooms that may include fewer floors than their floor may.

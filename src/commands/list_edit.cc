@@ -20,6 +20,7 @@ void LSet(Context& ctx, Args& args) {
   const auto size = static_cast<int64_t>(list.value->Size());
   const int64_t at = *index < 0 ? size + *index : *index;
   if (at < 0 || at >= size) return ctx.Fail("ERR index out of range");
+  AwaitSave(ctx, list.entry);
   ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kSetEvent, [&](ListValue& value) {
     value.Set(static_cast<uint64_t>(at), args[3], LimitOf(ctx));
     return true;
@@ -46,6 +47,7 @@ void LInsert(Context& ctx, Args& args) {
   if (list.entry == nullptr) return ctx.reply.Integer(0);
   const std::optional<uint64_t> pivot = FindFirst(*list.value, PackItem::Of(args[3]));
   if (!pivot) return ctx.reply.Integer(-1);
+  AwaitSave(ctx, list.entry);
   ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kInsertEvent, [&](ListValue& value) {
     value.Insert(where == WordOf("AFTER") ? *pivot + 1 : *pivot, args[4], LimitOf(ctx));
     return true;
@@ -64,6 +66,7 @@ void LRem(Context& ctx, Args& args) {
   const auto wanted = static_cast<uint64_t>(*count);
   const uint64_t most = *count == 0 ? UINT64_MAX : *count < 0 ? 0 - wanted : wanted;
   uint64_t removed = 0;
+  AwaitSave(ctx, list.entry);
   ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kRemoveEvent, [&](ListValue& value) {
     removed = value.Remove(PackItem::Of(args[3]), most, from, LimitOf(ctx));
     return removed != 0;
@@ -80,6 +83,7 @@ void LTrim(Context& ctx, Args& args) {
   if (!ctx.FindTyped(key, list)) return;
   if (list.entry == nullptr) return ctx.reply.Ok();
   const std::optional<IndexRange> range = ClipMembers(*start, *stop, list.value->Size());
+  AwaitSave(ctx, list.entry);
   ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kTrimEvent, [&](ListValue& value) {
     range ? value.Keep(range->first, range->size(), LimitOf(ctx)) : value.Keep(0, 0, LimitOf(ctx));
     return true;

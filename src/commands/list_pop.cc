@@ -22,9 +22,11 @@ void Pop(Context& ctx, Args& args) {
   if (!ctx.FindTyped(key, list)) return;
   if (list.entry == nullptr) return counted ? ctx.reply.NullArray() : ctx.reply.Null();
   if (*count == 0) return ctx.reply.EmptyArray();
-  if (counted)
-    return PopItems(ctx, key, list, kEnd,
-                    std::min<uint64_t>(static_cast<uint64_t>(*count), list.value->Size()));
+  if (counted) {
+    const uint64_t most = std::min<uint64_t>(static_cast<uint64_t>(*count), list.value->Size());
+    AwaitSaveFor(ctx, list, most);
+    return PopItems(ctx, key, list, kEnd, most);
+  }
   ReplyItem(ctx, list.value->At(kEnd));
   DropItems(ctx, key, list, kEnd, 1);
 }
@@ -68,6 +70,7 @@ void BlockingPop(Context& ctx, Args& args) {
 
 void ReplyMultiPop(Context& ctx, const MultiPop<ListEnd>& pop, const FoundList& found) {
   const uint64_t count = std::min<uint64_t>(pop.count, found.list.value->Size());
+  AwaitSaveFor(ctx, found.list, count);
   ctx.reply.Array(2);
   ctx.reply.Bulk(found.name);
   PopItems(ctx, found.key, found.list, pop.end, count);

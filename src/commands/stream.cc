@@ -5,6 +5,7 @@
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/edit_or_create.h"
+#include "exec/values/saved_access.h"
 #include "server/watch/unseen_change.h"
 
 namespace mayfly::stream_commands {
@@ -86,6 +87,9 @@ void XAdd(Context& ctx, Args& args) {
   if (!id)
     return ctx.Fail("ERR The ID specified in XADD is equal or smaller than the target stream top item");
   if (!RequireSmall(ctx, pairs)) return;
+  if (found.value != nullptr && options.trim && options.trim->by == StreamTrim::By::kLength &&
+      found.value->length() > kTakenAtOnce + options.trim->length)
+    AwaitSave(ctx, found.entry);
   AddEntry(ctx, key, found, *id, pairs, options.trim);
   ReplyStreamId(ctx, *id);
 }
@@ -107,6 +111,7 @@ void XDel(Context& ctx, Args& args) {
     if (!id) return;
     ids.push_back(id->id);
   }
+  AwaitSave(ctx, found.entry);
   int64_t deleted = 0;
   ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXDel, [&](StreamValue& stream) {
     for (const StreamId id : ids) deleted += stream.Delete(id) ? 1 : 0;
@@ -122,6 +127,7 @@ void XTrim(Context& ctx, Args& args) {
   if (!ReadStreamAddOptions(ctx, args, false, options)) return;
   Typed<StreamValue> found;
   if (!ctx.FindTyped(key, found)) return;
+  AwaitSave(ctx, found.entry);
   uint64_t removed = 0;
   if (found.value != nullptr) {
     ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXTrim, [&](StreamValue& stream) {

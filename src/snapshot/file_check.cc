@@ -28,15 +28,16 @@ class Census final : public RecordSink {
   }
   void TakeFunction(std::string_view) override { ++libraries_; }
   MemberHome HomeOf(uint64_t) noexcept override { return {heap_, hasher_}; }
-  Answer TakeKey(const FileKey& key, rdb::ValueStatus status, rdb::ValueIn& value, Now now) override {
+  Answer TakeKey(const FileKey& key, ReadValue value, Now now) override {
     ++keys_;
     if (key.deadline_unix_ms) ++with_deadline_;
     const bool over = key.deadline_unix_ms && *key.deadline_unix_ms <= now.wall_ms;
-    if (over || status == rdb::ValueStatus::kExpired) ++expired_;
-    if (status == rdb::ValueStatus::kEmpty) ++skipped_;
-    if (status == rdb::ValueStatus::kDone) groups_ += value.dropped_groups();
+    if (over || value.status == rdb::ValueStatus::kExpired) ++expired_;
+    if (value.status == rdb::ValueStatus::kEmpty) ++skipped_;
+    if (value.status == rdb::ValueStatus::kDone) groups_ += value.reader.dropped_groups();
     return Answer::kNext;
   }
+  void Drop(std::unique_ptr<RichValue>) noexcept override {}
 
   // Prints nothing if the file is of no known version.
   void Report() const {

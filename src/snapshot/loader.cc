@@ -1,5 +1,6 @@
 #include "snapshot/loader.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <new>
@@ -72,6 +73,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
 LoadResult Loader::LoadNow() {
   assert(running());
   for (;;) {
+    LookAtMemory();
     const Status status = reader_->Some(server_.clock.Read(), std::numeric_limits<uint32_t>::max());
     if (status == Status::kMore) {
       file_->Wait();
@@ -92,6 +94,7 @@ bool Loader::DoSome(Now now, size_t budget) noexcept {
   const uint64_t began = ReadCycles();
   Status status = Status::kBad;
   bool no_memory = false;
+  LookAtMemory();
   try {
     status = reader_->Some(now, budget);
   } catch (const std::bad_alloc&) {
@@ -138,14 +141,15 @@ MemberHome Loader::HomeOf(uint64_t database) noexcept {
   return home != nullptr ? home->home() : server_.databases.At(0).home();
 }
 
-RecordSink::Answer Loader::TakeKey(const FileKey& key, ValueStatus status, rdb::ValueIn& value, Now now) {
-  switch (status) {
+RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now) {
+  switch (value.status) {
     case ValueStatus::kExpired:
       ++result_.expired;
       break;
     case ValueStatus::kDone:
       Settle(key, value, now);
-      result_.groups += value.dropped_groups();
+      result_.groups += value.reader.dropped_groups();
+      Drop(std::move(value.rich));
       break;
     default:
       ++result_.skipped;
@@ -156,7 +160,7 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ValueStatus status, rdb::
   return result_.full ? Answer::kEnough : Answer::kNext;
 }
 
-void Loader::Settle(const FileKey& from, rdb::ValueIn& value, Now now) {
+void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
   Keyspace* const home = claims_->HomeOf(from.database);
   if (home == nullptr) {
     ++(from.database < server_.databases.count() ? result_.overtaken : result_.homeless);
@@ -188,7 +192,7 @@ Expiry Loader::ExpiryOf(const FileKey& key, Now now) const noexcept {
   return Expiry::In(static_cast<uint64_t>(*key.deadline_unix_ms - now.wall_ms), now);
 }
 
-bool Loader::Adopt(Keyspace& home, const FileKey& from, rdb::ValueIn& value, Now now) {
+bool Loader::Adopt(Keyspace& home, const FileKey& from, ReadValue& value, Now now) {
   const KeyTerms& terms = from.terms;
   Adoption as{.expiry = ExpiryOf(from, now)};
   as.terms.stale_ms = terms.stale_ms;
@@ -201,19 +205,26 @@ bool Loader::Adopt(Keyspace& home, const FileKey& from, rdb::ValueIn& value, Now
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   as.tags = tags;
   const Key key = home.KeyOf(from.name);
-  if (value.is_string()) return home.Adopt(key, value.TakeString(), nullptr, as, now), true;
-  std::unique_ptr<RichValue> rich = value.TakeRich();
-  GiveMemberTerms(*rich, from.members, terms.wall_members, home.home(), now);
-  if (rich->Size() == 0) return false;
-  home.Adopt(key, StringValue::Text(""), std::move(rich), as, now);
+  if (value.reader.is_string()) return home.Adopt(key, value.reader.TakeString(), nullptr, as, now), true;
+  if (value.rich->Size() == 0) return false;
+  home.Adopt(key, StringValue::Text(""), std::move(value.rich), as, now);
   return true;
 }
 
+void Loader::Drop(std::unique_ptr<RichValue> value) noexcept {
+  if (value != nullptr) server_.databases.Bury(std::move(value));
+}
+
+// For every key, the sum over the accounts would take longer than loading a small key.
+void Loader::LookAtMemory() noexcept {
+  const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
+  all_if_full_ = maxmemory != 0 ? server_.memory.AllWith(maxmemory) : UINT64_MAX;
+}
+
 bool Loader::IsFull() const noexcept {
-  const config::Settings& settings = server_.options.settings();
-  const auto maxkeys = static_cast<uint64_t>(settings.maxkeys);
+  const auto maxkeys = static_cast<uint64_t>(server_.options.settings().maxkeys);
   if (claims_->Overwhelmed() || (maxkeys != 0 && server_.databases.total_keys() >= maxkeys)) return true;
-  return settings.maxmemory.bytes != 0 && server_.memory.Data() >= settings.maxmemory.bytes;
+  return server_.memory.All() >= all_if_full_;
 }
 
 void Loader::ShowProgress() noexcept {

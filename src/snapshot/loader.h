@@ -22,6 +22,9 @@
 //
 // Damage ends the load: the keys before the damage are there, and the result says where the file is damaged.
 //
+// A slice is bounded by elements and by bytes, and a large value is built, or dropped, in several slices. A compressed string
+// of another server is read at once.
+//
 // Borrows server and disk. Loop thread only.
 #pragma once
 
@@ -93,11 +96,15 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void TakeField(std::string_view, std::string_view) override {}
   void TakeFunction(std::string_view text) override;
   MemberHome HomeOf(uint64_t database) noexcept override;
-  Answer TakeKey(const FileKey& key, rdb::ValueStatus status, rdb::ValueIn& value, Now now) override;
-  void Settle(const FileKey& key, rdb::ValueIn& value, Now now);
+  Answer TakeKey(const FileKey& key, ReadValue value, Now now) override;
+  // Has a value freed in slices that no key gets; null does nothing.
+  void Drop(std::unique_ptr<RichValue> value) noexcept override;
+  void Settle(const FileKey& key, ReadValue& value, Now now);
   // False: the deadlines of all members are over.
-  bool Adopt(Keyspace& home, const FileKey& from, rdb::ValueIn& value, Now now);
+  bool Adopt(Keyspace& home, const FileKey& from, ReadValue& value, Now now);
   Expiry ExpiryOf(const FileKey& key, Now now) const noexcept;
+  // Sums up what does not count as data: once a slice.
+  void LookAtMemory() noexcept;
   bool IsFull() const noexcept;
   LoadResult End(Now now) noexcept;
   void ShowProgress() noexcept;
@@ -114,6 +121,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   LoadTerms terms_;
   Now began_;
   LoadResult result_;
+  uint64_t all_if_full_ = 0;  // MemoryMeter::All, as of LookAtMemory
 };
 
 }  // namespace mayfly

@@ -1,5 +1,6 @@
 #include "snapshot/record_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "config/words.h"
@@ -25,6 +26,11 @@ bool IsOk(ReadStatus status) noexcept { return status == ReadStatus::kOk; }
 RecordReader::RecordReader(FileReader& file, std::string path, RecordSink& sink,
                            const rdb::ValueLimits& limits, Rules rules)
     : file_(file), path_(std::move(path)), sink_(sink), rules_(rules), value_(limits) {}
+
+RecordReader::~RecordReader() {
+  sink_.Drop(value_.TakeRich());
+  sink_.Drop(std::move(rich_));
+}
 
 RecordReader::Status RecordReader::Some(Now now, size_t budget) {
   for (;;) {
@@ -68,7 +74,9 @@ RecordReader::Step RecordReader::Once(Now now, size_t& budget) {
     case State::kRecord:
       return ReadRecord(now);
     case State::kValue:
-      return ReadValue(now, budget);
+      return ReadOn(now, budget);
+    case State::kDeadlines:
+      return GiveDeadlines(now, budget);
     case State::kModule:
       return SkipModule(now, budget);
   }
@@ -156,9 +164,10 @@ RecordReader::Step RecordReader::ReadField() {
   if (!IsOk(status)) return Damaged("a field that cannot be read");
   if (ours_ && name == KeyTerms::kField)
     return ReadKeyTerms(value, key_.terms) ? Step::kOk : Damaged("terms of a key that cannot be read");
-  if (ours_ && name == MemberTerms::kField)
-    return ReadMemberTerms(value, key_.members) ? Step::kOk
-                                                : Damaged("deadlines of members that cannot be read");
+  if (ours_ && name == MemberTerms::kField) {
+    if (!value.empty()) key_.members.Add(value);
+    return Step::kOk;
+  }
   if (name == "mayfly-ver") ours_ = true;
   sink_.TakeField(name, value);
   return Step::kOk;
@@ -191,13 +200,26 @@ RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
   return Step::kOk;
 }
 
-RecordReader::Step RecordReader::ReadValue(Now now, size_t& budget) {
+RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
+  const uint64_t read = window_at_ + window_.size();
+  value_.SetFollowing(file_.file_bytes() - std::min(file_.file_bytes(), read));
   const ValueStatus status = value_.Some(in_, budget);
   if (status == ValueStatus::kMore) return Step::kMore;
   if (status == ValueStatus::kSpent) return Step::kSpent;
   if (status == ValueStatus::kBad) return Damaged("a damaged value");
   budget -= budget != 0 ? 1 : 0;
-  return Hand(status, now);
+  if (status == ValueStatus::kDone) rich_ = value_.TakeRich();
+  const bool given = rich_ != nullptr && !key_.members.empty() &&
+                     (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
+  if (!given) return Hand(status, now);
+  state_ = State::kDeadlines;
+  return Step::kOk;
+}
+
+RecordReader::Step RecordReader::GiveDeadlines(Now now, size_t& budget) {
+  if (!key_.members.GiveSome(*rich_, key_.terms.wall_members, sink_.HomeOf(key_.database), now, budget))
+    return Damaged("deadlines of members that cannot be read");
+  return key_.members.empty() ? Hand(ValueStatus::kDone, now) : Step::kSpent;
 }
 
 RecordReader::Step RecordReader::SkipModule(Now now, size_t& budget) {
@@ -210,7 +232,9 @@ RecordReader::Step RecordReader::SkipModule(Now now, size_t& budget) {
 
 RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {
   state_ = State::kRecord;
-  const RecordSink::Answer answer = sink_.TakeKey(key_, status, value_, now);
+  const RecordSink::Answer answer =
+      sink_.TakeKey(key_, {.status = status, .reader = value_, .rich = std::move(rich_)}, now);
+  sink_.Drop(value_.TakeRich());  // of a value that is not whole
   const uint64_t database = key_.database;
   key_ = {};
   key_.database = database;
@@ -237,7 +261,7 @@ RecordReader::Step RecordReader::ReadEnd() {
 
 RecordReader::Step RecordReader::Damaged(std::string_view what) {
   problem_ = path_ + " is damaged at byte " + std::to_string(read_bytes());
-  if (state_ == State::kValue || state_ == State::kModule)
+  if (state_ > State::kRecord)
     problem_ += ", key " + config::Printable(key_.name);
   problem_ += ": ";
   problem_ += what;

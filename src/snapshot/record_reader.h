@@ -2,25 +2,26 @@
 //
 //   FileReader's thread --chunks--> RecordReader: head, opcodes, keys, ValueIn --> RecordSink
 //
-// Values of unknown types are skipped if their length is known and the terms allow it, or are damage. Memory: one window of
+// A large value is read in slices, and so are the deadlines of its members. Values of unknown types are skipped if their length is known and the terms allow it, or are damage. Memory: one window of
 // the file, at least a chunk and at most as long as the longest string, and one value.
 //
 // Borrows the file and the sink. Loop thread only.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/time/clock.h"
+#include "cache/entry/rich_value.h"
 #include "cache/types/member_home.h"
 #include "snapshot/disk/file_reader.h"
 #include "snapshot/format/rdb_in.h"
 #include "snapshot/key_terms.h"
-#include "snapshot/member_terms.h"
+#include "snapshot/values/member_terms.h"
 #include "snapshot/values/module_skip.h"
 #include "snapshot/values/reading.h"
 #include "snapshot/values/value_in.h"
@@ -35,7 +36,15 @@ struct FileKey {
   std::optional<uint64_t> idle_s;
   std::optional<uint8_t> frequency;
   KeyTerms terms;
-  std::vector<MemberTerms> members;
+  MemberTermsIn members;  // deadlines that are not given yet
+};
+
+// A value of a file.
+struct ReadValue {
+  // kDone; or there is none: kExpired, or kEmpty, which is no members, or a module's value.
+  rdb::ValueStatus status = rdb::ValueStatus::kEmpty;
+  rdb::ValueIn& reader;             // of a string, and with the counts of what was left out
+  std::unique_ptr<RichValue> rich;  // null for a string
 };
 
 class RecordSink {
@@ -53,8 +62,9 @@ class RecordSink {
   virtual void TakeFunction(std::string_view text) = 0;
   // The home of the members of the next value.
   virtual MemberHome HomeOf(uint64_t database) noexcept = 0;
-  // `value` is complete: kDone. Otherwise there is none, and `status` is kExpired or kEmpty: no members, or a module's value.
-  virtual Answer TakeKey(const FileKey& key, rdb::ValueStatus status, rdb::ValueIn& value, Now now) = 0;
+  virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
+  // A value of which only a part is wanted or could be read; null does nothing.
+  virtual void Drop(std::unique_ptr<RichValue> value) noexcept = 0;
 
  protected:
   ~RecordSink() = default;
@@ -84,6 +94,9 @@ class RecordReader {
   // Throws std::bad_alloc.
   RecordReader(FileReader& file, std::string path, RecordSink& sink, const rdb::ValueLimits& limits,
                Rules rules);
+  ~RecordReader();
+  RecordReader(const RecordReader&) = delete;
+  RecordReader& operator=(const RecordReader&) = delete;
 
   // Reads on. Units of the budget: see ValueIn. Throws std::bad_alloc. REQUIRES: no earlier call has returned kEnd or kBad.
   Status Some(Now now, size_t budget);
@@ -101,7 +114,7 @@ class RecordReader {
 
  private:
   enum class Step : uint8_t { kOk, kMore, kSpent, kEnd, kBad };
-  enum class State : uint8_t { kHead, kRecord, kValue, kModule };
+  enum class State : uint8_t { kHead, kRecord, kValue, kDeadlines, kModule };
 
   Step Once(Now now, size_t& budget);
   // False: there are no more bytes now.
@@ -112,7 +125,9 @@ class RecordReader {
   Step ReadField();
   Step ReadFunction(uint8_t opcode);
   Step ReadKey(uint8_t type, Now now);
-  Step ReadValue(Now now, size_t& budget);
+  Step ReadOn(Now now, size_t& budget);
+  // Gives the members of rich_ their deadlines.
+  Step GiveDeadlines(Now now, size_t& budget);
   Step SkipModule(Now now, size_t& budget);
   Step ReadEnd();
   // Gives the key to the sink.
@@ -134,6 +149,7 @@ class RecordReader {
   bool summed_ = false;
   FileKey key_;
   rdb::ValueIn value_;
+  std::unique_ptr<RichValue> rich_;  // is read, and waits for its members' deadlines
   rdb::ModuleSkip module_;
   Trouble trouble_ = Trouble::kNone;
   std::string problem_;

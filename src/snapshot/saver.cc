@@ -1,5 +1,6 @@
 #include "snapshot/saver.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 #include <system_error>
@@ -16,9 +17,9 @@
 #include "server/server.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
-#include "snapshot/member_terms.h"
 #include "snapshot/slice_time.h"
 #include "snapshot/values/function_text.h"
+#include "snapshot/values/member_terms.h"
 #include "snapshot/values/value_out.h"
 
 namespace mayfly {
@@ -38,14 +39,21 @@ unsigned VersionFor(const Databases& databases) noexcept {
 }  // namespace
 
 Saver::Saver(Server& server, Disk& disk, std::function<void(const SaveResult&)> ended)
-    : Step(server.sliced_work),
+    : SaveHome(server.databases),
+      Step(server.sliced_work),
       Ear(server.hubs.wakes),
       server_(server),
       disk_(disk),
       ended_(std::move(ended)),
-      account_(server.hubs.accounts, account_bytes_) {}
+      account_(server.hubs.accounts, account_bytes_),
+      side_(&buffered_bytes) {}
 
-Saver::~Saver() = default;
+Saver::~Saver() {
+  if (walk_ != nullptr) walk_->Abandon();
+  for (const auto& value : values_) value->GiveUp();
+  while (!UnwindSome(kChunkBytes)) {
+  }
+}
 
 // ---- one save
 
@@ -53,11 +61,12 @@ void Saver::Begin(Now now) {
   assert(!running());
   const config::Settings& settings = server_.options.settings();
   SaveFigures& figures = server_.stats.saves;
-  compression_ = settings.rdbcompression ? rdb::Compression::kLzf : rdb::Compression::kNone;
+  compression = settings.rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
   problem_.clear();
   chunk_.clear();
   database_ = kNoDatabase;
-  began_ = now;
+  first_begun_ = false;
+  began = now;
   figures.keys_done = 0;
   figures.keys_total = server_.databases.total_keys();
   WriteHead(now);
@@ -87,30 +96,23 @@ SaveResult Saver::SaveNow(Now now) {
     writer_->Wait();
     static_cast<void>(End(now));
   }
-  FinishWalk();
+  while (!UnwindSome(kChunkBytes)) {
+  }
   Begin(now);
   while (walk_ != nullptr && problem_.empty()) {
-    if (walk_->Step(kChunkBytes)) {
-      Finish();
-    } else {
-      writer_->WaitForChunks();
-      chunk_.reserve(writer_->Collect().capacity());
-      if (writer_->state() == FileWriter::State::kFailed) Fail(writer_->problem());
-    }
+    SaveSome(kChunkBytes);
+    if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
+    writer_->WaitForChunks();
+    chunk_.reserve(writer_->Collect().capacity());
+    if (writer_->state() == FileWriter::State::kFailed) Fail(writer_->problem());
   }
-  FinishWalk();
+  while (!UnwindSome(kChunkBytes)) {
+  }
   writer_->Wait();
   return End(server_.clock.Read());
 }
 
-void Saver::FinishWalk() noexcept {
-  while (walk_ != nullptr && !walk_->Step(kChunkBytes)) {
-  }
-  walk_.reset();
-}
-
 bool Saver::DoSome(Now now, size_t budget) noexcept {
-  if (walk_ == nullptr) return false;
   const uint64_t began = ReadCycles();
   const bool more = WalkOn(budget);
   NoteSlice(server_, LatencyMonitor::kSave, began, now);
@@ -118,18 +120,46 @@ bool Saver::DoSome(Now now, size_t budget) noexcept {
 }
 
 bool Saver::WalkOn(size_t budget) noexcept {
-  const bool at_end = walk_->Step(budget);
-  if (!problem_.empty() || writer_ == nullptr) {
-    if (at_end) walk_.reset();
-    return !at_end;
-  }
+  if (!problem_.empty() || writer_ == nullptr) return !UnwindSome(budget);
+  if (walk_ == nullptr) return false;
   try {
-    if (at_end) Finish();
+    SaveSome(budget);
   } catch (const std::bad_alloc&) {
     Fail("out of memory");
   }
   CountBytes();
-  return walk_ != nullptr && !WantsPause();
+  return walk_ != nullptr && (disk_bytes() <= kPauseBytes || !problem_.empty());
+}
+
+void Saver::SaveSome(size_t budget) {
+  if (has_large()) return SaveSomeLarge();
+  const bool at_end = walk_->Step(budget);
+  if (at_end && problem_.empty() && !has_large()) Finish();
+}
+
+void Saver::SaveSomeLarge() {
+  if (!first_begun_ && !side_.empty()) {
+    side_.MoveSome(chunk_);
+  } else {
+    HalfSaved& first = *values_.front();
+    if (!first_begun_) SelectDatabase(first.database(), chunk_);
+    first_begun_ = true;
+    if (first.Some(chunk_)) {
+      values_.pop_front();
+      first_begun_ = false;
+      ++server_.stats.saves.keys_done;
+    }
+  }
+  if (chunk_.size() >= kChunkBytes) Send();
+}
+
+bool Saver::UnwindSome(size_t budget) noexcept {
+  for (; !values_.empty(); values_.pop_front()) {
+    if (!values_.front()->Unwind(budget)) return false;
+  }
+  if (walk_ != nullptr && !walk_->Step(budget)) return false;
+  walk_.reset();
+  return true;
 }
 
 void Saver::OnSignal() noexcept {
@@ -139,7 +169,7 @@ void Saver::OnSignal() noexcept {
   CountBytes();
   if (writer_->state() == FileWriter::State::kFailed && problem_.empty()) Fail(writer_->problem());
   if (writer_->state() != FileWriter::State::kWriting) return ended_(End(server_.clock.Read()));
-  if (walk_ != nullptr && waiting_bytes() <= kPauseBytes / 2) Announce();
+  if (walk_ != nullptr && disk_bytes() <= kPauseBytes / 2) Announce();
 }
 
 void Saver::Finish() {
@@ -152,6 +182,8 @@ void Saver::Finish() {
 void Saver::Fail(std::string_view problem) noexcept {
   if (walk_ != nullptr) walk_->Abandon();
   writer_->Abandon();
+  side_.Clear();
+  for (const auto& value : values_) value->GiveUp();
   try {
     problem_ = problem;
   } catch (const std::bad_alloc&) {
@@ -165,7 +197,7 @@ SaveResult Saver::End(Now now) noexcept {
   SaveResult result{.problem = std::move(problem_),
                     .cancelled = std::exchange(cancelled_, false),
                     .keys = figures.keys_done,
-                    .took_ms = now.mono_ms - began_.mono_ms};
+                    .took_ms = now.mono_ms - began.mono_ms};
   problem_.clear();
   if (result.problem.empty()) result.problem = writer_->problem();
   result.bytes = writer_->written_bytes();
@@ -187,10 +219,23 @@ SaveResult Saver::End(Now now) noexcept {
 
 // ---- what is written
 
-bool Saver::WantsPause() const noexcept { return waiting_bytes() > kPauseBytes; }
+bool Saver::WantsPause() const noexcept { return disk_bytes() > kPauseBytes || has_large(); }
+
+bool Saver::HasRoom() noexcept {
+  if (!problem_.empty()) return false;
+  if (waiting_bytes() <= kMostWaitingBytes) return true;
+  Fail("the disk is slower than the changes");
+  return false;
+}
+
+void Saver::CountBytes() noexcept {
+  uint64_t bytes = waiting_bytes() + kept_bytes;
+  for (const auto& value : values_) bytes += value->TextBytes();
+  account_bytes_ = bytes;
+}
 
 void Saver::WriteHead(Now now) {
-  rdb::Out out(chunk_, compression_);
+  rdb::Out out(chunk_, compression);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
     out.String(name);
@@ -207,48 +252,68 @@ void Saver::WriteHead(Now now) {
     libraries->ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
 }
 
-void Saver::SelectDatabase(unsigned index) {
+void Saver::SelectDatabase(unsigned index, std::string& bytes) {
   if (index == database_) return;
-  rdb::Out out(chunk_);
+  rdb::Out out(bytes);
   out.Byte(rdb::opcode::kDatabase);
   out.Length(index);
   database_ = index;
 }
 
 void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
-  if (!problem_.empty()) return;
-  if (waiting_bytes() > kMostWaitingBytes) return Fail("the disk is slower than the changes");
+  if (!HasRoom()) return;
   const size_t before = chunk_.size();
   try {
-    WriteKey(index, keyspace, entry);
+    if (HalfSaved::IsLarge(entry)) return BeginLarge(index, keyspace, entry);
+    if (has_large())
+      return side_.Append([&](std::string& bytes) { WriteKey(index, keyspace, entry, bytes); });
+    WriteKey(index, keyspace, entry, chunk_);
     if (chunk_.size() >= kChunkBytes) Send();
   } catch (const std::bad_alloc&) {
-    chunk_.resize(before);
+    chunk_.resize(std::min(before, chunk_.size()));
     Fail("out of memory");
   }
 }
 
-void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry) {
-  const rdb::ValueForm form = rdb::FormOf(entry, began_);
-  if (form.members == 0) return;
-  SelectDatabase(index);
-  rdb::Out out(chunk_, compression_);
-  WriteKeyTerms(keyspace, entry, began_, chunk_);
-  WriteMemberTerms(entry, began_, chunk_);
+void Saver::BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) {
+  std::string facts;
+  WriteFacts(keyspace, entry, facts);
+  values_.emplace_back();
+  try {
+    values_.back() = HalfSaved::Begin(*this, index, entry, std::move(facts));
+  } catch (...) {
+    values_.pop_back();
+    throw;
+  }
+  if (values_.back() == nullptr) values_.pop_back();
+}
+
+void Saver::WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
+  rdb::Out out(bytes);
+  WriteKeyTerms(keyspace, entry, began, bytes);
   if (entry.expires()) {
     out.Byte(rdb::opcode::kDeadlineMs);
-    out.Millis(UnixDeadlineMs(entry, began_));
+    out.Millis(UnixDeadlineMs(entry, began));
   }
-  if (server_.databases.access_effect() == AccessEffect::kFrequency) {
+  if (databases.access_effect() == AccessEffect::kFrequency) {
     out.Byte(rdb::opcode::kFrequency);
-    out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began_.mono_ms, server_.databases.lfu_rules())));
+    out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began.mono_ms, databases.lfu_rules())));
   } else {
     out.Byte(rdb::opcode::kIdle);
-    out.Length(Entry::IdleMs(entry.stamp(), began_.mono_ms) / kMsPerSecond);
+    out.Length(Entry::IdleMs(entry.stamp(), began.mono_ms) / kMsPerSecond);
   }
+}
+
+void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
+  const rdb::ValueForm form = rdb::FormOf(entry, began);
+  if (form.members == 0) return;
+  SelectDatabase(index, bytes);
+  WriteMemberTerms(entry, began, bytes);
+  WriteFacts(keyspace, entry, bytes);
+  rdb::Out out(bytes, compression);
   out.Byte(form.type);
   out.String(entry.key());
-  rdb::WriteValue(entry, form, began_, compression_, chunk_);
+  rdb::WriteValue(entry, form, began, compression, bytes);
   ++server_.stats.saves.keys_done;
 }
 

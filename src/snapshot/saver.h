@@ -8,6 +8,12 @@
 // The loop never waits for the disk. A write to a key that the walk has not visited yet adds the key to the chunks first, also
 // while the walk pauses: if kMostWaitingBytes wait for the disk then, the save fails, and says so.
 //
+// Large values are written in slices, one after another, and the walk pauses meanwhile (snapshot/large/half_saved.h). A large
+// value begins when the walk comes to its key, or when its key is about to change; then it waits for its turn, and so do small keys
+// that are about to change while a value is half in the file: they go into side_, which comes after the value.
+//
+//   values_   | half in the file | begun | begun | ...          side_   bytes of small keys
+//
 // The version of the file is 10, or 12 if a value has members with deadlines: a hash may need 12. Redis reads
 // such a file; what it does not know (snapshot/key_terms.h) rides in AUX fields.
 //
@@ -15,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,6 +35,8 @@
 #include "snapshot/disk/disk.h"
 #include "snapshot/disk/file_writer.h"
 #include "snapshot/format/rdb_out.h"
+#include "snapshot/large/half_saved.h"
+#include "snapshot/large/side_text.h"
 
 namespace mayfly {
 
@@ -42,7 +51,7 @@ struct SaveResult {
   uint64_t took_ms = 0;
 };
 
-class Saver final : private SnapshotVisitor, private SlicedWork::Step, private Wakes::Ear {
+class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWork::Step, private Wakes::Ear {
  public:
   static constexpr size_t kChunkBytes = size_t{256} << 10;
   // So many bytes may wait for the disk until the walk pauses.
@@ -55,7 +64,7 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   ~Saver() override;
 
   // True until nothing of the last save is left to do.
-  bool running() const noexcept { return writer_ != nullptr || walk_ != nullptr; }
+  bool running() const noexcept { return writer_ != nullptr || walk_ != nullptr || !values_.empty(); }
   // Begins a save of all keys as they are now. Throws std::bad_alloc and std::system_error, and has begun nothing then.
   // REQUIRES: !running().
   void Begin(Now now);
@@ -70,23 +79,37 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   bool DoSome(Now now, size_t budget) noexcept override;
   bool WalkOn(size_t budget) noexcept;
   void OnSignal() noexcept override;
+  bool HasRoom() noexcept override;
+  void OnNoMemory() noexcept override { Fail("out of memory"); }
 
   void WriteHead(Now now);
-  void WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry);
-  void SelectDatabase(unsigned index);
+  // Appends what comes before the type of the value.
+  void WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes);
+  void WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes);
+  void BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry);
+  // Appends the opcode of the database, unless the bytes before are of the same.
+  void SelectDatabase(unsigned index, std::string& bytes);
+  bool has_large() const noexcept { return !values_.empty() || !side_.empty(); }
+  // Throws std::bad_alloc. REQUIRES: a save runs, and nothing has failed.
+  void SaveSome(size_t budget);
+  // Writes the next bytes of the half-saved values. REQUIRES: has_large().
+  void SaveSomeLarge();
   // Gives the chunk to the thread. Throws std::bad_alloc.
   void Send();
-  void FinishWalk() noexcept;
+  // Passes on without a file. Returns true at the end.
+  bool UnwindSome(size_t budget) noexcept;
   // The walk is at its end: writes the end of the file.
   void Finish();
-  // There will be no file: ends the thread, and lets the walk come to its end without visiting anything.
+  // There will be no file: ends the thread, and lets walk and values come to their ends without writing anything.
   void Fail(std::string_view problem) noexcept;
   // The thread has ended.
   SaveResult End(Now now) noexcept;
-  size_t waiting_bytes() const noexcept {
+  // Bytes for the disk.
+  size_t disk_bytes() const noexcept {
     return writer_ != nullptr ? writer_->waiting_bytes() + chunk_.size() : 0;
   }
-  void CountBytes() noexcept { account_bytes_ = waiting_bytes(); }
+  size_t waiting_bytes() const noexcept { return disk_bytes() + buffered_bytes; }
+  void CountBytes() noexcept override;
 
   Server& server_;
   Disk& disk_;
@@ -94,12 +117,13 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
   std::unique_ptr<FileWriter> writer_;  // null: no save runs
-  std::unique_ptr<SnapshotWalk> walk_;  // null: the walk is at its end; may outlast a save that has failed
-  Now began_;
+  std::unique_ptr<SnapshotWalk> walk_;  // null: the file has all keys; may outlast a save that has failed
   uint64_t writes_at_begin_ = 0;
   std::string chunk_;
-  rdb::Compression compression_ = rdb::Compression::kNone;
-  unsigned database_ = 0;  // that was selected last
+  std::deque<std::unique_ptr<HalfSaved>> values_;  // the first goes next; may outlast a save that has failed
+  bool first_begun_ = false;                       // the first value is partly in the file
+  SideText side_;          // comes after the first value, if that is begun, else before
+  unsigned database_ = 0;  // that was selected last in the chunk, or in side_ if that has bytes
   std::string problem_;    // "": nothing has failed
   bool cancelled_ = false;
 };

@@ -20,6 +20,8 @@ namespace mayfly {
 // The types as TYPE reports them.
 enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStream };
 
+class ValueWatch;
+
 class MemberVisitor {
  public:
   virtual ~MemberVisitor() = default;
@@ -46,6 +48,8 @@ class RichValue {
   // A pointer for BuriedValues, in memory that lasts until FreeSome returns true; null if deleting the small value takes no
   // longer than one step. So only large values have room for the pointer.
   virtual RichValue** BurialLink() noexcept { return nullptr; }
+  // Who reads the value in slices now, or null.
+  virtual ValueWatch* watch() const noexcept { return nullptr; }
   // Shows all members, in order if the type has an order. For DEBUG.
   virtual void ForEachMember(MemberVisitor& visitor) const = 0;
 

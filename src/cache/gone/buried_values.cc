@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "cache/entry/value_watch.h"
+
 namespace mayfly {
 
 BuriedValues::~BuriedValues() {
@@ -11,6 +13,7 @@ BuriedValues::~BuriedValues() {
 }
 
 void BuriedValues::Bury(std::unique_ptr<RichValue> value) noexcept {
+  if (ValueWatch* const watch = value->watch()) return watch->Keep(std::move(value));
   RichValue** const link = value->BurialLink();
   if (link == nullptr) return;
   bytes_ += value->Bytes();

@@ -98,6 +98,12 @@ void Databases::EndWalk() noexcept {
   FollowEffect();
 }
 
+bool Databases::IsReadInSlices(const Entry& entry) const noexcept {
+  if (entry.encoding() == Encoding::kRich) return entry.rich()->watch() != nullptr;
+  if (entry.encoding() != Encoding::kBlock) return false;
+  return std::find(held_texts_.begin(), held_texts_.end(), entry.block().data()) != held_texts_.end();
+}
+
 void Databases::FollowEffect() noexcept {
   const bool moves = effect_ == AccessEffect::kRecency;
   parts_.access_effect = suspended_         ? AccessEffect::kNone

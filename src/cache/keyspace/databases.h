@@ -76,6 +76,15 @@ class Databases {
   void StartWalk() noexcept;
   // REQUIRES: no entry is marked any more.
   void EndWalk() noexcept;
+  bool walked() const noexcept { return walked_; }
+  // A walk may read large values in slices. The walk has hold of a text by reference: an edit of the text would copy it.
+  // REQUIRES: HoldText: the text is a block. LetGoText: the text is held. HoldText throws std::bad_alloc.
+  void HoldText(const char* text) { held_texts_.push_back(text); }
+  void LetGoText(const char* text) noexcept { std::erase(held_texts_, text); }
+  // Returns true if a walk reads the entry's value in slices now.
+  bool IsReadInSlices(const Entry& entry) const noexcept;
+  // Frees a value without a key in slices. REQUIRES: nobody watches the value.
+  void Bury(std::unique_ptr<RichValue> value) noexcept { parts_.buried.Bury(std::move(value)); }
   // Flush replaces the database by an empty database and reports kFlushed; FlushAll does so with all databases. No effect on
   // a database without keys and stale values. Both throw std::bad_alloc, and then have changed nothing.
   // REQUIRES: index < count().
@@ -213,6 +222,7 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   bool active_expiry_ = true;
   AccessEffect effect_ = AccessEffect::kRecency;  // without a walk, and without suspension
+  std::vector<const char*> held_texts_;
   bool walked_ = false;
   bool suspended_ = false;
   std::vector<uint8_t> index_of_;  // database index, by keyspace id

@@ -106,6 +106,8 @@ class Keyspace {
   Entry* Find(const Key& key, Now now);
   // Records an access of the entry (AccessEffect), and moves a sliding deadline (SLIDE).
   void Touch(Entry& entry, Now now) noexcept;
+  // A walk sees the entry now, if it has not yet, as before a change.
+  void ShowToWalk(Entry& entry) noexcept { TellBefore(entry); }
   // Returns true if the entry's key is absent, although the entry is not freed yet. Every lookup tests this.
   bool Absent(const Entry& entry, Now now) const noexcept;
 

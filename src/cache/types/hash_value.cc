@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/memory/heap.h"
+#include "cache/types/member_table.h"
 
 namespace mayfly {
 
@@ -264,6 +265,12 @@ bool HashValue::ClearDeadline(std::string_view field) {
   else
     pack_.Replace(DeadlineAt(Locate(field)), PackItem::Of(int64_t{0}));
   return true;
+}
+
+MemberTable HashValue::TableAt(Now now) noexcept {
+  MemberTable table = large_->TableAt(TimeOfDue(now));
+  table.clock = clock_;
+  return table;
 }
 
 bool HashValue::Validate() const noexcept {

@@ -51,6 +51,7 @@ class HashValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return large() ? large_->burial_link() : nullptr; }
+  ValueWatch* watch() const noexcept override { return large() ? large_->watch() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
@@ -119,6 +120,8 @@ class HashValue final : public RichValue {
       ShowPair(at, [&](std::string_view name, std::string_view value) { show(name, value, ms); });
     }
   }
+  // The fields of a large hash that LiveAt counts, for a walk in slices. REQUIRES: large().
+  MemberTable TableAt(Now now) noexcept;
   // Calls fn as ForEach for a page, as Keyspace::Scan; a small hash is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {

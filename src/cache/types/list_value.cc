@@ -8,6 +8,7 @@
 
 #include "base/memory/heap.h"
 #include "cache/types/list_large.h"
+#include "cache/types/watches.h"
 
 namespace mayfly {
 namespace {
@@ -76,6 +77,17 @@ RichValue** ListValue::BurialLink() noexcept {
   return is_large_ && large_->nodes.size() > kFewListNodes ? &large_->buried_before : nullptr;
 }
 
+ValueWatch* ListValue::watch() const noexcept { return is_large_ ? large_->watch : nullptr; }
+
+void ListValue::Watch(ListWatch* watch) noexcept {
+  assert(is_large_);
+  large_->watch = watch;
+}
+
+void ListValue::BeforeChange() noexcept {
+  if (is_large_ && large_->watch != nullptr) large_->watch->BeforeChange();
+}
+
 void ListValue::ForEachMember(MemberVisitor& visitor) const {
   char room[PackItem::kRoom];
   for (size_t i = 0; i < NodeCount(); ++i) {
@@ -136,7 +148,10 @@ void ListValue::Shrink(const ListLimit& limit) noexcept {
   if (!large_->nodes.empty()) {
     ListNode& node = large_->nodes.front();
     if (limit.ExceedsHalf(node.pack.bytes(), node.count)) return;
+    BeforeChange();
     rest = std::move(node.pack);
+  } else {
+    BeforeChange();
   }
   delete large_.get();
   std::construct_at(&pack_, std::move(rest));
@@ -160,6 +175,7 @@ void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const
   try {
     if (is_large_) {
       for (; pushed < texts.size(); ++pushed) large_->Push(end, PackItem::Of(texts[pushed]), limit);
+      if (head && large_->watch != nullptr) large_->watch->AfterPushHead(pushed);
       return;
     }
     std::array<PackItem, 32> items;
@@ -170,7 +186,7 @@ void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const
       pushed += count;
     }
   } catch (...) {
-    Drop(end, pushed, limit);
+    DropUnseen(end, pushed, limit);
     throw;
   }
 }
@@ -178,6 +194,7 @@ void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const
 void ListValue::Set(uint64_t index, std::string_view text, const ListLimit& limit) {
   assert(index < Size());
   const PackItem item = ItemOf(text);
+  BeforeChange();
   MakeRoomFor(text.size(), 1, limit);
   if (!is_large_) return pack_.Replace(pack_.Seek(index), item);
   const Place place = large_->PlaceOf(index);
@@ -192,6 +209,7 @@ void ListValue::Set(uint64_t index, std::string_view text, const ListLimit& limi
 void ListValue::Insert(uint64_t index, std::string_view text, const ListLimit& limit) {
   assert(index <= Size());
   const PackItem item = ItemOf(text);
+  BeforeChange();
   MakeRoomFor(text.size(), 1, limit);
   if (!is_large_) return pack_.Insert(pack_.Seek(index), {&item, 1});
   large_->Insert(large_->PlaceOf(index), item, limit);
@@ -200,6 +218,12 @@ void ListValue::Insert(uint64_t index, std::string_view text, const ListLimit& l
 
 void ListValue::Drop(ListEnd end, uint64_t count, const ListLimit& limit) noexcept {
   assert(count <= Size());
+  if (is_large_ && large_->watch != nullptr)
+    end == ListEnd::kHead ? large_->watch->BeforeDropHead(count) : large_->watch->BeforeDropTail(count);
+  DropUnseen(end, count, limit);
+}
+
+void ListValue::DropUnseen(ListEnd end, uint64_t count, const ListLimit& limit) noexcept {
   if (is_large_) {
     large_->Drop(end, count);
     return Shrink(limit);
@@ -220,6 +244,7 @@ void ListValue::Keep(uint64_t first, uint64_t count, const ListLimit& limit) noe
 uint64_t ListValue::Remove(const PackItem& item, uint64_t most, ListEnd from,
                            const ListLimit& limit) noexcept {
   if (!is_large_) return RemoveItems(pack_, item, most, from);
+  BeforeChange();
   const uint64_t removed = large_->Remove(item, most, from);
   if (removed == 0) return 0;
   large_->Compact(limit);

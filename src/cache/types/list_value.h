@@ -24,6 +24,8 @@
 
 namespace mayfly {
 
+class ListWatch;
+
 // The limit of a node: list-max-listpack-size. A positive number is a number of elements, -1 to -5 stand for 4 to 64 KB.
 class ListLimit {
  public:
@@ -62,12 +64,19 @@ class ListValue final : public RichValue {
   // Frees whole nodes; each costs as much as a member of another value.
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
+  ValueWatch* watch() const noexcept override;
   void ForEachMember(MemberVisitor& visitor) const override;
 
   // Prefetches for a reader of a small list a little later.
   void Prefetch() const noexcept {
     if (!is_large_) pack_.Prefetch();
   }
+
+  // True if Watch may be called: a watch would hear of changes.
+  bool is_large() const noexcept { return is_large_; }
+  // The list calls the watch before changes from now on; not for elements that Push adds to the tail, which come after all
+  // others. A watch of null ends the calls. REQUIRES: is_large().
+  void Watch(ListWatch* watch) noexcept;
 
   // Adds the texts one after another: afterwards the last text is at the end.
   void Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit);
@@ -106,6 +115,10 @@ class ListValue final : public RichValue {
   // Makes the list large if `items` more items of `bytes` bytes would make the list large.
   void MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit);
   void BecomeLarge(std::unique_ptr<Large> large) noexcept;
+  // Drop without a call of the watch.
+  void DropUnseen(ListEnd end, uint64_t count, const ListLimit& limit) noexcept;
+  // Must precede a change between the ends.
+  void BeforeChange() noexcept;
   // Makes the list small if the limit allows a small list now.
   void Shrink(const ListLimit& limit) noexcept;
 

@@ -3,6 +3,7 @@
 //   | flags 1 | size of the name 1 or 4 | size of the value 1 or 4, if present | score 8, if present |
 //   | deadline 8, if present | name | value |
 //
+// The flags also have the member's mark, for Members::StartWalk: a number below 4.
 // The name is a set's member or a hash's field. Both sizes take 4 bytes if the name or the value is longer than 255 bytes.
 // Ownership: Members owns the member. A member does not move, but Members::Change may replace a member by another.
 #pragma once
@@ -62,6 +63,11 @@ class Member {
   // On the clock of the value's deadlines. REQUIRES: timed().
   uint64_t deadline_ms() const noexcept { return Load<uint64_t>(DeadlineAt(flags())); }
   void set_deadline_ms(uint64_t deadline_ms) noexcept { Store(DeadlineAt(flags()), deadline_ms); }
+  // A new member's mark is 0.
+  unsigned mark() const noexcept { return flags() >> kMarkShift; }
+  void set_mark(unsigned mark) noexcept {
+    bytes()[0] = static_cast<char>((flags() & ((1U << kMarkShift) - 1)) | mark << kMarkShift);
+  }
   // All parts, for making another member.
   MemberParts parts() const noexcept {
     MemberParts all{.name = name()};
@@ -79,7 +85,8 @@ class Member {
   static constexpr uint8_t kValue = 1;
   static constexpr uint8_t kScored = 2;
   static constexpr uint8_t kTimed = 4;
-  static constexpr uint8_t kWide = 8;  // sizes take 4 bytes
+  static constexpr uint8_t kWide = 8;        // sizes take 4 bytes
+  static constexpr unsigned kMarkShift = 6;  // the mark takes the highest bits
   static constexpr size_t kNarrowMax = 255;
 
   // A HeapRef needs objects aligned to 16; objects of up to 8 bytes are not.

@@ -39,6 +39,11 @@ class MemberDeadlines {
   uint64_t bytes() const noexcept { return tree_.bytes(); }
   // kNone if there is none.
   uint64_t Nearest() const noexcept { return empty() ? kNone : tree_.First().key(); }
+  // The nearest one after `ms`; 0 if there is none.
+  uint64_t After(uint64_t ms) const noexcept {
+    const auto at = tree_.At(CountUntil(ms));
+    return at ? at.key() : 0;
+  }
   // The number of those that are not after `ms`.
   size_t CountUntil(uint64_t ms) const noexcept {
     if (Nearest() > ms) return 0;

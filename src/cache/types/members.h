@@ -1,7 +1,16 @@
 // The members of a large hash, set or sorted set: found by name, unordered.
 //
-// Ownership: owns the members. Borrows heap and hasher. A Member* is valid until the member is changed or removed. If memory
-// runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+// A walk in slices sees each member as it was when the walk began, once or twice:
+//
+//   StartWalk    gives every member a number of passes to go, at no cost for each
+//   WalkSome     passes the next members
+//   a change     of a member that was not passed: the watch sees the member before, and the member counts as passed
+//
+// Each member has a mark of two bits; the number of its passes to go is the distance from its mark to mark_. StartWalk moves
+// mark_. New members have no pass to go.
+//
+// Ownership: owns the members. Borrows heap, hasher and watch. A Member* is valid until the member is changed or removed. If
+// memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
 #include <array>
@@ -21,6 +30,9 @@
 #include "cache/types/member_home.h"
 
 namespace mayfly {
+
+class MemberWatch;
+class ValueWatch;
 
 class MemberTablePolicy {
  public:
@@ -51,6 +63,7 @@ class Members {
   ~Members() {
     while (!FreeSome(SIZE_MAX)) {
     }
+    if (watch_ != nullptr) TellGone();
   }
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
@@ -99,16 +112,24 @@ class Members {
     const bool replaced = table_.Replace(RefOf(member), RefOf(*fresh), HashOf(parts.name));
     assert(replaced);
     static_cast<void>(replaced);
+    BeforeChange(member);
     Free(member);
     return fresh;
   }
   void Remove(Member& member) noexcept { Remove(member, HashOf(member.name())); }
   // REQUIRES: `hash` is the hash of the member's name.
   void Remove(Member& member, uint64_t hash) noexcept {
+    BeforeChange(member);
     const bool erased = table_.EraseRef(RefOf(member), hash);
     assert(erased);
     static_cast<void>(erased);
     Free(member);
+  }
+
+  // Must precede every other change of a member: of its value, score or deadline in place.
+  [[gnu::always_inline]] void BeforeChange(Member& member) noexcept {
+    if (watch_ != nullptr) [[unlikely]]
+      TellBefore(member);
   }
 
   // Removes these members, at most kAtOnce. Prefetches the memory of some members during work on others.
@@ -143,16 +164,57 @@ class Members {
     return At(table_.Random(rng));
   }
 
+  // ---- a walk
+  //
+  // Begins a walk with 1 or 2 passes. REQUIRES: !watch(); no member has a pass to go.
+  void StartWalk(MemberWatch& watch, unsigned passes) noexcept {
+    assert(watch_ == nullptr && (passes == 1 || passes == 2));
+    watch_ = &watch;
+    mark_ = (mark_ + passes) % kMarks;
+  }
+  // Passes the members of a page with `passes` passes to go, and calls fn(const Member&) for each. Returns the cursor of the
+  // next page, as Scan. If fn throws, the page can be passed again: it has no fewer members, but those that were passed.
+  template <typename Fn>
+  uint64_t WalkSome(uint64_t cursor, unsigned passes, Fn&& fn) {
+    return table_.Scan(cursor, [&](HeapRef ref) {
+      Member& member = *At(ref);
+      if (PassesOf(member) != passes) return;
+      fn(static_cast<const Member&>(member));
+      member.set_mark((member.mark() + 1) % kMarks);
+    });
+  }
+  // Passes the members of a page for good, and adds their number and 1 to `work`. Returns as WalkSome.
+  uint64_t SkipSome(uint64_t cursor, size_t& work) noexcept {
+    ++work;
+    return table_.Scan(cursor, [&](HeapRef ref) {
+      ++work;
+      At(ref)->set_mark(mark_);
+    });
+  }
+  // REQUIRES: no member has a pass to go, or nobody uses this object any more but to free it.
+  void EndWalk() noexcept { watch_ = nullptr; }
+  // Null without a walk.
+  ValueWatch* watch() const noexcept;
+  // The number of passes to go.
+  unsigned PassesOf(const Member& member) const noexcept { return (mark_ - member.mark()) % kMarks; }
+
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: from now on, FreeSome is the only call before destruction.
   bool FreeSome(size_t budget) noexcept {
-    return table_.DrainSome(budget, [&](HeapRef ref) { Free(*At(ref)); });
+    return table_.DrainSome(budget, [&](HeapRef ref) {
+      BeforeChange(*At(ref));
+      Free(*At(ref));
+    });
   }
   // Reads every member; for tests.
   bool Validate() const noexcept {
     uint64_t bytes = 0;
-    ForEach([&](const Member& member) { bytes += Heap::SizeClass(member.allocated_bytes()); });
-    return bytes == bytes_ && table_.Validate();
+    bool marked = true;
+    ForEach([&](const Member& member) {
+      bytes += Heap::SizeClass(member.allocated_bytes());
+      marked = marked && PassesOf(member) <= (watch_ != nullptr ? 2 : 0);
+    });
+    return marked && bytes == bytes_ && table_.Validate();
   }
 
  private:
@@ -163,6 +225,7 @@ class Members {
     if (memory == nullptr) throw std::bad_alloc();
     auto* const member = static_cast<Member*>(memory);
     member->Fill(parts);
+    member->set_mark(mark_);
     bytes_ += Heap::SizeClass(size);
     return member;
   }
@@ -172,8 +235,16 @@ class Members {
     policy().heap().Free(&member, size);
   }
 
+  // Calls of the watch.
+  void TellBefore(Member& member) noexcept;
+  void TellGone() noexcept;
+
+  static constexpr unsigned kMarks = 4;
+
   HashTable<MemberTablePolicy> table_;
   uint64_t bytes_ = 0;  // of the members
+  MemberWatch* watch_ = nullptr;
+  unsigned mark_ = 0;  // of members without a pass to go
 };
 
 }  // namespace mayfly

@@ -5,6 +5,7 @@
 
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
+#include "cache/types/member_table.h"
 
 namespace mayfly {
 namespace {
@@ -273,6 +274,12 @@ bool SetValue::AllDue(Now now) const noexcept {
 
 size_t SetValue::DropDue(Now now, size_t budget) noexcept {
   return timed() ? large_->DropUntil(Expiry::NowOn(clock_, now), budget) : 0;
+}
+
+MemberTable SetValue::TableAt(Now now) noexcept {
+  MemberTable table = large_->TableAt(timed() ? Expiry::NowOn(clock(), now) : 0);
+  table.clock = clock_;
+  return table;
 }
 
 bool SetValue::Validate() const noexcept {

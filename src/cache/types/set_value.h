@@ -56,6 +56,7 @@ class SetValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return is_large() ? large_->burial_link() : nullptr; }
+  ValueWatch* watch() const noexcept override { return is_large() ? large_->watch() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
@@ -122,6 +123,8 @@ class SetValue final : public RichValue {
       if (ms > now_ms) fn(member.name(), Expiry{clock(), ms});
     });
   }
+  // The members of a large set that LiveAt counts, for a walk in slices. REQUIRES: is_large().
+  MemberTable TableAt(Now now) noexcept;
   // Calls fn(std::string_view) for a page, as Members::Scan; a small set is one page.
   template <typename Fn>
   uint64_t Scan(uint64_t cursor, Fn&& fn) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/types/counted_tree_prune.h"
+#include "cache/types/member_table.h"
 
 namespace mayfly {
 
@@ -75,6 +76,7 @@ void LargeSortedSet::SetDeadline(Member& member, uint64_t deadline_ms) {
   const uint64_t old_ms = member.deadline_ms();
   if (old_ms == deadline_ms) return;
   deadlines_.Change(old_ms, ref, deadline_ms, ref);
+  members_.BeforeChange(member);
   member.set_deadline_ms(deadline_ms);
 }
 
@@ -107,6 +109,7 @@ void LargeSortedSet::HideUntil(uint64_t ms) noexcept {
   if (due <= known) return;
   hidden_until_ms_ = std::max(hidden_until_ms_, ms);
   const auto hide = [&](Member& member) {
+    members_.BeforeChange(member);
     member.set_score(std::numeric_limits<double>::quiet_NaN());
     ++hidden_;
   };
@@ -129,6 +132,22 @@ void LargeSortedSet::HideUntil(uint64_t ms) noexcept {
                    hide(member);
                    return true;
                  });
+}
+
+MemberTable LargeSortedSet::TableAt(uint64_t now_ms) noexcept {
+  MemberTable table{.members = &members_, .due_until_ms = now_ms};
+  if (now_ms >= hidden_until_ms_ || hidden_ == 0) {
+    table.live = size() - deadlines_.CountUntil(now_ms);
+    table.nearest_ms = deadlines_.After(now_ms);
+    return table;
+  }
+  members_.ForEach([&](const Member& member) {
+    const uint64_t ms = DeadlineOf(member);
+    if (IsHidden(member) || (ms != 0 && ms <= now_ms)) return;
+    ++table.live;
+    if (ms != 0) table.nearest_ms = table.nearest_ms == 0 ? ms : std::min(table.nearest_ms, ms);
+  });
+  return table;
 }
 
 bool LargeSortedSet::Validate() const noexcept {

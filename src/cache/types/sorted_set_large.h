@@ -23,6 +23,8 @@
 
 namespace mayfly {
 
+struct MemberTable;
+
 class ScoreOrderPolicy {
  public:
   using Key = double;
@@ -71,6 +73,7 @@ class LargeSortedSet {
   void SetScore(Member& member, double score) {
     const HeapRef ref = members_.RefOf(member);
     order_.Change(member.score(), ref, score, ref);
+    members_.BeforeChange(member);
     member.set_score(score);
   }
   // Frees a hidden member at once.
@@ -114,6 +117,11 @@ class LargeSortedSet {
   }
   // Hides members with a deadline up to `ms`. They stay hidden if the clock is set back. The time grows with DueInOrder(ms).
   void HideUntil(uint64_t ms) noexcept;
+
+  // The members for a walk, but for hidden ones: those that are not due at `now_ms`. O(log n), but O(n) if the clock was set
+  // back since members were hidden.
+  MemberTable TableAt(uint64_t now_ms) noexcept;
+  ValueWatch* watch() const noexcept { return members_.watch(); }
 
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: nobody uses this object for anything else from now on.

@@ -7,6 +7,7 @@
 
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
+#include "cache/types/member_table.h"
 
 namespace mayfly {
 namespace {
@@ -285,6 +286,12 @@ size_t SortedSetValue::DropDue(Now now, size_t budget) noexcept {
   const size_t dropped = large_->DropUntil(now_ms, kFew);
   large_->HideUntil(now_ms);
   return dropped;
+}
+
+MemberTable SortedSetValue::TableAt(Now now) noexcept {
+  MemberTable table = large_->TableAt(timed() ? Expiry::NowOn(clock(), now) : 0);
+  table.clock = clock_;
+  return table;
 }
 
 bool SortedSetValue::Validate() const noexcept {

@@ -98,6 +98,7 @@ class SortedSetValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return is_large() ? &large_->buried_before() : nullptr; }
+  ValueWatch* watch() const noexcept override { return is_large() ? large_->watch() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
@@ -194,6 +195,9 @@ class SortedSetValue final : public RichValue {
         fn(member.name(), at.key(), Expiry{clock(), ms});
     }
   }
+
+  // The members of a large set that LiveAt counts, for a walk in slices. REQUIRES: is_large().
+  MemberTable TableAt(Now now) noexcept;
 
   // Reads every member; for tests.
   bool Validate() const noexcept;

@@ -9,6 +9,7 @@
 
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
+#include "cache/types/watches.h"
 
 namespace mayfly {
 namespace {
@@ -75,6 +76,8 @@ bool StreamValue::FreeSome(size_t budget) noexcept {
 RichValue** StreamValue::BurialLink() noexcept {
   return nodes() > kFewStreamNodes ? &buried_before_ : nullptr;
 }
+
+ValueWatch* StreamValue::watch() const noexcept { return watch_; }
 
 void StreamValue::ForEachMember(MemberVisitor& visitor) const {
   std::vector<std::string> texts;
@@ -169,6 +172,7 @@ void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs)
 }
 
 void StreamValue::RemoveNode(size_t index) noexcept {
+  if (watch_ != nullptr) watch_->BeforeNode(nodes_[index].first);
   pack_bytes_ -= nodes_[index].pack.memory();
   length_ -= nodes_[index].live;
   if (index == head_) {
@@ -220,6 +224,7 @@ void StreamValue::Append(StreamId id, std::span<const std::string_view> pairs, c
 }
 
 void StreamValue::Mark(Node& node, const Found& found) {
+  if (watch_ != nullptr) watch_->BeforeNode(node.first);
   const size_t before = node.pack.memory();
   node.pack.Replace(found.at, PackItem::Of(kDeleted | (found.same_fields ? kSameFields : 0)));
   pack_bytes_ += node.pack.memory() - before;

@@ -28,6 +28,8 @@
 
 namespace mayfly {
 
+class StreamWatch;
+
 // The limits of a node: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
 struct StreamLimits {
   size_t node_bytes = 4096;
@@ -90,6 +92,9 @@ class StreamValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
+  ValueWatch* watch() const noexcept override;
+  // The stream calls the watch before an entry goes from now on. A watch of null ends the calls.
+  void Watch(StreamWatch* watch) noexcept { watch_ = watch; }
   // Shows each entry as "ms.sequence", field, value, field ...
   void ForEachMember(MemberVisitor& visitor) const override;
 
@@ -150,6 +155,28 @@ class StreamValue final : public RichValue {
       }
       fn(std::span<const StreamEntry>(entries));
     }
+  }
+
+  // Calls fn(std::span<const StreamEntry>) with the entries up to `last` of the first node whose first id is at least `from`,
+  // and sets `from` to the next id, if there is one. Returns false, and calls nothing, if there is no such node up to `last`.
+  // Throws std::bad_alloc. REQUIRES: as ForEachNode.
+  template <typename Fn>
+  bool VisitNode(StreamId& from, StreamId last, Fn&& fn) const {
+    if (nodes() == 0) return false;
+    size_t i = NodeBefore(from);
+    if (nodes_[i].first < from) ++i;
+    if (i == nodes_.size() || nodes_[i].first > last) return false;
+    const Node& node = nodes_[i];
+    std::vector<StreamEntry> entries;
+    for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+      const Found found = ReadEntry(node, at);
+      at = found.next;
+      if (!found.deleted && found.id <= last) entries.push_back(EntryOf(node, found));
+    }
+    fn(std::span<const StreamEntry>(entries));
+    from = node.first;
+    from.Increment();
+    return true;
   }
 
   // Reads every entry; for tests.
@@ -215,6 +242,7 @@ class StreamValue final : public RichValue {
   StreamId last_id_;
   StreamId max_deleted_;
   RichValue* buried_before_ = nullptr;
+  StreamWatch* watch_ = nullptr;
 };
 
 }  // namespace mayfly

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "cache/types/member_table.h"
+
 namespace mayfly {
 
 std::unique_ptr<TimedMembers> TimedMembers::Clone() const {
@@ -40,6 +42,7 @@ bool TimedMembers::Set(std::string_view name, std::string_view value, bool keep_
   const uint64_t deadline_ms = DeadlineOf(*member);
   const bool keeps = deadline_ms != 0 && keep_deadline && !is_new;
   if (member->value().size() == value.size()) {
+    members_.BeforeChange(*member);
     member->set_value(value);
     if (deadline_ms != 0 && !keeps) ClearDeadline(*member);
     return is_new;
@@ -105,12 +108,14 @@ void TimedMembers::SetDeadline(Member& member, uint64_t deadline_ms) {
       deadlines_.Insert(deadline_ms, ref);
     else
       deadlines_.Change(old_ms, ref, deadline_ms, ref);
+    members_.BeforeChange(member);
     member.set_deadline_ms(deadline_ms);
   }
   ComesStill(deadline_ms);
 }
 
 void TimedMembers::ClearDeadline(Member& member) noexcept {
+  members_.BeforeChange(member);
   deadlines_.Erase(DeadlineOf(member), members_.RefOf(member));
   member.set_deadline_ms(0);
 }
@@ -127,6 +132,13 @@ size_t TimedMembers::DropUntil(uint64_t ms, size_t budget) noexcept {
     left -= batch;
   }
   return count;
+}
+
+MemberTable TimedMembers::TableAt(uint64_t now_ms) noexcept {
+  MemberTable table{.members = &members_, .due_until_ms = std::max(now_ms, gone_until_ms_)};
+  table.live = LiveAt(now_ms);
+  table.nearest_ms = deadlines_.After(table.due_until_ms);
+  return table;
 }
 
 bool TimedMembers::Validate() const noexcept {

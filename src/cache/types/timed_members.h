@@ -21,6 +21,7 @@
 
 namespace mayfly {
 
+struct MemberTable;
 class RichValue;
 
 class TimedMembers {
@@ -100,6 +101,10 @@ class TimedMembers {
       if (!IsGone(member)) return member;
     }
   }
+
+  // The members for a walk, as ForEach would show them at `now_ms`. O(log n).
+  MemberTable TableAt(uint64_t now_ms) noexcept;
+  ValueWatch* watch() const noexcept { return members_.watch(); }
 
   // As RichValue::FreeSome.
   bool FreeSome(size_t budget) noexcept { return deadlines_.FreeSome(budget) && members_.FreeSome(budget); }

@@ -10,6 +10,7 @@
 #include "exec/arguments/word.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/edit_or_create.h"
+#include "exec/values/saved_access.h"
 
 namespace mayfly {
 
@@ -71,6 +72,11 @@ inline void ReplyItems(Context& ctx, const ListValue& list, uint64_t index, uint
   ListWalk walk(list, index, from);
   char room[PackItem::kRoom];
   for (; count != 0; --count, walk.Next()) ctx.reply.Bulk(walk.Text(room));
+}
+
+// Must precede a removal of `count` elements from an end. As AwaitSave.
+inline void AwaitSaveFor(Context& ctx, const TypedList& list, uint64_t count) {
+  if (count > kTakenAtOnce) AwaitSave(ctx, list.entry);
 }
 
 // Answers with an array of `count` elements from an end, and removes them. REQUIRES: as DropItems.

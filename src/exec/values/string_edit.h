@@ -10,6 +10,7 @@
 #include "base/memory/shared_bytes.h"
 #include "cache/entry/value.h"
 #include "config/sources/options.h"
+#include "exec/values/saved_access.h"
 #include "exec/values/string_access.h"
 
 namespace mayfly {
@@ -43,13 +44,16 @@ class StringDraft {
 
 // Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte; write returns true
 // if any byte has changed. An absent key (null) is created; an existing key keeps its expiry. A change is reported as
-// `event`. REQUIRES: `existing` is a string, and the result of Find for the key just before.
+// `event`. The request may wait for a save of the string (AwaitSave).
+// REQUIRES: `existing` is a string, and the result of Find for the key just before.
 template <typename Write>
 void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, const Event& event,
                 Write&& write) {
   assert(existing == nullptr || (IsString(*existing) && existing->key() == key.text));
-  if (existing != nullptr && existing->encoding() == Encoding::kBlock)
+  if (existing != nullptr && existing->encoding() == Encoding::kBlock) {
+    AwaitSave(ctx, existing);
     return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), size, event, write);
+  }
   // `write` may begin to answer, so any refusal of a new key must come first.
   const Expiry expiry = existing == nullptr
                             ? ctx.keyspace.lifetimes().Obeying(key.text, Expiry::Never(), ctx.now)

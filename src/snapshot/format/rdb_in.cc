@@ -148,6 +148,7 @@ ReadStatus In::String(std::string_view& text) {
   StringHead head;
   ReadStatus status = HeadOfString(head);
   if (status == ReadStatus::kOk) status = Payload(head, text);
+  if (status == ReadStatus::kOk) text_bytes_ += text.size();
   return GiveBack(start, status);
 }
 

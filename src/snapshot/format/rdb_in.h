@@ -84,6 +84,8 @@ class In {
   ReadStatus Length(uint64_t& length) noexcept;
   // Throws std::bad_alloc.
   ReadStatus String(std::string_view& text);
+  // The bytes of all texts that String has read: what the reading costs beside the number of primitives.
+  uint64_t text_bytes() const noexcept { return text_bytes_; }
   // As String, without the text.
   ReadStatus SkipString() noexcept;
   // Reads the head alone, for a text that is too long for a window. `stored` bytes of the input follow.
@@ -120,6 +122,7 @@ class In {
   std::string_view window_;
   size_t at_ = 0;
   uint64_t needed_ = 0;
+  uint64_t text_bytes_ = 0;
   std::array<std::string, 2> scratch_;
   size_t next_scratch_ = 0;
 };

@@ -53,7 +53,9 @@ void Out::Length(uint64_t length) {
 void Out::String(std::string_view text) {
   int64_t value = 0;
   if (text.size() - 1 < kLongestInt32 && ParseInteger(text, value) && SmallInteger(value)) return;
-  if (compression_ == Compression::kLzf && text.size() > kNeverCompressed && Compressed(text)) return;
+  const bool compressible = compression_ != Compression::kNone && text.size() > kNeverCompressed &&
+                            (compression_ == Compression::kLzf || text.size() <= kMostCompressed);
+  if (compressible && Compressed(text)) return;
   Length(text.size());
   Bytes(text);
 }

@@ -71,6 +71,9 @@ inline ValueStatus NotOk(ReadStatus status) noexcept {
 
 inline void Spend(size_t& budget, size_t work) noexcept { budget -= std::min(budget, work); }
 
+// So many bytes of texts cost as much as one more element.
+inline constexpr uint64_t kBytesOfElement = 1024;
+
 // Calls fn(const std::array<PackedItem, kStride>&) for each record of kStride items of a packed collection. fn returns false
 // for a record that is wrong. Returns false if a record or the collection is damaged. `records` counts.
 template <class Reader, size_t kStride, typename Fn>
@@ -111,8 +114,9 @@ class Counted {
     if (const ReadStatus status = Begin(in); status != ReadStatus::kOk) return NotOk(status);
     for (; left_ != 0; --left_) {
       if (budget == 0) return ValueStatus::kSpent;
+      const uint64_t before = in.text_bytes();
       if (const ReadStatus status = ReadWhole(in, read); status != ReadStatus::kOk) return NotOk(status);
-      Spend(budget, 1);
+      Spend(budget, 1 + (in.text_bytes() - before) / kBytesOfElement);
     }
     return ValueStatus::kDone;
   }

@@ -56,24 +56,25 @@ bool HasFields(const StreamEntry& entry, const std::vector<std::string>& fields)
   return equal == fields.size();
 }
 
-class StreamWriter {
+class NodeWriter {
  public:
-  StreamWriter(Compression compression, std::string& bytes) : out_(bytes, compression), listpacks_(bytes) {}
+  NodeWriter(Compression compression, std::string& bytes) : out_(bytes, compression) {}
 
-  // Writes the entries of a node as one listpack, or as several if they are large.
-  void Node(std::span<const StreamEntry> entries) {
-    while (!entries.empty()) {
+  // Writes the entries of a node as one listpack, or as several if they are large. Returns the number of listpacks.
+  uint32_t Node(std::span<const StreamEntry> entries) {
+    uint32_t written = 0;
+    for (; !entries.empty(); ++written) {
       size_t count = 0;
       for (size_t bytes = 0; count < entries.size() && bytes < kEnoughBytes; ++count)
         bytes += RoomFor(entries[count]);
       Listpack(entries.first(count));
       entries = entries.subspan(count);
     }
+    return written;
   }
-  void EndOfNodes() noexcept { listpacks_.Set(written_); }
 
- private:
-  void Listpack(std::span<const StreamEntry> entries) {
+  // Returns the size of the listpack.
+  size_t Listpack(std::span<const StreamEntry> entries) {
     const StreamId first = entries[0].id;
     listpack_.Clear();
     listpack_.Append(static_cast<int64_t>(entries.size()));
@@ -86,10 +87,12 @@ class StreamWriter {
     for (const StreamEntry& entry : entries) AppendEntry(entry, first);
     out_.Length(Out::kStreamIdBytes);
     out_.StreamId(first.ms, first.sequence);
-    out_.String(listpack_.Finish());
-    ++written_;
+    const std::string_view finished = listpack_.Finish();
+    out_.String(finished);
+    return finished.size();
   }
 
+ private:
   void AppendEntry(const StreamEntry& entry, StreamId first) {
     const bool same = HasFields(entry, fields_);
     listpack_.Append(same ? stream_flag::kSameFields : int64_t{0});
@@ -105,10 +108,8 @@ class StreamWriter {
   }
 
   Out out_;
-  LaterLength listpacks_;
   ListpackWriter listpack_;
   std::vector<std::string> fields_;
-  uint32_t written_ = 0;
 };
 
 void WriteId(StreamId id, Out& out) {
@@ -124,10 +125,23 @@ uint8_t StreamTypeOf(const StreamValue& stream) noexcept {
 }
 
 void WriteStream(const StreamValue& stream, uint8_t type, Compression compression, std::string& bytes) {
-  StreamWriter writer(compression, bytes);
-  stream.ForEachNode([&](std::span<const StreamEntry> entries) { writer.Node(entries); });
-  writer.EndOfNodes();
-  Out out(bytes, compression);
+  LaterLength listpacks(bytes);
+  uint32_t written = 0;
+  NodeWriter writer(compression, bytes);
+  stream.ForEachNode([&](std::span<const StreamEntry> entries) { written += writer.Node(entries); });
+  listpacks.Set(written);
+  WriteStreamEnd(stream, type, bytes);
+}
+
+size_t WriteStreamNode(std::span<const StreamEntry> entries, Compression compression, std::string& bytes) {
+  size_t room = 0;
+  for (const StreamEntry& entry : entries) room += RoomFor(entry);
+  if (room >= ListpackWriter::kMost / 2) throw std::bad_alloc();
+  return NodeWriter(compression, bytes).Listpack(entries);
+}
+
+void WriteStreamEnd(const StreamValue& stream, uint8_t type, std::string& bytes) {
+  Out out(bytes);
   out.Length(stream.length());
   WriteId(stream.last_id(), out);
   if (type == type::kStream2) {

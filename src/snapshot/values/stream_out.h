@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "cache/types/stream_value.h"
@@ -23,5 +24,11 @@ uint8_t StreamTypeOf(const StreamValue& stream) noexcept;
 
 // Appends the stream to `bytes`. Throws std::bad_alloc, also for an entry that is too large for a listpack.
 void WriteStream(const StreamValue& stream, uint8_t type, Compression compression, std::string& bytes);
+
+// The parts of a stream, for who writes it in slices: the number of nodes, each node as one listpack, the end. Both throw
+// std::bad_alloc, WriteStreamNode also for entries that are too large for a listpack. WriteStreamNode returns the size of the
+// listpack. REQUIRES: `entries` is not empty.
+size_t WriteStreamNode(std::span<const StreamEntry> entries, Compression compression, std::string& bytes);
+void WriteStreamEnd(const StreamValue& stream, uint8_t type, std::string& bytes);
 
 }  // namespace mayfly::rdb

@@ -1,14 +1,35 @@
 #include "snapshot/values/value_in.h"
 
+#include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
 
 namespace mayfly::rdb {
 
-ValueStatus ValueIn::Text::Some(In& in, size_t& budget) {
-  const ReadStatus status = in.String(text);
-  if (status != ReadStatus::kOk) return NotOk(status);
-  Spend(budget, 1);
-  return ValueStatus::kDone;
+ValueStatus ValueIn::Text::Some(In& in, size_t& budget, uint64_t following) {
+  if (!block) {
+    const size_t start = in.at();
+    StringHead head;
+    if (const ReadStatus status = in.HeadOfString(head); status != ReadStatus::kOk) return NotOk(status);
+    const uint64_t here = in.rest().size();
+    const bool sliced = head.kind == StringHead::Kind::kRaw && head.size > Out::kMostCompressed &&
+                        head.size > here && head.size <= here + following;
+    if (!sliced) {
+      in.Rewind(start);
+      const ReadStatus status = in.String(text);
+      if (status != ReadStatus::kOk) return NotOk(status);
+      Spend(budget, 1 + text.size() / kBytesOfElement);
+      return ValueStatus::kDone;
+    }
+    block = SharedBytes::Allocate(head.size);
+    filled = 0;
+  }
+  if (budget == 0) return ValueStatus::kSpent;
+  const std::string_view part = in.rest().substr(0, block.size() - filled);
+  part.copy(block.data() + filled, part.size());
+  filled += part.size();
+  Spend(budget, 1 + part.size() / kBytesOfElement);
+  static_cast<void>(in.Skip(part.size()));
+  return filled == block.size() ? ValueStatus::kDone : ValueStatus::kMore;
 }
 
 bool ValueIn::Begin(uint8_t type, bool valkey, MemberHome home, Now now) {
@@ -34,7 +55,9 @@ bool ValueIn::Begin(uint8_t type, bool valkey, MemberHome home, Now now) {
 ValueStatus ValueIn::Some(In& in, size_t& budget) {
   return std::visit(
       [&](auto& reader) {
-        if constexpr (requires { reader.Some(in, budget); }) {
+        if constexpr (requires { reader.Some(in, budget, following_); }) {
+          return reader.Some(in, budget, following_);
+        } else if constexpr (requires { reader.Some(in, budget); }) {
           return reader.Some(in, budget);
         } else {
           assert(false);

@@ -24,8 +24,10 @@
 // RESTORE refuses the payload. After kBad the place in the input is unspecified. After kDone, kEmpty and kExpired all of the
 // value is consumed.
 //
-// Units of a budget: elements. An element is read at once, and so is a packed collection, whatever the budget: a packed
-// collection of another server is as large as its limits allow. Nothing is allocated for an announced number.
+// Units of a budget: elements, and kBytesOfElement of texts. An element is read at once, and so is a packed collection,
+// whatever the budget: a packed collection of another server is as large as its limits allow. A long string that is not
+// compressed is read in slices, into its place, if the input has so many bytes (SetFollowing). Nothing else is allocated for
+// an announced number.
 //
 // If memory runs out, Some throws std::bad_alloc; then only Begin and the destructor may follow. Loop thread only.
 #pragma once
@@ -38,6 +40,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/memory/shared_bytes.h"
 #include "cache/entry/rich_value.h"
 #include "cache/entry/value.h"
 #include "snapshot/values/hash_in.h"
@@ -56,7 +59,9 @@ class ValueIn {
   // Begins a value of this type, and drops a value that was begun before. Returns false if the type is unknown.
   // Throws std::bad_alloc.
   [[nodiscard]] bool Begin(uint8_t type, bool valkey, MemberHome home, Now now);
-  // Reads on, and subtracts the number of elements from `budget`. REQUIRES: Begin has returned true, and no earlier call for
+  // The input has so many bytes after the window of the next Some; 0 unless this is called.
+  void SetFollowing(uint64_t bytes) noexcept { following_ = bytes; }
+  // Reads on, and subtracts the work from `budget`. REQUIRES: Begin has returned true, and no earlier call for
   // the value returned another status than kMore or kSpent.
   ValueStatus Some(In& in, size_t& budget);
 
@@ -64,8 +69,11 @@ class ValueIn {
   bool is_string() const noexcept { return std::holds_alternative<Text>(reader_); }
   // The string, as SET stores it. Borrows the text, which is valid as a text of In::String. Throws std::bad_alloc.
   // REQUIRES: Some has returned kDone; is_string().
-  StringValue TakeString() const { return StringValue::Of(std::get<Text>(reader_).text); }
-  // REQUIRES: Some has returned kDone; not is_string().
+  StringValue TakeString() {
+    Text& read = std::get<Text>(reader_);
+    return read.block ? StringValue::Block(std::move(read.block)) : StringValue::Of(read.text);
+  }
+  // Null for a string. REQUIRES: Some has returned kDone, or nothing follows but Begin and the destructor.
   std::unique_ptr<RichValue> TakeRich() noexcept;
 
   // The fields of the value that were dropped.
@@ -75,12 +83,15 @@ class ValueIn {
 
  private:
   struct Text {
-    ValueStatus Some(In& in, size_t& budget);
+    ValueStatus Some(In& in, size_t& budget, uint64_t following);
 
     std::string_view text;
+    SharedBytes block;  // the text, if it is read in slices
+    size_t filled = 0;  // of the block
   };
 
   const ValueLimits limits_;
+  uint64_t following_ = 0;
   std::variant<std::monostate, Text, HashIn, ListIn, SetIn, SortedSetIn, StreamIn> reader_;
 };
 

@@ -1,0 +1,18 @@
+#include "cache/types/members.h"
+
+#include "cache/types/watches.h"
+
+namespace mayfly {
+
+void Members::TellBefore(Member& member) noexcept {
+  const unsigned passes = PassesOf(member);
+  if (passes == 0) return;
+  watch_->BeforeMember(member, passes);
+  member.set_mark(mark_);
+}
+
+ValueWatch* Members::watch() const noexcept { return watch_; }
+
+void Members::TellGone() noexcept { watch_->OnGone(); }
+
+}  // namespace mayfly

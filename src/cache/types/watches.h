@@ -1,0 +1,43 @@
+// What a value tells its watch (cache/entry/value_watch.h), by the type of the value. The watch begins and ends the watching by
+// methods of the value. Loop thread only.
+#pragma once
+
+#include <cstdint>
+
+#include "cache/entry/value_watch.h"
+#include "cache/types/stream_id.h"
+
+namespace mayfly {
+
+class Member;
+
+// Watches the members of a large hash, set or sorted set.
+class MemberWatch : public ValueWatch {
+ public:
+  // The member is about to change or to go, and has to be passed `passes` times still (Members::StartWalk). Afterwards it
+  // counts as passed.
+  virtual void BeforeMember(const Member& member, unsigned passes) noexcept = 0;
+  // The members are gone; each was reported before.
+  virtual void OnGone() noexcept = 0;
+};
+
+// Watches the elements of a large list.
+class ListWatch : public ValueWatch {
+ public:
+  // So many elements are about to leave the head, or the tail.
+  virtual void BeforeDropHead(uint64_t count) noexcept = 0;
+  virtual void BeforeDropTail(uint64_t count) noexcept = 0;
+  // There are so many more elements before the others.
+  virtual void AfterPushHead(uint64_t count) noexcept = 0;
+  // Any element may change. The call ends the watching.
+  virtual void BeforeChange() noexcept = 0;
+};
+
+// Watches the entries of a stream.
+class StreamWatch : public ValueWatch {
+ public:
+  // An entry of the node with this first ID is about to go, perhaps with the node.
+  virtual void BeforeNode(StreamId first) noexcept = 0;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,74 @@
+#include "snapshot/large/half_saved_stream.h"
+
+#include <cassert>
+#include <span>
+#include <utility>
+
+#include "snapshot/format/types.h"
+#include "snapshot/values/stream_out.h"
+
+namespace mayfly {
+
+HalfSavedStream::HalfSavedStream(SaveHome& home, unsigned database, std::string_view key, StreamValue& stream,
+                                 std::string&& facts)
+    : HalfSaved(home, database, std::move(facts)),
+      stream_(&stream),
+      last_(stream.last_id()),
+      left_(stream.nodes()) {
+  const uint8_t type = rdb::StreamTypeOf(stream);
+  rdb::Out out(head_, home.compression);
+  out.Byte(type);
+  out.String(key);
+  out.Length(left_);
+  rdb::WriteStreamEnd(stream, type, end_);
+  stream_->Watch(this);
+}
+
+bool HalfSavedStream::Some(std::string& out) {
+  if (!begun_) {
+    out += head_;
+    begun_ = true;
+    return false;
+  }
+  if (!buffer_.empty()) return buffer_.MoveSome(out), false;
+  for (size_t work = 0; left_ != 0 && work < kSliceBytes;) work += WriteNode(out);
+  if (left_ != 0) return false;
+  Detach();
+  out += end_;
+  return true;
+}
+
+size_t HalfSavedStream::WriteNode(std::string& bytes) {
+  size_t size = 0;
+  StreamId from = from_;
+  [[maybe_unused]] const bool there =
+      stream_->VisitNode(from, last_, [&](std::span<const StreamEntry> entries) {
+        size = rdb::WriteStreamNode(entries, home_.compression, bytes);
+      });
+  assert(there);
+  from_ = from;
+  --left_;
+  return size;
+}
+
+void HalfSavedStream::BeforeNode(StreamId first) noexcept {
+  if (first > last_) return;
+  while (left_ != 0 && from_ <= first) {
+    const size_t before = left_;
+    Aside([&] { buffer_.Append([&](std::string& bytes) { WriteNode(bytes); }); });
+    if (left_ == before) return;  // the save has failed
+  }
+}
+
+void HalfSavedStream::Detach() noexcept {
+  if (stream_ != nullptr) std::exchange(stream_, nullptr)->Watch(nullptr);
+  left_ = 0;
+  LetGo();
+}
+
+void HalfSavedStream::GiveUp() noexcept {
+  buffer_.Clear();
+  Detach();
+}
+
+}  // namespace mayfly

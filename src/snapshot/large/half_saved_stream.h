@@ -1,0 +1,44 @@
+// A stream that is half saved (half_saved.h).
+//
+// Nodes are saved from the oldest. Before an entry goes, the nodes up to the entry's are saved into the buffer. Entries that
+// clients add come after the last ID of the beginning, and are not written, not even if they lie in a node with older ones.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cache/types/stream_value.h"
+#include "cache/types/watches.h"
+#include "snapshot/large/half_saved.h"
+
+namespace mayfly {
+
+class HalfSavedStream final : public HalfSaved, private StreamWatch {
+ public:
+  // As HalfSaved::Begin.
+  HalfSavedStream(SaveHome& home, unsigned database, std::string_view key, StreamValue& stream,
+                  std::string&& facts);
+  ~HalfSavedStream() override { GiveUp(); }
+
+  bool Some(std::string& out) override;
+  void GiveUp() noexcept override;
+  bool Unwind(size_t) noexcept override { return true; }
+
+ private:
+  void BeforeNode(StreamId first) noexcept override;
+  void Keep(std::unique_ptr<RichValue> value) noexcept override { Own(std::move(value)); }
+
+  // Writes the next node. Returns the size of its listpack.
+  size_t WriteNode(std::string& bytes);
+  void Detach() noexcept;
+
+  StreamValue* stream_;  // null: nothing is left to read
+  const StreamId last_;
+  StreamId from_ = {};  // the nodes before are saved
+  size_t left_;         // nodes
+  bool begun_ = false;
+  std::string end_;  // the last bytes in the file
+};
+
+}  // namespace mayfly

@@ -1,0 +1,62 @@
+// Deadlines of the members of a set or a sorted set, for a snapshot file, whose format has no place for them. They ride in AUX
+// fields before the key, which Redis and Valkey skip:
+//
+//   AUX "t" <member, deadline> <member, deadline> ...     each a string, and Unix ms in 8 bytes
+//
+// A value with many deadlines has several such fields. A hash needs none: type::kHashTtl has its deadlines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "base/time/clock.h"
+#include "cache/entry/entry.h"
+#include "cache/entry/rich_value.h"
+#include "cache/types/member_home.h"
+
+namespace mayfly {
+
+struct MemberTerms {
+  // The AUX field's name.
+  static constexpr std::string_view kField = "t";
+};
+
+// Writes AUX fields, for one value.
+class MemberTermsOut {
+ public:
+  // Appends the fields to `bytes`. Borrows bytes.
+  explicit MemberTermsOut(std::string& bytes) noexcept : bytes_(bytes) {}
+  void Write(std::string_view member, int64_t deadline_unix_ms);
+  // REQUIRES: the last call, unless another one threw std::bad_alloc.
+  void End();
+
+ private:
+  std::string& bytes_;
+  std::string record_;
+};
+
+// Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. Throws std::bad_alloc.
+void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes);
+
+// Reads the deadlines of the fields of one value, and gives them to the members of a set or a sorted set, in slices.
+class MemberTermsIn {
+ public:
+  // Takes the next field.
+  void Add(std::string_view record) { records_.emplace_back(record); }
+  bool empty() const noexcept { return records_.empty(); }
+  // Takes no more of the fields.
+  void Clear() noexcept { records_.clear(), at_ = 0; }
+  // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
+  // TTLs. Members whose deadlines are over go; names that the value does not have are passed over. Returns false if these are no
+  // deadlines. Throws std::bad_alloc. REQUIRES: the value is a set or a sorted set.
+  bool GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget);
+
+ private:
+  std::deque<std::string> records_;
+  size_t at_ = 0;  // in the first record
+};
+
+}  // namespace mayfly
