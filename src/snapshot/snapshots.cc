@@ -16,6 +16,7 @@
 #include "snapshot/disk/disk.h"
 #include "snapshot/loader.h"
 #include "snapshot/saver.h"
+#include "snapshot/sync_wishes.h"
 
 namespace mayfly {
 namespace {
@@ -31,6 +32,7 @@ Snapshots::Snapshots(Server& server, Disk& disk)
       disk_(disk),
       saver_(std::make_unique<Saver>(server, disk, [this](const SaveResult& result) { Tell(result); })),
       loader_(std::make_unique<Loader>(server, disk, [this](const LoadResult& result) { Tell(result); })),
+      wishes_(std::make_unique<SyncWishes>(server.hubs.client_ends)),
       last_save_mono_ms_(server.clock.Read().mono_ms) {
   using config::Settings;
   server.options.Follow([this](const Settings&) { RefuseWritesIfUnsaved(); }, &Settings::save,
@@ -66,6 +68,16 @@ std::string_view Snapshots::SaveSoon(Now now) {
   return {};
 }
 
+std::string_view Snapshots::SendSoon(Session& client, std::string_view greeting, const SaveParts& parts,
+                                     Now now) {
+  if (loading()) return kLoads;
+  saver_->BeginStream(client, greeting, parts, now);
+  if (server_.log != nullptr) server_.log->Notice("sending a snapshot to ", client.peer);
+  return {};
+}
+
+bool Snapshots::IsSentTo(const Session& client) const noexcept { return saver_->IsFor(client); }
+
 std::string Snapshots::SaveNow(Now now) {
   if (loading()) return std::string(kLoads);
   if (server_.options.settings().dbfilename.empty()) return std::string(kNoName);
@@ -90,6 +102,7 @@ void Snapshots::RefuseWritesIfUnsaved() noexcept {
 }
 
 void Snapshots::Tell(const SaveResult& result) noexcept {
+  if (result.to_client) return TellOfStream(result);
   RefuseWritesIfUnsaved();
   const uint64_t now = server_.clock.Read().mono_ms;
   if (result.cancelled) {
@@ -104,6 +117,13 @@ void Snapshots::Tell(const SaveResult& result) noexcept {
   last_save_mono_ms_ = now;
   if (server_.log != nullptr)
     server_.log->Notice("saved ", result.keys, " keys, ", result.bytes, " bytes, in ", result.took_ms, " ms");
+}
+
+void Snapshots::TellOfStream(const SaveResult& result) noexcept {
+  if (server_.log == nullptr) return;
+  if (!result.problem.empty()) return server_.log->Warning("no snapshot was sent: ", result.problem);
+  server_.log->Notice("sent a snapshot of ", result.keys, " keys, ", result.bytes, " bytes, in ",
+                      result.took_ms, " ms");
 }
 
 // ---- the end

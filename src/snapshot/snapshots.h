@@ -3,6 +3,7 @@
 //   SAVE, BGSAVE, SHUTDOWN SAVE --+
 //   save points (an Alarm) -------+--> Saver --> a line in the log, the figures of INFO persistence
 //   shutdown-on-sigterm ----------+
+//   SYNC of redis-cli --rdb ------+
 //   start ------------------------> Loader
 //
 // Borrows server and disk. Loop thread only.
@@ -25,8 +26,11 @@ class Disk;
 class Keyspace;
 class Loader;
 class Saver;
+class SyncWishes;
 struct LoadResult;
+struct SaveParts;
 struct SaveResult;
+struct Session;
 
 class Snapshots final : public LatePart, private Alarms::Alarm {
  public:
@@ -49,6 +53,13 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // Saves all keys as they are now, and waits for the disk. A running save is given up. Returns the reason for a failure,
   // or "".
   std::string SaveNow(Now now);
+  // Begins to send a snapshot of these parts to a client, after a greeting (snapshot/client_stream.h); likewise. The caller
+  // parks the client. Throws std::bad_alloc.
+  std::string_view SendSoon(Session& client, std::string_view greeting, const SaveParts& parts, Now now);
+  // A snapshot is sent to this client.
+  bool IsSentTo(const Session& client) const noexcept;
+  SyncWishes& wishes() noexcept { return *wishes_; }
+  // Also while a snapshot is sent to a client.
   bool saving() const noexcept;
   // REQUIRES: saving().
   void Cancel() noexcept;
@@ -77,12 +88,14 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   void Tell(const SaveResult& result) noexcept;
+  void TellOfStream(const SaveResult& result) noexcept;
   void Tell(const LoadResult& result) noexcept;
 
   Server& server_;
   Disk& disk_;
   const std::unique_ptr<Saver> saver_;
   const std::unique_ptr<Loader> loader_;
+  const std::unique_ptr<SyncWishes> wishes_;
   uint64_t retry_mono_ms_ = 0;      // no save point before
   uint64_t last_save_mono_ms_ = 0;  // or the start
 };
