@@ -1,9 +1,17 @@
 // WAIT, WAITAOF and ROLE: answers of a server without replicas. Clients send these commands to a server with replicas.
-// Mayfly never has replicas, so no client waits.
+// Mayfly never has replicas, so no client waits. REPLCONF, SYNC and PSYNC send a snapshot to a client that asks for nothing more:
+// redis-cli --rdb.
 #include <limits>
+#include <new>
+#include <string>
+#include <vector>
 
+#include "config/words.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/identity.h"
+#include "server/waiting/parking.h"
+#include "snapshot/snapshots.h"
+#include "snapshot/sync_wishes.h"
 
 namespace mayfly::replication_commands {
 namespace {
@@ -48,6 +56,72 @@ void Role(Context& ctx, Args&) {
   ctx.reply.EmptyArray();
 }
 
+// Returns false after an error reply.
+bool SetRdbOnly(Context& ctx, std::string_view text, SyncWish& wish) {
+  const std::optional<int64_t> number = ParseInteger(text);
+  if (!number) return ctx.Fail(errors::kNotInteger), false;
+  if (*number < 0 || *number > 1)
+    return ctx.Fail("ERR value is out of range, value must between 0 and 1"), false;
+  wish.rdb_only = *number == 1;
+  return true;
+}
+
+// The words name the parts that are wanted; Redis knows "functions" alone. Returns false after an error reply.
+bool SetFilter(Context& ctx, std::string_view text, SyncWish& wish) {
+  const std::optional<std::vector<std::string>> words = config::SplitWords(text);
+  if (!words) return ctx.Fail("ERR Missing rdb-filter-only values"), false;
+  wish.parts = {.keys = false, .functions = false};
+  for (const std::string& word : *words) {
+    if (!SameIgnoringCase(word, "functions"))
+      return ctx.Fail("ERR Unsupported rdb-filter-only option: " + std::string(errors::Repeated(word))),
+             false;
+    wish.parts.functions = true;
+  }
+  return true;
+}
+
+// REPLCONF [option value ...]. The options of replicas are unknown.
+void ReplConf(Context& ctx, Args& args) {
+  if (args.Left() % 2 != 0) return ctx.Fail(errors::kSyntax);
+  SyncWish& wish = Snapshots::Of(ctx.server).wishes().Of(ctx.session);
+  while (!args.Done()) {
+    if (args.Accept("CAPA", 1)) {
+      args.Next();  // the snapshot comes with a mark at its end in any case
+    } else if (args.Accept("RDB-ONLY", 1)) {
+      if (!SetRdbOnly(ctx, args.Next(), wish)) return;
+    } else if (args.Accept("RDB-FILTER-ONLY", 1)) {
+      if (!SetFilter(ctx, args.Next(), wish)) return;
+    } else {
+      return ctx.Fail("ERR Unrecognized REPLCONF option: " + std::string(errors::Repeated(args.Peek())));
+    }
+  }
+  ctx.reply.Ok();
+}
+
+// SYNC, and PSYNC id offset. The client is parked until it has the snapshot, and is closed then.
+template <bool kPartial>
+void Sync(Context& ctx, Args& args) {
+  Snapshots& snapshots = Snapshots::Of(ctx.server);
+  if (ctx.resumed != nullptr) {  // CLIENT UNBLOCK
+    if (snapshots.IsSentTo(ctx.session)) ctx.Park(args, ParkingLot::kForever);
+    return;
+  }
+  const SyncWish& wish = snapshots.wishes().Of(ctx.session);
+  if (!wish.rdb_only)
+    return ctx.Fail("ERR Replication is not supported: SYNC sends a snapshot after REPLCONF rdb-only 1");
+  if (snapshots.saving()) return ctx.Fail("ERR Background save already in progress");
+  const std::string greeting = kPartial ? "+FULLRESYNC " + ctx.server.run_id + " 0\r\n" : "";
+  if (const std::string_view problem = snapshots.SendSoon(ctx.session, greeting, wish.parts, ctx.now);
+      !problem.empty())
+    return ctx.Fail("ERR " + std::string(problem));
+  try {
+    ctx.Park(args, ParkingLot::kForever);
+  } catch (const std::bad_alloc&) {
+    snapshots.Cancel();
+    throw;
+  }
+}
+
 constexpr std::string_view kWaitTips = "request_policy:all_shards response_policy:agg_min";
 
 // Flags as in 7.4: scripts may call both commands, because neither waits in a script.
@@ -77,6 +151,24 @@ constexpr Command kWaitRows[] = {
 const CommandFamily kWaitFamily("generic", kWaitRows);
 
 constexpr Command kRows[] = {
+    {.name = "psync",
+     .arity = -3,
+     .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti,
+     .handler = Sync<true>,
+     .since = "2.8.0",
+     .complexity = "O(N) with the number of keys, in slices",
+     .summary = "As SYNC, with another line before the snapshot.",
+     .syntax = "replicationid offset"},
+    {.name = "replconf",
+     .arity = -1,
+     .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,
+     .handler = ReplConf,
+     .since = "3.0.0",
+     .complexity = "O(1)",
+     .summary =
+         "Says what the next SYNC is to send: RDB-ONLY 1, and RDB-FILTER-ONLY with \"functions\" or \"\".",
+     .doc_flags = "syscmd",
+     .notes = "Options of replicas are unknown."},
     {.name = "role",
      .arity = 1,
      .flags = kNoScript | kLoading | kStale | kFast,
@@ -85,6 +177,16 @@ constexpr Command kRows[] = {
      .since = "2.8.12",
      .complexity = "O(1)",
      .summary = "Shows the role of this server in replication: a master without replicas."},
+    {.name = "sync",
+     .arity = 1,
+     .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti,
+     .handler = Sync<false>,
+     .since = "1.0.0",
+     .complexity = "O(N) with the number of keys, in slices",
+     .summary = "Sends a snapshot of all keys and functions to a client that has asked for it by REPLCONF "
+                "RDB-ONLY 1.",
+     .notes =
+         "For redis-cli --rdb and --functions-rdb. There is no replication: other clients get an error."},
 };
 const CommandFamily kFamily("server", kRows);
 

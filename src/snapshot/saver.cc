@@ -15,6 +15,7 @@
 #include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
 #include "server/server.h"
+#include "snapshot/client_stream.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/slice_time.h"
@@ -57,19 +58,33 @@ Saver::~Saver() {
 
 // ---- one save
 
-void Saver::Begin(Now now) {
+void Saver::Prepare(SaveParts parts, Now now) {
   assert(!running());
-  const config::Settings& settings = server_.options.settings();
   SaveFigures& figures = server_.stats.saves;
-  compression = settings.rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
+  compression = server_.options.settings().rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
   problem_.clear();
   chunk_.clear();
   database_ = kNoDatabase;
   first_begun_ = false;
   began = now;
   figures.keys_done = 0;
-  figures.keys_total = server_.databases.total_keys();
-  WriteHead(now);
+  figures.keys_total = parts.keys ? server_.databases.total_keys() : 0;
+  WriteHead(parts, now);
+}
+
+void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) {
+  if (parts.keys)
+    walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), now);
+  target_ = std::move(target);
+  SaveFigures& figures = server_.stats.saves;
+  writes_at_begin_ = figures.writes;
+  figures.running_since_mono_ms = now.mono_ms;
+  Announce();
+}
+
+FileWriter& Saver::BeginFile(Now now) {
+  const config::Settings& settings = server_.options.settings();
+  Prepare({}, now);
   auto writer = std::make_unique<FileWriter>(
       disk_,
       FileWriter::Target{.folder = settings.dir.path,
@@ -77,50 +92,67 @@ void Saver::Begin(Now now) {
                          .temporary = TemporaryName(server_.run_id.substr(0, kMarkBytes)),
                          .checksum = settings.rdbchecksum},
       [&wakes = server_.hubs.wakes] { wakes.Signal(); });
-  walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), now);
-  writer_ = std::move(writer);
-  writes_at_begin_ = figures.writes;
-  figures.running_since_mono_ms = now.mono_ms;
-  Announce();
+  FileWriter& file = *writer;
+  Start(std::move(writer), {}, now);
+  return file;
+}
+
+void Saver::BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now) {
+  Prepare(parts, now);
+  auto stream =
+      std::make_unique<ClientStream>(server_, client, greeting, server_.options.settings().rdbchecksum, now);
+  const ClientStream* const started = stream.get();
+  Start(std::move(stream), parts, now);
+  stream_ = started;
+  if (parts.keys) return;
+  try {
+    Finish();
+  } catch (const std::bad_alloc&) {
+    Fail("out of memory");
+  }
+}
+
+bool Saver::IsFor(const Session& client) const noexcept {
+  return stream_ != nullptr && stream_->IsFor(client);
 }
 
 void Saver::Cancel() noexcept {
-  if (writer_ == nullptr || !problem_.empty()) return;
+  if (target_ == nullptr || !problem_.empty()) return;
   cancelled_ = true;
   Fail("cancelled");
 }
 
 SaveResult Saver::SaveNow(Now now) {
-  if (writer_ != nullptr) {
+  if (target_ != nullptr) {
     Cancel();
-    writer_->Wait();
+    target_->Wait();
     static_cast<void>(End(now));
   }
   while (!UnwindSome(kChunkBytes)) {
   }
-  Begin(now);
+  FileWriter& file = BeginFile(now);
   while (walk_ != nullptr && problem_.empty()) {
     SaveSome(kChunkBytes);
     if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
-    writer_->WaitForChunks();
-    chunk_.reserve(writer_->Collect().capacity());
-    if (writer_->state() == FileWriter::State::kFailed) Fail(writer_->problem());
+    file.WaitForChunks();
+    chunk_.reserve(target_->Collect().capacity());
+    if (target_->state() == SaveTarget::State::kFailed) Fail(target_->problem());
   }
   while (!UnwindSome(kChunkBytes)) {
   }
-  writer_->Wait();
+  target_->Wait();
   return End(server_.clock.Read());
 }
 
 bool Saver::DoSome(Now now, size_t budget) noexcept {
-  const uint64_t began = ReadCycles();
+  const uint64_t start = ReadCycles();
   const bool more = WalkOn(budget);
-  NoteSlice(server_, LatencyMonitor::kSave, began, now);
+  NoteSlice(server_, LatencyMonitor::kSave, start, now);
   return more;
 }
 
 bool Saver::WalkOn(size_t budget) noexcept {
-  if (!problem_.empty() || writer_ == nullptr) return !UnwindSome(budget);
+  if (!problem_.empty() || target_ == nullptr) return !UnwindSome(budget);
   if (walk_ == nullptr) return false;
   try {
     SaveSome(budget);
@@ -163,12 +195,12 @@ bool Saver::UnwindSome(size_t budget) noexcept {
 }
 
 void Saver::OnSignal() noexcept {
-  if (writer_ == nullptr) return;
-  std::string room = writer_->Collect();
+  if (target_ == nullptr) return;
+  std::string room = target_->Collect();
   if (chunk_.empty() && chunk_.capacity() < room.capacity()) chunk_.swap(room);
   CountBytes();
-  if (writer_->state() == FileWriter::State::kFailed && problem_.empty()) Fail(writer_->problem());
-  if (writer_->state() != FileWriter::State::kWriting) return ended_(End(server_.clock.Read()));
+  if (target_->state() == SaveTarget::State::kFailed && problem_.empty()) Fail(target_->problem());
+  if (target_->state() != SaveTarget::State::kWriting) return ended_(End(server_.clock.Read()));
   if (walk_ != nullptr && disk_bytes() <= kPauseBytes / 2) Announce();
 }
 
@@ -176,12 +208,12 @@ void Saver::Finish() {
   walk_.reset();
   chunk_.push_back(static_cast<char>(rdb::opcode::kEnd));
   Send();
-  writer_->Finish();
+  target_->Finish();
 }
 
 void Saver::Fail(std::string_view problem) noexcept {
   if (walk_ != nullptr) walk_->Abandon();
-  writer_->Abandon();
+  target_->Abandon();
   side_.Clear();
   for (const auto& value : values_) value->GiveUp();
   try {
@@ -196,16 +228,17 @@ SaveResult Saver::End(Now now) noexcept {
   SaveFigures& figures = server_.stats.saves;
   SaveResult result{.problem = std::move(problem_),
                     .cancelled = std::exchange(cancelled_, false),
+                    .to_client = std::exchange(stream_, nullptr) != nullptr,
                     .keys = figures.keys_done,
                     .took_ms = now.mono_ms - began.mono_ms};
   problem_.clear();
-  if (result.problem.empty()) result.problem = writer_->problem();
-  result.bytes = writer_->written_bytes();
-  writer_.reset();
+  if (result.problem.empty()) result.problem = target_->problem();
+  result.bytes = target_->written_bytes();
+  target_.reset();
   chunk_ = {};
   CountBytes();
   figures.running_since_mono_ms = 0;
-  if (result.cancelled) return result;
+  if (result.cancelled || result.to_client) return result;
   figures.last_ok = result.problem.empty();
   figures.last_took_s = static_cast<int64_t>(result.took_ms / kMsPerSecond);
   if (!figures.last_ok) return result;
@@ -224,7 +257,7 @@ bool Saver::WantsPause() const noexcept { return disk_bytes() > kPauseBytes || h
 bool Saver::HasRoom() noexcept {
   if (!problem_.empty()) return false;
   if (waiting_bytes() <= kMostWaitingBytes) return true;
-  Fail("the disk is slower than the changes");
+  Fail(stream_ != nullptr ? "the client is slower than the changes" : "the disk is slower than the changes");
   return false;
 }
 
@@ -234,7 +267,7 @@ void Saver::CountBytes() noexcept {
   account_bytes_ = bytes;
 }
 
-void Saver::WriteHead(Now now) {
+void Saver::WriteHead(SaveParts parts, Now now) {
   rdb::Out out(chunk_, compression);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
@@ -248,7 +281,8 @@ void Saver::WriteHead(Now now) {
   field("used-mem", std::to_string(server_.memory.Used()));
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
-  if (const FunctionLibraries* const libraries = FunctionLibraries::IfMade(server_))
+  const FunctionLibraries* const libraries = parts.functions ? FunctionLibraries::IfMade(server_) : nullptr;
+  if (libraries != nullptr)
     libraries->ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
 }
 
@@ -319,8 +353,8 @@ void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entr
 
 void Saver::Send() {
   if (chunk_.empty()) return;
-  writer_->Give(std::move(chunk_));
-  chunk_ = writer_->Collect();
+  target_->Give(std::move(chunk_));
+  chunk_ = target_->Collect();
   if (chunk_.capacity() < kChunkBytes) chunk_.reserve(kChunkBytes + kChunkBytes / 4);
 }
 

@@ -1,9 +1,9 @@
-// Writes all keys of one moment to a snapshot file, in slices, while clients are served. Nothing forks.
+// Writes all keys of one moment to a snapshot file, or to a client, in slices, while clients are served. Nothing forks.
 //
-//   Begin --> SnapshotWalk: each key once, as of Begin, the most recently used first --> chunks --> FileWriter's thread
-//                ^   |                                                                                  |
-//                |   +-- too many bytes wait for the disk: the walk pauses                              |
-//                +------ the thread has written some (Wakes) -------------------------------------------+
+//   Begin --> SnapshotWalk: each key once, as of Begin, the most recently used first --> chunks --> SaveTarget:
+//                ^   |                                                          FileWriter's thread, or a ClientStream
+//                |   +-- too many bytes wait: the walk pauses                                           |
+//                +------ some have left (Wakes) --------------------------------------------------------+
 //
 // The loop never waits for the disk. A write to a key that the walk has not visited yet adds the key to the chunks first, also
 // while the walk pauses: if kMostWaitingBytes wait for the disk then, the save fails, and says so.
@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/time/clock.h"
 #include "cache/snapshot_walk.h"
@@ -34,18 +35,28 @@
 #include "server/sliced_work.h"
 #include "snapshot/disk/disk.h"
 #include "snapshot/disk/file_writer.h"
+#include "snapshot/disk/save_target.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/large/half_saved.h"
 #include "snapshot/large/side_text.h"
 
 namespace mayfly {
 
+class ClientStream;
 struct Server;
+struct Session;
+
+// What of the data is saved.
+struct SaveParts {
+  bool keys = true;
+  bool functions = true;
+};
 
 // What a save did.
 struct SaveResult {
   std::string problem;     // "": the file is there
   bool cancelled = false;  // by a client: no failure
+  bool to_client = false;  // there is no file, and the figures of saves are as before
   uint64_t keys = 0;
   uint64_t bytes = 0;
   uint64_t took_ms = 0;
@@ -64,10 +75,14 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   ~Saver() override;
 
   // True until nothing of the last save is left to do.
-  bool running() const noexcept { return writer_ != nullptr || walk_ != nullptr || !values_.empty(); }
+  bool running() const noexcept { return target_ != nullptr || walk_ != nullptr || !values_.empty(); }
   // Begins a save of all keys as they are now. Throws std::bad_alloc and std::system_error, and has begun nothing then.
   // REQUIRES: !running().
-  void Begin(Now now);
+  void Begin(Now now) { BeginFile(now); }
+  // Begins to send these parts to a client, after a greeting; likewise. The caller parks the client.
+  void BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now);
+  // A save is sent to this client.
+  bool IsFor(const Session& client) const noexcept;
   // The running save will have no file, and ends soon. REQUIRES: running().
   void Cancel() noexcept;
   // Saves all keys as they are now, and waits for the disk. A running save is given up.
@@ -82,7 +97,12 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool HasRoom() noexcept override;
   void OnNoMemory() noexcept override { Fail("out of memory"); }
 
-  void WriteHead(Now now);
+  FileWriter& BeginFile(Now now);
+  // Prepares a save of these parts, but for its target.
+  void Prepare(SaveParts parts, Now now);
+  // Begins the walk. Throws std::bad_alloc, and leaves the target alone then.
+  void Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now);
+  void WriteHead(SaveParts parts, Now now);
   // Appends what comes before the type of the value.
   void WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes);
   void WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes);
@@ -104,9 +124,9 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void Fail(std::string_view problem) noexcept;
   // The thread has ended.
   SaveResult End(Now now) noexcept;
-  // Bytes for the disk.
+  // Bytes for the target.
   size_t disk_bytes() const noexcept {
-    return writer_ != nullptr ? writer_->waiting_bytes() + chunk_.size() : 0;
+    return target_ != nullptr ? target_->waiting_bytes() + chunk_.size() : 0;
   }
   size_t waiting_bytes() const noexcept { return disk_bytes() + buffered_bytes; }
   void CountBytes() noexcept override;
@@ -116,8 +136,9 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   const std::function<void(const SaveResult&)> ended_;
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
-  std::unique_ptr<FileWriter> writer_;  // null: no save runs
-  std::unique_ptr<SnapshotWalk> walk_;  // null: the file has all keys; may outlast a save that has failed
+  std::unique_ptr<SaveTarget> target_;    // null: no save runs
+  const ClientStream* stream_ = nullptr;  // the target, if it is a client
+  std::unique_ptr<SnapshotWalk> walk_;    // null: the file has all keys; may outlast a save that has failed
   uint64_t writes_at_begin_ = 0;
   std::string chunk_;
   std::deque<std::unique_ptr<HalfSaved>> values_;  // the first goes next; may outlast a save that has failed

@@ -19,6 +19,7 @@
 #include "snapshot/disk/disk.h"
 #include "snapshot/loader.h"
 #include "snapshot/saver.h"
+#include "snapshot/sync_wishes.h"
 
 namespace mayfly {
 namespace {
@@ -43,6 +44,7 @@ Snapshots::Snapshots(Server& server, Disk& disk)
       disk_(disk),
       saver_(std::make_unique<Saver>(server, disk, [this](const SaveResult& result) { Tell(result); })),
       loader_(std::make_unique<Loader>(server, disk, [this](const LoadResult& result) { EndLoad(result); })),
+      wishes_(std::make_unique<SyncWishes>(server.hubs.client_ends)),
       last_save_mono_ms_(server.clock.Read().mono_ms) {
   using config::Settings;
   server.options.Follow([this](const Settings&) { RefuseWritesIfUnsaved(); }, &Settings::save,
@@ -79,6 +81,16 @@ std::string_view Snapshots::SaveSoon(Now now) {
   return {};
 }
 
+std::string_view Snapshots::SendSoon(Session& client, std::string_view greeting, const SaveParts& parts,
+                                     Now now) {
+  if (loading()) return kLoads;
+  saver_->BeginStream(client, greeting, parts, now);
+  if (server_.log != nullptr) server_.log->Notice("sending a snapshot to ", client.peer);
+  return {};
+}
+
+bool Snapshots::IsSentTo(const Session& client) const noexcept { return saver_->IsFor(client); }
+
 std::string Snapshots::SaveNow(Now now) {
   if (loading()) return std::string(kLoads);
   if (!refused_.empty()) return std::string(kRefused);
@@ -104,6 +116,7 @@ void Snapshots::RefuseWritesIfUnsaved() noexcept {
 }
 
 void Snapshots::Tell(const SaveResult& result) noexcept {
+  if (result.to_client) return TellOfStream(result);
   RefuseWritesIfUnsaved();
   const uint64_t now = server_.clock.Read().mono_ms;
   if (result.cancelled) {
@@ -120,6 +133,13 @@ void Snapshots::Tell(const SaveResult& result) noexcept {
   server_.stats.saves.last_took_ms = result.took_ms;
   if (server_.log != nullptr)
     server_.log->Notice("saved ", result.keys, " keys, ", result.bytes, " bytes, in ", result.took_ms, " ms");
+}
+
+void Snapshots::TellOfStream(const SaveResult& result) noexcept {
+  if (server_.log == nullptr) return;
+  if (!result.problem.empty()) return server_.log->Warning("no snapshot was sent: ", result.problem);
+  server_.log->Notice("sent a snapshot of ", result.keys, " keys, ", result.bytes, " bytes, in ",
+                      result.took_ms, " ms");
 }
 
 // ---- the end

@@ -3,6 +3,7 @@
 //   SAVE, BGSAVE, SHUTDOWN SAVE --+
 //   save points (an Alarm) -------+--> Saver --> a line in the log, the figures of INFO persistence
 //   the end (SHUTDOWN, a signal) -+
+//   SYNC of redis-cli --rdb ------+
 //   start ------------------------> Loader
 //
 // The end. Words of SHUTDOWN, or the option of the signal, say whether a stop saves; without such words save points do
@@ -31,8 +32,11 @@ class Keyspace;
 class Loader;
 class Log;
 class Saver;
+class SyncWishes;
 struct LoadResult;
+struct SaveParts;
 struct SaveResult;
+struct Session;
 
 class Snapshots final : public LatePart, private Alarms::Alarm {
  public:
@@ -55,6 +59,13 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // Saves all keys as they are now, and waits for the disk. A running save is given up. Returns the reason for a failure,
   // or "".
   std::string SaveNow(Now now);
+  // Begins to send a snapshot of these parts to a client, after a greeting (snapshot/client_stream.h); likewise. The caller
+  // parks the client. Throws std::bad_alloc.
+  std::string_view SendSoon(Session& client, std::string_view greeting, const SaveParts& parts, Now now);
+  // A snapshot is sent to this client.
+  bool IsSentTo(const Session& client) const noexcept;
+  SyncWishes& wishes() noexcept { return *wishes_; }
+  // Also while a snapshot is sent to a client.
   bool saving() const noexcept;
   // REQUIRES: saving().
   void Cancel() noexcept;
@@ -93,6 +104,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   void Tell(const SaveResult& result) noexcept;
+  void TellOfStream(const SaveResult& result) noexcept;
   void Tell(const LoadResult& result) noexcept;
   void TellOfKeys(const LoadResult& result, Log& log) noexcept;
   void EndLoad(const LoadResult& result) noexcept;
@@ -103,6 +115,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   Disk& disk_;
   const std::unique_ptr<Saver> saver_;
   const std::unique_ptr<Loader> loader_;
+  const std::unique_ptr<SyncWishes> wishes_;
   uint64_t retry_mono_ms_ = 0;      // no save point before
   uint64_t last_save_mono_ms_ = 0;  // or the start
   bool loaded_ = false;             // since the start

@@ -6,6 +6,10 @@
 #include "server/acl/user.h"
 #include "server/acl/users.h"
 #include "server/hubs/hubs.h"
+#include "snapshot/format/dump_footer.h"
+#include "snapshot/format/rdb_out.h"
+#include "snapshot/format/types.h"
+#include "snapshot/values/function_text.h"
 
 namespace mayfly::testing {
 namespace {
@@ -28,6 +32,14 @@ struct Scene {
 const Words kLoadFunction = {"FUNCTION", "LOAD",
                              "#!lua name=lib\nredis.register_function('f', function(keys, args) "
                              "return redis.call('SET', keys[1], args[1]) end)"};
+
+std::string FunctionPayload() {
+  std::string payload;
+  rdb::Out out(payload);
+  rdb::WriteFunction(kLoadFunction[2], out);
+  rdb::AppendDumpFooter(payload, rdb::version::kRedis70);
+  return payload;
+}
 
 // Made when they are needed: another test looks at what the whole process uses.
 std::vector<Scene> Scenes() {
@@ -73,6 +85,13 @@ std::vector<Scene> Scenes() {
       {{}, {kLoadFunction}, {"FCALL", "f", "1", "k", "v"}},
       {{}, {kLoadFunction}, {"FUNCTION", "LIST", "WITHCODE"}},
       {{}, {kLoadFunction}, {"FUNCTION", "DELETE", "lib"}},
+      {{}, {kLoadFunction}, {"FUNCTION", "DUMP"}},
+      {{}, {}, {"FUNCTION", "RESTORE", FunctionPayload()}},
+      {{}, {kLoadFunction}, {"FUNCTION", "RESTORE", FunctionPayload(), "REPLACE"}},
+      {{}, {kLoadFunction}, {"FUNCTION", "RESTORE", FunctionPayload(), "FLUSH"}},
+      {{}, {}, {"REPLCONF", "rdb-only", "1", "rdb-filter-only", "functions"}},
+      {{}, {{"REPLCONF", "rdb-only", "1"}}, {"SYNC"}},
+      {{}, {{"REPLCONF", "rdb-only", "1", "rdb-filter-only", "functions"}}, {"PSYNC", "?", "-1"}},
       {{}, {}, {"TAKE", kLongName, "LEASE", "1000"}},
       {{{"TAKE", "new", "LEASE", "1000"}}, {}, {"TAKE", "new", "LEASE", "1000", "WAIT", "1000"}},
       {{{"TAKE", "new", "LEASE", "1000"}}, {{"HELLO", "3"}}, {"TAKE", "new", "LEASE", "1000", "PUSH"}},

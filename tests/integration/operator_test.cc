@@ -127,6 +127,36 @@ TEST_CASE("QUIT and a broken request close a connection also after CLIENT REPLY 
   }
 }
 
+TEST_CASE(
+    "SYNC after REPLCONF rdb-only sends a snapshot as the client reads it, and then closes the client") {
+  const Daemon daemon({"--enable-debug-command", "yes", "--rdbcompression", "no"});
+  Client client(daemon);
+  CHECK(client.Run({"DEBUG", "POPULATE", "50000", "key", "500"}) == "OK");
+  const Wire reader = Wire::Tcp(daemon.port());
+  CHECK(reader.Ask("REPLCONF rdb-only 1\r\nSYNC\r\n", "+OK\r\n$EOF:") == "+OK\r\n$EOF:");
+  constexpr size_t kMark = 40;
+  const std::string mark = reader.Read(kMark);
+  CHECK(reader.Read(2) == "\r\n");
+  // Nobody reads on: others are served, and the snapshot waits.
+  CHECK(client.Run({"SET", "key:1", "changed"}) == "OK");
+  CHECK(client.Run({"BGSAVE"}) == "-ERR Background save already in progress");
+  const std::string rest = reader.ReadToEnd();
+  CHECK((rest.size() > 25'000'000 && rest.ends_with(mark)));
+  const std::string path = daemon.directory() + "/copy.rdb";
+  std::ofstream(path, std::ios::binary) << rest.substr(0, rest.size() - kMark);
+  const Ended check = Daemon::RunToEnd({"--check-rdb", path});
+  CHECK(check.exit_code == 0);
+  CHECK(check.output.find("\nkeys: 50000\n") != std::string::npos);
+  CHECK(check.output.find("\nchecksum: OK\n") != std::string::npos);
+  CHECK(Eventually([&] { return client.Info("rdb_bgsave_in_progress") == "0"; }));
+  // One that leaves ends its snapshot.
+  {
+    const Wire leaver = Wire::Tcp(daemon.port());
+    CHECK(leaver.Ask("REPLCONF rdb-only 1\r\nSYNC\r\n", "+OK\r\n$EOF:") == "+OK\r\n$EOF:");
+  }
+  CHECK(Eventually([&] { return client.Run({"BGSAVE"}) == "Background saving started"; }));
+}
+
 TEST_CASE("CONFIG REWRITE changes the file that the daemon was started with, and leaves no other file") {
   const Folder folder;
   const std::string file = folder / "my.conf";

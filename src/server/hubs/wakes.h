@@ -3,7 +3,8 @@
 //
 //   a part's thread --Signal--> the loop turns --Tell--> OnSignal of every part
 //
-// A signal tells nothing more: a part looks for itself whether it was meant. Several signals may become one call. Wakes must
+// The end of a suspended script is signalled, too: parts that do nothing meanwhile go on. A signal tells nothing more: a part
+// looks for itself whether it was meant. Several signals may become one call. Wakes must
 // outlive the parts. Loop thread only, but for Signal.
 #pragma once
 

@@ -24,14 +24,13 @@
 #include <thread>
 
 #include "snapshot/disk/disk.h"
+#include "snapshot/disk/save_target.h"
 
 namespace mayfly {
 
-class FileWriter {
+class FileWriter final : public SaveTarget {
  public:
   static constexpr uint64_t kSyncBytes = uint64_t{32} << 20;
-
-  enum class State : uint8_t { kWriting, kDone, kFailed };
 
   struct Target {
     std::string folder;
@@ -44,29 +43,19 @@ class FileWriter {
   // std::system_error.
   FileWriter(Disk& disk, Target target, std::function<void()> wake);
   // Waits for the thread. Without Finish there is no file.
-  ~FileWriter();
-  FileWriter(const FileWriter&) = delete;
-  FileWriter& operator=(const FileWriter&) = delete;
+  ~FileWriter() override;
 
-  // Adds the next bytes of the file. Throws std::bad_alloc.
-  void Give(std::string&& chunk);
-  // Frees the written chunks, and returns an empty chunk with their room if there is one. Throws nothing.
-  std::string Collect() noexcept;
-  // Bytes given and not written yet, as of the last Collect.
-  size_t waiting_bytes() const noexcept { return waiting_bytes_; }
-  // All bytes were given: the last one is the opcode of the end. REQUIRES: called once.
-  void Finish();
-  // There will be no file, and the state becomes kFailed soon. REQUIRES: not after Finish.
-  void Abandon() noexcept;
-  State state() noexcept;
-  // Why the state is kFailed: one line.
-  const std::string& problem() const noexcept { return problem_; }
-  // Of the file, so far.
-  uint64_t written_bytes() noexcept;
+  void Give(std::string&& chunk) override;
+  std::string Collect() noexcept override;
+  size_t waiting_bytes() const noexcept override { return waiting_bytes_; }
+  void Finish() override;
+  void Abandon() noexcept override;
+  State state() noexcept override;
+  const std::string& problem() const noexcept override { return problem_; }
+  uint64_t written_bytes() noexcept override;
   // Waits until all given chunks are written, or the state is no longer kWriting.
   void WaitForChunks();
-  // Waits until the state is no longer kWriting. REQUIRES: Finish or Abandon was called.
-  void Wait();
+  void Wait() override;
 
  private:
   void Work();
