@@ -137,7 +137,7 @@ TEST_CASE("with save points a daemon saves when it is told to end, and the next 
 TEST_CASE("a daemon that saves nothing says how many keys go with it") {
   Daemon daemon;
   for (const char* key : {"a", "b", "c"}) CHECK(Client(daemon).Run({"SET", key, "v"}) == "OK");
-  CHECK(End(daemon).find("3 keys go with the process: nothing was saved") != std::string::npos);
+  CHECK(End(daemon).find("dropping 3 keys: nothing was saved") != std::string::npos);
 }
 
 TEST_CASE("a daemon whose last save fails goes on, unless it is forced to end") {
