@@ -147,25 +147,36 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   return std::nullopt;
 }
 
+// The process ends. To free millions of keys one by one takes seconds, in which the next daemon cannot start; the kernel takes
+// all memory back at once. The threads of snapshots end here, and remove what is half written.
+void LeaveToKernel(std::unique_ptr<Parts> parts) {
+  parts->server.snapshots.reset();
+#ifndef MAYFLY_SANITIZE  // whose builds look for what is not freed
+  static_cast<void>(parts.release());
+#endif
+}
+
 // Makes the parts, and calls then(server, executor, witness) to run the loop.
 template <typename Then>
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock, Log& log,
                       Then&& then) {
-  Parts parts({.clock = clock,
-               .options = options,
-               .commands = commands,
-               .hasher = Hasher(),
-               .random_seed = std::random_device{}(),
-               .cycle_rate = CycleRate::Measure(),
-               .run_id = DrawRunId(),
-               .log = &log,
-               .limit_files = &limit_files});
-  CrashScene crash_scene(parts.server, parts.executor);
+  auto parts = std::make_unique<Parts>(Outside{.clock = clock,
+                                               .options = options,
+                                               .commands = commands,
+                                               .hasher = Hasher(),
+                                               .random_seed = std::random_device{}(),
+                                               .cycle_rate = CycleRate::Measure(),
+                                               .run_id = DrawRunId(),
+                                               .log = &log,
+                                               .limit_files = &limit_files});
+  CrashScene crash_scene(parts->server, parts->executor);
   std::unique_ptr<Cluster> cluster;
-  if (config::Problem problem = JoinCluster(parts.server, parts.changes, files, cluster)) return problem;
-  if (config::Problem problem = LoadUsersAtStart(parts.server)) return problem;
-  return then(parts.server, parts.executor, crash_scene);
+  if (config::Problem problem = JoinCluster(parts->server, parts->changes, files, cluster)) return problem;
+  if (config::Problem problem = LoadUsersAtStart(parts->server)) return problem;
+  config::Problem problem = then(parts->server, parts->executor, crash_scene);
+  LeaveToKernel(std::move(parts));
+  return problem;
 }
 
 config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& files, config::Options& options,

@@ -110,7 +110,7 @@ def restart_image(store, work, say):
             without.ask("SET k v")
             expect(without.stop() == 0, without.log())
             expect(not os.listdir(folder), f'save "" saves: {os.listdir(folder)}')
-            expect("1 keys go with the process" in without.log(), without.log())
+            expect("dropping 1 keys: nothing was saved" in without.log(), without.log())
         with Container(root, config, work, kept=volume_of(work, "volume", 0)) as of_root:
             of_root.wait_healthy(health)
             expect(f"the user {uid} of this process cannot write into /data/" in of_root.log(), of_root.log())

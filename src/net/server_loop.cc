@@ -342,8 +342,10 @@ void ServerLoop::GoOnStopping() {
 
 void ServerLoop::StopNow() {
   if (last_work_waits_) {
-    if (!last_work_.run()) return GoOnServing();
+    const bool done = last_work_.run();
+    uv_update_time(&uv_.loop);  // timers count from here, not from before the work
     turn_.Begin();
+    if (!done) return GoOnServing();
     Leave();
   }
   phase_ = Phase::kFlushing;

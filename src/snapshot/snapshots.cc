@@ -172,11 +172,10 @@ void Snapshots::End() noexcept {
   const uint64_t unsaved = saves.writes - saves.writes_at_save;
   if (unsaved == 0) return;
   if (saves.last_save_s == 0 && !loaded_) {
-    if (keys != 0) server_.log->Notice(keys, " keys go with the process: nothing was saved");
+    if (keys != 0) server_.log->Notice("dropping ", keys, " keys: nothing was saved");
   } else {
-    server_.log->Notice(unsaved, " requests have written since the file was ",
-                        saves.last_save_s != 0 ? "saved" : "loaded",
-                        ", and what they wrote goes with the process; it had ", keys, " keys");
+    server_.log->Notice("dropping what ", unsaved, " requests have written since the file was ",
+                        saves.last_save_s != 0 ? "saved" : "loaded", "; there are ", keys, " keys");
   }
 }
 

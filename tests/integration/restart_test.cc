@@ -137,7 +137,7 @@ TEST_CASE("with save points a daemon saves when it is told to end, and the next 
 TEST_CASE("a daemon that saves nothing says how many keys go with it") {
   Daemon daemon;
   for (const char* key : {"a", "b", "c"}) CHECK(Client(daemon).Run({"SET", key, "v"}) == "OK");
-  CHECK(End(daemon).find("3 keys go with the process: nothing was saved") != std::string::npos);
+  CHECK(End(daemon).find("dropping 3 keys: nothing was saved") != std::string::npos);
 }
 
 TEST_CASE("a daemon whose last save fails goes on, unless it is forced to end") {
@@ -220,6 +220,8 @@ TEST_CASE("a socket for both families takes the place of two, and a unix socket 
   Daemon daemon(options, {.inherited = {tcp.file(), at_path.file()}});
   CHECK(Wire::Tcp(tcp.number()).Ask("PING\r\n", kPong) == kPong);
   CHECK(Wire::Unix(folder.path() + "/mayfly.sock").Ask("PING\r\n", kPong) == kPong);
+  // It would go on taking IPv4 clients.
+  CHECK(Client(daemon).Run({"CONFIG", "SET", "bind", "::*"}).find("Failed to bind") != std::string::npos);
   End(daemon);
   CHECK(fs::is_socket(folder.path() + "/mayfly.sock"));
 }
@@ -251,6 +253,9 @@ TEST_CASE(
   CHECK(output(options, {.inherited = {socket.file()}})
             .find("mayfly: the inherited socket 127.0.0.1:" + socket.port() +
                   " (LISTEN_FDS) has none of the addresses of ") != std::string::npos);
+  const ManagersSocket both(AF_INET6, /*both_families=*/true);
+  CHECK(output({"--port", both.port(), "--bind", "::*"}, {.inherited = {both.file()}})
+            .find(" takes clients of IPv6 and IPv4, but bind does not name both") != std::string::npos);
   int pipes[2];
   REQUIRE(pipe(pipes) == 0);
   const std::string no_socket = "mayfly: the inherited descriptor 3 (LISTEN_FDS) is no listening socket";

@@ -59,11 +59,16 @@ bool ConcernsOneConnection(int error) noexcept {
   return false;
 }
 
+// An IPv4 address written as an IPv6 address. REQUIRES: it is an IPv6 address.
+bool IsMapped(const sockaddr_storage& address) noexcept {
+  return IN6_IS_ADDR_V4MAPPED(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+}
+
 // The IPv4 address that an IPv6 socket for both families also has: of every host, or of a mapped one.
 sockaddr_storage WithBothFamilies(const sockaddr_storage& address) noexcept {
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
   sockaddr_storage result{};
-  if (!IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) && !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return result;
+  if (!IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr) && !IsMapped(address)) return result;
   constexpr size_t kMappedAt = 12;  // ::ffff:a.b.c.d
   auto& v4 = reinterpret_cast<sockaddr_in&>(result);
   v4.sin_family = AF_INET;
@@ -184,6 +189,7 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   for (const Place& place : places) {
     if (config::Problem problem = OpenPlace(place, backlog, sockets_)) return problem;
   }
+  if (config::Problem problem = CheckFamilies(places)) return problem;
   if (!settings.unixsocket.empty()) {
     if (config::Problem problem = OpenUnix(settings, backlog)) return problem;
   }
@@ -263,6 +269,22 @@ bool Listeners::TakeInherited(const Place& place, std::vector<OwnedSocket>& sock
     return true;
   }
   return false;
+}
+
+config::Problem Listeners::CheckFamilies(const std::vector<Place>& places) const {
+  for (const OwnedSocket& socket : sockets_) {
+    if (!socket->both_families || IsMapped(socket->address)) continue;
+    const sockaddr_storage other = WithBothFamilies(socket->address);
+    if (other.ss_family != AF_INET) continue;  // not of every host
+    const auto has = [&](const sockaddr_storage& address) {
+      return std::any_of(places.begin(), places.end(),
+                         [&](const Place& place) { return IsSame(place.address, address); });
+    };
+    if (!has(socket->address) || !has(other))
+      return "the inherited socket " + socket->name +
+             " (LISTEN_FDS) takes clients of IPv6 and IPv4, but bind does not name both (* -::*)";
+  }
+  return std::nullopt;
 }
 
 // The file is the service manager's, with its mode.
@@ -379,6 +401,7 @@ config::Problem Listeners::Prepare(const config::Settings& wanted) {
   change_->backlog = static_cast<int>(wanted.tcp_backlog);
   std::vector<Place> places;
   if (config::Problem problem = FindPlaces(wanted, places)) return problem;
+  if (config::Problem problem = CheckFamilies(places)) return problem;
   std::erase_if(places, [this](const Place& place) { return Keep(place); });
   for (const OwnedSocket& socket : sockets_) {
     if (socket->inherited && Leaves(*socket))

@@ -117,6 +117,8 @@ class Listeners {
   config::Problem OpenColliding(const std::vector<Place>& places);
   void StepAside(const std::vector<Place>& places);
   config::Problem OpenUnix(const config::Settings& settings, int backlog);
+  // A problem for an inherited socket that also takes clients of a family which has none of these places.
+  config::Problem CheckFamilies(const std::vector<Place>& places) const;
   // True if an inherited socket takes the place of this address, or has taken it. Adds the socket to `sockets`.
   bool TakeInherited(const Place& place, std::vector<OwnedSocket>& sockets, config::Problem& problem);
   bool TakeInheritedUnix(const std::string& path, config::Problem& problem);
