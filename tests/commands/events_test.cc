@@ -186,6 +186,7 @@ const std::vector<Words> kRequests = {
     {"RENAME", "k", "k"},
     {"RENAMENX", "k", "n"},
     {"RENAMENX", "timed", "absent"},
+    {"RESTORE-ASKING", "absent", "0", kPayload},
     {"RESTORE", "absent", "0", kPayload},
     {"RESTORE", "absent", "100000", kPayload},
     {"RESTORE", "absent", "1", kPayload, "ABSTTL"},
@@ -347,8 +348,9 @@ TEST_CASE("the commands whose events are compared are all that write") {
   for (const Words& request : kRequests) compared.push_back(request[0]);
   const CommandTable table;
   for (const TableRow* row : table.rows()) {
-    if ((row->command->flags & kWrite) == 0 || row->full_name == "flushall") continue;
     std::string name = row->full_name;
+    // MIGRATE needs a target: migrate_test.cc.
+    if ((row->command->flags & kWrite) == 0 || name == "flushall" || name == "migrate") continue;
     const auto same = [&](const std::string& other) { return EqualsIgnoringCase(name, other); };
     INFO(name);
     CHECK(std::any_of(compared.begin(), compared.end(), same));

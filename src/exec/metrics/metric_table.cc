@@ -104,6 +104,8 @@ constexpr Metric kMetrics[] = {
     {"pubsub_channels", "", "pubsub_channels", kGauge, "Channels with subscribers."},
     {"pubsub_patterns", "", "pubsub_patterns", kGauge, "Patterns with subscribers."},
     {"pubsubshard_channels", "", "pubsub_shard_channels", kGauge, "Shard channels with subscribers."},
+    {"migrate_cached_sockets", "", "outgoing_idle_connections", kGauge,
+     "Connections to other servers, kept for the next MIGRATE."},
     {"active_defrag_hits", "", "defrag_moved_entries_total", kCounter,
      "Entries that were moved to denser memory."},
     {"active_defrag_misses", "", "defrag_left_entries_total", kCounter,
